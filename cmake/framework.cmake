@@ -1,0 +1,12 @@
+# d5_add_framework(<name> SOURCES <files> LIBRARIES <targets>)
+#
+# The plug-in d5_framework_<name>.so from the calling folder. Its symbols stay its own.
+function(d5_add_framework name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_library(d5_framework_${name} MODULE ${arg_SOURCES})
+  target_link_libraries(d5_framework_${name} PRIVATE d5::d5 ${arg_LIBRARIES} d5_warnings)
+  set_target_properties(d5_framework_${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5
+    INSTALL_RPATH "$ORIGIN/..;$ORIGIN")
+  install(TARGETS d5_framework_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/d5)
+endfunction()

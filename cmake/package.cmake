@@ -1,0 +1,1 @@
+# Installation, and find_package(d5) for others.

@@ -1,0 +1,32 @@
+# d5_add_test(<source> [RANKS <n>...] [LIBRARIES <targets>])
+#
+# One program and one ctest entry (one a rank count) for a file <stem>_test.cpp.
+# A test sees D5_DATA_DIR from the environment, and skips with a reason where it needs it and it is
+# not set: exit status 4 counts as skipped.
+function(d5_add_test source)
+  cmake_parse_arguments(arg "" "" "RANKS;LIBRARIES" ${ARGN})
+  get_filename_component(stem ${source} NAME_WE)
+  get_filename_component(folder ${source} DIRECTORY)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${folder})
+  string(REPLACE "/" "_" prefix ${folder})
+  set(target test_${prefix}_${stem})
+  add_executable(${target} ${source})
+  target_link_libraries(${target} PRIVATE d5_test_main d5::d5 fmt::fmt d5_warnings ${arg_LIBRARIES})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  string(REGEX REPLACE "_test$" "" name ${stem})
+  if(NOT arg_RANKS)
+    add_test(NAME ${folder}/${name} COMMAND ${target})
+    set(tests ${folder}/${name})
+  elseif(MPI_CXX_FOUND)
+    foreach(ranks IN LISTS arg_RANKS)
+      add_test(NAME ${folder}/${name}/ranks-${ranks}
+               COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe -np ${ranks} $<TARGET_FILE:${target}>)
+      list(APPEND tests ${folder}/${name}/ranks-${ranks})
+    endforeach()
+  endif()
+  if(tests)
+    set_tests_properties(${tests} PROPERTIES SKIP_RETURN_CODE 4 TIMEOUT 600 ENVIRONMENT
+      "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_btl_vader_single_copy_mechanism=none;D5_SOURCE_DIR=${PROJECT_SOURCE_DIR};D5_BUILD_DIR=${PROJECT_BINARY_DIR}")
+  endif()
+endfunction()

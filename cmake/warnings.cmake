@@ -1,0 +1,4 @@
+# Warnings of d5's own targets, linked privately.
+add_library(d5_warnings INTERFACE)
+target_compile_options(d5_warnings INTERFACE -Wall -Wextra -Wnon-virtual-dtor -Woverloaded-virtual
+                       $<$<BOOL:${D5_WERROR}>:-Werror>)

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "d5/core/tensor.hpp"
+
+namespace d5 {
+
+/// One block of host memory from which tensors are cut. The block lives as long as any of them.
+///
+/// Units: sizes and offsets in bytes; every tensor starts on a 64-byte line.
+class Arena {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+  /// `bytes` rounded up to the alignment.
+  [[nodiscard]] static constexpr std::size_t aligned(std::size_t bytes) {
+    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  }
+
+  Arena() = default;
+  /// Zero-filled; pages are touched here, so that nobody pays for them later.
+  /// Throws: MemoryError above `memory_budget()`.
+  explicit Arena(std::size_t bytes);
+
+  [[nodiscard]] std::size_t bytes() const { return block_.bytes(); }
+  /// A tensor at `offset`. Throws: ShapeError past the end, TypeError for strings.
+  [[nodiscard]] Tensor at(std::size_t offset, const TensorDesc& desc) const;
+  /// The whole block as bytes.
+  [[nodiscard]] const Tensor& block() const { return block_; }
+
+ private:
+  Tensor block_;
+};
+
+}  // namespace d5

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace d5 {
+
+/// Replaces `path` as a whole: written beside it, flushed to the disk, then renamed. A reader, or a
+/// crash at any moment, sees the old content or the new, never a mixture.
+/// Throws: IoError with the system's reason.
+void write_file(const std::string& path, std::string_view content);
+
+/// The whole file. Throws: IoError if it cannot be read or is larger than `most_bytes`.
+[[nodiscard]] std::string read_file(const std::string& path,
+                                    std::size_t most_bytes = std::size_t{1} << 40);
+
+}  // namespace d5

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace d5 {
+
+/// What a number depends on besides the code: recorded with every result.
+struct Environment {
+  std::string time;      ///< ISO 8601, UTC
+  std::string hostname;
+  std::string os;        ///< kernel and distribution
+  std::string cpu;
+  int sockets = 0, cores = 0, hardware_threads = 0, numa_nodes = 0;
+  double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0, memory_bytes = 0;
+  std::string virtualisation;  ///< "kvm", "none"
+  std::string governor;        ///< of the CPU frequency; "unknown" where the system hides it
+  std::string compiler, flags, build_type;
+  std::string d5_version;
+  std::map<std::string, std::string> libraries;  ///< name to version
+  int threads = 0;
+  std::string pinning;                           ///< "cores 0-1", "none"
+  std::map<std::string, std::string> variables;  ///< those set that change results
+  double clock_seconds_per_read = 0;
+  std::vector<std::string> warnings;  ///< what makes numbers worse: a turbo, a loaded machine
+};
+
+/// Looks at this machine now.
+[[nodiscard]] Environment environment();
+
+}  // namespace d5

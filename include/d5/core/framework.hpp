@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <any>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeindex>
+#include <vector>
+
+namespace d5 {
+
+/// What one framework brings, level by level. Each level defines a part (`OperatorRegistry`,
+/// `Registry<ExecutorEntry>`, ...) and asks for it; core knows none of them.
+///
+///     framework.part<OperatorRegistry>().add<TorchRelu>("Relu", {.since = 6});
+class Framework {
+ public:
+  Framework(std::string name, std::string version) : name_(std::move(name)), version_(std::move(version)) {}
+  Framework(const Framework&) = delete;
+  Framework& operator=(const Framework&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& version() const { return version_; }
+
+  /// The part of type P, made empty on the first request. P is constructed from the framework's
+  /// name where it can be, and by default otherwise.
+  template <class P>
+  [[nodiscard]] P& part() {
+    auto& slot = parts_[std::type_index(typeid(P))];
+    if (!slot) {
+      if constexpr (std::is_constructible_v<P, std::string>) {
+        slot = std::make_shared<P>(name_);
+      } else {
+        slot = std::make_shared<P>();
+      }
+    }
+    return *std::static_pointer_cast<P>(slot);
+  }
+
+ private:
+  std::string name_;
+  std::string version_;
+  std::map<std::type_index, std::shared_ptr<void>> parts_;
+};
+
+/// A framework that could be used, loaded or not.
+struct FrameworkInfo {
+  std::string name;
+  std::string path;     ///< of the plug-in; empty for the built-in reference
+  bool loaded = false;
+  std::string reason;   ///< why it cannot be loaded, if that was tried
+};
+
+/// The framework called `name`, loaded from its plug-in on first use with its symbols kept local.
+///
+/// Plug-ins are `d5_framework_<name>.so`, searched in `plugin_path()`, or `name` is a path to one.
+/// "reference" is d5's own and always there.
+/// Throws: NotFound (with what there is), Unsupported (ABI stamp differs, a library is missing).
+[[nodiscard]] Framework& framework(std::string_view name);
+
+/// What is known without loading anything.
+[[nodiscard]] std::vector<FrameworkInfo> frameworks();
+
+/// D5_PLUGIN_PATH, then the folder beside d5's library.
+[[nodiscard]] std::vector<std::string> plugin_path();
+
+/// Adds a framework that is linked in, not loaded. `fill` runs on first use.
+void add_framework(std::string name, std::string version, std::function<void(Framework&)> fill);
+
+}  // namespace d5

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+
+/// Up to three of `candidates` that differ least from `name`, nearest first; none if all are far.
+[[nodiscard]] std::vector<std::string> nearest_names(std::string_view name,
+                                                     const std::vector<std::string>& candidates);
+[[noreturn]] void throw_unknown_name(std::string_view kind, std::string_view name,
+                                     const std::vector<std::string>& known);
+[[noreturn]] void throw_duplicate_name(std::string_view kind, std::string_view name);
+
+/// Things of one kind, by name. Built-in parts and a user's own come in by the same `add`.
+///
+///     optimizers().add("momentum", {.summary = "SGD with momentum", .make = ...});
+///     auto optimizer = optimizers().at("momentum").make(settings);
+template <class T>
+class Registry {
+ public:
+  /// `kind` is the word for messages: "optimizer".
+  explicit Registry(std::string kind) : kind_(std::move(kind)) {}
+
+  /// Throws: ValueError if the name is taken.
+  void add(std::string name, T entry) {
+    const auto [place, fresh] = entries_.try_emplace(std::move(name), std::move(entry));
+    if (!fresh) throw_duplicate_name(kind_, place->first);
+  }
+  /// Throws: NotFound, listing what is known and suggesting the nearest.
+  [[nodiscard]] const T& at(std::string_view name) const {
+    if (const T* entry = find(name)) return *entry;
+    throw_unknown_name(kind_, name, names());
+  }
+  [[nodiscard]] const T* find(std::string_view name) const {
+    const auto place = entries_.find(name);
+    return place == entries_.end() ? nullptr : &place->second;
+  }
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& [name, entry] : entries_) result.push_back(name);
+    return result;
+  }
+  [[nodiscard]] const std::string& kind() const { return kind_; }
+  [[nodiscard]] auto begin() const { return entries_.begin(); }
+  [[nodiscard]] auto end() const { return entries_.end(); }
+
+ private:
+  std::string kind_;
+  std::map<std::string, T, std::less<>> entries_;
+};
+
+}  // namespace d5

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "d5/core/environment.hpp"
+#include "d5/core/measurement.hpp"
+
+namespace d5 {
+
+/// What a results file holds. Format: docs/file_formats.md, "Results"; `schema` is its version.
+struct Results {
+  static constexpr int kSchema = 1;
+  Environment environment;
+  std::vector<Measurement> measurements;
+};
+
+/// Throws: IoError, FormatError (place, given, expected; newer schemas are refused).
+[[nodiscard]] Results read_results(const std::string& path);
+/// Written to a temporary file beside `path`, then renamed. Throws: IoError.
+void write_results(const Results& results, const std::string& path);
+[[nodiscard]] std::string to_json(const Results& results);
+[[nodiscard]] Results results_from_json(const std::string& text, const std::string& file);
+/// One line a sample set: RFC 4180, summary statistics in SI units, full precision.
+[[nodiscard]] std::string to_csv(const Results& results);
+/// For people: units scaled, numbers rounded to what the interval supports, reasons below.
+[[nodiscard]] std::string to_table(const std::vector<Measurement>& measurements);
+
+/// 0 if all passed or were skipped or unsupported, 1 if any failed.
+[[nodiscard]] int exit_status(const std::vector<Measurement>& measurements);
+
+/// "1.25 ms", "3.40 MB", "12.1 Gflop/s": three significant digits, SI prefix.
+[[nodiscard]] std::string with_prefix(double value, const std::string& unit);
+
+}  // namespace d5

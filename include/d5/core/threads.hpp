@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace d5 {
+
+/// The number of threads that every part of d5 and every loaded framework computes with.
+[[nodiscard]] int threads();
+/// Tells d5's own loops, Eigen and every loaded framework. Throws: ValueError if not positive.
+void set_threads(int count);
+/// Asks to be told of every change, and is told the present number at once.
+void on_threads_changed(std::function<void(int)> listener);
+
+/// Calls `body(begin, end)` on pieces of [0, count) of at least `grain`, on `threads()` threads.
+/// Pieces depend on `count`, `grain` and `threads()` alone.
+void parallel_for(std::int64_t count, std::int64_t grain,
+                  const std::function<void(std::int64_t, std::int64_t)>& body);
+
+/// Binds this process's threads to cores, one each. Returns what was done: "cores 0-1".
+std::string pin_threads();
+/// What `pin_threads` did, or "none".
+[[nodiscard]] std::string pinning();
+
+}  // namespace d5

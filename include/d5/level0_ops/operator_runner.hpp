@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "d5/level0_ops/operator.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+
+namespace d5 {
+
+/// One operator by itself, planned for given inputs: what tests and benchmarks of level 0 run.
+///
+///     OperatorRunner relu(framework("reference").part<OperatorRegistry>(), node, inputs);
+///     relu.forward();
+///     const Tensor& y = relu.output(0).tensor();
+///
+/// Operators that hold subgraphs need an executor of level 1. Throws: Unsupported for those.
+class OperatorRunner {
+ public:
+  OperatorRunner(const OperatorRegistry& registry, onnx::Node node, std::vector<Value> inputs,
+                 Mode mode = Mode::inference);
+  ~OperatorRunner();
+
+  void forward();
+  /// `grad_outputs` as the outputs; one without gradient is an undefined tensor.
+  void backward(const std::vector<Tensor>& grad_outputs);
+
+  [[nodiscard]] Value& input(std::size_t i);
+  [[nodiscard]] const Value& output(std::size_t i) const;
+  [[nodiscard]] std::size_t output_count() const;
+  /// Undefined for an input without gradient.
+  [[nodiscard]] const Tensor& grad_input(std::size_t i) const;
+  [[nodiscard]] Operator& op();
+  [[nodiscard]] Cost cost() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace d5

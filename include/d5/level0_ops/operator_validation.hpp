@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/level0_ops/operator_case.hpp"
+
+namespace d5 {
+
+struct ForwardTolerance {
+  double relative = 1e-5;  ///< float32: some ulps of a short sum; grows with the inner size
+  double absolute = 1e-6;
+};
+
+/// Runs `subject` and `reference` (framework names) on the same inputs and compares every output.
+/// Records the largest absolute and relative error, and passes if every element is within tolerance.
+[[nodiscard]] std::vector<Measurement> test_forward(const OperatorCase& op_case,
+                                                    const std::string& subject,
+                                                    const std::string& reference = "reference",
+                                                    ForwardTolerance tolerance = {});
+
+enum class GradientMode {
+  automatic,   ///< full for at most 200 input elements
+  full,        ///< every entry of the Jacobian by central differences
+  projection,  ///< random vectors: v^T J u against backward
+};
+
+struct GradientOptions {
+  GradientMode mode = GradientMode::automatic;
+  double step = 1e-6;       ///< of the central difference, relative to max(1, |x|)
+  double tolerance = 1e-5;  ///< relative to max(1, |numerical|); float64, truncation is O(step^2)
+  int projections = 4;
+  std::uint64_t seed = 0;
+};
+
+/// Checks `backward` of a framework's operator against central differences of its own forward, in
+/// float64, for every differentiable input.
+[[nodiscard]] std::vector<Measurement> test_gradient(const OperatorCase& op_case,
+                                                     const std::string& subject,
+                                                     GradientOptions options = {});
+
+/// Whether two values agree, and by how much they differ.
+struct Difference {
+  bool equal = true;
+  double largest_absolute = 0;
+  double largest_relative = 0;
+  std::string where;  ///< first element out of tolerance: "output Y[3]: got 1.5, expected 2"
+};
+/// NaN equals NaN; integers, strings and booleans must agree exactly.
+[[nodiscard]] Difference compare_values(const Value& got, const Value& expected,
+                                        ForwardTolerance tolerance);
+
+}  // namespace d5

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "d5/core/event.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/core/value.hpp"
+#include "d5/level1_network/network.hpp"
+
+namespace d5 {
+
+/// Runs a network.
+class GraphExecutor {
+ public:
+  virtual ~GraphExecutor() = default;
+
+  /// All outputs of the network by name. They are valid until the next run.
+  /// Throws: NotFound (an input missing or unknown), ShapeError, TypeError.
+  virtual const ValueMap& inference(const ValueMap& inputs) = 0;
+
+  /// As `inference`, then writes the gradient of the scalar output `loss` into every parameter's
+  /// `gradient`, announcing each (`ExecutionEvent::gradient_ready`).
+  /// Throws: NotFound if there is no such output, ShapeError if it is no scalar, Unsupported where
+  /// an operator on the path has no gradient.
+  virtual const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) = 0;
+
+  /// After `inference_and_backprop`: the gradient of a network input that was asked for in the
+  /// options. Throws: NotFound.
+  [[nodiscard]] virtual const Tensor& input_gradient(std::string_view name) const = 0;
+
+  [[nodiscard]] virtual Network& network() = 0;
+  [[nodiscard]] virtual EventList& events() = 0;
+  [[nodiscard]] virtual std::string framework() const = 0;
+};
+
+struct ExecutorOptions {
+  /// Frameworks in order of preference for each node: {"torch", "reference"} mixes.
+  std::vector<std::string> frameworks = {"reference"};
+  std::uint64_t seed = 0;             ///< of operators that draw random numbers
+  std::int64_t iteration_budget = 1'000'000;  ///< of each Loop and Scan
+  std::vector<std::string> input_gradients = {};  ///< inputs that gradients are wanted for
+};
+
+/// d5's own executor: compiles the network for the shapes it is fed (one plan a set of shapes, the
+/// last few kept), then runs a flat list of steps over one arena.
+[[nodiscard]] std::unique_ptr<GraphExecutor> make_executor(Network network,
+                                                           ExecutorOptions options = {});
+
+/// A framework's own executor for whole graphs: a part of `Framework`.
+struct ExecutorEntry {
+  std::string summary;
+  std::function<std::unique_ptr<GraphExecutor>(Network, const ExecutorOptions&)> make;
+};
+class ExecutorRegistry : public Registry<ExecutorEntry> {
+ public:
+  ExecutorRegistry() : Registry("executor") {}
+};
+
+}  // namespace d5

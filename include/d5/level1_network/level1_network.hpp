@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/framework_overhead.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/models.hpp"
+#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/network_validation.hpp"

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "d5/core/registry.hpp"
+#include "d5/core/settings.hpp"
+#include "d5/core/value.hpp"
+
+namespace d5 {
+
+/// Samples that can be reached by index.
+///
+/// Thread safety: `read` may be called from several threads at once.
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual std::int64_t size() const = 0;
+  /// Names and descriptions of one sample's tensors, without the batch dimension: {"image", 1x28x28}.
+  struct Field {
+    std::string name;
+    TensorDesc desc;
+  };
+  [[nodiscard]] virtual const std::vector<Field>& fields() const = 0;
+  /// Writes the samples `indices` into `batch`, one tensor a field, sample by sample.
+  /// Shapes: batch[f] is {indices.size(), fields()[f].desc.shape...}.
+  /// Throws: ValueError for an index out of range.
+  virtual void read(std::span<const std::int64_t> indices, std::span<Tensor> batch) const = 0;
+};
+
+/// Training and test part of one data set.
+struct DatasetPair {
+  std::shared_ptr<const Dataset> train;
+  std::shared_ptr<const Dataset> test;
+};
+
+struct DatasetEntry {
+  std::string summary;
+  /// Settings: "data" is the folder; the rest is the dataset's own.
+  std::function<DatasetPair(const Settings&)> open;
+};
+
+/// All data sets by name.
+[[nodiscard]] Registry<DatasetEntry>& datasets();
+
+}  // namespace d5

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "d5/core/event.hpp"
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/training_event.hpp"
+
+namespace d5 {
+
+struct TrainerOptions {
+  std::int64_t epochs = 1;
+  std::int64_t most_batches = 0;       ///< of the whole run; 0: no limit
+  std::string checkpoint = {};         ///< file; empty: none
+  std::int64_t checkpoint_every = 500; ///< batches; also after each epoch
+};
+
+/// The loop: epochs of batches, a test run after each, observers all along.
+///
+///     Trainer trainer(optimizer, train_sampler, test_sampler, {.epochs = 2});
+///     trainer.events().add(std::make_shared<TestAccuracy>());
+///     trainer.run();
+class Trainer {
+ public:
+  /// `test` may be null: no test runs.
+  Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options = {});
+
+  /// Trains to the end, from a checkpoint if one was resumed. Throws: NumericError on a loss that is
+  /// not a number (with epoch and batch), and what operators, data sets and observers throw.
+  void run();
+  /// Continues from `path` at the next `run`. Throws: IoError, FormatError (another recipe's).
+  void resume(const std::string& path);
+  /// Written to a temporary file, then renamed: a crash at any moment leaves a whole one.
+  void save_checkpoint(const std::string& path) const;
+  /// Runs the test set once. No effect without one.
+  void test();
+
+  [[nodiscard]] Optimizer& optimizer() { return optimizer_; }
+  [[nodiscard]] EventList& events() { return events_; }
+  [[nodiscard]] Sampler& train_sampler() { return train_; }
+  [[nodiscard]] std::int64_t epoch() const { return epoch_; }
+  [[nodiscard]] std::int64_t step() const { return step_; }  ///< batches since the beginning
+
+ private:
+  Optimizer& optimizer_;
+  Sampler& train_;
+  Sampler* test_;
+  TrainerOptions options_;
+  EventList events_;
+  std::int64_t epoch_ = 0, step_ = 0, batch_ = 0;
+};
+
+}  // namespace d5

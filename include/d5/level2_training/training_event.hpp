@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "d5/core/event.hpp"
+#include "d5/core/value.hpp"
+#include "d5/level2_training/sampler.hpp"
+
+namespace d5 {
+
+class Trainer;
+
+/// Hooks of a training run, on every rank, on the thread that trains.
+class TrainingEvent : public virtual Event {
+ public:
+  virtual void before_training(Trainer& trainer) { (void)trainer; }
+  virtual void after_training(Trainer& trainer) { (void)trainer; }
+  virtual void before_epoch(Trainer& trainer, std::int64_t epoch) { (void)trainer, (void)epoch; }
+  /// After the last batch and the test run of the epoch.
+  virtual void after_epoch(Trainer& trainer, std::int64_t epoch) { (void)trainer, (void)epoch; }
+  virtual void before_batch(Trainer& trainer, const Batch& batch) { (void)trainer, (void)batch; }
+  /// `outputs` are the network's, the loss among them.
+  virtual void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) {
+    (void)trainer, (void)batch, (void)outputs;
+  }
+  /// Each batch of the test run.
+  virtual void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) {
+    (void)trainer, (void)batch, (void)outputs;
+  }
+  /// Asked after every batch; true ends training after it.
+  [[nodiscard]] virtual bool wants_stop() const { return false; }
+};
+
+}  // namespace d5

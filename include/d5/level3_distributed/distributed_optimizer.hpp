@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "d5/core/registry.hpp"
+#include "d5/core/settings.hpp"
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5 {
+
+/// Makes a three-step optimizer distributed: it owns the optimizer and speaks through a communicator.
+class DistributedOptimizer : public Optimizer {
+ public:
+  DistributedOptimizer(std::unique_ptr<ThreeStepOptimizer> optimizer,
+                       std::shared_ptr<Communicator> communicator);
+  [[nodiscard]] GraphExecutor& executor() override { return optimizer_->executor(); }
+  [[nodiscard]] const std::string& loss() const override { return optimizer_->loss(); }
+  [[nodiscard]] ValueMap state() const override { return optimizer_->state(); }
+  void restore(const ValueMap& state) override { optimizer_->restore(state); }
+  [[nodiscard]] Communicator& communicator() { return *communicator_; }
+  [[nodiscard]] ThreeStepOptimizer& local() { return *optimizer_; }
+
+ private:
+  std::unique_ptr<ThreeStepOptimizer> optimizer_;
+  std::shared_ptr<Communicator> communicator_;
+};
+
+struct DistributedOptimizerEntry {
+  std::string summary;
+  std::function<std::unique_ptr<DistributedOptimizer>(std::unique_ptr<ThreeStepOptimizer>,
+                                                      std::shared_ptr<Communicator>, const Settings&)>
+      make;
+};
+[[nodiscard]] Registry<DistributedOptimizerEntry>& distributed_optimizers();
+
+}  // namespace d5

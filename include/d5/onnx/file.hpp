@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "d5/onnx/model.hpp"
+
+namespace d5::onnx {
+
+/// The newest that d5 understands.
+inline constexpr int kNewestOpset = 28;
+inline constexpr int kNewestIrVersion = 14;
+
+/// Limits that a hostile file meets before anything is allocated or run.
+struct LoadOptions {
+  std::size_t most_file_bytes = std::size_t{8} << 30;
+  std::size_t most_expanded_nodes = 1'000'000;  ///< after functions are inlined, subgraphs included
+  int most_nesting = 32;                        ///< of subgraphs
+  bool infer_shapes = true;
+};
+
+/// Reads, checks, inlines functions and infers shapes.
+///
+/// Throws: IoError; FormatError with file, node, what was given and expected; Unsupported for an
+/// opset or IR version above the newest; MemoryError for tensors above the budget.
+[[nodiscard]] Model load(const std::string& path, const LoadOptions& options = {});
+/// The same from memory; `file` names it in messages. External data is refused.
+[[nodiscard]] Model parse(std::span<const std::byte> bytes, const std::string& file,
+                          const LoadOptions& options = {});
+/// Written to a temporary file, then renamed. Tensors are stored as raw data, sub-byte types packed.
+void save(const Model& model, const std::string& path);
+[[nodiscard]] std::string serialize(const Model& model);
+
+/// A value in a `.pb` file of an ONNX test folder. `type` tells which kind to parse.
+[[nodiscard]] Value load_value(const std::string& path, const Type& type);
+[[nodiscard]] Value parse_value(std::span<const std::byte> bytes, const Type& type,
+                                const std::string& file);
+[[nodiscard]] std::string serialize_value(const Value& value, const std::string& name);
+
+/// An ONNX test folder: model.onnx, and test_data_set_N with input_*.pb and output_*.pb.
+struct TestFolder {
+  struct DataSet {
+    std::string path;
+    std::vector<std::string> inputs, outputs;  ///< files, in the graph's order
+  };
+  std::string model_path;
+  std::vector<DataSet> data_sets;
+};
+/// Throws: IoError, FormatError.
+[[nodiscard]] TestFolder open_test_folder(const std::string& path);
+
+}  // namespace d5::onnx

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/onnx/file.hpp"
+#include "d5/onnx/model.hpp"
+#include "d5/onnx/node_view.hpp"
+#include "d5/onnx/visitor.hpp"

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "d5/onnx/model.hpp"
+
+namespace d5::onnx {
+
+/// Walks a graph in its order, subgraphs where their node stands, and calls what is registered for
+/// each operator.
+///
+///     int flops = 0;
+///     Visitor visitor;
+///     visitor.on<nodes::Conv>([&](const nodes::Conv& conv) { ... conv.kernel_shape() ... });
+///     visitor.otherwise([&](const Node& node) { ... });
+///     visitor.visit(model.graph);
+class Visitor {
+ public:
+  template <class View, class F>
+  void on(F&& f) {
+    handlers_[{std::string(View::kDomain), std::string(View::kName)}] =
+        [f = std::forward<F>(f)](const Node& node) { f(View(node)); };
+  }
+  void otherwise(std::function<void(const Node&)> f) { otherwise_ = std::move(f); }
+  void on_enter(std::function<void(const Graph&)> f) { enter_ = std::move(f); }
+  void on_leave(std::function<void(const Graph&)> f) { leave_ = std::move(f); }
+  void visit(const Graph& graph) const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::function<void(const Node&)>> handlers_;
+  std::function<void(const Node&)> otherwise_;
+  std::function<void(const Graph&)> enter_, leave_;
+};
+
+/// The graphs that a node holds as attributes, by attribute name.
+[[nodiscard]] std::map<std::string, std::shared_ptr<const Graph>> subgraphs(const Node& node);
+
+/// Names that `graph` and its subgraphs read but do not define: what they capture from outside.
+[[nodiscard]] std::vector<std::string> captured_names(const Graph& graph);
+
+}  // namespace d5::onnx

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+[[noreturn]] void fail(const std::string& what, const std::string& path) {
+  throw IoError(fmt::format("{} '{}': {}", what, printable(path), std::strerror(errno)));
+}
+
+/// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace
+
+void write_file(const std::string& path, std::string_view content) {
+  const std::string temporary = fmt::format("{}.tmp-{}", path, ::getpid());
+  try {
+    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (file.get() < 0) fail("cannot write", path);
+    std::size_t done = 0;
+    while (done < content.size()) {
+      const ssize_t n = ::write(file.get(), content.data() + done, content.size() - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail("cannot write", path);
+      done += std::size_t(n);
+    }
+    if (::fsync(file.get()) != 0 && errno != EINVAL) fail("cannot flush", path);
+    if (::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot replace", path);
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  // The name itself must survive a power cut; a folder that cannot be synced is no reason to fail.
+  const auto folder = std::filesystem::path(path).parent_path();
+  const Descriptor directory(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC));
+  if (directory.get() >= 0) ::fsync(directory.get());
+}
+
+std::string read_file(const std::string& path, std::size_t most_bytes) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail("cannot read", path);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail("cannot read", path);
+  if (S_ISDIR(status.st_mode)) {
+    throw IoError(fmt::format("cannot read '{}': it is a folder", printable(path)));
+  }
+  std::string content;
+  std::string block(1 << 20, '\0');
+  for (;;) {
+    const ssize_t n = ::read(file.get(), block.data(), block.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("cannot read", path);
+    if (n == 0) return content;
+    if (content.size() + std::size_t(n) > most_bytes) {
+      throw IoError(fmt::format("'{}' is larger than {} bytes", printable(path), most_bytes));
+    }
+    if (content.empty() && status.st_size > 0) {
+      content.reserve(std::min<std::size_t>(std::size_t(status.st_size), most_bytes));
+    }
+    content.append(block.data(), std::size_t(n));
+  }
+}
+
+}  // namespace d5

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/dtype.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "d5/core/registry.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr std::array<std::string_view, kDTypeCount> kNames = {
+    "undefined", "float32",        "uint8",      "int8",           "uint16",  "int16",  "int32",
+    "int64",     "string",         "bool",       "float16",        "float64", "uint32", "uint64",
+    "complex64", "complex128",     "bfloat16",   "float8e4m3fn",   "float8e4m3fnuz",
+    "float8e5m2", "float8e5m2fnuz", "uint4",     "int4",           "float4e2m1",
+    "float8e8m0", "uint2",         "int2"};
+
+template <class... Ts>
+constexpr std::array<std::size_t, kDTypeCount> sizes(Types<Ts...>) {
+  std::array<std::size_t, kDTypeCount> result{};
+  ((result[std::size_t(dtype_of<Ts>)] = sizeof(Ts)), ...);
+  return result;
+}
+constexpr auto kSizes = sizes(AllTypes{});
+
+template <class... Ts>
+bool contains(Types<Ts...>, DType dtype) {
+  return ((dtype_of<Ts> == dtype) || ...);
+}
+
+}  // namespace
+
+std::size_t size_of(DType dtype) { return kSizes.at(std::size_t(dtype)); }
+
+std::string_view name_of(DType dtype) {
+  const auto index = std::size_t(dtype);
+  return index < kNames.size() ? kNames[index] : "invalid";
+}
+
+DType dtype_from_name(std::string_view name) {
+  for (std::size_t i = 1; i < kNames.size(); ++i) {
+    if (kNames[i] == name) return DType(i);
+  }
+  throw_unknown_name("element type", name, {kNames.begin() + 1, kNames.end()});
+}
+
+bool is_floating_point(DType dtype) {
+  return contains(FloatTypes{}, dtype) || contains(Float8Types{}, dtype) ||
+         dtype == DType::float4e2m1;
+}
+
+bool is_integer(DType dtype) {
+  return contains(IntegerTypes{}, dtype) || contains(Types<UInt4, Int4, UInt2, Int2>{}, dtype);
+}
+
+void throw_type_not_supported(std::string_view who, DType dtype) {
+  throw TypeError(fmt::format("{}: element type {} is not supported here", who, name_of(dtype)));
+}
+
+}  // namespace d5

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/framework.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+
+#include "d5/core/error.hpp"
+#include "d5/core/plugin.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5 {
+namespace {
+
+struct BuiltIn {
+  std::string version;
+  std::function<void(Framework&)> fill;
+};
+
+struct State {
+  std::recursive_mutex mutex;
+  // The reference's parts fill themselves: see OperatorRegistry's constructor.
+  std::map<std::string, BuiltIn, std::less<>> built_in{{"reference", {D5_VERSION, [](Framework&) {}}}};
+  std::map<std::string, std::unique_ptr<Framework>, std::less<>> loaded;
+  std::map<std::string, std::string, std::less<>> failed;  // name to reason
+};
+State& state() {
+  static State s;
+  return s;
+}
+
+constexpr std::string_view kPrefix = "d5_framework_", kSuffix = ".so";
+
+/// Plug-ins on the path, by framework name; the first folder wins.
+std::map<std::string, std::string> plugins() {
+  std::map<std::string, std::string> result;
+  for (const auto& folder : plugin_path()) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+      const std::string file = entry.path().filename().string();
+      if (file.starts_with(kPrefix) && file.ends_with(kSuffix)) {
+        result.try_emplace(
+            file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size()),
+            entry.path().string());
+      }
+    }
+  }
+  return result;
+}
+
+template <class F>
+F symbol(void* library, const char* name, const std::string& path) {
+  if (void* found = dlsym(library, name)) return reinterpret_cast<F>(found);
+  throw Unsupported(fmt::format("'{}' is no d5 plug-in: it does not define {}; see D5_FRAMEWORK_PLUGIN",
+                                printable(path), name));
+}
+
+std::unique_ptr<Framework> load(const std::string& path) {
+  // Local symbols: two frameworks that carry the same library do not meet.
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    throw Unsupported(fmt::format("plug-in '{}' cannot be loaded: {}", printable(path), dlerror()));
+  }
+  const auto* stamp = symbol<const PluginStamp* (*)()>(library, "d5_plugin_stamp", path)();
+  const auto differs = [&](std::string_view what, const auto& plugin, const auto& own) {
+    throw Unsupported(fmt::format("plug-in '{}' was built with {} {}, d5 with {}; build it again",
+                                  printable(path), what, plugin, own));
+  };
+  if (std::strcmp(stamp->d5_version, D5_VERSION) != 0) differs("d5", stamp->d5_version, D5_VERSION);
+  if (std::strcmp(stamp->compiler, D5_COMPILER_STAMP) != 0) {
+    differs("compiler", stamp->compiler, D5_COMPILER_STAMP);
+  }
+  if (stamp->cxx11_abi != _GLIBCXX_USE_CXX11_ABI) {
+    differs("C++11 ABI", stamp->cxx11_abi, _GLIBCXX_USE_CXX11_ABI);
+  }
+  auto framework = std::make_unique<Framework>(
+      symbol<const char* (*)()>(library, "d5_framework_name", path)(),
+      symbol<const char* (*)()>(library, "d5_framework_version", path)());
+  symbol<void (*)(Framework&)>(library, "d5_framework_fill", path)(*framework);
+  return framework;
+}
+
+}  // namespace
+
+void add_framework(std::string name, std::string version, std::function<void(Framework&)> fill) {
+  const std::lock_guard lock(state().mutex);
+  if (!state().built_in.try_emplace(name, BuiltIn{std::move(version), std::move(fill)}).second) {
+    throw_duplicate_name("framework", name);
+  }
+}
+
+Framework& framework(std::string_view name) {
+  const std::lock_guard lock(state().mutex);
+  if (const auto place = state().loaded.find(name); place != state().loaded.end()) {
+    return *place->second;
+  }
+  const auto keep = [&](std::unique_ptr<Framework> made) -> Framework& {
+    return *(state().loaded[std::string(name)] = std::move(made));
+  };
+  if (const auto place = state().built_in.find(name); place != state().built_in.end()) {
+    auto made = std::make_unique<Framework>(place->first, place->second.version);
+    place->second.fill(*made);
+    return keep(std::move(made));
+  }
+  std::string path(name);
+  if (name.find('/') == std::string_view::npos) {
+    const auto found = plugins();
+    const auto place = found.find(path);
+    if (place == found.end()) {
+      std::vector<std::string> known;
+      for (const auto& info : frameworks()) known.push_back(info.name);
+      throw_unknown_name("framework", name, known);
+    }
+    path = place->second;
+  }
+  try {
+    return keep(load(path));
+  } catch (const Error& error) {
+    state().failed[std::string(name)] = error.what();
+    throw;
+  }
+}
+
+std::vector<FrameworkInfo> frameworks() {
+  const std::lock_guard lock(state().mutex);
+  std::map<std::string, FrameworkInfo> found;
+  for (const auto& [name, path] : plugins()) found[name] = {name, path, false, ""};
+  for (const auto& [name, entry] : state().built_in) found[name] = {name, "", false, ""};
+  for (const auto& [name, framework] : state().loaded) {
+    found[name].name = name;
+    found[name].loaded = true;
+  }
+  for (const auto& [name, reason] : state().failed) {
+    found[name].name = name;
+    found[name].reason = reason;
+  }
+  std::vector<FrameworkInfo> result;
+  for (auto& [name, info] : found) result.push_back(std::move(info));
+  return result;
+}
+
+std::vector<std::string> plugin_path() {
+  std::vector<std::string> result;
+  if (const char* variable = std::getenv("D5_PLUGIN_PATH")) {
+    std::string_view rest = variable;
+    while (!rest.empty()) {
+      const auto end = rest.find(':');
+      if (end != 0) result.emplace_back(rest.substr(0, end));
+      rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+    }
+  }
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&plugin_path), &info) && info.dli_fname) {
+    std::error_code ignored;
+    const auto library = std::filesystem::canonical(info.dli_fname, ignored);
+    result.push_back((library.parent_path() / "d5").string());
+  }
+  return result;
+}
+
+}  // namespace d5

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/threads.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+int allowed_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, int(std::thread::hardware_concurrency()));
+}
+
+struct State {
+  std::mutex mutex;
+  std::atomic<int> count = allowed_cores();
+  std::vector<std::function<void(int)>> listeners;
+  std::string pinning = "none";
+};
+State& state() {
+  static State s;
+  return s;
+}
+
+}  // namespace
+
+int threads() { return state().count; }
+
+void set_threads(int count) {
+  if (count < 1) throw ValueError(fmt::format("threads is {}, expected 1 or more", count));
+  const std::lock_guard lock(state().mutex);
+  state().count = count;
+  for (const auto& listener : state().listeners) listener(count);
+}
+
+void on_threads_changed(std::function<void(int)> listener) {
+  const std::lock_guard lock(state().mutex);
+  listener(state().count);
+  state().listeners.push_back(std::move(listener));
+}
+
+void parallel_for(std::int64_t count, std::int64_t grain,
+                  const std::function<void(std::int64_t, std::int64_t)>& body) {
+  if (count <= 0) return;
+  const std::int64_t pieces =
+      std::min<std::int64_t>(threads(), count / std::max<std::int64_t>(grain, 1));
+  if (pieces <= 1) {
+    body(0, count);
+    return;
+  }
+#pragma omp parallel for num_threads(int(pieces)) schedule(static, 1)
+  for (std::int64_t i = 0; i < pieces; ++i) {
+    body(count * i / pieces, count * (i + 1) / pieces);
+  }
+}
+
+std::string pinning() {
+  const std::lock_guard lock(state().mutex);
+  return state().pinning;
+}
+
+}  // namespace d5
