@@ -1,12 +1,18 @@
 # d5_add_framework(<name> SOURCES <files> LIBRARIES <targets>)
 #
-# The plug-in d5_framework_<name>.so from the calling folder. Its symbols stay its own.
+# The plug-in d5_framework_<name>.so from the calling folder, inside d5's tree or outside it (then
+# after find_package(d5)). Its symbols stay its own.
 function(d5_add_framework name)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_library(d5_framework_${name} MODULE ${arg_SOURCES})
-  target_link_libraries(d5_framework_${name} PRIVATE d5::d5 ${arg_LIBRARIES} d5_warnings)
-  set_target_properties(d5_framework_${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5
-    INSTALL_RPATH "$ORIGIN/..;$ORIGIN")
-  install(TARGETS d5_framework_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/d5)
+  target_link_libraries(d5_framework_${name} PRIVATE d5::d5 ${arg_LIBRARIES})
+  if(TARGET d5_warnings)
+    target_link_libraries(d5_framework_${name} PRIVATE d5_warnings)
+  endif()
+  set_target_properties(d5_framework_${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden)
+  if(D5_IN_TREE)
+    set_target_properties(d5_framework_${name} PROPERTIES
+      LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5 INSTALL_RPATH "$ORIGIN/..;$ORIGIN")
+    install(TARGETS d5_framework_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/d5)
+  endif()
 endfunction()

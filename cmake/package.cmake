@@ -1,1 +1,17 @@
 # Installation, and find_package(d5) for others.
+include(CMakePackageConfigHelpers)
+
+get_property(libraries GLOBAL PROPERTY D5_LIBRARIES)
+install(TARGETS ${libraries} d5_d5 EXPORT d5Targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/d5 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT d5Targets NAMESPACE d5:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/d5)
+
+configure_package_config_file(cmake/d5Config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/d5Config.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/d5 PATH_VARS CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/d5ConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/d5Config.cmake
+              ${CMAKE_CURRENT_BINARY_DIR}/d5ConfigVersion.cmake
+              cmake/framework.cmake cmake/registration.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/d5)

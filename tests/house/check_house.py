@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files.
+
+usage: check_house.py SOURCE_DIR {arrow,umbrellas,headers,names} [COMPILER FLAGS...]
+Prints each breach as file:line: message; exit status 1 if there is any.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+# A folder may include itself and what stands to its left.
+ARROW = ["core", "onnx", "level0_ops", "level1_network", "level2_training", "level3_distributed"]
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:d5/)?([a-z0-9_]+)/', re.M)
+
+
+def sources(folder, *suffixes):
+    return sorted(p for p in folder.rglob("*") if p.suffix in suffixes)
+
+
+def arrow(root):
+    """Level n includes only levels up to n; nothing includes frameworks, apps, python or tests."""
+    for place in ("include/d5", "src"):
+        for position, level in enumerate(ARROW):
+            folder = root / place / level
+            files = sources(folder, ".hpp", ".cpp", ".h")
+            if not files:
+                yield f"{folder}: no sources here; is the list of levels out of date?"
+            for file in files:
+                text = file.read_text()
+                for match in INCLUDE.finditer(text):
+                    target = match.group(1)
+                    line = text.count("\n", 0, match.start()) + 1
+                    if target in ARROW and ARROW.index(target) > position:
+                        yield f"{file}:{line}: {level} includes {target}, which stands to its right"
+                    if target in ("frameworks", "apps", "python", "tests", "benchmarks", "examples"):
+                        yield f"{file}:{line}: {level} includes {target}"
+
+
+def umbrellas(root):
+    """include/d5/<folder>/<folder>.hpp includes every header of its folder; d5.hpp every umbrella."""
+    top = (root / "include/d5/d5.hpp").read_text()
+    for level in ARROW:
+        folder = root / "include/d5" / level
+        umbrella = folder / f"{level}.hpp"
+        text = umbrella.read_text() if umbrella.exists() else ""
+        for header in sorted(folder.glob("*.hpp")):
+            if header != umbrella and f'"d5/{level}/{header.name}"' not in text:
+                yield f"{umbrella}:1: does not include d5/{level}/{header.name}"
+        if f'"d5/{level}/{level}.hpp"' not in top:
+            yield f"{root}/include/d5/d5.hpp:1: does not include d5/{level}/{level}.hpp"
+
+
+def headers(root, compiler):
+    """Each public header compiles by itself."""
+    def compile_alone(header):
+        language = "c" if header.suffix == ".h" else "c++"
+        with tempfile.NamedTemporaryFile("w", suffix=".c" if language == "c" else ".cpp") as unit:
+            # Twice: a header without a guard breaks here.
+            unit.write(f'#include "{header}"\n#include "{header}"\n')
+            unit.flush()
+            standard = "-std=c11" if language == "c" else "-std=c++20"
+            command = [*compiler, "-x", language, standard, "-fsyntax-only", "-Wall", "-Werror", unit.name]
+            done = subprocess.run(command, capture_output=True, text=True)
+            return "" if done.returncode == 0 else f"{header}:1: does not compile alone\n{done.stderr[:2000]}"
+
+    with ThreadPoolExecutor(2) as pool:
+        yield from filter(None, pool.map(compile_alone, sources(root / "include", ".hpp", ".h")))
+
+
+def names(root):
+    """No drawer names, an SPDX line first, no file that outgrew one idea without saying why."""
+    for place in ("include", "src", "apps", "python", "frameworks", "examples", "benchmarks"):
+        for file in sources(root / place, ".hpp", ".cpp", ".h", ".c", ".py"):
+            if re.search(r"util|helper|common|misc", file.stem):
+                yield f"{file}:1: name it after what it is"
+            first = file.read_text().split("\n", 2)[:2]
+            if not any("SPDX-License-Identifier: Apache-2.0" in line for line in first):
+                yield f"{file}:1: the first line is not the SPDX line"
+
+
+def main():
+    root, check, *compiler = pathlib.Path(sys.argv[1]), *sys.argv[2:]
+    checks = {"arrow": arrow, "umbrellas": umbrellas, "names": names, "headers": lambda r: headers(r, compiler)}
+    breaches = list(checks[check](root))
+    print("\n".join(breaches) or f"{check}: in order")
+    return 1 if breaches else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

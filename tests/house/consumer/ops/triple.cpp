@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/operator_registry.hpp"
+
+namespace d5::outside_ops {
+namespace {
+
+/// y = 3 x. Shapes: y as x, any.
+class Triple final : public Operator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return {context.input(0)};
+  }
+  void forward(OpContext& context) override {
+    const auto x = context.input(0).span<float>();
+    float* y = context.output(0).data<float>();
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = 3 * x[i];
+  }
+};
+
+}  // namespace
+
+void register_triple(OperatorRegistry& registry) {
+  registry.add<Triple>("Triple", {.domain = "org.example"});
+}
+
+}  // namespace d5::outside_ops
