@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "d5/onnx/model.hpp"
@@ -14,16 +16,25 @@ namespace d5::onnx {
 ///
 /// A view has, for operator Conv: `nodes::Conv::kName`, `kDomain`, `kSinceVersions` (every version
 /// in which its schema changed); inputs and outputs by name as indices (`Conv::In::X`,
-/// `Conv::Out::Y`); one function an attribute over all versions: `auto_pad()` returns the value or
-/// the schema's default; an attribute without default that may be absent returns a std::optional.
-/// Domains: ai.onnx is `nodes::`, ai.onnx.ml `nodes::ml::`, ai.onnx.preview.training
-/// `nodes::training::`. A node is not owned: a view lives no longer than its node.
+/// `Conv::Out::Y`; of a variadic one, the first); one function an attribute over all versions:
+/// - `std::string auto_pad()` gives the value, or the default that the schema of the node's opset
+///   has; of an attribute that every version requires, the value (FormatError if it is missing);
+/// - `std::optional<...> kernel_shape()` where some version lets it be absent without a default;
+/// - where an attribute changed its type (`to` of Cast was a string), `to()` has the newest type
+/// and
+///   `to_v1()`, with the first version that had it, the older one.
+/// A C++ keyword gets an underscore. Domains: ai.onnx is `nodes::`, ai.onnx.ml `nodes::ml::`,
+/// ai.onnx.preview `nodes::preview::`, ai.onnx.preview.training `nodes::training::`.
+/// A node is not owned: a view lives no longer than its node.
 class NodeView {
  public:
   explicit NodeView(const Node& node) : node_(&node) {}
   [[nodiscard]] const Node& node() const { return *node_; }
 
  protected:
+  [[nodiscard]] bool has_attribute(std::string_view name) const {
+    return node_->attributes.contains(name);
+  }
   template <class T>
   [[nodiscard]] std::optional<T> optional_attribute(std::string_view name) const {
     const T* value = node_->attribute<T>(name);
