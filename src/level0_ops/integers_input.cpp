@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level0_ops/integers_input.hpp"
+
+namespace d5::detail {
+
+IntegersInput integers_input(const InferContext& context, std::size_t input,
+                             std::string_view attribute) {
+  if (context.has_input(input)) return {true, context.constant_integers(input)};
+  if (const auto* values = context.node().attribute<std::vector<std::int64_t>>(attribute)) {
+    return {true, *values};
+  }
+  return {};
+}
+
+std::optional<std::vector<std::int64_t>> integers_input(const OpContext& context, std::size_t input,
+                                                        std::string_view attribute) {
+  if (context.has_input(input)) {
+    return integers_of(context.input(input), context.node().op_type);
+  }
+  if (const auto* values = context.node().attribute<std::vector<std::int64_t>>(attribute)) {
+    return *values;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> integers_of(const Tensor& tensor, std::string_view who) {
+  std::vector<std::int64_t> result;
+  dispatch(Types<std::int32_t, std::int64_t>{}, tensor.dtype(), who, [&]<class T>() {
+    const auto values = tensor.span<T>();
+    result.assign(values.begin(), values.end());
+  });
+  return result;
+}
+
+Shape unknown_shape(const Shape& list) {
+  return Shape(std::vector<std::int64_t>(std::size_t(list.elements()), kUnknownDim));
+}
+
+}  // namespace d5::detail

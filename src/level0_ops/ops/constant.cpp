@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constant: the value that the node holds, in one of several attributes.
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "level0_ops/element_moving.hpp"
+
+namespace d5::ops {
+namespace {
+
+/// Zero where `sparse` says nothing. Its indices count elements, or are one row of coordinates
+/// each.
+Tensor dense(const onnx::SparseTensor& sparse, const std::string& who) {
+  Tensor result = Tensor::zeros(sparse.values.dtype(), sparse.shape);
+  const std::int64_t count = sparse.values.elements();
+  const auto indices = sparse.indices.span<std::int64_t>();
+  const bool linear = sparse.indices.shape().rank() == 1;
+  const std::size_t width = linear ? 1 : sparse.shape.rank();
+  if (std::int64_t(indices.size()) != count * std::int64_t(width)) {
+    throw ShapeError(fmt::format("{}: {} sparse values have indices of {}", who, count,
+                                 to_string(sparse.indices.shape())));
+  }
+  const auto strides = sparse.shape.strides();
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t place = 0;
+    for (std::size_t d = 0; d < width; ++d) {
+      const std::int64_t index = indices[std::size_t(i) * width + d];
+      const std::int64_t limit = linear ? result.elements() : sparse.shape[d];
+      if (index < 0 || index >= limit) {
+        throw ValueError(fmt::format("{}: sparse index {} is outside [0, {})", who, index, limit));
+      }
+      place += linear ? index : index * strides[d];
+    }
+    detail::copy_elements(result.dtype(), detail::element(result, place),
+                          detail::element(sparse.values, i), 1);
+  }
+  return result;
+}
+
+class Constant final : public Operator {
+ public:
+  explicit Constant(const onnx::Node& node) : value_(read(node)) {}
+
+  std::vector<ValueDesc> infer(const InferContext&) const override { return {value_.desc()}; }
+  void forward(OpContext& context) override { context.output(0).copy_from(value_); }
+
+ private:
+  static Tensor read(const onnx::Node& node) {
+    using Integers = std::vector<std::int64_t>;
+    using Strings = std::vector<std::string>;
+    if (const auto* v = node.attribute<Tensor>("value")) return *v;
+    if (const auto* v = node.attribute<float>("value_float")) return Tensor::scalar(*v);
+    if (const auto* v = node.attribute<std::vector<float>>("value_floats")) {
+      return Tensor::vector(*v);
+    }
+    if (const auto* v = node.attribute<std::int64_t>("value_int")) return Tensor::scalar(*v);
+    if (const auto* v = node.attribute<Integers>("value_ints")) return Tensor::vector(*v);
+    if (const auto* v = node.attribute<std::string>("value_string")) return Tensor::scalar(*v);
+    if (const auto* v = node.attribute<Strings>("value_strings")) return Tensor::vector(*v);
+    if (const auto* v = node.attribute<onnx::SparseTensor>("sparse_value")) {
+      return dense(*v, onnx::describe(node));
+    }
+    throw FormatError(
+        fmt::format("{}: no attribute holds a value; give `value`", onnx::describe(node)));
+  }
+
+  Tensor value_;
+};
+
+}  // namespace
+
+void register_constant(OperatorRegistry& registry) { registry.add<Constant>("Constant"); }
+
+}  // namespace d5::ops

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reshape, Flatten, Squeeze, Unsqueeze, Identity: the same elements under another shape.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "level0_ops/element_moving.hpp"
+#include "level0_ops/integers_input.hpp"
+
+namespace d5::ops {
+namespace {
+
+/// Copies input 0; in place it costs nothing.
+class SameElements : public Operator {
+ public:
+  void forward(OpContext& context) override {
+    const Tensor& x = context.input(0);
+    Tensor& y = context.output(0);
+    detail::copy_elements(x.dtype(), y.raw(), x.raw(), x.elements());
+  }
+  void backward(GradContext& context) override {
+    const Tensor& dy = context.grad_output(0);
+    detail::copy_elements(dy.dtype(), context.grad_input(0).raw(), dy.raw(), dy.elements());
+  }
+  bool differentiable(std::size_t input) const override { return input == 0; }
+  bool backward_needs_input(std::size_t) const override { return false; }
+  bool backward_needs_output(std::size_t) const override { return false; }
+  int in_place_output() const override { return 0; }
+};
+
+class Reshape final : public SameElements {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    const TensorDesc& x = context.input(0);
+    const auto wanted = detail::integers_input(context, 1, "shape");
+    if (!wanted.given) throw ShapeError(fmt::format("{}: no shape is given", context.who()));
+    if (!wanted.values) return {TensorDesc{x.dtype, detail::unknown_shape(context.shape(1))}};
+    return {TensorDesc{x.dtype, resolve(context, x.shape, Shape(*wanted.values))}};
+  }
+
+ private:
+  /// A 0 stands for the input's dimension (unless `allowzero`), one -1 for what is left.
+  static Shape resolve(const InferContext& context, const Shape& x, Shape wanted) {
+    const auto* allow_zero = context.node().attribute<std::int64_t>("allowzero");
+    std::optional<std::size_t> open;
+    for (std::size_t i = 0; i < wanted.rank(); ++i) {
+      if (wanted[i] == 0 && !(allow_zero && *allow_zero != 0)) {
+        if (i >= x.rank()) {
+          throw ShapeError(fmt::format("{}: dimension {} is to be copied, but the input is {}",
+                                       context.who(), i, to_string(x)));
+        }
+        wanted[i] = x[i];
+      } else if (wanted[i] == -1 && !open) {
+        open = i;
+      } else if (wanted[i] < 0) {
+        throw ValueError(fmt::format("{}: dimension {} is {}, expected sizes and at most one -1",
+                                     context.who(), i, wanted[i]));
+      }
+    }
+    if (open) wanted[*open] = 1;
+    const std::int64_t have = x.elements(), asked = wanted.elements();
+    if (open) {
+      if (asked == 0 ? have != 0 : have % asked != 0) {
+        throw ShapeError(fmt::format("{}: {} elements of {} cannot be divided into rows of {}",
+                                     context.who(), have, to_string(x), asked));
+      }
+      wanted[*open] = asked == 0 ? 0 : have / asked;
+    } else if (asked != have) {
+      throw ShapeError(fmt::format("{}: {} has {} elements but {} has {}", context.who(),
+                                   to_string(x), have, to_string(wanted), asked));
+    }
+    return wanted;
+  }
+};
+
+/// Shapes: y is [product of the dimensions before axis, product of the rest].
+class Flatten final : public SameElements {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    const TensorDesc& x = context.input(0);
+    const auto* given = context.node().attribute<std::int64_t>("axis");
+    const auto rank = std::int64_t(x.shape.rank());
+    std::int64_t axis = given ? *given : 1;
+    if (axis < -rank || axis > rank) {
+      throw ValueError(fmt::format("{}: axis is {}, expected one in [{}, {}]", context.who(), axis,
+                                   -rank, rank));
+    }
+    if (axis < 0) axis += rank;
+    return {TensorDesc{x.dtype, Shape{x.shape.elements(0, std::size_t(axis)),
+                                      x.shape.elements(std::size_t(axis), x.shape.rank())}}};
+  }
+};
+
+/// Shapes: y is x without the dimensions in axes, which are 1; by default without all that are 1.
+class Squeeze final : public SameElements {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    const TensorDesc& x = context.input(0);
+    const std::size_t rank = x.shape.rank();
+    const auto axes = detail::integers_input(context, 1, "axes");
+    if (axes.given && !axes.values) {
+      const std::int64_t removed = context.shape(1).elements();
+      Shape result;
+      for (auto i = removed; i < std::int64_t(rank); ++i) result.push_back(kUnknownDim);
+      return {TensorDesc{x.dtype, result}};
+    }
+    std::vector<bool> removed(rank);
+    for (std::size_t i = 0; i < rank; ++i) removed[i] = !axes.given && x.shape[i] == 1;
+    if (axes.given) {
+      for (const auto axis : *axes.values) {
+        const std::size_t i = normalize_axis(axis, rank, context.who());
+        if (x.shape[i] != 1) {
+          throw ShapeError(
+              fmt::format("{}: dimension {} of {} is not 1", context.who(), i, to_string(x.shape)));
+        }
+        removed[i] = true;
+      }
+    }
+    Shape result;
+    for (std::size_t i = 0; i < rank; ++i) {
+      if (!removed[i]) result.push_back(x.shape[i]);
+    }
+    return {TensorDesc{x.dtype, result}};
+  }
+};
+
+/// Shapes: y is x with a dimension of 1 at each of axes, which count y's dimensions.
+class Unsqueeze final : public SameElements {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    const TensorDesc& x = context.input(0);
+    const auto axes = detail::integers_input(context, 1, "axes");
+    if (!axes.given) throw ShapeError(fmt::format("{}: no axes are given", context.who()));
+    const std::size_t added =
+        axes.values ? axes.values->size() : std::size_t(context.shape(1).elements());
+    Shape result(std::vector<std::int64_t>(x.shape.rank() + added, kUnknownDim));
+    if (!axes.values) return {TensorDesc{x.dtype, result}};
+    for (const auto axis : *axes.values) {
+      std::int64_t& dim = result[normalize_axis(axis, result.rank(), context.who())];
+      if (dim != kUnknownDim) {
+        throw ValueError(fmt::format("{}: axis {} is given twice", context.who(), axis));
+      }
+      dim = 1;
+    }
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < result.rank(); ++i) {
+      if (result[i] == kUnknownDim) result[i] = x.shape[next++];
+    }
+    return {TensorDesc{x.dtype, result}};
+  }
+};
+
+/// Any value, not only a tensor.
+class Identity final : public SameElements {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return {context.value(0)};
+  }
+  void forward(OpContext& context) override {
+    if (context.input_value(0).is_tensor()) return SameElements::forward(context);
+    context.set_output(0, context.input_value(0));
+  }
+};
+
+}  // namespace
+
+void register_reshape(OperatorRegistry& registry) {
+  registry.add<Reshape>("Reshape");
+  registry.add<Flatten>("Flatten");
+  registry.add<Squeeze>("Squeeze");
+  registry.add<Unsqueeze>("Unsqueeze");
+  registry.add<Identity>("Identity");
+}
+
+}  // namespace d5::ops
