@@ -20,6 +20,8 @@ struct Batch {
   std::int64_t size = 0;   ///< samples in it
   std::int64_t epoch = 0;
   std::int64_t index = 0;  ///< of the batch within its epoch
+  /// Samples in this batch on all ranks together; 0: the same number on each.
+  std::int64_t global_size = 0;
 };
 
 enum class Tail { keep, drop };

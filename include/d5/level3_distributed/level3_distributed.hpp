@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/communication_event.hpp"
+#include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/distributed_sampler.hpp"
+#include "d5/level3_distributed/traffic.hpp"

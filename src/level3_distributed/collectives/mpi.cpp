@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/collective.hpp"
+
+namespace d5::collective {
+namespace {
+
+/// Whatever the communicator's own library does: MPI_Iallreduce in a world of MPI.
+class LibraryAllReduce final : public AllReduce {
+ public:
+  std::unique_ptr<Request> start(Communicator& communicator, Tensor& data,
+                                 Reduction reduction) override {
+    return communicator.start_all_reduce(data, reduction);
+  }
+};
+
+}  // namespace
+
+void register_mpi(Registry<AllReduceEntry>& registry) {
+  registry.add("mpi", {.summary = "the library's own (MPI_Iallreduce)", .make = [](const Settings&) {
+                         return std::make_unique<LibraryAllReduce>();
+                       }});
+}
+
+}  // namespace d5::collective

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/distributed_sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr const char* kNumber = "number";
+
+/// Samples that are their own numbers: what an order is made of.
+class SampleNumbers final : public Dataset {
+ public:
+  explicit SampleNumbers(std::int64_t size) : size_(size) {}
+  std::string name() const override { return "sample numbers"; }
+  std::int64_t size() const override { return size_; }
+  const std::vector<Field>& fields() const override { return fields_; }
+  void read(std::span<const std::int64_t> indices, std::span<Tensor> batch) const override {
+    std::copy(indices.begin(), indices.end(), batch[0].data<std::int64_t>());
+  }
+
+ private:
+  std::int64_t size_;
+  std::vector<Field> fields_{{kNumber, {DType::int64, {}}}};
+};
+
+SamplerOptions global(SamplerOptions options, int ranks) {
+  options.batch_size *= ranks;
+  return options;
+}
+
+}  // namespace
+
+DistributedSampler::DistributedSampler(std::shared_ptr<const Dataset> dataset,
+                                       const SamplerEntry& order, const SamplerOptions& options,
+                                       int rank, int ranks)
+    : dataset_(std::move(dataset)), options_(options), rank_(rank), ranks_(ranks) {
+  if (ranks < 1 || rank < 0 || rank >= ranks) {
+    throw ValueError(fmt::format("DistributedSampler: rank {} of {}; ranks count from 0", rank, ranks));
+  }
+  order_ = order.make(std::make_shared<SampleNumbers>(dataset_->size()), global(options, ranks));
+  for (const auto& field : dataset_->fields()) {
+    std::vector<std::int64_t> dims{options.batch_size};
+    dims.insert(dims.end(), field.desc.shape.begin(), field.desc.shape.end());
+    buffers_.push_back(Tensor::empty(field.desc.dtype, Shape(dims)));
+  }
+}
+
+std::optional<Batch> DistributedSampler::next() {
+  const auto whole = order_->next();
+  if (!whole || whole->size < ranks_) return std::nullopt;
+  // Part r begins after r parts of T / n samples and one sample more for each of the first T mod n.
+  const std::int64_t share = whole->size / ranks_, more = whole->size % ranks_;
+  const std::int64_t begin = rank_ * share + std::min<std::int64_t>(rank_, more);
+  const std::int64_t size = share + (rank_ < more ? 1 : 0);
+
+  Batch mine{.size = size, .epoch = whole->epoch, .index = whole->index, .global_size = whole->size};
+  std::vector<Tensor> parts;
+  for (const auto& buffer : buffers_) parts.push_back(buffer.slice(0, size));
+  const auto numbers = whole->values.find(kNumber)->second.tensor().span<std::int64_t>();
+  dataset_->read(numbers.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)),
+                 parts);
+  for (std::size_t f = 0; f < parts.size(); ++f) {
+    mine.values.emplace(dataset_->fields()[f].name, std::move(parts[f]));
+  }
+  return mine;
+}
+
+std::int64_t DistributedSampler::batches() const {
+  const std::int64_t tail = dataset_->size() % (options_.batch_size * ranks_);
+  const bool dropped = options_.tail == Tail::keep && tail > 0 && tail < ranks_;
+  return order_->batches() - (dropped ? 1 : 0);
+}
+
+}  // namespace d5

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/traffic.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5 {
+namespace {
+
+std::string to_text(const Traffic& traffic) {
+  std::ostringstream text;
+  for (const auto& [name, line] : traffic.by_call) {
+    text << name << ' ' << line.calls << ' ' << line.bytes_sent << ' ' << line.bytes_received << '\n';
+  }
+  return text.str();
+}
+
+Traffic from_text(const std::string& text) {
+  Traffic traffic;
+  std::istringstream stream(text);
+  std::string name;
+  for (Traffic::Line line; stream >> name >> line.calls >> line.bytes_sent >> line.bytes_received;) {
+    traffic.by_call[name] = line;
+  }
+  return traffic;
+}
+
+}  // namespace
+
+void Traffic::add(std::string_view call, std::int64_t bytes_sent, std::int64_t bytes_received) {
+  auto place = by_call.find(call);
+  if (place == by_call.end()) place = by_call.emplace(call, Line{}).first;
+  ++place->second.calls;
+  place->second.bytes_sent += bytes_sent;
+  place->second.bytes_received += bytes_received;
+}
+
+Traffic::Line Traffic::total() const {
+  Line sum;
+  for (const auto& [name, line] : by_call) {
+    sum.calls += line.calls;
+    sum.bytes_sent += line.bytes_sent;
+    sum.bytes_received += line.bytes_received;
+  }
+  return sum;
+}
+
+Traffic Traffic::since(const Traffic& earlier) const {
+  Traffic result;
+  for (const auto& [name, line] : by_call) {
+    Line difference = line;
+    if (const auto place = earlier.by_call.find(name); place != earlier.by_call.end()) {
+      difference.calls -= place->second.calls;
+      difference.bytes_sent -= place->second.bytes_sent;
+      difference.bytes_received -= place->second.bytes_received;
+    }
+    if (difference.calls > 0) result.by_call[name] = difference;
+  }
+  return result;
+}
+
+std::vector<Traffic> gather_traffic(Communicator& communicator) {
+  const std::string mine = to_text(communicator.traffic());
+  // Texts differ in length: agree on the longest, then gather them padded with zero bytes.
+  Tensor longest = Tensor::scalar<std::int64_t>(static_cast<std::int64_t>(mine.size()) + 1);
+  communicator.all_reduce(longest, Reduction::maximum);
+  const std::int64_t length = longest.item<std::int64_t>();
+  Tensor padded = Tensor::zeros(DType::uint8, {length});
+  std::copy(mine.begin(), mine.end(), padded.data<std::uint8_t>());
+  Tensor all = Tensor::empty(DType::uint8, {communicator.size(), length});
+  communicator.all_gather(padded, all);
+  std::vector<Traffic> result;
+  for (int rank = 0; rank < communicator.size(); ++rank) {
+    result.push_back(
+        from_text(reinterpret_cast<const char*>(all.data<std::uint8_t>() + rank * length)));
+  }
+  return result;
+}
+
+}  // namespace d5
