@@ -23,7 +23,8 @@ auto Communicator::call(std::string_view name, std::int64_t sent, std::int64_t r
                         const Work& work) {
   if (size() == 1) sent = received = 0;
   traffic_.add(name, sent, received);
-  if (events_.empty()) [[likely]] return work();
+  if (events_.empty()) [[likely]]
+    return work();
 
   std::vector<CommunicationEvent*> listeners;
   events_.collect(listeners);
@@ -95,8 +96,8 @@ void Communicator::barrier() {
 
 void Communicator::check_data(std::string_view call, const Tensor& data) const {
   if (data.dtype() == DType::undefined || data.dtype() == DType::string) {
-    throw TypeError(fmt::format("rank {}: {} of a tensor of type {}; only numbers can be sent", rank(),
-                                call, name_of(data.dtype())));
+    throw TypeError(fmt::format("rank {}: {} of a tensor of type {}; only numbers can be sent",
+                                rank(), call, name_of(data.dtype())));
   }
   if (data.device().kind != DeviceKind::cpu || data.desc().layout != Layout::row_major) {
     throw Unsupported(fmt::format("rank {}: {} of {} on {}; copy it to dense host memory first",
@@ -113,8 +114,7 @@ void Communicator::check_rank(std::string_view call, int other) const {
 void Communicator::check_peer(std::string_view call, int other, int tag) const {
   check_rank(call, other);
   if (other == rank()) {
-    throw ValueError(
-        fmt::format("rank {}: {} with itself; copy the tensor instead", rank(), call));
+    throw ValueError(fmt::format("rank {}: {} with itself; copy the tensor instead", rank(), call));
   }
   if (tag < 0 || tag > kLargestTag) {
     throw ValueError(fmt::format("rank {}: {} with tag {}, but tags are 0 to {}", rank(), call, tag,
@@ -124,14 +124,14 @@ void Communicator::check_peer(std::string_view call, int other, int tag) const {
 
 void Communicator::check_parts(std::string_view call, const Tensor& mine, const Tensor& all) const {
   if (mine.dtype() != all.dtype()) {
-    throw TypeError(fmt::format("rank {}: {} between {} and {}; the element types must agree", rank(),
-                                call, name_of(mine.dtype()), name_of(all.dtype())));
+    throw TypeError(fmt::format("rank {}: {} between {} and {}; the element types must agree",
+                                rank(), call, name_of(mine.dtype()), name_of(all.dtype())));
   }
   if (all.elements() != mine.elements() * size()) {
-    throw ShapeError(fmt::format("rank {}: {} with {} elements of this rank and {} of all; {} ranks "
-                                 "need {}",
-                                 rank(), call, mine.elements(), all.elements(), size(),
-                                 mine.elements() * size()));
+    throw ShapeError(fmt::format(
+        "rank {}: {} with {} elements of this rank and {} of all; {} ranks "
+        "need {}",
+        rank(), call, mine.elements(), all.elements(), size(), mine.elements() * size()));
   }
 }
 

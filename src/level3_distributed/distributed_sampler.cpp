@@ -40,7 +40,8 @@ DistributedSampler::DistributedSampler(std::shared_ptr<const Dataset> dataset,
                                        int rank, int ranks)
     : dataset_(std::move(dataset)), options_(options), rank_(rank), ranks_(ranks) {
   if (ranks < 1 || rank < 0 || rank >= ranks) {
-    throw ValueError(fmt::format("DistributedSampler: rank {} of {}; ranks count from 0", rank, ranks));
+    throw ValueError(
+        fmt::format("DistributedSampler: rank {} of {}; ranks count from 0", rank, ranks));
   }
   order_ = order.make(std::make_shared<SampleNumbers>(dataset_->size()), global(options, ranks));
   for (const auto& field : dataset_->fields()) {
@@ -58,7 +59,11 @@ std::optional<Batch> DistributedSampler::next() {
   const std::int64_t begin = rank_ * share + std::min<std::int64_t>(rank_, more);
   const std::int64_t size = share + (rank_ < more ? 1 : 0);
 
-  Batch mine{.size = size, .epoch = whole->epoch, .index = whole->index, .global_size = whole->size};
+  Batch mine{.values = {},
+             .size = size,
+             .epoch = whole->epoch,
+             .index = whole->index,
+             .global_size = whole->size};
   std::vector<Tensor> parts;
   for (const auto& buffer : buffers_) parts.push_back(buffer.slice(0, size));
   const auto numbers = whole->values.find(kNumber)->second.tensor().span<std::int64_t>();

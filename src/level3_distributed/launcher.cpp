@@ -2,6 +2,7 @@
 #include "level3_distributed/transport/launcher.hpp"
 
 #include <cstdlib>
+#include <initializer_list>
 
 namespace d5::detail {
 

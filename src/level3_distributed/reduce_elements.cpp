@@ -15,9 +15,12 @@ void reduce_elements(Tensor& accumulated, const Tensor& other, Reduction reducti
       std::transform(a.begin(), a.end(), b.begin(), a.begin(), combine);
     };
     switch (reduction) {
-      case Reduction::sum: return apply(std::plus<T>{});
-      case Reduction::maximum: return apply([](T x, T y) { return std::max(x, y); });
-      case Reduction::minimum: return apply([](T x, T y) { return std::min(x, y); });
+      case Reduction::sum:
+        return apply(std::plus<T>{});
+      case Reduction::maximum:
+        return apply([](T x, T y) { return std::max(x, y); });
+      case Reduction::minimum:
+        return apply([](T x, T y) { return std::min(x, y); });
     }
   });
 }

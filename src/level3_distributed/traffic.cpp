@@ -13,7 +13,8 @@ namespace {
 std::string to_text(const Traffic& traffic) {
   std::ostringstream text;
   for (const auto& [name, line] : traffic.by_call) {
-    text << name << ' ' << line.calls << ' ' << line.bytes_sent << ' ' << line.bytes_received << '\n';
+    text << name << ' ' << line.calls << ' ' << line.bytes_sent << ' ' << line.bytes_received
+         << '\n';
   }
   return text.str();
 }
@@ -22,7 +23,8 @@ Traffic from_text(const std::string& text) {
   Traffic traffic;
   std::istringstream stream(text);
   std::string name;
-  for (Traffic::Line line; stream >> name >> line.calls >> line.bytes_sent >> line.bytes_received;) {
+  for (Traffic::Line line;
+       stream >> name >> line.calls >> line.bytes_sent >> line.bytes_received;) {
     traffic.by_call[name] = line;
   }
   return traffic;

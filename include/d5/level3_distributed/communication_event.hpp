@@ -8,8 +8,8 @@
 
 namespace d5 {
 
-/// Hooks of a communicator (`Communicator::events`), on the thread that calls it. A communicator that
-/// nobody observes pays one branch a call.
+/// Hooks of a communicator (`Communicator::events`), on the thread that calls it. A communicator
+/// that nobody observes pays one branch a call.
 class CommunicationEvent : public virtual Event {
  public:
   /// Once a call, before it begins. Bytes are counted as in `Traffic`.

@@ -14,8 +14,8 @@ namespace d5 {
 
 enum class Reduction { sum, maximum, minimum };
 
-/// A call that is under way. Destroying it waits, except while an exception unwinds: then the job is
-/// about to end, and waiting for the others might never.
+/// A call that is under way. Destroying it waits, except while an exception unwinds: then the job
+/// is about to end, and waiting for the others might never.
 class Request {
  public:
   virtual ~Request() = default;
@@ -27,9 +27,9 @@ class Request {
 /// A group of ranks. Collectives are called by all of them in the same order, blocking and started
 /// ones alike, with tensors of the same description.
 ///
-/// Throws: CommunicationError, ShapeError, TypeError, ValueError, naming the rank. A rank of `world()`
-/// that lets an exception out of `main` prints `rank N: message` and ends the job; one that exits with
-/// a status other than 0 ends it too, if the others do not exit as well within 3 s.
+/// Throws: CommunicationError, ShapeError, TypeError, ValueError, naming the rank. A rank of
+/// `world()` that lets an exception out of `main` prints `rank N: message` and ends the job; one
+/// that exits with a status other than 0 ends it too, if the others do not exit as well within 3 s.
 /// Thread safety: none; one thread at a time.
 class Communicator {
  public:

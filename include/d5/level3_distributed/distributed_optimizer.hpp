@@ -12,7 +12,8 @@
 
 namespace d5 {
 
-/// Makes a three-step optimizer distributed: it owns the optimizer and speaks through a communicator.
+/// Makes a three-step optimizer distributed: it owns the optimizer and speaks through a
+/// communicator.
 class DistributedOptimizer : public Optimizer {
  public:
   DistributedOptimizer(std::unique_ptr<ThreeStepOptimizer> optimizer,
@@ -31,8 +32,8 @@ class DistributedOptimizer : public Optimizer {
 
 struct DistributedOptimizerEntry {
   std::string summary;
-  std::function<std::unique_ptr<DistributedOptimizer>(std::unique_ptr<ThreeStepOptimizer>,
-                                                      std::shared_ptr<Communicator>, const Settings&)>
+  std::function<std::unique_ptr<DistributedOptimizer>(
+      std::unique_ptr<ThreeStepOptimizer>, std::shared_ptr<Communicator>, const Settings&)>
       make;
 };
 [[nodiscard]] Registry<DistributedOptimizerEntry>& distributed_optimizers();

@@ -15,15 +15,16 @@ namespace d5 {
 ///
 /// The global batch is cut into n contiguous parts of B samples. The last one of an epoch, if it is
 /// kept and has only T < nB samples, is cut as evenly as can be: T mod n ranks get one sample more
-/// than the others, and `Batch::global_size` tells T, so that an average over samples stays exact. If
-/// T < n some rank would have none, and the batch is dropped: then, and only then, n ranks see up to
-/// n - 1 samples an epoch less than one rank does.
+/// than the others, and `Batch::global_size` tells T, so that an average over samples stays exact.
+/// If T < n some rank would have none, and the batch is dropped: then, and only then, n ranks see
+/// up to n - 1 samples an epoch less than one rank does.
 ///
-///     DistributedSampler sampler(mnist, samplers().at("shuffle"), {.batch_size = 32}, rank, ranks);
+///     DistributedSampler sampler(mnist, samplers().at("shuffle"), {.batch_size = 32}, rank,
+///     ranks);
 class DistributedSampler final : public Sampler {
  public:
-  /// `options.batch_size` is B, of one rank; `order` makes the sampler of the global batches. It runs
-  /// over sample numbers, not samples: a rank reads its own part only.
+  /// `options.batch_size` is B, of one rank; `order` makes the sampler of the global batches. It
+  /// runs over sample numbers, not samples: a rank reads its own part only.
   DistributedSampler(std::shared_ptr<const Dataset> dataset, const SamplerEntry& order,
                      const SamplerOptions& options, int rank, int ranks);
 

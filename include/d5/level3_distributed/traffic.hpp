@@ -25,8 +25,8 @@ class Communicator;
 ///     send, receive     b bytes                     send: b            receive: b
 ///     barrier           nothing                     0                  0
 ///
-/// An algorithm that d5 runs itself over `send` and `receive` (collectives/) is counted in these, and
-/// so byte by byte as it goes over the wire.
+/// An algorithm that d5 runs itself over `send` and `receive` (collectives/) is counted in these,
+/// and so byte by byte as it goes over the wire.
 struct Traffic {
   struct Line {
     std::int64_t calls = 0;
@@ -42,8 +42,8 @@ struct Traffic {
   [[nodiscard]] Traffic since(const Traffic& earlier) const;
 };
 
-/// The traffic of every rank, in their order, the same on each. A collective: all ranks call it. Its
-/// own messages are not in the answer.
+/// The traffic of every rank, in their order, the same on each. A collective: all ranks call it.
+/// Its own messages are not in the answer.
 [[nodiscard]] std::vector<Traffic> gather_traffic(Communicator& communicator);
 
 }  // namespace d5

@@ -16,9 +16,9 @@ class LibraryAllReduce final : public AllReduce {
 }  // namespace
 
 void register_mpi(Registry<AllReduceEntry>& registry) {
-  registry.add("mpi", {.summary = "the library's own (MPI_Iallreduce)", .make = [](const Settings&) {
-                         return std::make_unique<LibraryAllReduce>();
-                       }});
+  registry.add("mpi",
+               {.summary = "the library's own (MPI_Iallreduce)",
+                .make = [](const Settings&) { return std::make_unique<LibraryAllReduce>(); }});
 }
 
 }  // namespace d5::collective

@@ -9,12 +9,13 @@
 namespace d5::collective {
 namespace {
 
-/// One all-reduce under way. The data is cut into n parts. In n - 1 steps each rank passes a part to
-/// its right neighbour and adds what comes from the left, after which rank r holds part r + 1 summed;
-/// in n - 1 more steps the sums go round. A rank sends 2 (n - 1) / n of the data, the least possible.
+/// One all-reduce under way. The data is cut into n parts. In n - 1 steps each rank passes a part
+/// to its right neighbour and adds what comes from the left, after which rank r holds part r + 1
+/// summed; in n - 1 more steps the sums go round. A rank sends 2 (n - 1) / n of the data, the least
+/// possible.
 ///
-/// Part p is summed in the order of ranks p, p + 1, ..., p - 1 and then copied, so every rank has the
-/// same bits, whatever the timing.
+/// Part p is summed in the order of ranks p, p + 1, ..., p - 1 and then copied, so every rank has
+/// the same bits, whatever the timing.
 class RingRequest final : public Request {
  public:
   RingRequest(Communicator& communicator, const Tensor& data, Reduction reduction, int tag)
@@ -97,8 +98,8 @@ class RingAllReduce final : public AllReduce {
 
 }  // namespace
 
-/// Source: Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations"
-/// (JPDC 2009).
+/// Source: Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
+/// Workstations" (JPDC 2009).
 void register_ring(Registry<AllReduceEntry>& registry) {
   registry.add("ring", {.summary = "d5's own ring over send and receive (Patarasuk and Yuan, 2009)",
                         .make = [](const Settings&) { return std::make_unique<RingAllReduce>(); }});

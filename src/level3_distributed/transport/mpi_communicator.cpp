@@ -19,9 +19,12 @@ constexpr std::int64_t kLargestPiece = std::int64_t{1} << 30;
 
 MPI_Op mpi_op(Reduction reduction) {
   switch (reduction) {
-    case Reduction::sum: return MPI_SUM;
-    case Reduction::maximum: return MPI_MAX;
-    case Reduction::minimum: return MPI_MIN;
+    case Reduction::sum:
+      return MPI_SUM;
+    case Reduction::maximum:
+      return MPI_MAX;
+    case Reduction::minimum:
+      return MPI_MIN;
   }
   return MPI_OP_NULL;
 }
@@ -29,20 +32,30 @@ MPI_Op mpi_op(Reduction reduction) {
 /// The type that MPI can compute with.
 MPI_Datatype mpi_type(DType dtype) {
   switch (dtype) {
-    case DType::float32: return MPI_FLOAT;
-    case DType::float64: return MPI_DOUBLE;
-    case DType::int8: return MPI_INT8_T;
-    case DType::int16: return MPI_INT16_T;
-    case DType::int32: return MPI_INT32_T;
-    case DType::int64: return MPI_INT64_T;
-    case DType::uint8: return MPI_UINT8_T;
-    case DType::uint16: return MPI_UINT16_T;
-    case DType::uint32: return MPI_UINT32_T;
-    case DType::uint64: return MPI_UINT64_T;
+    case DType::float32:
+      return MPI_FLOAT;
+    case DType::float64:
+      return MPI_DOUBLE;
+    case DType::int8:
+      return MPI_INT8_T;
+    case DType::int16:
+      return MPI_INT16_T;
+    case DType::int32:
+      return MPI_INT32_T;
+    case DType::int64:
+      return MPI_INT64_T;
+    case DType::uint8:
+      return MPI_UINT8_T;
+    case DType::uint16:
+      return MPI_UINT16_T;
+    case DType::uint32:
+      return MPI_UINT32_T;
+    case DType::uint64:
+      return MPI_UINT64_T;
     default:
-      throw Unsupported(fmt::format(
-          "MPI cannot reduce {}; cast to float32, or choose an all-reduce of d5's own",
-          name_of(dtype)));
+      throw Unsupported(
+          fmt::format("MPI cannot reduce {}; cast to float32, or choose an all-reduce of d5's own",
+                      name_of(dtype)));
   }
 }
 
@@ -170,9 +183,10 @@ class MpiCommunicator final : public Communicator {
 
   int int_count(std::int64_t count, const char* call) const {
     if (count <= kLargestPiece) return static_cast<int>(count);
-    throw Unsupported(fmt::format("rank {}: {} of {} elements a rank; at most {} go in one call, so "
-                                  "split it",
-                                  rank_, call, count, kLargestPiece));
+    throw Unsupported(
+        fmt::format("rank {}: {} of {} elements a rank; at most {} go in one call, so "
+                    "split it",
+                    rank_, call, count, kLargestPiece));
   }
 
   MPI_Comm comm_ = MPI_COMM_NULL;  // freed with MPI, when the process exits
@@ -194,6 +208,8 @@ bool MpiRequest::done() {
 
 }  // namespace
 
-std::shared_ptr<Communicator> make_mpi_communicator() { return std::make_shared<MpiCommunicator>(); }
+std::shared_ptr<Communicator> make_mpi_communicator() {
+  return std::make_shared<MpiCommunicator>();
+}
 
 }  // namespace d5::detail

@@ -54,8 +54,9 @@ void leave(int status, void*) {
     MPI_Test(&all_left, &done, MPI_STATUS_IGNORE);
     if (done) break;
     if (status != 0 && std::chrono::steady_clock::now() > deadline) {
-      abort_mpi(fmt::format("exited with status {} while others were at work; the job ends", status),
-                status);
+      abort_mpi(
+          fmt::format("exited with status {} while others were at work; the job ends", status),
+          status);
     }
     std::this_thread::sleep_for(200us);
   }

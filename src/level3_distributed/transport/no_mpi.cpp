@@ -16,9 +16,10 @@ TransportInfo transport() {
 std::shared_ptr<Communicator> world() {
   static const std::shared_ptr<Communicator> single = detail::make_single_process();
   if (const int ranks = detail::launched_ranks(); ranks > 1) {
-    throw Unsupported(fmt::format("world: started with {} ranks, but {}; install Open MPI and "
-                                  "configure with -DD5_WITH_MPI=ON, or start without a launcher",
-                                  ranks, transport().description));
+    throw Unsupported(
+        fmt::format("world: started with {} ranks, but {}; install Open MPI and "
+                    "configure with -DD5_WITH_MPI=ON, or start without a launcher",
+                    ranks, transport().description));
   }
   return single;
 }

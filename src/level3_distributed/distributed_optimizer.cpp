@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+
+namespace d5 {
+namespace distributed_optimizer {
+void register_all(Registry<DistributedOptimizerEntry>& registry);
+}
+
+DistributedOptimizer::DistributedOptimizer(std::unique_ptr<ThreeStepOptimizer> optimizer,
+                                           std::shared_ptr<Communicator> communicator)
+    : optimizer_(std::move(optimizer)), communicator_(std::move(communicator)) {}
+
+Registry<DistributedOptimizerEntry>& distributed_optimizers() {
+  static Registry<DistributedOptimizerEntry> registry = [] {
+    Registry<DistributedOptimizerEntry> filled("distributed optimizer");
+    distributed_optimizer::register_all(filled);
+    return filled;
+  }();
+  return registry;
+}
+
+}  // namespace d5
