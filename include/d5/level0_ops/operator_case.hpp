@@ -12,9 +12,17 @@ namespace d5 {
 
 /// One problem for one operator, as a line that runs it again.
 ///
-/// Grammar: `Op[@opset] input... [attribute=value]...`, an input being `dtype:dims` (float32 if left
-/// out), `-` for a left-out one, or `dtype:{v,v,...}` for literal values; integers in lists are
-/// separated by `x`, as in `Conv 16x3x32x32 8x3x3x3 pads=1x1x1x1`.
+/// Grammar: `[domain.]Op[@opset] input... [attribute=value]... [outputs=N]`, the newest opset and
+/// the fewest outputs if left out. An input is one of
+///
+///     16x3x32x32          float32 of that shape, from the standard normal distribution
+///     float64:scalar      another type; integers are from [0, 10)
+///     int64:64%1000       from [0, 1000); reals too
+///     int64:{2,-1}        these values; int64:1x2{2,-1} with a shape
+///     -                   left out
+///
+/// Numbers in attributes are separated by `x`, words by commas:
+/// `Conv 16x3x32x32 8x3x3x3 pads=1x1x1x1`.
 struct OperatorCase {
   onnx::Node node;
   std::vector<Value> inputs;  ///< random ones are filled from `seed`

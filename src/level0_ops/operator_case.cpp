@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/operator_case.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <fstream>
+
+#include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
+#include "d5/onnx/schema.hpp"
+
+namespace d5 {
+namespace {
+
+/// One word of a case's line, and where it begins.
+struct Word {
+  std::string_view text;
+  std::size_t column;
+};
+
+[[noreturn]] void refuse(const Word& word, std::string_view expected) {
+  throw FormatError(fmt::format("case, column {}: '{}' found, expected {}", word.column + 1,
+                                printable(word.text), expected));
+}
+
+std::vector<Word> split(std::string_view text, char separator, std::size_t column = 0) {
+  std::vector<Word> words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    words.push_back({text.substr(begin, end - begin), column + begin});
+    begin = end + 1;
+  }
+  return words;
+}
+
+template <class T>
+T number(const Word& word, std::string_view expected) {
+  T value{};
+  const char* end = word.text.data() + word.text.size();
+  const auto [rest, error] = std::from_chars(word.text.data(), end, value);
+  if (error != std::errc() || rest != end) refuse(word, expected);
+  return value;
+}
+
+template <class T>
+std::vector<T> numbers(const Word& word, char separator, std::string_view expected) {
+  std::vector<T> result;
+  if (word.text.empty()) return result;
+  for (const Word& part : split(word.text, separator, word.column)) {
+    result.push_back(number<T>(part, expected));
+  }
+  return result;
+}
+
+/// Random elements: reals from the standard normal distribution, integers from [0, 10), booleans;
+/// all of them from [0, bound) where a bound is given.
+void fill(Tensor& tensor, std::optional<double> bound, RandomStream& random) {
+  const auto uniform = [&] { return random.uniform_double(); };
+  dispatch(Join<NumberTypes, Types<bool>>{}, tensor.dtype(), "case", [&]<class T>() {
+    for (T& element : tensor.span<T>()) {
+      if constexpr (std::is_same_v<T, bool>) {
+        element = uniform() < 0.5;
+      } else if constexpr (std::is_integral_v<T>) {
+        element = T(uniform() * bound.value_or(10));
+      } else {
+        element = T(Arithmetic<T>(bound ? uniform() * *bound : random.normal_double()));
+      }
+    }
+  });
+}
+
+/// The elements between braces.
+Tensor literal(DType dtype, const std::optional<Shape>& shape, const Word& list) {
+  std::vector<Word> words;
+  if (!list.text.empty()) words = split(list.text, ',', list.column);
+  const Shape own = shape ? *shape : Shape{std::int64_t(words.size())};
+  if (own.elements() != std::int64_t(words.size())) {
+    refuse(list, fmt::format("{} values", own.elements()));
+  }
+  Tensor tensor = Tensor::empty(dtype, own);
+  dispatch(Join<NumberTypes, Types<bool, std::string>>{}, dtype, "case", [&]<class T>() {
+    T* to = tensor.data<T>();
+    for (const Word& word : words) {
+      if constexpr (std::is_same_v<T, std::string>) {
+        *to++ = std::string(word.text);
+      } else if constexpr (std::is_same_v<T, bool>) {
+        *to++ = number<int>(word, "0 or 1") != 0;
+      } else if constexpr (std::is_integral_v<T>) {
+        *to++ = number<T>(word, fmt::format("an {}", name_of(dtype)));
+      } else {
+        *to++ = T(number<Arithmetic<T>>(word, "a number"));
+      }
+    }
+  });
+  return tensor;
+}
+
+Shape parse_shape(const Word& word) {
+  if (word.text == "scalar") return {};
+  const auto dims = numbers<std::int64_t>(word, 'x', "sizes as 2x3, or 'scalar'");
+  for (const std::int64_t dim : dims) {
+    if (dim < 0) refuse(word, "sizes of 0 or more");
+  }
+  return Shape(dims);
+}
+
+Value parse_input(Word word, RandomStream& random) {
+  DType dtype = DType::float32;
+  if (const std::size_t colon = word.text.substr(0, word.text.find('{')).find(':');
+      colon != std::string_view::npos) {
+    dtype = dtype_from_name(word.text.substr(0, colon));
+    word = {word.text.substr(colon + 1), word.column + colon + 1};
+  }
+  if (word.text.ends_with('}')) {
+    const std::size_t open = word.text.find('{');
+    if (open == std::string_view::npos) refuse(word, "an opening brace");
+    std::optional<Shape> shape;
+    if (open > 0) shape = parse_shape({word.text.substr(0, open), word.column});
+    return literal(dtype, shape,
+                   {word.text.substr(open + 1, word.text.size() - open - 2), word.column + open + 1});
+  }
+  std::optional<double> bound;
+  if (const std::size_t percent = word.text.find('%'); percent != std::string_view::npos) {
+    bound = number<double>({word.text.substr(percent + 1), word.column + percent + 1},
+                           "a bound after %");
+    word.text = word.text.substr(0, percent);
+  }
+  if (word.text.empty()) refuse(word, "sizes as 2x3, 'scalar', or values in braces");
+  Tensor tensor = Tensor::empty(dtype, parse_shape(word));
+  fill(tensor, bound, random);
+  return tensor;
+}
+
+onnx::AttributeKind guess_kind(std::string_view text) {
+  using onnx::AttributeKind;
+  if (text.find_first_not_of("-0123456789") == std::string_view::npos) return AttributeKind::integer;
+  if (text.find_first_not_of("-0123456789x") == std::string_view::npos) {
+    return AttributeKind::integers;
+  }
+  if (text.find_first_not_of("-+0123456789.e") == std::string_view::npos) {
+    return AttributeKind::real;
+  }
+  return AttributeKind::text;
+}
+
+onnx::Attribute parse_attribute(const Word& value, onnx::AttributeKind kind) {
+  using onnx::AttributeKind;
+  switch (kind) {
+    case AttributeKind::integer: return number<std::int64_t>(value, "an integer");
+    case AttributeKind::real: return number<float>(value, "a number");
+    case AttributeKind::text: return std::string(value.text);
+    case AttributeKind::integers:
+      return numbers<std::int64_t>(value, 'x', "integers separated by x");
+    case AttributeKind::reals: return numbers<float>(value, 'x', "numbers separated by x");
+    case AttributeKind::texts: {
+      std::vector<std::string> texts;
+      for (const Word& word : split(value.text, ',')) texts.emplace_back(word.text);
+      return texts;
+    }
+    default: refuse(value, "an attribute that can be written on a line: numbers or words");
+  }
+}
+
+/// `[domain.]Op[@opset]`
+onnx::Node parse_operator(const Word& word) {
+  onnx::Node node;
+  std::string_view name = word.text;
+  if (const std::size_t at = name.find('@'); at != std::string_view::npos) {
+    node.opset = number<int>({name.substr(at + 1), word.column + at + 1}, "an opset after @");
+    name = name.substr(0, at);
+  }
+  if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos) {
+    node.domain = std::string(name.substr(0, dot));
+    name = name.substr(dot + 1);
+  }
+  if (name.empty()) refuse(word, "the name of an operator");
+  node.op_type = std::string(name);
+  if (node.opset == 0) node.opset = onnx::newest_opset(node.domain);
+  return node;
+}
+
+}  // namespace
+
+OperatorCase parse_case(const std::string& line, std::uint64_t seed) {
+  std::vector<Word> words;
+  for (const Word& word : split(line, ' ')) {
+    if (!word.text.empty()) words.push_back(word);
+  }
+  if (words.empty()) throw FormatError("case: the line is empty, expected an operator's name");
+  OperatorCase result{parse_operator(words[0]), {}, line, seed};
+  onnx::Node& node = result.node;
+  const auto schema = onnx::schema_of(node);
+  int outputs = schema ? std::max(1, schema->least_outputs) : 1;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const Word& word = words[i];
+    const std::size_t equals = word.text.find('=');
+    if (equals == std::string_view::npos || equals > word.text.find('{')) {
+      if (!node.attributes.empty()) refuse(word, "attributes only, after the inputs");
+      RandomStream random(seed, std::uint32_t(node.inputs.size()));
+      const bool left_out = word.text == "-";
+      result.inputs.push_back(left_out ? Value() : parse_input(word, random));
+      node.inputs.push_back(left_out ? "" : fmt::format("input{}", node.inputs.size()));
+      continue;
+    }
+    const std::string name(word.text.substr(0, equals));
+    const Word value{word.text.substr(equals + 1), word.column + equals + 1};
+    if (name == "outputs") {
+      outputs = number<int>(value, "how many outputs are wanted");
+      if (outputs < 1 || outputs > 1000) refuse(value, "1 to 1000 outputs");
+      continue;
+    }
+    onnx::AttributeKind kind = guess_kind(value.text);
+    if (schema) {
+      const auto known = schema->attributes.find(name);
+      if (known == schema->attributes.end()) {
+        std::string names;
+        for (const auto& [other, ignored] : schema->attributes) names += " " + other;
+        refuse(word, fmt::format("an attribute of {} in opset {}:{}", node.op_type, node.opset,
+                                 names.empty() ? " it has none" : names));
+      }
+      kind = known->second;
+    }
+    node.attributes[name] = parse_attribute(value, kind);
+  }
+  for (int i = 0; i < outputs; ++i) node.outputs.push_back(fmt::format("output{}", i));
+  return result;
+}
+
+std::vector<OperatorCase> read_cases(const std::string& path, std::uint64_t seed) {
+  std::ifstream file(path);
+  if (!file) throw IoError(fmt::format("cases '{}' cannot be read", printable(path)));
+  std::vector<OperatorCase> cases;
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos || line[begin] == '#') continue;
+    line.resize(line.find_last_not_of(" \t\r") + 1);
+    try {
+      cases.push_back(parse_case(line, seed));
+    } catch (const Error& error) {
+      throw FormatError(fmt::format("'{}', line {}: {}", printable(path), number, error.what()));
+    }
+  }
+  return cases;
+}
+
+}  // namespace d5

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/operator_validation.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_runner.hpp"
+
+namespace d5 {
+namespace {
+
+Measurement record(const OperatorCase& op_case, const std::string& subject, std::string_view test) {
+  Measurement result;
+  result.subject = op_case.line;
+  result.command = fmt::format("d5 op check '{}' --framework {} --seed {}", op_case.line, subject,
+                               op_case.seed);
+  result.level = "operator";
+  result.framework = subject;
+  result.metric = "relative error";
+  result.unit = "1";
+  result.conditions["test"] = test;
+  return result;
+}
+
+}  // namespace
+
+std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
+                                      const std::string& reference, ForwardTolerance tolerance) {
+  Measurement result = record(op_case, subject, "forward");
+  result.conditions["reference"] = reference;
+  std::vector<Measurement> results;
+  try {
+    Framework& tested = framework(subject);
+    result.framework_version = tested.version();
+    for (const auto& name : {subject, reference}) {
+      const Support support = framework(name).part<OperatorRegistry>().supports(op_case.node);
+      if (support) continue;
+      result.status = Status::unsupported;
+      result.reason = fmt::format("{}: {}", name, support.reason);
+      return {result};
+    }
+    OperatorRunner got(tested.part<OperatorRegistry>(), op_case.node, op_case.inputs);
+    OperatorRunner expected(framework(reference).part<OperatorRegistry>(), op_case.node,
+                            op_case.inputs);
+    got.forward();
+    expected.forward();
+    for (std::size_t i = 0; i < got.output_count(); ++i) {
+      if (!op_case.node.has_output(i)) continue;
+      const Difference difference = compare_values(got.output(i), expected.output(i), tolerance);
+      Measurement& one = results.emplace_back(result);
+      one.samples = {difference.largest_relative};
+      one.conditions["output"] = fmt::format("{}", i);
+      one.conditions["absolute error"] = fmt::format("{}", difference.largest_absolute);
+      if (difference.equal) continue;
+      one.status = Status::failed;
+      one.reason = difference.where;
+    }
+  } catch (const Unsupported& error) {
+    result.status = Status::unsupported;
+    result.reason = error.what();
+    return {result};
+  } catch (const std::exception& error) {
+    result.status = Status::failed;
+    result.reason = error.what();
+    return {result};
+  }
+  return results;
+}
+
+}  // namespace d5

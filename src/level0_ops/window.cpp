@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "window.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+// Products of two sizes stay far below 2^63.
+constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
+
+std::vector<std::int64_t> sizes(const onnx::Node& node, std::string_view name, std::int64_t least) {
+  const auto* values = node.attribute<std::vector<std::int64_t>>(name);
+  if (!values) return {};
+  for (const std::int64_t value : *values) {
+    if (value < least || value > kMostSize) {
+      throw ValueError(fmt::format("{}: {} holds {}, expected numbers from {} to 2^30",
+                                   onnx::describe(node), name, value, least));
+    }
+  }
+  return *values;
+}
+
+std::int64_t get(const std::vector<std::int64_t>& values, std::size_t i, std::int64_t fallback) {
+  return values.empty() ? fallback : values[i];
+}
+
+}  // namespace
+
+std::int64_t Window::input_size() const {
+  return axes[0].input * axes[1].input * axes[2].input;
+}
+std::int64_t Window::kernel_size() const {
+  return axes[0].kernel * axes[1].kernel * axes[2].kernel;
+}
+std::int64_t Window::output_size() const {
+  return axes[0].output * axes[1].output * axes[2].output;
+}
+
+Shape Window::output_shape(std::int64_t batch, std::int64_t channels) const {
+  Shape shape{batch, channels};
+  for (std::size_t i = axes.size() - rank; i < axes.size(); ++i) shape.push_back(axes[i].output);
+  return shape;
+}
+
+WindowAttributes::WindowAttributes(const onnx::Node& node)
+    : kernel_(sizes(node, "kernel_shape", 1)),
+      strides_(sizes(node, "strides", 1)),
+      dilations_(sizes(node, "dilations", 1)),
+      pads_(sizes(node, "pads", 0)) {
+  if (kernel_.size() > 3) {
+    throw Unsupported(fmt::format("{}: kernel_shape has {} dimensions, at most 3 are supported",
+                                  onnx::describe(node), kernel_.size()));
+  }
+  if (const auto* value = node.attribute<std::int64_t>("ceil_mode")) ceil_ = *value != 0;
+  if (const auto* word = node.attribute<std::string>("auto_pad")) {
+    if (*word == "VALID") {
+      padding_ = Padding::valid;
+    } else if (*word == "SAME_UPPER") {
+      padding_ = Padding::same_upper;
+    } else if (*word == "SAME_LOWER") {
+      padding_ = Padding::same_lower;
+    } else if (*word != "NOTSET" && !word->empty()) {
+      throw ValueError(
+          fmt::format("{}: auto_pad is '{}', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER",
+                      onnx::describe(node), printable(*word)));
+    }
+  }
+}
+
+Window WindowAttributes::resolve(const Shape& input, const std::vector<std::int64_t>& kernel,
+                                 std::string_view who) const {
+  if (input.rank() < 3 || input.rank() > 5) {
+    throw ShapeError(fmt::format("{}: input is {}, expected N x C and one to three spatial sizes",
+                                 who, to_string(input)));
+  }
+  Window window;
+  window.rank = input.rank() - 2;
+  const auto check = [&](std::string_view name, std::size_t count, std::size_t expected) {
+    if (count == 0 || count == expected) return;
+    throw ShapeError(fmt::format("{}: {} has {} numbers, expected {} for an input of {}", who, name,
+                                 count, expected, to_string(input)));
+  };
+  check("strides", strides_.size(), window.rank);
+  check("dilations", dilations_.size(), window.rank);
+  check("pads", pads_.size(), 2 * window.rank);
+  if (kernel.size() != window.rank) {
+    throw ShapeError(fmt::format("{}: the kernel has {} spatial sizes, but the input is {}", who,
+                                 kernel.size(), to_string(input)));
+  }
+  for (std::size_t i = 0; i < window.rank; ++i) {
+    WindowAxis& axis = window.axes[window.axes.size() - window.rank + i];
+    axis.input = input[i + 2];
+    axis.kernel = kernel[i];
+    axis.stride = get(strides_, i, 1);
+    axis.dilation = get(dilations_, i, 1);
+    const std::int64_t extent = (axis.kernel - 1) * axis.dilation + 1;
+    if (padding_ == Padding::same_upper || padding_ == Padding::same_lower) {
+      axis.output = (axis.input + axis.stride - 1) / axis.stride;
+      const std::int64_t total =
+          std::max<std::int64_t>(0, (axis.output - 1) * axis.stride + extent - axis.input);
+      axis.pad_begin = padding_ == Padding::same_upper ? total / 2 : total - total / 2;
+      axis.pad_end = total - axis.pad_begin;
+      continue;
+    }
+    if (padding_ == Padding::explicitly) {
+      axis.pad_begin = get(pads_, i, 0);
+      axis.pad_end = get(pads_, i + window.rank, 0);
+    }
+    const std::int64_t room = axis.input + axis.pad_begin + axis.pad_end - extent;
+    if (room < 0) {
+      throw ShapeError(fmt::format("{}: the window covers {} along spatial dimension {}, but the "
+                                   "padded input has {}; add pads or shrink the kernel",
+                                   who, extent, i, room + extent));
+    }
+    axis.output = room / axis.stride + 1;
+    // A last, partial window counts if it begins before the padding at the end.
+    if (ceil_ && padding_ == Padding::explicitly && room % axis.stride != 0 &&
+        axis.output * axis.stride < axis.input + axis.pad_begin) {
+      ++axis.output;
+    }
+  }
+  return window;
+}
+
+}  // namespace d5

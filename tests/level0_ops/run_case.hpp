@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+
+namespace d5 {
+
+/// The reference's operator of one case, run forward.
+inline OperatorRunner run_case(const std::string& line, Mode mode = Mode::inference) {
+  const OperatorCase op_case = parse_case(line);
+  OperatorRunner runner(framework("reference").part<OperatorRegistry>(), op_case.node,
+                        op_case.inputs, mode);
+  runner.forward();
+  return runner;
+}
+
+/// Output `i` of a case, as float32 values.
+inline std::vector<float> result_of(const std::string& line, std::size_t i = 0) {
+  const OperatorRunner runner = run_case(line);
+  const auto values = runner.output(i).tensor().span<float>();
+  return {values.begin(), values.end()};
+}
+
+/// Requires that every differentiable input of the case passes the numerical check.
+inline void check_gradient(const std::string& line, std::size_t inputs,
+                           GradientOptions options = {}) {
+  INFO(line);
+  const auto results = test_gradient(parse_case(line, 1), "reference", options);
+  CHECK(results.size() == inputs);
+  for (const auto& result : results) {
+    INFO(result.reason);
+    CHECK(result.status == Status::passed);
+  }
+}
+
+}  // namespace d5
