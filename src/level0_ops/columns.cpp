@@ -64,8 +64,8 @@ void gather_columns(const Window& window, std::int64_t channels, OutputRows rows
 }
 
 template <class T>
-void scatter_columns(const Window& window, std::int64_t channels, OutputRows rows,
-                     const T* columns, T* x) {
+void scatter_columns(const Window& window, std::int64_t channels, OutputRows rows, const T* columns,
+                     T* x) {
   const std::int64_t stride = window.axes[2].stride;
   walk(window, channels, rows, [&](std::int64_t offset, Span covered, std::int64_t column) {
     const T* from = columns + column;

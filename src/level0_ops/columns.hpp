@@ -23,7 +23,7 @@ void gather_columns(const Window& window, std::int64_t channels, OutputRows rows
 
 /// The transpose of `gather_columns`: adds every column back to where it came from.
 template <class T>
-void scatter_columns(const Window& window, std::int64_t channels, OutputRows rows,
-                     const T* columns, T* x);
+void scatter_columns(const Window& window, std::int64_t channels, OutputRows rows, const T* columns,
+                     T* x);
 
 }  // namespace d5

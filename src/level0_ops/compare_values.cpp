@@ -9,9 +9,9 @@
 namespace d5 {
 namespace {
 
-class Comparison {
+class ValueComparison {
  public:
-  explicit Comparison(ForwardTolerance tolerance) : tolerance_(tolerance) {}
+  explicit ValueComparison(ForwardTolerance tolerance) : tolerance_(tolerance) {}
 
   Difference result;
 
@@ -21,9 +21,12 @@ class Comparison {
                                 name_of(expected.kind())));
     }
     switch (got.kind()) {
-      case ValueKind::none: return;
-      case ValueKind::tensor: return tensors(got.tensor(), expected.tensor(), place);
-      case ValueKind::sequence: return sequences(got.sequence(), expected.sequence(), place);
+      case ValueKind::none:
+        return;
+      case ValueKind::tensor:
+        return tensors(got.tensor(), expected.tensor(), place);
+      case ValueKind::sequence:
+        return sequences(got.sequence(), expected.sequence(), place);
       case ValueKind::optional: {
         const auto &a = got.optional().value, &b = expected.optional().value;
         if (bool(a) != bool(b)) {
@@ -109,7 +112,7 @@ class Comparison {
 }  // namespace
 
 Difference compare_values(const Value& got, const Value& expected, ForwardTolerance tolerance) {
-  Comparison comparison(tolerance);
+  ValueComparison comparison(tolerance);
   comparison.values(got, expected, "value");
   return comparison.result;
 }

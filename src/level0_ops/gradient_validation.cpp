@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-constexpr std::int64_t kMostForFull = 200;
+constexpr std::int64_t kMostInputs = 200, kMostOutputs = 2000;  // of a full Jacobian
 
 Tensor to_float64(const Tensor& tensor) {
   Tensor result = Tensor::empty(DType::float64, tensor.shape());
@@ -33,14 +33,14 @@ class Function {
     const auto schema = onnx::schema_of(op_case.node);
     runner_.forward();
     for (std::size_t i = 0; i < runner_.output_count(); ++i) {
-      bool counts = runner_.output(i).is_tensor() &&
-                    runner_.output(i).tensor().dtype() == DType::float64;
+      bool counts =
+          runner_.output(i).is_tensor() && runner_.output(i).tensor().dtype() == DType::float64;
       if (schema && !schema->non_differentiable_outputs.empty()) {
         const auto& flags = schema->non_differentiable_outputs;
         counts = counts && !flags[std::min(i, flags.size() - 1)];
       }
-      directions_.push_back(counts ? Tensor::zeros(DType::float64, runner_.output(i).tensor().shape())
-                                   : Tensor());
+      directions_.push_back(
+          counts ? Tensor::zeros(DType::float64, runner_.output(i).tensor().shape()) : Tensor());
     }
   }
 
@@ -51,18 +51,32 @@ class Function {
   /// What the outputs are multiplied with: v in v^T F(x). Undefined where it is no function of x.
   [[nodiscard]] std::vector<Tensor>& directions() { return directions_; }
 
-  /// v^T F(x)
-  [[nodiscard]] double project() {
+  /// The elements of every output that has a direction, one after another.
+  [[nodiscard]] std::vector<double> values() {
     runner_.forward();
-    double sum = 0;
+    std::vector<double> result;
     for (std::size_t i = 0; i < directions_.size(); ++i) {
       if (!directions_[i].defined()) continue;
-      const auto v = directions_[i].span<double>();
       const auto y = std::as_const(runner_.output(i)).tensor().span<double>();
-      // A product with zero counts nothing, whatever the output holds.
-      for (std::size_t k = 0; k < v.size(); ++k) sum += v[k] == 0 ? 0 : v[k] * y[k];
+      result.insert(result.end(), y.begin(), y.end());
+    }
+    return result;
+  }
+  /// v^T F(x)
+  [[nodiscard]] double project() {
+    const std::vector<double> y = values();
+    double sum = 0;
+    std::size_t k = 0;
+    for (Tensor& direction : directions_) {
+      if (!direction.defined()) continue;
+      for (const double v : direction.span<double>()) sum += v * y[k++];
     }
     return sum;
+  }
+  [[nodiscard]] std::int64_t output_elements() const {
+    std::int64_t count = 0;
+    for (const Tensor& direction : directions_) count += direction.elements();
+    return count;
   }
   /// v^T J for input `i`, at the inputs of the last forward run.
   [[nodiscard]] const Tensor& gradient(std::size_t i) {
@@ -77,8 +91,9 @@ class Function {
     for (const Value& value : op_case.inputs) {
       const bool real = value.is_tensor() && is_floating_point(value.tensor().dtype());
       const bool tensor = value.is_tensor();
-      result.push_back(real ? Value(to_float64(value.tensor()))
-                            : tensor ? Value(value.tensor().copy()) : value);
+      result.push_back(real     ? Value(to_float64(value.tensor()))
+                       : tensor ? Value(value.tensor().copy())
+                                : value);
     }
     return result;
   }
@@ -93,11 +108,12 @@ struct Verdict {
   double largest = 0;
   std::string where = {};
 
-  void compare(double analytic, double numerical, const std::string& place) {
+  template <class Place>
+  void compare(double analytic, double numerical, Place&& place) {
     const double error = std::fabs(analytic - numerical) / std::max(1.0, std::fabs(numerical));
     if (!(error <= largest)) largest = error;  // NaN is kept
     if (!(error <= tolerance) && where.empty()) {
-      where = fmt::format("{}: backward says {}, central differences say {}", place, analytic,
+      where = fmt::format("{}: backward says {}, central differences say {}", place(), analytic,
                           numerical);
     }
   }
@@ -105,26 +121,30 @@ struct Verdict {
 
 double* element(Tensor& tensor, std::int64_t i) { return tensor.data<double>() + i; }
 
-/// Every entry of the Jacobian of input `i`: one output element at a time.
-void check_full(Function& function, std::size_t i, const GradientOptions& options, Verdict& verdict) {
+/// Every entry of the Jacobian of input `i`: rows by backward, columns by central differences.
+void check_full(Function& function, std::size_t i, const GradientOptions& options,
+                Verdict& verdict) {
   Tensor& x = *function.input(i);
-  for (std::size_t output = 0; output < function.directions().size(); ++output) {
-    Tensor& direction = function.directions()[output];
+  std::vector<Tensor> rows;
+  for (Tensor& direction : function.directions()) {
     for (std::int64_t row = 0; direction.defined() && row < direction.elements(); ++row) {
       *element(direction, row) = 1;
-      const Tensor analytic = function.gradient(i).copy();
-      for (std::int64_t k = 0; k < x.elements(); ++k) {
-        const double before = *element(x, k);
-        const double step = options.step * std::max(1.0, std::fabs(before));
-        *element(x, k) = before + step;
-        const double above = function.project();
-        *element(x, k) = before - step;
-        const double below = function.project();
-        *element(x, k) = before;
-        verdict.compare(analytic.span<double>()[std::size_t(k)], (above - below) / (2 * step),
-                        fmt::format("d output {}[{}] / d input {}[{}]", output, row, i, k));
-      }
+      rows.push_back(function.gradient(i).copy());
       *element(direction, row) = 0;
+    }
+  }
+  for (std::int64_t column = 0; column < x.elements(); ++column) {
+    const double before = *element(x, column);
+    const double step = options.step * std::max(1.0, std::fabs(before));
+    *element(x, column) = before + step;
+    const std::vector<double> above = function.values();
+    *element(x, column) = before - step;
+    const std::vector<double> below = function.values();
+    *element(x, column) = before;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      verdict.compare(*element(rows[row], column), (above[row] - below[row]) / (2 * step), [&] {
+        return fmt::format("output element {}, input {}[{}]", row, i, column);
+      });
     }
   }
 }
@@ -153,7 +173,8 @@ void check_projections(Function& function, std::size_t i, const GradientOptions&
     };
     const double numerical = (along(options.step) - along(-options.step)) / (2 * options.step);
     x.copy_from(start);
-    verdict.compare(analytic, numerical, fmt::format("projection {} of input {}", p, i));
+    verdict.compare(analytic, numerical,
+                    [&] { return fmt::format("projection {} of input {}", p, i); });
   }
 }
 
@@ -163,8 +184,8 @@ std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::s
                                        GradientOptions options) {
   Measurement result;
   result.subject = op_case.line;
-  result.command = fmt::format("d5 op check '{}' --framework {} --seed {}", op_case.line, subject,
-                               op_case.seed);
+  result.command =
+      fmt::format("d5 op check '{}' --framework {} --seed {}", op_case.line, subject, op_case.seed);
   result.level = "operator";
   result.framework = subject;
   result.metric = "relative error";
@@ -187,9 +208,10 @@ std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::s
       // A function of its own for each input: directions start at zero.
       Function function(registry, op_case);
       if (!function.input(i)) continue;
-      const bool full = options.mode == GradientMode::full ||
-                        (options.mode == GradientMode::automatic &&
-                         function.input(i)->elements() <= kMostForFull);
+      const bool full =
+          options.mode == GradientMode::full || (options.mode == GradientMode::automatic &&
+                                                 function.input(i)->elements() <= kMostInputs &&
+                                                 function.output_elements() <= kMostOutputs);
       Verdict verdict{options.tolerance};
       (full ? check_full : check_projections)(function, i, options, verdict);
       Measurement& one = results.emplace_back(result);

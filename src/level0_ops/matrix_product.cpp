@@ -13,15 +13,15 @@ namespace d5 {
 namespace {
 
 template <class T, int Order>
-using View = Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>, 0,
-                        Eigen::OuterStride<>>;
+using View =
+    Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>, 0, Eigen::OuterStride<>>;
 template <class T, int Order>
 using ConstView = Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Order>, 0,
                              Eigen::OuterStride<>>;
 
 template <class T, int OrderA, int OrderB>
-void add_product(const MatrixView<const T>& a, const MatrixView<const T>& b,
-                 const MatrixView<T>& c, T alpha) {
+void add_product(const MatrixView<const T>& a, const MatrixView<const T>& b, const MatrixView<T>& c,
+                 T alpha) {
   const ConstView<T, OrderA> left(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.stride));
   const ConstView<T, OrderB> right(b.data, b.rows, b.columns, Eigen::OuterStride<>(b.stride));
   View<T, Eigen::RowMajor> sum(c.data, c.rows, c.columns, Eigen::OuterStride<>(c.stride));

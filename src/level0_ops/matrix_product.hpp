@@ -14,8 +14,9 @@ struct MatrixView {
   bool transposed = false;
 };
 
-/// c = alpha a b + beta c, on `threads()` threads; on one inside of `parallel_for`. With beta 0 what
-/// c held is not read. T is float or double; compiled once, because Eigen's products take long.
+/// c = alpha a b + beta c, on `threads()` threads; on one inside of `parallel_for`. With beta 0
+/// what c held is not read. T is float or double; compiled once, because Eigen's products take
+/// long.
 template <class T>
 void matrix_product(const MatrixView<const T>& a, const MatrixView<const T>& b,
                     const MatrixView<T>& c, T alpha = T(1), T beta = T(0));

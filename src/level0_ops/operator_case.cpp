@@ -117,8 +117,9 @@ Value parse_input(Word word, RandomStream& random) {
     if (open == std::string_view::npos) refuse(word, "an opening brace");
     std::optional<Shape> shape;
     if (open > 0) shape = parse_shape({word.text.substr(0, open), word.column});
-    return literal(dtype, shape,
-                   {word.text.substr(open + 1, word.text.size() - open - 2), word.column + open + 1});
+    return literal(
+        dtype, shape,
+        {word.text.substr(open + 1, word.text.size() - open - 2), word.column + open + 1});
   }
   std::optional<double> bound;
   if (const std::size_t percent = word.text.find('%'); percent != std::string_view::npos) {
@@ -134,7 +135,8 @@ Value parse_input(Word word, RandomStream& random) {
 
 onnx::AttributeKind guess_kind(std::string_view text) {
   using onnx::AttributeKind;
-  if (text.find_first_not_of("-0123456789") == std::string_view::npos) return AttributeKind::integer;
+  if (text.find_first_not_of("-0123456789") == std::string_view::npos)
+    return AttributeKind::integer;
   if (text.find_first_not_of("-0123456789x") == std::string_view::npos) {
     return AttributeKind::integers;
   }
@@ -147,18 +149,23 @@ onnx::AttributeKind guess_kind(std::string_view text) {
 onnx::Attribute parse_attribute(const Word& value, onnx::AttributeKind kind) {
   using onnx::AttributeKind;
   switch (kind) {
-    case AttributeKind::integer: return number<std::int64_t>(value, "an integer");
-    case AttributeKind::real: return number<float>(value, "a number");
-    case AttributeKind::text: return std::string(value.text);
+    case AttributeKind::integer:
+      return number<std::int64_t>(value, "an integer");
+    case AttributeKind::real:
+      return number<float>(value, "a number");
+    case AttributeKind::text:
+      return std::string(value.text);
     case AttributeKind::integers:
       return numbers<std::int64_t>(value, 'x', "integers separated by x");
-    case AttributeKind::reals: return numbers<float>(value, 'x', "numbers separated by x");
+    case AttributeKind::reals:
+      return numbers<float>(value, 'x', "numbers separated by x");
     case AttributeKind::texts: {
       std::vector<std::string> texts;
       for (const Word& word : split(value.text, ',')) texts.emplace_back(word.text);
       return texts;
     }
-    default: refuse(value, "an attribute that can be written on a line: numbers or words");
+    default:
+      refuse(value, "an attribute that can be written on a line: numbers or words");
   }
 }
 

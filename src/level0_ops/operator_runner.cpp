@@ -92,6 +92,7 @@ OperatorRunner::OperatorRunner(const OperatorRegistry& registry, onnx::Node node
   }
 }
 
+OperatorRunner::OperatorRunner(OperatorRunner&&) noexcept = default;
 OperatorRunner::~OperatorRunner() = default;
 
 void OperatorRunner::forward() {

@@ -13,8 +13,8 @@ namespace {
 Measurement record(const OperatorCase& op_case, const std::string& subject, std::string_view test) {
   Measurement result;
   result.subject = op_case.line;
-  result.command = fmt::format("d5 op check '{}' --framework {} --seed {}", op_case.line, subject,
-                               op_case.seed);
+  result.command =
+      fmt::format("d5 op check '{}' --framework {} --seed {}", op_case.line, subject, op_case.seed);
   result.level = "operator";
   result.framework = subject;
   result.metric = "relative error";

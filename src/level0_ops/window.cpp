@@ -31,9 +31,7 @@ std::int64_t get(const std::vector<std::int64_t>& values, std::size_t i, std::in
 
 }  // namespace
 
-std::int64_t Window::input_size() const {
-  return axes[0].input * axes[1].input * axes[2].input;
-}
+std::int64_t Window::input_size() const { return axes[0].input * axes[1].input * axes[2].input; }
 std::int64_t Window::kernel_size() const {
   return axes[0].kernel * axes[1].kernel * axes[2].kernel;
 }
@@ -113,9 +111,10 @@ Window WindowAttributes::resolve(const Shape& input, const std::vector<std::int6
     }
     const std::int64_t room = axis.input + axis.pad_begin + axis.pad_end - extent;
     if (room < 0) {
-      throw ShapeError(fmt::format("{}: the window covers {} along spatial dimension {}, but the "
-                                   "padded input has {}; add pads or shrink the kernel",
-                                   who, extent, i, room + extent));
+      throw ShapeError(
+          fmt::format("{}: the window covers {} along spatial dimension {}, but the "
+                      "padded input has {}; add pads or shrink the kernel",
+                      who, extent, i, room + extent));
     }
     axis.output = room / axis.stride + 1;
     // A last, partial window counts if it begins before the padding at the end.

@@ -8,17 +8,28 @@ namespace {
 
 AttributeKind kind_of(::onnx::AttributeProto::AttributeType type) {
   switch (type) {
-    case ::onnx::AttributeProto::INT: return AttributeKind::integer;
-    case ::onnx::AttributeProto::FLOAT: return AttributeKind::real;
-    case ::onnx::AttributeProto::STRING: return AttributeKind::text;
-    case ::onnx::AttributeProto::INTS: return AttributeKind::integers;
-    case ::onnx::AttributeProto::FLOATS: return AttributeKind::reals;
-    case ::onnx::AttributeProto::STRINGS: return AttributeKind::texts;
-    case ::onnx::AttributeProto::TENSOR: return AttributeKind::tensor;
-    case ::onnx::AttributeProto::TENSORS: return AttributeKind::tensors;
-    case ::onnx::AttributeProto::GRAPH: return AttributeKind::graph;
-    case ::onnx::AttributeProto::GRAPHS: return AttributeKind::graphs;
-    default: return AttributeKind::other;
+    case ::onnx::AttributeProto::INT:
+      return AttributeKind::integer;
+    case ::onnx::AttributeProto::FLOAT:
+      return AttributeKind::real;
+    case ::onnx::AttributeProto::STRING:
+      return AttributeKind::text;
+    case ::onnx::AttributeProto::INTS:
+      return AttributeKind::integers;
+    case ::onnx::AttributeProto::FLOATS:
+      return AttributeKind::reals;
+    case ::onnx::AttributeProto::STRINGS:
+      return AttributeKind::texts;
+    case ::onnx::AttributeProto::TENSOR:
+      return AttributeKind::tensor;
+    case ::onnx::AttributeProto::TENSORS:
+      return AttributeKind::tensors;
+    case ::onnx::AttributeProto::GRAPH:
+      return AttributeKind::graph;
+    case ::onnx::AttributeProto::GRAPHS:
+      return AttributeKind::graphs;
+    default:
+      return AttributeKind::other;
   }
 }
 
@@ -26,8 +37,7 @@ AttributeKind kind_of(::onnx::AttributeProto::AttributeType type) {
 
 std::optional<Schema> schema_of(const Node& node) {
   using ::onnx::OpSchema;
-  const OpSchema* schema =
-      ::onnx::OpSchemaRegistry::Schema(node.op_type, node.opset, node.domain);
+  const OpSchema* schema = ::onnx::OpSchemaRegistry::Schema(node.op_type, node.opset, node.domain);
   if (!schema) return std::nullopt;
   Schema result{schema->min_input(), schema->min_output(), {}, {}};
   for (const auto& [name, attribute] : schema->attributes()) {

@@ -21,8 +21,10 @@ TEST_CASE("Conv pads with zeros, strides and dilates") {
   CHECK(result_of("Conv 1x1x3{1,2,3} 1x1x3{1,1,1} pads=1x1") == Floats{3, 6, 5});
   CHECK(result_of("Conv 1x1x5{1,2,3,4,5} 1x1x2{1,1} strides=2") == Floats{3, 7});
   CHECK(result_of("Conv 1x1x5{1,2,3,4,5} 1x1x2{1,1} dilations=3") == Floats{5, 7});
-  CHECK(result_of("Conv 1x1x4{1,2,3,4} 1x1x3{1,1,1} auto_pad=SAME_UPPER strides=2") == Floats{6, 7});
-  CHECK(result_of("Conv 1x1x4{1,2,3,4} 1x1x3{1,1,1} auto_pad=SAME_LOWER strides=2") == Floats{3, 9});
+  CHECK(result_of("Conv 1x1x4{1,2,3,4} 1x1x3{1,1,1} auto_pad=SAME_UPPER strides=2") ==
+        Floats{6, 7});
+  CHECK(result_of("Conv 1x1x4{1,2,3,4} 1x1x3{1,1,1} auto_pad=SAME_LOWER strides=2") ==
+        Floats{3, 9});
   CHECK(result_of("Conv 1x1x4{1,2,3,4} 1x1x3{1,1,1} auto_pad=VALID") == Floats{6, 9});
 }
 
@@ -30,9 +32,7 @@ TEST_CASE("Conv keeps groups apart") {
   CHECK(result_of("Conv 1x2x2{1,2,3,4} 2x1x1{10,100} group=2") == Floats{10, 20, 300, 400});
 }
 
-TEST_CASE("Conv of an empty batch is empty") {
-  CHECK(result_of("Conv 0x1x3x3 2x1x2x2").empty());
-}
+TEST_CASE("Conv of an empty batch is empty") { CHECK(result_of("Conv 0x1x3x3 2x1x2x2").empty()); }
 
 TEST_CASE("Conv's gradients agree with central differences") {
   check_gradient("Conv 2x2x4x5 3x2x3x2 3", 3);

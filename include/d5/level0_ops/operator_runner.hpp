@@ -20,6 +20,7 @@ class OperatorRunner {
  public:
   OperatorRunner(const OperatorRegistry& registry, onnx::Node node, std::vector<Value> inputs,
                  Mode mode = Mode::inference);
+  OperatorRunner(OperatorRunner&&) noexcept;
   ~OperatorRunner();
 
   void forward();

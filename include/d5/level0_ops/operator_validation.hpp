@@ -15,14 +15,15 @@ struct ForwardTolerance {
 };
 
 /// Runs `subject` and `reference` (framework names) on the same inputs and compares every output.
-/// Records the largest absolute and relative error, and passes if every element is within tolerance.
+/// Records the largest absolute and relative error, and passes if every element is within
+/// tolerance.
 [[nodiscard]] std::vector<Measurement> test_forward(const OperatorCase& op_case,
                                                     const std::string& subject,
                                                     const std::string& reference = "reference",
                                                     ForwardTolerance tolerance = {});
 
 enum class GradientMode {
-  automatic,   ///< full for at most 200 input elements
+  automatic,   ///< full for at most 200 input and 2000 output elements
   full,        ///< every entry of the Jacobian by central differences
   projection,  ///< random vectors: v^T J u against backward
 };

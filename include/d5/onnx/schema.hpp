@@ -11,7 +11,17 @@
 namespace d5::onnx {
 
 enum class AttributeKind {
-  integer, real, text, integers, reals, texts, tensor, tensors, graph, graphs, other
+  integer,
+  real,
+  text,
+  integers,
+  reals,
+  texts,
+  tensor,
+  tensors,
+  graph,
+  graphs,
+  other
 };
 
 /// What ONNX says of an operator in one opset version.

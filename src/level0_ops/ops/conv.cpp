@@ -37,7 +37,8 @@ class Conv final : public Operator {
     p_ = problem(context);
     const auto element = std::int64_t(size_of(context.dtype(0)));
     const std::int64_t row = std::max<std::int64_t>(1, depth() * width());
-    rows_per_tile_ = std::clamp<std::int64_t>(kTileBytes / element / row, 1, std::max<std::int64_t>(1, rows()));
+    rows_per_tile_ =
+        std::clamp<std::int64_t>(kTileBytes / element / row, 1, std::max<std::int64_t>(1, rows()));
     tiles_ = (rows() + rows_per_tile_ - 1) / rows_per_tile_;
     chunks_ = std::clamp<std::int64_t>(p_.batch * group_ * tiles_, 1, threads());
     columns_size_ = pointwise() && context.mode() == Mode::inference ? 0 : row * rows_per_tile_;
@@ -194,7 +195,8 @@ class Conv final : public Operator {
       for (std::int64_t t = 0; t < tiles_; ++t) {
         const OutputRows tile = tile_rows(t);
         const auto gradient = output_view(dy, n, g, tile);
-        matrix_product<T>(weights, gradient, {columns, depth(), gradient.columns, gradient.columns});
+        matrix_product<T>(weights, gradient,
+                          {columns, depth(), gradient.columns, gradient.columns});
         scatter_columns(p_.window, p_.channels, tile, columns, sum);
       }
     });
