@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -34,20 +35,32 @@ class Descriptor {
   int fd_;
 };
 
+void write_all(const Descriptor& file, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(file.get(), content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("cannot write", path);
+    content.remove_prefix(std::size_t(n));
+  }
+}
+
 }  // namespace
 
 void write_file(const std::string& path, std::string_view content) {
-  const std::string temporary = fmt::format("{}.tmp-{}", path, ::getpid());
-  try {
-    const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    // /dev/stdout or a pipe: there is nothing to replace, and a rename would remove the device.
+    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (file.get() < 0) fail("cannot write", path);
-    std::size_t done = 0;
-    while (done < content.size()) {
-      const ssize_t n = ::write(file.get(), content.data() + done, content.size() - done);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail("cannot write", path);
-      done += std::size_t(n);
-    }
+    write_all(file, content, path);
+    return;
+  }
+  static std::atomic<unsigned> count{0};
+  const std::string temporary = fmt::format("{}.tmp-{}-{}", path, ::getpid(), count++);
+  const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  if (file.get() < 0) fail("cannot write", path);
+  try {
+    write_all(file, content, path);
     if (::fsync(file.get()) != 0 && errno != EINVAL) fail("cannot flush", path);
     if (::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot replace", path);
   } catch (...) {
@@ -63,7 +76,7 @@ void write_file(const std::string& path, std::string_view content) {
 std::string read_file(const std::string& path, std::size_t most_bytes) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) fail("cannot read", path);
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0) fail("cannot read", path);
   if (S_ISDIR(status.st_mode)) {
     throw IoError(fmt::format("cannot read '{}': it is a folder", printable(path)));

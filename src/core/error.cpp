@@ -3,22 +3,56 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
+
 namespace d5 {
+namespace {
+
+struct Character {
+  std::uint32_t code;
+  std::size_t length;  ///< in bytes; 0 where `text` does not begin with well-formed UTF-8
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return std::uint32_t(std::uint8_t(text[i])); };
+  const std::uint32_t lead = byte(0);
+  if (lead < 0x80) return {lead, 1};
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return {lead, 0};
+  std::uint32_t code = lead & (0xffu >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return {lead, 0};
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code < kSmallest[length] || code > 0x10ffff) return {lead, 0};
+  return {code, length};
+}
+
+/// Characters that move the cursor, clear the screen or turn the direction of writing.
+bool is_control(std::uint32_t code) {
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200e && code <= 0x200f) ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+}  // namespace
 
 std::string printable(std::string_view name) {
   constexpr std::size_t kMost = 200;
   std::string result;
-  for (const unsigned char c : name.substr(0, kMost)) {
-    if (c == '\'' || c == '\\') {
-      result += '\\';
-      result += char(c);
-    } else if (c < 0x20 || c == 0x7f) {
-      result += fmt::format("\\x{:02x}", c);
+  while (!name.empty() && result.size() < kMost) {
+    const auto [code, length] = first_character(name);
+    const std::size_t taken = length == 0 ? 1 : length;
+    if (length == 0 || is_control(code)) {
+      for (const char c : name.substr(0, taken))
+        result += fmt::format("\\x{:02x}", std::uint8_t(c));
     } else {
-      result += char(c);
+      if (code == '\'' || code == '\\') result += '\\';
+      result += name.substr(0, taken);
     }
+    name.remove_prefix(taken);
   }
-  if (name.size() > kMost) result += "...";
+  if (!name.empty()) result += "...";
   return result;
 }
 

@@ -24,7 +24,8 @@ struct BuiltIn {
 struct State {
   std::recursive_mutex mutex;
   // The reference's parts fill themselves: see OperatorRegistry's constructor.
-  std::map<std::string, BuiltIn, std::less<>> built_in{{"reference", {D5_VERSION, [](Framework&) {}}}};
+  std::map<std::string, BuiltIn, std::less<>> built_in{
+      {"reference", {D5_VERSION, [](Framework&) {}}}};
   std::map<std::string, std::unique_ptr<Framework>, std::less<>> loaded;
   std::map<std::string, std::string, std::less<>> failed;  // name to reason
 };
@@ -55,8 +56,9 @@ std::map<std::string, std::string> plugins() {
 template <class F>
 F symbol(void* library, const char* name, const std::string& path) {
   if (void* found = dlsym(library, name)) return reinterpret_cast<F>(found);
-  throw Unsupported(fmt::format("'{}' is no d5 plug-in: it does not define {}; see D5_FRAMEWORK_PLUGIN",
-                                printable(path), name));
+  throw Unsupported(
+      fmt::format("'{}' is no d5 plug-in: it does not define {}; see D5_FRAMEWORK_PLUGIN",
+                  printable(path), name));
 }
 
 std::unique_ptr<Framework> load(const std::string& path) {
@@ -80,7 +82,13 @@ std::unique_ptr<Framework> load(const std::string& path) {
   auto framework = std::make_unique<Framework>(
       symbol<const char* (*)()>(library, "d5_framework_name", path)(),
       symbol<const char* (*)()>(library, "d5_framework_version", path)());
-  symbol<void (*)(Framework&)>(library, "d5_framework_fill", path)(*framework);
+  const auto fill = symbol<void (*)(Framework&)>(library, "d5_framework_fill", path);
+  try {
+    fill(*framework);
+  } catch (const std::exception& error) {
+    throw Unsupported(fmt::format("plug-in '{}' failed while it registered its parts: {}",
+                                  printable(path), error.what()));
+  }
   return framework;
 }
 

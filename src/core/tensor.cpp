@@ -16,8 +16,8 @@ namespace d5 {
 namespace {
 
 std::atomic<std::size_t>& budget() {
-  static std::atomic<std::size_t> bytes = std::size_t(
-      0.8 * double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE)));
+  static std::atomic<std::size_t> bytes =
+      std::size_t(0.8 * double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE)));
   return bytes;
 }
 
@@ -58,10 +58,13 @@ Tensor Tensor::empty(const TensorDesc& desc) {
     return result;
   }
   constexpr std::align_val_t alignment{Arena::kAlignment};
-  result.data_ = ::operator new(std::max<std::size_t>(bytes, 1), alignment);
-  result.owner_ = std::shared_ptr<void>(result.data_, [](void* p) {
-    ::operator delete(p, std::align_val_t{Arena::kAlignment});
-  });
+  result.data_ = ::operator new(std::max<std::size_t>(bytes, 1), alignment, std::nothrow);
+  if (!result.data_) {
+    throw MemoryError(
+        fmt::format("{} takes {} bytes, which the system does not have", to_string(desc), bytes));
+  }
+  result.owner_ = std::shared_ptr<void>(
+      result.data_, [](void* p) { ::operator delete(p, std::align_val_t{Arena::kAlignment}); });
   return result;
 }
 
@@ -83,12 +86,14 @@ Tensor Tensor::borrow(const TensorDesc& desc, void* data, std::shared_ptr<void> 
 std::size_t Tensor::bytes() const { return std::size_t(elements_) * size_of(desc_.dtype); }
 
 void Tensor::throw_wrong_type(DType asked) const {
-  throw TypeError(fmt::format("tensor is {}, but {} was asked for", to_string(desc_), name_of(asked)));
+  throw TypeError(
+      fmt::format("tensor is {}, but {} was asked for", to_string(desc_), name_of(asked)));
 }
 
 void Tensor::check_single() const {
   if (elements_ != 1) {
-    throw ShapeError(fmt::format("tensor is {}, but a single element was asked for", to_string(desc_)));
+    throw ShapeError(
+        fmt::format("tensor is {}, but a single element was asked for", to_string(desc_)));
   }
 }
 
@@ -105,7 +110,8 @@ void Tensor::copy_elements_from(const void* values, std::size_t count) {
 
 Tensor Tensor::reshaped(const Shape& shape) const {
   if (shape.elements() != elements_) {
-    throw ShapeError(fmt::format("{} cannot take the shape {}", to_string(desc_), to_string(shape)));
+    throw ShapeError(
+        fmt::format("{} cannot take the shape {}", to_string(desc_), to_string(shape)));
   }
   Tensor result = *this;
   result.desc_.shape = shape;
@@ -134,6 +140,12 @@ Tensor Tensor::view(std::size_t offset_bytes, const TensorDesc& desc) const {
   if ((desc.dtype == DType::string) != (desc_.dtype == DType::string)) {
     throw TypeError(fmt::format("{} cannot be viewed as {}", to_string(desc_), to_string(desc)));
   }
+  if (offset_bytes % std::max<std::size_t>(size_of(desc.dtype), 1) != 0) {
+    throw ValueError(
+        fmt::format("{} cannot begin at byte {} of {}; it must be a multiple of the "
+                    "element's size",
+                    to_string(desc), offset_bytes, to_string(desc_)));
+  }
   return borrow(desc, static_cast<std::byte*>(data_) + offset_bytes, owner_);
 }
 
@@ -146,10 +158,12 @@ Tensor Tensor::copy() const {
 
 void Tensor::copy_from(const Tensor& other) {
   if (other.dtype() != dtype()) {
-    throw TypeError(fmt::format("cannot copy {} into {}", to_string(other.desc_), to_string(desc_)));
+    throw TypeError(
+        fmt::format("cannot copy {} into {}", to_string(other.desc_), to_string(desc_)));
   }
   if (other.shape() != shape()) {
-    throw ShapeError(fmt::format("cannot copy {} into {}", to_string(other.desc_), to_string(desc_)));
+    throw ShapeError(
+        fmt::format("cannot copy {} into {}", to_string(other.desc_), to_string(desc_)));
   }
   copy_elements_from(other.data_, std::size_t(other.elements_));
 }

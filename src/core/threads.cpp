@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -58,9 +59,20 @@ void parallel_for(std::int64_t count, std::int64_t grain,
     body(0, count);
     return;
   }
+  // An exception must not leave a parallel region: the one of the first piece that threw does
+  // after.
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(pieces));
 #pragma omp parallel for num_threads(int(pieces)) schedule(static, 1)
   for (std::int64_t i = 0; i < pieces; ++i) {
-    body(count * i / pieces, count * (i + 1) / pieces);
+    try {
+      body(count / pieces * i + std::min(i, count % pieces),
+           count / pieces * (i + 1) + std::min(i + 1, count % pieces));
+    } catch (...) {
+      errors[static_cast<std::size_t>(i)] = std::current_exception();
+    }
+  }
+  for (const auto& error : errors) {
+    if (error) std::rethrow_exception(error);
   }
 }
 

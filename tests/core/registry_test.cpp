@@ -18,8 +18,9 @@ TEST_CASE("an unknown name is answered with the nearest and with what is known")
   Registry<int> optimizers("optimizer");
   optimizers.add("momentum", 1);
   optimizers.add("adam", 2);
-  CHECK_THROWS_WITH(optimizers.at("momentun"),
-                    "optimizer 'momentun' is unknown; did you mean momentum? known: adam, momentum");
+  CHECK_THROWS_WITH(
+      optimizers.at("momentun"),
+      "optimizer 'momentun' is unknown; did you mean momentum? known: adam, momentum");
   CHECK_THROWS_AS(optimizers.at("momentun"), NotFound);
 }
 

@@ -9,6 +9,7 @@ namespace d5 {
 
 /// Replaces `path` as a whole: written beside it, flushed to the disk, then renamed. A reader, or a
 /// crash at any moment, sees the old content or the new, never a mixture.
+/// A device or a pipe, such as /dev/stdout, is written as it stands.
 /// Throws: IoError with the system's reason.
 void write_file(const std::string& path, std::string_view content);
 

@@ -64,8 +64,8 @@ class CommunicationError : public Error {
   using Error::Error;
 };
 
-/// `name` with control characters and quotes escaped, cut to 200 bytes: safe to print whatever a
-/// file held.
+/// `name` with quotes, control characters and bytes that are not UTF-8 escaped, cut after about 200
+/// bytes: safe to print whatever a file held.
 [[nodiscard]] std::string printable(std::string_view name);
 
 }  // namespace d5

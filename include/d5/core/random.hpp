@@ -9,7 +9,8 @@
 namespace d5 {
 
 /// A stream of random numbers that depends on (seed, stream, substream) alone, never on threads,
-/// ranks or how much was drawn elsewhere. `at`-style access costs the same for every position.
+/// ranks or how much was drawn elsewhere. Making one costs nothing, so that each sample may have
+/// its own.
 ///
 /// Source: Philox 4x32-10, Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3" (SC'11).
 ///

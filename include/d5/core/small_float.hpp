@@ -74,37 +74,48 @@ struct SmallFloat {
     if constexpr (Kind == SmallFloatKind::finite_uz) {
       if (bits == kNan) return std::numeric_limits<float>::quiet_NaN();
     }
+    constexpr auto power_of_two = [](int n) { return std::bit_cast<float>((n + 127) << 23); };
     const float value = exponent == 0
-                            ? std::ldexp(float(mantissa), 1 - Bias - M)
-                            : std::ldexp(float(mantissa + (1 << M)), exponent - Bias - M);
+                            ? float(mantissa) * power_of_two(1 - Bias - M)
+                            : float(mantissa + (1 << M)) * power_of_two(exponent - Bias - M);
     return negative ? -value : value;
   }
 
-  static Bits encode(double value, Overflow overflow) {
+  /// `F` is float or double; either is rounded once, to nearest, ties to even.
+  template <class F>
+  static Bits encode(F value, Overflow overflow) {
+    using Wide = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
+    constexpr int kMantissa = std::numeric_limits<F>::digits - 1;
+    constexpr int kBias = std::numeric_limits<F>::max_exponent - 1;
+    constexpr int kShift = kMantissa - M;
+    const bool negative = std::signbit(value);
+    const Bits sign = negative ? kSign : Bits(0);
     if (std::isnan(value)) {
       if constexpr (Kind == SmallFloatKind::no_specials) return kLargest;
-      return std::signbit(value) && Kind != SmallFloatKind::finite_uz ? Bits(kSign | kNan) : kNan;
+      return Kind == SmallFloatKind::finite_uz ? kNan : Bits(sign | kNan);
     }
-    const Bits sign = std::signbit(value) ? kSign : Bits(0);
-    const double magnitude = std::fabs(value);
-    const double largest = decode(kLargest);
-    const auto above = [&]() -> Bits {
-      if constexpr (Kind == SmallFloatKind::no_specials) return Bits(sign | kLargest);
-      if (overflow == Overflow::saturate) return Bits(sign | kLargest);
+    const Wide magnitude = std::bit_cast<Wide>(negative ? -value : value);
+    Wide code;
+    if (magnitude >= Wide(kBias + 1 - Bias) << kMantissa || kBias == Bias) {
+      // The wide bits become the narrow ones: cut, round, move the exponent's zero. A carry out of
+      // the mantissa moves into the exponent by itself. With equal biases that holds below the
+      // normal numbers too.
+      const Wide ties_to_even = ((Wide(1) << (kShift - 1)) - 1) + ((magnitude >> kShift) & 1);
+      code = ((magnitude + ties_to_even) >> kShift) - (Wide(kBias - Bias) << M);
+    } else {
+      // Below the smallest normal number the code counts steps of 2^(1 - Bias - M).
+      constexpr int kSteps = kBias == Bias ? 0 : Bias - 1 + M;
+      constexpr F kStepsPerOne = std::bit_cast<F>(Wide(kBias + kSteps) << kMantissa);
+      code = Wide(std::nearbyint(std::bit_cast<F>(magnitude) * kStepsPerOne));
+    }
+    if (code > kLargest) {
+      if (overflow == Overflow::saturate || Kind == SmallFloatKind::no_specials) {
+        return Bits(sign | kLargest);
+      }
       if constexpr (Kind == SmallFloatKind::ieee) return Bits(sign | kExponentMask);
-      if constexpr (Kind == SmallFloatKind::finite_uz) return kNan;
-      return Bits(sign | kNan);
-    };
-    if (std::isinf(value)) return above();
-    int exponent = magnitude > 0 ? std::ilogb(magnitude) : 1 - Bias;
-    if (exponent < 1 - Bias) exponent = 1 - Bias;
-    // The distance between neighbours here; rint rounds ties to even, as the formats ask.
-    const double units = std::rint(std::ldexp(magnitude, M - exponent));
-    const double rounded = std::ldexp(units, exponent - M);
-    if (rounded > largest) return above();
-    if (rounded == 0) return Kind == SmallFloatKind::finite_uz ? Bits(0) : sign;
-    // A carry out of the mantissa moves into the exponent by itself.
-    const auto code = (unsigned(exponent + Bias - 1) << M) + unsigned(units);
+      return Kind == SmallFloatKind::finite_uz ? kNan : Bits(sign | kNan);
+    }
+    if (code == 0 && Kind == SmallFloatKind::finite_uz) return 0;
     return Bits(sign | code);
   }
 };

@@ -115,7 +115,8 @@ class Tensor {
   /// Elements [begin, end) of dimension 0. Throws: ValueError outside the range.
   [[nodiscard]] Tensor slice(std::int64_t begin, std::int64_t end) const;
   /// `desc` laid over this tensor's storage, `offset_bytes` from its start.
-  /// Throws: ShapeError if it would reach past the end.
+  /// Throws: ShapeError if it would reach past the end, ValueError if the offset is no multiple of
+  /// the element's size, TypeError between strings and anything else.
   [[nodiscard]] Tensor view(std::size_t offset_bytes, const TensorDesc& desc) const;
   /// A tensor of its own with the same elements.
   [[nodiscard]] Tensor copy() const;
@@ -129,7 +130,8 @@ class Tensor {
 
  private:
   void check_type(DType dtype) const {
-    if (dtype != desc_.dtype) [[unlikely]] throw_wrong_type(dtype);
+    if (dtype != desc_.dtype) [[unlikely]]
+      throw_wrong_type(dtype);
   }
   [[noreturn]] void throw_wrong_type(DType asked) const;
   void check_single() const;

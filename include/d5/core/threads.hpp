@@ -15,7 +15,8 @@ void set_threads(int count);
 void on_threads_changed(std::function<void(int)> listener);
 
 /// Calls `body(begin, end)` on pieces of [0, count) of at least `grain`, on `threads()` threads.
-/// Pieces depend on `count`, `grain` and `threads()` alone.
+/// Pieces depend on `count`, `grain` and `threads()` alone. An exception of `body` comes out after
+/// all pieces have ended.
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body);
 

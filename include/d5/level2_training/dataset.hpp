@@ -21,8 +21,11 @@ class Dataset {
  public:
   virtual ~Dataset() = default;
   [[nodiscard]] virtual std::string name() const = 0;
+  /// What it holds and where from, for people and for records.
+  [[nodiscard]] virtual std::string description() const { return name(); }
   [[nodiscard]] virtual std::int64_t size() const = 0;
-  /// Names and descriptions of one sample's tensors, without the batch dimension: {"image", 1x28x28}.
+  /// Names and descriptions of one sample's tensors, without the batch dimension: {"image",
+  /// 1x28x28}.
   struct Field {
     std::string name;
     TensorDesc desc;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "d5/level2_training/batch_feed.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/tensor_dataset.hpp"
 #include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_event.hpp"

@@ -9,6 +9,7 @@
 #include "d5/core/registry.hpp"
 #include "d5/core/settings.hpp"
 #include "d5/level1_network/graph_executor.hpp"
+#include "d5/level2_training/batch_feed.hpp"
 #include "d5/level2_training/sampler.hpp"
 
 namespace d5 {
@@ -50,13 +51,16 @@ class ThreeStepOptimizer : public Optimizer {
   [[nodiscard]] GraphExecutor& executor() override { return *executor_; }
   [[nodiscard]] const std::string& loss() const override { return loss_; }
 
-  /// The batch's values that the network has inputs for; others (a label it does not take) are left out.
-  [[nodiscard]] const ValueMap& feed(const Batch& batch);
+  /// The batch's values that the network has inputs for; others (a label it does not take) are left
+  /// out.
+  [[nodiscard]] const ValueMap& feed(const Batch& batch) {
+    return feed_.of(executor_->network(), batch);
+  }
 
  private:
   std::unique_ptr<GraphExecutor> executor_;
   std::string loss_;
-  ValueMap fed_;
+  BatchFeed feed_;
 };
 
 /// An optimizer that is nothing but an update rule of gradient, old value and own state.

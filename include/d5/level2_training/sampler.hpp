@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "d5/core/registry.hpp"
-#include "d5/core/settings.hpp"
 #include "d5/core/value.hpp"
 #include "d5/level2_training/dataset.hpp"
 
@@ -16,8 +16,8 @@ namespace d5 {
 
 /// What one step is fed. The tensors are the sampler's, and valid until its next `next`.
 struct Batch {
-  ValueMap values;         ///< field name to tensor, dimension 0 is the sample
-  std::int64_t size = 0;   ///< samples in it
+  ValueMap values;        ///< field name to tensor, dimension 0 is the sample
+  std::int64_t size = 0;  ///< samples in it
   std::int64_t epoch = 0;
   std::int64_t index = 0;  ///< of the batch within its epoch
   /// Samples in this batch on all ranks together; 0: the same number on each.
@@ -30,25 +30,70 @@ struct SamplerOptions {
   std::int64_t batch_size = 64;
   Tail tail = Tail::keep;
   std::uint64_t seed = 0;
+  /// Takes the `part`-th of `parts` slices of every batch, which together are the whole batch:
+  /// how ranks share one. Sizes differ by at most one; a slice may be empty only in a short tail.
+  std::int64_t part = 0;
+  std::int64_t parts = 1;
 };
 
-/// Splits a dataset into batches; `next` gives none at the end of an epoch.
+/// Splits a dataset into batches; `next` gives null at the end of an epoch.
+///
+///     while (const Batch* batch = sampler.next()) optimizer.step(*batch);
 class Sampler {
  public:
   virtual ~Sampler() = default;
-  /// The next batch of this epoch, or none after its last.
-  virtual std::optional<Batch> next() = 0;
-  /// Goes to the beginning of `epoch`. What an epoch holds depends on its number and the seed alone.
+  /// The next batch of this epoch, or null after its last; the sampler's own, valid until the next
+  /// call. Allocates nothing.
+  virtual const Batch* next() = 0;
+  /// Goes to the beginning of `epoch`. What an epoch holds depends on its number and the seed
+  /// alone.
   virtual void reset(std::int64_t epoch) = 0;
   /// Continues before batch `index` of `epoch`: how training resumes.
+  /// Throws: ValueError past `batches()`.
   virtual void seek(std::int64_t epoch, std::int64_t index) = 0;
   [[nodiscard]] virtual std::int64_t batches() const = 0;  ///< in an epoch
   [[nodiscard]] virtual const Dataset& dataset() const = 0;
 };
 
+/// A sampler that is nothing but an order of the samples; batches, tails, parts and seeking are
+/// done here.
+class IndexSampler : public Sampler {
+ public:
+  /// Throws: ValueError for an empty dataset, a batch size or a part out of range.
+  IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options);
+
+  const Batch* next() final;
+  void reset(std::int64_t epoch) final { seek(epoch, 0); }
+  void seek(std::int64_t epoch, std::int64_t index) final;
+  [[nodiscard]] std::int64_t batches() const final { return batches_; }
+  [[nodiscard]] const Dataset& dataset() const final { return *dataset_; }
+  [[nodiscard]] const SamplerOptions& options() const { return options_; }
+
+ protected:
+  /// Called once an epoch: writes the epoch's order of the samples; `order` has
+  /// `dataset().size()` elements and holds 0, 1, 2, ...
+  virtual void arrange(std::int64_t epoch, std::span<std::int64_t> order) = 0;
+
+ private:
+  /// Buffers for one size of batch. There are few sizes: the full one and the tail's.
+  struct Buffer {
+    std::vector<Tensor> fields;
+    Batch batch;
+  };
+  [[nodiscard]] Buffer make_buffer(std::int64_t size) const;
+
+  std::shared_ptr<const Dataset> dataset_;
+  SamplerOptions options_;
+  std::int64_t batches_ = 0, epoch_ = 0, index_ = 0;
+  bool arranged_ = false;
+  std::vector<std::int64_t> order_;
+  Buffer full_, tail_;
+};
+
 struct SamplerEntry {
   std::string summary;
-  std::function<std::unique_ptr<Sampler>(std::shared_ptr<const Dataset>, const SamplerOptions&)> make;
+  std::function<std::unique_ptr<Sampler>(std::shared_ptr<const Dataset>, const SamplerOptions&)>
+      make;
 };
 [[nodiscard]] Registry<SamplerEntry>& samplers();
 

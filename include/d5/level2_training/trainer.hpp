@@ -14,9 +14,9 @@ namespace d5 {
 
 struct TrainerOptions {
   std::int64_t epochs = 1;
-  std::int64_t most_batches = 0;       ///< of the whole run; 0: no limit
-  std::string checkpoint = {};         ///< file; empty: none
-  std::int64_t checkpoint_every = 500; ///< batches; also after each epoch
+  std::int64_t most_batches = 0;        ///< of the whole run; 0: no limit
+  std::string checkpoint = {};          ///< file; empty: none
+  std::int64_t checkpoint_every = 500;  ///< batches; also after each epoch
 };
 
 /// The loop: epochs of batches, a test run after each, observers all along.
@@ -29,8 +29,8 @@ class Trainer {
   /// `test` may be null: no test runs.
   Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options = {});
 
-  /// Trains to the end, from a checkpoint if one was resumed. Throws: NumericError on a loss that is
-  /// not a number (with epoch and batch), and what operators, data sets and observers throw.
+  /// Trains to the end, from a checkpoint if one was resumed. Throws: NumericError on a loss that
+  /// is not a number (with epoch and batch), and what operators, data sets and observers throw.
   void run();
   /// Continues from `path` at the next `run`. Throws: IoError, FormatError (another recipe's).
   void resume(const std::string& path);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "d5/level2_training/dataset.hpp"
+
+namespace d5::detail {
+
+/// What `Dataset::read` demands of its arguments.
+/// Throws: ValueError for an index out of range, ShapeError, TypeError for a tensor that does not
+/// fit its field.
+void check_batch(const Dataset& dataset, std::span<const std::int64_t> indices,
+                 std::span<const Tensor> batch);
+
+}  // namespace d5::detail

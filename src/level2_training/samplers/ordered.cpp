@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/sampler.hpp"
+
+namespace d5 {
+namespace {
+
+/// Batches in the order of the dataset, the same in every epoch.
+class OrderedSampler final : public IndexSampler {
+ public:
+  using IndexSampler::IndexSampler;
+
+ private:
+  void arrange(std::int64_t, std::span<std::int64_t>) override {}
+};
+
+}  // namespace
+
+namespace sampler {
+
+void register_ordered(Registry<SamplerEntry>& registry) {
+  registry.add("ordered", {"in the order of the dataset", [](auto dataset, const auto& options) {
+                             return std::make_unique<OrderedSampler>(std::move(dataset), options);
+                           }});
+}
+
+}  // namespace sampler
+}  // namespace d5

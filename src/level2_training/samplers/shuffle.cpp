@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/random.hpp"
+#include "d5/level2_training/sampler.hpp"
+
+namespace d5 {
+namespace {
+
+/// A new permutation every epoch, from the seed and the epoch's number alone.
+class ShuffleSampler final : public IndexSampler {
+ public:
+  using IndexSampler::IndexSampler;
+
+ private:
+  void arrange(std::int64_t epoch, std::span<std::int64_t> order) override {
+    RandomStream(options().seed, stream_of("shuffle sampler"), std::uint32_t(epoch)).shuffle(order);
+  }
+};
+
+}  // namespace
+
+namespace sampler {
+
+void register_shuffle(Registry<SamplerEntry>& registry) {
+  registry.add("shuffle", {"a new permutation every epoch", [](auto dataset, const auto& options) {
+                             return std::make_unique<ShuffleSampler>(std::move(dataset), options);
+                           }});
+}
+
+}  // namespace sampler
+}  // namespace d5

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/atomic_file.hpp"
+
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "d5/core/error.hpp"
+
+using namespace d5;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// An empty folder of this test's own.
+struct Folder {
+  fs::path path = [] {
+    std::string name = (fs::temp_directory_path() / "d5-atomic-file-XXXXXX").string();
+    return fs::path(mkdtemp(name.data()));
+  }();
+  ~Folder() { fs::remove_all(path); }
+  [[nodiscard]] std::size_t files() const {
+    return std::size_t(std::distance(fs::directory_iterator(path), fs::directory_iterator()));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what was written is read back, whatever the bytes") {
+  const Folder folder;
+  const std::string path = folder.path / "a";
+  const std::string content("line\n\0\xff", 7);
+  write_file(path, content);
+  CHECK(read_file(path) == content);
+  write_file(path, "");
+  CHECK(read_file(path) == "");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a write that fails half-way leaves the old file and nothing beside it") {
+  const Folder folder;
+  const std::string path = folder.path / "a";
+  write_file(path, "old");
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{1000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  CHECK_THROWS_AS(write_file(path, std::string(5000, 'x')), IoError);
+  setrlimit(RLIMIT_FSIZE, &before);
+  CHECK(read_file(path) == "old");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a place that cannot be written is an error with the system's reason") {
+  const Folder folder;
+  CHECK_THROWS_WITH(write_file(folder.path / "no" / "a", "x"),
+                    Catch::Contains("No such file or directory"));
+  CHECK_THROWS_AS(write_file(folder.path, "x"), IoError);
+  CHECK(folder.files() == 0);
+}
+
+TEST_CASE("a device is written, not replaced") {
+  CHECK_THROWS_WITH(write_file("/dev/full", "x"), Catch::Contains("No space left on device"));
+  write_file("/dev/null", "x");
+  CHECK(fs::is_character_file("/dev/null"));
+}
+
+TEST_CASE("many writers of one file leave the content of one of them") {
+  const Folder folder;
+  const std::string path = folder.path / "a";
+  std::vector<std::thread> writers;
+  for (char c = 'a'; c < 'e'; ++c) {
+    writers.emplace_back([&path, c] { write_file(path, std::string(100000, c)); });
+  }
+  for (auto& writer : writers) writer.join();
+  const std::string content = read_file(path);
+  CHECK(content == std::string(100000, content.at(0)));
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("reading says why it cannot") {
+  const Folder folder;
+  CHECK_THROWS_AS(read_file(folder.path / "none"), IoError);
+  CHECK_THROWS_WITH(read_file(folder.path), Catch::Contains("it is a folder"));
+  write_file(folder.path / "big", std::string(100, 'x'));
+  CHECK_THROWS_WITH(read_file(folder.path / "big", 99), Catch::Contains("is larger than 99 bytes"));
+  CHECK_THROWS_AS(read_file("/dev/zero", 1 << 21), IoError);
+}

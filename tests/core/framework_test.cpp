@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/framework.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// The plug-ins of tests/core/plugins lie beside this program.
+const bool path_is_set = [] {
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "plugins";
+  std::ofstream(folder / "d5_framework_garbage.so") << "this is no library";
+  return setenv("D5_PLUGIN_PATH", folder.c_str(), 1) == 0;
+}();
+
+FrameworkInfo info_of(std::string_view name) {
+  const auto all = frameworks();
+  const auto place = std::find_if(all.begin(), all.end(), [&](auto& f) { return f.name == name; });
+  REQUIRE(place != all.end());
+  return *place;
+}
+
+}  // namespace
+
+TEST_CASE("the reference is always there") {
+  CHECK(framework("reference").name() == "reference");
+  CHECK(&framework("reference") == &framework("reference"));
+}
+
+TEST_CASE("a plug-in is known before it is loaded, and loaded when its name is used") {
+  REQUIRE(path_is_set);
+  CHECK_FALSE(info_of("numbers").loaded);
+  Framework& numbers = framework("numbers");
+  CHECK(numbers.version() == "1.2.3");
+  CHECK(numbers.part<Registry<int>>().at("answer") == 42);
+  CHECK(info_of("numbers").loaded);
+  CHECK(&framework("numbers") == &numbers);
+}
+
+TEST_CASE("a plug-in of another d5 is refused before its code runs") {
+  CHECK_THROWS_AS(framework("other_version"), Unsupported);
+  CHECK_THROWS_WITH(framework("other_version"), Catch::Contains("was built with d5 0.0.0"));
+  CHECK(info_of("other_version").reason != "");
+}
+
+TEST_CASE("what is no plug-in is refused with what is missing") {
+  CHECK_THROWS_WITH(framework("no_stamp"), Catch::Contains("does not define d5_plugin_stamp"));
+  CHECK_THROWS_WITH(framework("garbage"), Catch::Contains("cannot be loaded"));
+  CHECK_THROWS_AS(framework("/nowhere/d5_framework_x.so"), Unsupported);
+}
+
+TEST_CASE("a plug-in that throws while it registers is refused with its message") {
+  CHECK_THROWS_AS(framework("throws"), Unsupported);
+  CHECK_THROWS_WITH(framework("throws"), Catch::Contains("no such accelerator"));
+}
+
+TEST_CASE("an unknown framework is answered with what there is") {
+  CHECK_THROWS_AS(framework("number"), NotFound);
+  CHECK_THROWS_WITH(framework("number"), Catch::Contains("did you mean numbers?"));
+}
+
+TEST_CASE("a framework may be linked in") {
+  add_framework("linked", "2", [](Framework& f) { f.part<Registry<int>>().add("one", 1); });
+  CHECK(framework("linked").part<Registry<int>>().at("one") == 1);
+  CHECK_THROWS_AS(add_framework("linked", "3", [](Framework&) {}), ValueError);
+}
