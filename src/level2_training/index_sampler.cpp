@@ -7,29 +7,15 @@
 #include "d5/level2_training/sampler.hpp"
 
 namespace d5 {
-namespace {
-
-/// Where slice `part` of `parts` begins in a batch of `size`.
-std::int64_t slice_begin(std::int64_t size, std::int64_t part, std::int64_t parts) {
-  return size / parts * part + size % parts * part / parts;
-}
-
-}  // namespace
 
 IndexSampler::IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options)
     : dataset_(std::move(dataset)), options_(options) {
   const std::int64_t samples = dataset_->size();
-  const auto& [batch_size, tail, seed, part, parts] = options_;
+  const auto& [batch_size, tail, seed] = options_;
   const auto who = [&] { return fmt::format("sampler of '{}'", printable(dataset_->name())); };
   if (samples < 1) throw ValueError(who() + ": the dataset is empty");
   if (batch_size < 1) {
     throw ValueError(fmt::format("{}: batch size is {}, expected at least 1", who(), batch_size));
-  }
-  if (parts < 1 || part < 0 || part >= parts || parts > batch_size) {
-    throw ValueError(
-        fmt::format("{}: part {} of {} of a batch of {}; expected 0 <= part < parts <= "
-                    "batch size",
-                    who(), part, parts, batch_size));
   }
   const std::int64_t rest = samples % batch_size;
   batches_ = samples / batch_size + (tail == Tail::keep && rest > 0 ? 1 : 0);
@@ -45,9 +31,8 @@ IndexSampler::IndexSampler(std::shared_ptr<const Dataset> dataset, const Sampler
 }
 
 IndexSampler::Buffer IndexSampler::make_buffer(std::int64_t size) const {
-  const auto& [batch_size, tail, seed, part, parts] = options_;
   Buffer buffer;
-  buffer.batch.size = slice_begin(size, part + 1, parts) - slice_begin(size, part, parts);
+  buffer.batch.size = size;
   for (const auto& [name, desc] : dataset_->fields()) {
     Shape shape{buffer.batch.size};
     for (const std::int64_t dim : desc.shape) shape.push_back(dim);
@@ -67,8 +52,7 @@ const Batch* IndexSampler::next() {
   const std::int64_t begin = index_ * options_.batch_size;
   const std::int64_t size = std::min(options_.batch_size, dataset_->size() - begin);
   Buffer& buffer = size == options_.batch_size || tail_.fields.empty() ? full_ : tail_;
-  const std::int64_t offset = slice_begin(size, options_.part, options_.parts);
-  dataset_->read({order_.data() + begin + offset, std::size_t(buffer.batch.size)}, buffer.fields);
+  dataset_->read({order_.data() + begin, std::size_t(buffer.batch.size)}, buffer.fields);
   buffer.batch.epoch = epoch_;
   buffer.batch.index = index_++;
   return &buffer.batch;

@@ -51,28 +51,27 @@ DistributedSampler::DistributedSampler(std::shared_ptr<const Dataset> dataset,
   }
 }
 
-std::optional<Batch> DistributedSampler::next() {
-  const auto whole = order_->next();
-  if (!whole || whole->size < ranks_) return std::nullopt;
+const Batch* DistributedSampler::next() {
+  const Batch* whole = order_->next();
+  if (!whole || whole->size < ranks_) return nullptr;
   // Part r begins after r parts of T / n samples and one sample more for each of the first T mod n.
   const std::int64_t share = whole->size / ranks_, more = whole->size % ranks_;
   const std::int64_t begin = rank_ * share + std::min<std::int64_t>(rank_, more);
   const std::int64_t size = share + (rank_ < more ? 1 : 0);
 
-  Batch mine{.values = {},
-             .size = size,
-             .epoch = whole->epoch,
-             .index = whole->index,
-             .global_size = whole->size};
+  mine_.size = size;
+  mine_.epoch = whole->epoch;
+  mine_.index = whole->index;
+  mine_.global_size = whole->size;
   std::vector<Tensor> parts;
   for (const auto& buffer : buffers_) parts.push_back(buffer.slice(0, size));
   const auto numbers = whole->values.find(kNumber)->second.tensor().span<std::int64_t>();
   dataset_->read(numbers.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)),
                  parts);
   for (std::size_t f = 0; f < parts.size(); ++f) {
-    mine.values.emplace(dataset_->fields()[f].name, std::move(parts[f]));
+    mine_.values[dataset_->fields()[f].name] = std::move(parts[f]);
   }
-  return mine;
+  return &mine_;
 }
 
 std::int64_t DistributedSampler::batches() const {

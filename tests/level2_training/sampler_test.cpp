@@ -116,29 +116,6 @@ TEST_CASE("seeking continues an epoch where it was left") {
   CHECK_THROWS_AS(sampler->seek(-1, 0), ValueError);
 }
 
-TEST_CASE("the parts of a batch are together the whole batch, in order") {
-  const auto whole = samplers().at("shuffle").make(numbers(23), {.batch_size = 8, .seed = 5});
-  std::vector<std::unique_ptr<Sampler>> parts;
-  for (std::int64_t part = 0; part < 3; ++part) {
-    parts.push_back(samplers().at("shuffle").make(
-        numbers(23), {.batch_size = 8, .seed = 5, .part = part, .parts = 3}));
-  }
-  while (const Batch* batch = whole->next()) {
-    const auto expected = batch->values.at("number").tensor().span<std::int64_t>();
-    std::vector<std::int64_t> joined;
-    for (const auto& part : parts) {
-      const Batch* piece = part->next();
-      REQUIRE(piece);
-      CHECK(piece->size >= batch->size / 3);
-      CHECK(piece->size <= batch->size / 3 + 1);
-      const auto values = piece->values.at("number").tensor().span<std::int64_t>();
-      joined.insert(joined.end(), values.begin(), values.end());
-    }
-    CHECK(joined == std::vector<std::int64_t>(expected.begin(), expected.end()));
-  }
-  for (const auto& part : parts) CHECK(part->next() == nullptr);
-}
-
 TEST_CASE("next gives the same memory for every full batch") {
   const auto sampler = samplers().at("shuffle").make(numbers(12), {.batch_size = 4});
   const void* first = sampler->next()->values.at("pair").tensor().raw();
@@ -154,8 +131,6 @@ TEST_CASE("options out of range are refused") {
   CHECK_THROWS_AS(make(0, {}), ValueError);
   CHECK_THROWS_AS(make(5, {.batch_size = 0}), ValueError);
   CHECK_THROWS_AS(make(5, {.batch_size = 8, .tail = Tail::drop}), ValueError);
-  CHECK_THROWS_AS(make(5, {.batch_size = 2, .part = 2, .parts = 2}), ValueError);
-  CHECK_THROWS_AS(make(5, {.batch_size = 2, .parts = 3}), ValueError);
   CHECK_THROWS_AS(samplers().at("shufle"), NotFound);
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "d5/level2_training/batch_feed.hpp"
+#include "d5/level2_training/carried_file.hpp"
 #include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/download.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
 #include "d5/level2_training/tensor_dataset.hpp"

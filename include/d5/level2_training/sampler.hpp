@@ -30,10 +30,6 @@ struct SamplerOptions {
   std::int64_t batch_size = 64;
   Tail tail = Tail::keep;
   std::uint64_t seed = 0;
-  /// Takes the `part`-th of `parts` slices of every batch, which together are the whole batch:
-  /// how ranks share one. Sizes differ by at most one; a slice may be empty only in a short tail.
-  std::int64_t part = 0;
-  std::int64_t parts = 1;
 };
 
 /// Splits a dataset into batches; `next` gives null at the end of an epoch.
@@ -55,11 +51,11 @@ class Sampler {
   [[nodiscard]] virtual const Dataset& dataset() const = 0;
 };
 
-/// A sampler that is nothing but an order of the samples; batches, tails, parts and seeking are
+/// A sampler that is nothing but an order of the samples; batches, tails and seeking are
 /// done here.
 class IndexSampler : public Sampler {
  public:
-  /// Throws: ValueError for an empty dataset, a batch size or a part out of range.
+  /// Throws: ValueError for an empty dataset, a batch size out of range.
   IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options);
 
   const Batch* next() final;

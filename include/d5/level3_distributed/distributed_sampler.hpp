@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "d5/level2_training/sampler.hpp"
@@ -28,7 +27,7 @@ class DistributedSampler final : public Sampler {
   DistributedSampler(std::shared_ptr<const Dataset> dataset, const SamplerEntry& order,
                      const SamplerOptions& options, int rank, int ranks);
 
-  std::optional<Batch> next() override;
+  const Batch* next() override;
   void reset(std::int64_t epoch) override { order_->reset(epoch); }
   void seek(std::int64_t epoch, std::int64_t index) override { order_->seek(epoch, index); }
   [[nodiscard]] std::int64_t batches() const override;
@@ -40,6 +39,7 @@ class DistributedSampler final : public Sampler {
   int rank_, ranks_;
   std::unique_ptr<Sampler> order_;
   std::vector<Tensor> buffers_;  // one a field, of batch_size samples
+  Batch mine_;
 };
 
 }  // namespace d5

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level2_training/idx.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/tensor.hpp"
+#include "level2_training/gzip.hpp"
+
+namespace d5::detail {
+namespace {
+
+constexpr std::uint32_t kUnsignedBytes = 0x0800;
+
+std::uint32_t big_endian(const std::uint8_t* bytes) {
+  return std::uint32_t(bytes[0]) << 24 | std::uint32_t(bytes[1]) << 16 |
+         std::uint32_t(bytes[2]) << 8 | bytes[3];
+}
+
+std::string existing(const std::string& folder, const std::string& name) {
+  const auto plain = std::filesystem::path(folder) / name;
+  const auto packed = std::filesystem::path(folder) / (name + ".gz");
+  std::error_code ignored;
+  for (const auto& path : {packed, plain}) {
+    if (std::filesystem::is_regular_file(path, ignored)) return path.string();
+  }
+  throw IoError(
+      fmt::format("folder '{}' holds neither {}.gz nor {}; give the folder of the data set",
+                  printable(folder), name, name));
+}
+
+}  // namespace
+
+IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
+                  const std::string& content) {
+  const std::string path = existing(folder, name);
+  const std::string file = read_file(path, memory_budget());
+  GzipReader reader(file, path);
+  const auto fail = [&](const std::string& what) {
+    throw FormatError(fmt::format("'{}': {}", printable(path), what));
+  };
+
+  std::array<std::uint8_t, 4> word{};
+  if (reader.read(word.data(), 4) < 4) fail("byte 0: ends before its magic number; fetch it again");
+  const std::uint32_t magic = big_endian(word.data());
+  const std::uint32_t expected = kUnsignedBytes + std::uint32_t(rank);
+  if (magic != expected) {
+    const bool other_rank = (magic & ~0xffu) == kUnsignedBytes;
+    fail(fmt::format("byte 0: magic number 0x{:08x}, but {} have 0x{:08x}; {}", magic, content,
+                     expected,
+                     other_rank ? fmt::format("it holds {} dimensions of bytes, were images and "
+                                              "labels swapped?",
+                                              magic & 0xff)
+                                : "it is no IDX file of bytes"));
+  }
+
+  IdxBytes result;
+  std::size_t total = 1;
+  bool overflow = false;
+  for (int i = 0; i < rank; ++i) {
+    if (reader.read(word.data(), 4) < 4)
+      fail(fmt::format("byte {}: ends in its header", 4 + 4 * i));
+    result.dims.push_back(big_endian(word.data()));
+    overflow |= __builtin_mul_overflow(total, std::size_t(result.dims.back()), &total);
+  }
+  const int header = 4 + 4 * rank;
+  const std::string promised =
+      fmt::format("byte {}: the header promises {} bytes", header, to_string(Shape(result.dims)));
+  // A bound that is cheap to check, before memory is taken for what a header claims.
+  if (overflow || total > reader.most_left()) {
+    fail(fmt::format("{}, but the file can hold no more than {}; fetch it again", promised,
+                     reader.most_left()));
+  }
+  if (total > memory_budget()) {
+    throw MemoryError(fmt::format("'{}': {}, above the memory budget of {}", printable(path),
+                                  promised, memory_budget()));
+  }
+  result.values.resize(total);
+  const std::size_t read = reader.read(result.values.data(), total);
+  if (read < total) {
+    fail(fmt::format("{}, that is {}, but {} follow; fetch it again", promised, total, read));
+  }
+  if (reader.read(word.data(), 1) != 0) {
+    fail(
+        fmt::format("{}, that is {}, but more follow; it is another file's header, or two files "
+                    "in one",
+                    promised, total));
+  }
+  return result;
+}
+
+}  // namespace d5::detail

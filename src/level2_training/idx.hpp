@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace d5::detail {
+
+/// Bytes in one, two, three ... dimensions, as the IDX format of MNIST stores them.
+struct IdxBytes {
+  std::vector<std::int64_t> dims;
+  std::vector<std::uint8_t> values;
+};
+
+/// Reads `folder`/`name`, or `name`.gz beside it, which must hold unsigned bytes in `rank`
+/// dimensions. `content` is the word for messages: "images".
+///
+/// Throws: IoError where neither file can be read; FormatError with the file, the place and a way
+/// out for a wrong magic number, a length that is not what the header says, or a broken stream.
+/// Allocates no more than the file can hold.
+/// Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits", file formats.
+[[nodiscard]] IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
+                                const std::string& content);
+
+}  // namespace d5::detail

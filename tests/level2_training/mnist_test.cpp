@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+#include <zlib.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "d5/core/error.hpp"
+#include "d5/core/tensor.hpp"
+#include "d5/level2_training/dataset.hpp"
+
+using namespace d5;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string big_endian(std::uint32_t value) {
+  return {char(value >> 24), char(value >> 16), char(value >> 8), char(value)};
+}
+
+std::string images(std::uint32_t count, std::uint32_t rows = 28, std::uint32_t columns = 28) {
+  return big_endian(0x803) + big_endian(count) + big_endian(rows) + big_endian(columns) +
+         std::string(std::size_t(count) * rows * columns, '\x33');
+}
+
+std::string labels(std::uint32_t count, char label = 7) {
+  return big_endian(0x801) + big_endian(count) + std::string(count, label);
+}
+
+std::string packed(const std::string& content) {
+  z_stream z{};
+  REQUIRE(deflateInit2(&z, 9, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string result(deflateBound(&z, uLong(content.size())) + 64, '\0');
+  z.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(content.data()));
+  z.avail_in = uInt(content.size());
+  z.next_out = reinterpret_cast<Bytef*>(result.data());
+  z.avail_out = uInt(result.size());
+  REQUIRE(deflate(&z, Z_FINISH) == Z_STREAM_END);
+  result.resize(z.total_out);
+  deflateEnd(&z);
+  return result;
+}
+
+/// A folder with a whole small MNIST, to be broken file by file.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("d5-mnist-test-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+    put("train-images-idx3-ubyte", images(3));
+    put("train-labels-idx1-ubyte", labels(3));
+    put("t10k-images-idx3-ubyte", images(2));
+    put("t10k-labels-idx1-ubyte", labels(2));
+  }
+  ~Folder() { fs::remove_all(path_); }
+  void put(const std::string& name, const std::string& content) const {
+    std::ofstream(path_ / name, std::ios::binary) << content;
+  }
+  void remove(const std::string& name) const { fs::remove(path_ / name); }
+  [[nodiscard]] DatasetPair open(
+      std::map<std::string, std::string, std::less<>> settings = {}) const {
+    settings["data"] = path_.string();
+    return datasets().at("mnist").open(Settings("dataset mnist", settings));
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::vector<Tensor> read_one(const Dataset& dataset, std::int64_t index) {
+  std::vector<Tensor> batch{Tensor::empty(DType::float32, {1, 1, 28, 28}),
+                            Tensor::empty(DType::int64, {1})};
+  dataset.read(std::span(&index, 1), batch);
+  return batch;
+}
+
+}  // namespace
+
+TEST_CASE("a pixel is scaled to [0, 1] and normalised by the training set's mean and deviation") {
+  const Folder folder;
+  const auto batch = read_one(*folder.open().train, 2);
+  // 0x33 is 51 of 255: 0.2.
+  CHECK(batch[0].span<float>()[100] == Approx((0.2 - 0.1307) / 0.3081).epsilon(1e-6));
+  CHECK(batch[1].item<std::int64_t>() == 7);
+  const auto plain = read_one(*folder.open({{"mean", "0"}, {"deviation", "1"}}).test, 0);
+  CHECK(plain[0].span<float>()[783] == Approx(0.2).epsilon(1e-6));
+}
+
+TEST_CASE("files may be packed, also in several members") {
+  const Folder folder;
+  folder.remove("train-images-idx3-ubyte");
+  const std::string whole = images(3);
+  folder.put("train-images-idx3-ubyte.gz",
+             packed(whole.substr(0, 900)) + packed(whole.substr(900)));
+  CHECK(folder.open().train->size() == 3);
+}
+
+TEST_CASE("only the first samples are taken where a number is given") {
+  const Folder folder;
+  const auto pair = folder.open({{"train_samples", "2"}, {"test_samples", "9"}});
+  CHECK(pair.train->size() == 2);
+  CHECK(pair.test->size() == 2);
+}
+
+TEST_CASE("swapped images and labels are recognised") {
+  const Folder folder;
+  folder.put("train-images-idx3-ubyte", labels(3));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("train-images-idx3-ubyte") &&
+                                       Catch::Contains("0x00000801") && Catch::Contains("swapped"));
+  CHECK_THROWS_AS(folder.open(), FormatError);
+}
+
+TEST_CASE("counts that differ, other image sizes and odd labels are refused") {
+  const Folder folder;
+  folder.put("train-labels-idx1-ubyte", labels(4));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("3 images") && Catch::Contains("4 labels"));
+  folder.put("train-labels-idx1-ubyte", labels(3, 10));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("label 0 is 10"));
+  folder.put("train-labels-idx1-ubyte", labels(3));
+  folder.put("train-images-idx3-ubyte", images(3, 56, 14));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("56x14"));
+}
+
+TEST_CASE("every truncation of a file is refused with a typed error") {
+  const Folder folder;
+  folder.remove("t10k-labels-idx1-ubyte");
+  const std::string plain = labels(2), gz = packed(plain);
+  for (std::size_t size = 0; size < plain.size(); ++size) {
+    folder.put("t10k-labels-idx1-ubyte", plain.substr(0, size));
+    CHECK_THROWS_AS(folder.open(), FormatError);
+  }
+  for (std::size_t size = 0; size < gz.size(); ++size) {
+    folder.put("t10k-labels-idx1-ubyte.gz", gz.substr(0, size));
+    CHECK_THROWS_AS(folder.open(), FormatError);
+  }
+  folder.put("t10k-labels-idx1-ubyte.gz", packed(plain + "x"));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("more follow"));
+}
+
+TEST_CASE("a flipped bit of a packed file is refused, or has changed nothing") {
+  const Folder folder;
+  folder.remove("t10k-labels-idx1-ubyte");
+  const std::string gz = packed(labels(2));
+  std::int64_t refused = 0;
+  for (std::size_t byte = 10; byte < gz.size(); ++byte) {  // bytes 2 to 9 are name and time
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string broken = gz;
+      broken[byte] = char(broken[byte] ^ (1 << bit));
+      folder.put("t10k-labels-idx1-ubyte.gz", broken);
+      try {
+        const auto pair = folder.open();  // the last byte of a stream has bits without a meaning
+        REQUIRE(pair.test->size() == 2);
+        CHECK(read_one(*pair.test, 0)[1].item<std::int64_t>() == 7);
+        CHECK(read_one(*pair.test, 1)[1].item<std::int64_t>() == 7);
+      } catch (const FormatError&) {
+        ++refused;
+      }
+    }
+  }
+  CHECK(refused > 8 * std::int64_t(gz.size() - 10) * 9 / 10);
+}
+
+TEST_CASE("a header that promises more than the file can hold is refused before memory is taken") {
+  const Folder folder;
+  folder.put("train-images-idx3-ubyte", big_endian(0x803) + std::string(12, '\xff') + "abc");
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("can hold no more"));
+  folder.remove("train-images-idx3-ubyte");
+  folder.put("train-images-idx3-ubyte.gz",
+             packed(big_endian(0x803) + big_endian(2000000000) + big_endian(28) + big_endian(28)));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("can hold no more"));
+}
+
+TEST_CASE("a gzip bomb is not unpacked beyond what its header says") {
+  const Folder folder;
+  folder.remove("t10k-labels-idx1-ubyte");
+  folder.put("t10k-labels-idx1-ubyte.gz", packed(labels(2) + std::string(100'000'000, '\0')));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("more follow"));
+}
+
+TEST_CASE("a missing file or folder and a misspelt setting name themselves") {
+  const Folder folder;
+  folder.remove("t10k-images-idx3-ubyte");
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("t10k-images-idx3-ubyte.gz"));
+  CHECK_THROWS_AS(folder.open(), IoError);
+  CHECK_THROWS_WITH(folder.open({{"train_sample", "2"}}), Catch::Contains("train_samples"));
+  CHECK_THROWS_AS(folder.open({{"deviation", "0"}}), ValueError);
+  CHECK_THROWS_AS(folder.open({{"subset", "half"}}), ValueError);
+}
+
+TEST_CASE("the carried sample is real MNIST and says that it is a sample") {
+  const auto pair = datasets().at("mnist").open(Settings("mnist", {{"subset", "sample"}}));
+  CHECK(pair.train->size() == 6000);
+  CHECK(pair.test->size() == 1000);
+  CHECK_THAT(pair.train->description(), Catch::Contains("sample"));
+  // The first ten training labels of MNIST.
+  const std::vector<std::int64_t> known{5, 0, 4, 1, 9, 2, 1, 3, 1, 4};
+  for (std::int64_t i = 0; i < 10; ++i) {
+    CHECK(read_one(*pair.train, i)[1].item<std::int64_t>() == known[std::size_t(i)]);
+  }
+}
+
+TEST_CASE("the whole set has the mean and deviation that it is normalised by") {
+  if (!std::getenv("D5_DATA_DIR")) {
+    WARN("skipped: D5_DATA_DIR is not set");
+    return;
+  }
+  const auto pair = datasets().at("mnist").open(Settings("mnist", {{"subset", "whole"}}));
+  REQUIRE(pair.train->size() == 60000);
+  REQUIRE(pair.test->size() == 10000);
+  double sum = 0, squares = 0;
+  for (std::int64_t i = 0; i < pair.train->size(); ++i) {
+    const auto batch = read_one(*pair.train, i);
+    for (const float pixel : batch[0].span<float>()) {
+      sum += pixel;
+      squares += double(pixel) * pixel;
+    }
+  }
+  const double count = 60000.0 * 784;
+  // The constants are given to four digits.
+  CHECK(std::abs(sum / count) < 1e-3);
+  CHECK(std::abs(std::sqrt(squares / count) - 1) < 1e-3);
+}
