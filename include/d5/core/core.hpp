@@ -14,6 +14,7 @@
 #include "d5/core/metric.hpp"
 #include "d5/core/plugin.hpp"
 #include "d5/core/random.hpp"
+#include "d5/core/rate.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/core/results.hpp"
 #include "d5/core/settings.hpp"

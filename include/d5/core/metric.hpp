@@ -16,11 +16,15 @@ enum class Direction { lower_is_better, higher_is_better, neither };
 
 /// Something that is measured on any subject: an operator, a network, a training run.
 ///
-/// The engine calls `begin` before and `end` after each run of the subject, outside of which
-/// nothing is timed, `reruns` times; then `summarise` once. A class may be an Event too, and collect
-/// between `begin` and `end` what the hooks tell it.
+/// An object serves one measurement, and is made anew for the next. The engine calls, for each run
+/// of the subject, `begin`, then the subject with the clock around it alone, then `end` and
+/// `sample`; at last `summarise` once. With several metrics the first to begin is the last to end.
+/// A class may be an Event too, and collect between `begin` and `end` what the hooks tell it.
 class Metric {
  public:
+  /// For `reruns`: as many as `MeasureOptions::samples` says.
+  static constexpr int kAsAsked = 0;
+
   virtual ~Metric() = default;
   [[nodiscard]] virtual std::string name() const = 0;
   /// SI, without prefix: "s", "byte", "flop/s", "1".
@@ -32,8 +36,14 @@ class Metric {
   virtual void begin(int repetitions) { (void)repetitions; }
   /// Called right after it.
   virtual void end() {}
+  /// Called after `end`: how long one call of that run took on the engine's clock.
+  virtual void sample(double seconds) { (void)seconds; }
   /// Fills samples, status and reason of a record whose subject and metric are already named.
   virtual void summarise(Measurement& result) const = 0;
+
+ private:
+  friend class MetricSession;
+  bool used_ = false;
 };
 
 struct MetricEntry {

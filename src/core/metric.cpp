@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/metric.hpp"
+
+namespace d5 {
+
+namespace metric {
+void register_all(Registry<MetricEntry>& registry);  // generated from the files in metrics/
+}
+
+Registry<MetricEntry>& metrics() {
+  static Registry<MetricEntry> registry = [] {
+    Registry<MetricEntry> built_in("metric");
+    metric::register_all(built_in);
+    return built_in;
+  }();
+  return registry;
+}
+
+}  // namespace d5

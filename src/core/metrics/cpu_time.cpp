@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctime>
+
+#include "d5/core/measurement.hpp"
+
+namespace d5 {
+namespace {
+
+/// Processor time of one call, summed over all threads of the process.
+class CpuTime final : public Metric {
+ public:
+  [[nodiscard]] std::string name() const override { return "cpu_time"; }
+  [[nodiscard]] std::string unit() const override { return "s"; }
+  [[nodiscard]] int reruns() const override { return kAsAsked; }
+  void begin(int repetitions) override {
+    repetitions_ = repetitions;
+    begin_ = now();
+  }
+  void end() override { samples_.push_back((now() - begin_) / repetitions_); }
+  void summarise(Measurement& result) const override { result.samples = samples_; }
+
+ private:
+  static double now() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+  }
+  int repetitions_ = 1;
+  double begin_ = 0;
+  std::vector<double> samples_;
+};
+
+}  // namespace
+
+namespace metric {
+void register_cpu_time(Registry<MetricEntry>& registry) {
+  registry.add("cpu_time", {.summary = "processor time of one call, all threads together",
+                            .make = [] { return std::make_shared<CpuTime>(); }});
+}
+}  // namespace metric
+
+}  // namespace d5

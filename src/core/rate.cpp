@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/rate.hpp"
+
+#include "d5/core/measurement.hpp"
+
+namespace d5 {
+
+void Rate::summarise(Measurement& result) const {
+  if (amount_ > 0) {
+    result.samples = samples_;
+    return;
+  }
+  result.status = Status::unsupported;
+  result.reason = "the work of one call is not known";
+}
+
+}  // namespace d5

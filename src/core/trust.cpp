@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/trust.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace d5 {
+
+void mistrust(Measurement& result, const std::string& reason) {
+  if (result.status != Status::passed && result.status != Status::mistrusted) return;
+  result.status = Status::mistrusted;
+  result.reason += (result.reason.empty() ? "" : "; ") + reason;
+}
+
+namespace detail {
+
+void judge_samples(Measurement& result, int asked) {
+  // Fewer give an interval too wide to rest on (Hoefler and Belli, rule 5, and the Deep500 paper).
+  constexpr std::size_t kEnough = 30;
+  const auto& samples = result.samples;
+  if (asked != 1 && samples.size() < kEnough) {
+    mistrust(result,
+             fmt::format("{} samples; {} are needed for a median", samples.size(), kEnough));
+  }
+  if (samples.size() < kEnough) return;
+  // A shift that a machine of one speed would show once in a thousand measurements, and that is
+  // large enough to matter to a reader.
+  constexpr double kRare = 1e-3, kMatters = 0.05;
+  const std::span<const double> all(samples);
+  const auto first = all.first(samples.size() / 2), second = all.last(samples.size() / 2);
+  const double before = summarise(first).median, after = summarise(second).median;
+  const double shift = after / before - 1;
+  if (std::abs(shift) > kMatters && rank_test(first, second) < kRare) {
+    mistrust(result, fmt::format("the samples drift: the second half is {:.0f}% {} than the first",
+                                 std::abs(shift) * 100, shift > 0 ? "higher" : "lower"));
+  }
+}
+
+void judge_clock(Measurement& result, double shortest_seconds) {
+  constexpr double kFine = 100;  // the clock's own error is then below 1%
+  const ClockCost clock = clock_cost();
+  const double step = std::max(clock.seconds_per_read, clock.resolution_seconds);
+  if (shortest_seconds < kFine * step) {
+    mistrust(result, fmt::format("a sample took {:.0f} ns, the clock resolves {:.0f} ns",
+                                 shortest_seconds * 1e9, step * 1e9));
+  }
+}
+
+}  // namespace detail
+}  // namespace d5

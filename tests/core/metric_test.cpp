@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/metric.hpp"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <thread>
+
+#include "d5/core/measurement.hpp"
+#include "d5/core/rate.hpp"
+
+using namespace d5;
+
+namespace {
+
+Measurement measure_one(const std::string& metric, std::function<void()> run,
+                        const MeasureOptions& options = {}) {
+  return measure({.name = "subject", .run = std::move(run)}, {metrics().at(metric).make()}, options)
+      .at(0);
+}
+
+}  // namespace
+
+TEST_CASE("built-in metrics are in the registry, each with a summary, a name and a unit") {
+  for (const auto& [name, entry] : metrics()) {
+    INFO(name);
+    CHECK(entry.summary != "");
+    CHECK(entry.make()->name() == name);
+    CHECK(entry.make()->unit() != "");
+  }
+  CHECK(metrics().find("time"));
+  CHECK(metrics().find("cpu_time"));
+  CHECK(metrics().find("peak_memory"));
+  CHECK(metrics().find("energy"));
+}
+
+TEST_CASE("processor time is not counted while a thread sleeps") {
+  const auto result =
+      measure_one("cpu_time", [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); },
+                  {.samples = 30, .warmup = 0});
+  CHECK(summarise(result.samples).median < 2e-3);
+}
+
+TEST_CASE("peak memory holds what a run touched for a moment") {
+  constexpr double kBytes = 64 << 20;
+  const auto touch = [] {
+    const auto block = std::make_unique<char[]>(std::size_t(kBytes));
+    // Volatile: memory that nobody reads would not be touched at all.
+    for (std::size_t i = 0; i < std::size_t(kBytes); i += 4096) {
+      static_cast<volatile char*>(block.get())[i] = 1;
+    }
+  };
+  const auto small = measure_one("peak_memory", [] {}, {.warmup = 0});
+  const auto large = measure_one("peak_memory", touch, {.warmup = 0});
+  if (large.status == Status::unsupported) {
+    CHECK(large.reason != "");
+    return;
+  }
+  CHECK(large.samples.size() == 1);
+  CHECK(large.samples.at(0) - small.samples.at(0) > 0.9 * kBytes);
+  CHECK(large.samples.at(0) - small.samples.at(0) < 1.5 * kBytes);
+}
+
+TEST_CASE("energy is measured where the machine counts it, and refused with a reason elsewhere") {
+  const auto result = measure_one("energy", [] {}, {.samples = 2});
+  if (result.status == Status::unsupported) {
+    CHECK(result.reason != "");
+    CHECK(result.samples.empty());
+  } else {
+    CHECK(result.samples.size() == 2);
+    CHECK(result.samples.at(0) >= 0);
+  }
+}
+
+TEST_CASE("a rate is work divided by the same clock's time") {
+  const auto rate = std::make_shared<Rate>("flop_rate", "flop", 1000.0);
+  const auto results =
+      measure({.name = "subject", .run = [] {}}, {metrics().at("time").make(), rate});
+  REQUIRE(results.size() == 2);
+  CHECK(results[1].unit == "flop/s");
+  CHECK(results[1].direction == Direction::higher_is_better);
+  REQUIRE(results[1].samples.size() == 30);
+  for (std::size_t i = 0; i < 30; ++i) {
+    CHECK(results[1].samples[i] * results[0].samples[i] == Approx(1000.0));
+  }
+}
+
+TEST_CASE("a rate of unknown work is unsupported") {
+  const auto results = measure({.name = "subject", .run = [] {}},
+                               {std::make_shared<Rate>("bandwidth", "byte", 0.0)});
+  CHECK(results.at(0).status == Status::unsupported);
+  CHECK(results.at(0).reason == "the work of one call is not known");
+}
