@@ -22,6 +22,7 @@ struct Parameter {
 
 /// A directed acyclic graph of named nodes and tensors, with its parameters.
 ///
+/// Copies share the network; executors and optimizers of the same network see the same values.
 /// Built from a file or by code:
 ///
 ///     Network network("lenet");
@@ -36,13 +37,15 @@ struct Parameter {
 class Network {
  public:
   explicit Network(std::string name);
-  /// Floating-point initializers that reach a node become parameters.
+  /// Floating-point initializers that some operator of the reference can differentiate, or does not
+  /// know, become parameters; the others stay constants (running statistics, scales, bounds).
   explicit Network(onnx::Model model);
   /// Throws: as `onnx::load`.
   [[nodiscard]] static Network load(const std::string& path);
   void save(const std::string& path) const;
 
-  // Editing. Each throws ValueError for a duplicate name, NotFound for an unknown one.
+  // Editing. Each throws ValueError for a duplicate name, NotFound for an unknown one: what a node
+  // reads must be there before it, so no cycle can be built.
   void add_input(const std::string& name, DType dtype, std::vector<onnx::Dim> dims);
   void add_output(const std::string& name);
   void add_parameter(const std::string& name, Tensor value);
@@ -53,6 +56,9 @@ class Network {
                        std::map<std::string, onnx::Attribute, std::less<>> attributes = {},
                        std::string name = {});
   void remove_node(const std::string& name);
+  /// After each run of an executor the constant is overwritten with the tensor `output`, as batch
+  /// normalization's running statistics in training. Throws: NotFound, ValueError for a parameter.
+  void add_update(const std::string& constant, const std::string& output);
 
   // Asking.
   [[nodiscard]] const std::string& name() const;
@@ -61,19 +67,27 @@ class Network {
   [[nodiscard]] const onnx::Node& node(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> input_names() const;  ///< without initializers
   [[nodiscard]] std::vector<std::string> output_names() const;
+  /// Constants and the tensors that they take over after a run.
+  [[nodiscard]] const std::map<std::string, std::string>& updates() const;
 
   // Values.
+  /// In the order of the arenas. Laid out on the first call after an edit, when values and gradients
+  /// move: tensors taken before no longer belong to the network.
   [[nodiscard]] std::vector<Parameter>& parameters();
   [[nodiscard]] Parameter& parameter(std::string_view name);
+  [[nodiscard]] bool is_parameter(std::string_view name) const;
   /// All parameters, all gradients, each as one 1-D tensor of the arena (padding is zero).
+  /// Throws: TypeError if the parameters are of several types.
   [[nodiscard]] Tensor parameter_arena();
   [[nodiscard]] Tensor gradient_arena();
   /// The value of a parameter or constant. Throws: NotFound.
   [[nodiscard]] const Tensor& fetch(std::string_view name) const;
-  /// Overwrites a parameter or constant. Throws: NotFound, ShapeError, TypeError.
+  /// Overwrites a parameter or constant; a constant counts as an edit, for plans may hold results
+  /// of it. Throws: NotFound, ShapeError, TypeError.
   void feed(std::string_view name, const Tensor& value);
 
-  /// Counts edits of the graph; an executor compiles again when it changed. Values do not count.
+  /// Counts edits of the graph; an executor compiles again when it changed. Values of parameters do
+  /// not count.
   [[nodiscard]] std::uint64_t revision() const;
 
  private:

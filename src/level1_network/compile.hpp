@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "level1_network/plan.hpp"
+
+namespace d5 {
+
+/// What a plan is made for.
+struct CompileRequest {
+  std::shared_ptr<const onnx::Graph> graph;
+  std::vector<std::pair<std::string, ValueDesc>> fed = {};  ///< inputs, and names bound from outside
+  std::set<std::string, std::less<>> variables = {};   ///< initializers whose values may change
+  std::map<std::string, std::string> updates = {};     ///< constants to take over results
+  std::string loss = {};                               ///< of backpropagation; empty: none
+  std::vector<Parameter>* parameters = nullptr;        ///< in the order of the arena
+  std::vector<std::string> input_gradients = {};
+};
+
+/// Resolves, infers, folds constants, and lays all memory out.
+/// Throws: what operators throw for their inputs; Unsupported; MemoryError.
+[[nodiscard]] std::unique_ptr<Plan> compile(const CompileRequest& request, RunState& state);
+
+}  // namespace d5

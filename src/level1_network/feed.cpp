@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/feed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5 {
+namespace {
+
+/// Numbers that names of dimensions stand for, and the input that said so first.
+using NamedDims = std::map<std::string, std::pair<std::int64_t, std::string>>;
+
+[[noreturn]] void throw_shape(const onnx::ValueInfo& input, const Tensor& tensor,
+                              const std::string& why) {
+  throw ShapeError(fmt::format("input '{}' is {}, but {} was fed{}", printable(input.name),
+                               to_string(input.type), to_string(tensor.desc()), why));
+}
+
+void check_tensor(const onnx::ValueInfo& input, const Tensor& tensor, NamedDims& named) {
+  if (input.type.dtype != DType::undefined && tensor.dtype() != input.type.dtype) {
+    throw TypeError(fmt::format("input '{}' is {}, but {} was fed", printable(input.name),
+                                to_string(input.type), to_string(tensor.desc())));
+  }
+  if (!input.type.has_shape) return;
+  if (tensor.shape().rank() != input.type.dims.size()) throw_shape(input, tensor, "");
+  for (std::size_t i = 0; i < input.type.dims.size(); ++i) {
+    const std::int64_t given = tensor.shape()[i];
+    if (const auto* number = std::get_if<std::int64_t>(&input.type.dims[i])) {
+      if (given != *number) throw_shape(input, tensor, "");
+    } else if (const auto* name = std::get_if<std::string>(&input.type.dims[i])) {
+      if (name->empty()) continue;
+      const auto [place, fresh] = named.try_emplace(*name, given, input.name);
+      if (!fresh && place->second.first != given) {
+        throw_shape(input, tensor,
+                    fmt::format("; {} is {} in input '{}'", printable(*name), place->second.first,
+                                printable(place->second.second)));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void check_fed(const Network& network, const ValueMap& fed) {
+  const auto names = network.input_names();
+  for (const auto& [name, value] : fed) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw_unknown_name("input", name, names);
+    }
+  }
+  NamedDims named;
+  for (const auto& input : network.graph().inputs) {
+    const auto place = fed.find(input.name);
+    if (place == fed.end()) {
+      if (network.graph().initializers.contains(input.name)) continue;  // a default
+      throw NotFound(fmt::format("input '{}' ({}) was not fed", printable(input.name),
+                                 to_string(input.type)));
+    }
+    const Value& value = place->second;
+    const bool kind_fits = input.type.kind == ValueKind::none || input.type.kind == value.kind();
+    if (!kind_fits || value.kind() == ValueKind::none) {
+      throw TypeError(fmt::format("input '{}' is {}, but {} was fed", printable(input.name),
+                                  to_string(input.type), to_string(value.desc())));
+    }
+    if (value.is_tensor()) check_tensor(input, value.tensor(), named);
+  }
+}
+
+}  // namespace d5

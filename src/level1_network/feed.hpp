@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/value.hpp"
+#include "d5/level1_network/network.hpp"
+
+namespace d5 {
+
+/// Checks what is fed against what the network declares; a named dimension must be the same number
+/// wherever the name stands. Throws: NotFound, TypeError, ShapeError.
+void check_fed(const Network& network, const ValueMap& fed);
+
+}  // namespace d5

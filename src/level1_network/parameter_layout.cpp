@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/parameter_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/visitor.hpp"
+
+namespace d5 {
+
+bool may_be_trained(DType dtype) {
+  return dtype == DType::float32 || dtype == DType::float64 || dtype == DType::float16 ||
+         dtype == DType::bfloat16;
+}
+
+std::vector<std::string> read_names(const onnx::Node& node) {
+  std::vector<std::string> result;
+  for (const auto& input : node.inputs) {
+    if (!input.empty()) result.push_back(input);
+  }
+  for (const auto& [attribute, subgraph] : onnx::subgraphs(node)) {
+    for (auto& name : onnx::captured_names(*subgraph)) result.push_back(std::move(name));
+  }
+  return result;
+}
+
+std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
+  const auto& registry = framework("reference").part<OperatorRegistry>();
+  std::set<std::string> result;
+  for (const auto& node : graph.nodes) {
+    std::unique_ptr<Operator> op;
+    if (registry.supports(node)) {
+      try {
+        op = registry.make(node);
+      } catch (const Error&) {
+        continue;  // a node that cannot be made says so when the network is compiled
+      }
+    }
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const auto place = graph.initializers.find(node.inputs[i]);
+      if (place == graph.initializers.end() || !may_be_trained(place->second.dtype())) continue;
+      if (!op || op->differentiable(i)) result.insert(place->first);
+    }
+  }
+  return {result.begin(), result.end()};
+}
+
+ParameterLayout lay_out_parameters(const onnx::Graph& graph,
+                                   const std::vector<std::string>& names) {
+  struct Place {
+    std::size_t node, input;
+    std::string name;
+  };
+  std::map<std::string, Place> places;
+  for (const auto& name : names) places[name] = {0, 0, name};  // nobody reads it: last
+  for (std::size_t n = graph.nodes.size(); n-- > 0;) {
+    const auto reads = read_names(graph.nodes[n]);
+    for (std::size_t i = reads.size(); i-- > 0;) {
+      if (const auto place = places.find(reads[i]); place != places.end()) {
+        place->second = {n + 1, i, reads[i]};
+      }
+    }
+  }
+  std::vector<Place> order;
+  for (auto& [name, place] : places) order.push_back(std::move(place));
+  std::stable_sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
+    return a.node != b.node ? a.node > b.node : a.input < b.input;
+  });
+
+  std::size_t bytes = 0;
+  for (const auto& place : order) {
+    bytes += Arena::aligned(graph.initializers.at(place.name).bytes());
+  }
+  ParameterLayout layout{{}, Arena(bytes), Arena(bytes)};
+  std::size_t offset = 0;
+  for (const auto& place : order) {
+    const Tensor& value = graph.initializers.at(place.name);
+    Parameter parameter{place.name, layout.values.at(offset, value.desc()),
+                        layout.gradients.at(offset, value.desc())};
+    parameter.value.copy_from(value);
+    layout.parameters.push_back(std::move(parameter));
+    offset += Arena::aligned(value.bytes());
+  }
+  return layout;
+}
+
+Tensor as_vector(const Arena& arena, const std::vector<Parameter>& parameters) {
+  const DType dtype = parameters.empty() ? DType::float32 : parameters.front().value.dtype();
+  for (const auto& parameter : parameters) {
+    if (parameter.value.dtype() != dtype) {
+      throw TypeError(fmt::format(
+          "parameters '{}' and '{}' are {} and {}; go through them one by one",
+          printable(parameters.front().name), printable(parameter.name), name_of(dtype),
+          name_of(parameter.value.dtype())));
+    }
+  }
+  return arena.at(0, {dtype, {std::int64_t(arena.bytes() / size_of(dtype))}});
+}
+
+}  // namespace d5

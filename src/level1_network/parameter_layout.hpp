@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/arena.hpp"
+#include "d5/level1_network/network.hpp"
+
+namespace d5 {
+
+/// Types in which a tensor can be trained.
+[[nodiscard]] bool may_be_trained(DType dtype);
+
+/// Initializers of a loaded graph that become parameters: of a type that may be trained, and read by
+/// an input that the reference's operator can differentiate (or by an operator it does not have).
+[[nodiscard]] std::vector<std::string> trainable_initializers(const onnx::Graph& graph);
+
+/// What a node reads: its inputs, and what its subgraphs capture.
+[[nodiscard]] std::vector<std::string> read_names(const onnx::Node& node);
+
+struct ParameterLayout {
+  std::vector<Parameter> parameters;
+  Arena values, gradients;
+};
+/// Copies the initializers called `names` into one arena, in the order in which backpropagation
+/// finishes their gradients: that of a node is final when its first reader has run backward.
+[[nodiscard]] ParameterLayout lay_out_parameters(const onnx::Graph& graph,
+                                                 const std::vector<std::string>& names);
+
+/// The arena as one vector of the parameters' type. Throws: TypeError if they differ in type.
+[[nodiscard]] Tensor as_vector(const Arena& arena, const std::vector<Parameter>& parameters);
+
+}  // namespace d5

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "d5/core/arena.hpp"
+#include "d5/level0_ops/operator.hpp"
+#include "d5/level1_network/execution_event.hpp"
+#include "level1_network/run_state.hpp"
+
+namespace d5 {
+
+/// A graph compiled for one set of input shapes: flat lists of steps with everything resolved.
+/// Made by `compile`; the steps point into the containers below, which do not move.
+struct Plan {
+  struct Fed {
+    std::string name;
+    ValueDesc desc;
+    Value* value;
+  };
+  struct Output {
+    Value* answer;        ///< in `outputs`
+    const Value* source;  ///< in `values`
+  };
+  struct Update {
+    Tensor constant;
+    const Value* source;
+  };
+  struct ForwardStep {
+    Operator* op;
+    OpContext context;
+  };
+  struct Sum {
+    Tensor* into;
+    const Tensor* term;
+  };
+  struct BackwardStep {
+    Operator* op;
+    GradContext context;
+    std::span<const Sum> sums;  ///< gradients of tensors with several readers
+    /// Gradients whose shape only the forward run told, and the values that they belong to.
+    std::span<const std::pair<Tensor*, const Value*>> to_allocate;
+    std::size_t final_parameters;  ///< of the arena's first, how many are final after this step
+  };
+
+  std::shared_ptr<const onnx::Graph> graph;
+  std::string loss;         ///< empty: forward only
+  std::vector<Fed> inputs;  ///< sorted by name
+  std::vector<ForwardStep> forward;
+  std::vector<BackwardStep> backward;
+  std::vector<Update> updates;
+  ValueMap outputs;
+  std::vector<Output> changing_outputs;  ///< those whose memory is another in every run
+
+  Value* loss_value = nullptr;
+  Tensor* loss_gradient = nullptr;
+  std::vector<Tensor> zero_gradients;  ///< of parameters that the loss does not depend on
+  std::size_t final_at_start = 0;
+  std::map<std::string, Tensor*, std::less<>> input_gradients;
+
+  // What the steps point to.
+  Arena arena;
+  std::deque<Value> values;
+  std::deque<Tensor> gradients;
+  std::deque<std::unique_ptr<Operator>> operators;
+  std::deque<NodeServices> services;
+  std::deque<std::vector<const Value*>> input_lists, output_lists;
+  std::deque<std::vector<Value*>> writable_lists;
+  std::deque<std::vector<Tensor>> saved_lists;
+  std::deque<std::vector<const Tensor*>> grad_output_lists;
+  std::deque<std::vector<Tensor*>> grad_input_lists;
+  std::deque<std::vector<Sum>> sum_lists;
+  std::deque<std::vector<std::pair<Tensor*, const Value*>>> allocation_lists;
+
+  /// Runs forward; inputs are bound.
+  void run_forward();
+  void run_forward(std::span<ExecutionEvent* const> observers);
+  /// Runs backward after forward, and announces final gradients of `parameters`.
+  void run_backward(RunState& state);
+  void run_backward(RunState& state, std::vector<Parameter>& parameters,
+                    std::span<ExecutionEvent* const> observers);
+  /// Makes `outputs` true for this run and carries out the updates.
+  void finish();
+
+ private:
+  void begin_backward(RunState& state);
+};
+
+}  // namespace d5

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/run_state.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/onnx/visitor.hpp"
+#include "level1_network/nested_graph.hpp"
+
+namespace d5 {
+
+std::unique_ptr<Operator> RunState::make(const onnx::Node& node) const {
+  std::string reasons;
+  for (const OperatorRegistry* registry : registries) {
+    const Support support = registry->supports(node);
+    if (support) return registry->make(node);
+    reasons += fmt::format("{}{} does not support {}", reasons.empty() ? "" : "; ",
+                           registry->framework(), support.reason);
+  }
+  throw Unsupported(fmt::format("{}: {}", onnx::describe(node), reasons));
+}
+
+Tensor RunState::allocate(const TensorDesc& desc) const {
+  const std::size_t bytes = desc.bytes();
+  if (bytes > memory_budget() || *allocated > memory_budget() - bytes) {
+    throw MemoryError(fmt::format(
+        "{} takes {} bytes, with {} allocated by this run already, above the memory budget of {}",
+        to_string(desc), bytes, *allocated, memory_budget()));
+  }
+  Tensor tensor = Tensor::empty(desc);
+  *allocated += bytes;
+  struct Counted {
+    Tensor tensor;
+    std::shared_ptr<std::size_t> total;
+    std::size_t bytes;
+    ~Counted() { *total -= bytes; }
+  };
+  void* data = tensor.raw();
+  auto owner = std::make_shared<Counted>(std::move(tensor), allocated, bytes);
+  return Tensor::borrow(desc, data, std::move(owner));
+}
+
+NodeServices::NodeServices(RunState& state, const onnx::Node& node)
+    : state_(state),
+      stream_(stream_of(node.name + '/' + (node.outputs.empty() ? "" : node.outputs.front()))) {}
+
+NodeServices::~NodeServices() = default;
+
+void NodeServices::bind_subgraphs(const onnx::Node& node, const Lookup& outer) {
+  for (const auto& [attribute, graph] : onnx::subgraphs(node)) {
+    subgraphs_[attribute] = std::make_unique<NestedGraph>(graph, state_, outer);
+  }
+}
+
+SubgraphRunner& NodeServices::subgraph(std::string_view attribute) {
+  if (const auto place = subgraphs_.find(attribute); place != subgraphs_.end()) {
+    return *place->second;
+  }
+  throw NotFound(fmt::format("attribute {} holds no graph", printable(attribute)));
+}
+
+RandomStream NodeServices::random() {
+  // Nested graphs run the same node several times in one run: the count keeps their streams apart.
+  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
+  return RandomStream(state_.seed ^ (kOdd * state_.nested_runs), stream_, state_.run);
+}
+
+}  // namespace d5

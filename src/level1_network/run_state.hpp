@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/level0_ops/op_context.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+
+namespace d5 {
+
+class NestedGraph;
+
+/// What all plans of one executor share, nested graphs too.
+struct RunState {
+  std::vector<const OperatorRegistry*> registries;  ///< in order of preference
+  bool measure_choice = false;                      ///< take the fastest that supports a node
+  std::uint64_t seed = 0;
+  std::int64_t iteration_budget = 0;
+  std::uint32_t run = 0;          ///< number of the present run
+  std::uint64_t nested_runs = 0;  ///< runs of nested graphs in it
+  std::shared_ptr<std::size_t> allocated = std::make_shared<std::size_t>(0);  ///< bytes, while running
+
+  /// Throws: Unsupported with every framework's reason.
+  [[nodiscard]] std::unique_ptr<Operator> make(const onnx::Node& node) const;
+  /// Memory that counts against the budget as long as it lives. Throws: MemoryError.
+  [[nodiscard]] Tensor allocate(const TensorDesc& desc) const;
+};
+
+/// Services of one node of a plan.
+class NodeServices final : public RunServices {
+ public:
+  NodeServices(RunState& state, const onnx::Node& node);
+  ~NodeServices() override;
+  /// For the node's subgraphs: where the names that they capture are, in the plan around them.
+  using Lookup = std::function<const Value*(const std::string&)>;
+  void bind_subgraphs(const onnx::Node& node, const Lookup& outer);
+
+  Tensor allocate(const TensorDesc& desc) override { return state_.allocate(desc); }
+  SubgraphRunner& subgraph(std::string_view attribute) override;
+  RandomStream random() override;
+  std::int64_t iteration_budget() const override { return state_.iteration_budget; }
+
+ private:
+  RunState& state_;
+  std::uint32_t stream_;
+  std::map<std::string, std::unique_ptr<NestedGraph>, std::less<>> subgraphs_;
+};
+
+}  // namespace d5

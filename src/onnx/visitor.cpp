@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/onnx/visitor.hpp"
+
+#include <set>
+
+namespace d5::onnx {
+namespace {
+
+using Names = std::set<std::string, std::less<>>;
+
+/// Adds to `captured`, in the order of reading, what `graph` reads and neither it nor `outer` defines.
+void collect_captured(const Graph& graph, Names defined, Names& seen,
+                      std::vector<std::string>& captured) {
+  for (const auto& input : graph.inputs) defined.insert(input.name);
+  for (const auto& [name, value] : graph.initializers) defined.insert(name);
+  const auto read = [&](const std::string& name) {
+    if (name.empty() || defined.contains(name)) return;
+    if (seen.insert(name).second) captured.push_back(name);
+  };
+  for (const auto& node : graph.nodes) {
+    for (const auto& input : node.inputs) read(input);
+    for (const auto& [attribute, subgraph] : subgraphs(node)) {
+      collect_captured(*subgraph, defined, seen, captured);
+    }
+    defined.insert(node.outputs.begin(), node.outputs.end());
+  }
+  for (const auto& output : graph.outputs) read(output.name);
+}
+
+}  // namespace
+
+std::map<std::string, std::shared_ptr<const Graph>> subgraphs(const Node& node) {
+  std::map<std::string, std::shared_ptr<const Graph>> result;
+  for (const auto& [name, attribute] : node.attributes) {
+    if (const auto* graph = std::get_if<std::shared_ptr<const Graph>>(&attribute)) {
+      result[name] = *graph;
+    }
+  }
+  return result;
+}
+
+std::vector<std::string> captured_names(const Graph& graph) {
+  Names seen;
+  std::vector<std::string> captured;
+  collect_captured(graph, {}, seen, captured);
+  return captured;
+}
+
+void Visitor::visit(const Graph& graph) const {
+  if (enter_) enter_(graph);
+  for (const auto& node : graph.nodes) {
+    const auto place = handlers_.find({node.domain, node.op_type});
+    if (place != handlers_.end()) {
+      place->second(node);
+    } else if (otherwise_) {
+      otherwise_(node);
+    }
+    for (const auto& [attribute, subgraph] : subgraphs(node)) visit(*subgraph);
+  }
+  if (leave_) leave_(graph);
+}
+
+}  // namespace d5::onnx
