@@ -36,11 +36,12 @@ void BackwardCompiler::mark_wanted() {
     const auto wants = [](const Slot* slot) {
       return slot && slot->wants_gradient && may_carry_gradient(*slot);
     };
-    // Where an operator has a gradient at all, an input without one is an index, a mask, a statistic;
-    // where it has none, the path is broken, which matters only if it leads to the loss.
+    // Where an operator has a gradient at all, an input without one is an index, a mask, a
+    // statistic; where it has none, the path is broken, which matters only if it leads to the loss.
     bool passes_on = std::any_of(step.captured.begin(), step.captured.end(), wants);
     for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-      passes_on = passes_on || (has_gradient(step) ? carries_gradient(step, i) : wants(step.inputs[i]));
+      passes_on =
+          passes_on || (has_gradient(step) ? carries_gradient(step, i) : wants(step.inputs[i]));
     }
     for (Slot* output : step.outputs) {
       if (output) output->wants_gradient = passes_on && may_carry_gradient(*output);
@@ -66,9 +67,9 @@ void BackwardCompiler::mark_reached() {
   loss_ = &c_.at(c_.request_.loss);
   loss_->reached = true;
   for (auto step = c_.steps_.rbegin(); step != c_.steps_.rend(); ++step) {
-    const bool on_path = std::any_of(step->outputs.begin(), step->outputs.end(), [](const Slot* slot) {
-      return slot && slot->wants_gradient && slot->reached;
-    });
+    const bool on_path =
+        std::any_of(step->outputs.begin(), step->outputs.end(),
+                    [](const Slot* slot) { return slot && slot->wants_gradient && slot->reached; });
     if (on_path) reach(*step);
   }
 }
@@ -87,7 +88,8 @@ void BackwardCompiler::plan_step(Step& step, std::size_t now) {
   forward.backward_scratch_block = c_.request_scratch(forward, now);
   for (std::size_t i = 0; i < forward.inputs.size(); ++i) {
     if (forward.inputs[i] && forward.reads_input[i]) c_.keep_until(*forward.inputs[i], now);
-    step.places.push_back(carries_gradient(forward, i) ? place_for(*forward.inputs[i], now) : Place{});
+    step.places.push_back(carries_gradient(forward, i) ? place_for(*forward.inputs[i], now)
+                                                       : Place{});
   }
   for (std::size_t k = 0; k < forward.outputs.size(); ++k) {
     Slot* output = forward.outputs[k];
@@ -111,7 +113,8 @@ void BackwardCompiler::plan() {
   }
   for (const auto& name : c_.request_.input_gradients) {
     Slot& slot = c_.at(name);
-    slot.gradient = &gradients.emplace_back(Tensor::zeros(slot.desc.tensor.dtype, slot.desc.tensor.shape));
+    slot.gradient =
+        &gradients.emplace_back(Tensor::zeros(slot.desc.tensor.dtype, slot.desc.tensor.shape));
   }
   if (!loss_->gradient) loss_->gradient = &gradients.emplace_back();
 
@@ -195,7 +198,8 @@ void BackwardCompiler::link_parameters() {
     return final;
   };
   plan.final_at_start = advance(0);
-  for (std::size_t j = 0; j < steps_.size(); ++j) plan.backward[j].final_parameters = advance(j + 1);
+  for (std::size_t j = 0; j < steps_.size(); ++j)
+    plan.backward[j].final_parameters = advance(j + 1);
 }
 
 void BackwardCompiler::link() {

@@ -95,7 +95,8 @@ void Compiler::compile_node(const onnx::Node& node) {
   });
   step.services = &services;
   step.differentiable.resize(node.inputs.size());
-  for (std::size_t i = 0; i < node.inputs.size(); ++i) step.differentiable[i] = op->differentiable(i);
+  for (std::size_t i = 0; i < node.inputs.size(); ++i)
+    step.differentiable[i] = op->differentiable(i);
   step.reads_input.resize(node.inputs.size());
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     step.reads_input[i] = op->backward_needs_input(i);
@@ -105,10 +106,10 @@ void Compiler::compile_node(const onnx::Node& node) {
   }
   step.in_place = step.dynamic ? -1 : op->in_place_output();
 
-  const bool foldable =
-      onnx::subgraphs(node).empty() &&
-      std::all_of(step.inputs.begin(), step.inputs.end(),
-                  [](const Slot* slot) { return !slot || slot->origin == Origin::constant; });
+  const bool foldable = onnx::subgraphs(node).empty() &&
+                        std::all_of(step.inputs.begin(), step.inputs.end(), [](const Slot* slot) {
+                          return !slot || slot->origin == Origin::constant;
+                        });
   if (foldable) {
     if (auto values = fold(node, constants, state_)) {
       for (std::size_t k = 0; k < node.outputs.size(); ++k) {
@@ -214,8 +215,9 @@ void Compiler::link_forward() {
     for (const Slot* slot : step.outputs) outputs.push_back(slot ? slot->value : nullptr);
     auto& saved = plan_->saved_lists.emplace_back();
     for (std::size_t k = 0; k < step.saved.size(); ++k) {
-      saved.push_back(step.saved_blocks[k] == kNoBlock ? Tensor::empty(step.saved[k])
-                                                       : tensor_at(step.saved_blocks[k], step.saved[k]));
+      saved.push_back(step.saved_blocks[k] == kNoBlock
+                          ? Tensor::empty(step.saved[k])
+                          : tensor_at(step.saved_blocks[k], step.saved[k]));
     }
     step.saved_tensors = saved;
     OpContext context;
@@ -247,7 +249,8 @@ void Compiler::link_outputs() {
 std::unique_ptr<Plan> Compiler::compile() {
   define_sources();
   for (const auto& node : request_.graph->nodes) compile_node(node);
-  for (const auto& output : request_.graph->outputs) keep_until(at(output.name), MemoryBlock::kForever);
+  for (const auto& output : request_.graph->outputs)
+    keep_until(at(output.name), MemoryBlock::kForever);
   for (const auto& [constant, output] : request_.updates) {
     keep_until(at(output), MemoryBlock::kForever);
   }

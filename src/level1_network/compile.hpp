@@ -13,11 +13,12 @@ namespace d5 {
 /// What a plan is made for.
 struct CompileRequest {
   std::shared_ptr<const onnx::Graph> graph;
-  std::vector<std::pair<std::string, ValueDesc>> fed = {};  ///< inputs, and names bound from outside
-  std::set<std::string, std::less<>> variables = {};   ///< initializers whose values may change
-  std::map<std::string, std::string> updates = {};     ///< constants to take over results
-  std::string loss = {};                               ///< of backpropagation; empty: none
-  std::vector<Parameter>* parameters = nullptr;        ///< in the order of the arena
+  std::vector<std::pair<std::string, ValueDesc>> fed =
+      {};                                             ///< inputs, and names bound from outside
+  std::set<std::string, std::less<>> variables = {};  ///< initializers whose values may change
+  std::map<std::string, std::string> updates = {};    ///< constants to take over results
+  std::string loss = {};                              ///< of backpropagation; empty: none
+  std::vector<Parameter>* parameters = nullptr;       ///< in the order of the arena
   std::vector<std::string> input_gradients = {};
 };
 

@@ -37,13 +37,14 @@ void DynamicOperator::forward(OpContext& context) {
     const bool ready = i < outputs.size() && outputs[i].is_static();
     *context.outputs[i] = ready ? Value(state_.allocate(outputs[i].tensor)) : Value();
   }
-  if (scratch_.defined()) context.scratch_bytes = std::as_writable_bytes(scratch_.span<std::uint8_t>());
+  if (scratch_.defined())
+    context.scratch_bytes = std::as_writable_bytes(scratch_.span<std::uint8_t>());
   context.saved_tensors = saved_;
   op_->forward(context);
 }
 
 void DynamicOperator::prepare(OpContext& context, std::span<const Value* const> constants,
-                           std::span<const ValueDesc> outputs) {
+                              std::span<const ValueDesc> outputs) {
   PlanContext plan(context.node(), inputs_, constants, outputs, mode_);
   op_->plan(plan);
   planned_ = true;
@@ -59,7 +60,8 @@ void DynamicOperator::prepare(OpContext& context, std::span<const Value* const> 
 
 void DynamicOperator::backward(GradContext& context) {
   context.saved_tensors = saved_;
-  if (scratch_.defined()) context.scratch_bytes = std::as_writable_bytes(scratch_.span<std::uint8_t>());
+  if (scratch_.defined())
+    context.scratch_bytes = std::as_writable_bytes(scratch_.span<std::uint8_t>());
   op_->backward(context);
 }
 

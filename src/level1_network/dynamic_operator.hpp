@@ -23,14 +23,14 @@ class DynamicOperator final : public Operator {
 
  private:
   void prepare(OpContext& context, std::span<const Value* const> constants,
-            std::span<const ValueDesc> outputs);
+               std::span<const ValueDesc> outputs);
 
   const RunState& state_;
   std::unique_ptr<Operator> op_;
   Mode mode_;
   bool planned_ = false;
-  std::vector<ValueDesc> inputs_;   ///< of the last run
-  std::vector<TensorDesc> outputs_; ///< those that were planned for
+  std::vector<ValueDesc> inputs_;    ///< of the last run
+  std::vector<TensorDesc> outputs_;  ///< those that were planned for
   std::vector<Tensor> saved_;
   Tensor scratch_;
 };

@@ -57,8 +57,8 @@ void check_fed(const Network& network, const ValueMap& fed) {
     const auto place = fed.find(input.name);
     if (place == fed.end()) {
       if (network.graph().initializers.contains(input.name)) continue;  // a default
-      throw NotFound(fmt::format("input '{}' ({}) was not fed", printable(input.name),
-                                 to_string(input.type)));
+      throw NotFound(
+          fmt::format("input '{}' ({}) was not fed", printable(input.name), to_string(input.type)));
     }
     const Value& value = place->second;
     const bool kind_fits = input.type.kind == ValueKind::none || input.type.kind == value.kind();

@@ -26,9 +26,8 @@ void check_budget(std::size_t offset, std::size_t bytes) {
 std::size_t assign_offsets(std::vector<MemoryBlock>& blocks) {
   std::vector<std::size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return blocks[a].bytes > blocks[b].bytes;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return blocks[a].bytes > blocks[b].bytes; });
 
   std::vector<const MemoryBlock*> placed;  // by offset
   std::size_t total = 0;

@@ -17,8 +17,8 @@ struct MemoryBlock {
   std::size_t offset = 0;  ///< written by `assign_offsets`
 };
 
-/// Gives blocks that live at the same time places that do not overlap, on 64-byte lines. Returns the
-/// size of the whole.
+/// Gives blocks that live at the same time places that do not overlap, on 64-byte lines. Returns
+/// the size of the whole.
 ///
 /// Greedy: the largest first, into the smallest gap that holds it. Source: Pisarchyk and Lee,
 /// "Efficient Memory Management for Deep Neural Net Inference" (2020), greedy by size.

@@ -42,9 +42,8 @@ void ModelBuilder::node(const std::string& op_type, const std::string& name,
 void ModelBuilder::conv(const std::string& name, const Convolution& shape) {
   RandomStream random(options_.seed, stream_of(name));
   const float deviation = std::sqrt(2.0f / float(shape.out * shape.kernel * shape.kernel));
-  network_.add_parameter(name + ".weight",
-                         drawn({shape.out, shape.in, shape.kernel, shape.kernel},
-                               [&] { return deviation * random.normal(); }));
+  network_.add_parameter(name + ".weight", drawn({shape.out, shape.in, shape.kernel, shape.kernel},
+                                                 [&] { return deviation * random.normal(); }));
   std::vector<std::string> inputs{current_, name + ".weight"};
   if (shape.bias) {
     network_.add_parameter(name + ".bias", filled(shape.out, 0));
@@ -56,13 +55,24 @@ void ModelBuilder::conv(const std::string& name, const Convolution& shape) {
         {"pads", Integers(4, shape.pad)}});
 }
 
-void ModelBuilder::linear(const std::string& name, std::int64_t in, std::int64_t out) {
+void ModelBuilder::affine(const std::string& name, std::int64_t in, std::int64_t out,
+                          const std::string& output) {
   RandomStream random(options_.seed, stream_of(name));
   const float bound = 1.0f / std::sqrt(float(in));
   const auto draw = [&] { return bound * (2 * random.uniform() - 1); };
   network_.add_parameter(name + ".weight", drawn({out, in}, draw));
   network_.add_parameter(name + ".bias", drawn({out}, draw));
-  node("Gemm", name, {current_, name + ".weight", name + ".bias"}, {{"transB", std::int64_t{1}}});
+  network_.add_node("Gemm", {current_, name + ".weight", name + ".bias"}, {output},
+                    {{"transB", std::int64_t{1}}}, name);
+  current_ = output;
+}
+
+void ModelBuilder::linear(const std::string& name, std::int64_t in, std::int64_t out) {
+  affine(name, in, out, name + ".out");
+}
+
+void ModelBuilder::classifier(const std::string& name, std::int64_t in, std::int64_t classes) {
+  affine(name, in, options_.classes > 0 ? options_.classes : classes, "logits");
 }
 
 void ModelBuilder::batch_norm(const std::string& name, std::int64_t channels, float scale) {
@@ -105,7 +115,6 @@ void ModelBuilder::add(const std::string& name, const std::string& other) {
 }
 
 Network ModelBuilder::finish() {
-  network_.add_node("Identity", {current_}, {"logits"}, {}, "logits");
   network_.add_output("logits");
   if (options_.with_loss) {
     network_.add_input("label", DType::int64, {"N"});

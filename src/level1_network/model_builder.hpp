@@ -30,6 +30,8 @@ class ModelBuilder {
   /// Weights and biases uniform in +-1/sqrt(in).
   /// Source: LeCun et al., "Efficient BackProp" (1998), section 4.6, in its uniform form.
   void linear(const std::string& name, std::int64_t in, std::int64_t out);
+  /// The last layer, `linear` whose output is called "logits".
+  void classifier(const std::string& name, std::int64_t in, std::int64_t classes);
   /// Scale 1 (or `scale`), shift 0, running mean 0 and variance 1; in training its running
   /// statistics are taken over after each run.
   void batch_norm(const std::string& name, std::int64_t channels, float scale = 1);
@@ -45,13 +47,15 @@ class ModelBuilder {
   [[nodiscard]] const std::string& current() const { return current_; }
   void set_current(std::string tensor) { current_ = std::move(tensor); }
 
-  /// Names the present tensor as output `logits`; with_loss adds "label" (int64 N) and the mean
-  /// cross entropy "loss".
+  /// The network with output "logits"; with_loss adds input "label" (int64 N) and output "loss",
+  /// the mean cross entropy.
   [[nodiscard]] Network finish();
 
  private:
   void node(const std::string& op_type, const std::string& name, std::vector<std::string> inputs,
             std::map<std::string, onnx::Attribute, std::less<>> attributes = {});
+  void affine(const std::string& name, std::int64_t in, std::int64_t out,
+              const std::string& output);
 
   Network network_;
   ModelOptions options_;

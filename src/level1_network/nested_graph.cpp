@@ -10,11 +10,9 @@
 namespace d5 {
 namespace {
 
-/// A value that does not share memory with a plan. Sequences and optionals hold tensors of their own
-/// already: operators allocate them.
-Value own(const Value& value) {
-  return value.is_tensor() ? Value(value.tensor().copy()) : value;
-}
+/// A value that does not share memory with a plan. Sequences and optionals hold tensors of their
+/// own already: operators allocate them.
+Value own(const Value& value) { return value.is_tensor() ? Value(value.tensor().copy()) : value; }
 
 bool fits(const ValueDesc& desc, const Value& value) {
   if (desc.is_tensor()) return value.is_tensor() && desc.tensor == value.tensor().desc();

@@ -8,7 +8,6 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
-#include "d5/onnx/file.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/parameter_layout.hpp"
 
@@ -80,10 +79,6 @@ Network::Network(onnx::Model model) : state_(std::make_shared<State>()) {
   state_->model = std::move(model);
 }
 
-Network Network::load(const std::string& path) { return Network(onnx::load(path)); }
-
-void Network::save(const std::string& path) const { onnx::save(model(), path); }
-
 void Network::add_input(const std::string& name, DType dtype, std::vector<onnx::Dim> dims) {
   state_->define(name);
   onnx::Type type;
@@ -107,8 +102,9 @@ void Network::add_output(const std::string& name) {
 
 void Network::add_parameter(const std::string& name, Tensor value) {
   if (!may_be_trained(value.dtype())) {
-    throw TypeError(fmt::format("parameter '{}' is {}, expected float16, bfloat16, float32 or float64",
-                                printable(name), to_string(value.desc())));
+    throw TypeError(
+        fmt::format("parameter '{}' is {}, expected float16, bfloat16, float32 or float64",
+                    printable(name), to_string(value.desc())));
   }
   add_constant(name, std::move(value));
   state_->trainable.insert(name);

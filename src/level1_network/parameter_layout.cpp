@@ -93,10 +93,10 @@ Tensor as_vector(const Arena& arena, const std::vector<Parameter>& parameters) {
   const DType dtype = parameters.empty() ? DType::float32 : parameters.front().value.dtype();
   for (const auto& parameter : parameters) {
     if (parameter.value.dtype() != dtype) {
-      throw TypeError(fmt::format(
-          "parameters '{}' and '{}' are {} and {}; go through them one by one",
-          printable(parameters.front().name), printable(parameter.name), name_of(dtype),
-          name_of(parameter.value.dtype())));
+      throw TypeError(
+          fmt::format("parameters '{}' and '{}' are {} and {}; go through them one by one",
+                      printable(parameters.front().name), printable(parameter.name), name_of(dtype),
+                      name_of(parameter.value.dtype())));
     }
   }
   return arena.at(0, {dtype, {std::int64_t(arena.bytes() / size_of(dtype))}});

@@ -12,8 +12,9 @@ namespace d5 {
 /// Types in which a tensor can be trained.
 [[nodiscard]] bool may_be_trained(DType dtype);
 
-/// Initializers of a loaded graph that become parameters: of a type that may be trained, and read by
-/// an input that the reference's operator can differentiate (or by an operator it does not have).
+/// Initializers of a loaded graph that become parameters: of a type that may be trained, and read
+/// by an input that the reference's operator can differentiate (or by an operator it does not
+/// have).
 [[nodiscard]] std::vector<std::string> trainable_initializers(const onnx::Graph& graph);
 
 /// What a node reads: its inputs, and what its subgraphs capture.

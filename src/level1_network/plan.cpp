@@ -81,7 +81,8 @@ void Plan::run_backward(RunState& state, std::vector<Parameter>& parameters,
   for (std::size_t i = 0; i < backward.size(); ++i) {
     BackwardStep& step = backward[i];
     const onnx::Node& node = step.context.node();
-    for (auto* observer : observers) observer->before_node(node, forward.size() + i, Pass::backward);
+    for (auto* observer : observers)
+      observer->before_node(node, forward.size() + i, Pass::backward);
     run_step(step, state);
     for (auto* observer : observers) observer->after_node(node, forward.size() + i, Pass::backward);
     announce(step.final_parameters);

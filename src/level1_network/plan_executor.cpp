@@ -64,9 +64,10 @@ class PlanExecutor final : public GraphExecutor {
       const auto place = last_->input_gradients.find(name);
       if (place != last_->input_gradients.end()) return *place->second;
     }
-    throw NotFound(fmt::format("there is no gradient of input '{}': ask for it in "
-                               "ExecutorOptions::input_gradients and run backpropagation",
-                               printable(name)));
+    throw NotFound(
+        fmt::format("there is no gradient of input '{}': ask for it in "
+                    "ExecutorOptions::input_gradients and run backpropagation",
+                    printable(name)));
   }
 
   Network& network() override { return network_; }

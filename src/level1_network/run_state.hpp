@@ -22,7 +22,8 @@ struct RunState {
   std::int64_t iteration_budget = 0;
   std::uint32_t run = 0;          ///< number of the present run
   std::uint64_t nested_runs = 0;  ///< runs of nested graphs in it
-  std::shared_ptr<std::size_t> allocated = std::make_shared<std::size_t>(0);  ///< bytes, while running
+  std::shared_ptr<std::size_t> allocated =
+      std::make_shared<std::size_t>(0);  ///< bytes, while running
 
   /// Throws: Unsupported with every framework's reason.
   [[nodiscard]] std::unique_ptr<Operator> make(const onnx::Node& node) const;

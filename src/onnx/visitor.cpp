@@ -8,7 +8,8 @@ namespace {
 
 using Names = std::set<std::string, std::less<>>;
 
-/// Adds to `captured`, in the order of reading, what `graph` reads and neither it nor `outer` defines.
+/// Adds to `captured`, in the order of reading, what `graph` reads and neither it nor `outer`
+/// defines.
 void collect_captured(const Graph& graph, Names defined, Names& seen,
                       std::vector<std::string>& captured) {
   for (const auto& input : graph.inputs) defined.insert(input.name);

@@ -16,7 +16,8 @@ enum class Pass { forward, backward };
 /// that runs the network; an executor that nobody observes pays one branch a run and a step.
 class ExecutionEvent : public virtual Event {
  public:
-  /// Around a whole run; `pass` is backward for `inference_and_backprop`, which also covers forward.
+  /// Around a whole run; `pass` is backward for `inference_and_backprop`, which also covers
+  /// forward.
   virtual void before_run(Pass pass) { (void)pass; }
   virtual void after_run(Pass pass) { (void)pass; }
   /// Around each operator. `step` is its place in the plan; device work may still be under way.

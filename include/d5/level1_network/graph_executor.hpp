@@ -42,8 +42,8 @@ class GraphExecutor {
 struct ExecutorOptions {
   /// Frameworks in order of preference for each node: {"torch", "reference"} mixes.
   std::vector<std::string> frameworks = {"reference"};
-  std::uint64_t seed = 0;             ///< of operators that draw random numbers
-  std::int64_t iteration_budget = 1'000'000;  ///< of each Loop and Scan
+  std::uint64_t seed = 0;                         ///< of operators that draw random numbers
+  std::int64_t iteration_budget = 1'000'000;      ///< of each Loop and Scan
   std::vector<std::string> input_gradients = {};  ///< inputs that gradients are wanted for
 };
 

@@ -11,10 +11,10 @@
 namespace d5 {
 
 struct ModelOptions {
-  std::uint64_t seed = 0;     ///< of the initial weights
-  std::int64_t classes = 0;   ///< 0: the model's own number
-  bool with_loss = false;     ///< adds input "label" (int64 N) and scalar output "loss"
-  bool training = false;      ///< batch normalization and dropout in training mode
+  std::uint64_t seed = 0;    ///< of the initial weights
+  std::int64_t classes = 0;  ///< 0: the model's own number
+  bool with_loss = false;    ///< adds input "label" (int64 N) and scalar output "loss"
+  bool training = false;     ///< batch normalization and dropout in training mode
 };
 
 struct ModelEntry {

@@ -71,8 +71,8 @@ class Network {
   [[nodiscard]] const std::map<std::string, std::string>& updates() const;
 
   // Values.
-  /// In the order of the arenas. Laid out on the first call after an edit, when values and gradients
-  /// move: tensors taken before no longer belong to the network.
+  /// In the order of the arenas. Laid out on the first call after an edit, when values and
+  /// gradients move: tensors taken before no longer belong to the network.
   [[nodiscard]] std::vector<Parameter>& parameters();
   [[nodiscard]] Parameter& parameter(std::string_view name);
   [[nodiscard]] bool is_parameter(std::string_view name) const;

@@ -11,7 +11,8 @@
 namespace d5 {
 
 /// Feeds both executors the same and compares every output. One record an output.
-[[nodiscard]] std::vector<Measurement> test_executor(GraphExecutor& subject, GraphExecutor& reference,
+[[nodiscard]] std::vector<Measurement> test_executor(GraphExecutor& subject,
+                                                     GraphExecutor& reference,
                                                      const ValueMap& inputs,
                                                      ForwardTolerance tolerance = {});
 /// Besides the outputs, every parameter's gradient.

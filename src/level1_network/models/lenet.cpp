@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LeNet-5 for 28x28 images: LeCun et al., "Gradient-Based Learning Applied to Document Recognition"
-// (1998), with maximum pooling and rectifiers, which have replaced its trained subsampling and tanh.
+// (1998), with maximum pooling and rectifiers, which have replaced its trained subsampling and
+// tanh.
 #include "level1_network/model_builder.hpp"
 
 namespace d5::model {
@@ -20,7 +21,7 @@ Network lenet(const ModelOptions& options) {
   net.apply("Relu", "relu3");
   net.linear("fc2", 120, 84);
   net.apply("Relu", "relu4");
-  net.linear("fc3", 84, options.classes > 0 ? options.classes : 10);
+  net.classifier("fc3", 84, 10);
   return net.finish();
 }
 

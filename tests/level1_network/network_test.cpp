@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/network.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+
+namespace {
+
+using d5::DType;
+using d5::Tensor;
+
+/// x (2x3) times a (3x4) plus b, then times c (4x1).
+d5::Network two_layers() {
+  d5::Network network("two_layers");
+  network.add_input("x", DType::float32, {"N", 3});
+  network.add_parameter("a", Tensor::zeros(DType::float32, {3, 4}));
+  network.add_parameter("b", Tensor::zeros(DType::float32, {4}));
+  network.add_parameter("c", Tensor::of<float>({4, 1}, {1, 2, 3, 4}));
+  network.add_node("Gemm", {"x", "a", "b"}, {"h"}, {}, "first");
+  network.add_node("Gemm", {"h", "c"}, {"y"}, {}, "second");
+  network.add_output("y");
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("a network built by code answers for what is in it") {
+  const d5::Network network = two_layers();
+  CHECK(network.input_names() == std::vector<std::string>{"x"});
+  CHECK(network.output_names() == std::vector<std::string>{"y"});
+  CHECK(network.node("second").inputs == std::vector<std::string>{"h", "c"});
+  CHECK(network.is_parameter("a"));
+  CHECK_FALSE(network.is_parameter("x"));
+  CHECK(network.fetch("c").span<float>()[3] == 4);
+}
+
+TEST_CASE("parameters lie in one arena, the last layer's first") {
+  d5::Network network = two_layers();
+  std::vector<std::string> names;
+  for (const auto& parameter : network.parameters()) names.push_back(parameter.name);
+  CHECK(names == std::vector<std::string>{"c", "a", "b"});
+  // 4, 12 and 4 floats, each on a line of 64 bytes.
+  const Tensor all = network.parameter_arena();
+  CHECK(all.shape() == d5::Shape{48});
+  CHECK(all.span<float>()[2] == 3);
+  CHECK(network.parameter("a").value.raw() == all.span<float>().data() + 16);
+  CHECK(network.gradient_arena().shape() == d5::Shape{48});
+  CHECK(network.parameter("b").gradient.shares_storage_with(network.gradient_arena()));
+}
+
+TEST_CASE("feeding a parameter writes into the arena and is no edit") {
+  d5::Network network = two_layers();
+  const Tensor value = network.parameter("c").value;
+  const auto revision = network.revision();
+  network.feed("c", Tensor::of<float>({4, 1}, {5, 6, 7, 8}));
+  CHECK(value.span<float>()[0] == 5);
+  CHECK(network.revision() == revision);
+  CHECK_THROWS_AS(network.feed("c", Tensor::zeros(DType::float32, {4})), d5::ShapeError);
+  CHECK_THROWS_AS(network.feed("c", Tensor::zeros(DType::float64, {4, 1})), d5::TypeError);
+  CHECK_THROWS_AS(network.feed("d", value), d5::NotFound);
+}
+
+TEST_CASE("an edit that breaks the network is refused") {
+  d5::Network network = two_layers();
+  CHECK_THROWS_AS(network.add_node("Relu", {"nothing"}, {"z"}), d5::NotFound);
+  CHECK_THROWS_AS(network.add_node("Relu", {"x"}, {"y"}), d5::ValueError);
+  CHECK_THROWS_AS(network.add_node("Relu", {"x"}, {"z"}, {}, "first"), d5::ValueError);
+  CHECK_THROWS_AS(network.add_input("x", DType::float32, {}), d5::ValueError);
+  CHECK_THROWS_AS(network.add_output("nothing"), d5::NotFound);
+  CHECK_THROWS_AS(network.add_parameter("i", Tensor::zeros(DType::int64, {2})), d5::TypeError);
+  CHECK_THROWS_AS(network.remove_node("first"), d5::ValueError);  // the second reads it
+  CHECK_THROWS_AS(network.remove_node("third"), d5::NotFound);
+}
+
+TEST_CASE("a removed node takes its outputs along") {
+  d5::Network network = two_layers();
+  network.remove_node("second");
+  CHECK(network.output_names().empty());
+  network.add_node("Relu", {"h"}, {"y"});
+  network.add_output("y");
+  CHECK(network.graph().nodes.size() == 2);
+}
+
+TEST_CASE("an unknown name is answered with the nearest") {
+  const d5::Network network = two_layers();
+  CHECK_THROWS_WITH(network.node("secnod"), Catch::Contains("second"));
+}
+
+TEST_CASE("a loaded graph's parameters are what an operator can differentiate") {
+  d5::onnx::Model model;
+  model.opset_imports[""] = 22;
+  auto& graph = model.graph;
+  graph.initializers["w"] = Tensor::zeros(DType::float32, {2, 2});
+  graph.initializers["shape"] = Tensor::of<std::int64_t>({1}, {4});
+  graph.initializers["unread"] = Tensor::zeros(DType::float32, {2, 2});
+  d5::onnx::Node multiply, reshape;
+  multiply.op_type = "Mul", multiply.opset = 22;
+  multiply.inputs = {"x", "w"}, multiply.outputs = {"y"};
+  reshape.op_type = "Reshape", reshape.opset = 22;
+  reshape.inputs = {"y", "shape"}, reshape.outputs = {"z"};
+  graph.nodes = {multiply, reshape};
+  const d5::Network network(std::move(model));
+  CHECK(network.is_parameter("w"));
+  CHECK_FALSE(network.is_parameter("shape"));
+  CHECK_FALSE(network.is_parameter("unread"));
+}
