@@ -2,35 +2,9 @@
 #include "level0_ops/element_moving.hpp"
 
 #include <algorithm>
-#include <complex>
 #include <cstring>
-#include <string>
 
 namespace d5::detail {
-namespace {
-
-/// Calls `f` with a type that moves like `dtype`: an integer of its size, or std::string.
-template <class F>
-void dispatch_by_size(DType dtype, F&& f) {
-  if (dtype == DType::string) return f.template operator()<std::string>();
-  switch (size_of(dtype)) {
-    case 1:
-      return f.template operator()<std::uint8_t>();
-    case 2:
-      return f.template operator()<std::uint16_t>();
-    case 4:
-      return f.template operator()<std::uint32_t>();
-    case 8:
-      return f.template operator()<std::uint64_t>();
-    case 16:
-      return f.template operator()<std::complex<double>>();
-    default:
-      throw_type_not_supported("moving elements", dtype);
-  }
-}
-
-}  // namespace
-
 void copy_elements(DType dtype, void* to, const void* from, std::int64_t count) {
   if (to == from || count == 0) return;
   if (dtype == DType::string) {
@@ -54,12 +28,16 @@ void zero_elements(Tensor& to) {
   }
 }
 
-void copy_strided(DType dtype, const StridedLoop& loop, void* to, const void* from) {
-  const std::int64_t step_to = loop.step(0), step_from = loop.step(1);
+namespace {
+
+void copy_between(DType dtype, const StridedLoop& loop, std::size_t to_operand, void* to,
+                  const void* from) {
+  const std::size_t from_operand = 1 - to_operand;
+  const std::int64_t step_to = loop.step(to_operand), step_from = loop.step(from_operand);
   dispatch_by_size(dtype, [&]<class T>() {
     loop.run([=](const StridedLoop::Offsets& at, std::int64_t count) {
-      T* y = static_cast<T*>(to) + at[0];
-      const T* x = static_cast<const T*>(from) + at[1];
+      T* y = static_cast<T*>(to) + at[to_operand];
+      const T* x = static_cast<const T*>(from) + at[from_operand];
       if (step_to == 1 && step_from == 1) {
         std::copy_n(x, count, y);
       } else {
@@ -69,12 +47,22 @@ void copy_strided(DType dtype, const StridedLoop& loop, void* to, const void* fr
   });
 }
 
-void add_strided(DType dtype, const StridedLoop& loop, void* to, const void* from) {
-  const std::int64_t step_to = loop.step(0), step_from = loop.step(1);
+}  // namespace
+
+void copy_strided(DType dtype, const StridedLoop& loop, void* to, const void* from) {
+  copy_between(dtype, loop, 0, to, from);
+}
+
+void copy_strided_back(DType dtype, const StridedLoop& loop, const void* from, void* to) {
+  copy_between(dtype, loop, 1, to, from);
+}
+
+void add_strided_back(DType dtype, const StridedLoop& loop, const void* from, void* to) {
+  const std::int64_t step_from = loop.step(0), step_to = loop.step(1);
   dispatch(RealTypes{}, dtype, "adding gradients", [&]<class T>() {
     loop.run_in_order([=](const StridedLoop::Offsets& at, std::int64_t count) {
-      T* y = static_cast<T*>(to) + at[0];
-      const T* x = static_cast<const T*>(from) + at[1];
+      const T* x = static_cast<const T*>(from) + at[0];
+      T* y = static_cast<T*>(to) + at[1];
       if (step_to == 0) {
         double sum = 0;
         for (std::int64_t i = 0; i < count; ++i) sum += x[i * step_from];

@@ -49,9 +49,9 @@ void apply_binary(const StridedLoop& loop, Out* out, const A* a, const B* b, F f
 /// grad = sum of grad_out * slope(a, b) over the dimensions along which the input was broadcast.
 /// Operands of `loop`: gradient of the output, gradient of the input, a, b; `slope` gets addresses,
 /// and must not read those that are not given.
-template <class T, class Slope>
-void accumulate_gradient(const StridedLoop& loop, Tensor& grad, const Tensor& grad_out, const T* a,
-                         const T* b, Slope slope) {
+template <class T, class A, class B, class Slope>
+void accumulate_gradient(const StridedLoop& loop, Tensor& grad, const Tensor& grad_out, const A* a,
+                         const B* b, Slope slope) {
   zero_elements(grad);
   T* to = grad.data<T>();
   const T* g = grad_out.data<T>();

@@ -4,27 +4,19 @@
 namespace d5::detail {
 
 IntegersInput integers_input(const InferContext& context, std::size_t input,
-                             std::string_view attribute) {
+                             const std::optional<Integers>& attribute) {
   if (context.has_input(input)) return {true, context.constant_integers(input)};
-  if (const auto* values = context.node().attribute<std::vector<std::int64_t>>(attribute)) {
-    return {true, *values};
-  }
-  return {};
+  return {attribute.has_value(), attribute};
 }
 
-std::optional<std::vector<std::int64_t>> integers_input(const OpContext& context, std::size_t input,
-                                                        std::string_view attribute) {
-  if (context.has_input(input)) {
-    return integers_of(context.input(input), context.node().op_type);
-  }
-  if (const auto* values = context.node().attribute<std::vector<std::int64_t>>(attribute)) {
-    return *values;
-  }
-  return std::nullopt;
+std::optional<Integers> integers_input(const OpContext& context, std::size_t input,
+                                       const std::optional<Integers>& attribute) {
+  if (!context.has_input(input)) return attribute;
+  return integers_of(context.input(input), context.node().op_type);
 }
 
-std::vector<std::int64_t> integers_of(const Tensor& tensor, std::string_view who) {
-  std::vector<std::int64_t> result;
+Integers integers_of(const Tensor& tensor, std::string_view who) {
+  Integers result;
   dispatch(Types<std::int32_t, std::int64_t>{}, tensor.dtype(), who, [&]<class T>() {
     const auto values = tensor.span<T>();
     result.assign(values.begin(), values.end());

@@ -11,20 +11,21 @@
 
 namespace d5::detail {
 
+using Integers = std::vector<std::int64_t>;
+
 /// Integers that an operator takes as an attribute in old opsets and as an input in new ones.
 struct IntegersInput {
   bool given = false;
-  std::optional<std::vector<std::int64_t>> values;  ///< empty if not given, or not known yet
+  std::optional<Integers> values;  ///< empty if not given, or not known yet
 };
 [[nodiscard]] IntegersInput integers_input(const InferContext& context, std::size_t input,
-                                           std::string_view attribute);
+                                           const std::optional<Integers>& attribute);
 /// While running, when all values are known. Empty if not given.
-[[nodiscard]] std::optional<std::vector<std::int64_t>> integers_input(const OpContext& context,
-                                                                      std::size_t input,
-                                                                      std::string_view attribute);
+[[nodiscard]] std::optional<Integers> integers_input(const OpContext& context, std::size_t input,
+                                                     const std::optional<Integers>& attribute);
 
 /// The elements of an int32 or int64 tensor. Throws: TypeError.
-[[nodiscard]] std::vector<std::int64_t> integers_of(const Tensor& tensor, std::string_view who);
+[[nodiscard]] Integers integers_of(const Tensor& tensor, std::string_view who);
 
 /// A shape of unknown dimensions, as many as a one-dimensional tensor of shape `list` has elements.
 [[nodiscard]] Shape unknown_shape(const Shape& list);

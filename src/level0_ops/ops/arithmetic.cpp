@@ -150,14 +150,15 @@ class BinaryArithmetic final : public Operator {
       const Shape second = detail::second_operand_shape(context.node(), a.shape(), b.shape());
       const auto loop = detail::broadcast_loop(
           grad_out.shape(), {which == 0 ? &a.shape() : &second, &a.shape(), &second});
-      detail::accumulate_gradient(loop, grad, grad_out, a.data<T>(), b.data<T>(), slope);
+      detail::accumulate_gradient<T>(loop, grad, grad_out, a.data<T>(), b.data<T>(), slope);
     } else {
       // The rules of old opsets ask for the first input's shape; there it is the output's.
       const Shape shape =
           which == 0 ? grad.shape()
                      : detail::second_operand_shape(context.node(), grad_out.shape(), grad.shape());
       const auto loop = detail::broadcast_loop(grad_out.shape(), {&shape});
-      detail::accumulate_gradient<T>(loop, grad, grad_out, nullptr, nullptr, slope);
+      const T* none = nullptr;
+      detail::accumulate_gradient<T>(loop, grad, grad_out, none, none, slope);
     }
   }
 };

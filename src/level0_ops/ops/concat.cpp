@@ -4,6 +4,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
 #include "level0_ops/element_moving.hpp"
 
 namespace d5::ops {
@@ -12,9 +13,8 @@ namespace {
 /// Shapes: the inputs agree but for the axis; the output's axis is the sum of theirs.
 class Concat final : public Operator {
  public:
-  explicit Concat(const onnx::Node& node) {
-    if (const auto* axis = node.attribute<std::int64_t>("axis")) axis_ = *axis;
-  }
+  /// Opset 1 allowed to leave the axis out.
+  explicit Concat(const onnx::Node& node) : axis_(onnx::nodes::Concat(node).axis().value_or(1)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     TensorDesc result = context.input(0);

@@ -4,6 +4,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
 #include "level0_ops/element_moving.hpp"
 
 namespace d5::ops {
@@ -47,20 +48,15 @@ class Constant final : public Operator {
 
  private:
   static Tensor read(const onnx::Node& node) {
-    using Integers = std::vector<std::int64_t>;
-    using Strings = std::vector<std::string>;
-    if (const auto* v = node.attribute<Tensor>("value")) return *v;
-    if (const auto* v = node.attribute<float>("value_float")) return Tensor::scalar(*v);
-    if (const auto* v = node.attribute<std::vector<float>>("value_floats")) {
-      return Tensor::vector(*v);
-    }
-    if (const auto* v = node.attribute<std::int64_t>("value_int")) return Tensor::scalar(*v);
-    if (const auto* v = node.attribute<Integers>("value_ints")) return Tensor::vector(*v);
-    if (const auto* v = node.attribute<std::string>("value_string")) return Tensor::scalar(*v);
-    if (const auto* v = node.attribute<Strings>("value_strings")) return Tensor::vector(*v);
-    if (const auto* v = node.attribute<onnx::SparseTensor>("sparse_value")) {
-      return dense(*v, onnx::describe(node));
-    }
+    const onnx::nodes::Constant view(node);
+    if (const auto v = view.value()) return *v;
+    if (const auto v = view.value_float()) return Tensor::scalar(*v);
+    if (const auto v = view.value_floats()) return Tensor::vector(*v);
+    if (const auto v = view.value_int()) return Tensor::scalar(*v);
+    if (const auto v = view.value_ints()) return Tensor::vector(*v);
+    if (const auto v = view.value_string()) return Tensor::scalar(*v);
+    if (const auto v = view.value_strings()) return Tensor::vector(*v);
+    if (const auto v = view.sparse_value()) return dense(*v, onnx::describe(node));
     throw FormatError(
         fmt::format("{}: no attribute holds a value; give `value`", onnx::describe(node)));
   }

@@ -2,15 +2,18 @@
 // Reshape, Flatten, Squeeze, Unsqueeze, Identity: the same elements under another shape.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
 #include "level0_ops/element_moving.hpp"
 #include "level0_ops/integers_input.hpp"
 
 namespace d5::ops {
 namespace {
+
+namespace nodes = onnx::nodes;
 
 /// Copies input 0; in place it costs nothing.
 class SameElements : public Operator {
@@ -34,7 +37,8 @@ class Reshape final : public SameElements {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
-    const auto wanted = detail::integers_input(context, 1, "shape");
+    const nodes::Reshape view(context.node());
+    const auto wanted = detail::integers_input(context, nodes::Reshape::In::shape, view.shape());
     if (!wanted.given) throw ShapeError(fmt::format("{}: no shape is given", context.who()));
     if (!wanted.values) return {TensorDesc{x.dtype, detail::unknown_shape(context.shape(1))}};
     return {TensorDesc{x.dtype, resolve(context, x.shape, Shape(*wanted.values))}};
@@ -43,10 +47,10 @@ class Reshape final : public SameElements {
  private:
   /// A 0 stands for the input's dimension (unless `allowzero`), one -1 for what is left.
   static Shape resolve(const InferContext& context, const Shape& x, Shape wanted) {
-    const auto* allow_zero = context.node().attribute<std::int64_t>("allowzero");
+    const bool allow_zero = nodes::Reshape(context.node()).allowzero() != 0;
     std::optional<std::size_t> open;
     for (std::size_t i = 0; i < wanted.rank(); ++i) {
-      if (wanted[i] == 0 && !(allow_zero && *allow_zero != 0)) {
+      if (wanted[i] == 0 && !allow_zero) {
         if (i >= x.rank()) {
           throw ShapeError(fmt::format("{}: dimension {} is to be copied, but the input is {}",
                                        context.who(), i, to_string(x)));
@@ -80,9 +84,8 @@ class Flatten final : public SameElements {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
-    const auto* given = context.node().attribute<std::int64_t>("axis");
     const auto rank = std::int64_t(x.shape.rank());
-    std::int64_t axis = given ? *given : 1;
+    std::int64_t axis = nodes::Flatten(context.node()).axis();
     if (axis < -rank || axis > rank) {
       throw ValueError(fmt::format("{}: axis is {}, expected one in [{}, {}]", context.who(), axis,
                                    -rank, rank));
@@ -99,7 +102,8 @@ class Squeeze final : public SameElements {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
     const std::size_t rank = x.shape.rank();
-    const auto axes = detail::integers_input(context, 1, "axes");
+    const auto axes = detail::integers_input(context, nodes::Squeeze::In::axes,
+                                             nodes::Squeeze(context.node()).axes());
     if (axes.given && !axes.values) {
       const std::int64_t removed = context.shape(1).elements();
       Shape result;
@@ -131,7 +135,8 @@ class Unsqueeze final : public SameElements {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
-    const auto axes = detail::integers_input(context, 1, "axes");
+    const auto axes = detail::integers_input(context, nodes::Unsqueeze::In::axes,
+                                             nodes::Unsqueeze(context.node()).axes());
     if (!axes.given) throw ShapeError(fmt::format("{}: no axes are given", context.who()));
     const std::size_t added =
         axes.values ? axes.values->size() : std::size_t(context.shape(1).elements());

@@ -4,6 +4,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
 #include "level0_ops/element_moving.hpp"
 
 namespace d5::ops {
@@ -11,9 +12,8 @@ namespace {
 
 class Transpose final : public Operator {
  public:
-  explicit Transpose(const onnx::Node& node) {
-    if (const auto* perm = node.attribute<std::vector<std::int64_t>>("perm")) perm_ = *perm;
-  }
+  explicit Transpose(const onnx::Node& node)
+      : perm_(onnx::nodes::Transpose(node).perm().value_or(std::vector<std::int64_t>())) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);

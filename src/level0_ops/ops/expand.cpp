@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Expand and Tile: the same elements again and again.
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "level0_ops/element_moving.hpp"
+#include "level0_ops/integers_input.hpp"
+
+namespace d5::ops {
+namespace {
+
+namespace nodes = onnx::nodes;
+
+/// The gradient sums over the copies. A subclass tells which element each copy comes from.
+class Repetition : public Operator {
+ public:
+  void forward(OpContext& context) override {
+    const Tensor& x = context.input(0);
+    Tensor& y = context.output(0);
+    detail::copy_strided(x.dtype(), walk(y.shape(), x.shape()), y.raw(), x.raw());
+  }
+  void backward(GradContext& context) override {
+    const Tensor& dy = context.grad_output(0);
+    Tensor& dx = context.grad_input(0);
+    detail::zero_elements(dx);
+    detail::add_strided_back(dy.dtype(), walk(dy.shape(), dx.shape()), dy.raw(), dx.raw());
+  }
+  bool differentiable(std::size_t input) const override { return input == 0; }
+  bool backward_needs_input(std::size_t) const override { return false; }
+  bool backward_needs_output(std::size_t) const override { return false; }
+
+ private:
+  /// Operand 0 is the output, operand 1 the input.
+  [[nodiscard]] virtual detail::StridedLoop walk(const Shape& y, const Shape& x) const = 0;
+};
+
+/// Shapes: y is x and the values of the second input, broadcast to each other.
+class Expand final : public Repetition {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    const TensorDesc& x = context.input(0);
+    const auto wanted = context.constant_integers(nodes::Expand::In::shape);
+    if (!wanted) {
+      const auto length = context.shape(nodes::Expand::In::shape).elements();
+      const auto rank = std::max<std::size_t>(std::size_t(length), x.shape.rank());
+      return {TensorDesc{x.dtype, Shape(std::vector<std::int64_t>(rank, kUnknownDim))}};
+    }
+    for (const auto dim : *wanted) {
+      if (dim < 0) {
+        throw ValueError(
+            fmt::format("{}: a dimension is {}, expected 0 or more", context.who(), dim));
+      }
+    }
+    try {
+      return {TensorDesc{x.dtype, broadcast(x.shape, Shape(*wanted))}};
+    } catch (const ShapeError& error) {
+      throw ShapeError(fmt::format("{}: {}", context.who(), error.what()));
+    }
+  }
+
+ private:
+  detail::StridedLoop walk(const Shape& y, const Shape& x) const override {
+    return detail::broadcast_loop(y, {&x});
+  }
+};
+
+/// Shapes: dimension i of y is dimension i of x, times the value i of repeats.
+class Tile final : public Repetition {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    TensorDesc y = context.input(0);
+    const std::size_t rank = y.shape.rank();
+    if (context.node().opset < 6) {  // two scalars: how often, along which axis
+      const auto tiles = context.constant(1), axis = context.constant(2);
+      if (!tiles || !axis) return {TensorDesc{y.dtype, Shape(std::vector(rank, kUnknownDim))}};
+      multiply(y.shape, normalize_axis(scalar(*axis), rank, context.who()), scalar(*tiles),
+               context);
+      return {y};
+    }
+    const auto repeats = context.constant_integers(nodes::Tile::In::repeats);
+    if (!repeats) return {TensorDesc{y.dtype, Shape(std::vector(rank, kUnknownDim))}};
+    if (repeats->size() != rank) {
+      throw ShapeError(fmt::format("{}: {} repeats are given for {}", context.who(),
+                                   repeats->size(), to_string(y.shape)));
+    }
+    for (std::size_t d = 0; d < rank; ++d) multiply(y.shape, d, (*repeats)[d], context);
+    return {y};
+  }
+
+ private:
+  static std::int64_t scalar(const Tensor& tensor) {
+    std::int64_t result = 0;
+    dispatch(Types<float, double, std::int32_t, std::int64_t>{}, tensor.dtype(), "Tile",
+             [&]<class T>() { result = std::int64_t(tensor.item<T>()); });
+    return result;
+  }
+  static void multiply(Shape& shape, std::size_t d, std::int64_t times,
+                       const InferContext& context) {
+    if (times < 0 || __builtin_mul_overflow(shape[d], times, &shape[d])) {
+      throw ValueError(fmt::format("{}: dimension {} of {} cannot be repeated {} times",
+                                   context.who(), d, to_string(shape), times));
+    }
+  }
+
+  detail::StridedLoop walk(const Shape& y, const Shape& x) const override {
+    detail::StridedLoop loop(2);
+    if (y.elements() == 0) {
+      loop.add(0, {0, 0});
+      return loop;
+    }
+    std::int64_t step_y = y.elements(), step_x = x.elements();
+    for (std::size_t d = 0; d < y.rank(); ++d) {
+      step_y /= y[d];
+      step_x /= x[d];
+      loop.add(y[d] / x[d], {step_y * x[d], 0});
+      loop.add(x[d], {step_y, step_x});
+    }
+    return loop;
+  }
+};
+
+}  // namespace
+
+void register_expand(OperatorRegistry& registry) {
+  registry.add<Expand>("Expand");
+  registry.add<Tile>("Tile");
+}
+
+}  // namespace d5::ops
