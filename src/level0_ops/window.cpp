@@ -41,7 +41,10 @@ std::int64_t Window::output_size() const {
 
 Shape Window::output_shape(std::int64_t batch, std::int64_t channels) const {
   Shape shape{batch, channels};
-  for (std::size_t i = axes.size() - rank; i < axes.size(); ++i) shape.push_back(axes[i].output);
+  for (std::size_t i = 0; i < rank; ++i) {
+    const std::size_t missing = axes.size() > rank ? axes.size() - rank : 0;
+    shape.push_back(rank > axes.size() ? 1 : axes[missing + i].output);
+  }
   return shape;
 }
 
@@ -68,6 +71,18 @@ WindowAttributes::WindowAttributes(const onnx::Node& node)
                       onnx::describe(node), printable(*word)));
     }
   }
+}
+
+Window WindowAttributes::whole(const Shape& input, std::string_view who) {
+  if (input.rank() < 3) {
+    throw ShapeError(fmt::format("{}: input is {}, expected N x C and at least one spatial size",
+                                 who, to_string(input)));
+  }
+  Window window;
+  window.rank = input.rank() - 2;
+  // More than three dimensions are one: the order of the taps does not matter here.
+  window.axes[2].input = window.axes[2].kernel = input.elements(2, input.rank());
+  return window;
 }
 
 Window WindowAttributes::resolve(const Shape& input, const std::vector<std::int64_t>& kernel,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -23,6 +24,15 @@ struct WindowAxis {
     return o * stride - pad_begin + k * dilation;
   }
   [[nodiscard]] bool inside(std::int64_t i) const { return i >= 0 && i < input; }
+  /// The taps that lie inside the input at output position `o`: [begin, end).
+  struct Taps {
+    std::int64_t begin, end;
+  };
+  [[nodiscard]] Taps taps(std::int64_t o) const {
+    const std::int64_t first = at(o, 0);
+    return {first >= 0 ? 0 : (-first + dilation - 1) / dilation,
+            first >= input ? 0 : std::min(kernel, (input - 1 - first) / dilation + 1)};
+  }
 };
 
 /// A window over up to three spatial dimensions; missing leading ones have size 1.
@@ -35,6 +45,32 @@ struct Window {
   [[nodiscard]] std::int64_t output_size() const;
   /// `batch` x `channels` x the output's spatial sizes.
   [[nodiscard]] Shape output_shape(std::int64_t batch, std::int64_t channels) const;
+
+  /// `f(o, z, y, x)` for every output position, `o` its place in row-major order.
+  template <class F>
+  void for_each_output(F&& f) const {
+    std::int64_t o = 0;
+    for (std::int64_t z = 0; z < axes[0].output; ++z) {
+      for (std::int64_t y = 0; y < axes[1].output; ++y) {
+        for (std::int64_t x = 0; x < axes[2].output; ++x) f(o++, z, y, x);
+      }
+    }
+  }
+  /// `f(i)` for every input position under the window at output (z, y, x), `i` its place in
+  /// row-major order; padding is left out.
+  template <class F>
+  void for_each_tap(std::int64_t z, std::int64_t y, std::int64_t x, F&& f) const {
+    const auto [z_begin, z_end] = axes[0].taps(z);
+    const auto [y_begin, y_end] = axes[1].taps(y);
+    const auto [x_begin, x_end] = axes[2].taps(x);
+    for (std::int64_t kz = z_begin; kz < z_end; ++kz) {
+      for (std::int64_t ky = y_begin; ky < y_end; ++ky) {
+        const std::int64_t line =
+            (axes[0].at(z, kz) * axes[1].input + axes[1].at(y, ky)) * axes[2].input;
+        for (std::int64_t kx = x_begin; kx < x_end; ++kx) f(line + axes[2].at(x, kx));
+      }
+    }
+  }
 };
 
 /// The attributes that Conv and the pooling operators share.
@@ -50,6 +86,8 @@ class WindowAttributes {
   /// Throws: ShapeError if ranks differ or the window is larger than the padded input.
   [[nodiscard]] Window resolve(const Shape& input, const std::vector<std::int64_t>& kernel,
                                std::string_view who) const;
+  /// The window that covers all of `input`: global pooling.
+  [[nodiscard]] static Window whole(const Shape& input, std::string_view who);
 
  private:
   enum class Padding { explicitly, valid, same_upper, same_lower };

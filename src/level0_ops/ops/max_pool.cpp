@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Maximum over a sliding window (MaxPool), or over all of a channel (GlobalMaxPool).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "d5/core/threads.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "level0_ops/window.hpp"
+
+namespace d5::ops {
+namespace {
+
+using MaxPoolTypes = Join<FloatTypes, Types<std::int8_t, std::uint8_t>>;
+
+template <class T>
+bool is_nan(T value) {
+  if constexpr (std::is_integral_v<T>) {
+    return false;
+  } else {
+    return std::isnan(float(value));
+  }
+}
+
+/// Shapes: x is N x C x spatial (one to three), y and Indices are N x C x output. An index counts in
+/// all of x; column-major order concerns the spatial sizes alone. A NaN is the largest of all.
+class MaxPool final : public Operator {
+ public:
+  enum class Reach { window, whole };
+
+  MaxPool(const onnx::Node& node, Reach reach)
+      : attributes_(node), reach_(reach), wants_indices_(node.has_output(1)) {
+    if (const auto* order = node.attribute<std::int64_t>("storage_order")) {
+      if (*order != 0 && *order != 1) {
+        throw ValueError(
+            fmt::format("{}: storage_order is {}, expected 0 or 1", onnx::describe(node), *order));
+      }
+      column_major_ = *order == 1;
+    }
+    if (reach_ == Reach::window && attributes_.kernel().empty()) {
+      throw FormatError(
+          fmt::format("{}: attribute kernel_shape is required but missing", onnx::describe(node)));
+    }
+  }
+
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    const Shape y = window(context).output_shape(context.shape(0)[0], context.shape(0)[1]);
+    std::vector<ValueDesc> outputs{TensorDesc{context.dtype(0), y}};
+    if (reach_ == Reach::window) outputs.push_back(TensorDesc{DType::int64, y});
+    return outputs;
+  }
+
+  void plan(PlanContext& context) override {
+    window_ = window(context);
+    planes_ = context.shape(0)[0] * context.shape(0)[1];
+    winners_ = context.save({DType::int64, context.output(0).shape});
+    training_ = context.mode() == Mode::training;
+  }
+
+  void forward(OpContext& context) override {
+    const Tensor& x = context.input(0);
+    std::int64_t* winners = training_ ? context.saved(winners_).data<std::int64_t>() : nullptr;
+    std::int64_t* indices = wants_indices_ ? context.output(1).data<std::int64_t>() : nullptr;
+    dispatch(MaxPoolTypes{}, x.dtype(), context.who(), [&]<class T>() {
+      const T* from = x.data<T>();
+      T* to = context.output(0).data<T>();
+      for_each_plane([&](std::int64_t plane) {
+        const T* values = from + plane * window_.input_size();
+        const std::int64_t base = plane * window_.output_size();
+        window_.for_each_output([&](std::int64_t o, auto z, auto y, auto x_position) {
+          std::int64_t winner = -1;
+          T best = lowest<T>();
+          window_.for_each_tap(z, y, x_position, [&](std::int64_t i) {
+            if (winner < 0 || values[i] > best || (is_nan(values[i]) && !is_nan(best))) {
+              winner = i;
+              best = values[i];
+            }
+          });
+          to[base + o] = best;
+          if (winners) winners[base + o] = winner;
+          if (indices) indices[base + o] = index(plane, winner);
+        });
+      });
+    });
+  }
+
+  void backward(GradContext& context) override {
+    const std::int64_t* winners = context.saved(winners_).data<std::int64_t>();
+    const Tensor& gradient = context.grad_output(0);
+    dispatch(RealTypes{}, gradient.dtype(), context.who(), [&]<class T>() {
+      const T* dy = gradient.data<T>();
+      T* dx = context.grad_input(0).data<T>();
+      for_each_plane([&](std::int64_t plane) {
+        T* to = dx + plane * window_.input_size();
+        std::fill_n(to, window_.input_size(), T(0));
+        const std::int64_t base = plane * window_.output_size();
+        for (std::int64_t o = base; o < base + window_.output_size(); ++o) {
+          if (winners[o] >= 0) to[winners[o]] += dy[o];
+        }
+      });
+    });
+  }
+
+  bool differentiable(std::size_t) const override { return true; }
+  bool backward_needs_input(std::size_t) const override { return false; }
+  bool backward_needs_output(std::size_t) const override { return false; }
+
+  Cost cost(const InferContext& context) const override {
+    Cost cost = Operator::cost(context);
+    const Window w = window(context);
+    cost.flop = double(context.shape(0)[0]) * double(context.shape(0)[1]) *
+                double(w.output_size()) * double(w.kernel_size());
+    return cost;
+  }
+
+ private:
+  Window window(const InferContext& context) const {
+    if (reach_ == Reach::whole) return WindowAttributes::whole(context.shape(0), context.who());
+    return attributes_.resolve(context.shape(0), attributes_.kernel(), context.who());
+  }
+
+  template <class T>
+  static T lowest() {
+    if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::lowest();
+    else return T(-std::numeric_limits<Arithmetic<T>>::infinity());
+  }
+
+  template <class F>
+  void for_each_plane(F&& f) const {
+    const std::int64_t work = window_.output_size() * window_.kernel_size();
+    const std::int64_t grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, work));
+    parallel_for(planes_, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t plane = begin; plane < end; ++plane) f(plane);
+    });
+  }
+
+  std::int64_t index(std::int64_t plane, std::int64_t winner) const {
+    if (winner < 0) return -1;
+    if (column_major_) {
+      const std::int64_t depth = window_.axes[0].input, height = window_.axes[1].input,
+                         width = window_.axes[2].input;
+      const std::int64_t z = winner / (height * width), y = winner / width % height,
+                         x = winner % width;
+      winner = (x * height + y) * depth + z;
+    }
+    return plane * window_.input_size() + winner;
+  }
+
+  WindowAttributes attributes_;
+  Reach reach_;
+  bool wants_indices_, column_major_ = false;
+  // Of the plan:
+  Window window_;
+  std::int64_t planes_ = 0;
+  std::size_t winners_ = 0;
+  bool training_ = false;
+};
+
+}  // namespace
+
+void register_max_pool(OperatorRegistry& registry) {
+  const auto of = [](MaxPool::Reach reach) {
+    return [reach](const onnx::Node& node) { return std::make_unique<MaxPool>(node, reach); };
+  };
+  registry.add("MaxPool", {}, of(MaxPool::Reach::window));
+  registry.add("GlobalMaxPool", {}, of(MaxPool::Reach::whole));
+}
+
+}  // namespace d5::ops
