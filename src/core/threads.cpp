@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/pinning.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
@@ -26,7 +27,6 @@ struct State {
   std::mutex mutex;
   std::atomic<int> count = allowed_cores();
   std::vector<std::function<void(int)>> listeners;
-  std::string pinning = "none";
 };
 State& state() {
   static State s;
@@ -42,6 +42,7 @@ void set_threads(int count) {
   const std::lock_guard lock(state().mutex);
   state().count = count;
   for (const auto& listener : state().listeners) listener(count);
+  detail::follow_thread_count();
 }
 
 void on_threads_changed(std::function<void(int)> listener) {
@@ -74,11 +75,6 @@ void parallel_for(std::int64_t count, std::int64_t grain,
   for (const auto& error : errors) {
     if (error) std::rethrow_exception(error);
   }
-}
-
-std::string pinning() {
-  const std::lock_guard lock(state().mutex);
-  return state().pinning;
 }
 
 }  // namespace d5

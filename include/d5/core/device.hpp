@@ -22,10 +22,10 @@ struct Device {
 
 /// What one device is, or why it is not there.
 struct DeviceInfo {
-  Device device;
+  Device device = {};
   bool present = false;
-  std::string reason;       ///< why it is absent; empty if present
-  std::string description;  ///< "Intel Xeon ..., 2 cores, L2 1.2 MiB, L3 48 MiB"
+  std::string reason = {};       ///< why it is absent; empty if present
+  std::string description = {};  ///< "Intel Xeon ..., 2 cores, L2 1.2 MiB, L3 48 MiB"
   double memory_bytes = 0;
 };
 

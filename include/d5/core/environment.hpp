@@ -9,13 +9,14 @@ namespace d5 {
 
 /// What a number depends on besides the code: recorded with every result.
 struct Environment {
-  std::string time;      ///< ISO 8601, UTC
+  std::string time;  ///< ISO 8601, UTC
   std::string hostname;
-  std::string os;        ///< kernel and distribution
+  std::string os;  ///< kernel and distribution
   std::string cpu;
   int sockets = 0, cores = 0, hardware_threads = 0, numa_nodes = 0;
-  double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0, memory_bytes = 0;
-  std::string virtualisation;  ///< "kvm", "none"
+  double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< of one cache; 0 where there is none
+  double memory_bytes = 0;
+  std::string virtualisation;  ///< "none", or the name that the virtual machine gives itself
   std::string governor;        ///< of the CPU frequency; "unknown" where the system hides it
   std::string compiler, flags, build_type;
   std::string d5_version;
@@ -24,10 +25,13 @@ struct Environment {
   std::string pinning;                           ///< "cores 0-1", "none"
   std::map<std::string, std::string> variables;  ///< those set that change results
   double clock_seconds_per_read = 0;
-  std::vector<std::string> warnings;  ///< what makes numbers worse: a turbo, a loaded machine
+  std::vector<std::string> warnings;  ///< what makes numbers scatter: turbo, a loaded machine
 };
 
 /// Looks at this machine now.
 [[nodiscard]] Environment environment();
+
+/// Adds a library to every later record: each level names what it links.
+void note_library(const std::string& name, const std::string& version);
 
 }  // namespace d5

@@ -20,8 +20,12 @@ void on_threads_changed(std::function<void(int)> listener);
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body);
 
-/// Binds this process's threads to cores, one each. Returns what was done: "cores 0-1".
-std::string pin_threads();
+/// Binds the threads that compute to one core each, and all others of this process, such as those
+/// that a framework makes later, to the same cores. Later changes of `threads()` are followed.
+///
+/// `first` is the place of the first core among those that the process may use: ranks on one
+/// machine pass theirs times `threads()`. Returns what was done: "cores 0-1", "none: ...".
+std::string pin_threads(int first = 0);
 /// What `pin_threads` did, or "none".
 [[nodiscard]] std::string pinning();
 
