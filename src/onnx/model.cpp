@@ -22,7 +22,8 @@ void throw_wrong_attribute_type(const Node& node, std::string_view name) {
 }
 
 void NodeView::throw_missing(std::string_view name) const {
-  throw FormatError(fmt::format("{}: attribute {} is required but missing", describe(*node_), name));
+  throw FormatError(
+      fmt::format("{}: attribute {} is required but missing", describe(*node_), name));
 }
 
 std::string to_string(const Type& type) {

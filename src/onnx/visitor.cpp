@@ -31,10 +31,15 @@ void collect_captured(const Graph& graph, Names defined, Names& seen,
 }  // namespace
 
 std::map<std::string, std::shared_ptr<const Graph>> subgraphs(const Node& node) {
-  std::map<std::string, std::shared_ptr<const Graph>> result;
+  using Shared = std::shared_ptr<const Graph>;
+  std::map<std::string, Shared> result;
   for (const auto& [name, attribute] : node.attributes) {
-    if (const auto* graph = std::get_if<std::shared_ptr<const Graph>>(&attribute)) {
+    if (const auto* graph = std::get_if<Shared>(&attribute)) {
       result[name] = *graph;
+    } else if (const auto* graphs = std::get_if<std::vector<Shared>>(&attribute)) {
+      for (std::size_t i = 0; i < graphs->size(); ++i) {
+        result[name + '[' + std::to_string(i) + ']'] = (*graphs)[i];
+      }
     }
   }
   return result;

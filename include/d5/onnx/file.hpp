@@ -22,15 +22,19 @@ struct LoadOptions {
   bool infer_shapes = true;
 };
 
-/// Reads, checks, inlines functions and infers shapes.
+/// Reads, checks, inlines functions and infers shapes; docs/onnx.md lists what is checked.
 ///
+/// Nodes come in an order in which they can run. A parameter is no input: what has an initializer
+/// is left out of the graph's inputs, though files before IR version 4 list it there. Sparse
+/// initializers become dense. Training information and annotations are not kept.
 /// Throws: IoError; FormatError with file, node, what was given and expected; Unsupported for an
 /// opset or IR version above the newest; MemoryError for tensors above the budget.
 [[nodiscard]] Model load(const std::string& path, const LoadOptions& options = {});
 /// The same from memory; `file` names it in messages. External data is refused.
 [[nodiscard]] Model parse(std::span<const std::byte> bytes, const std::string& file,
                           const LoadOptions& options = {});
-/// Written to a temporary file, then renamed. Tensors are stored as raw data, sub-byte types packed.
+/// Written to a temporary file, then renamed. Tensors are stored as raw data, sub-byte types
+/// packed.
 void save(const Model& model, const std::string& path);
 [[nodiscard]] std::string serialize(const Model& model);
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "d5/core/tensor.hpp"
+
+/// Elements below a byte lie densely in files, the first in the lowest bits, and one a byte in
+/// memory. Source: ONNX, comments on `TensorProto.raw_data`.
+namespace d5::onnx::detail {
+
+/// Bits of one element in a file.
+[[nodiscard]] int file_bits(DType dtype);
+/// Bytes of `elements` in a file. Throws: ShapeError if they overflow.
+[[nodiscard]] std::size_t file_bytes(DType dtype, std::int64_t elements);
+[[nodiscard]] bool is_packed(DType dtype);
+
+/// Fills `tensor`, whose type is not string, from `bytes`, of which there are `file_bytes`.
+void unpack(std::span<const std::uint8_t> bytes, Tensor& tensor);
+[[nodiscard]] std::string pack(const Tensor& tensor);
+
+}  // namespace d5::onnx::detail

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/source.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/core/tensor.hpp"
+
+namespace d5::onnx::detail {
+
+void Source::take(std::size_t bytes, std::string_view tensor) {
+  const std::size_t budget = memory_budget();
+  if (bytes > budget || tensor_bytes > budget - bytes) {
+    throw MemoryError(
+        fmt::format("'{}': tensor '{}' takes {} bytes, and with the {} bytes before it more than "
+                    "the memory budget of {}",
+                    printable(file), printable(tensor), bytes, tensor_bytes, budget));
+  }
+  tensor_bytes += bytes;
+}
+
+void Source::fail(std::string_view what) const {
+  throw FormatError(fmt::format("'{}': {}", printable(file), what));
+}
+
+void Source::refuse(std::string_view what) const {
+  throw Unsupported(fmt::format("'{}': {}", printable(file), what));
+}
+
+void Source::fail(std::string_view what, const std::exception& reason) const {
+  fail(fmt::format("{}: {}", what, one_line(reason.what())));
+}
+
+std::string one_line(std::string_view text) {
+  constexpr std::size_t kMost = 1000;
+  std::string result;
+  for (const unsigned char c : text.substr(0, kMost)) {
+    if (c == '\n' || c == '\t') {
+      if (!result.empty() && result.back() != ' ') result += ' ';
+    } else if (c < 0x20 || c == 0x7f) {
+      result += fmt::format("\\x{:02x}", c);
+    } else {
+      result += char(c);
+    }
+  }
+  if (text.size() > kMost) result += "...";
+  while (!result.empty() && result.back() == ' ') result.pop_back();
+  return result;
+}
+
+}  // namespace d5::onnx::detail

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace d5::onnx::detail {
+
+/// The file that is being read: its name for messages, and what it has asked for so far.
+struct Source {
+  std::string file;
+  /// Where external data may lie; none if the bytes came from memory.
+  std::optional<std::string> folder;
+  std::size_t tensor_bytes = 0;  ///< of all tensors read so far
+
+  /// Counts a tensor's bytes before it is allocated. Throws: MemoryError above the budget.
+  void take(std::size_t bytes, std::string_view tensor);
+  /// "'model.onnx': <what>" as FormatError.
+  [[noreturn]] void fail(std::string_view what) const;
+  [[noreturn]] void refuse(std::string_view what) const;  ///< the same as Unsupported
+  /// A message of a library, which may quote names from the file: one safe line.
+  [[noreturn]] void fail(std::string_view what, const std::exception& reason) const;
+};
+
+/// `text` with line ends as spaces and other control characters escaped, cut to 1000 bytes.
+[[nodiscard]] std::string one_line(std::string_view text);
+
+}  // namespace d5::onnx::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+
+#include "d5/onnx/file.hpp"
+#include "d5/onnx/model.hpp"
+#include "onnx/source.hpp"
+
+/// The stages of loading, in their order. Each may rely on what those before it refused, and throws
+/// FormatError, Unsupported or MemoryError with the file's name.
+namespace d5::onnx::detail {
+
+/// Bytes to message; protobuf bounds the nesting of messages (100).
+void parse_message(std::span<const std::byte> bytes, const Source& source,
+                   google::protobuf::Message& message);
+
+/// Opset and IR versions that d5 knows; "ai.onnx" becomes "" everywhere.
+/// Returns the version of each domain.
+std::map<std::string, int> check_versions(::onnx::ModelProto& model, const Source& source);
+
+/// Counts what the model becomes when its functions are inlined, before they are: nodes, nesting
+/// and bytes. A function that calls itself is refused.
+void check_expansion(const ::onnx::ModelProto& model, const LoadOptions& options,
+                     const Source& source);
+
+/// ONNX's own checker: schemas, single assignment, order of nodes, names, data of tensors.
+void run_checker(const ::onnx::ModelProto& model, const Source& source);
+
+/// Replaces every call of one of the model's functions by its body.
+void inline_functions(::onnx::ModelProto& model, const Source& source);
+
+/// Numbers in attributes that no operator can mean: group 0, kernels of 2^62, negative strides.
+void check_attributes(const ::onnx::ModelProto& model, const Source& source);
+
+/// Adds the types of inner tensors to the graphs. What cannot be inferred stays open.
+void infer_types(::onnx::ModelProto& model);
+
+/// The graph in d5's own types; frees the message's initializers on the way.
+[[nodiscard]] Graph read_graph(::onnx::GraphProto& proto, const std::map<std::string, int>& opsets,
+                               Source& source);
+
+}  // namespace d5::onnx::detail

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onnx/type_proto.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+
+namespace d5::onnx::detail {
+namespace {
+
+/// Inner types may leave the element type open: 0.
+DType read_element_type(std::int32_t number, const Source& source, std::string_view who) {
+  if (number < 0 || number >= kDTypeCount) {
+    source.fail(fmt::format("{}: element type {} is unknown, expected one of 1 to {}", who, number,
+                            kDTypeCount - 1));
+  }
+  return DType(number);
+}
+
+void read_shape(const ::onnx::TensorShapeProto& shape, Type& type, const Source& source,
+                std::string_view who) {
+  type.has_shape = true;
+  for (const auto& dim : shape.dim()) {
+    if (dim.has_dim_value() && dim.dim_value() < -1) {
+      source.fail(fmt::format("{}: dimension {} is {}, expected a size, a name or nothing", who,
+                              type.dims.size(), dim.dim_value()));
+    }
+    if (dim.has_dim_value() && dim.dim_value() >= 0) {
+      type.dims.emplace_back(dim.dim_value());
+    } else if (dim.has_dim_param() && !dim.dim_param().empty()) {
+      type.dims.emplace_back(dim.dim_param());
+    } else {
+      type.dims.emplace_back();  // some exporters write -1 for "any size"
+    }
+  }
+}
+
+template <class TensorType>
+Type read_tensor_type(const TensorType& proto, const Source& source, std::string_view who) {
+  Type result;
+  result.kind = ValueKind::tensor;
+  result.dtype = read_element_type(proto.elem_type(), source, who);
+  if (proto.has_shape()) read_shape(proto.shape(), result, source, who);
+  return result;
+}
+
+template <class TensorType>
+void write_tensor_type(const Type& type, TensorType& proto) {
+  proto.set_elem_type(std::int32_t(type.dtype));
+  if (!type.has_shape) return;
+  auto& shape = *proto.mutable_shape();
+  for (const Dim& dim : type.dims) {
+    auto& to = *shape.add_dim();
+    if (const auto* number = std::get_if<std::int64_t>(&dim)) to.set_dim_value(*number);
+    if (const auto* name = std::get_if<std::string>(&dim)) to.set_dim_param(*name);
+  }
+}
+
+}  // namespace
+
+Type read_type(const ::onnx::TypeProto& proto, const Source& source, std::string_view who) {
+  const auto holder = [&](ValueKind kind, const ::onnx::TypeProto& element) {
+    Type result;
+    result.kind = kind;
+    result.element = std::make_shared<const Type>(read_type(element, source, who));
+    return result;
+  };
+  switch (proto.value_case()) {
+    case ::onnx::TypeProto::kTensorType:
+      return read_tensor_type(proto.tensor_type(), source, who);
+    case ::onnx::TypeProto::kSparseTensorType: {
+      Type result = read_tensor_type(proto.sparse_tensor_type(), source, who);
+      result.sparse = true;
+      return result;
+    }
+    case ::onnx::TypeProto::kSequenceType:
+      return holder(ValueKind::sequence, proto.sequence_type().elem_type());
+    case ::onnx::TypeProto::kOptionalType:
+      return holder(ValueKind::optional, proto.optional_type().elem_type());
+    case ::onnx::TypeProto::kMapType: {
+      Type result = holder(ValueKind::map, proto.map_type().value_type());
+      result.dtype = read_element_type(proto.map_type().key_type(), source, who);
+      return result;
+    }
+    case ::onnx::TypeProto::kOpaqueType:
+      source.refuse(fmt::format("{}: opaque types are not supported", who));
+    case ::onnx::TypeProto::VALUE_NOT_SET:
+      return {};
+  }
+  return {};
+}
+
+void write_type(const Type& type, ::onnx::TypeProto& proto) {
+  const auto write_element = [&](::onnx::TypeProto& element) {
+    if (type.element) write_type(*type.element, element);
+  };
+  switch (type.kind) {
+    case ValueKind::none:
+      return;
+    case ValueKind::tensor:
+      if (type.sparse) return write_tensor_type(type, *proto.mutable_sparse_tensor_type());
+      return write_tensor_type(type, *proto.mutable_tensor_type());
+    case ValueKind::sequence:
+      return write_element(*proto.mutable_sequence_type()->mutable_elem_type());
+    case ValueKind::optional:
+      return write_element(*proto.mutable_optional_type()->mutable_elem_type());
+    case ValueKind::map:
+      proto.mutable_map_type()->set_key_type(std::int32_t(type.dtype));
+      return write_element(*proto.mutable_map_type()->mutable_value_type());
+  }
+}
+
+}  // namespace d5::onnx::detail
