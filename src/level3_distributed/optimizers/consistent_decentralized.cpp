@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "level3_distributed/gradient_exchange.hpp"
+
+namespace d5 {
+namespace {
+
+/// Synchronous data parallelism: all ranks start from rank 0's parameters, average their gradients
+/// over all samples of the global batch, and apply the same update. Their parameters are the same
+/// to the bit after every step, and those of one rank with the whole batch, within rounding.
+///
+/// Running statistics (of batch normalization) are not averaged: each rank keeps those of its
+/// samples.
+class ConsistentDecentralized final : public DistributedOptimizer {
+ public:
+  ConsistentDecentralized(std::unique_ptr<ThreeStepOptimizer> optimizer,
+                          std::shared_ptr<Communicator> ranks,
+                          std::unique_ptr<AllReduce> all_reduce, std::size_t bucket_bytes)
+      : DistributedOptimizer(std::move(optimizer), std::move(ranks)),
+        exchange_(std::make_shared<detail::GradientExchange>(communicator(), std::move(all_reduce),
+                                                             bucket_bytes)) {
+    for (Parameter& parameter : executor().network().parameters()) {
+      communicator().broadcast(parameter.value, 0);
+    }
+    executor().events().add(exchange_);
+  }
+  ~ConsistentDecentralized() override { executor().events().remove(exchange_.get()); }
+
+  const ValueMap& step(const Batch& batch) override {
+    local().new_input();
+    Network& network = executor().network();
+    auto& parameters = network.parameters();
+    for (Parameter& parameter : parameters) local().prepare_param(parameter);
+
+    exchange_->begin(network, weight(batch));
+    const ValueMap& outputs = executor().inference_and_backprop(local().feed(batch), loss());
+    exchange_->start_rest();
+    // The first buckets are updated while the last are still on their way.
+    for (std::size_t b = 0; b < exchange_->buckets(); ++b) {
+      const auto& bucket = exchange_->finish(b);
+      for (std::size_t p = bucket.begin; p < bucket.end; ++p) {
+        local().update_rule(parameters[p].gradient, parameters[p], p);
+      }
+    }
+    return outputs;
+  }
+
+ private:
+  /// This rank's share of the samples: its gradient is an average over them alone.
+  double weight(const Batch& batch) {
+    if (batch.global_size == 0) return 1.0 / communicator().size();
+    return static_cast<double>(batch.size) / static_cast<double>(batch.global_size);
+  }
+
+  std::shared_ptr<detail::GradientExchange> exchange_;
+};
+
+std::unique_ptr<DistributedOptimizer> make(std::unique_ptr<ThreeStepOptimizer> optimizer,
+                                           std::shared_ptr<Communicator> communicator,
+                                           const Settings& settings) {
+  const std::int64_t bucket_bytes = settings.integer("bucket_bytes", std::int64_t{4} << 20);
+  if (bucket_bytes < 1) {
+    throw ValueError(fmt::format(
+        "consistent_decentralized: bucket_bytes is {}, expected at least 1", bucket_bytes));
+  }
+  auto all_reduce = all_reduces().at(settings.text("all_reduce", "mpi")).make(settings);
+  return std::make_unique<ConsistentDecentralized>(std::move(optimizer), std::move(communicator),
+                                                   std::move(all_reduce),
+                                                   static_cast<std::size_t>(bucket_bytes));
+}
+
+}  // namespace
+
+namespace distributed_optimizer {
+
+void register_consistent_decentralized(Registry<DistributedOptimizerEntry>& registry) {
+  registry.add("consistent_decentralized",
+               {.summary = "synchronous all-reduce of gradients, overlapped with backpropagation; "
+                           "settings: bucket_bytes, all_reduce",
+                .make = make});
+}
+
+}  // namespace distributed_optimizer
+}  // namespace d5
