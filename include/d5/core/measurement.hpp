@@ -19,20 +19,20 @@ enum class Status { passed, failed, mistrusted, skipped, unsupported };
 
 /// The one record of everything that d5 measures or checks, at any level.
 struct Measurement {
-  std::string subject;    ///< what was run: "Conv n=16 c=3 ...", "lenet", "mnist-lenet.yaml"
-  std::string command;    ///< a line that runs it again
-  std::string level;      ///< "operator", "network", "training", "distributed"
-  std::string framework;  ///< "reference", "torch"
-  std::string framework_version;
+  std::string subject = {};    ///< what was run: "Conv n=16 c=3 ...", "lenet", "mnist-lenet.yaml"
+  std::string command = {};    ///< a line that runs it again
+  std::string level = {};      ///< "operator", "network", "training", "distributed"
+  std::string framework = {};  ///< "reference", "torch"
+  std::string framework_version = {};
   std::string device = "cpu";
-  std::string metric;  ///< "time", "error", ...
-  std::string unit;    ///< SI: "s", "byte", "1"
+  std::string metric = {};  ///< "time", "error", ...
+  std::string unit = {};    ///< SI: "s", "byte", "1"
   Direction direction = Direction::lower_is_better;
-  std::vector<double> samples;  ///< all of them, in the order taken
+  std::vector<double> samples = {};  ///< all of them, in the order taken
   Status status = Status::passed;
-  std::string reason;  ///< of every status but passed; never empty there
+  std::string reason = {};  ///< of every status but passed; never empty there
   /// What else was fixed: "cache": "hot", "repetitions": "128", "warmup": "3", "rank": "1".
-  std::map<std::string, std::string, std::less<>> conditions;
+  std::map<std::string, std::string, std::less<>> conditions = {};
 };
 
 struct MeasureOptions {
@@ -45,8 +45,8 @@ struct MeasureOptions {
 
 /// One thing that can be run again and again.
 struct Subject {
-  std::string name;
-  std::function<void()> run;
+  std::string name = {};
+  std::function<void()> run = {};
   std::function<void()> prepare = {};      ///< before each sample, outside the clock
   std::function<void()> synchronise = {};  ///< waits for a device before the clock is read
 };

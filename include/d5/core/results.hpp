@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -22,16 +21,25 @@ struct Results {
 /// Written to a temporary file beside `path`, then renamed. Throws: IoError.
 void write_results(const Results& results, const std::string& path);
 [[nodiscard]] std::string to_json(const Results& results);
+/// `file` is the name for messages.
 [[nodiscard]] Results results_from_json(const std::string& text, const std::string& file);
 /// One line a sample set: RFC 4180, summary statistics in SI units, full precision.
 [[nodiscard]] std::string to_csv(const Results& results);
-/// For people: units scaled, numbers rounded to what the interval supports, reasons below.
-[[nodiscard]] std::string to_table(const std::vector<Measurement>& measurements);
 
-/// 0 if all passed or were skipped or unsupported, 1 if any failed.
+enum class Colour { never, always };
+/// `always` if the file descriptor is a terminal and NO_COLOR is not set.
+[[nodiscard]] Colour colour_for(int file_descriptor);
+
+/// For people: units scaled, numbers rounded to what the interval supports, reasons below.
+/// Conditions in which the rows differ, such as the rank, become columns.
+[[nodiscard]] std::string to_table(const std::vector<Measurement>& measurements,
+                                   Colour colour = Colour::never);
+
+/// 0 if none failed, 1 if any did.
 [[nodiscard]] int exit_status(const std::vector<Measurement>& measurements);
 
-/// "1.25 ms", "3.40 MB", "12.1 Gflop/s": three significant digits, SI prefix.
+/// "1.25 ms", "3.40 MB", "12.1 Gflop/s", "0.0125" for unit "1": three significant digits, SI
+/// prefix.
 [[nodiscard]] std::string with_prefix(double value, const std::string& unit);
 
 }  // namespace d5

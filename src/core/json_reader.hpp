@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace d5::detail {
+
+/// An object of a JSON file, read field by field. Every complaint is a FormatError that says file,
+/// place ("measurements[3].samples[2]"), what was given and what was expected.
+class JsonReader {
+ public:
+  /// Parses `text`; `who` names the file in messages.
+  JsonReader(const std::string& text, std::string who);
+
+  // Each takes a fallback where the field may be missing.
+  [[nodiscard]] std::string text(const char* name, std::optional<std::string> fallback = {}) const;
+  [[nodiscard]] int integer(const char* name, std::optional<int> fallback = {}) const;
+  [[nodiscard]] double number(const char* name, std::optional<double> fallback = {}) const;
+  /// Which of `words` the field is.
+  [[nodiscard]] std::size_t choice(const char* name, std::span<const std::string_view> words) const;
+  /// Empty where the field is missing.
+  [[nodiscard]] std::vector<std::string> texts(const char* name) const;
+  [[nodiscard]] std::map<std::string, std::string> texts_by_name(const char* name) const;
+  [[nodiscard]] std::vector<double> numbers(const char* name) const;
+  [[nodiscard]] JsonReader object(const char* name) const;
+  [[nodiscard]] std::vector<JsonReader> objects(const char* name) const;
+
+  /// Complains: "results 'a.json': measurements[3].unit is a number, expected a text".
+  [[noreturn]] void fail(const std::string& name, const std::string& given,
+                         const std::string& expected) const;
+
+ private:
+  JsonReader(std::shared_ptr<const nlohmann::json> root, const nlohmann::json* here,
+             std::string who, std::string place);
+  [[nodiscard]] const nlohmann::json* find(const char* name, bool required) const;
+
+  std::shared_ptr<const nlohmann::json> root_;
+  const nlohmann::json* here_;
+  std::string who_;
+  std::string place_;
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/results.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+#include "d5/core/error.hpp"
+#include "tests/approved.hpp"
+
+using namespace d5;
+
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Thirty samples from 1 to 1 + 29 * step, times scale: the median is 1 + 14.5 * step.
+std::vector<double> ramp(double scale, double step) {
+  std::vector<double> result;
+  for (int i = 0; i < 30; ++i) result.push_back(scale * (1 + step * ((i * 7) % 30)));
+  return result;
+}
+
+Environment an_environment() {
+  Environment e;
+  e.time = "2026-01-02T03:04:05Z";
+  e.hostname = "host";
+  e.os = "Linux 6.1 x86_64, Debian";
+  e.cpu = "A Processor";
+  e.sockets = 1;
+  e.cores = 2;
+  e.hardware_threads = 4;
+  e.numa_nodes = 1;
+  e.l1_bytes = 32768;
+  e.l2_bytes = 1048576;
+  e.l3_bytes = 33554432;
+  e.memory_bytes = 8e9;
+  e.virtualisation = "none";
+  e.governor = "performance";
+  e.compiler = "g++ 12.2.0";
+  e.flags = "-O3";
+  e.build_type = "Release";
+  e.d5_version = "0.1.0";
+  e.libraries = {{"glibc", "2.36"}};
+  e.threads = 2;
+  e.pinning = "cores 0-1";
+  e.variables = {{"OMP_NUM_THREADS", "2"}};
+  e.clock_seconds_per_read = 2.5e-8;
+  e.warnings = {"turbo is on"};
+  return e;
+}
+
+Results some_results() {
+  Measurement conv{.subject = "Conv n=16 c=3",
+                   .command = "d5 op bench 'Conv n=16 c=3'",
+                   .level = "operator",
+                   .framework = "reference",
+                   .framework_version = "0.1.0",
+                   .metric = "time",
+                   .unit = "s"};
+  conv.samples = ramp(1e-3, 0.01);
+  conv.conditions = {{"cache", "hot"}, {"repetitions", "4"}};
+  Measurement torch = conv;
+  torch.framework = "torch";
+  torch.framework_version = "2.13.0";
+  torch.samples = ramp(9.99e-7, 1e-4);
+  torch.conditions["cache"] = "cold";
+  torch.status = Status::mistrusted;
+  torch.reason = "a sample took 999 ns, the clock resolves 20 ns";
+  Measurement error{.subject = "Conv n=16 c=3",
+                    .level = "operator",
+                    .framework = "torch",
+                    .metric = "error",
+                    .unit = "1"};
+  error.samples = {1.2345e-7};
+  Measurement bytes{.subject = "lenet, \"quoted\"",
+                    .level = "distributed",
+                    .framework = "reference",
+                    .metric = "communication_volume",
+                    .unit = "byte",
+                    .direction = Direction::neither};
+  bytes.samples = std::vector<double>(6, 1725912.0);
+  Measurement failed{.subject = "Gemm\x1b[2J",
+                     .level = "operator",
+                     .framework = "torch",
+                     .metric = "time",
+                     .unit = "s",
+                     .status = Status::failed,
+                     .reason = "Gemm: A is 3x4 but B is 5x2;\nthe inner sizes must agree"};
+  Measurement rate{.subject = "gemm",
+                   .level = "operator",
+                   .framework = "torch",
+                   .metric = "flop_rate",
+                   .unit = "flop/s",
+                   .direction = Direction::higher_is_better};
+  rate.samples = ramp(1.2e10, 0.002);
+  return {an_environment(), {conv, torch, error, bytes, failed, rate}};
+}
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = to_json(some_results());
+  const auto place = text.find(from);
+  REQUIRE(place != std::string::npos);
+  return text.replace(place, from.size(), to);
+}
+
+void check_refused(const std::string& text, const std::string& message) {
+  CHECK_THROWS_AS(results_from_json(text, "a.json"), FormatError);
+  CHECK_THROWS_WITH(results_from_json(text, "a.json"), Catch::Contains(message));
+}
+
+}  // namespace
+
+TEST_CASE("JSON, CSV and the table are as promised") {
+  const Results results = some_results();
+  check_approved("core/approved/results.json", to_json(results));
+  check_approved("core/approved/results.csv", to_csv(results));
+  check_approved("core/approved/results.txt", to_table(results.measurements));
+}
+
+TEST_CASE("results come back from a file as they were written, to the last bit") {
+  Results before = some_results();
+  before.measurements[0].samples = {
+      kNan, kInfinity, -kInfinity, 0.1, -0.0, 5e-324, 1.7976931348623157e308};
+  const auto path = (std::filesystem::temp_directory_path() / "d5-results-test.json").string();
+  write_results(before, path);
+  const Results after = read_results(path);
+  std::filesystem::remove(path);
+  CHECK(to_json(after) == to_json(before));
+  const auto& samples = after.measurements.at(0).samples;
+  REQUIRE(samples.size() == 7);
+  CHECK(std::isnan(samples[0]));
+  CHECK(samples[1] == kInfinity);
+  CHECK(samples[2] == -kInfinity);
+  CHECK(samples[3] == 0.1);
+  CHECK(std::signbit(samples[4]));
+  CHECK(samples[5] == 5e-324);
+  CHECK(samples[6] == 1.7976931348623157e308);
+  CHECK(after.environment.variables == before.environment.variables);
+  CHECK(after.measurements.at(1).reason == before.measurements.at(1).reason);
+}
+
+TEST_CASE("bytes that are not UTF-8 do not stop the writing") {
+  Results results;
+  results.measurements.push_back({.subject = "\xff", .metric = "time", .unit = "s"});
+  CHECK(results_from_json(to_json(results), "a").measurements.at(0).subject == "\xef\xbf\xbd");
+}
+
+TEST_CASE("a damaged file is refused with place, given and expected") {
+  check_refused("", "results 'a.json': no JSON at byte");
+  check_refused("[]", "the file is a list, expected an object");
+  check_refused(with("\"d5 results\"", "\"x\""), "format is another, expected \"d5 results\"");
+  check_refused(with("\"schema\": 1", "\"schema\": 2"),
+                "schema is 2, expected 1 to 1; a newer d5 may read it");
+  check_refused(with("\"schema\": 1", "\"schema\": 1.5"), "schema is the number 1.5");
+  check_refused(with("\"unit\": \"s\"", "\"unit\": 5"),
+                "measurements[0].unit is the number 5, expected a text");
+  check_refused(with("\"mistrusted\"", "\"doubtful\""),
+                "measurements[1].status is the text 'doubtful', expected one of passed, failed");
+  check_refused(with("1.2345e-07", "\"much\""), "measurements[2].samples[0] is the text 'much'");
+  check_refused(with("\"metric\"", "\"metrik\""), "measurements[0].metric is missing");
+  check_refused(with("\"cores\": 2", "\"cores\": -2"), "environment.cores is the number -2");
+  check_refused(with("\"reason\": \"a sample", "\"reason\": \"\", \"x\": \"a"),
+                "measurements[1].reason is empty, expected a reason for the status mistrusted");
+  check_refused(with("1.2345e-07", "1e999"), "too large");
+  check_refused(std::string(100000, '['), "no JSON at byte");
+  CHECK_THROWS_AS(read_results("/nowhere/a.json"), IoError);
+}
+
+TEST_CASE("every truncation of a file is refused, none crashes") {
+  const std::string text = to_json(some_results());
+  for (std::size_t size = 0; size + 2 < text.size(); size += 7) {
+    CHECK_THROWS_AS(results_from_json(text.substr(0, size), "a.json"), FormatError);
+  }
+}
+
+TEST_CASE("unknown fields are left alone, so that a later d5 may add some") {
+  CHECK(results_from_json(with("\"schema\": 1", "\"schema\": 1, \"new\": {}"), "a")
+            .measurements.size() == 6);
+}
+
+TEST_CASE("an unwritable place is an error") {
+  CHECK_THROWS_AS(write_results({}, "/nowhere/a.json"), IoError);
+}
+
+TEST_CASE("the exit status tells whether anything failed") {
+  const auto status_of = [](Status status) { return exit_status({{.status = status}}); };
+  CHECK(exit_status({}) == 0);
+  CHECK(status_of(Status::passed) == 0);
+  CHECK(status_of(Status::mistrusted) == 0);
+  CHECK(status_of(Status::skipped) == 0);
+  CHECK(status_of(Status::unsupported) == 0);
+  CHECK(status_of(Status::failed) == 1);
+}
+
+TEST_CASE("numbers for people have three digits and a prefix") {
+  CHECK(with_prefix(1.25e-3, "s") == "1.25 ms");
+  CHECK(with_prefix(3.4e6, "byte") == "3.40 MB");
+  CHECK(with_prefix(1.21e10, "flop/s") == "12.1 Gflop/s");
+  CHECK(with_prefix(9.9996e-4, "s") == "1.00 ms");
+  CHECK(with_prefix(2.5e-6, "s") == "2.50 µs");
+  CHECK(with_prefix(90000, "s") == "90000 s");
+  CHECK(with_prefix(0, "s") == "0 s");
+  CHECK(with_prefix(0.5, "byte") == "0.500 B");
+  CHECK(with_prefix(2e9, "byte/s") == "2.00 GB/s");
+  CHECK(with_prefix(0.0125, "1") == "0.0125");
+  CHECK(with_prefix(1.3e-7, "1") == "1.30e-07");
+  CHECK(with_prefix(-1.5e-3, "s") == "-1.50 ms");
+  CHECK(with_prefix(kNan, "s") == "nan s");
+  CHECK(with_prefix(kInfinity, "1") == "inf");
+}
+
+TEST_CASE("colour comes only when it is asked for, and never into a file") {
+  const auto measurements = some_results().measurements;
+  CHECK(to_table(measurements).find('\x1b') == std::string::npos);
+  CHECK(to_table(measurements, Colour::always).find("\x1b[31mfailed\x1b[0m") != std::string::npos);
+  FILE* file = std::tmpfile();
+  CHECK(colour_for(fileno(file)) == Colour::never);
+  std::fclose(file);
+}
+
+TEST_CASE("a table of nothing says so") { CHECK(to_table({}) == "nothing was measured\n"); }
