@@ -86,6 +86,10 @@ T narrow(W value, const ConversionRules& rules) {
     return T(value);
   } else if constexpr (std::is_same_v<T, Float8E8M0>) {
     return to_power_of_two(double(value), rules);
+  } else if constexpr (std::is_same_v<T, Float4E2M1>) {
+    // There is no NaN; ONNX's own cases turn it into negative zero.
+    if (value != value) return T::from_bits(T::kSign);
+    return T(double(value), Overflow::saturate);
   } else {
     return T(double(value), is_float8<T> ? rules.overflow : Overflow::to_infinity);
   }

@@ -17,7 +17,11 @@ using View = onnx::nodes::Clip;
 /// Shapes: low and high are scalars; y as x.
 class Clip final : public Operator {
  public:
-  explicit Clip(const onnx::Node& node) : min_(View(node).min()), max_(View(node).max()) {}
+  explicit Clip(const onnx::Node& node) {
+    if (node.opset >= 11) return;
+    min_ = View(node).min();
+    max_ = View(node).max();
+  }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     for (const std::size_t i : {View::In::min, View::In::max}) {

@@ -135,8 +135,9 @@ class Unsqueeze final : public SameElements {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
-    const auto axes = detail::integers_input(context, nodes::Unsqueeze::In::axes,
-                                             nodes::Unsqueeze(context.node()).axes());
+    std::optional<detail::Integers> old_axes;
+    if (context.node().opset < 13) old_axes = nodes::Unsqueeze(context.node()).axes();
+    const auto axes = detail::integers_input(context, nodes::Unsqueeze::In::axes, old_axes);
     if (!axes.given) throw ShapeError(fmt::format("{}: no axes are given", context.who()));
     const std::size_t added =
         axes.values ? axes.values->size() : std::size_t(context.shape(1).elements());
