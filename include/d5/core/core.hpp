@@ -13,6 +13,7 @@
 #include "d5/core/measurement.hpp"
 #include "d5/core/metric.hpp"
 #include "d5/core/plugin.hpp"
+#include "d5/core/progress.hpp"
 #include "d5/core/random.hpp"
 #include "d5/core/rate.hpp"
 #include "d5/core/registry.hpp"

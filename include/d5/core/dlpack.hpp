@@ -36,8 +36,9 @@ namespace d5 {
 /// A DLPack view of `tensor` that keeps its storage alive; the caller calls `deleter` once.
 /// Throws: Unsupported for strings and sub-byte types, which DLPack has no element for.
 [[nodiscard]] D5DLManagedTensor* to_dlpack(const Tensor& tensor);
-/// A tensor over the other library's memory, no copy; takes ownership of `managed`.
-/// Throws: Unsupported if it is strided, on a device that d5 lacks, or of an unknown type.
+/// A tensor over the other library's memory, no copy. Takes ownership of `managed`, unless it
+/// throws. Throws: Unsupported if it is strided, on a device that is absent, not aligned to its
+/// elements, or of an unknown type; FormatError if it contradicts itself.
 [[nodiscard]] Tensor from_dlpack(D5DLManagedTensor* managed);
 
 }  // namespace d5

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 
@@ -17,26 +17,43 @@ namespace d5 {
 /// Thread safety: all functions. A span while no trace is on costs one branch.
 class Trace {
  public:
+  /// Forgets what was collected, and collects.
   static void start();
+  /// Collects no more; what was collected stays for `write`.
   static void stop();
-  [[nodiscard]] static bool on();
-  /// Nanoseconds on the monotonic clock.
+  [[nodiscard]] static bool on() { return on_.load(std::memory_order_relaxed); }
+  /// Nanoseconds on the monotonic clock, which all processes of a machine share.
+  [[nodiscard]] static std::int64_t now_ns();
+  /// Ignored while no trace is on.
   static void add_span(std::string_view category, std::string_view name, std::int64_t begin_ns,
                        std::int64_t end_ns);
+  /// The rank becomes the process of the trace, so that files of several ranks can be put together.
   static void set_rank(int rank);
   /// Throws: IoError.
   static void write(const std::string& path);
+
+ private:
+  static inline std::atomic<bool> on_ = false;
 };
 
-/// A span from construction to destruction.
+/// A span from construction to destruction. `category` outlives it: a literal.
 class Span {
  public:
-  Span(std::string_view category, std::string_view name);
-  ~Span();
+  Span(std::string_view category, std::string_view name) {
+    if (Trace::on()) [[unlikely]]
+      begin(category, name);
+  }
+  ~Span() {
+    if (begin_ns_ >= 0) [[unlikely]]
+      end();
+  }
   Span(const Span&) = delete;
   Span& operator=(const Span&) = delete;
 
  private:
+  void begin(std::string_view category, std::string_view name);
+  void end();
+
   std::string_view category_;
   std::string name_;
   std::int64_t begin_ns_ = -1;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "d5/core/error.hpp"
+#include "d5/core/measurement.hpp"
+
+namespace d5 {
+namespace {
+
+std::atomic<bool> silent = false;
+
+constexpr double kSecondsOnTerminal = 0.1, kSecondsElsewhere = 10;
+constexpr const char* kClearLine = "\r\x1b[K";
+
+/// "45 s", "3 min 05 s", "2 h 10 min".
+std::string duration(double seconds) {
+  const auto whole = std::int64_t(seconds + 0.5);
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+}  // namespace
+
+void Progress::set_quiet(bool quiet) { silent = quiet; }
+
+Progress::Progress(std::string what, std::int64_t total, ProgressOptions options)
+    : what_(printable(what)), total_(total), options_(std::move(options)) {
+  if (!options_.clock) options_.clock = now_seconds;
+  terminal_ = options_.terminal.value_or(isatty(fileno(options_.stream)) == 1);
+  begin_ = options_.clock();
+  next_ = begin_ + (terminal_ ? kSecondsOnTerminal : kSecondsElsewhere);
+}
+
+Progress::~Progress() {
+  if (line_is_open_) {
+    std::fputs(kClearLine, options_.stream);
+    std::fflush(options_.stream);
+  }
+}
+
+void Progress::advance(std::int64_t count) {
+  done_ += count;
+  const double now = options_.clock();
+  if (now < next_ || silent) return;
+  next_ = now + (terminal_ ? kSecondsOnTerminal : kSecondsElsewhere);
+  print(now);
+}
+
+void Progress::print(double now) {
+  const double rate = double(done_) / (now - begin_);
+  std::string line = what_ + ": ";
+  line += total_ > 0 ? fmt::format("{}/{} {}", done_, total_, options_.unit)
+                     : fmt::format("{} {}", done_, options_.unit);
+  line += fmt::format(", {:.3g}/s", rate);
+  if (total_ > done_ && rate > 0) {
+    line += fmt::format(", {} left", duration(double(total_ - done_) / rate));
+  }
+  if (!note_.empty()) line += ", " + printable(note_);
+  std::fputs((terminal_ ? kClearLine + line : line + "\n").c_str(), options_.stream);
+  std::fflush(options_.stream);
+  line_is_open_ = terminal_;
+}
+
+}  // namespace d5

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/progress.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace d5;
+
+namespace {
+
+/// What a piece of work prints that advances once each `seconds` of a made-up clock.
+std::string printed(bool terminal, double seconds, int steps, std::int64_t total,
+                    const std::string& note = "") {
+  std::FILE* file = std::tmpfile();
+  double now = 100;
+  {
+    Progress progress(
+        "epoch 1", total,
+        {.unit = "batches", .stream = file, .terminal = terminal, .clock = [&] { return now; }});
+    progress.note(note);
+    for (int i = 0; i < steps; ++i) {
+      now += seconds;
+      progress.advance();
+    }
+  }
+  std::rewind(file);
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a terminal sees one line with rate and remaining time, removed at the end") {
+  CHECK(printed(true, 0.5, 2, 250) ==
+        "\r\x1b[Kepoch 1: 1/250 batches, 2/s, 2 min 05 s left"
+        "\r\x1b[Kepoch 1: 2/250 batches, 2/s, 2 min 04 s left"
+        "\r\x1b[K");
+}
+
+TEST_CASE("a log gets a line each ten seconds") {
+  CHECK(printed(false, 4, 6, 2000, "loss 0.3") ==
+        "epoch 1: 3/2000 batches, 0.25/s, 2 h 13 min left, loss 0.3\n"
+        "epoch 1: 6/2000 batches, 0.25/s, 2 h 12 min left, loss 0.3\n");
+}
+
+TEST_CASE("short work says nothing in a log") { CHECK(printed(false, 1, 9, 9) == ""); }
+
+TEST_CASE("work of unknown length has a rate but no end") {
+  CHECK(printed(false, 10, 1, 0) == "epoch 1: 1 batches, 0.1/s\n");
+}
+
+TEST_CASE("control characters do not reach the terminal") {
+  CHECK(printed(false, 10, 1, 1, "\x1b[2J") == "epoch 1: 1/1 batches, 0.1/s, \\x1b[2J\n");
+}
+
+TEST_CASE("quiet means quiet") {
+  Progress::set_quiet(true);
+  CHECK(printed(true, 1, 5, 5) == "");
+  CHECK(printed(false, 20, 5, 5) == "");
+  Progress::set_quiet(false);
+}
