@@ -139,6 +139,20 @@ std::string to_table(const std::vector<Measurement>& measurements, Colour colour
   return header + "status\n" + rule + "------\n" + body + (reasons.empty() ? "" : "\n") + reasons;
 }
 
+std::string to_string(const Comparison& c, const std::string& a, const std::string& b) {
+  const auto [low, high] = c.ratio_interval;
+  const bool known = low <= high;  // false for NaN
+  const int digits = detail::supported_digits(c.ratio, high - low);
+  const auto print = [&](double value) { return detail::with_digits(value, digits, c.ratio); };
+  const std::string verdict = !known     ? "too few for an interval"
+                              : low > 1  ? printable(a) + " is higher"
+                              : high < 1 ? printable(a) + " is lower"
+                                         : "no difference found";
+  return fmt::format("{} / {} = {}{}, rank test p = {}, {} pairs: {}", printable(a), printable(b),
+                     print(c.ratio), known ? fmt::format(" [{}, {}]", print(low), print(high)) : "",
+                     detail::with_digits(c.p_value, 2), c.pairs, verdict);
+}
+
 int exit_status(const std::vector<Measurement>& measurements) {
   return std::any_of(measurements.begin(), measurements.end(),
                      [](const auto& m) { return m.status == Status::failed; });

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "tests/approved.hpp"
 
@@ -121,6 +123,30 @@ TEST_CASE("JSON, CSV and the table are as promised") {
   check_approved("core/approved/results.txt", to_table(results.measurements));
 }
 
+TEST_CASE("every field that is written is documented") {
+  const char* source = std::getenv("D5_SOURCE_DIR");
+  REQUIRE(source);
+  const std::string page = read_file(std::string(source) + "/docs/file_formats.md");
+  const auto json = nlohmann::json::parse(to_json(some_results()));
+  const auto check = [&](const nlohmann::json& object) {
+    for (const auto& [name, value] : object.items()) {
+      INFO(name);
+      CHECK(page.find('`' + name + '`') != std::string::npos);
+    }
+  };
+  check(json);
+  check(json.at("environment"));
+  check(json.at("measurements").at(0));
+  const std::string csv = to_csv(some_results());
+  const std::string words = csv.substr(0, csv.find("\r\n"));
+  for (std::size_t at = 0, end = 0; end != std::string::npos; at = end + 1) {
+    end = words.find(',', at);
+    const std::string name = words.substr(at, end - at);
+    INFO(name);
+    CHECK(page.find(name) != std::string::npos);
+  }
+}
+
 TEST_CASE("results come back from a file as they were written, to the last bit") {
   Results before = some_results();
   before.measurements[0].samples = {
@@ -211,6 +237,16 @@ TEST_CASE("numbers for people have three digits and a prefix") {
   CHECK(with_prefix(-1.5e-3, "s") == "-1.50 ms");
   CHECK(with_prefix(kNan, "s") == "nan s");
   CHECK(with_prefix(kInfinity, "1") == "inf");
+}
+
+TEST_CASE("a comparison is told in one line, with the digits that it supports") {
+  CHECK(
+      to_string(Comparison{1.0312, {1.0198, 1.0451}, 3.2e-5, 30}, "torch", "reference") ==
+      "torch / reference = 1.031 [1.020, 1.045], rank test p = 3.2e-05, 30 pairs: torch is higher");
+  CHECK(to_string(Comparison{0.5, {0.4, 1.2}, 0.3, 30}, "a", "b") ==
+        "a / b = 0.50 [0.40, 1.20], rank test p = 0.30, 30 pairs: no difference found");
+  CHECK(to_string(Comparison{0.5, {kNan, kNan}, 0.3, 3}, "a", "b") ==
+        "a / b = 0.500, rank test p = 0.30, 3 pairs: too few for an interval");
 }
 
 TEST_CASE("colour comes only when it is asked for, and never into a file") {

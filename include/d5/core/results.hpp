@@ -35,6 +35,10 @@ enum class Colour { never, always };
 [[nodiscard]] std::string to_table(const std::vector<Measurement>& measurements,
                                    Colour colour = Colour::never);
 
+/// "a / b = 1.031 [1.020, 1.045], rank test p = 3.2e-05, 30 pairs: a is higher".
+[[nodiscard]] std::string to_string(const Comparison& comparison, const std::string& a,
+                                    const std::string& b);
+
 /// 0 if none failed, 1 if any did.
 [[nodiscard]] int exit_status(const std::vector<Measurement>& measurements);
 
