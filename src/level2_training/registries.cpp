@@ -2,6 +2,7 @@
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/training_metric.hpp"
 
 namespace d5 {
 
@@ -14,6 +15,9 @@ void register_all(Registry<SamplerEntry>& registry);
 }
 namespace optimizer {
 void register_all(Registry<OptimizerEntry>& registry);
+}
+namespace training_metric {
+void register_all(Registry<TrainingMetricEntry>& registry);
 }
 
 namespace {
@@ -39,6 +43,12 @@ Registry<SamplerEntry>& samplers() {
 
 Registry<OptimizerEntry>& optimizers() {
   static auto registry = filled<OptimizerEntry>("optimizer", optimizer::register_all);
+  return registry;
+}
+
+Registry<TrainingMetricEntry>& training_metrics() {
+  static auto registry =
+      filled<TrainingMetricEntry>("training metric", training_metric::register_all);
   return registry;
 }
 

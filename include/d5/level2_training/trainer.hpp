@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "d5/core/event.hpp"
+#include "d5/level2_training/batch_feed.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
 #include "d5/level2_training/training_event.hpp"
@@ -17,13 +19,16 @@ struct TrainerOptions {
   std::int64_t most_batches = 0;        ///< of the whole run; 0: no limit
   std::string checkpoint = {};          ///< file; empty: none
   std::int64_t checkpoint_every = 500;  ///< batches; also after each epoch
+  std::string recipe = {};  ///< what is trained, as a checksum: a checkpoint of another is refused
 };
 
 /// The loop: epochs of batches, a test run after each, observers all along.
 ///
-///     Trainer trainer(optimizer, train_sampler, test_sampler, {.epochs = 2});
+///     Trainer trainer(optimizer, train_sampler, &test_sampler, {.epochs = 2});
 ///     trainer.events().add(std::make_shared<TestAccuracy>());
 ///     trainer.run();
+///
+/// A run that `most_batches` or an observer ends within an epoch has its test run there.
 class Trainer {
  public:
   /// `test` may be null: no test runs.
@@ -32,26 +37,39 @@ class Trainer {
   /// Trains to the end, from a checkpoint if one was resumed. Throws: NumericError on a loss that
   /// is not a number (with epoch and batch), and what operators, data sets and observers throw.
   void run();
-  /// Continues from `path` at the next `run`. Throws: IoError, FormatError (another recipe's).
+  /// Continues from `path` at the next `run`: parameters, running statistics, the optimizer's
+  /// state, the place in the data and what metrics have seen so far. Add the metrics before.
+  /// Throws: IoError, FormatError (a broken file; another recipe's or another network's).
   void resume(const std::string& path);
   /// Written to a temporary file, then renamed: a crash at any moment leaves a whole one.
-  void save_checkpoint(const std::string& path) const;
+  void save_checkpoint(const std::string& path);
   /// Runs the test set once. No effect without one.
   void test();
 
   [[nodiscard]] Optimizer& optimizer() { return optimizer_; }
   [[nodiscard]] EventList& events() { return events_; }
   [[nodiscard]] Sampler& train_sampler() { return train_; }
+  [[nodiscard]] Sampler* test_sampler() { return test_; }
+  [[nodiscard]] const TrainerOptions& options() const { return options_; }
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
-  [[nodiscard]] std::int64_t step() const { return step_; }  ///< batches since the beginning
+  [[nodiscard]] std::int64_t batch() const { return batch_; }  ///< the next of this epoch
+  [[nodiscard]] std::int64_t step() const { return step_; }    ///< batches since the beginning
 
  private:
+  enum class Stop { no, yes };
+  Stop run_epoch();
+  void run_batch(const Batch& batch);
+  void checkpoint();
+  [[nodiscard]] bool finished() const;
+
   Optimizer& optimizer_;
   Sampler& train_;
   Sampler* test_;
   TrainerOptions options_;
   EventList events_;
-  std::int64_t epoch_ = 0, step_ = 0, batch_ = 0;
+  std::vector<TrainingEvent*> listeners_;  // while it runs
+  BatchFeed test_feed_;
+  std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;
 };
 
 }  // namespace d5

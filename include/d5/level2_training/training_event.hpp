@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "d5/core/event.hpp"
 #include "d5/core/value.hpp"
@@ -16,6 +17,7 @@ class TrainingEvent : public virtual Event {
  public:
   virtual void before_training(Trainer& trainer) { (void)trainer; }
   virtual void after_training(Trainer& trainer) { (void)trainer; }
+  /// Not again for an epoch that is resumed in its middle.
   virtual void before_epoch(Trainer& trainer, std::int64_t epoch) { (void)trainer, (void)epoch; }
   /// After the last batch and the test run of the epoch.
   virtual void after_epoch(Trainer& trainer, std::int64_t epoch) { (void)trainer, (void)epoch; }
@@ -24,11 +26,18 @@ class TrainingEvent : public virtual Event {
   virtual void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) {
     (void)trainer, (void)batch, (void)outputs;
   }
+  /// Around each test run.
+  virtual void before_test(Trainer& trainer) { (void)trainer; }
+  virtual void after_test(Trainer& trainer) { (void)trainer; }
   /// Each batch of the test run.
   virtual void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) {
     (void)trainer, (void)batch, (void)outputs;
   }
-  /// Asked after every batch; true ends training after it.
+  /// After a checkpoint was written.
+  virtual void after_checkpoint(Trainer& trainer, const std::string& path) {
+    (void)trainer, (void)path;
+  }
+  /// Asked after every batch and every epoch; true ends training there.
   [[nodiscard]] virtual bool wants_stop() const { return false; }
 };
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "d5/level2_training/training_metric.hpp"
+
+namespace d5 {
+
+/// Which network output holds a score for each class, and which field the right class.
+struct ClassificationNames {
+  std::string logits = "logits";
+  std::string label = "label";
+};
+
+/// How many rows of `scores` are largest at their label; the first of equal scores counts, and a
+/// row that holds a NaN is wrong.
+/// Shapes: scores float32 or float64 NxC; labels int64 or int32 N.
+[[nodiscard]] std::int64_t count_right(const Tensor& scores, const Tensor& labels);
+
+/// Share of the training samples that were classified right, as they were trained: one sample an
+/// epoch, over the batches of that epoch while the parameters change.
+class TrainingAccuracy final : public TrainingMetric {
+ public:
+  explicit TrainingAccuracy(ClassificationNames names = {}) : names_(std::move(names)) {}
+  [[nodiscard]] std::string name() const override { return "training_accuracy"; }
+  [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
+  [[nodiscard]] ValueMap state() const override;
+  void restore(const ValueMap& state) override;
+  void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
+  void after_epoch(Trainer& trainer, std::int64_t epoch) override;
+
+ private:
+  ClassificationNames names_;
+  std::int64_t right_ = 0, seen_ = 0;
+};
+
+/// Share of the test samples that are classified right: one sample a test run.
+class TestAccuracy : public TrainingMetric {
+ public:
+  explicit TestAccuracy(ClassificationNames names = {}) : names_(std::move(names)) {}
+  [[nodiscard]] std::string name() const override { return "test_accuracy"; }
+  [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
+  void before_test(Trainer& trainer) override;
+  void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
+  void after_test(Trainer& trainer) override;
+
+ private:
+  ClassificationNames names_;
+  std::int64_t right_ = 0, seen_ = 0;
+};
+
+/// Seconds of training, test runs included, until a test run first reaches an accuracy; failed if
+/// none does. Time before an interruption counts, the interruption does not.
+class TimeToAccuracy final : public TrainingMetric {
+ public:
+  /// With `stop` training ends there.
+  enum class Then { go_on, stop };
+  explicit TimeToAccuracy(double target, ClassificationNames names = {}, Then then = Then::go_on);
+  [[nodiscard]] std::string name() const override { return "time_to_accuracy"; }
+  [[nodiscard]] std::string unit() const override { return "s"; }
+  void summarise(Measurement& result) const override;
+  [[nodiscard]] ValueMap state() const override;
+  void restore(const ValueMap& state) override;
+  void before_training(Trainer& trainer) override;
+  void before_test(Trainer& trainer) override { accuracy_.before_test(trainer); }
+  void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
+    accuracy_.after_test_batch(trainer, batch, outputs);
+  }
+  void after_test(Trainer& trainer) override;
+  [[nodiscard]] bool wants_stop() const override {
+    return then_ == Then::stop && !samples_.empty();
+  }
+
+ private:
+  [[nodiscard]] double seconds() const;
+  double target_;
+  Then then_;
+  TestAccuracy accuracy_;
+  double before_ = 0, start_ = 0, best_ = 0;
+  bool running_ = false;
+};
+
+}  // namespace d5

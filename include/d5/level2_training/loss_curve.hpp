@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "d5/level2_training/training_metric.hpp"
+
+namespace d5 {
+
+/// The loss of every training batch, before its update.
+class LossCurve final : public TrainingMetric {
+ public:
+  [[nodiscard]] std::string name() const override { return "loss"; }
+  [[nodiscard]] std::string unit() const override { return "1"; }
+  void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
+};
+
+}  // namespace d5

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/value.hpp"
+#include "d5/level1_network/network.hpp"
+
+namespace d5 {
+
+/// One tensor like each parameter of a network, zero at first: what an optimizer remembers.
+///
+///     ParameterSlots moments_("moment", executor().network());
+///     Tensor& moment = moments_[index];
+class ParameterSlots {
+ public:
+  /// `name` is the slot's word in saved states: "moment".
+  ParameterSlots(std::string name, Network& network);
+
+  [[nodiscard]] Tensor& operator[](std::size_t index) { return slots_[index]; }
+  /// Adds "NAME/PARAMETER" for every parameter; the tensors are shared, not copied.
+  void save(ValueMap& state) const;
+  /// Throws: NotFound for a parameter that `state` leaves out, ShapeError, TypeError.
+  void restore(const ValueMap& state);
+
+ private:
+  std::string name_;
+  std::vector<std::string> keys_;
+  std::vector<Tensor> slots_;
+};
+
+/// The value of `key` in an optimizer's or a metric's saved state. Throws: NotFound, in the name of
+/// `who`.
+[[nodiscard]] const Tensor& state_entry(const ValueMap& state, const std::string& key,
+                                        const std::string& who);
+
+}  // namespace d5

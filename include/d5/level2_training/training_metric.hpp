@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/core/metric.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/core/settings.hpp"
+#include "d5/level2_training/training_event.hpp"
+
+namespace d5 {
+
+/// A metric of a training run: it watches the run as an event, and what it saw is kept in
+/// checkpoints, so that a resumed run reports as one that was never interrupted.
+class TrainingMetric : public Metric, public TrainingEvent {
+ public:
+  [[nodiscard]] const std::vector<double>& samples() const { return samples_; }
+  /// Skipped, with the reason, if nothing was observed.
+  void summarise(Measurement& result) const override;
+
+  /// What a checkpoint keeps; each overrider adds to its base's.
+  [[nodiscard]] virtual ValueMap state() const;
+  /// Throws: NotFound, TypeError for a state that is not this metric's.
+  virtual void restore(const ValueMap& state);
+
+ protected:
+  std::vector<double> samples_;
+};
+
+struct TrainingMetricEntry {
+  std::string summary;
+  std::function<std::shared_ptr<TrainingMetric>(const Settings&)> make;
+};
+
+/// All metrics of training by name: test_accuracy, loss, epoch_time, and a user's.
+[[nodiscard]] Registry<TrainingMetricEntry>& training_metrics();
+
+}  // namespace d5

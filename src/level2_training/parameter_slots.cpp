@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/parameter_slots.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/registry.hpp"
+
+namespace d5 {
+
+ParameterSlots::ParameterSlots(std::string name, Network& network) : name_(std::move(name)) {
+  for (const Parameter& parameter : network.parameters()) {
+    keys_.push_back(name_ + "/" + parameter.name);
+    slots_.push_back(Tensor::zeros(parameter.value.dtype(), parameter.value.shape()));
+  }
+}
+
+void ParameterSlots::save(ValueMap& state) const {
+  for (std::size_t i = 0; i < keys_.size(); ++i) state[keys_[i]] = slots_[i];
+}
+
+void ParameterSlots::restore(const ValueMap& state) {
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    slots_[i].copy_from(state_entry(state, keys_[i], "optimizer"));
+  }
+}
+
+const Tensor& state_entry(const ValueMap& state, const std::string& key, const std::string& who) {
+  const auto place = state.find(key);
+  if (place == state.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, value] : state) known.push_back(name);
+    throw_unknown_name(fmt::format("{}: saved state", who), key, known);
+  }
+  return place->second.tensor();
+}
+
+}  // namespace d5

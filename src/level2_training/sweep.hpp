@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "d5/core/threads.hpp"
+
+namespace d5::detail {
+
+/// One pass over a parameter's elements: `body(begin, end)`, on several threads where the parameter
+/// is worth it. What is computed for an element depends on that element alone, so the number of
+/// threads changes no bits.
+template <class Body>
+void sweep(std::int64_t count, const Body& body) {
+  constexpr std::int64_t kGrain = std::int64_t{1} << 16;
+  if (count <= kGrain) return body(std::int64_t{0}, count);
+  parallel_for(count, kGrain, std::cref(body));  // by reference: std::function allocates nothing
+}
+
+}  // namespace d5::detail

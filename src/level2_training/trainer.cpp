@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "level2_training/scalar_loss.hpp"
+
+namespace d5 {
+
+Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options)
+    : optimizer_(optimizer), train_(train), test_(test), options_(std::move(options)) {
+  if (options_.epochs < 0 || options_.most_batches < 0 || options_.checkpoint_every < 1) {
+    throw ValueError(fmt::format(
+        "trainer: epochs {}, most_batches {}, checkpoint_every {}; expected none below 0, and a "
+        "checkpoint every batch at the most",
+        options_.epochs, options_.most_batches, options_.checkpoint_every));
+  }
+}
+
+bool Trainer::finished() const {
+  return (options_.most_batches > 0 && step_ >= options_.most_batches) ||
+         std::ranges::any_of(listeners_, [](const auto* event) { return event->wants_stop(); });
+}
+
+void Trainer::run() {
+  events_.collect(listeners_);
+  for (auto* event : listeners_) event->before_training(*this);
+  while (epoch_ < options_.epochs && !finished()) {
+    if (run_epoch() == Stop::yes) break;
+  }
+  for (auto* event : listeners_) event->after_training(*this);
+}
+
+Trainer::Stop Trainer::run_epoch() {
+  train_.seek(epoch_, batch_);
+  if (batch_ == 0) {
+    for (auto* event : listeners_) event->before_epoch(*this, epoch_);
+  }
+  while (const Batch* batch = train_.next()) {
+    run_batch(*batch);
+    if (finished()) {
+      // Saved as it stands, within the epoch: whoever resumes with a higher limit continues as if
+      // there had been none.
+      checkpoint();
+      break;
+    }
+    if (step_ % options_.checkpoint_every == 0) checkpoint();
+  }
+  const Stop stop = batch_ < train_.batches() ? Stop::yes : Stop::no;
+  test();
+  for (auto* event : listeners_) event->after_epoch(*this, epoch_);
+  if (stop == Stop::no) {
+    ++epoch_;
+    batch_ = 0;
+    saved_step_ = -1;  // the same step, but now with its test run
+    checkpoint();
+  }
+  return stop;
+}
+
+void Trainer::run_batch(const Batch& batch) {
+  for (auto* event : listeners_) event->before_batch(*this, batch);
+  const ValueMap& outputs = optimizer_.step(batch);
+  const double loss = detail::scalar_loss(outputs, optimizer_.loss());
+  if (!std::isfinite(loss)) {
+    throw NumericError(fmt::format(
+        "epoch {}, batch {}: the loss is {}; lower the learning rate, or look at the data of this "
+        "batch{}",
+        batch.epoch, batch.index, loss,
+        options_.checkpoint.empty()
+            ? ""
+            : fmt::format(" (the last good state is in '{}')", printable(options_.checkpoint))));
+  }
+  ++step_;
+  batch_ = batch.index + 1;
+  for (auto* event : listeners_) event->after_batch(*this, batch, outputs);
+}
+
+void Trainer::test() {
+  if (!test_) return;
+  events_.collect(listeners_);
+  for (auto* event : listeners_) event->before_test(*this);
+  test_->reset(0);
+  GraphExecutor& executor = optimizer_.executor();
+  while (const Batch* batch = test_->next()) {
+    const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
+    for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
+  }
+  for (auto* event : listeners_) event->after_test(*this);
+}
+
+void Trainer::checkpoint() {
+  if (options_.checkpoint.empty() || saved_step_ == step_) return;
+  save_checkpoint(options_.checkpoint);
+  saved_step_ = step_;
+  for (auto* event : listeners_) event->after_checkpoint(*this, options_.checkpoint);
+}
+
+}  // namespace d5

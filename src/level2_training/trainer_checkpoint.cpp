@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trainer's state, to and from a checkpoint.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/checkpoint.hpp"
+#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training_metric.hpp"
+
+namespace d5 {
+namespace {
+
+const std::string kParameter = "parameter/", kConstant = "constant/", kOptimizer = "optimizer/",
+                  kMetric = "metric/";
+
+/// Names of tensors that are no parameters but may change: running statistics.
+std::vector<std::string> constants(Network& network) {
+  std::set<std::string, std::less<>> parameters;
+  for (const Parameter& parameter : network.parameters()) parameters.insert(parameter.name);
+  std::vector<std::string> result;
+  for (const auto& [name, value] : network.graph().initializers) {
+    if (!parameters.contains(name) && fits_checkpoint(value.dtype())) result.push_back(name);
+  }
+  return result;
+}
+
+/// The entries of `tensors` that begin with `prefix`, without it.
+ValueMap below(const ValueMap& tensors, const std::string& prefix) {
+  ValueMap result;
+  for (auto it = tensors.lower_bound(prefix); it != tensors.end() && it->first.starts_with(prefix);
+       ++it) {
+    result[it->first.substr(prefix.size())] = it->second;
+  }
+  return result;
+}
+
+}  // namespace
+
+void Trainer::save_checkpoint(const std::string& path) {
+  Checkpoint checkpoint{
+      .recipe = options_.recipe, .epoch = epoch_, .batch = batch_, .step = step_, .tensors = {}};
+  Network& network = optimizer_.executor().network();
+  for (const Parameter& parameter : network.parameters()) {
+    checkpoint.tensors[kParameter + parameter.name] = parameter.value;
+  }
+  for (const std::string& name : constants(network)) {
+    checkpoint.tensors[kConstant + name] = network.fetch(name);
+  }
+  for (const auto& [name, value] : optimizer_.state())
+    checkpoint.tensors[kOptimizer + name] = value;
+  std::vector<TrainingMetric*> metrics;
+  events_.collect(metrics);
+  for (const auto* metric : metrics) {
+    for (const auto& [name, value] : metric->state()) {
+      checkpoint.tensors[kMetric + metric->name() + "/" + name] = value;
+    }
+  }
+  write_checkpoint(checkpoint, path);
+}
+
+void Trainer::resume(const std::string& path) {
+  const Checkpoint checkpoint = read_checkpoint(path);
+  const auto fail = [&](const std::string& what) {
+    throw FormatError(fmt::format("checkpoint '{}': {}", printable(path), what));
+  };
+  if (checkpoint.recipe != options_.recipe) {
+    fail("is of another recipe, or of other settings; resume with the ones that it was begun with");
+  }
+  if (checkpoint.batch > train_.batches()) {
+    fail(fmt::format("is before batch {} of an epoch, but the data make {}", checkpoint.batch,
+                     train_.batches()));
+  }
+  // Checked whole before anything is changed.
+  Network& network = optimizer_.executor().network();
+  const ValueMap parameters = below(checkpoint.tensors, kParameter);
+  if (parameters.size() != network.parameters().size()) {
+    fail(fmt::format("has {} parameters, but network '{}' has {}", parameters.size(),
+                     printable(network.name()), network.parameters().size()));
+  }
+  for (const Parameter& parameter : network.parameters()) {
+    const auto saved = parameters.find(parameter.name);
+    if (saved == parameters.end() || saved->second.tensor().desc() != parameter.value.desc()) {
+      fail(fmt::format("parameter '{}' is {}, but {} in network '{}'", printable(parameter.name),
+                       saved == parameters.end() ? "missing" : to_string(saved->second.desc()),
+                       to_string(parameter.value.desc()), printable(network.name())));
+    }
+  }
+  optimizer_.restore(below(checkpoint.tensors, kOptimizer));
+  for (Parameter& parameter : network.parameters()) {
+    parameter.value.copy_from(parameters.find(parameter.name)->second.tensor());
+  }
+  const ValueMap saved_constants = below(checkpoint.tensors, kConstant);
+  for (const std::string& name : constants(network)) {
+    const auto saved = saved_constants.find(name);
+    if (saved != saved_constants.end()) network.feed(name, saved->second.tensor());
+  }
+  std::vector<TrainingMetric*> metrics;
+  events_.collect(metrics);
+  for (auto* metric : metrics) {
+    const ValueMap state = below(checkpoint.tensors, kMetric + metric->name() + "/");
+    if (!state.empty()) metric->restore(state);  // a metric that was added since begins here
+  }
+  epoch_ = checkpoint.epoch;
+  batch_ = checkpoint.batch;
+  step_ = checkpoint.step;
+}
+
+}  // namespace d5
