@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "d5/core/settings.hpp"
+
+namespace d5 {
+
+/// What a training run consists of, which parts of it may be changed, and which results are good
+/// enough. File format: docs/file_formats.md, "Recipe".
+///
+///     name: mnist-lenet
+///     fixed:
+///       dataset: {name: mnist, subset: whole}
+///       model: {name: lenet}
+///     mutable:
+///       optimizer: {name: momentum, learning_rate: 0.02}
+///       training: {epochs: 4, seed: 1}
+///     acceptable:
+///       test_accuracy: {at_least: 0.985}
+///
+/// Source: the recipes of Ben-Nun et al., "A Modular Benchmarking Infrastructure for
+/// High-Performance and Reproducible Deep Learning" (IPDPS 2019).
+class Recipe {
+ public:
+  struct Value {
+    std::string text;
+    bool fixed = false;
+    int line = 0;
+  };
+  /// A bound on a metric's last sample, its best one, or the median of all.
+  struct Acceptable {
+    enum class Bound { at_least, at_most };
+    enum class Of { last, best, median };
+    std::string metric;
+    Bound bound = Bound::at_least;
+    double value = 0;
+    Of of = Of::last;
+  };
+
+  /// Throws: FormatError, NotFound with file, line and the nearest known name.
+  [[nodiscard]] static Recipe parse(const std::string& text, const std::string& file);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& summary() const { return summary_; }
+  [[nodiscard]] const std::string& file() const { return file_; }
+  /// Values by dotted key: "optimizer.learning_rate".
+  [[nodiscard]] const std::map<std::string, Value, std::less<>>& values() const { return values_; }
+  [[nodiscard]] const std::vector<Acceptable>& acceptable() const { return acceptable_; }
+
+  /// Changes a value of the mutable part, given as "key=value". Throws: ValueError for a key of the
+  /// fixed part, NotFound with the nearest key for any other.
+  void set(std::string_view assignment);
+  /// The values below `section`, for the part that they configure; its messages name file and line.
+  [[nodiscard]] Settings section(std::string_view section) const;
+  /// The names below `section`: the metrics of "metrics".
+  [[nodiscard]] std::vector<std::string> names_below(std::string_view section) const;
+  /// Changes with everything that changes a run, but not with how long it is, what is measured or
+  /// what is accepted: a checkpoint may be continued under the same checksum.
+  [[nodiscard]] std::string checksum() const;
+  /// A command line that runs it again.
+  [[nodiscard]] std::string command() const;
+
+ private:
+  std::string name_, summary_, file_;
+  std::map<std::string, Value, std::less<>> values_;
+  std::vector<Acceptable> acceptable_;
+  std::vector<std::string> changes_;
+};
+
+/// Reads a recipe: a file, or the name of one that d5 carries ("mnist-lenet").
+/// Throws: IoError, NotFound, and what `Recipe::parse` throws.
+[[nodiscard]] Recipe load_recipe(const std::string& file_or_name);
+/// The names of the recipes that d5 carries.
+[[nodiscard]] std::vector<std::string> carried_recipes();
+
+}  // namespace d5

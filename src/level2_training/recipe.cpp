@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/recipe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/level2_training/carried_file.hpp"
+#include "level2_training/sha256.hpp"
+#include "level2_training/yaml_tree.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::YamlNode;
+
+/// The sections that a recipe has, and their keys; "*" where the part that is named there knows them.
+struct Section {
+  const char* name;
+  std::vector<std::string> keys;
+};
+const std::vector<Section>& sections() {
+  static const std::vector<Section> all{
+      {"dataset", {"name", "*"}},
+      {"model", {"name", "classes", "training", "loss", "logits", "label"}},
+      {"sampler", {"name", "batch_size", "tail"}},
+      {"optimizer", {"name", "*"}},
+      {"training", {"epochs", "most_batches", "seed", "test_batch_size"}},
+      {"metrics", {"*"}}};
+  return all;
+}
+
+/// Throws NotFound if `name` is none of `known`.
+void expect_known(const std::string& file, int line, const std::string& kind,
+                  const std::string& name, const std::vector<std::string>& known) {
+  if (std::ranges::find(known, name) == known.end()) {
+    throw_unknown_name(fmt::format("{}:{}: {}", printable(file), line, kind), name, known);
+  }
+}
+
+[[noreturn]] void fail(const std::string& file, int line, const std::string& what) {
+  throw FormatError(fmt::format("{}:{}: {}", printable(file), line, what));
+}
+
+void expect_map(const std::string& file, const std::string& name, const YamlNode& node) {
+  if (!node.is_map) {
+    fail(file, node.line, fmt::format("'{}' is a value, expected 'key: value' lines below it",
+                                      printable(name)));
+  }
+}
+
+/// Adds the scalars below `node` under dotted keys.
+void flatten(const std::string& file, const std::string& prefix, const YamlNode& node, bool fixed,
+             std::map<std::string, Recipe::Value, std::less<>>& into) {
+  for (const auto& [key, child] : node.entries) {
+    const std::string name = prefix + "." + key;
+    if (child.is_map) {
+      flatten(file, name, child, fixed, into);
+      continue;
+    }
+    const auto [place, fresh] = into.try_emplace(name, Recipe::Value{child.text, fixed, child.line});
+    if (!fresh) {
+      fail(file, child.line,
+           fmt::format("'{}' is given twice, first in line {}", printable(name), place->second.line));
+    }
+  }
+}
+
+void read_part(const std::string& file, const YamlNode& part, bool fixed,
+               std::map<std::string, Recipe::Value, std::less<>>& into) {
+  std::vector<std::string> names;
+  for (const auto& section : sections()) names.emplace_back(section.name);
+  for (const auto& [name, node] : part.entries) {
+    expect_known(file, node.line, "section", name, names);
+    expect_map(file, name, node);
+    const auto& keys = std::ranges::find(sections(), name, &Section::name)->keys;
+    for (const auto& [key, child] : node.entries) {
+      if (keys.back() != "*") expect_known(file, child.line, "key of " + name, key, keys);
+      if (child.is_map != (name == "metrics")) {
+        fail(file, child.line,
+             fmt::format("'{}.{}' {}", printable(name), printable(key),
+                         child.is_map ? "is a map, expected a value"
+                                      : "is a value, expected the metric's settings: {...}"));
+      }
+      // A metric without settings is a value of its own, so that it is known.
+      if (child.is_map) into.try_emplace(name + "." + key, Recipe::Value{"", fixed, child.line});
+    }
+    flatten(file, name, node, fixed, into);
+  }
+}
+
+Recipe::Acceptable read_acceptable(const std::string& file, const std::string& metric,
+                                   const YamlNode& node) {
+  expect_map(file, metric, node);
+  Recipe::Acceptable result{.metric = metric};
+  bool bounded = false;
+  for (const auto& [key, child] : node.entries) {
+    expect_known(file, child.line, "key of " + metric, key, {"at_least", "at_most", "of"});
+    Settings value(fmt::format("{}:{}", printable(file), child.line), {{key, child.text}});
+    if (key == "of") {
+      const std::array<const char*, 3> words{"last", "best", "median"};
+      const auto word = std::ranges::find(words, child.text);
+      if (word == words.end()) {
+        fail(file, child.line, fmt::format("of: '{}', expected last, best or median",
+                                           printable(child.text)));
+      }
+      result.of = Recipe::Acceptable::Of(word - words.begin());
+    } else {
+      if (bounded) fail(file, child.line, "at_least and at_most are both given; write one");
+      bounded = true;
+      result.bound = key == "at_least" ? Recipe::Acceptable::Bound::at_least
+                                       : Recipe::Acceptable::Bound::at_most;
+      result.value = value.number(key, 0);
+    }
+  }
+  if (!bounded) fail(file, node.line, fmt::format("'{}' has no at_least or at_most", printable(metric)));
+  return result;
+}
+
+}  // namespace
+
+Recipe Recipe::parse(const std::string& text, const std::string& file) {
+  const YamlNode root = detail::parse_yaml(text, file);
+  Recipe recipe;
+  recipe.file_ = file;
+  expect_map(file, "recipe", root);
+  for (const auto& [key, node] : root.entries) {
+    expect_known(file, node.line, "key", key, {"name", "summary", "fixed", "mutable", "acceptable"});
+    if (key == "name" || key == "summary") {
+      if (node.is_map) fail(file, node.line, fmt::format("'{}' is a map, expected text", key));
+      (key == "name" ? recipe.name_ : recipe.summary_) = node.text;
+      continue;
+    }
+    expect_map(file, key, node);
+    if (key == "acceptable") {
+      for (const auto& [metric, bound] : node.entries) {
+        recipe.acceptable_.push_back(read_acceptable(file, metric, bound));
+      }
+    } else {
+      read_part(file, node, key == "fixed", recipe.values_);
+    }
+  }
+  if (recipe.name_.empty()) fail(file, root.line, "has no 'name'");
+  for (const char* needed : {"dataset.name", "model.name", "optimizer.name"}) {
+    if (!recipe.values_.contains(needed)) {
+      fail(file, root.line, fmt::format("has no '{}' in its fixed or its mutable part", needed));
+    }
+  }
+  return recipe;
+}
+
+void Recipe::set(std::string_view assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos) {
+    throw ValueError(fmt::format("'{}' sets nothing; expected key=value", printable(assignment)));
+  }
+  const std::string key(assignment.substr(0, equals));
+  const auto place = values_.find(key);
+  if (place == values_.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, value] : values_) {
+      if (!value.fixed) known.push_back(name);
+    }
+    throw_unknown_name(fmt::format("recipe '{}': mutable value", printable(name_)), key, known);
+  }
+  if (place->second.fixed) {
+    throw ValueError(fmt::format(
+        "recipe '{}': '{}' is fixed ({}:{}), because results with another value are not comparable; "
+        "copy the recipe under another name to change it",
+        printable(name_), key, printable(file_), place->second.line));
+  }
+  place->second.text = assignment.substr(equals + 1);
+  changes_.emplace_back(assignment);
+}
+
+Settings Recipe::section(std::string_view section) const {
+  const std::string prefix = std::string(section) + ".";
+  std::map<std::string, std::string, std::less<>> below;
+  int line = 0;
+  for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
+       ++it) {
+    below[it->first.substr(prefix.size())] = it->second.text;
+    line = line == 0 ? it->second.line : std::min(line, it->second.line);
+  }
+  return Settings(fmt::format("{}:{}: {}", printable(file_), line, section), std::move(below));
+}
+
+std::vector<std::string> Recipe::names_below(std::string_view section) const {
+  const std::string prefix = std::string(section) + ".";
+  std::set<std::string> names;
+  for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
+       ++it) {
+    const std::string rest = it->first.substr(prefix.size());
+    names.insert(rest.substr(0, rest.find('.')));
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string Recipe::checksum() const {
+  detail::Sha256 sum;
+  for (const auto& [key, value] : values_) {
+    if (key == "training.epochs" || key == "training.most_batches" || key.starts_with("metrics.")) {
+      continue;
+    }
+    // Lengths keep neighbours apart.
+    sum.add(fmt::format("{} {}\n{} {}\n", key.size(), key, value.text.size(), value.text));
+  }
+  return sum.digest();
+}
+
+std::string Recipe::command() const {
+  std::string result = "d5 train " + file_;
+  for (const std::string& change : changes_) result += " --set " + change;
+  return result;
+}
+
+Recipe load_recipe(const std::string& file_or_name) {
+  std::error_code ignored;
+  std::string path = file_or_name;
+  const bool is_name = file_or_name.find_first_of("/.") == std::string::npos;
+  if (is_name && !std::filesystem::exists(path, ignored)) {
+    const auto known = carried_recipes();
+    if (std::ranges::find(known, file_or_name) == known.end()) {
+      throw_unknown_name("recipe", file_or_name, known);
+    }
+    path = carried_file("recipes/" + file_or_name + ".yaml");
+  }
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  return Recipe::parse(read_file(path, kMostBytes), file_or_name);
+}
+
+std::vector<std::string> carried_recipes() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(carried_file("recipes"))) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace d5
