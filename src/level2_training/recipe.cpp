@@ -20,7 +20,8 @@ namespace {
 
 using detail::YamlNode;
 
-/// The sections that a recipe has, and their keys; "*" where the part that is named there knows them.
+/// The sections that a recipe has, and their keys; "*" where the part that is named there knows
+/// them.
 struct Section {
   const char* name;
   std::vector<std::string> keys;
@@ -50,8 +51,8 @@ void expect_known(const std::string& file, int line, const std::string& kind,
 
 void expect_map(const std::string& file, const std::string& name, const YamlNode& node) {
   if (!node.is_map) {
-    fail(file, node.line, fmt::format("'{}' is a value, expected 'key: value' lines below it",
-                                      printable(name)));
+    fail(file, node.line,
+         fmt::format("'{}' is a value, expected 'key: value' lines below it", printable(name)));
   }
 }
 
@@ -64,10 +65,12 @@ void flatten(const std::string& file, const std::string& prefix, const YamlNode&
       flatten(file, name, child, fixed, into);
       continue;
     }
-    const auto [place, fresh] = into.try_emplace(name, Recipe::Value{child.text, fixed, child.line});
+    const auto [place, fresh] =
+        into.try_emplace(name, Recipe::Value{child.text, fixed, child.line});
     if (!fresh) {
       fail(file, child.line,
-           fmt::format("'{}' is given twice, first in line {}", printable(name), place->second.line));
+           fmt::format("'{}' is given twice, first in line {}", printable(name),
+                       place->second.line));
     }
   }
 }
@@ -107,8 +110,8 @@ Recipe::Acceptable read_acceptable(const std::string& file, const std::string& m
       const std::array<const char*, 3> words{"last", "best", "median"};
       const auto word = std::ranges::find(words, child.text);
       if (word == words.end()) {
-        fail(file, child.line, fmt::format("of: '{}', expected last, best or median",
-                                           printable(child.text)));
+        fail(file, child.line,
+             fmt::format("of: '{}', expected last, best or median", printable(child.text)));
       }
       result.of = Recipe::Acceptable::Of(word - words.begin());
     } else {
@@ -119,7 +122,8 @@ Recipe::Acceptable read_acceptable(const std::string& file, const std::string& m
       result.value = value.number(key, 0);
     }
   }
-  if (!bounded) fail(file, node.line, fmt::format("'{}' has no at_least or at_most", printable(metric)));
+  if (!bounded)
+    fail(file, node.line, fmt::format("'{}' has no at_least or at_most", printable(metric)));
   return result;
 }
 
@@ -131,7 +135,8 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
   recipe.file_ = file;
   expect_map(file, "recipe", root);
   for (const auto& [key, node] : root.entries) {
-    expect_known(file, node.line, "key", key, {"name", "summary", "fixed", "mutable", "acceptable"});
+    expect_known(file, node.line, "key", key,
+                 {"name", "summary", "fixed", "mutable", "acceptable"});
     if (key == "name" || key == "summary") {
       if (node.is_map) fail(file, node.line, fmt::format("'{}' is a map, expected text", key));
       (key == "name" ? recipe.name_ : recipe.summary_) = node.text;
@@ -170,10 +175,11 @@ void Recipe::set(std::string_view assignment) {
     throw_unknown_name(fmt::format("recipe '{}': mutable value", printable(name_)), key, known);
   }
   if (place->second.fixed) {
-    throw ValueError(fmt::format(
-        "recipe '{}': '{}' is fixed ({}:{}), because results with another value are not comparable; "
-        "copy the recipe under another name to change it",
-        printable(name_), key, printable(file_), place->second.line));
+    throw ValueError(
+        fmt::format("recipe '{}': '{}' is fixed ({}:{}), because results with another value are "
+                    "not comparable; "
+                    "copy the recipe under another name to change it",
+                    printable(name_), key, printable(file_), place->second.line));
   }
   place->second.text = assignment.substr(equals + 1);
   changes_.emplace_back(assignment);

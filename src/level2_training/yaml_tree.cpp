@@ -78,7 +78,8 @@ class Builder final : public YAML::EventHandler {
   }
   /// A node's entries grow only while it is the innermost open one, so the pointers stay good.
   YamlNode& add(const YAML::Mark& mark) {
-    YamlNode& node = open_.empty() ? root : open_.back()->entries.emplace_back(key_, YamlNode{}).second;
+    YamlNode& node =
+        open_.empty() ? root : open_.back()->entries.emplace_back(key_, YamlNode{}).second;
     has_key_ = false;
     node.line = mark.line + 1;
     return node;

@@ -18,9 +18,8 @@ struct YamlNode {
 };
 
 /// The part of YAML that recipes are written in: one document of nested maps and scalars. Lists,
-/// anchors, aliases and tags are refused, as are files above 64 KiB, maps deeper than 6 or more than
-/// 1000 nodes, and a key given twice.
-/// Throws: FormatError with file and line.
+/// anchors, aliases and tags are refused, as are files above 64 KiB, maps deeper than 6 or more
+/// than 1000 nodes, and a key given twice. Throws: FormatError with file and line.
 [[nodiscard]] YamlNode parse_yaml(const std::string& text, const std::string& file);
 
 }  // namespace d5::detail

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/core/results.hpp"
+#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/recipe.hpp"
+#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training_metric.hpp"
+
+namespace d5 {
+
+/// How a recipe is run here; nothing in it changes what is trained.
+struct SessionOptions {
+  std::vector<std::string> frameworks = {"reference"};  ///< in order of preference for each node
+  std::string data = {};                ///< folder of the data set; empty: what it finds by itself
+  std::string checkpoint = {};          ///< file to write; empty: none
+  std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
+  std::int64_t checkpoint_every = 500;  ///< batches
+  std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
+
+  // The seams where training becomes distributed. Empty: as the recipe says.
+  std::function<std::unique_ptr<Sampler>(const SamplerEntry&, std::shared_ptr<const Dataset>,
+                                         const SamplerOptions&)>
+      make_train_sampler = {};
+  std::function<std::unique_ptr<Optimizer>(std::unique_ptr<Optimizer>)> wrap_optimizer = {};
+  /// Makes checkpoints of different ways to run one recipe differ: "ranks=2".
+  std::string variant = {};
+};
+
+/// A recipe made real: data, network, optimizer, trainer and metrics.
+///
+///     TrainingSession session(load_recipe("mnist-lenet"));
+///     for (const Measurement& result : session.run()) ...
+///
+/// An optimizer called "FRAMEWORK/NAME" is that framework's own.
+class TrainingSession {
+ public:
+  /// Throws: what its parts throw; NotFound where a recipe accepts a metric that is not measured.
+  explicit TrainingSession(const Recipe& recipe, SessionOptions options = {});
+
+  /// Trains, then judges: one record a metric, failed where it misses what the recipe accepts, or
+  /// where training met a loss that is not a number.
+  [[nodiscard]] std::vector<Measurement> run();
+
+  [[nodiscard]] Trainer& trainer() { return *trainer_; }
+  [[nodiscard]] Network& network() { return optimizer_->executor().network(); }
+  [[nodiscard]] const DatasetPair& data() const { return data_; }
+
+ private:
+  void make_data();
+  void make_optimizer();
+  void make_trainer();
+  void make_metrics();
+  [[nodiscard]] Measurement record(const TrainingMetric& metric, const std::string& failure) const;
+
+  Recipe recipe_;
+  SessionOptions options_;
+  std::uint64_t seed_ = 0;
+  std::string loss_, logits_, label_;
+  DatasetPair data_;
+  std::unique_ptr<Sampler> train_, test_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<Trainer> trainer_;
+  std::vector<std::shared_ptr<TrainingMetric>> metrics_;
+};
+
+/// Marks `result` failed, with the reason, if it misses `acceptable`.
+void judge(Measurement& result, const Recipe::Acceptable& acceptable);
+
+struct RecipeRun {
+  Results results;
+  bool accepted = false;  ///< every acceptable metric was met
+};
+
+/// Runs a recipe from beginning to end.
+[[nodiscard]] RecipeRun run_recipe(const Recipe& recipe, SessionOptions options = {});
+
+}  // namespace d5

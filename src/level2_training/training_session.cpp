@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_session.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "d5/core/environment.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/models.hpp"
+#include "level2_training/epoch_report.hpp"
+#include "level2_training/sha256.hpp"
+
+namespace d5 {
+namespace {
+
+std::int64_t positive(const Settings& settings, std::string_view name, std::int64_t fallback) {
+  const std::int64_t value = settings.integer(name, fallback);
+  if (value < 1) throw ValueError(fmt::format("{} is {}, expected 1 or more", name, value));
+  return value;
+}
+
+/// d5's own optimizer, or a framework's: "torch/adam".
+const OptimizerEntry& find_optimizer(const std::string& name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos) return optimizers().at(name);
+  return framework(name.substr(0, slash)).part<NativeOptimizers>().at(name.substr(slash + 1));
+}
+
+/// `settings` without its "name", which chose the part that they configure.
+Settings without_name(const Recipe& recipe, const std::string& section) {
+  auto values = recipe.section(section).values();
+  const std::string name = values.at("name");
+  values.erase("name");
+  return Settings(fmt::format("{}: {} {}", printable(recipe.file()), section, printable(name)),
+                  std::move(values));
+}
+
+}  // namespace
+
+TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options)
+    : recipe_(recipe), options_(std::move(options)) {
+  seed_ = std::uint64_t(recipe_.section("training").integer("seed", 0));
+  make_data();
+  make_optimizer();
+  make_trainer();
+  make_metrics();
+  if (!options_.resume.empty()) trainer_->resume(options_.resume);
+}
+
+void TrainingSession::make_data() {
+  const std::string name = recipe_.section("dataset").required_text("name");
+  Settings settings = without_name(recipe_, "dataset");
+  if (!options_.data.empty()) settings.set("data", options_.data);
+  data_ = datasets().at(name).open(settings);
+
+  const Settings sampling = recipe_.section("sampler");
+  const std::string tail = sampling.text("tail", "keep");
+  if (tail != "keep" && tail != "drop") {
+    throw ValueError(fmt::format("{}: sampler.tail is '{}', expected keep or drop",
+                                 printable(recipe_.file()), printable(tail)));
+  }
+  const SamplerOptions training{.batch_size = positive(sampling, "batch_size", 64),
+                                .tail = tail == "keep" ? Tail::keep : Tail::drop,
+                                .seed = seed_};
+  const SamplerEntry& entry = samplers().at(sampling.text("name", "shuffle"));
+  train_ = options_.make_train_sampler ? options_.make_train_sampler(entry, data_.train, training)
+                                       : entry.make(data_.train, training);
+  if (!data_.test) return;
+  test_ = samplers().at("ordered").make(
+      data_.test, {.batch_size = positive(recipe_.section("training"), "test_batch_size", 250)});
+}
+
+void TrainingSession::make_optimizer() {
+  const Settings model = recipe_.section("model");
+  loss_ = model.text("loss", "loss");
+  logits_ = model.text("logits", "logits");
+  label_ = model.text("label", "label");
+  Network network = models()
+                        .at(model.required_text("name"))
+                        .make({.seed = seed_,
+                               .classes = model.integer("classes", 0),
+                               .with_loss = true,
+                               .training = model.flag("training", false)});
+  auto executor =
+      make_executor(std::move(network), {.frameworks = options_.frameworks, .seed = seed_});
+  const std::string name = recipe_.section("optimizer").required_text("name");
+  optimizer_ =
+      find_optimizer(name).make(std::move(executor), loss_, without_name(recipe_, "optimizer"));
+  if (options_.wrap_optimizer) optimizer_ = options_.wrap_optimizer(std::move(optimizer_));
+}
+
+void TrainingSession::make_trainer() {
+  const Settings training = recipe_.section("training");
+  const std::string identity = detail::sha256(recipe_.checksum() + "\n" + options_.variant);
+  trainer_ =
+      std::make_unique<Trainer>(*optimizer_, *train_, test_.get(),
+                                TrainerOptions{.epochs = training.integer("epochs", 1),
+                                               .most_batches = training.integer("most_batches", 0),
+                                               .checkpoint = options_.checkpoint,
+                                               .checkpoint_every = options_.checkpoint_every,
+                                               .recipe = identity});
+}
+
+void TrainingSession::make_metrics() {
+  std::vector<std::string> names = recipe_.names_below("metrics");
+  for (const char* usual :
+       {"training_accuracy", "test_accuracy", "loss", "epoch_time", "batch_time"}) {
+    if (std::ranges::find(names, usual) == names.end()) names.emplace_back(usual);
+  }
+  for (const auto& acceptable : recipe_.acceptable()) {
+    if (std::ranges::find(names, acceptable.metric) == names.end())
+      names.push_back(acceptable.metric);
+  }
+  for (const std::string& name : names) {
+    const TrainingMetricEntry& entry = training_metrics().at(name);
+    auto values = recipe_.section("metrics." + name).values();
+    Settings settings(fmt::format("{}: metric {}", printable(recipe_.file()), name), values);
+    for (const auto& [key, value] : {std::pair{"logits", logits_}, {"label", label_}}) {
+      (void)settings.has(key);  // known to every metric, whether it asks or not
+      if (!settings.has(key)) settings.set(key, value);
+    }
+    metrics_.push_back(entry.make(settings));
+    settings.expect_all_read();
+    trainer_->events().add(metrics_.back());
+  }
+  if (options_.say) {
+    trainer_->events().add(std::make_shared<detail::EpochReport>(options_.say, metrics_));
+  }
+}
+
+std::vector<Measurement> TrainingSession::run() {
+  if (options_.say) {
+    options_.say(fmt::format("{}: {}, {} batches an epoch", printable(recipe_.name()),
+                             data_.train->description(), train_->batches()));
+  }
+  std::string failure;
+  try {
+    trainer_->run();
+  } catch (const NumericError& error) {
+    failure = error.what();
+    if (options_.say) options_.say(failure);
+  }
+  std::vector<Measurement> results;
+  for (const auto& metric : metrics_) results.push_back(record(*metric, failure));
+  return results;
+}
+
+Measurement TrainingSession::record(const TrainingMetric& metric,
+                                    const std::string& failure) const {
+  Measurement result{.subject = recipe_.name(),
+                     .command = recipe_.command(),
+                     .level = "training",
+                     .framework = fmt::format("{}", fmt::join(options_.frameworks, ",")),
+                     .framework_version = framework(options_.frameworks.front()).version(),
+                     .device = "cpu",
+                     .metric = metric.name(),
+                     .unit = metric.unit(),
+                     .direction = metric.direction(),
+                     .samples = {},
+                     .status = Status::passed,
+                     .reason = {},
+                     .conditions = {}};
+  result.conditions["dataset"] = data_.train->description();
+  result.conditions["seed"] = std::to_string(seed_);
+  result.conditions["recipe"] = recipe_.checksum();
+  result.conditions["steps"] = std::to_string(trainer_->step());
+  for (const char* key : {"model.name", "optimizer.name", "sampler.batch_size"}) {
+    const auto value = recipe_.values().find(key);
+    if (value != recipe_.values().end()) result.conditions[key] = value->second.text;
+  }
+  if (!options_.variant.empty()) result.conditions["variant"] = options_.variant;
+  metric.summarise(result);
+  if (!failure.empty()) {
+    result.status = Status::failed;
+    result.reason = failure;
+  }
+  for (const auto& acceptable : recipe_.acceptable()) {
+    if (acceptable.metric == metric.name()) judge(result, acceptable);
+  }
+  return result;
+}
+
+void judge(Measurement& result, const Recipe::Acceptable& acceptable) {
+  using enum Recipe::Acceptable::Of;
+  const bool at_least = acceptable.bound == Recipe::Acceptable::Bound::at_least;
+  const std::string wanted =
+      fmt::format("{} {}", at_least ? "at least" : "at most", acceptable.value);
+  result.conditions["accepted"] = wanted;
+  if (result.status == Status::failed) return;  // its reason says more
+  if (result.samples.empty()) {
+    result.status = Status::failed;
+    result.reason = fmt::format("there is no sample, {} is accepted", wanted);
+    return;
+  }
+  const auto [lowest, highest] = std::ranges::minmax(result.samples);
+  const double value = acceptable.of == last   ? result.samples.back()
+                       : acceptable.of == best ? (at_least ? highest : lowest)
+                                               : summarise(result.samples).median;
+  if (at_least ? value >= acceptable.value : value <= acceptable.value) return;
+  result.status = Status::failed;
+  result.reason = fmt::format("{} is not accepted: {} is", value, wanted);
+}
+
+RecipeRun run_recipe(const Recipe& recipe, SessionOptions options) {
+  TrainingSession session(recipe, std::move(options));
+  RecipeRun run;
+  run.results.measurements = session.run();
+  run.results.environment = environment();
+  run.accepted = std::ranges::none_of(run.results.measurements, [](const Measurement& result) {
+    return result.status == Status::failed;
+  });
+  return run;
+}
+
+}  // namespace d5
