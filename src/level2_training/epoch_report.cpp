@@ -8,8 +8,8 @@
 namespace d5::detail {
 
 void EpochReport::after_epoch(Trainer& trainer, std::int64_t epoch) {
-  std::string line = fmt::format("epoch {} of {}, step {}", epoch + 1,
-                                 trainer.options().epochs, trainer.step());
+  std::string line =
+      fmt::format("epoch {} of {}, step {}", epoch + 1, trainer.options().epochs, trainer.step());
   for (const auto& metric : metrics_) {
     if (metric->samples().empty()) continue;
     const std::string unit = metric->unit() == "1" ? "" : " " + metric->unit();

@@ -68,7 +68,8 @@ void Trainer::run_batch(const Batch& batch) {
   const double loss = detail::scalar_loss(outputs, optimizer_.loss());
   if (!std::isfinite(loss)) {
     throw NumericError(fmt::format(
-        "epoch {} of {}, batch {} of {}: the loss is {}; lower the learning rate, or look at the data of this "
+        "epoch {} of {}, batch {} of {}: the loss is {}; lower the learning rate, or look at the "
+        "data of this "
         "batch{}",
         batch.epoch + 1, options_.epochs, batch.index + 1, train_.batches(), loss,
         options_.checkpoint.empty()

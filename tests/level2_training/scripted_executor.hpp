@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5::test {
+
+/// An executor that computes nothing: a script writes the gradients and returns the loss of each
+/// step. What optimizers and trainers do with gradients can be checked by hand.
+class ScriptedExecutor final : public GraphExecutor {
+ public:
+  using Script = std::function<double(Network&, std::int64_t step)>;
+
+  explicit ScriptedExecutor(std::vector<std::pair<std::string, Tensor>> parameters, Script script)
+      : network_("scripted"), script_(std::move(script)) {
+    std::vector<std::string> names;
+    for (auto& [name, value] : parameters) {
+      network_.add_parameter(name, std::move(value));
+      names.push_back(name);
+    }
+    network_.add_node("Sum", names, {"loss"});
+    network_.add_output("loss");
+  }
+
+  const ValueMap& inference(const ValueMap&) override { return outputs_; }
+  const ValueMap& inference_and_backprop(const ValueMap&, std::string_view) override {
+    outputs_["loss"] = Tensor::scalar(script_(network_, step_++));
+    return outputs_;
+  }
+  const Tensor& input_gradient(std::string_view) const override { throw NotFound("no inputs"); }
+  Network& network() override { return network_; }
+  EventList& events() override { return events_; }
+  std::string framework() const override { return "scripted"; }
+
+ private:
+  Network network_;
+  Script script_;
+  EventList events_;
+  ValueMap outputs_;
+  std::int64_t step_ = 0;
+};
+
+}  // namespace d5::test
