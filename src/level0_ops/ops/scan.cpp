@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scan: a graph run over the slices of tensors, with a state.
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/subgraph_runner.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "level0_ops/element_moving.hpp"
+#include "level0_ops/stack_values.hpp"
+
+namespace d5::ops {
+namespace {
+
+using View = onnx::nodes::Scan;
+using Integers = std::vector<std::int64_t>;
+
+/// The body takes states and one slice of each scanned input; it gives states and slices that are
+/// stacked. A direction of 1 goes backwards.
+class Scan final : public Operator {
+ public:
+  explicit Scan(const onnx::Node& node)
+      : scanned_(std::size_t(View(node).num_scan_inputs())),
+        input_axes_(View(node).scan_input_axes().value_or(Integers())),
+        input_directions_(View(node).scan_input_directions().value_or(Integers())),
+        output_axes_(View(node).scan_output_axes().value_or(Integers())),
+        output_directions_(View(node).scan_output_directions().value_or(Integers())) {
+    if (View(node).num_scan_inputs() < 1 || scanned_ > node.inputs.size()) {
+      throw ValueError(fmt::format("{}: num_scan_inputs is {} but there are {} inputs",
+                                   onnx::describe(node), View(node).num_scan_inputs(),
+                                   node.inputs.size()));
+    }
+  }
+
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return std::vector<ValueDesc>(context.output_count());
+  }
+
+  void forward(OpContext& context) override {
+    SubgraphRunner& body = context.services().subgraph("body");
+    const std::size_t states = context.input_count() - scanned_;
+    if (body.input_count() != context.input_count() || body.output_count() < states) {
+      throw ShapeError(fmt::format(
+          "{}: {} inputs and {} states do not fit a body of {} inputs and "
+          "{} outputs",
+          context.who(), context.input_count(), states, body.input_count(), body.output_count()));
+    }
+    const std::int64_t length = common_length(context, states);
+    if (length > context.services().iteration_budget()) {
+      throw ValueError(fmt::format("{}: {} slices exceed the budget of {} iterations",
+                                   context.who(), length, context.services().iteration_budget()));
+    }
+    std::vector<Value> arguments(context.input_count());
+    for (std::size_t k = 0; k < states; ++k) arguments[k] = context.input_value(k);
+    std::vector<std::vector<Value>> stacks(body.output_count() - states);
+    for (std::int64_t t = 0; t < length; ++t) {
+      for (std::size_t k = 0; k < scanned_; ++k) {
+        arguments[states + k] =
+            slice(context, states, k, at(input_directions_, k) ? length - 1 - t : t);
+      }
+      std::vector<Value> results = body.run(arguments);
+      for (std::size_t k = 0; k < states; ++k) arguments[k] = std::move(results[k]);
+      for (std::size_t k = 0; k < stacks.size(); ++k) {
+        stacks[k].push_back(std::move(results[states + k]));
+      }
+    }
+    for (std::size_t k = 0; k < context.outputs.size(); ++k) {
+      if (!context.wants_output(k)) continue;
+      if (k < states) {
+        context.set_output(
+            k, length == 0 ? Value(arguments[k].tensor().copy()) : std::move(arguments[k]));
+        continue;
+      }
+      auto& stack = stacks.at(k - states);
+      if (stack.empty()) {
+        throw ShapeError(fmt::format("{}: there is nothing to scan, and no shape for output {}",
+                                     context.who(), k));
+      }
+      if (at(output_directions_, k - states)) std::reverse(stack.begin(), stack.end());
+      context.set_output(k, detail::stack_values(context, stack, at(output_axes_, k - states)));
+    }
+  }
+
+ private:
+  static std::int64_t at(const Integers& values, std::size_t k) {
+    return k < values.size() ? values[k] : 0;
+  }
+
+  [[nodiscard]] std::size_t axis(const OpContext& context, std::size_t states,
+                                 std::size_t k) const {
+    return normalize_axis(at(input_axes_, k), context.input(states + k).shape().rank(),
+                          context.who());
+  }
+
+  [[nodiscard]] std::int64_t common_length(const OpContext& context, std::size_t states) const {
+    const std::int64_t first = context.input(states).shape()[axis(context, states, 0)];
+    for (std::size_t k = 1; k < scanned_; ++k) {
+      const std::int64_t length = context.input(states + k).shape()[axis(context, states, k)];
+      if (length != first) {
+        throw ShapeError(
+            fmt::format("{}: scanned inputs have {} and {} slices", context.who(), first, length));
+      }
+    }
+    return first;
+  }
+
+  [[nodiscard]] Value slice(const OpContext& context, std::size_t states, std::size_t k,
+                            std::int64_t t) const {
+    const Tensor& x = context.input(states + k);
+    const std::size_t d = axis(context, states, k), rank = x.shape().rank();
+    Shape shape;
+    for (std::size_t i = 0; i < rank; ++i) {
+      if (i != d) shape.push_back(x.shape()[i]);
+    }
+    Tensor result = context.services().allocate(TensorDesc{x.dtype(), shape});
+    const std::int64_t inner = x.shape().elements(d + 1, rank);
+    detail::StridedLoop loop(2);
+    loop.add(x.shape().elements(0, d), {inner, x.shape()[d] * inner});
+    loop.add(inner, {1, 1});
+    detail::copy_strided(x.dtype(), loop, result.raw(), detail::element(x, t * inner));
+    return result;
+  }
+
+  std::size_t scanned_;
+  Integers input_axes_, input_directions_, output_axes_, output_directions_;
+};
+
+}  // namespace
+
+// Version 8 had batches and lengths, and was replaced by the next one.
+void register_scan(OperatorRegistry& registry) { registry.add<Scan>("Scan", {.since = 9}); }
+
+}  // namespace d5::ops

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// SequenceConstruct, SequenceEmpty, SequenceInsert, SequenceErase, SequenceAt, SequenceLength.
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "level0_ops/integers_input.hpp"
+
+namespace d5::ops {
+namespace {
+
+/// Throws: TypeError if the input is something else.
+const ValueDesc& sequence_desc(const InferContext& context, std::size_t i) {
+  const ValueDesc& desc = context.value(i);
+  if (desc.kind == ValueKind::sequence) return desc;
+  throw TypeError(
+      fmt::format("{}: input {} is {}, expected a sequence", context.who(), i, to_string(desc)));
+}
+
+/// The position that an optional scalar input says, in [-size, last]; counted from the front.
+std::size_t position(const OpContext& context, std::size_t input, std::int64_t size,
+                     std::int64_t last) {
+  const auto given = detail::integers_of(context.input(input), context.node().op_type);
+  if (given.size() != 1) {
+    throw ShapeError(fmt::format("{}: the position is {}, expected a scalar", context.who(),
+                                 to_string(context.input(input).shape())));
+  }
+  if (given[0] < -size || given[0] > last) {
+    throw ValueError(fmt::format("{}: position {} is outside [{}, {}] of a sequence of {}",
+                                 context.who(), given[0], -size, last, size));
+  }
+  return std::size_t(given[0] < 0 ? given[0] + size : given[0]);
+}
+
+/// A tensor of the plan lives shorter than a sequence: a sequence keeps copies.
+class SequenceConstruct final : public Operator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    for (std::size_t i = 1; i < context.input_count(); ++i) {
+      if (context.dtype(i) != context.dtype(0)) {
+        throw TypeError(fmt::format("{}: input {} is {} but input 0 is {}", context.who(), i,
+                                    name_of(context.dtype(i)), name_of(context.dtype(0))));
+      }
+    }
+    return {ValueDesc::sequence_of(context.input(0))};
+  }
+  void forward(OpContext& context) override {
+    Sequence result{context.input(0).desc(), {}};
+    for (std::size_t i = 0; i < context.input_count(); ++i) {
+      result.values.push_back(context.input(i).copy());
+    }
+    context.set_output(0, std::move(result));
+  }
+};
+
+class SequenceEmpty final : public Operator {
+ public:
+  explicit SequenceEmpty(const onnx::Node& node)
+      : dtype_(DType(
+            onnx::nodes::SequenceEmpty(node).dtype().value_or(std::int64_t(DType::float32)))) {}
+  std::vector<ValueDesc> infer(const InferContext&) const override {
+    return {ValueDesc::sequence_of(TensorDesc{dtype_, {}})};
+  }
+  void forward(OpContext& context) override {
+    context.set_output(0, Sequence{TensorDesc{dtype_, {}}, {}});
+  }
+
+ private:
+  DType dtype_;
+};
+
+class SequenceInsert final : public Operator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    const ValueDesc& sequence = sequence_desc(context, 0);
+    const ValueDesc& value = context.value(1);
+    const bool typed = sequence.element && sequence.element->is_tensor() && value.is_tensor();
+    if (typed && sequence.element->tensor.dtype != value.tensor.dtype) {
+      throw TypeError(fmt::format("{}: {} is to be inserted into a {}", context.who(),
+                                  to_string(value), to_string(sequence)));
+    }
+    return {sequence};
+  }
+  void forward(OpContext& context) override {
+    Sequence result = context.input_value(0).sequence();
+    const auto size = std::int64_t(result.values.size());
+    const std::size_t place =
+        context.has_input(2) ? position(context, 2, size, size) : result.values.size();
+    result.values.insert(result.values.begin() + std::ptrdiff_t(place), context.input(1).copy());
+    context.set_output(0, std::move(result));
+  }
+};
+
+class SequenceErase final : public Operator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return {sequence_desc(context, 0)};
+  }
+  void forward(OpContext& context) override {
+    Sequence result = context.input_value(0).sequence();
+    const auto size = std::int64_t(result.values.size());
+    if (size == 0) throw ValueError(fmt::format("{}: the sequence is empty", context.who()));
+    const std::size_t place =
+        context.has_input(1) ? position(context, 1, size, size - 1) : std::size_t(size - 1);
+    result.values.erase(result.values.begin() + std::ptrdiff_t(place));
+    context.set_output(0, std::move(result));
+  }
+};
+
+/// What the output is, only the sequence's content tells.
+class SequenceAt final : public Operator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    sequence_desc(context, 0);
+    return {ValueDesc{}};
+  }
+  void forward(OpContext& context) override {
+    const auto& values = context.input_value(0).sequence().values;
+    const auto size = std::int64_t(values.size());
+    context.set_output(0, values[position(context, 1, size, size - 1)]);
+  }
+};
+
+class SequenceLength final : public Operator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    sequence_desc(context, 0);
+    return {TensorDesc{DType::int64, Shape{}}};
+  }
+  void forward(OpContext& context) override {
+    *context.output(0).data<std::int64_t>() =
+        std::int64_t(context.input_value(0).sequence().values.size());
+  }
+};
+
+}  // namespace
+
+void register_sequence(OperatorRegistry& registry) {
+  registry.add<SequenceConstruct>("SequenceConstruct", {.since = 11});
+  registry.add<SequenceEmpty>("SequenceEmpty", {.since = 11});
+  registry.add<SequenceInsert>("SequenceInsert", {.since = 11});
+  registry.add<SequenceErase>("SequenceErase", {.since = 11});
+  registry.add<SequenceAt>("SequenceAt", {.since = 11});
+  registry.add<SequenceLength>("SequenceLength", {.since = 11});
+}
+
+}  // namespace d5::ops

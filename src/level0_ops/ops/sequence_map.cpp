@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// SequenceMap: a graph run on each element of sequences.
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/subgraph_runner.hpp"
+
+namespace d5::ops {
+namespace {
+
+/// Other sequences are as long as the first; a tensor is given to every run.
+class SequenceMap final : public Operator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return std::vector<ValueDesc>(context.output_count());
+  }
+
+  void forward(OpContext& context) override {
+    SubgraphRunner& body = context.services().subgraph("body");
+    const std::size_t length = context.input_value(0).sequence().values.size();
+    std::vector<Sequence> outputs(context.outputs.size());
+    std::vector<Value> arguments(context.input_count());
+    for (std::size_t t = 0; t < length; ++t) {
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const Value& input = context.input_value(i);
+        if (input.kind() != ValueKind::sequence) {
+          arguments[i] = input;
+        } else if (const auto& values = input.sequence().values; values.size() == length) {
+          arguments[i] = values[t];
+        } else {
+          throw ShapeError(fmt::format("{}: sequences of {} and {} elements", context.who(), length,
+                                       values.size()));
+        }
+      }
+      std::vector<Value> results = body.run(arguments);
+      for (std::size_t k = 0; k < outputs.size(); ++k) {
+        outputs[k].element = results.at(k).desc();
+        outputs[k].values.push_back(std::move(results[k]));
+      }
+    }
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      if (context.wants_output(k)) context.set_output(k, std::move(outputs[k]));
+    }
+  }
+};
+
+}  // namespace
+
+void register_sequence_map(OperatorRegistry& registry) {
+  registry.add<SequenceMap>("SequenceMap", {.since = 17});
+}
+
+}  // namespace d5::ops
