@@ -13,16 +13,14 @@ namespace {
 // Products of two sizes stay far below 2^63.
 constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
 
-std::vector<std::int64_t> sizes(const onnx::Node& node, std::string_view name, std::int64_t least) {
-  const auto* values = node.attribute<std::vector<std::int64_t>>(name);
-  if (!values) return {};
-  for (const std::int64_t value : *values) {
+void check_range(const onnx::Node& node, std::string_view name,
+                 const std::vector<std::int64_t>& values, std::int64_t least) {
+  for (const std::int64_t value : values) {
     if (value < least || value > kMostSize) {
       throw ValueError(fmt::format("{}: {} holds {}, expected numbers from {} to 2^30",
                                    onnx::describe(node), name, value, least));
     }
   }
-  return *values;
 }
 
 std::int64_t get(const std::vector<std::int64_t>& values, std::size_t i, std::int64_t fallback) {
@@ -48,28 +46,27 @@ Shape Window::output_shape(std::int64_t batch, std::int64_t channels) const {
   return shape;
 }
 
-WindowAttributes::WindowAttributes(const onnx::Node& node)
-    : kernel_(sizes(node, "kernel_shape", 1)),
-      strides_(sizes(node, "strides", 1)),
-      dilations_(sizes(node, "dilations", 1)),
-      pads_(sizes(node, "pads", 0)) {
-  if (kernel_.size() > 3) {
+WindowAttributes::WindowAttributes(const onnx::Node& node, Given given)
+    : given_(std::move(given)) {
+  check_range(node, "kernel_shape", given_.kernel_shape, 1);
+  check_range(node, "strides", given_.strides, 1);
+  check_range(node, "dilations", given_.dilations, 1);
+  check_range(node, "pads", given_.pads, 0);
+  if (given_.kernel_shape.size() > 3) {
     throw Unsupported(fmt::format("{}: kernel_shape has {} dimensions, at most 3 are supported",
-                                  onnx::describe(node), kernel_.size()));
+                                  onnx::describe(node), given_.kernel_shape.size()));
   }
-  if (const auto* value = node.attribute<std::int64_t>("ceil_mode")) ceil_ = *value != 0;
-  if (const auto* word = node.attribute<std::string>("auto_pad")) {
-    if (*word == "VALID") {
-      padding_ = Padding::valid;
-    } else if (*word == "SAME_UPPER") {
-      padding_ = Padding::same_upper;
-    } else if (*word == "SAME_LOWER") {
-      padding_ = Padding::same_lower;
-    } else if (*word != "NOTSET" && !word->empty()) {
-      throw ValueError(
-          fmt::format("{}: auto_pad is '{}', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER",
-                      onnx::describe(node), printable(*word)));
-    }
+  const std::string& word = given_.auto_pad;
+  if (word == "VALID") {
+    padding_ = Padding::valid;
+  } else if (word == "SAME_UPPER") {
+    padding_ = Padding::same_upper;
+  } else if (word == "SAME_LOWER") {
+    padding_ = Padding::same_lower;
+  } else if (word != "NOTSET" && !word.empty()) {
+    throw ValueError(
+        fmt::format("{}: auto_pad is '{}', expected NOTSET, VALID, SAME_UPPER or SAME_LOWER",
+                    onnx::describe(node), printable(word)));
   }
 }
 
@@ -98,9 +95,9 @@ Window WindowAttributes::resolve(const Shape& input, const std::vector<std::int6
     throw ShapeError(fmt::format("{}: {} has {} numbers, expected {} for an input of {}", who, name,
                                  count, expected, to_string(input)));
   };
-  check("strides", strides_.size(), window.rank);
-  check("dilations", dilations_.size(), window.rank);
-  check("pads", pads_.size(), 2 * window.rank);
+  check("strides", given_.strides.size(), window.rank);
+  check("dilations", given_.dilations.size(), window.rank);
+  check("pads", given_.pads.size(), 2 * window.rank);
   if (kernel.size() != window.rank) {
     throw ShapeError(fmt::format("{}: the kernel has {} spatial sizes, but the input is {}", who,
                                  kernel.size(), to_string(input)));
@@ -109,8 +106,8 @@ Window WindowAttributes::resolve(const Shape& input, const std::vector<std::int6
     WindowAxis& axis = window.axes[window.axes.size() - window.rank + i];
     axis.input = input[i + 2];
     axis.kernel = kernel[i];
-    axis.stride = get(strides_, i, 1);
-    axis.dilation = get(dilations_, i, 1);
+    axis.stride = get(given_.strides, i, 1);
+    axis.dilation = get(given_.dilations, i, 1);
     const std::int64_t extent = (axis.kernel - 1) * axis.dilation + 1;
     if (padding_ == Padding::same_upper || padding_ == Padding::same_lower) {
       axis.output = (axis.input + axis.stride - 1) / axis.stride;
@@ -121,8 +118,8 @@ Window WindowAttributes::resolve(const Shape& input, const std::vector<std::int6
       continue;
     }
     if (padding_ == Padding::explicitly) {
-      axis.pad_begin = get(pads_, i, 0);
-      axis.pad_end = get(pads_, i + window.rank, 0);
+      axis.pad_begin = get(given_.pads, i, 0);
+      axis.pad_end = get(given_.pads, i + window.rank, 0);
     }
     const std::int64_t room = axis.input + axis.pad_begin + axis.pad_end - extent;
     if (room < 0) {
@@ -133,7 +130,7 @@ Window WindowAttributes::resolve(const Shape& input, const std::vector<std::int6
     }
     axis.output = room / axis.stride + 1;
     // A last, partial window counts if it begins before the padding at the end.
-    if (ceil_ && padding_ == Padding::explicitly && room % axis.stride != 0 &&
+    if (given_.ceil_mode && padding_ == Padding::explicitly && room % axis.stride != 0 &&
         axis.output * axis.stride < axis.input + axis.pad_begin) {
       ++axis.output;
     }

@@ -76,10 +76,34 @@ struct Window {
 /// The attributes that Conv and the pooling operators share.
 class WindowAttributes {
  public:
+  /// As a node gives them; what is empty was left out.
+  struct Given {
+    std::vector<std::int64_t> kernel_shape, strides, dilations, pads;
+    std::string auto_pad = "NOTSET";
+    bool ceil_mode = false;
+  };
   /// Throws: ValueError for sizes outside their range, Unsupported above three dimensions.
-  explicit WindowAttributes(const onnx::Node& node);
+  WindowAttributes(const onnx::Node& node, Given given);
+  /// Of a typed view that has these attributes, or some of them.
+  template <class View>
+  static WindowAttributes of(const View& view) {
+    Given given;
+    if constexpr (requires { view.kernel_shape().value(); }) {
+      given.kernel_shape = view.kernel_shape().value_or(std::vector<std::int64_t>{});
+    } else {
+      given.kernel_shape = view.kernel_shape();
+    }
+    given.strides = view.strides().value_or(std::vector<std::int64_t>{});
+    given.pads = view.pads().value_or(std::vector<std::int64_t>{});
+    given.auto_pad = view.auto_pad();
+    if constexpr (requires { view.dilations(); }) {
+      given.dilations = view.dilations().value_or(std::vector<std::int64_t>{});
+    }
+    if constexpr (requires { view.ceil_mode(); }) given.ceil_mode = view.ceil_mode() != 0;
+    return WindowAttributes(view.node(), std::move(given));
+  }
 
-  [[nodiscard]] const std::vector<std::int64_t>& kernel() const { return kernel_; }
+  [[nodiscard]] const std::vector<std::int64_t>& kernel() const { return given_.kernel_shape; }
 
   /// The window over the spatial dimensions of `input` (N x C x spatial). `kernel` replaces the
   /// attribute where that was not given.
@@ -91,9 +115,8 @@ class WindowAttributes {
 
  private:
   enum class Padding { explicitly, valid, same_upper, same_lower };
-  std::vector<std::int64_t> kernel_, strides_, dilations_, pads_;
+  Given given_;
   Padding padding_ = Padding::explicitly;
-  bool ceil_ = false;
 };
 
 }  // namespace d5

@@ -6,6 +6,7 @@
 
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
 #include "level0_ops/columns.hpp"
 #include "level0_ops/matrix_product.hpp"
 #include "level0_ops/window.hpp"
@@ -20,8 +21,9 @@ constexpr std::int64_t kTileBytes = 1 << 20;
 /// y is N x M x output. Accumulation order is fixed for a given number of threads.
 class Conv final : public Operator {
  public:
-  explicit Conv(const onnx::Node& node) : attributes_(node) {
-    if (const auto* group = node.attribute<std::int64_t>("group")) group_ = *group;
+  explicit Conv(const onnx::Node& node)
+      : attributes_(WindowAttributes::of(onnx::nodes::Conv(node))),
+        group_(onnx::nodes::Conv(node).group()) {
     if (group_ < 1) {
       throw ValueError(
           fmt::format("{}: group is {}, expected 1 or more", onnx::describe(node), group_));
@@ -243,7 +245,7 @@ class Conv final : public Operator {
   }
 
   WindowAttributes attributes_;
-  std::int64_t group_ = 1;
+  std::int64_t group_;
   // Of the plan:
   Problem p_;
   std::int64_t rows_per_tile_ = 1, tiles_ = 0, chunks_ = 1, columns_size_ = 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
 
 namespace d5::ops {
 namespace {
@@ -18,24 +19,12 @@ namespace {
 /// `mean` divides by the sum of the weights of all labels that are not ignored.
 class CrossEntropyLoss final : public Operator {
  public:
-  /// What the first input holds.
-  enum class Input { scores, log_probabilities };
-
-  CrossEntropyLoss(const onnx::Node& node, Input input)
-      : input_(input), wants_log_prob_(input == Input::scores && node.has_output(1)) {
-    if (const auto* value = node.attribute<std::int64_t>("ignore_index")) ignored_ = *value;
-    const auto* word = node.attribute<std::string>("reduction");
-    if (!word || *word == "mean") {
-      reduction_ = Reduction::mean;
-    } else if (*word == "sum") {
-      reduction_ = Reduction::sum;
-    } else if (*word == "none") {
-      reduction_ = Reduction::none;
-    } else {
-      throw ValueError(fmt::format("{}: reduction is '{}', expected none, sum or mean",
-                                   onnx::describe(node), printable(*word)));
-    }
+  explicit CrossEntropyLoss(const onnx::nodes::SoftmaxCrossEntropyLoss& view)
+      : CrossEntropyLoss(view, Input::scores) {
+    wants_log_prob_ = view.node().has_output(1);
   }
+  explicit CrossEntropyLoss(const onnx::nodes::NegativeLogLikelihoodLoss& view)
+      : CrossEntropyLoss(view, Input::log_probabilities) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const Shape& scores = context.shape(0);
@@ -136,7 +125,24 @@ class CrossEntropyLoss final : public Operator {
   bool backward_needs_output(std::size_t output) const override { return output == 1; }
 
  private:
+  /// What the first input holds.
+  enum class Input { scores, log_probabilities };
   enum class Reduction { none, sum, mean };
+
+  template <class View>
+  CrossEntropyLoss(const View& view, Input input) : input_(input), ignored_(view.ignore_index()) {
+    const std::string word = view.reduction();
+    if (word == "mean") {
+      reduction_ = Reduction::mean;
+    } else if (word == "sum") {
+      reduction_ = Reduction::sum;
+    } else if (word == "none") {
+      reduction_ = Reduction::none;
+    } else {
+      throw ValueError(fmt::format("{}: reduction is '{}', expected none, sum or mean",
+                                   onnx::describe(view.node()), printable(word)));
+    }
+  }
 
   /// `f(place, label, element)`: the label's place, its class, or -1 if ignored, and which of the
   /// scores' elements it chooses.
@@ -200,9 +206,9 @@ class CrossEntropyLoss final : public Operator {
   }
 
   Input input_;
-  bool wants_log_prob_;
-  Reduction reduction_ = Reduction::mean;
   std::optional<std::int64_t> ignored_;
+  Reduction reduction_ = Reduction::mean;
+  bool wants_log_prob_ = false;
   // Of the plan:
   std::int64_t batch_ = 0, classes_ = 0, inner_ = 1;
   std::size_t saved_ = 0;
@@ -212,13 +218,12 @@ class CrossEntropyLoss final : public Operator {
 }  // namespace
 
 void register_cross_entropy_loss(OperatorRegistry& registry) {
-  const auto of = [](CrossEntropyLoss::Input input) {
-    return
-        [input](const onnx::Node& node) { return std::make_unique<CrossEntropyLoss>(node, input); };
-  };
-  registry.add("SoftmaxCrossEntropyLoss", {.since = 12}, of(CrossEntropyLoss::Input::scores));
-  registry.add("NegativeLogLikelihoodLoss", {.since = 12},
-               of(CrossEntropyLoss::Input::log_probabilities));
+  registry.add("SoftmaxCrossEntropyLoss", {.since = 12}, [](const onnx::Node& node) {
+    return std::make_unique<CrossEntropyLoss>(onnx::nodes::SoftmaxCrossEntropyLoss(node));
+  });
+  registry.add("NegativeLogLikelihoodLoss", {.since = 12}, [](const onnx::Node& node) {
+    return std::make_unique<CrossEntropyLoss>(onnx::nodes::NegativeLogLikelihoodLoss(node));
+  });
 }
 
 }  // namespace d5::ops

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
 #include "level0_ops/matrix_product.hpp"
 
 namespace d5::ops {
@@ -13,12 +14,12 @@ namespace {
 /// Shapes: A' is M x K, B' is K x N, Y is M x N; C is optional and broadcasts to Y.
 class Gemm final : public Operator {
  public:
-  explicit Gemm(const onnx::Node& node) {
-    if (const auto* value = node.attribute<float>("alpha")) alpha_ = *value;
-    if (const auto* value = node.attribute<float>("beta")) beta_ = *value;
-    if (const auto* value = node.attribute<std::int64_t>("transA")) transposed_a_ = *value != 0;
-    if (const auto* value = node.attribute<std::int64_t>("transB")) transposed_b_ = *value != 0;
-  }
+  explicit Gemm(const onnx::nodes::Gemm& view)
+      : alpha_(view.alpha()),
+        beta_(view.beta()),
+        transposed_a_(view.transA() != 0),
+        transposed_b_(view.transB() != 0) {}
+  explicit Gemm(const onnx::Node& node) : Gemm(onnx::nodes::Gemm(node)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const Sizes s = sizes(context);
@@ -150,8 +151,8 @@ class Gemm final : public Operator {
     }
   }
 
-  float alpha_ = 1, beta_ = 1;
-  bool transposed_a_ = false, transposed_b_ = false;
+  float alpha_, beta_;
+  bool transposed_a_, transposed_b_;
   Sizes s_;
   std::int64_t c_rows_ = 1, c_columns_ = 1;
 };

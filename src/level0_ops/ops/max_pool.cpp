@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
 #include "level0_ops/window.hpp"
 
 namespace d5::ops {
@@ -28,27 +30,22 @@ bool is_nan(T value) {
 /// all of x; column-major order concerns the spatial sizes alone. A NaN is the largest of all.
 class MaxPool final : public Operator {
  public:
-  enum class Reach { window, whole };
-
-  MaxPool(const onnx::Node& node, Reach reach)
-      : attributes_(node), reach_(reach), wants_indices_(node.has_output(1)) {
-    if (const auto* order = node.attribute<std::int64_t>("storage_order")) {
-      if (*order != 0 && *order != 1) {
-        throw ValueError(
-            fmt::format("{}: storage_order is {}, expected 0 or 1", onnx::describe(node), *order));
-      }
-      column_major_ = *order == 1;
+  /// GlobalMaxPool has no attributes.
+  explicit MaxPool(const onnx::nodes::GlobalMaxPool&) {}
+  explicit MaxPool(const onnx::nodes::MaxPool& view)
+      : attributes_(WindowAttributes::of(view)), wants_indices_(view.node().has_output(1)) {
+    const std::int64_t order = view.storage_order();
+    if (order != 0 && order != 1) {
+      throw ValueError(fmt::format("{}: storage_order is {}, expected 0 or 1",
+                                   onnx::describe(view.node()), order));
     }
-    if (reach_ == Reach::window && attributes_.kernel().empty()) {
-      throw FormatError(
-          fmt::format("{}: attribute kernel_shape is required but missing", onnx::describe(node)));
-    }
+    column_major_ = order == 1;
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const Shape y = window(context).output_shape(context.shape(0)[0], context.shape(0)[1]);
     std::vector<ValueDesc> outputs{TensorDesc{context.dtype(0), y}};
-    if (reach_ == Reach::window) outputs.push_back(TensorDesc{DType::int64, y});
+    if (attributes_) outputs.push_back(TensorDesc{DType::int64, y});
     return outputs;
   }
 
@@ -117,8 +114,8 @@ class MaxPool final : public Operator {
 
  private:
   Window window(const InferContext& context) const {
-    if (reach_ == Reach::whole) return WindowAttributes::whole(context.shape(0), context.who());
-    return attributes_.resolve(context.shape(0), attributes_.kernel(), context.who());
+    if (!attributes_) return WindowAttributes::whole(context.shape(0), context.who());
+    return attributes_->resolve(context.shape(0), attributes_->kernel(), context.who());
   }
 
   template <class T>
@@ -148,9 +145,8 @@ class MaxPool final : public Operator {
     return plane * window_.input_size() + winner;
   }
 
-  WindowAttributes attributes_;
-  Reach reach_;
-  bool wants_indices_, column_major_ = false;
+  std::optional<WindowAttributes> attributes_;  ///< none: the window is all of a channel
+  bool wants_indices_ = false, column_major_ = false;
   // Of the plan:
   Window window_;
   std::int64_t planes_ = 0;
@@ -161,11 +157,12 @@ class MaxPool final : public Operator {
 }  // namespace
 
 void register_max_pool(OperatorRegistry& registry) {
-  const auto of = [](MaxPool::Reach reach) {
-    return [reach](const onnx::Node& node) { return std::make_unique<MaxPool>(node, reach); };
-  };
-  registry.add("MaxPool", {}, of(MaxPool::Reach::window));
-  registry.add("GlobalMaxPool", {}, of(MaxPool::Reach::whole));
+  registry.add("MaxPool", {}, [](const onnx::Node& node) {
+    return std::make_unique<MaxPool>(onnx::nodes::MaxPool(node));
+  });
+  registry.add("GlobalMaxPool", {}, [](const onnx::Node& node) {
+    return std::make_unique<MaxPool>(onnx::nodes::GlobalMaxPool(node));
+  });
 }
 
 }  // namespace d5::ops

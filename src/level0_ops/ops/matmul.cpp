@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix product over stacks of matrices, as NumPy's matmul.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "d5/core/threads.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "level0_ops/matrix_product.hpp"
+
+namespace d5::ops {
+namespace {
+
+using MatMulTypes =
+    Join<RealTypes, Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>>;
+
+/// Shapes: A is ... x M x K, B is ... x K x N; the dots broadcast. A vector is a row at the left, a
+/// column at the right, and its dimension is missing from Y.
+class MatMul final : public Operator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return {TensorDesc{context.dtype(0), problem(context).y}};
+  }
+
+  void plan(PlanContext& context) override { p_ = problem(context); }
+
+  void forward(OpContext& context) override {
+    dispatch(MatMulTypes{}, context.input(0).dtype(), context.who(), [&]<class T>() {
+      const T* a = context.input(0).data<T>();
+      const T* b = context.input(1).data<T>();
+      T* y = context.output(0).data<T>();
+      const std::int64_t work = std::max<std::int64_t>(1, p_.m * p_.n * p_.k);
+      const auto count = std::int64_t(p_.a_offsets.size());
+      parallel_for(count, std::max<std::int64_t>(1, 65536 / work), [&](auto begin, auto end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          multiply(a + p_.a_offsets[i], b + p_.b_offsets[i], y + i * p_.m * p_.n);
+        }
+      });
+    });
+  }
+
+  void backward(GradContext& context) override {
+    dispatch(RealTypes{}, context.grad_output(0).dtype(), context.who(), [&]<class T>() {
+      const T* dy = context.grad_output(0).data<T>();
+      const auto gradient = [&](std::size_t i) {
+        return MatrixView<const T>{dy + std::int64_t(i) * p_.m * p_.n, p_.m, p_.n, p_.n};
+      };
+      // Matrices that were broadcast add up, in order.
+      if (context.wants_grad(0)) {
+        T* da = context.grad_input(0).data<T>();
+        std::fill_n(da, context.grad_input(0).elements(), T(0));
+        const T* b = context.input(1).data<T>();
+        for (std::size_t i = 0; i < p_.a_offsets.size(); ++i) {
+          matrix_product<T>(gradient(i), {b + p_.b_offsets[i], p_.n, p_.k, p_.n, true},
+                            {da + p_.a_offsets[i], p_.m, p_.k, p_.k}, T(1), T(1));
+        }
+      }
+      if (context.wants_grad(1)) {
+        T* db = context.grad_input(1).data<T>();
+        std::fill_n(db, context.grad_input(1).elements(), T(0));
+        const T* a = context.input(0).data<T>();
+        for (std::size_t i = 0; i < p_.b_offsets.size(); ++i) {
+          matrix_product<T>({a + p_.a_offsets[i], p_.k, p_.m, p_.k, true}, gradient(i),
+                            {db + p_.b_offsets[i], p_.k, p_.n, p_.n}, T(1), T(1));
+        }
+      }
+    });
+  }
+
+  bool differentiable(std::size_t) const override { return true; }
+  bool backward_needs_output(std::size_t) const override { return false; }
+
+  Cost cost(const InferContext& context) const override {
+    const Problem p = problem(context);
+    Cost cost = Operator::cost(context);
+    cost.flop = 2.0 * double(p.a_offsets.size()) * double(p.m) * double(p.n) * double(p.k);
+    return cost;
+  }
+
+ private:
+  struct Problem {
+    std::int64_t m = 1, n = 1, k = 1;
+    std::vector<std::int64_t> a_offsets, b_offsets;  ///< in elements, one a matrix of Y
+    Shape y;
+  };
+
+  static Problem problem(const InferContext& context) {
+    const Shape &a = context.shape(0), &b = context.shape(1);
+    if (a.rank() == 0 || b.rank() == 0) {
+      throw ShapeError(fmt::format("{}: A is {} and B is {}, expected vectors or matrices",
+                                   context.who(), to_string(a), to_string(b)));
+    }
+    if (context.dtype(0) != context.dtype(1)) {
+      throw TypeError(fmt::format("{}: A is {} but B is {}", context.who(),
+                                  name_of(context.dtype(0)), name_of(context.dtype(1))));
+    }
+    Problem p;
+    if (a.rank() > 1) p.m = a[a.rank() - 2];
+    p.k = a[a.rank() - 1];
+    if (b.rank() > 1) p.n = b[b.rank() - 1];
+    if (b[b.rank() - std::min<std::size_t>(2, b.rank())] != p.k) {
+      throw ShapeError(fmt::format("{}: A is {} but B is {}; the inner sizes must agree",
+                                   context.who(), to_string(a), to_string(b)));
+    }
+    const Shape stack_a(a.dims().first(a.rank() - std::min<std::size_t>(2, a.rank())));
+    const Shape stack_b(b.dims().first(b.rank() - std::min<std::size_t>(2, b.rank())));
+    const Shape stack = broadcast(stack_a, stack_b);
+    p.y = stack;
+    if (a.rank() > 1) p.y.push_back(p.m);
+    if (b.rank() > 1) p.y.push_back(p.n);
+    if (stack_b.elements() == 1 && stack_a == stack && a.rank() > 1) {
+      // One matrix at the right: all rows at the left are one tall matrix.
+      p.m *= stack.elements();
+      p.a_offsets = p.b_offsets = {0};
+    } else {
+      p.a_offsets = offsets(stack_a, stack, p.m * p.k);
+      p.b_offsets = offsets(stack_b, stack, p.k * p.n);
+    }
+    return p;
+  }
+
+  /// Where each matrix of the broadcast `stack` begins in an operand.
+  static std::vector<std::int64_t> offsets(const Shape& own, const Shape& stack, std::int64_t size) {
+    std::vector<std::int64_t> result(std::size_t(stack.elements()));
+    const std::vector<std::int64_t> own_strides = own.strides();
+    const std::size_t missing = stack.rank() - own.rank();
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      auto rest = std::int64_t(i);
+      for (std::size_t d = stack.rank(); d-- > missing;) {
+        const std::int64_t place = rest % stack[d];
+        rest /= stack[d];
+        if (own[d - missing] != 1) result[i] += place * own_strides[d - missing] * size;
+      }
+    }
+    return result;
+  }
+
+  template <class T>
+  void multiply(const T* a, const T* b, T* y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      matrix_product<T>({a, p_.m, p_.k, p_.k}, {b, p_.k, p_.n, p_.n}, {y, p_.m, p_.n, p_.n});
+    } else {
+      using Unsigned = std::make_unsigned_t<T>;  // wraps around instead of overflowing
+      for (std::int64_t i = 0; i < p_.m; ++i) {
+        for (std::int64_t j = 0; j < p_.n; ++j) {
+          Unsigned sum = 0;
+          for (std::int64_t k = 0; k < p_.k; ++k) {
+            sum += Unsigned(a[i * p_.k + k]) * Unsigned(b[k * p_.n + j]);
+          }
+          y[i * p_.n + j] = T(sum);
+        }
+      }
+    }
+  }
+
+  Problem p_;
+};
+
+}  // namespace
+
+void register_matmul(OperatorRegistry& registry) { registry.add<MatMul>("MatMul"); }
+
+}  // namespace d5::ops
