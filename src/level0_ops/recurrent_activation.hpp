@@ -11,14 +11,23 @@ namespace d5 {
 class RecurrentActivation {
  public:
   enum class Kind {
-    sigmoid, tanh, relu, affine, leaky_relu, thresholded_relu, scaled_tanh, hard_sigmoid, elu,
-    softsign, softplus
+    sigmoid,
+    tanh,
+    relu,
+    affine,
+    leaky_relu,
+    thresholded_relu,
+    scaled_tanh,
+    hard_sigmoid,
+    elu,
+    softsign,
+    softplus
   };
 
   /// `count` functions from the attributes `activations`, `activation_alpha` and `activation_beta`.
-  /// `defaults` are repeated where no names are given. Alphas and betas go, in order, to the functions
-  /// that take them.
-  /// Throws: ValueError for an unknown name or a wrong number of them, in the name of `who`.
+  /// `defaults` are repeated where no names are given. Alphas and betas go, in order, to the
+  /// functions that take them. Throws: ValueError for an unknown name or a wrong number of them, in
+  /// the name of `who`.
   static std::vector<RecurrentActivation> parse(const std::vector<std::string>& names,
                                                 const std::vector<float>& alphas,
                                                 const std::vector<float>& betas,

@@ -46,8 +46,7 @@ Shape Window::output_shape(std::int64_t batch, std::int64_t channels) const {
   return shape;
 }
 
-WindowAttributes::WindowAttributes(const onnx::Node& node, Given given)
-    : given_(std::move(given)) {
+WindowAttributes::WindowAttributes(const onnx::Node& node, Given given) : given_(std::move(given)) {
   check_range(node, "kernel_shape", given_.kernel_shape, 1);
   check_range(node, "strides", given_.strides, 1);
   check_range(node, "dilations", given_.dilations, 1);

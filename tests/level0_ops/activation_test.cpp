@@ -60,4 +60,6 @@ TEST_CASE("the gradients of activations agree with central differences") {
   check_gradient("Swish 20 alpha=-1.5", 1);
 }
 
-TEST_CASE("activations refuse integers") { CHECK_THROWS_AS(run_case("Sigmoid int32:3"), TypeError); }
+TEST_CASE("activations refuse integers") {
+  CHECK_THROWS_AS(run_case("Sigmoid int32:3"), TypeError);
+}

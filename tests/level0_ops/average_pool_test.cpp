@@ -18,7 +18,8 @@ TEST_CASE("padding counts only where it is asked for") {
 
 TEST_CASE("what a partial last window covers past the padding never counts") {
   // Windows at 0 and 2; the second covers positions 2, 3 (padding) and 4 (nothing).
-  const std::string line = "AveragePool 1x1x3{2,4,6} kernel_shape=3 strides=2 pads=0x1 ceil_mode=1 ";
+  const std::string line =
+      "AveragePool 1x1x3{2,4,6} kernel_shape=3 strides=2 pads=0x1 ceil_mode=1 ";
   CHECK(result_of(line + "count_include_pad=1") == Floats{4, 3});
   CHECK(result_of(line) == Floats{4, 6});
 }

@@ -57,7 +57,8 @@ TEST_CASE("clip bounds what enters the activations") {
 }
 
 TEST_CASE("other activations are used as named") {
-  const auto runner = run_case(kTiny + " activations=Sigmoid,Relu,Affine activation_alpha=3 outputs=3");
+  const auto runner =
+      run_case(kTiny + " activations=Sigmoid,Relu,Affine activation_alpha=3 outputs=3");
   const double c2 = 0.5 * (0.5 * 1) + 0.5 * 2;
   CHECK(runner.output(2).tensor().item<float>() == Approx(c2));
   CHECK(runner.output(1).tensor().item<float>() == Approx(0.5 * 3 * c2));
@@ -72,10 +73,14 @@ TEST_CASE("the batch may come first") {
 TEST_CASE("LSTM's gradients agree with central differences") {
   check_gradient("LSTM 3x2x2 1x12x2 1x12x3 outputs=3", 3);
   check_gradient("LSTM 3x2x2 1x8x2 1x8x2 1x16 - 1x2x2 1x2x2 1x6 outputs=3", 7);
-  check_gradient("LSTM 3x2x2 2x8x2 2x8x2 2x16 int32:{3,1} 2x2x2 2x2x2 2x6 direction=bidirectional "
-                 "outputs=3", 7);
-  check_gradient("LSTM 2x3x2 1x8x2 1x8x2 1x16 int32:{2,3} 2x1x2 2x1x2 layout=1 direction=reverse "
-                 "outputs=3", 6);
+  check_gradient(
+      "LSTM 3x2x2 2x8x2 2x8x2 2x16 int32:{3,1} 2x2x2 2x2x2 2x6 direction=bidirectional "
+      "outputs=3",
+      7);
+  check_gradient(
+      "LSTM 2x3x2 1x8x2 1x8x2 1x16 int32:{2,3} 2x1x2 2x1x2 layout=1 direction=reverse "
+      "outputs=3",
+      6);
 }
 
 TEST_CASE("LSTM says which gradients it lacks") {

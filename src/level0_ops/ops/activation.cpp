@@ -11,8 +11,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-// A function has `value(x)`, and its slope as `slope_at(y)` if the output alone tells it, so that the
-// input need not be kept; as `slope(x)` otherwise.
+// A function has `value(x)`, and its slope as `slope_at(y)` if the output alone tells it, so that
+// the input need not be kept; as `slope(x)` otherwise.
 
 /// y = max(x, 0); NaN stays
 struct Relu {

@@ -91,8 +91,8 @@ class AveragePool final : public Operator {
   }
   /// At least 1: a window that covers nothing has the mean 0.
   std::int64_t divisor(std::int64_t z, std::int64_t y, std::int64_t x) const {
-    return std::max<std::int64_t>(1, counted(window_.axes[0], z) * counted(window_.axes[1], y) *
-                                         counted(window_.axes[2], x));
+    return std::max<std::int64_t>(
+        1, counted(window_.axes[0], z) * counted(window_.axes[1], y) * counted(window_.axes[2], x));
   }
 
   template <class F>

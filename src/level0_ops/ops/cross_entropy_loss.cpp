@@ -159,8 +159,8 @@ class CrossEntropyLoss final : public Operator {
             continue;
           }
           if (label < 0 || label >= classes_) {
-            throw ValueError(fmt::format("{}: label {} at {} is outside [0, {})", who, label, place,
-                                         classes_));
+            throw ValueError(
+                fmt::format("{}: label {} at {} is outside [0, {})", who, label, place, classes_));
           }
           f(place, label, (n * classes_ + label) * inner_ + d);
         }

@@ -98,12 +98,12 @@ class Dropout final : public Operator {
     double result = ratio_;
     if (context.has_input(1)) {
       const Tensor& given = context.input(1);
-      dispatch(FloatTypes{}, given.dtype(), context.who(), [&]<class T>() {
-        result = double(Arithmetic<T>(given.item<T>()));
-      });
+      dispatch(FloatTypes{}, given.dtype(), context.who(),
+               [&]<class T>() { result = double(Arithmetic<T>(given.item<T>())); });
     }
     if (!(result >= 0 && result < 1)) {
-      throw ValueError(fmt::format("{}: ratio is {}, expected 0 <= ratio < 1", context.who(), result));
+      throw ValueError(
+          fmt::format("{}: ratio is {}, expected 0 <= ratio < 1", context.who(), result));
     }
     return result;
   }

@@ -50,9 +50,8 @@ class LpPool final : public Operator {
         T* to = y + plane * window_.output_size();
         window_.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
           A sum = 0;
-          window_.for_each_tap(oz, oy, ox, [&](std::int64_t i) {
-            sum += std::pow(std::abs(A(from[i])), p);
-          });
+          window_.for_each_tap(oz, oy, ox,
+                               [&](std::int64_t i) { sum += std::pow(std::abs(A(from[i])), p); });
           to[o] = T(std::pow(sum, A(1) / p));
         });
       });

@@ -58,8 +58,8 @@ class Lrn final : public Operator {
     });
   }
 
-  /// dx_c = dy_c s_c^-beta - 2 alpha beta / size x_c sum of dy_j y_j / s_j over the channels j whose
-  /// window holds c
+  /// dx_c = dy_c s_c^-beta - 2 alpha beta / size x_c sum of dy_j y_j / s_j over the channels j
+  /// whose window holds c
   void backward(GradContext& context) override {
     dispatch(RealTypes{}, context.grad_output(0).dtype(), context.who(), [&]<class T>() {
       const T* x = context.input(0).data<T>();

@@ -25,8 +25,8 @@ using Out = onnx::nodes::LSTM::Out;
 /// are D x B x H, P is D x 3H; Y is S x D x B x H, Y_h and Y_c are D x B x H, with D directions.
 /// `layout` 1 puts the batch first: B x S x I, B x D x H, B x S x D x H.
 /// A sample that is shorter than S keeps its state after its end, and its Y is zero there.
-/// Source: Hochreiter and Schmidhuber, "Long Short-Term Memory" (1997); backward as "backpropagation
-/// through time", for Sigmoid, Tanh, Tanh without clip and input_forget.
+/// Source: Hochreiter and Schmidhuber, "Long Short-Term Memory" (1997); backward as
+/// "backpropagation through time", for Sigmoid, Tanh, Tanh without clip and input_forget.
 class Lstm final : public Operator {
  public:
   explicit Lstm(const onnx::Node& node) {
@@ -34,8 +34,9 @@ class Lstm final : public Operator {
     const std::string who = onnx::describe(node);
     const std::string direction = view.direction();
     if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
-      throw ValueError(fmt::format("{}: direction is '{}', expected forward, reverse or bidirectional",
-                                   who, printable(direction)));
+      throw ValueError(
+          fmt::format("{}: direction is '{}', expected forward, reverse or bidirectional", who,
+                      printable(direction)));
     }
     directions_ = direction == "bidirectional" ? 2 : 1;
     reversed_ = direction == "reverse";
@@ -46,11 +47,11 @@ class Lstm final : public Operator {
     couples_ = view.input_forget() != 0;
     batch_first_ = view.layout() != 0;
     hidden_size_ = view.hidden_size();
-    functions_ = RecurrentActivation::parse(view.activations().value_or(std::vector<std::string>{}),
-                                            view.activation_alpha().value_or(std::vector<float>{}),
-                                            view.activation_beta().value_or(std::vector<float>{}),
-                                            {"Sigmoid", "Tanh", "Tanh"},
-                                            std::size_t(3 * directions_), who);
+    functions_ =
+        RecurrentActivation::parse(view.activations().value_or(std::vector<std::string>{}),
+                                   view.activation_alpha().value_or(std::vector<float>{}),
+                                   view.activation_beta().value_or(std::vector<float>{}),
+                                   {"Sigmoid", "Tanh", "Tanh"}, std::size_t(3 * directions_), who);
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -308,9 +309,9 @@ class Lstm final : public Operator {
   template <class T>
   void run_back(GradContext& context, std::int64_t d, const Lengths& lengths, Kept<T> kept) const {
     const std::int64_t h = s_.hidden, gates = 4 * h, rows = s_.steps * s_.batch;
-    T* by_step = context.scratch_as<T>();    // gradients of the gates' inputs, by step
-    T* by_row = by_step + rows * gates;      // the same in the order of X's rows
-    T* dh = by_row + rows * gates;           // of the state after the step at hand
+    T* by_step = context.scratch_as<T>();  // gradients of the gates' inputs, by step
+    T* by_row = by_step + rows * gates;    // the same in the order of X's rows
+    T* dh = by_row + rows * gates;         // of the state after the step at hand
     T* dc = dh + s_.batch * h;
     T* before = dc + s_.batch * h;
     std::fill_n(by_step, rows * gates, T(0));
@@ -408,7 +409,8 @@ class Lstm final : public Operator {
     }
   }
   template <class T>
-  void store_gradient(GradContext& context, std::size_t input, std::int64_t d, const T* from) const {
+  void store_gradient(GradContext& context, std::size_t input, std::int64_t d,
+                      const T* from) const {
     if (!context.wants_grad(input)) return;
     T* to = context.grad_input(input).data<T>();
     for (std::int64_t b = 0; b < s_.batch; ++b) {

@@ -121,7 +121,8 @@ class MatMul final : public Operator {
   }
 
   /// Where each matrix of the broadcast `stack` begins in an operand.
-  static std::vector<std::int64_t> offsets(const Shape& own, const Shape& stack, std::int64_t size) {
+  static std::vector<std::int64_t> offsets(const Shape& own, const Shape& stack,
+                                           std::int64_t size) {
     std::vector<std::int64_t> result(std::size_t(stack.elements()));
     const std::vector<std::int64_t> own_strides = own.strides();
     const std::size_t missing = stack.rank() - own.rank();

@@ -26,8 +26,8 @@ bool is_nan(T value) {
   }
 }
 
-/// Shapes: x is N x C x spatial (one to three), y and Indices are N x C x output. An index counts in
-/// all of x; column-major order concerns the spatial sizes alone. A NaN is the largest of all.
+/// Shapes: x is N x C x spatial (one to three), y and Indices are N x C x output. An index counts
+/// in all of x; column-major order concerns the spatial sizes alone. A NaN is the largest of all.
 class MaxPool final : public Operator {
  public:
   /// GlobalMaxPool has no attributes.
@@ -120,8 +120,10 @@ class MaxPool final : public Operator {
 
   template <class T>
   static T lowest() {
-    if constexpr (std::is_integral_v<T>) return std::numeric_limits<T>::lowest();
-    else return T(-std::numeric_limits<Arithmetic<T>>::infinity());
+    if constexpr (std::is_integral_v<T>)
+      return std::numeric_limits<T>::lowest();
+    else
+      return T(-std::numeric_limits<Arithmetic<T>>::infinity());
   }
 
   template <class F>

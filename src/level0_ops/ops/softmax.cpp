@@ -118,7 +118,8 @@ class Softmax final : public Operator {
       const T* x = context.input(0).data<T>();
       T* y = context.output(0).data<T>();
       for_each_line([&](std::int64_t first) {
-        Function::forward(Line<const T>{x + first, count_, inner_}, Line<T>{y + first, count_, inner_});
+        Function::forward(Line<const T>{x + first, count_, inner_},
+                          Line<T>{y + first, count_, inner_});
       });
     });
   }
