@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/custom_operator.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "d5/core/error.hpp"
+#include "run_case.hpp"
+
+using namespace d5;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder for what this test builds, removed at its end.
+struct BuildFolder {
+  fs::path path = fs::temp_directory_path() / fmt::format("d5_custom_operator_{}", getpid());
+  BuildFolder() { fs::create_directories(path); }
+  ~BuildFolder() { fs::remove_all(path); }
+
+  /// Compiles one C file into a shared library, as a user outside the tree does.
+  [[nodiscard]] std::string library(const fs::path& source, const std::string& name) const {
+    const std::string result = path / (name + ".so");
+    const std::string command =
+        fmt::format("cc -std=c11 -Wall -Werror -shared -fPIC -I '{}/include' '{}' -o '{}' -lm",
+                    std::getenv("D5_SOURCE_DIR"), source.string(), result);
+    REQUIRE(std::system(command.c_str()) == 0);
+    return result;
+  }
+  [[nodiscard]] std::string library_of(const std::string& text, const std::string& name) const {
+    const fs::path source = path / (name + ".c");
+    std::ofstream(source) << text;
+    return library(source, name);
+  }
+};
+
+fs::path source_dir() {
+  const char* folder = std::getenv("D5_SOURCE_DIR");
+  if (!folder) FAIL("D5_SOURCE_DIR is not set; run this test through ctest");
+  return folder;
+}
+
+OperatorRegistry& reference() { return framework("reference").part<OperatorRegistry>(); }
+
+}  // namespace
+
+TEST_CASE("an operator written in C is loaded, runs forward and backward") {
+  const fs::path source = source_dir() / "examples/101_custom_operator.c";
+  BuildFolder folder;
+  CHECK(load_custom_operators(folder.library(source, "log_cosh"), reference()) ==
+        std::vector<std::string>{"example.LogCosh"});
+
+  const auto y = result_of("example.LogCosh@1 {0,1,-1,1000} scale=2");
+  CHECK(y[0] == 0);
+  CHECK(y[1] == Approx(2 * std::log(std::cosh(1.0))));
+  CHECK(y[2] == y[1]);
+  CHECK(y[3] == Approx(2 * (1000 - std::log(2.0))));
+  check_gradient("example.LogCosh@1 3x4 scale=2", 1);
+  check_gradient("example.LogCosh@1 17x33", 1);
+
+  // Its refusals arrive as d5's errors.
+  CHECK_THROWS_AS(run_case("example.LogCosh@1 int32:3"), TypeError);
+  CHECK_THROWS_WITH(run_case("example.LogCosh@1 int32:3"),
+                    "example.LogCosh 'output0': the input must be float32 or float64");
+  CHECK_THROWS_AS(run_case("example.LogCosh@1 3 3"), ShapeError);
+
+  // A name is taken once.
+  CHECK_THROWS_AS(load_custom_operators(folder.library(source, "again"), reference()), ValueError);
+}
+
+TEST_CASE("a library that is no table of operators of this version is refused") {
+  source_dir();
+  BuildFolder folder;
+  OperatorRegistry registry("test");
+  CHECK_THROWS_AS(load_custom_operators(folder.path / "absent.so", registry), IoError);
+  CHECK_THROWS_AS(load_custom_operators(folder.library_of("int nothing;", "empty"), registry),
+                  Unsupported);
+  const std::string future =
+      "#include <d5/abi.h>\n"
+      "const d5_operator_table* d5_custom_operators(void) {\n"
+      "  static const d5_operator_table table = {D5_ABI_VERSION + 1, 0, 0};\n"
+      "  return &table;\n"
+      "}\n";
+  CHECK_THROWS_WITH(load_custom_operators(folder.library_of(future, "future"), registry),
+                    Catch::Matchers::Contains("is of ABI version 2"));
+  CHECK(registry.list().empty());
+}
+
+TEST_CASE("a shape that is none is refused before anything is allocated") {
+  source_dir();
+  BuildFolder folder;
+  const std::string liar =
+      "#include <d5/abi.h>\n"
+      "static d5_status infer(const void* s, const d5_tensor* x, size_t n, d5_tensor_desc* y,\n"
+      "                       size_t m, d5_error* e) {\n"
+      "  (void)s, (void)x, (void)n, (void)m, (void)e;\n"
+      "  y[0].dtype = D5_FLOAT32, y[0].rank = 1, y[0].dims[0] = -5;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static d5_status forward(void* s, const d5_tensor* x, size_t n, const d5_tensor* y,\n"
+      "                         size_t m, d5_error* e) {\n"
+      "  (void)s, (void)x, (void)n, (void)y, (void)m, (void)e;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static const d5_operator operators[] = {\n"
+      "    {.domain = \"test\", .name = \"Liar\", .since_version = 1, .infer = infer,\n"
+      "     .forward = forward}};\n"
+      "const d5_operator_table* d5_custom_operators(void) {\n"
+      "  static const d5_operator_table table = {D5_ABI_VERSION, 1, operators};\n"
+      "  return &table;\n"
+      "}\n";
+  load_custom_operators(folder.library_of(liar, "liar"), reference());
+  CHECK_THROWS_AS(run_case("test.Liar@1 3"), ShapeError);
+}
