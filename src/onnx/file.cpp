@@ -37,7 +37,7 @@ Model read_model(std::span<const std::byte> bytes, detail::Source& source,
   detail::run_checker(proto, source);
   detail::inline_functions(proto, source);
   detail::check_attributes(proto, source);
-  if (options.infer_shapes) detail::infer_types(proto);
+  if (options.infer_shapes) detail::infer_types(proto, source);
   Model model;
   // Asked again: functions bring the imports that their bodies need.
   model.opset_imports = detail::check_versions(proto, source);

@@ -1,19 +1,257 @@
 // SPDX-License-Identifier: Apache-2.0
+// ONNX's shape rules, called one node at a time. Its own driver
+// (onnx::shape_inference::InferShapes) hands a rule whatever the one before it inferred: a negative
+// size crashes GatherND's, a vector of 2^40 elements is counted element by element. Here every type
+// is cleaned before a rule sees it, and a rule that gives up leaves the outputs of its own node
+// open, and no others.
 #include <onnx/shape_inference/implementation.h>
 
+#include <deque>
+#include <memory>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "d5/core/error.hpp"
 #include "onnx/stages.hpp"
+#include "onnx/type_proto.hpp"
 
 namespace d5::onnx::detail {
+namespace {
 
-void infer_types(::onnx::ModelProto& model) {
-  const ::onnx::ShapeInferenceOptions options(/*check_type=*/false, /*strict_mode=*/0,
-                                              /*data_prop=*/true);
-  try {
-    ::onnx::shape_inference::InferShapes(model, ::onnx::OpSchemaRegistry::Instance(), options);
-  } catch (const std::exception&) {
-    // A model may declare types that inference disputes, and still run: an operator's own shape
-    // rule judges when shapes are known. What was inferred before stays.
+using ::onnx::TypeProto;
+namespace rules = ::onnx::shape_inference;
+
+using Opsets = std::unordered_map<std::string, int>;
+using Types = std::unordered_map<std::string, TypeProto*>;
+
+constexpr std::int64_t kMostSize = std::int64_t{1} << 40;  ///< along one dimension
+constexpr std::int64_t kMostPropagated = 1024;             ///< elements whose values are followed
+
+void clean_dims(::onnx::TensorShapeProto& shape) {
+  for (auto& dim : *shape.mutable_dim()) {
+    if (dim.has_dim_value() && (dim.dim_value() < 0 || dim.dim_value() > kMostSize)) {
+      dim.clear_dim_value();
+    }
   }
+}
+
+/// Sizes that no tensor has become unknown.
+void clean(TypeProto& type) {
+  switch (type.value_case()) {
+    case TypeProto::kTensorType:
+      if (type.tensor_type().has_shape()) clean_dims(*type.mutable_tensor_type()->mutable_shape());
+      return;
+    case TypeProto::kSparseTensorType:
+      if (type.sparse_tensor_type().has_shape()) {
+        clean_dims(*type.mutable_sparse_tensor_type()->mutable_shape());
+      }
+      return;
+    case TypeProto::kSequenceType:
+      return clean(*type.mutable_sequence_type()->mutable_elem_type());
+    case TypeProto::kOptionalType:
+      return clean(*type.mutable_optional_type()->mutable_elem_type());
+    case TypeProto::kMapType:
+      return clean(*type.mutable_map_type()->mutable_value_type());
+    default:
+      return;
+  }
+}
+
+/// The types of one graph. A rule of If, Loop or Scan asks for those of a subgraph through ONNX's
+/// interface.
+class GraphTypes final : public ::onnx::GraphInferencer {
+ public:
+  GraphTypes(::onnx::GraphProto& graph, const Types& outer, const Opsets& opsets,
+             const Source& source)
+      : graph_(graph), outer_(outer), opsets_(opsets), source_(source) {}
+
+  void run() {
+    types_ = outer_;
+    for (auto& value : *graph_.mutable_value_info()) declare(value);
+    for (auto& value : *graph_.mutable_input()) declare(value);
+    for (auto& value : *graph_.mutable_output()) declare(value);
+    for (const auto& tensor : graph_.initializer()) add_initializer(tensor);
+    for (auto& node : *graph_.mutable_node()) infer(node);
+  }
+
+  std::vector<const TypeProto*> doInferencing(
+      const std::vector<const TypeProto*>& inputs,
+      const std::vector<const ::onnx::TensorProto*>& /*input_data*/) override {
+    if (inputs.size() > std::size_t(graph_.input_size())) {
+      throw std::runtime_error("a subgraph has fewer inputs than its operator gives");
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (!inputs[i]) continue;
+      TypeProto given = *inputs[i];
+      clean(given);
+      TypeProto& declared = *graph_.mutable_input(int(i))->mutable_type();
+      clean(declared);
+      rules::mergeShapesAndTypes(given, &declared);
+    }
+    run();
+    std::vector<const TypeProto*> result;
+    for (const auto& output : graph_.output()) result.push_back(&output.type());
+    return result;
+  }
+
+ private:
+  /// What a rule is told of its node; subgraphs are inferred by this class again.
+  class NodeContext final : public rules::InferenceContextImpl {
+   public:
+    NodeContext(::onnx::NodeProto& node, GraphTypes& graph)
+        : InferenceContextImpl(node, graph.types_, graph.data_, {}, options(), &graph.values_),
+          owner_(graph) {}
+
+    ::onnx::GraphInferencer* getGraphAttributeInferencer(const std::string& name) override {
+      const auto graph = graphProtoAttributesByName_.find(name);
+      if (graph == graphProtoAttributesByName_.end()) {
+        throw std::runtime_error("an attribute holds no graph");
+      }
+      auto& inner = inner_[name];
+      if (!inner) {
+        inner = std::make_unique<GraphTypes>(*graph->second, owner_.types_, owner_.opsets_,
+                                             owner_.source_);
+      }
+      return inner.get();
+    }
+
+   private:
+    GraphTypes& owner_;
+    std::unordered_map<std::string, std::unique_ptr<GraphTypes>> inner_;
+  };
+
+  static ::onnx::ShapeInferenceOptions options() { return ::onnx::ShapeInferenceOptions(); }
+
+  void declare(::onnx::ValueInfoProto& value) {
+    TypeProto& type = *value.mutable_type();
+    if (type.value_case() == TypeProto::VALUE_NOT_SET) {
+      undeclared_[value.name()] = &type;
+      return;
+    }
+    (void)read_type(type, source_, "value '" + printable(value.name()) + "'");  // refuses bad ones
+    clean(type);
+    types_[value.name()] = &type;
+  }
+
+  void add_initializer(const ::onnx::TensorProto& tensor) {
+    data_[tensor.name()] = &tensor;
+    if (types_.contains(tensor.name())) return;
+    auto& type = *own_types_.emplace_back().mutable_tensor_type();
+    type.set_elem_type(tensor.data_type());
+    type.mutable_shape();
+    for (const std::int64_t dim : tensor.dims())
+      type.mutable_shape()->add_dim()->set_dim_value(dim);
+    types_[tensor.name()] = &own_types_.back();
+  }
+
+  void infer(::onnx::NodeProto& node) {
+    const auto version = opsets_.find(node.domain());
+    if (version == opsets_.end()) return;
+    const auto* registry = ::onnx::OpSchemaRegistry::Instance();
+    const auto* schema = registry->GetSchema(node.op_type(), version->second, node.domain());
+    if (!schema) return;
+    try {
+      NodeContext context(node, *this);
+      if (schema->has_type_and_shape_inference_function()) {
+        schema->GetTypeAndShapeInferenceFunction()(context);
+      } else if (schema->HasFunction()) {
+        rules::InferShapeForFunctionNode(*schema->GetFunction(), registry, context, options());
+      }
+      for (int i = 0; i < node.output_size(); ++i) {
+        set_type(node.output(i), context.allOutputTypes_[std::size_t(i)]);
+      }
+      remember_constant(node);
+      follow_values(node, *schema);
+    } catch (const Error&) {
+      throw;  // ours: a subgraph declares what cannot be
+    } catch (const std::exception&) {
+      // The operator's own shape rule judges later, when shapes are known.
+    }
+  }
+
+  void set_type(const std::string& name, TypeProto& inferred) {
+    if (name.empty() || inferred.value_case() == TypeProto::VALUE_NOT_SET) return;
+    clean(inferred);
+    if (const auto known = types_.find(name); known != types_.end()) {
+      // A declaration that the rule disputes stays, and so does the rest of the node's.
+      TypeProto merged = *known->second;
+      try {
+        rules::mergeShapesAndTypes(inferred, &merged);
+        *known->second = std::move(merged);
+      } catch (const std::exception&) {
+      }
+      return;
+    }
+    TypeProto* place = nullptr;
+    if (const auto open = undeclared_.find(name); open != undeclared_.end()) {
+      place = open->second;
+    } else {
+      auto& value = *graph_.add_value_info();
+      value.set_name(name);
+      place = value.mutable_type();
+    }
+    *place = inferred;
+    types_[name] = place;
+  }
+
+  /// Rules of operators such as Reshape look at the values of constant inputs.
+  void remember_constant(const ::onnx::NodeProto& node) {
+    if (node.op_type() != "Constant" || !node.domain().empty() || node.output_size() != 1) return;
+    for (const auto& attribute : node.attribute()) {
+      const bool is_list = attribute.name() == "value_ints";
+      if (attribute.name() == "value" && attribute.has_t()) {
+        data_[node.output(0)] = &attribute.t();
+      } else if (is_list || attribute.name() == "value_int") {
+        auto& tensor = own_tensors_.emplace_back();
+        tensor.set_data_type(::onnx::TensorProto::INT64);
+        if (is_list) {
+          tensor.add_dims(attribute.ints_size());
+          *tensor.mutable_int64_data() = attribute.ints();
+        } else {
+          tensor.add_int64_data(attribute.i());
+        }
+        data_[node.output(0)] = &tensor;
+      }
+    }
+  }
+
+  /// Shapes that are computed (Shape, Gather, Concat, Reshape) are followed by their values.
+  void follow_values(::onnx::NodeProto& node, const ::onnx::OpSchema& schema) {
+    if (!schema.has_data_propagation_function()) return;
+    for (const std::string& name : node.input()) {
+      const auto value = values_.find(name);
+      if (value != values_.end() && value->second.dim_size() > kMostPropagated) return;
+      const auto type = types_.find(name);
+      if (type == types_.end() || !type->second->has_tensor_type()) continue;
+      const auto& shape = type->second->tensor_type().shape();
+      if (shape.dim_size() == 1 && shape.dim(0).dim_value() > kMostPropagated) return;
+    }
+    rules::DataPropagationContextImpl context(node, types_, data_, values_);
+    schema.GetDataPropagationFunction()(context);
+  }
+
+  ::onnx::GraphProto& graph_;
+  const Types& outer_;
+  const Opsets& opsets_;
+  const Source& source_;
+  Types types_;       ///< what is known so far, with what the graphs around know
+  Types undeclared_;  ///< values of this graph that are named without a type
+  std::unordered_map<std::string, const ::onnx::TensorProto*> data_;
+  rules::DataValueMap values_;
+  std::deque<TypeProto> own_types_;
+  std::deque<::onnx::TensorProto> own_tensors_;
+};
+
+}  // namespace
+
+void infer_types(::onnx::ModelProto& model, const Source& source) {
+  Opsets opsets;
+  for (const auto& import : model.opset_import()) {
+    opsets[import.domain()] = int(import.version());
+  }
+  if (opsets.empty()) opsets[""] = 1;  // IR versions below 3
+  const Types none;
+  GraphTypes(*model.mutable_graph(), none, opsets, source).run();
 }
 
 }  // namespace d5::onnx::detail

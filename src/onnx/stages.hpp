@@ -38,8 +38,9 @@ void inline_functions(::onnx::ModelProto& model, const Source& source);
 /// Numbers in attributes that no operator can mean: group 0, kernels of 2^62, negative strides.
 void check_attributes(const ::onnx::ModelProto& model, const Source& source);
 
-/// Adds the types of inner tensors to the graphs. What cannot be inferred stays open.
-void infer_types(::onnx::ModelProto& model);
+/// Adds the types of inner tensors to the graphs. What cannot be inferred stays open; declared
+/// types that cannot be are refused.
+void infer_types(::onnx::ModelProto& model, const Source& source);
 
 /// The graph in d5's own types; frees the message's initializers on the way.
 [[nodiscard]] Graph read_graph(::onnx::GraphProto& proto, const std::map<std::string, int>& opsets,
