@@ -9,6 +9,7 @@
 #include "level1_network/compiler.hpp"
 #include "level1_network/constant_folding.hpp"
 #include "level1_network/dynamic_operator.hpp"
+#include "level1_network/operator_choice.hpp"
 
 namespace d5 {
 
@@ -56,6 +57,19 @@ void Compiler::define_sources() {
   }
 }
 
+std::unique_ptr<Operator> Compiler::choose(const onnx::Node& node,
+                                           std::span<const ValueDesc> inputs,
+                                           std::span<const Value* const> constants,
+                                           bool all_static) const {
+  const bool preferred =
+      std::any_of(state_.registries.begin(), state_.registries.end(),
+                  [&](const auto* registry) { return bool(registry->supports(node)); });
+  if (!preferred && all_static && onnx::subgraphs(node).empty()) {
+    if (auto op = fastest_operator(node, inputs, constants, state_.candidates)) return op;
+  }
+  return state_.make(node);
+}
+
 void Compiler::compile_node(const onnx::Node& node) {
   Step step;
   step.node = &node;
@@ -74,7 +88,7 @@ void Compiler::compile_node(const onnx::Node& node) {
     constants.push_back(slot && slot->origin == Origin::constant ? slot->value : nullptr);
     all_static = all_static && (!slot || slot->desc.is_static());
   }
-  auto op = state_.make(node);
+  auto op = choose(node, inputs, constants, all_static);
   std::vector<ValueDesc> outputs(node.outputs.size());
   if (all_static) {
     auto inferred = op->infer(InferContext(node, inputs, constants));
@@ -138,6 +152,7 @@ void Compiler::compile_node(const onnx::Node& node) {
       slot = &define(node.outputs[k]);
       slot->desc = std::move(outputs[k]);
       slot->origin = step.dynamic ? Origin::dynamic : Origin::planned;
+      if (!step.dynamic) plan_->planned.emplace_back(slot->value, &node);
       slot->block = step.dynamic ? kNoBlock : request_block(slot->desc.tensor, steps_.size());
     }
     step.outputs.push_back(slot);

@@ -75,6 +75,8 @@ class Compiler {
   Slot* find(const std::string& name);
   Slot& at(const std::string& name);
   void define_sources();
+  std::unique_ptr<Operator> choose(const onnx::Node& node, std::span<const ValueDesc> inputs,
+                                   std::span<const Value* const> constants, bool all_static) const;
   void compile_node(const onnx::Node& node);
   std::size_t request_block(const TensorDesc& desc, std::size_t begin);
   std::size_t request_scratch(const Step& step, std::size_t time);

@@ -75,8 +75,8 @@ void ModelBuilder::classifier(const std::string& name, std::int64_t in, std::int
   affine(name, in, options_.classes > 0 ? options_.classes : classes, "logits");
 }
 
-void ModelBuilder::batch_norm(const std::string& name, std::int64_t channels, float scale) {
-  network_.add_parameter(name + ".scale", filled(channels, scale));
+void ModelBuilder::batch_norm(const std::string& name, std::int64_t channels) {
+  network_.add_parameter(name + ".scale", filled(channels, 1));
   network_.add_parameter(name + ".shift", filled(channels, 0));
   network_.add_constant(name + ".mean", filled(channels, 0));
   network_.add_constant(name + ".variance", filled(channels, 1));

@@ -32,9 +32,9 @@ class ModelBuilder {
   void linear(const std::string& name, std::int64_t in, std::int64_t out);
   /// The last layer, `linear` whose output is called "logits".
   void classifier(const std::string& name, std::int64_t in, std::int64_t classes);
-  /// Scale 1 (or `scale`), shift 0, running mean 0 and variance 1; in training its running
+  /// Scale 1, shift 0, running mean 0 and variance 1; in training its running
   /// statistics are taken over after each run.
-  void batch_norm(const std::string& name, std::int64_t channels, float scale = 1);
+  void batch_norm(const std::string& name, std::int64_t channels);
   void max_pool(const std::string& name, std::int64_t kernel, std::int64_t stride,
                 std::int64_t pad = 0);
   void dropout(const std::string& name, float ratio);

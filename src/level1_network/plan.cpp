@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "d5/core/error.hpp"
 
@@ -89,7 +90,25 @@ void Plan::run_backward(RunState& state, std::vector<Parameter>& parameters,
   }
 }
 
+/// An operator that replaced an output whose memory was planned would leave its readers with memory
+/// that the plan gives to others.
+void Plan::check_planned() const {
+  for (const auto& [value, node] : planned) {
+    const bool kept = value->is_tensor() &&
+                      (value->tensor().dtype() == DType::string || value->tensor().bytes() == 0 ||
+                       value->tensor().shares_storage_with(arena.block()));
+    if (!kept) {
+      throw std::logic_error(onnx::describe(*node) +
+                             " replaced an output that infer described; it has to write into it");
+    }
+  }
+}
+
 void Plan::finish() {
+  if (!checked_) {
+    check_planned();
+    checked_ = true;
+  }
   for (const Output& output : changing_outputs) *output.answer = *output.source;
   for (Update& update : updates) update.constant.copy_from(update.source->tensor());
 }

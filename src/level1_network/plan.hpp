@@ -62,6 +62,9 @@ struct Plan {
   std::size_t final_at_start = 0;
   std::map<std::string, Tensor*, std::less<>> input_gradients;
 
+  /// Outputs of steps whose memory was planned.
+  std::vector<std::pair<const Value*, const onnx::Node*>> planned;
+
   // What the steps point to.
   Arena arena;
   std::deque<Value> values;
@@ -88,6 +91,8 @@ struct Plan {
 
  private:
   void begin_backward(RunState& state);
+  void check_planned() const;
+  bool checked_ = false;
 };
 
 }  // namespace d5

@@ -21,7 +21,11 @@ class PlanExecutor final : public GraphExecutor {
     for (const auto& name : options_.frameworks) {
       if (!framework_.empty()) framework_ += ',';
       framework_ += name;
-      state_.registries.push_back(&d5::framework(name).part<OperatorRegistry>());
+      if (name == "auto") {
+        add_candidates();
+      } else {
+        state_.registries.push_back(&d5::framework(name).part<OperatorRegistry>());
+      }
     }
     state_.seed = options_.seed;
     state_.iteration_budget = options_.iteration_budget;
@@ -75,6 +79,17 @@ class PlanExecutor final : public GraphExecutor {
   std::string framework() const override { return framework_; }
 
  private:
+  /// Every framework that can be loaded here.
+  void add_candidates() {
+    for (const auto& info : d5::frameworks()) {
+      try {
+        state_.candidates.push_back(&d5::framework(info.name).part<OperatorRegistry>());
+      } catch (const Error&) {
+        // `d5::frameworks` says why to who asks; here it is no candidate.
+      }
+    }
+  }
+
   static bool fits(const Plan& plan, const ValueMap& inputs) {
     if (plan.inputs.size() != inputs.size()) return false;
     auto fed = inputs.begin();

@@ -11,11 +11,13 @@ namespace d5 {
 
 std::unique_ptr<Operator> RunState::make(const onnx::Node& node) const {
   std::string reasons;
-  for (const OperatorRegistry* registry : registries) {
-    const Support support = registry->supports(node);
-    if (support) return registry->make(node);
-    reasons += fmt::format("{}{} does not support {}", reasons.empty() ? "" : "; ",
-                           registry->framework(), support.reason);
+  for (const auto* list : {&registries, &candidates}) {
+    for (const OperatorRegistry* registry : *list) {
+      const Support support = registry->supports(node);
+      if (support) return registry->make(node);
+      reasons += fmt::format("{}{} does not support {}", reasons.empty() ? "" : "; ",
+                             registry->framework(), support.reason);
+    }
   }
   throw Unsupported(fmt::format("{}: {}", onnx::describe(node), reasons));
 }

@@ -17,7 +17,7 @@ class NestedGraph;
 /// What all plans of one executor share, nested graphs too.
 struct RunState {
   std::vector<const OperatorRegistry*> registries;  ///< in order of preference
-  bool measure_choice = false;                      ///< take the fastest that supports a node
+  std::vector<const OperatorRegistry*> candidates;  ///< for what those lack: the fastest of these
   std::uint64_t seed = 0;
   std::int64_t iteration_budget = 0;
   std::uint32_t run = 0;          ///< number of the present run

@@ -83,6 +83,11 @@ std::string serialize(const Model& model) {
     entry.set_value(value);
   }
   detail::write_graph(model.graph, *proto.mutable_graph());
+  const auto& outputs = model.graph.outputs;
+  if (std::any_of(outputs.begin(), outputs.end(),
+                  [](const ValueInfo& output) { return output.type.kind == ValueKind::none; })) {
+    detail::infer_types(proto);  // a file must declare them; a network built by code need not
+  }
   if (proto.ByteSizeLong() > std::size_t(std::numeric_limits<int>::max())) {
     throw Unsupported(
         fmt::format("model '{}' takes {} bytes, but a protobuf message holds at most "

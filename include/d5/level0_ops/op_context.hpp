@@ -49,7 +49,8 @@ class OpContext {
   /// For an output whose shape `infer` could not tell: allocates it. Elsewhere the planned tensor is
   /// returned if it fits `desc`.
   Tensor& allocate(std::size_t i, const TensorDesc& desc);
-  /// Replaces an output as a whole: sequences, optionals, results of subgraphs, views of inputs.
+  /// Replaces an output as a whole: sequences, optionals, results of subgraphs. Not an output that
+  /// `infer` described wholly: that is memory which others were told of, to be written into.
   void set_output(std::size_t i, Value value) { *outputs[i] = std::move(value); }
 
   [[nodiscard]] std::span<std::byte> scratch() const { return scratch_bytes; }

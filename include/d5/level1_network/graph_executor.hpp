@@ -40,7 +40,8 @@ class GraphExecutor {
 };
 
 struct ExecutorOptions {
-  /// Frameworks in order of preference for each node: {"torch", "reference"} mixes.
+  /// Frameworks in order of preference for each node: {"torch", "reference"} mixes. "auto" stands
+  /// for the fastest of all, measured on the node's shapes while compiling.
   std::vector<std::string> frameworks = {"reference"};
   std::uint64_t seed = 0;                         ///< of operators that draw random numbers
   std::int64_t iteration_budget = 1'000'000;      ///< of each Loop and Scan

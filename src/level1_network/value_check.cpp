@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/value_check.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+
+Measurement error_record(std::string subject, std::string framework) {
+  Measurement record;
+  record.subject = std::move(subject);
+  record.framework = std::move(framework);
+  record.level = "network";
+  record.metric = "error";
+  record.unit = "1";
+  return record;
+}
+
+Measurement check_value(const Measurement& base, const std::string& what, const Value& got,
+                        const Value& expected, ForwardTolerance tolerance) {
+  const Difference difference = compare_values(got, expected, tolerance);
+  Measurement record = base;
+  record.samples = {difference.largest_relative};
+  record.conditions["tensor"] = printable(what);
+  record.conditions["absolute error"] = fmt::format("{}", difference.largest_absolute);
+  if (!difference.equal) {
+    record.status = Status::failed;
+    record.reason = fmt::format("{}: {}", printable(what), difference.where);
+  }
+  return record;
+}
+
+std::vector<Measurement> guarded(const Measurement& base,
+                                 const std::function<std::vector<Measurement>()>& body) {
+  Measurement record = base;
+  try {
+    return body();
+  } catch (const Unsupported& error) {
+    record.status = Status::unsupported;
+    record.reason = error.what();
+  } catch (const std::exception& error) {
+    record.status = Status::failed;
+    record.reason = error.what();
+  }
+  return {record};
+}
+
+}  // namespace d5

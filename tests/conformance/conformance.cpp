@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs ONNX's backend tests on one framework and compares what became of each with the checked-in
+// table, which may only improve: a case that does worse than its row fails the run.
+//
+//   conformance FRAMEWORK [--table FILE] [--update] [--only TEXT]
+//
+// The cases are those in the folder D5_ONNX_CASES (see scripts/onnx_cases). Exit status: 0 as good
+// as the table, 1 something is worse, 2 bad usage, 4 skipped.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+
+#include "conformance/case_runner.hpp"
+#include "conformance/isolated.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using d5::conformance::Outcome;
+using d5::conformance::Result;
+
+constexpr int kMostSeconds = 60;  // of one case; the largest networks take seconds
+
+struct Options {
+  std::string framework, table, cases, only;
+  bool update = false;
+};
+
+std::optional<Options> parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--update") {
+      options.update = true;
+    } else if ((word == "--table" || word == "--only") && i + 1 < argc) {
+      (word == "--table" ? options.table : options.only) = argv[++i];
+    } else if (!word.starts_with("-") && options.framework.empty()) {
+      options.framework = word;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (options.framework.empty()) return std::nullopt;
+  const char* source = std::getenv("D5_SOURCE_DIR");
+  if (options.table.empty()) {
+    options.table =
+        fmt::format("{}/tests/conformance/{}.txt", source ? source : ".", options.framework);
+  }
+  if (const char* cases = std::getenv("D5_ONNX_CASES")) options.cases = cases;
+  return options;
+}
+
+/// Every test folder as "kind/name", sorted.
+std::vector<std::string> find_cases(const Options& options) {
+  std::vector<std::string> result;
+  for (const auto& kind : fs::directory_iterator(options.cases)) {
+    if (!kind.is_directory()) continue;
+    for (const auto& entry : fs::directory_iterator(kind)) {
+      const auto name = fs::relative(entry.path(), options.cases).string();
+      if (fs::exists(entry.path() / "model.onnx") && name.find(options.only) != std::string::npos) {
+        result.push_back(name);
+      }
+    }
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+using Table = std::map<std::string, Result>;
+
+/// Lines "name outcome[: reason]"; those beginning with # are comments.
+Table read_table(const std::string& path) {
+  Table table;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line.front() == '#') continue;
+    const auto space = line.find(' ');
+    table[line.substr(0, space)] = d5::conformance::parse_result(line.substr(space + 1));
+  }
+  return table;
+}
+
+void write_table(const std::string& path, const Options& options, const Table& table) {
+  std::string text =
+      fmt::format("# ONNX's backend tests on framework {0}, written by: conformance {0} --update\n",
+                  options.framework);
+  for (const auto& [name, result] : table) {
+    text += fmt::format("{} {}\n", name, d5::conformance::to_string(result));
+  }
+  d5::write_file(path, text);
+}
+
+Table run(const Options& options, const std::vector<std::string>& cases) {
+  const auto answers = d5::conformance::run_isolated(
+      cases.size(),
+      [&](std::size_t i) {
+        return to_string(
+            d5::conformance::run_case(options.cases + "/" + cases[i], options.framework));
+      },
+      [](const std::string& reason) { return "failed: " + reason; }, kMostSeconds);
+  Table table;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    table[cases[i]] = d5::conformance::parse_result(answers[i]);
+  }
+  return table;
+}
+
+/// Prints what differs and returns how many cases do worse than their row. A case without a row
+/// must not fail.
+int compare(const Table& now, const Table& before) {
+  int worse = 0, better = 0;
+  std::map<Outcome, int> counts;
+  for (const auto& [name, result] : now) {
+    ++counts[result.outcome];
+    const auto row = before.find(name);
+    const Outcome expected = row == before.end() ? Outcome::unsupported : row->second.outcome;
+    if (result.outcome < expected) {
+      ++worse;
+      fmt::print("worse: {} {}\n", name, to_string(result));
+    } else if (row == before.end() || result.outcome > expected) {
+      ++better;
+    }
+  }
+  fmt::print("{} passed, {} unsupported, {} failed; against the table {} better, {} worse\n",
+             counts[Outcome::passed], counts[Outcome::unsupported], counts[Outcome::failed], better,
+             worse);
+  return worse;
+}
+
+int check(const Options& options) {
+  if (options.cases.empty()) {
+    fmt::print("skipped: D5_ONNX_CASES is not set; scripts/onnx_cases writes the cases\n");
+    return 4;
+  }
+  const auto known = d5::frameworks();
+  if (std::none_of(known.begin(), known.end(),
+                   [&](const auto& info) { return info.name == options.framework; })) {
+    fmt::print("skipped: framework {} is not built\n", options.framework);
+    return 4;
+  }
+  const auto cases = find_cases(options);
+  if (cases.empty()) throw d5::NotFound("there is no case in '" + options.cases + "'");
+  Table table = read_table(options.table);
+  const Table now = run(options, cases);
+  const int worse = compare(now, table);
+  if (!options.update) return worse > 0 ? 1 : 0;
+  for (const auto& [name, result] : now) table[name] = result;
+  write_table(options.table, options, table);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto options = parse(argc, argv);
+  if (!options) {
+    fmt::print(stderr, "usage: conformance FRAMEWORK [--table FILE] [--update] [--only TEXT]\n");
+    return 2;
+  }
+  try {
+    return check(*options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "conformance: {}\n", error.what());
+    return 2;
+  }
+}

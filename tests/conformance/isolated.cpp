@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conformance/isolated.hpp"
+
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <system_error>
+
+namespace d5::conformance {
+namespace {
+
+[[noreturn]] void throw_system_error(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+/// A child process that works on items from `begin` on, one answer a line.
+class Child {
+ public:
+  Child(std::size_t begin, std::size_t count, const std::function<std::string(std::size_t)>& work) {
+    int ends[2];
+    if (pipe(ends) != 0) throw_system_error("pipe");
+    process_ = fork();
+    if (process_ < 0) throw_system_error("fork");
+    if (process_ == 0) {
+      close(ends[0]);
+      for (std::size_t i = begin; i < count; ++i) {
+        const std::string line = work(i) + "\n";
+        if (write(ends[1], line.data(), line.size()) != ssize_t(line.size())) _exit(1);
+      }
+      _exit(0);  // no destructors: they belong to the parent
+    }
+    close(ends[1]);
+    answers_ = ends[0];
+  }
+  ~Child() { close(answers_); }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// Whether a whole line came before the child died or `most_seconds` passed.
+  bool read_line(std::string& line, int most_seconds) {
+    for (;;) {
+      if (const auto end = buffer_.find('\n'); end != std::string::npos) {
+        line = buffer_.substr(0, end);
+        buffer_.erase(0, end + 1);
+        return true;
+      }
+      pollfd waiting{answers_, POLLIN, 0};
+      const int ready = poll(&waiting, 1, most_seconds * 1000);
+      if (ready < 0 && errno == EINTR) continue;
+      if (ready <= 0) {
+        silent_ = true;
+        return false;
+      }
+      char bytes[65536];
+      const ssize_t got = read(answers_, bytes, sizeof(bytes));
+      if (got <= 0) return false;
+      buffer_.append(bytes, std::size_t(got));
+    }
+  }
+
+  /// Ends it if it still runs, and says how it ended.
+  std::string end() {
+    if (silent_) kill(process_, SIGKILL);
+    int status = 0;
+    waitpid(process_, &status, 0);
+    if (silent_) return "no answer in time";
+    if (WIFSIGNALED(status)) return std::string("crashed: ") + strsignal(WTERMSIG(status));
+    return "ended with status " + std::to_string(WEXITSTATUS(status));
+  }
+
+ private:
+  pid_t process_;
+  int answers_ = -1;
+  bool silent_ = false;
+  std::string buffer_;
+};
+
+}  // namespace
+
+std::vector<std::string> run_isolated(std::size_t count,
+                                      const std::function<std::string(std::size_t)>& work,
+                                      const std::function<std::string(const std::string&)>& died,
+                                      int most_seconds) {
+  std::vector<std::string> answers;
+  while (answers.size() < count) {
+    Child child(answers.size(), count, work);
+    std::string line;
+    while (answers.size() < count && child.read_line(line, most_seconds)) answers.push_back(line);
+    const std::string reason = child.end();
+    if (answers.size() < count) answers.push_back(died(reason));
+  }
+  return answers;
+}
+
+}  // namespace d5::conformance

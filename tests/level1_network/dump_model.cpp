@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a built-in network, what it was fed, what it answers and its gradients, for an outside
+// judge.
+//
+//   dump_model MODEL BATCH FOLDER
+//
+// FOLDER gets model.onnx, image.pb, label.pb, logits.pb, loss.pb, and gradient/<parameter>.pb.
+#include <filesystem>
+#include <iostream>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/random.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/models.hpp"
+#include "d5/onnx/file.hpp"
+
+namespace {
+
+d5::Tensor random_image(const d5::Network& network, std::int64_t batch) {
+  std::vector<std::int64_t> dims{batch};
+  const auto& declared = network.graph().inputs.front().type.dims;
+  for (std::size_t i = 1; i < declared.size(); ++i)
+    dims.push_back(std::get<std::int64_t>(declared[i]));
+  d5::Tensor image = d5::Tensor::empty(d5::DType::float32, d5::Shape(dims));
+  d5::RandomStream random(1);
+  for (float& value : image.span<float>()) value = random.normal();
+  return image;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc != 4) {
+    std::cerr << "usage: dump_model MODEL BATCH FOLDER\n";
+    return 2;
+  }
+  const std::string folder = argv[3];
+  const std::int64_t batch = std::stoll(argv[2]);
+  std::filesystem::create_directories(folder + "/gradient");
+  const auto write = [&](const std::string& name, const d5::Value& value) {
+    d5::write_file(folder + "/" + name + ".pb", d5::onnx::serialize_value(value, name));
+  };
+
+  d5::Network network = d5::models().at(argv[1]).make({.seed = 3, .with_loss = true});
+  d5::Tensor label = d5::Tensor::empty(d5::DType::int64, {batch});
+  for (std::int64_t i = 0; i < batch; ++i) label.data<std::int64_t>()[i] = i % 10;
+  const d5::ValueMap inputs = {{"image", random_image(network, batch)}, {"label", label}};
+  network.save(folder + "/model.onnx");
+  for (const auto& [name, value] : inputs) write(name, value);
+
+  const auto executor = d5::make_executor(network);
+  for (const auto& [name, value] : executor->inference_and_backprop(inputs, "loss")) {
+    write(name, value);
+  }
+  for (const auto& parameter : network.parameters()) {
+    write("gradient/" + parameter.name, parameter.gradient);
+  }
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "dump_model: " << error.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "toy_framework.hpp"
+
+namespace {
+
+using d5::DType;
+using d5::Tensor;
+
+d5::ExecutorOptions mixed() { return {.frameworks = {toy::name(), "reference"}}; }
+
+std::vector<float> floats(const Tensor& tensor) {
+  const auto span = tensor.span<float>();
+  return {span.begin(), span.end()};
+}
+
+/// loss = total(w * positive(x))
+d5::Network filter() {
+  d5::Network network("filter");
+  network.add_input("x", DType::float32, {"N"});
+  network.add_parameter("w", Tensor::of<float>({1}, {3}));
+  network.add_node("Positive", {"x"}, {"kept"});
+  network.add_node("Mul", {"kept", "w"}, {"scaled"});
+  network.add_node("Total", {"scaled"}, {"loss"});
+  network.add_output("scaled");
+  network.add_output("loss");
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("sizes that only the data knows change from run to run under one plan") {
+  auto executor = d5::make_executor(filter(), mixed());
+  const auto run = [&](std::initializer_list<float> x) {
+    const d5::ValueMap inputs = {{"x", Tensor::of<float>({3}, x)}};
+    return floats(executor->inference(inputs).at("scaled").tensor());
+  };
+  CHECK(run({1, -2, 3}) == std::vector<float>{3, 9});
+  CHECK(run({-1, -2, -3}).empty());
+  CHECK(run({1, 2, 3}) == std::vector<float>{3, 6, 9});
+}
+
+TEST_CASE("gradients flow through sizes that only the data knows") {
+  auto options = mixed();
+  options.input_gradients = {"x"};
+  auto executor = d5::make_executor(filter(), options);
+  for (int run = 0; run < 2; ++run) {
+    (void)executor->inference_and_backprop({{"x", Tensor::of<float>({3}, {1, -2, 4})}}, "loss");
+    CHECK(floats(executor->network().parameter("w").gradient) == std::vector<float>{5});
+    CHECK(floats(executor->input_gradient("x")) == std::vector<float>{3, 0, 3});
+  }
+}
+
+TEST_CASE("memory that a run allocates counts against the budget") {
+  auto executor = d5::make_executor(filter(), mixed());
+  const d5::ValueMap inputs = {{"x", Tensor::of<float>({3}, {1, 2, 3})}};
+  (void)executor->inference(inputs);
+  const std::size_t budget = d5::memory_budget();
+  d5::set_memory_budget(16);
+  CHECK_THROWS_AS(executor->inference(inputs), d5::MemoryError);
+  d5::set_memory_budget(budget);
+  CHECK_NOTHROW(executor->inference(inputs));
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/memory_plan.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
+#include "d5/core/tensor.hpp"
+
+using d5::MemoryBlock;
+
+TEST_CASE("blocks that never live together share memory") {
+  std::vector<MemoryBlock> blocks = {{640, 0, 1}, {640, 2, 3}, {640, 4, MemoryBlock::kForever}};
+  CHECK(d5::assign_offsets(blocks) == 640);
+  for (const auto& block : blocks) CHECK(block.offset == 0);
+}
+
+TEST_CASE("a chain needs two blocks, for each step reads one and writes one") {
+  std::vector<MemoryBlock> blocks;
+  for (std::size_t i = 0; i < 10; ++i) blocks.push_back({128, i, i + 1});
+  CHECK(d5::assign_offsets(blocks) == 256);
+}
+
+TEST_CASE("a block goes into the smallest gap that holds it") {
+  // After step 1 the second and the fourth leave gaps of 640 and 320 bytes.
+  std::vector<MemoryBlock> blocks = {{1024, 0, 9}, {640, 0, 1}, {512, 0, 9},
+                                     {320, 0, 1},  {256, 0, 9}, {192, 2, 9}};
+  (void)d5::assign_offsets(blocks);
+  CHECK(blocks[5].offset == blocks[3].offset);
+  CHECK(blocks[3].offset == 1024 + 640 + 512);
+}
+
+TEST_CASE("blocks that live together never overlap") {
+  d5::RandomStream random(7);
+  std::vector<MemoryBlock> blocks;
+  for (int i = 0; i < 300; ++i) {
+    const std::size_t begin = random.below(100);
+    blocks.push_back({random.below(5000), begin, begin + random.below(20)});
+  }
+  const std::size_t total = d5::assign_offsets(blocks);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto& a = blocks[i];
+    REQUIRE(a.offset % 64 == 0);
+    REQUIRE(a.offset + a.bytes <= total);
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto& b = blocks[j];
+      const bool together = a.begin <= b.end && b.begin <= a.end && a.bytes > 0 && b.bytes > 0;
+      REQUIRE((!together || a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset));
+    }
+  }
+}
+
+TEST_CASE("a plan above the memory budget is refused before anything is allocated") {
+  const std::size_t budget = d5::memory_budget();
+  d5::set_memory_budget(1000);
+  std::vector<MemoryBlock> blocks = {{640, 0, 1}, {640, 1, 2}};
+  CHECK_THROWS_AS(d5::assign_offsets(blocks), d5::MemoryError);
+  std::vector<MemoryBlock> huge = {{~std::size_t{0}, 0, 1}};
+  CHECK_THROWS_AS(d5::assign_offsets(huge), d5::MemoryError);
+  d5::set_memory_budget(budget);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/subgraph_runner.hpp"
+
+namespace toy {
+
+/// The elements of x that are above zero: a size that only the data knows.
+class Positive final : public d5::Operator {
+ public:
+  std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
+    return {d5::TensorDesc{context.dtype(0), {d5::kUnknownDim}}};
+  }
+  void forward(d5::OpContext& context) override {
+    std::vector<float> kept;
+    for (float x : context.input(0).span<float>()) {
+      if (x > 0) kept.push_back(x);
+    }
+    d5::Tensor& y = context.allocate(0, {d5::DType::float32, {std::int64_t(kept.size())}});
+    std::copy(kept.begin(), kept.end(), y.data<float>());
+  }
+  void backward(d5::GradContext& context) override {
+    const float* from = context.grad_output(0).data<float>();
+    const auto x = context.input(0).span<float>();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      context.grad_input(0).data<float>()[i] = x[i] > 0 ? *from++ : 0;
+    }
+  }
+  bool differentiable(std::size_t) const override { return true; }
+};
+
+/// The sum of all elements.
+class Total final : public d5::Operator {
+ public:
+  std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
+    return {d5::TensorDesc{context.dtype(0), {}}};
+  }
+  void forward(d5::OpContext& context) override {
+    float sum = 0;
+    for (float x : context.input(0).span<float>()) sum += x;
+    *context.output(0).data<float>() = sum;
+  }
+  void backward(d5::GradContext& context) override {
+    const float slope = context.grad_output(0).item<float>();
+    for (float& dx : context.grad_input(0).span<float>()) dx = slope;
+  }
+  bool differentiable(std::size_t) const override { return true; }
+};
+
+/// Runs the graph `body` on x, and again on the result, as often as `times` says.
+class Repeat final : public d5::Operator {
+ public:
+  std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
+    return {context.input(0)};
+  }
+  void forward(d5::OpContext& context) override {
+    auto& body = context.services().subgraph("body");
+    d5::Value value(context.input(0).copy());
+    for (int i = 0; i < *context.node().attribute<std::int64_t>("times"); ++i) {
+      value = body.run({&value, 1}).at(0);
+    }
+    context.output(0).copy_from(value.tensor());
+  }
+};
+
+/// One random number.
+class Draw final : public d5::Operator {
+ public:
+  std::vector<d5::ValueDesc> infer(const d5::InferContext&) const override {
+    return {d5::TensorDesc{d5::DType::float32, {1}}};
+  }
+  void forward(d5::OpContext& context) override {
+    *context.output(0).data<float>() = context.services().random().uniform();
+  }
+};
+
+/// No gradient, though its output is a real number.
+class Opaque final : public d5::Operator {
+ public:
+  std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
+    return {context.input(0)};
+  }
+  void forward(d5::OpContext& context) override { context.output(0).copy_from(context.input(0)); }
+};
+
+/// Framework "toy": the operators above, for tests that need what they do and nothing else.
+inline const std::string& name() {
+  static const std::string registered = [] {
+    d5::add_framework("toy", "1", [](d5::Framework& framework) {
+      auto& registry = framework.part<d5::OperatorRegistry>();
+      registry.add<Positive>("Positive");
+      registry.add<Total>("Total");
+      registry.add<Repeat>("Repeat");
+      registry.add<Draw>("Draw");
+      registry.add<Opaque>("Opaque");
+    });
+    return std::string("toy");
+  }();
+  return registered;
+}
+
+}  // namespace toy
