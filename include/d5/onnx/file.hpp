@@ -22,7 +22,7 @@ struct LoadOptions {
   bool infer_shapes = true;
 };
 
-/// Reads, checks, inlines functions and infers shapes; docs/onnx.md lists what is checked.
+/// Reads, checks, inlines functions and infers shapes; docs/file_formats.md lists what is checked.
 ///
 /// Nodes come in an order in which they can run. A parameter is no input: what has an initializer
 /// is left out of the graph's inputs, though files before IR version 4 list it there. Sparse

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include "d5/core/error.hpp"
+#include "d5/onnx/file.hpp"
+
+namespace d5::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of empty files, removed at the end.
+class Folder {
+ public:
+  explicit Folder(const std::vector<std::string>& files)
+      : path_(fs::temp_directory_path() / ("d5_test_folder_test_" + std::to_string(::getpid()))) {
+    fs::remove_all(path_);
+    fs::create_directories(path_);
+    for (const std::string& file : files) {
+      fs::create_directories((path_ / file).parent_path());
+      std::ofstream(path_ / file) << "";
+    }
+  }
+  ~Folder() { fs::remove_all(path_); }
+  [[nodiscard]] std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+TEST_CASE("data sets and their files come in the order of their numbers") {
+  std::vector<std::string> files = {"model.onnx", "notes.txt", "test_data_set_10/input_0.pb",
+                                    "test_data_set_2/output_0.pb", "test_data_set_x/input_0.pb"};
+  for (int i = 0; i < 12; ++i) {
+    files.push_back("test_data_set_2/input_" + std::to_string(i) + ".pb");
+  }
+  const Folder folder(files);
+  const TestFolder found = open_test_folder(folder.path());
+  CHECK(found.model_path == folder.path() + "/model.onnx");
+  REQUIRE(found.data_sets.size() == 2);
+  CHECK(fs::path(found.data_sets[0].path).filename() == "test_data_set_2");
+  REQUIRE(found.data_sets[0].inputs.size() == 12);
+  CHECK(fs::path(found.data_sets[0].inputs[2]).filename() == "input_2.pb");
+  CHECK(fs::path(found.data_sets[0].inputs[11]).filename() == "input_11.pb");
+  CHECK(found.data_sets[0].outputs.size() == 1);
+  CHECK(found.data_sets[1].outputs.empty());
+}
+
+TEST_CASE("a missing file between others is not passed over") {
+  const Folder folder({"model.onnx", "test_data_set_0/input_0.pb", "test_data_set_0/input_2.pb"});
+  CHECK_THROWS_AS(open_test_folder(folder.path()), FormatError);
+}
+
+TEST_CASE("what is no test folder is refused") {
+  const Folder folder({"other.onnx"});
+  CHECK_THROWS_AS(open_test_folder(folder.path()), IoError);
+  CHECK_THROWS_AS(open_test_folder(folder.path() + "/other.onnx"), IoError);
+  CHECK_THROWS_AS(open_test_folder(folder.path() + "/nowhere"), IoError);
+}
+
+}  // namespace
+}  // namespace d5::onnx
