@@ -86,7 +86,9 @@ std::string serialize(const Model& model) {
   const auto& outputs = model.graph.outputs;
   if (std::any_of(outputs.begin(), outputs.end(),
                   [](const ValueInfo& output) { return output.type.kind == ValueKind::none; })) {
-    detail::infer_types(proto);  // a file must declare them; a network built by code need not
+    detail::infer_types(
+        proto, {printable(model.graph.name),
+                std::nullopt});  // a file must declare them; a network built by code need not
   }
   if (proto.ByteSizeLong() > std::size_t(std::numeric_limits<int>::max())) {
     throw Unsupported(
