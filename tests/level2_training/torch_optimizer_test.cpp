@@ -54,7 +54,8 @@ double largest_difference(const std::vector<double>& record, const std::string& 
     optimizer->step({});
     const double* expected = row(std::size_t(2 + 2 * step));
     for (const char* parameter : {"a", "b"}) {
-      for (const T value : optimizer->executor().network().parameter(parameter).value.template span<T>()) {
+      for (const T value :
+           optimizer->executor().network().parameter(parameter).value.template span<T>()) {
         largest = std::max(
             largest, std::abs(double(value) - *expected) / std::max(1.0, std::abs(*expected)));
         ++expected;

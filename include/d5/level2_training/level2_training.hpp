@@ -6,6 +6,7 @@
 #include "d5/level2_training/carried_file.hpp"
 #include "d5/level2_training/checkpoint.hpp"
 #include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/dataset_metrics.hpp"
 #include "d5/level2_training/download.hpp"
 #include "d5/level2_training/loss_curve.hpp"
 #include "d5/level2_training/optimizer.hpp"
@@ -18,3 +19,4 @@
 #include "d5/level2_training/training_metric.hpp"
 #include "d5/level2_training/training_session.hpp"
 #include "d5/level2_training/training_time.hpp"
+#include "d5/level2_training/training_validation.hpp"

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/training_session.hpp"
+
+namespace d5 {
+
+/// Checks a sampler over `data` for some epochs. Records:
+///
+/// - `sampler_coverage`: per epoch, how many samples were drawn more or less often than once
+///   (dropping the tail, up to a batch less one is right);
+/// - `sampler_repeatability`: batches that differ when an epoch is drawn again by another object,
+/// or
+///   continued by `seek`; none may;
+/// - `dataset_latency`: seconds for each batch;
+/// - `dataset_bias`: the classes' shares, if the data have a field "label".
+[[nodiscard]] std::vector<Measurement> test_sampler(const SamplerEntry& sampler,
+                                                    std::shared_ptr<const Dataset> data,
+                                                    const SamplerOptions& options,
+                                                    std::int64_t epochs = 2);
+
+struct OptimizerTolerance {
+  /// Of a parameter's change, in units of the element type's epsilon and of the largest value, for
+  /// each step made: two right implementations differ by roundings, which add up.
+  double epsilons_a_step = 8;
+};
+
+/// Makes `steps` steps with both, from `reference`'s parameters and on the same batches, and
+/// compares the parameters after each. One record: `trajectory_difference`, the largest relative
+/// difference of any parameter's elements after each step. Throws: ShapeError, NotFound where the
+/// two networks' parameters are not the same.
+[[nodiscard]] Measurement test_optimizer(Optimizer& subject, Optimizer& reference, Sampler& data,
+                                         std::int64_t steps, OptimizerTolerance tolerance = {});
+
+/// Runs the recipe twice. The records of the first run, and `reproducibility`: how many parameter
+/// elements differ in any bit between the two; none may.
+[[nodiscard]] std::vector<Measurement> test_training(const Recipe& recipe,
+                                                     const SessionOptions& options = {});
+
+}  // namespace d5

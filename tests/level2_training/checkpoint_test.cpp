@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/checkpoint.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/level2_training/accuracy.hpp"
+#include "d5/level2_training/loss_curve.hpp"
+#include "d5/level2_training/trainer.hpp"
+#include "points.hpp"
+
+using namespace d5;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folder {
+  fs::path path = fs::temp_directory_path() / ("d5-checkpoint-test-" + std::to_string(::getpid()));
+  Folder() { fs::create_directories(path); }
+  ~Folder() { fs::remove_all(path); }
+  [[nodiscard]] std::string file(const std::string& name) const { return (path / name).string(); }
+};
+
+void put(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+/// 40 points in batches of 6, so that every epoch has a short tail.
+struct Run {
+  explicit Run(TrainerOptions options, const std::string& name = "adam")
+      : optimizer(test::points_optimizer(name)),
+        train(samplers().at("shuffle").make(test::points(40), {.batch_size = 6, .seed = 5})),
+        test(samplers().at("ordered").make(test::points(30, 2), {.batch_size = 30})),
+        trainer(*optimizer, *train, test.get(), std::move(options)) {
+    for (const std::shared_ptr<Event>& event : std::vector<std::shared_ptr<Event>>{
+             loss, accuracy, std::make_shared<TimeToAccuracy>(0.5)}) {
+      trainer.events().add(event);
+    }
+  }
+  std::shared_ptr<LossCurve> loss = std::make_shared<LossCurve>();
+  std::shared_ptr<TrainingAccuracy> accuracy = std::make_shared<TrainingAccuracy>();
+  std::unique_ptr<Optimizer> optimizer;
+  std::unique_ptr<Sampler> train, test;
+  Trainer trainer;
+};
+
+constexpr std::int64_t kEpochs = 12;
+
+}  // namespace
+
+TEST_CASE("what is written is read again to the bit") {
+  const Folder folder;
+  const Checkpoint checkpoint{
+      .recipe = "abc",
+      .epoch = 3,
+      .batch = 7,
+      .step = 1007,
+      .tensors = {{"parameter/w \"\x01\xc3\xa9", Tensor::of<float>({2, 2}, {1, -0.0f, 1e-42f, 3})},
+                  {"optimizer/step", Tensor::scalar<std::int64_t>(-5)},
+                  {"constant/empty", Tensor::empty(DType::float64, {0, 3})},
+                  {"metric/m/flags", Tensor::of<bool>({3}, {true, false, true})}}};
+  write_checkpoint(checkpoint, folder.file("c"));
+  const Checkpoint read = read_checkpoint(folder.file("c"));
+  CHECK(read.recipe == "abc");
+  CHECK(read.epoch == 3);
+  CHECK(read.batch == 7);
+  CHECK(read.step == 1007);
+  REQUIRE(read.tensors.size() == 4);
+  for (const auto& [name, value] : checkpoint.tensors) {
+    const Tensor& expected = value.tensor();
+    const Tensor& given = read.tensors.at(name).tensor();
+    REQUIRE(given.desc() == expected.desc());
+    CHECK(std::string_view(static_cast<const char*>(given.raw()), given.bytes()) ==
+          std::string_view(static_cast<const char*>(expected.raw()), expected.bytes()));
+  }
+}
+
+TEST_CASE("every truncation and every flipped bit of a checkpoint is refused") {
+  const Folder folder;
+  write_checkpoint({.recipe = "r", .tensors = {{"parameter/w", Tensor::of<float>({3}, {1, 2, 3})}}},
+                   folder.file("c"));
+  const std::string whole = read_file(folder.file("c"));
+  REQUIRE(whole.size() < 1000);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    put(folder.file("broken"), whole.substr(0, size));
+    CHECK_THROWS_AS(read_checkpoint(folder.file("broken")), FormatError);
+  }
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string broken = whole;
+    broken[bit / 8] = char(broken[bit / 8] ^ (1 << (bit % 8)));
+    put(folder.file("broken"), broken);
+    CHECK_THROWS_AS(read_checkpoint(folder.file("broken")), FormatError);
+  }
+  put(folder.file("broken"), whole + "x");
+  CHECK_THROWS_WITH(read_checkpoint(folder.file("broken")), Catch::Contains("changed"));
+}
+
+TEST_CASE("files of other kinds and missing ones are told apart") {
+  const Folder folder;
+  CHECK_THROWS_AS(read_checkpoint(folder.file("none")), IoError);
+  put(folder.file("text"), "hello, world, this is no checkpoint");
+  CHECK_THROWS_WITH(read_checkpoint(folder.file("text")), Catch::Contains("no checkpoint"));
+  put(folder.file("json"), std::string("\x02\0\0\0\0\0\0\0{}", 10));
+  CHECK_THROWS_WITH(read_checkpoint(folder.file("json")), Catch::Contains("no checkpoint of d5"));
+  CHECK_THROWS_AS(
+      write_checkpoint(
+          {.recipe = {}, .tensors = {{"s", Tensor::of<std::string>({1}, {std::string("a")})}}},
+          folder.file("c")),
+      Unsupported);
+  CHECK_THROWS_AS(write_checkpoint({}, folder.file("no/such/folder/c")), IoError);
+}
+
+TEST_CASE("a resumed run ends with the bits of one that was never interrupted") {
+  const Folder folder;
+  for (const std::string name : {"sgd", "momentum", "adam"}) {
+    Run whole({.epochs = 3}, name);
+    whole.trainer.run();
+    for (const std::int64_t interrupted_after : {1, 5, 7, 9, 14, 20}) {
+      CAPTURE(name, interrupted_after);
+      Run first({.epochs = 3, .most_batches = interrupted_after, .checkpoint = folder.file("c")},
+                name);
+      first.trainer.run();
+      Run second({.epochs = 3}, name);
+      second.trainer.resume(folder.file("c"));
+      CHECK(second.trainer.step() == interrupted_after);
+      second.trainer.run();
+      CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
+      CHECK(second.loss->samples() == whole.loss->samples());
+      CHECK(second.accuracy->samples() == whole.accuracy->samples());
+    }
+  }
+}
+
+TEST_CASE("a finished run that is resumed does nothing more") {
+  const Folder folder;
+  Run first({.epochs = 2, .checkpoint = folder.file("c")});
+  first.trainer.run();
+  Run second({.epochs = 2});
+  second.trainer.resume(folder.file("c"));
+  second.trainer.run();
+  CHECK(second.trainer.step() == first.trainer.step());
+  CHECK(test::parameters(*second.optimizer) == test::parameters(*first.optimizer));
+}
+
+TEST_CASE("a checkpoint of another recipe, network or optimizer is refused and changes nothing") {
+  const Folder folder;
+  Run first({.epochs = 1, .checkpoint = folder.file("c"), .recipe = "one"});
+  first.trainer.run();
+
+  Run other({.epochs = 1, .recipe = "two"});
+  const auto before = test::parameters(*other.optimizer);
+  CHECK_THROWS_WITH(other.trainer.resume(folder.file("c")), Catch::Contains("another recipe"));
+  CHECK(test::parameters(*other.optimizer) == before);
+
+  Run momentum({.epochs = 1, .recipe = "one"}, "momentum");
+  CHECK_THROWS_AS(momentum.trainer.resume(folder.file("c")), NotFound);
+  CHECK(test::parameters(*momentum.optimizer) == before);
+
+  Checkpoint fewer = read_checkpoint(folder.file("c"));
+  fewer.tensors.erase("parameter/b1");
+  write_checkpoint(fewer, folder.file("fewer"));
+  Run third({.epochs = 1, .recipe = "one"});
+  CHECK_THROWS_WITH(third.trainer.resume(folder.file("fewer")), Catch::Contains("3 parameters"));
+  fewer.tensors["parameter/b1"] = Tensor::of<float>({1}, {0});
+  write_checkpoint(fewer, folder.file("fewer"));
+  CHECK_THROWS_WITH(third.trainer.resume(folder.file("fewer")), Catch::Contains("'b1'"));
+  CHECK(test::parameters(*third.optimizer) == before);
+}
+
+TEST_CASE("a checkpoint that cannot be written ends training with the reason") {
+  Run run({.epochs = 1, .checkpoint = "/nonexistent/folder/c"});
+  CHECK_THROWS_AS(run.trainer.run(), IoError);
+}
+
+// The process that is killed: run by the test below only.
+TEST_CASE("trains until it is killed", "[.child]") {
+  const std::string file = std::getenv("D5_TEST_CHECKPOINT");
+  Run run({.epochs = kEpochs, .checkpoint = file, .checkpoint_every = 2});
+  if (fs::exists(file)) run.trainer.resume(file);
+  const int ready = 1;
+  REQUIRE(::write(STDOUT_FILENO, "!", ready) == ready);
+  run.trainer.run();
+}
+
+TEST_CASE("kill -9 at any moment loses at most the work since the last checkpoint") {
+  const Folder folder;
+  const std::string file = folder.file("c");
+  ::setenv("D5_TEST_CHECKPOINT", file.c_str(), 1);
+  RandomStream random(std::uint64_t(::getpid()));
+  CAPTURE(::getpid());
+
+  constexpr int kKills = 6;
+  std::int64_t last_step = 0;
+  int killed = 0;
+  for (int attempt = 0; attempt <= kKills; ++attempt) {
+    int channel[2];
+    REQUIRE(::pipe(channel) == 0);
+    const pid_t child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      ::dup2(channel[1], STDOUT_FILENO);
+      ::execl("/proc/self/exe", "checkpoint_test", "trains until it is killed", nullptr);
+      ::_exit(127);
+    }
+    ::close(channel[1]);
+    char byte = 0;
+    while (::read(channel[0], &byte, 1) == 1 && byte != '!') {
+    }
+    if (attempt < kKills) {
+      std::this_thread::sleep_for(std::chrono::microseconds(random.below(30'000)));
+      ::kill(child, SIGKILL);
+    } else {
+      // The last one runs to its end; its output must not block it.
+      while (::read(channel[0], &byte, 1) == 1) {
+      }
+    }
+    ::close(channel[0]);
+    int status = 0;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    killed += WIFSIGNALED(status) ? 1 : 0;
+    if (attempt == kKills) CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    if (!fs::exists(file)) continue;
+    const Checkpoint checkpoint = read_checkpoint(file);  // whole, whenever it was killed
+    CHECK(checkpoint.step >= last_step);
+    last_step = checkpoint.step;
+  }
+  CHECK(killed > 0);
+
+  Run whole({.epochs = kEpochs});
+  whole.trainer.run();
+  Run resumed({.epochs = kEpochs});
+  resumed.trainer.resume(file);
+  CHECK(resumed.trainer.step() == whole.trainer.step());
+  CHECK(test::parameters(*resumed.optimizer) == test::parameters(*whole.optimizer));
+  CHECK(resumed.loss->samples() == whole.loss->samples());
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <string>
+#include <vector>
+
+#include "d5/core/random.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/tensor_dataset.hpp"
+
+namespace d5::test {
+
+/// Points around three corners of a triangle, in order of their class: easy to separate.
+inline std::shared_ptr<const Dataset> points(std::int64_t count, std::uint64_t seed = 1) {
+  std::vector<float> x;
+  std::vector<std::int64_t> labels;
+  RandomStream random(seed);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const std::int64_t label = i % 3;
+    const double angle = 2 * std::numbers::pi * double(label) / 3;
+    x.push_back(float(std::cos(angle)) + 0.3f * random.normal());
+    x.push_back(float(std::sin(angle)) + 0.3f * random.normal());
+    labels.push_back(label);
+  }
+  return std::make_shared<TensorDataset>(
+      "points", std::vector<std::pair<std::string, Tensor>>{
+                    {"x", Tensor::of<float>({count, 2}, std::span<const float>(x))},
+                    {"label", Tensor::vector(labels)}});
+}
+
+/// Two layers that tell the three classes apart.
+inline Network points_network(std::uint64_t seed = 1) {
+  RandomStream random(seed);
+  const auto normal = [&](Shape shape) {
+    Tensor tensor = Tensor::empty(DType::float32, shape);
+    for (float& value : tensor.span<float>()) value = 0.5f * random.normal();
+    return tensor;
+  };
+  Network network("points");
+  network.add_input("x", DType::float32, {"N", std::int64_t{2}});
+  network.add_input("label", DType::int64, {"N"});
+  network.add_parameter("w1", normal({2, 8}));
+  network.add_parameter("b1", normal({8}));
+  network.add_parameter("w2", normal({8, 3}));
+  network.add_parameter("b2", normal({3}));
+  network.add_node("Gemm", {"x", "w1", "b1"}, {"h"});
+  network.add_node("Relu", {"h"}, {"r"});
+  network.add_node("Gemm", {"r", "w2", "b2"}, {"logits"});
+  network.add_node("SoftmaxCrossEntropyLoss", {"logits", "label"}, {"loss"});
+  network.add_output("logits");
+  network.add_output("loss");
+  return network;
+}
+
+inline std::unique_ptr<Optimizer> points_optimizer(const std::string& name,
+                                                   const Settings& settings = {}) {
+  return optimizers().at(name).make(make_executor(points_network()), "loss", settings);
+}
+
+/// All parameters, one after another.
+inline std::vector<float> parameters(Optimizer& optimizer) {
+  std::vector<float> all;
+  for (const char* name : {"w1", "b1", "w2", "b2"}) {
+    const auto values = optimizer.executor().network().parameter(name).value.span<float>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+}  // namespace d5::test
