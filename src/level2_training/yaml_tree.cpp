@@ -44,6 +44,7 @@ class Builder final : public YAML::EventHandler {
         fail(mark.line + 1, fmt::format("key '{}' is given twice", printable(value)));
       }
       key_ = value;
+      key_line_ = mark.line + 1;
       has_key_ = true;
       return;
     }
@@ -80,14 +81,15 @@ class Builder final : public YAML::EventHandler {
   YamlNode& add(const YAML::Mark& mark) {
     YamlNode& node =
         open_.empty() ? root : open_.back()->entries.emplace_back(key_, YamlNode{}).second;
+    node.line = has_key_ ? key_line_ : mark.line + 1;
     has_key_ = false;
-    node.line = mark.line + 1;
     return node;
   }
 
   const std::string& file_;
   std::vector<YamlNode*> open_;
   std::string key_;
+  int key_line_ = 0;
   bool has_key_ = false;
   int nodes_ = 0;
 };

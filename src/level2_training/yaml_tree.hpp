@@ -9,7 +9,7 @@ namespace d5::detail {
 
 /// A scalar, or a map of such nodes in the order of the file.
 struct YamlNode {
-  int line = 0;  ///< from 1
+  int line = 0;  ///< of its key, from 1
   bool is_map = false;
   std::string text;
   std::vector<std::pair<std::string, YamlNode>> entries;

@@ -122,8 +122,11 @@ Origin find_origin(const Settings& settings) {
           "dataset mnist: the whole set is asked for, but no folder is known; give data=DIR, with "
           "download=true to fetch it there, or set D5_DATA_DIR to the folder above 'mnist'");
     }
-  } else {
-    (void)settings.flag("download", false);
+  } else if (settings.flag("download", false) || !folder.empty()) {
+    throw ValueError(
+        "dataset mnist: data and download are for the whole set, but subset=sample asks for the "
+        "one "
+        "that d5 carries; leave them out, or use a recipe with subset: whole (mnist-lenet)");
   }
   return {carried_file("data/mnist-sample"), "the sample that d5 carries"};
 }

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/recipe.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/core/measurement.hpp"
+#include "d5/level2_training/training_session.hpp"
+
+using namespace d5;
+
+namespace {
+
+const std::string kSmall = R"(name: small
+summary: for tests
+fixed:
+  dataset: {name: mnist, subset: sample}
+  model: {name: lenet}
+mutable:
+  optimizer:
+    name: momentum
+    learning_rate: 0.02
+  training: {epochs: 1, seed: 1}
+  metrics:
+    time_to_accuracy: {target: 0.9}
+    dataset_bias: {}
+acceptable:
+  test_accuracy: {at_least: 0.9, of: best}
+  epoch_time: {at_most: 60}
+)";
+
+Recipe small() { return Recipe::parse(kSmall, "small.yaml"); }
+
+/// The message of what parsing `text` throws.
+std::string complaint(const std::string& text) {
+  try {
+    (void)Recipe::parse(text, "r.yaml");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing is wrong";
+}
+
+/// `kSmall` with its first `what` replaced.
+std::string with(const std::string& what, const std::string& replacement) {
+  std::string text = kSmall;
+  const std::size_t place = text.find(what);
+  REQUIRE(place != std::string::npos);
+  return text.replace(place, what.size(), replacement);
+}
+
+}  // namespace
+
+TEST_CASE("a recipe's values are found under dotted keys, with their part") {
+  const Recipe recipe = small();
+  CHECK(recipe.name() == "small");
+  CHECK(recipe.values().at("optimizer.learning_rate").text == "0.02");
+  CHECK(recipe.values().at("optimizer.learning_rate").line == 9);
+  CHECK_FALSE(recipe.values().at("optimizer.learning_rate").fixed);
+  CHECK(recipe.values().at("model.name").fixed);
+  CHECK(recipe.section("optimizer").number("learning_rate", 0) == 0.02);
+  CHECK(recipe.names_below("metrics") ==
+        std::vector<std::string>{"dataset_bias", "time_to_accuracy"});
+  REQUIRE(recipe.acceptable().size() == 2);
+  CHECK(recipe.acceptable()[0].metric == "test_accuracy");
+  CHECK(recipe.acceptable()[0].value == 0.9);
+  CHECK(recipe.acceptable()[0].of == Recipe::Acceptable::Of::best);
+  CHECK(recipe.acceptable()[1].bound == Recipe::Acceptable::Bound::at_most);
+}
+
+TEST_CASE("the mutable part may be changed, the fixed part may not") {
+  Recipe recipe = small();
+  recipe.set("optimizer.learning_rate=0.5");
+  CHECK(recipe.section("optimizer").number("learning_rate", 0) == 0.5);
+  CHECK(recipe.command() == "d5 train small.yaml --set optimizer.learning_rate=0.5");
+  CHECK_THROWS_WITH(recipe.set("model.name=alexnet"),
+                    Catch::Contains("fixed") && Catch::Contains("small.yaml:5"));
+  CHECK_THROWS_AS(recipe.set("model.name=alexnet"), ValueError);
+  CHECK_THROWS_WITH(recipe.set("optimizer.learning_rat=1"),
+                    Catch::Contains("optimizer.learning_rate"));
+  CHECK_THROWS_AS(recipe.set("training.epoch=1"), NotFound);
+  CHECK_THROWS_AS(recipe.set("training.epochs"), ValueError);
+}
+
+TEST_CASE("the checksum changes with what is trained, not with how long or what is watched") {
+  const std::string sum = small().checksum();
+  CHECK(sum.size() == 64);
+  const auto after = [](const std::string& change) {
+    Recipe recipe = small();
+    recipe.set(change);
+    return recipe.checksum();
+  };
+  CHECK(after("training.epochs=9") == sum);
+  CHECK(after("metrics.time_to_accuracy.target=0.5") == sum);
+  CHECK(after("optimizer.learning_rate=0.03") != sum);
+  CHECK(after("training.seed=2") != sum);
+  CHECK(Recipe::parse(with("0.9, of: best", "0.1"), "r").checksum() == sum);
+}
+
+TEST_CASE("a misspelt word is answered with file, line and the nearest word") {
+  CHECK_THAT(complaint(with("acceptable:", "aceptable:")),
+             Catch::Contains("r.yaml:14") && Catch::Contains("acceptable"));
+  CHECK_THAT(complaint(with("  model:", "  modell:")),
+             Catch::Contains("r.yaml:5") && Catch::Contains("model"));
+  CHECK_THAT(complaint(with("epochs", "epoch")),
+             Catch::Contains("r.yaml:10") && Catch::Contains("epochs"));
+  CHECK_THAT(complaint(with("at_least", "atleast")),
+             Catch::Contains("r.yaml:15") && Catch::Contains("at_least"));
+}
+
+TEST_CASE("what a recipe lacks or has twice is told") {
+  CHECK_THAT(complaint(with("name: small\n", "")), Catch::Contains("'name'"));
+  CHECK_THAT(complaint(with("    name: momentum\n", "")), Catch::Contains("optimizer.name"));
+  CHECK_THAT(complaint(with("summary: for tests", "name: other")), Catch::Contains("twice"));
+  CHECK_THAT(complaint(with("  training: {", "  model: {name: lenet}\n  training: {")),
+             Catch::Contains("model.name") && Catch::Contains("twice"));
+  CHECK_THAT(complaint(with("{at_most: 60}", "{of: best}")), Catch::Contains("at_most"));
+  CHECK_THAT(complaint(with("{at_most: 60}", "{at_most: 60, at_least: 1}")),
+             Catch::Contains("both"));
+  CHECK_THAT(complaint(with("{at_most: 60}", "{at_most: soon}")), Catch::Contains("soon"));
+  CHECK_THAT(complaint(with("of: best", "of: all")), Catch::Contains("median"));
+  CHECK_THAT(complaint(with("{epochs: 1, seed: 1}", "5")), Catch::Contains("training"));
+  CHECK_THAT(complaint(with("seed: 1", "seed: {a: 1}")), Catch::Contains("training.seed"));
+  CHECK_THAT(complaint(""), Catch::Contains("r.yaml:"));
+  CHECK_THAT(complaint("just words"), Catch::Contains("r.yaml:1"));
+}
+
+TEST_CASE("hostile YAML is refused at once") {
+  CHECK_THAT(complaint(with("0.02", "&a 0.02")), Catch::Contains("anchors"));
+  CHECK_THAT(complaint(with("0.02", "!!float 0.02")), Catch::Contains("tags"));
+  CHECK_THAT(complaint(with("0.02", "[1, 2]")), Catch::Contains("lists"));
+  CHECK_THAT(complaint(kSmall + "---\nname: other\n"), Catch::Contains("second document"));
+  std::string deep = "name: ";
+  for (int i = 0; i < 10'000; ++i) deep += "{a: ";
+  CHECK_THAT(complaint(deep), Catch::Contains("deeper"));
+  CHECK_THAT(complaint("name: " + std::string(10'000, '[')), Catch::Contains("lists"));
+  std::string wide = "fixed:\n";
+  for (int i = 0; i < 2'000; ++i) wide += " a" + std::to_string(i) + ": 1\n";
+  CHECK_THAT(complaint(wide), Catch::Contains("more than"));
+  CHECK_THAT(complaint(std::string(100'000, '#')), Catch::Contains("bytes"));
+  // Nine levels of nine references each: expanded, 9^9 values.
+  std::string laughs = "a0: &a0 x\n";
+  for (int i = 1; i < 10; ++i) {
+    laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " {b: *a" +
+              std::to_string(i - 1) + ", c: *a" + std::to_string(i - 1) + "}\n";
+  }
+  CHECK_THAT(complaint(laughs), Catch::Contains("anchors"));
+}
+
+TEST_CASE("every truncation of a recipe is parsed or refused with a typed error") {
+  for (std::size_t size = 0; size < kSmall.size(); ++size) {
+    CHECK_NOTHROW(complaint(kSmall.substr(0, size)));
+  }
+}
+
+TEST_CASE("a measurement is judged by its last sample, its best or the median") {
+  using enum Recipe::Acceptable::Bound;
+  using enum Recipe::Acceptable::Of;
+  const auto status = [](Recipe::Acceptable acceptable, std::vector<double> samples) {
+    Measurement result;
+    result.samples = std::move(samples);
+    judge(result, acceptable);
+    CHECK((result.status == Status::passed) == result.reason.empty());
+    return result.status;
+  };
+  const std::vector<double> samples{0.5, 0.9, 0.7};
+  CHECK(status({"m", at_least, 0.7, last}, samples) == Status::passed);
+  CHECK(status({"m", at_least, 0.8, last}, samples) == Status::failed);
+  CHECK(status({"m", at_least, 0.9, best}, samples) == Status::passed);
+  CHECK(status({"m", at_most, 0.5, best}, samples) == Status::passed);
+  CHECK(status({"m", at_most, 0.4, best}, samples) == Status::failed);
+  CHECK(status({"m", at_least, 0.7, median}, samples) == Status::passed);
+  CHECK(status({"m", at_most, 0.6, median}, samples) == Status::failed);
+  CHECK(status({"m", at_least, 0, last}, {}) == Status::failed);
+}
+
+TEST_CASE("carried recipes are found by name, and all of them parse") {
+  CHECK_FALSE(carried_recipes().empty());
+  for (const std::string& name : carried_recipes()) {
+    CHECK(load_recipe(name).name() == name);
+    CHECK_FALSE(load_recipe(name).summary().empty());
+  }
+  CHECK_THROWS_WITH(load_recipe("mnist-lenett"), Catch::Contains("mnist-lenet"));
+  CHECK_THROWS_AS(load_recipe("no/such/file.yaml"), IoError);
+}

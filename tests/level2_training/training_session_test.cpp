@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_session.hpp"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/training_validation.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// LeNet on the first images of the carried sample: three batches.
+Recipe tiny(const std::string& acceptable = "") {
+  return Recipe::parse(R"(name: tiny
+fixed:
+  dataset: {name: mnist, subset: sample, train_samples: 20, test_samples: 10}
+  model: {name: lenet}
+mutable:
+  sampler: {batch_size: 8}
+  optimizer: {name: momentum, learning_rate: 0.05}
+  training: {epochs: 1, most_batches: 0, seed: 1}
+)" + acceptable,
+                       "tiny.yaml");
+}
+
+const Measurement& named(const std::vector<Measurement>& results, const std::string& metric) {
+  for (const Measurement& result : results) {
+    if (result.metric == metric) return result;
+  }
+  throw NotFound("no record of " + metric);
+}
+
+std::vector<float> weights(TrainingSession& session) {
+  std::vector<float> all;
+  for (const Parameter& parameter : session.network().parameters()) {
+    const auto values = parameter.value.span<float>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a recipe runs and becomes one record a metric") {
+  std::vector<std::string> lines;
+  TrainingSession session(tiny(), {.say = [&](const std::string& line) { lines.push_back(line); }});
+  const auto results = session.run();
+  CHECK(named(results, "loss").samples.size() == 3);
+  CHECK(named(results, "test_accuracy").samples.size() == 1);
+  CHECK(named(results, "epoch_time").unit == "s");
+  for (const Measurement& result : results) {
+    CHECK(result.subject == "tiny");
+    CHECK(result.level == "training");
+    CHECK(result.command == "d5 train tiny.yaml");
+    CHECK(result.status == Status::passed);
+  }
+  CHECK_THAT(named(results, "loss").conditions.at("dataset"), Catch::Contains("sample"));
+  REQUIRE(lines.size() == 2);
+  CHECK_THAT(lines[0], Catch::Contains("carries"));
+}
+
+TEST_CASE("a metric that misses what is accepted is a failed record") {
+  TrainingSession session(tiny("acceptable:\n  test_accuracy: {at_least: 1.1}\n"));
+  const auto results = session.run();
+  CHECK(named(results, "test_accuracy").status == Status::failed);
+  CHECK_THAT(named(results, "test_accuracy").reason, Catch::Contains("at least 1.1"));
+  CHECK(named(results, "loss").status == Status::passed);
+  CHECK_FALSE(run_recipe(tiny("acceptable:\n  test_accuracy: {at_least: 1.1}\n")).accepted);
+  CHECK(run_recipe(tiny("acceptable:\n  test_accuracy: {at_least: 0}\n")).accepted);
+}
+
+TEST_CASE("a loss that explodes fails the records and keeps what was seen") {
+  Recipe recipe = tiny();
+  recipe.set("optimizer.learning_rate=1e30");
+  TrainingSession session(recipe);
+  const auto results = session.run();
+  CHECK(named(results, "loss").status == Status::failed);
+  CHECK_THAT(named(results, "loss").reason, Catch::Contains("epoch 1 of 1"));
+  CHECK_FALSE(named(results, "loss").samples.empty());
+}
+
+TEST_CASE("the same seed gives the same bits, another seed others") {
+  const auto results = test_training(tiny());
+  CHECK(named(results, "reproducibility").samples == std::vector<double>{0});
+  CHECK(named(results, "reproducibility").status == Status::passed);
+
+  Recipe other = tiny();
+  other.set("training.seed=2");
+  TrainingSession first(tiny()), second(other);
+  (void)first.run();
+  (void)second.run();
+  CHECK(weights(first) != weights(second));
+}
+
+TEST_CASE("a session resumes from its checkpoint, also with more epochs") {
+  const auto file =
+      (std::filesystem::temp_directory_path() / ("d5-session-" + std::to_string(::getpid())))
+          .string();
+  Recipe longer = tiny();
+  longer.set("training.epochs=2");
+  TrainingSession whole(longer);
+  (void)whole.run();
+
+  Recipe cut = tiny();
+  cut.set("training.most_batches=2");
+  TrainingSession first(cut, {.checkpoint = file});
+  (void)first.run();
+  TrainingSession second(longer, {.resume = file});
+  const auto results = second.run();
+  CHECK(weights(second) == weights(whole));
+  CHECK(named(results, "loss").samples.size() == 6);
+
+  Recipe other = tiny();
+  other.set("optimizer.learning_rate=0.01");
+  CHECK_THROWS_WITH(TrainingSession(other, {.resume = file}), Catch::Contains("another recipe"));
+  CHECK_THROWS_AS(TrainingSession(tiny(), {.resume = file, .variant = "ranks=2"}), FormatError);
+  std::filesystem::remove(file);
+}
+
+TEST_CASE("the seams get the recipe's sampler and optimizer, and theirs are used") {
+  int samplers_made = 0, optimizers_wrapped = 0;
+  TrainingSession session(tiny(),
+                          {.make_train_sampler =
+                               [&](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
+                                   const SamplerOptions& options) {
+                                 ++samplers_made;
+                                 CHECK(options.batch_size == 8);
+                                 SamplerOptions half = options;
+                                 half.batch_size = 4;
+                                 return entry.make(std::move(data), half);
+                               },
+                           .wrap_optimizer =
+                               [&](std::unique_ptr<Optimizer> optimizer) {
+                                 ++optimizers_wrapped;
+                                 CHECK(dynamic_cast<ThreeStepOptimizer*>(optimizer.get()));
+                                 return optimizer;
+                               }});
+  CHECK(samplers_made == 1);
+  CHECK(optimizers_wrapped == 1);
+  CHECK(named(session.run(), "loss").samples.size() == 5);
+}
+
+TEST_CASE("unknown names and settings are refused before anything runs") {
+  const auto complain = [](const std::string& what, const std::string& by) {
+    Recipe recipe = tiny();
+    recipe.set(what + "=" + by);
+    TrainingSession session(recipe);
+  };
+  CHECK_THROWS_WITH(complain("optimizer.name", "momentun"), Catch::Contains("momentum"));
+  CHECK_THROWS_WITH(complain("optimizer.learning_rate", "fast"),
+                    Catch::Contains("tiny.yaml") && Catch::Contains("fast"));
+  CHECK_THROWS_AS(complain("sampler.batch_size", "0"), ValueError);
+  CHECK_THROWS_AS(complain("training.epochs", "-1"), ValueError);
+  CHECK_THROWS_WITH(TrainingSession(tiny("acceptable:\n  test_acuracy: {at_least: 1}\n")),
+                    Catch::Contains("test_accuracy"));
+  CHECK_THROWS_WITH(TrainingSession(tiny(), {.data = "/nonexistent"}), Catch::Contains("subset"));
+}
