@@ -16,7 +16,9 @@ using namespace d5;
 TEST_CASE("the record agrees with what the system says") {
   const Environment record = environment();
   CHECK(std::regex_match(record.time, std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")));
-  CHECK(record.hardware_threads == sysconf(_SC_NPROCESSORS_ONLN));
+  // A container may show fewer than the machine has.
+  CHECK(record.hardware_threads >= 1);
+  CHECK(record.hardware_threads <= sysconf(_SC_NPROCESSORS_ONLN));
   CHECK(record.cores >= 1);
   CHECK(record.cores <= record.hardware_threads);
   CHECK(record.memory_bytes > 1e8);

@@ -53,32 +53,36 @@ struct SmallFloat {
 
   operator float() const { return decode(bits); }
 
+  // Both ways work on bits and join the sign at the end: random signs would mislead every branch.
   static float decode(Bits bits) {
     if constexpr (E == 8 && M == 7) {
       return std::bit_cast<float>(std::uint32_t{bits} << 16);
-    }
-    const bool negative = bits & kSign;
-    const Bits magnitude = bits & kMagnitude;
-    const int exponent = magnitude >> M;
-    const int mantissa = magnitude & ((1 << M) - 1);
-    if constexpr (Kind == SmallFloatKind::ieee) {
-      if (exponent == (1 << E) - 1) {
-        if (mantissa != 0) return std::numeric_limits<float>::quiet_NaN();
-        return negative ? -std::numeric_limits<float>::infinity()
-                        : std::numeric_limits<float>::infinity();
+    } else {
+      const std::uint32_t magnitude = bits & kMagnitude;
+      const std::uint32_t sign = std::uint32_t(bits & kSign) << (31 - (E + M));
+      if (is_special(bits)) [[unlikely]] {
+        constexpr auto kInfinity =
+            std::bit_cast<std::uint32_t>(std::numeric_limits<float>::infinity());
+        const bool infinite = Kind == SmallFloatKind::ieee && magnitude == kExponentMask;
+        return infinite ? std::bit_cast<float>(kInfinity | sign)
+                        : std::numeric_limits<float>::quiet_NaN();
       }
+      // A normal number keeps its mantissa and gets float's bias; below, the code counts steps of
+      // 2^(1 - Bias - M).
+      constexpr float kStep = std::bit_cast<float>((1 - Bias - M + 127) << 23);
+      const std::uint32_t value = magnitude >> M != 0
+                                      ? (magnitude << (23 - M)) + (std::uint32_t(127 - Bias) << 23)
+                                      : std::bit_cast<std::uint32_t>(float(magnitude) * kStep);
+      return std::bit_cast<float>(value | sign);
     }
-    if constexpr (Kind == SmallFloatKind::finite) {
-      if (magnitude == kNan) return std::numeric_limits<float>::quiet_NaN();
-    }
-    if constexpr (Kind == SmallFloatKind::finite_uz) {
-      if (bits == kNan) return std::numeric_limits<float>::quiet_NaN();
-    }
-    constexpr auto power_of_two = [](int n) { return std::bit_cast<float>((n + 127) << 23); };
-    const float value = exponent == 0
-                            ? float(mantissa) * power_of_two(1 - Bias - M)
-                            : float(mantissa + (1 << M)) * power_of_two(exponent - Bias - M);
-    return negative ? -value : value;
+  }
+
+  /// Infinity or NaN.
+  static constexpr bool is_special(Bits bits) {
+    if constexpr (Kind == SmallFloatKind::ieee) return (bits & kMagnitude) >= kExponentMask;
+    if constexpr (Kind == SmallFloatKind::finite) return (bits & kMagnitude) == kNan;
+    if constexpr (Kind == SmallFloatKind::finite_uz) return bits == kNan;
+    return false;
   }
 
   /// `F` is float or double; either is rounded once, to nearest, ties to even.
@@ -88,13 +92,14 @@ struct SmallFloat {
     constexpr int kMantissa = std::numeric_limits<F>::digits - 1;
     constexpr int kBias = std::numeric_limits<F>::max_exponent - 1;
     constexpr int kShift = kMantissa - M;
-    const bool negative = std::signbit(value);
-    const Bits sign = negative ? kSign : Bits(0);
-    if (std::isnan(value)) {
+    constexpr int kSignPlace = int(8 * sizeof(F)) - 1;
+    const Wide all = std::bit_cast<Wide>(value);
+    const Wide magnitude = all & ~(Wide(1) << kSignPlace);
+    const Bits sign = Bits((all >> kSignPlace) << (E + M));
+    if (std::isnan(value)) [[unlikely]] {
       if constexpr (Kind == SmallFloatKind::no_specials) return kLargest;
       return Kind == SmallFloatKind::finite_uz ? kNan : Bits(sign | kNan);
     }
-    const Wide magnitude = std::bit_cast<Wide>(negative ? -value : value);
     Wide code;
     if (magnitude >= Wide(kBias + 1 - Bias) << kMantissa || kBias == Bias) {
       // The wide bits become the narrow ones: cut, round, move the exponent's zero. A carry out of
@@ -108,7 +113,7 @@ struct SmallFloat {
       constexpr F kStepsPerOne = std::bit_cast<F>(Wide(kBias + kSteps) << kMantissa);
       code = Wide(std::nearbyint(std::bit_cast<F>(magnitude) * kStepsPerOne));
     }
-    if (code > kLargest) {
+    if (code > kLargest) [[unlikely]] {
       if (overflow == Overflow::saturate || Kind == SmallFloatKind::no_specials) {
         return Bits(sign | kLargest);
       }
