@@ -2,36 +2,19 @@
 #include "level1_network/dynamic_operator.hpp"
 
 namespace d5 {
-namespace {
-
-/// Whether a plan for `a` serves for `b`. What is no tensor is never planned for.
-bool same(const ValueDesc& a, const ValueDesc& b) {
-  return a.kind == b.kind && (a.kind == ValueKind::none || (a.is_tensor() && a.tensor == b.tensor));
-}
-
-}  // namespace
 
 void DynamicOperator::forward(OpContext& context) {
   std::vector<ValueDesc> inputs(context.input_count());
   std::vector<const Value*> values(context.inputs.begin(), context.inputs.end());
-  bool changed = !planned_ || inputs.size() != inputs_.size();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (context.has_input(i)) inputs[i] = context.input_value(i).desc();
-    changed = changed || !same(inputs[i], inputs_[i]);
-  }
-  // A subgraph's value that is nothing (an optional that was never set) is as one left out.
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    // A subgraph's value that is nothing (an optional that was never set) is as one left out.
     if (inputs[i].kind == ValueKind::none) values[i] = nullptr;
   }
+  // Planning may read values, not only shapes, and an operator is planned once: hence a new one.
+  if (planned_) op_ = state_.make(context.node());
   const auto outputs = op_->infer(InferContext(context.node(), inputs, values));
-  std::vector<TensorDesc> tensors;
-  for (const auto& output : outputs) tensors.push_back(output.tensor);
-  if (changed || tensors != outputs_) {
-    if (planned_) op_ = state_.make(context.node());
-    inputs_ = std::move(inputs);
-    outputs_ = std::move(tensors);
-    prepare(context, values, outputs);
-  }
+  prepare(context, inputs, values, outputs);
   for (std::size_t i = 0; i < context.output_count(); ++i) {
     if (!context.wants_output(i)) continue;
     const bool ready = i < outputs.size() && outputs[i].is_static();
@@ -43,9 +26,10 @@ void DynamicOperator::forward(OpContext& context) {
   op_->forward(context);
 }
 
-void DynamicOperator::prepare(OpContext& context, std::span<const Value* const> constants,
+void DynamicOperator::prepare(OpContext& context, std::span<const ValueDesc> inputs,
+                              std::span<const Value* const> constants,
                               std::span<const ValueDesc> outputs) {
-  PlanContext plan(context.node(), inputs_, constants, outputs, mode_);
+  PlanContext plan(context.node(), inputs, constants, outputs, mode_);
   op_->plan(plan);
   planned_ = true;
   scratch_ = {};

@@ -9,7 +9,7 @@
 namespace d5 {
 
 /// An operator whose shapes only running tells: infers again with the values at hand, allocates the
-/// outputs, plans where shapes changed, then runs the operator that it wraps.
+/// outputs, plans, then runs the operator that it wraps.
 class DynamicOperator final : public Operator {
  public:
   DynamicOperator(const RunState& state, std::unique_ptr<Operator> op, Mode mode)
@@ -22,15 +22,13 @@ class DynamicOperator final : public Operator {
   void backward(GradContext& context) override;
 
  private:
-  void prepare(OpContext& context, std::span<const Value* const> constants,
-               std::span<const ValueDesc> outputs);
+  void prepare(OpContext& context, std::span<const ValueDesc> inputs,
+               std::span<const Value* const> constants, std::span<const ValueDesc> outputs);
 
   const RunState& state_;
   std::unique_ptr<Operator> op_;
   Mode mode_;
   bool planned_ = false;
-  std::vector<ValueDesc> inputs_;    ///< of the last run
-  std::vector<TensorDesc> outputs_;  ///< those that were planned for
   std::vector<Tensor> saved_;
   Tensor scratch_;
 };

@@ -45,7 +45,8 @@ def max_pool(attributes, x):
 
 
 def batch_norm(attributes, x, scale, shift, mean, variance):
-    return F.batch_norm(x, mean, variance, scale, shift, False, 0.0, attributes.get("epsilon", 1e-5))
+    epsilon = attributes.get("epsilon", 1e-5)
+    return F.batch_norm(x, mean.detach(), variance.detach(), scale, shift, False, 0.0, epsilon)
 
 
 def gemm(attributes, a, b, c):
@@ -113,7 +114,8 @@ def main(dump_model, name, batch):
         inputs = {key: read(folder / f"{key}.pb") for key in ("image", "label")}
         outputs = {key: read(folder / f"{key}.pb") for key in ("logits", "loss")}
 
-        session = onnxruntime.InferenceSession(folder / "model.onnx", providers=["CPUExecutionProvider"])
+        session = onnxruntime.InferenceSession(
+            folder / "model.onnx", providers=["CPUExecutionProvider"])
         for key, value in zip(outputs, session.run(list(outputs), inputs)):
             judge("ONNX Runtime", key, outputs[key], value)
 
