@@ -123,6 +123,7 @@ std::string to_text(const T& value) {
 }
 
 double read_real(std::string_view text) {
+  if (text == "True" || text == "False") return text == "True";  // what `to_text` writes
   std::string_view digits = text;
   if (digits.starts_with('+')) digits.remove_prefix(1);
   double value = 0;

@@ -21,11 +21,17 @@ inline OperatorRunner run_case(const std::string& line, Mode mode = Mode::infere
   return runner;
 }
 
-/// Output `i` of a case, as float32 values.
-inline std::vector<float> result_of(const std::string& line, std::size_t i = 0) {
+/// Output `i` of a case, as values of its type T.
+template <class T = float>
+std::vector<T> result_of(const std::string& line, std::size_t i = 0) {
   const OperatorRunner runner = run_case(line);
-  const auto values = runner.output(i).tensor().span<float>();
+  const auto values = runner.output(i).tensor().span<T>();
   return {values.begin(), values.end()};
+}
+
+/// Shape of output `i` of a case, as text.
+inline std::string shape_of(const std::string& line, std::size_t i = 0) {
+  return to_string(run_case(line).output(i).tensor().shape());
 }
 
 /// Requires that every differentiable input of the case passes the numerical check.

@@ -61,7 +61,7 @@ class Pad final : public Operator {
     const auto axes = detail::integers_input(context, View::In::axes, std::nullopt);
     fixed_ = pads.values && (!axes.given || axes.values);
     if (fixed_) {
-      prepare(context.shape(0),
+      prepare(context.input(0),
               per_dimension(context.shape(0).rank(), *pads.values, axes.values, context.who()));
     }
   }
@@ -69,10 +69,10 @@ class Pad final : public Operator {
   void forward(OpContext& context) override {
     const Tensor& x = context.input(0);
     if (!fixed_) {
-      prepare(x.shape(),
-              per_dimension(
-                  x.shape().rank(), *detail::integers_input(context, View::In::pads, pads_),
-                  detail::integers_input(context, View::In::axes, std::nullopt), context.who()));
+      prepare(x.desc(), per_dimension(x.shape().rank(),
+                                      *detail::integers_input(context, View::In::pads, pads_),
+                                      detail::integers_input(context, View::In::axes, std::nullopt),
+                                      context.who()));
     }
     Tensor& y = context.output(0);
     if (mode_ == Mode::constant) fill(context, y);
@@ -154,7 +154,14 @@ class Pad final : public Operator {
     return -1;
   }
 
-  void prepare(const Shape& x, const std::vector<Ends>& ends) {
+  void prepare(const TensorDesc& desc, const std::vector<Ends>& ends) {
+    const Shape& x = desc.shape;
+    TensorDesc padded = desc;
+    for (std::size_t d = 0; d < ends.size(); ++d) padded.shape[d] += ends[d].begin + ends[d].end;
+    if (padded.bytes() > memory_budget()) {
+      throw MemoryError(fmt::format("Pad: {} takes more than the memory budget of {} bytes",
+                                    to_string(padded), memory_budget()));
+    }
     sources_.assign(x.rank(), {});
     std::int64_t step_x = 1, step_y = 1;
     for (std::size_t d = x.rank(); d-- > 0;) {

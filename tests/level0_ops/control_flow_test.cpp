@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// If, Loop, Scan and SequenceMap on graphs that are C++ functions; level 1 tests them on real ones.
+#include <catch2/catch.hpp>
+#include <functional>
+#include <map>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/subgraph_runner.hpp"
+
+using namespace d5;
+
+namespace {
+
+class FunctionGraph final : public SubgraphRunner {
+ public:
+  using Function = std::function<std::vector<Value>(std::span<const Value>)>;
+  FunctionGraph(std::size_t inputs, std::size_t outputs, Function function)
+      : inputs_(inputs), outputs_(outputs), function_(std::move(function)) {}
+  std::size_t input_count() const override { return inputs_; }
+  std::size_t output_count() const override { return outputs_; }
+  std::vector<Value> run(std::span<const Value> inputs) override { return function_(inputs); }
+
+ private:
+  std::size_t inputs_, outputs_;
+  Function function_;
+};
+
+class Services final : public RunServices {
+ public:
+  std::map<std::string, FunctionGraph, std::less<>> graphs;
+  Tensor allocate(const TensorDesc& desc) override { return Tensor::empty(desc); }
+  SubgraphRunner& subgraph(std::string_view attribute) override {
+    return graphs.find(attribute)->second;
+  }
+  RandomStream random() override { return RandomStream(0); }
+  std::int64_t iteration_budget() const override { return 100; }
+};
+
+std::vector<Value> run(const std::string& op, Services& services, std::vector<Value> inputs,
+                       std::size_t outputs, std::map<std::string, std::int64_t> attributes = {}) {
+  onnx::Node node;
+  node.op_type = op;
+  node.opset = 21;
+  for (const auto& [name, value] : attributes) node.attributes[name] = value;
+  std::vector<const Value*> in;
+  for (Value& input : inputs) {
+    node.inputs.push_back("x");
+    in.push_back(input.kind() == ValueKind::none ? nullptr : &input);
+  }
+  std::vector<Value> results(outputs);
+  std::vector<Value*> out;
+  for (Value& result : results) {
+    node.outputs.push_back("y");
+    out.push_back(&result);
+  }
+  OpContext context;
+  context.inputs = in;
+  context.outputs = out;
+  context.run_services = &services;
+  context.context_node = &node;
+  framework("reference").part<OperatorRegistry>().make(node)->forward(context);
+  return results;
+}
+
+float number(const Value& value) { return value.tensor().item<float>(); }
+std::vector<float> numbers(const Value& value) {
+  const auto values = value.tensor().span<float>();
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+TEST_CASE("If runs one of its graphs") {
+  Services services;
+  services.graphs.emplace("then_branch", FunctionGraph(0, 1, [](auto) {
+                            return std::vector<Value>{Tensor::scalar(1.0f)};
+                          }));
+  services.graphs.emplace("else_branch", FunctionGraph(0, 1, [](auto) {
+                            return std::vector<Value>{Tensor::scalar(2.0f)};
+                          }));
+  CHECK(number(run("If", services, {Tensor::scalar(true)}, 1)[0]) == 1);
+  CHECK(number(run("If", services, {Tensor::scalar(false)}, 1)[0]) == 2);
+}
+
+TEST_CASE("Loop feeds its results back, stacks the rest, and ends") {
+  Services services;
+  // x doubles while it is below 20; the old x is stacked.
+  services.graphs.emplace("body", FunctionGraph(3, 3, [](std::span<const Value> in) {
+                            const float x = in[2].tensor().item<float>();
+                            return std::vector<Value>{Tensor::scalar(2 * x < 20),
+                                                      Tensor::scalar(2 * x), Tensor::scalar(x)};
+                          }));
+  const Value always = Tensor::scalar(true), one = Tensor::scalar(1.0f);
+
+  auto results = run("Loop", services, {Value(), always, one}, 2);
+  CHECK(number(results[0]) == 32);
+  CHECK(numbers(results[1]) == std::vector<float>{1, 2, 4, 8, 16});
+
+  results = run("Loop", services, {Tensor::scalar(std::int64_t(2)), always, one}, 2);
+  CHECK(number(results[0]) == 4);
+  CHECK(numbers(results[1]) == std::vector<float>{1, 2});
+
+  // Without an iteration the variable is what it was.
+  CHECK(number(run("Loop", services, {Value(), Tensor::scalar(false), one}, 1)[0]) == 1);
+}
+
+TEST_CASE("a Loop without end is ended by the budget") {
+  Services services;
+  services.graphs.emplace("body", FunctionGraph(2, 1, [](std::span<const Value>) {
+                            return std::vector<Value>{Tensor::scalar(true)};
+                          }));
+  CHECK_THROWS_WITH(run("Loop", services, {Value(), Tensor::scalar(true)}, 0),
+                    Catch::Matchers::Contains("did not end within 100 iterations"));
+}
+
+TEST_CASE("a Loop whose body has other inputs than the node is refused") {
+  Services services;
+  services.graphs.emplace("body", FunctionGraph(2, 1, [](std::span<const Value>) {
+                            return std::vector<Value>{Tensor::scalar(true)};
+                          }));
+  CHECK_THROWS_AS(run("Loop", services, {Value(), Value(), Tensor::scalar(1.0f)}, 1), ShapeError);
+}
+
+TEST_CASE("Scan carries a state over slices") {
+  Services services;
+  services.graphs.emplace("body", FunctionGraph(2, 2, [](std::span<const Value> in) {
+                            const float sum =
+                                in[0].tensor().item<float>() + in[1].tensor().item<float>();
+                            return std::vector<Value>{Tensor::scalar(sum), Tensor::scalar(sum)};
+                          }));
+  const Value zero = Tensor::scalar(0.0f), x = Tensor::vector<float>({1, 2, 3});
+  const auto results = run("Scan", services, {zero, x}, 2, {{"num_scan_inputs", 1}});
+  CHECK(number(results[0]) == 6);
+  CHECK(numbers(results[1]) == std::vector<float>{1, 3, 6});
+  CHECK_THROWS_AS(run("Scan", services, {zero, x}, 2, {{"num_scan_inputs", 3}}), ValueError);
+  CHECK_THROWS_AS(run("Scan", services, {zero, Tensor::zeros(DType::float32, {101})}, 2,
+                      {{"num_scan_inputs", 1}}),
+                  ValueError);
+}
+
+TEST_CASE("SequenceMap runs a graph on each element") {
+  Services services;
+  services.graphs.emplace(
+      "body", FunctionGraph(2, 1, [](std::span<const Value> in) {
+        return std::vector<Value>{Tensor::scalar(number(in[0]) + number(in[1]))};
+      }));
+  Sequence sequence{TensorDesc{DType::float32, {}}, {Tensor::scalar(1.0f), Tensor::scalar(2.0f)}};
+  const auto results = run("SequenceMap", services, {sequence, Tensor::scalar(10.0f)}, 1);
+  REQUIRE(results[0].sequence().values.size() == 2);
+  CHECK(number(results[0].sequence().values[1]) == 12);
+  Sequence shorter{TensorDesc{DType::float32, {}}, {Tensor::scalar(1.0f)}};
+  CHECK_THROWS_AS(run("SequenceMap", services, {sequence, shorter}, 1), ShapeError);
+}
