@@ -13,6 +13,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
 #include "onnx/stages.hpp"
+#include "onnx/tensor_proto.hpp"
 #include "onnx/walk.hpp"
 
 namespace d5::onnx::detail {
@@ -90,10 +91,14 @@ class NodeCheck {
  private:
   [[noreturn]] void fail(std::string_view attribute, std::string_view given,
                          std::string_view expected) const {
-    const std::string& name =
-        !node_.name().empty() || node_.output().empty() ? node_.name() : node_.output(0);
-    source_.fail(fmt::format("{} '{}': attribute {} is {}, expected {}", printable(node_.op_type()),
-                             printable(name), attribute, given, expected));
+    source_.fail(fmt::format("{}: attribute {} is {}, expected {}", node_name(), attribute, given,
+                             expected));
+  }
+
+  [[nodiscard]] std::string node_name() const {
+    const bool named = !node_.name().empty() || node_.output().empty();
+    return fmt::format("{} '{}'", printable(node_.op_type()),
+                       printable(named ? node_.name() : node_.output(0)));
   }
 
   void check_range(const ::onnx::AttributeProto& attribute) const {
@@ -114,10 +119,12 @@ class NodeCheck {
   void check_dtype(const ::onnx::AttributeProto& attribute) const {
     if (attribute.type() != ::onnx::AttributeProto::INT) return;
     if (attribute.name() != "to" && attribute.name() != "dtype") return;
-    const bool may_be_absent = attribute.name() == "dtype" && attribute.i() == 0;
-    if (may_be_absent || (attribute.i() > 0 && attribute.i() < kDTypeCount)) return;
-    fail(attribute.name(), std::to_string(attribute.i()),
-         fmt::format("an element type, 1 to {}", kDTypeCount - 1));
+    if (attribute.name() == "dtype" && attribute.i() == 0) return;  // left open
+    if (attribute.i() != std::int32_t(attribute.i())) {
+      fail(attribute.name(), std::to_string(attribute.i()), "an element type");
+    }
+    (void)read_dtype(std::int32_t(attribute.i()), source_,
+                     fmt::format("{}: attribute {}", node_name(), attribute.name()));
   }
 
   void check_floats(const ::onnx::AttributeProto& attribute) const {

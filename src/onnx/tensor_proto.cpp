@@ -14,13 +14,15 @@
 namespace d5::onnx::detail {
 namespace {
 
-std::string who(const ::onnx::TensorProto& proto) {
+using ::onnx::TensorProto;
+
+std::string who(const TensorProto& proto) {
   return fmt::format("tensor '{}'", printable(proto.name()));
 }
 
 /// The number of entries of a typed field must be that of the elements.
 template <class Field>
-void check_count(const Field& field, std::int64_t expected, const ::onnx::TensorProto& proto,
+void check_count(const Field& field, std::int64_t expected, const TensorProto& proto,
                  const Tensor& tensor, const Source& source) {
   if (field.size() == expected) return;
   source.fail(fmt::format("{}: {} values for {}, expected {}", who(proto), field.size(),
@@ -29,8 +31,7 @@ void check_count(const Field& field, std::int64_t expected, const ::onnx::Tensor
 
 /// Copies entries that are wider in the file than in memory; each must be in `T`'s range.
 template <class T, class Field>
-void narrow(const Field& field, Tensor& tensor, const ::onnx::TensorProto& proto,
-            const Source& source) {
+void narrow(const Field& field, Tensor& tensor, const TensorProto& proto, const Source& source) {
   check_count(field, tensor.elements(), proto, tensor, source);
   auto* to = static_cast<T*>(tensor.raw());
   for (int i = 0; i < field.size(); ++i) {
@@ -44,7 +45,7 @@ void narrow(const Field& field, Tensor& tensor, const ::onnx::TensorProto& proto
 
 /// Interleaved numbers, `per_element` of them an element.
 template <class Field>
-void copy(const Field& field, int per_element, Tensor& tensor, const ::onnx::TensorProto& proto,
+void copy(const Field& field, int per_element, Tensor& tensor, const TensorProto& proto,
           const Source& source) {
   using T = std::remove_cvref_t<decltype(field[0])>;
   check_count(field, tensor.elements() * per_element, proto, tensor, source);
@@ -52,7 +53,7 @@ void copy(const Field& field, int per_element, Tensor& tensor, const ::onnx::Ten
 }
 
 /// Elements of less than two bytes: the bits of one element, or of one packed byte, an entry.
-void read_bytes(Tensor& tensor, const ::onnx::TensorProto& proto, const Source& source) {
+void read_bytes(Tensor& tensor, const TensorProto& proto, const Source& source) {
   const auto& field = proto.int32_data();
   check_count(field, std::int64_t(file_bytes(tensor.dtype(), tensor.elements())), proto, tensor,
               source);
@@ -67,7 +68,7 @@ void read_bytes(Tensor& tensor, const ::onnx::TensorProto& proto, const Source& 
   unpack(bytes, tensor);
 }
 
-void read_fields(Tensor& tensor, const ::onnx::TensorProto& proto, const Source& source) {
+void read_fields(Tensor& tensor, const TensorProto& proto, const Source& source) {
   switch (tensor.dtype()) {
     case DType::float32:
       return copy(proto.float_data(), 1, tensor, proto, source);
@@ -105,8 +106,8 @@ void read_fields(Tensor& tensor, const ::onnx::TensorProto& proto, const Source&
 
 /// How many entries the typed fields have: as many elements there can be, before anything is
 /// allocated for them.
-void check_data_exists(std::size_t bytes_in_file, const ::onnx::TensorProto& proto,
-                       const TensorDesc& desc, const Source& source) {
+void check_data_exists(std::size_t bytes_in_file, const TensorProto& proto, const TensorDesc& desc,
+                       const Source& source) {
   if (proto.has_raw_data() && desc.dtype != DType::string) {
     if (proto.raw_data().size() != bytes_in_file) {
       source.fail(fmt::format("{}: {} bytes of data for {}, expected {}", who(proto),
@@ -126,6 +127,9 @@ void check_data_exists(std::size_t bytes_in_file, const ::onnx::TensorProto& pro
 }  // namespace
 
 DType read_dtype(std::int32_t data_type, const Source& source, std::string_view who) {
+  if (data_type == TensorProto::FLOAT6E2M3 || data_type == TensorProto::FLOAT6E3M2) {
+    source.refuse(fmt::format("{}: floats of 6 bits are not supported", who));
+  }
   if (data_type <= 0 || data_type >= kDTypeCount) {
     source.fail(fmt::format("{}: element type {} is unknown, expected one of 1 to {}", who,
                             data_type, kDTypeCount - 1));
@@ -133,7 +137,7 @@ DType read_dtype(std::int32_t data_type, const Source& source, std::string_view 
   return DType(data_type);
 }
 
-Tensor read_tensor(const ::onnx::TensorProto& proto, Source& source) {
+Tensor read_tensor(const TensorProto& proto, Source& source) {
   if (proto.has_segment())
     source.refuse(who(proto) + ": segments are not supported; store it whole");
   const DType dtype = read_dtype(proto.data_type(), source, who(proto));
@@ -172,7 +176,7 @@ Tensor read_tensor(const ::onnx::TensorProto& proto, Source& source) {
   return result;
 }
 
-void write_tensor(const Tensor& tensor, std::string_view name, ::onnx::TensorProto& proto) {
+void write_tensor(const Tensor& tensor, std::string_view name, TensorProto& proto) {
   if (!name.empty()) proto.set_name(std::string(name));
   proto.set_data_type(std::int32_t(tensor.dtype()));
   for (const std::int64_t dim : tensor.shape()) proto.add_dims(dim);

@@ -4,17 +4,14 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
+#include "onnx/tensor_proto.hpp"
 
 namespace d5::onnx::detail {
 namespace {
 
 /// Inner types may leave the element type open: 0.
 DType read_element_type(std::int32_t number, const Source& source, std::string_view who) {
-  if (number < 0 || number >= kDTypeCount) {
-    source.fail(fmt::format("{}: element type {} is unknown, expected one of 1 to {}", who, number,
-                            kDTypeCount - 1));
-  }
-  return DType(number);
+  return number == 0 ? DType::undefined : read_dtype(number, source, who);
 }
 
 void read_shape(const ::onnx::TensorShapeProto& shape, Type& type, const Source& source,

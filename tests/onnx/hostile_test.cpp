@@ -166,6 +166,13 @@ TEST_CASE("dimensions that do not fit the data are refused before memory is take
   refusal<FormatError>(message);
 }
 
+TEST_CASE("an element type that ONNX has and d5 has not is said to be so") {
+  auto message = relu_message();
+  add_weights(message, {1}).set_data_type(TensorProto::FLOAT6E2M3);
+  message.mutable_graph()->mutable_initializer(0)->add_int32_data(1);
+  CHECK_THAT(refusal<Unsupported>(message), Catch::Contains("floats of 6 bits"));
+}
+
 TEST_CASE("a sparse tensor that would fill the memory is refused") {
   auto message = relu_message();
   auto& sparse = *message.mutable_graph()->add_sparse_initializer();
@@ -222,6 +229,9 @@ TEST_CASE("attributes of other operators have their ranges too") {
   SECTION("a permutation that repeats itself") { add_ints(as("Transpose"), "perm", {0, 0}); }
   SECTION("a permutation out of range") { add_ints(as("Transpose"), "perm", {0, 2}); }
   SECTION("a cast to nothing") { add_int(as("Cast"), "to", 77); }
+  SECTION("a cast to a number that no type has") {
+    add_int(as("Cast"), "to", (std::int64_t{1} << 32) + 1);
+  }
   SECTION("blocks of 0") { add_int(as("SpaceToDepth"), "blocksize", 0); }
   SECTION("a keepdims of 2") { add_int(as("ReduceMax"), "keepdims", 2); }
   SECTION("random numbers without end") {
