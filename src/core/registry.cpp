@@ -58,7 +58,8 @@ void throw_unknown_name(std::string_view kind, std::string_view name,
 }
 
 void throw_duplicate_name(std::string_view kind, std::string_view name) {
-  throw ValueError(fmt::format("{} '{}' is there already; choose another name", kind, printable(name)));
+  throw ValueError(
+      fmt::format("{} '{}' is there already; choose another name", kind, printable(name)));
 }
 
 }  // namespace d5

@@ -17,8 +17,8 @@ T parse(const std::string& who, std::string_view name, const std::string& text,
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw ValueError(fmt::format("{}: option {} is '{}', expected {}", who, name, printable(text),
-                                 expected));
+    throw ValueError(
+        fmt::format("{}: option {} is '{}', expected {}", who, name, printable(text), expected));
   }
   return value;
 }

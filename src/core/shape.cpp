@@ -54,9 +54,10 @@ Shape broadcast(const Shape& a, const Shape& b) {
     const std::int64_t da = i < a.rank() ? a[a.rank() - 1 - i] : 1;
     const std::int64_t db = i < b.rank() ? b[b.rank() - 1 - i] : 1;
     if (da != db && da != 1 && db != 1) {
-      throw ShapeError(fmt::format("{} and {} cannot be broadcast: {} against {}, counted from the "
-                                   "last dimension; they must be equal or 1",
-                                   to_string(a), to_string(b), da, db));
+      throw ShapeError(
+          fmt::format("{} and {} cannot be broadcast: {} against {}, counted from the "
+                      "last dimension; they must be equal or 1",
+                      to_string(a), to_string(b), da, db));
     }
     dims[dims.size() - 1 - i] = da == 1 ? db : da;
   }

@@ -69,7 +69,8 @@ const Map& Value::map() const {
 }
 
 void Value::throw_wrong_kind(ValueKind asked) const {
-  throw TypeError(fmt::format("value is {}, but a {} was asked for", to_string(desc()), name_of(asked)));
+  throw TypeError(
+      fmt::format("value is {}, but a {} was asked for", to_string(desc()), name_of(asked)));
 }
 
 }  // namespace d5

@@ -47,7 +47,8 @@ enum class DType : std::int32_t {
 
 inline constexpr int kDTypeCount = 27;
 
-/// Bytes that one element takes in memory; sub-byte types take one byte. Strings: sizeof(std::string).
+/// Bytes that one element takes in memory; sub-byte types take one byte. Strings:
+/// sizeof(std::string).
 [[nodiscard]] std::size_t size_of(DType dtype);
 /// "float32", "bfloat16", ... as in ONNX, in lower case ("bool" for booleans).
 [[nodiscard]] std::string_view name_of(DType dtype);
@@ -58,32 +59,58 @@ inline constexpr int kDTypeCount = 27;
 
 template <class T>
 inline constexpr DType dtype_of = DType::undefined;
-template <> inline constexpr DType dtype_of<float> = DType::float32;
-template <> inline constexpr DType dtype_of<std::uint8_t> = DType::uint8;
-template <> inline constexpr DType dtype_of<std::int8_t> = DType::int8;
-template <> inline constexpr DType dtype_of<std::uint16_t> = DType::uint16;
-template <> inline constexpr DType dtype_of<std::int16_t> = DType::int16;
-template <> inline constexpr DType dtype_of<std::int32_t> = DType::int32;
-template <> inline constexpr DType dtype_of<std::int64_t> = DType::int64;
-template <> inline constexpr DType dtype_of<std::string> = DType::string;
-template <> inline constexpr DType dtype_of<bool> = DType::boolean;
-template <> inline constexpr DType dtype_of<Float16> = DType::float16;
-template <> inline constexpr DType dtype_of<double> = DType::float64;
-template <> inline constexpr DType dtype_of<std::uint32_t> = DType::uint32;
-template <> inline constexpr DType dtype_of<std::uint64_t> = DType::uint64;
-template <> inline constexpr DType dtype_of<std::complex<float>> = DType::complex64;
-template <> inline constexpr DType dtype_of<std::complex<double>> = DType::complex128;
-template <> inline constexpr DType dtype_of<BFloat16> = DType::bfloat16;
-template <> inline constexpr DType dtype_of<Float8E4M3FN> = DType::float8e4m3fn;
-template <> inline constexpr DType dtype_of<Float8E4M3FNUZ> = DType::float8e4m3fnuz;
-template <> inline constexpr DType dtype_of<Float8E5M2> = DType::float8e5m2;
-template <> inline constexpr DType dtype_of<Float8E5M2FNUZ> = DType::float8e5m2fnuz;
-template <> inline constexpr DType dtype_of<UInt4> = DType::uint4;
-template <> inline constexpr DType dtype_of<Int4> = DType::int4;
-template <> inline constexpr DType dtype_of<Float4E2M1> = DType::float4e2m1;
-template <> inline constexpr DType dtype_of<Float8E8M0> = DType::float8e8m0;
-template <> inline constexpr DType dtype_of<UInt2> = DType::uint2;
-template <> inline constexpr DType dtype_of<Int2> = DType::int2;
+template <>
+inline constexpr DType dtype_of<float> = DType::float32;
+template <>
+inline constexpr DType dtype_of<std::uint8_t> = DType::uint8;
+template <>
+inline constexpr DType dtype_of<std::int8_t> = DType::int8;
+template <>
+inline constexpr DType dtype_of<std::uint16_t> = DType::uint16;
+template <>
+inline constexpr DType dtype_of<std::int16_t> = DType::int16;
+template <>
+inline constexpr DType dtype_of<std::int32_t> = DType::int32;
+template <>
+inline constexpr DType dtype_of<std::int64_t> = DType::int64;
+template <>
+inline constexpr DType dtype_of<std::string> = DType::string;
+template <>
+inline constexpr DType dtype_of<bool> = DType::boolean;
+template <>
+inline constexpr DType dtype_of<Float16> = DType::float16;
+template <>
+inline constexpr DType dtype_of<double> = DType::float64;
+template <>
+inline constexpr DType dtype_of<std::uint32_t> = DType::uint32;
+template <>
+inline constexpr DType dtype_of<std::uint64_t> = DType::uint64;
+template <>
+inline constexpr DType dtype_of<std::complex<float>> = DType::complex64;
+template <>
+inline constexpr DType dtype_of<std::complex<double>> = DType::complex128;
+template <>
+inline constexpr DType dtype_of<BFloat16> = DType::bfloat16;
+template <>
+inline constexpr DType dtype_of<Float8E4M3FN> = DType::float8e4m3fn;
+template <>
+inline constexpr DType dtype_of<Float8E4M3FNUZ> = DType::float8e4m3fnuz;
+template <>
+inline constexpr DType dtype_of<Float8E5M2> = DType::float8e5m2;
+template <>
+inline constexpr DType dtype_of<Float8E5M2FNUZ> = DType::float8e5m2fnuz;
+template <>
+inline constexpr DType dtype_of<UInt4> = DType::uint4;
+template <>
+inline constexpr DType dtype_of<Int4> = DType::int4;
+template <>
+inline constexpr DType dtype_of<Float4E2M1> = DType::float4e2m1;
+template <>
+inline constexpr DType dtype_of<Float8E8M0> = DType::float8e8m0;
+template <>
+inline constexpr DType dtype_of<UInt2> = DType::uint2;
+template <>
+inline constexpr DType dtype_of<Int2> = DType::int2;
 
 /// A list of C++ element types, for `dispatch`.
 template <class... Ts>
@@ -105,8 +132,7 @@ using UnsignedTypes = Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uin
 using IntegerTypes = Join<SignedTypes, UnsignedTypes>;
 using NumberTypes = Join<FloatTypes, IntegerTypes>;
 using SubByteTypes = Types<UInt4, Int4, UInt2, Int2, Float4E2M1>;
-using Float8Types =
-    Types<Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ, Float8E8M0>;
+using Float8Types = Types<Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ, Float8E8M0>;
 /// Every type but string.
 using PlainTypes = Join<Join<Join<NumberTypes, Types<bool>>, Join<SubByteTypes, Float8Types>>,
                         Types<std::complex<float>, std::complex<double>>>;
@@ -114,14 +140,12 @@ using AllTypes = Join<PlainTypes, Types<std::string>>;
 
 /// The type in which arithmetic on T is done: float for the small floats, T otherwise.
 template <class T>
-using Arithmetic = std::conditional_t<std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16> ||
-                                          std::is_same_v<T, Float8E4M3FN> ||
-                                          std::is_same_v<T, Float8E4M3FNUZ> ||
-                                          std::is_same_v<T, Float8E5M2> ||
-                                          std::is_same_v<T, Float8E5M2FNUZ> ||
-                                          std::is_same_v<T, Float8E8M0> ||
-                                          std::is_same_v<T, Float4E2M1>,
-                                      float, T>;
+using Arithmetic =
+    std::conditional_t<std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16> ||
+                           std::is_same_v<T, Float8E4M3FN> || std::is_same_v<T, Float8E4M3FNUZ> ||
+                           std::is_same_v<T, Float8E5M2> || std::is_same_v<T, Float8E5M2FNUZ> ||
+                           std::is_same_v<T, Float8E8M0> || std::is_same_v<T, Float4E2M1>,
+                       float, T>;
 
 [[noreturn]] void throw_type_not_supported(std::string_view who, DType dtype);
 

@@ -25,7 +25,8 @@ class EventList {
   [[nodiscard]] bool empty() const { return events_.empty(); }
   [[nodiscard]] const std::vector<std::shared_ptr<Event>>& all() const { return events_; }
 
-  /// Those that implement `Interface`, in the order of adding. Asked once per run, outside the loop.
+  /// Those that implement `Interface`, in the order of adding. Asked once per run, outside the
+  /// loop.
   template <class Interface>
   void collect(std::vector<Interface*>& into) const {
     into.clear();

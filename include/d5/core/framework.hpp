@@ -18,7 +18,8 @@ namespace d5 {
 ///     framework.part<OperatorRegistry>().add<TorchRelu>("Relu", {.since = 6});
 class Framework {
  public:
-  Framework(std::string name, std::string version) : name_(std::move(name)), version_(std::move(version)) {}
+  Framework(std::string name, std::string version)
+      : name_(std::move(name)), version_(std::move(version)) {}
   Framework(const Framework&) = delete;
   Framework& operator=(const Framework&) = delete;
 
@@ -49,9 +50,9 @@ class Framework {
 /// A framework that could be used, loaded or not.
 struct FrameworkInfo {
   std::string name;
-  std::string path;     ///< of the plug-in; empty for the built-in reference
+  std::string path;  ///< of the plug-in; empty for the built-in reference
   bool loaded = false;
-  std::string reason;   ///< why it cannot be loaded, if that was tried
+  std::string reason;  ///< why it cannot be loaded, if that was tried
 };
 
 /// The framework called `name`, loaded from its plug-in on first use with its symbols kept local.

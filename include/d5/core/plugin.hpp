@@ -23,19 +23,19 @@ struct PluginStamp {
 ///
 ///     void fill(d5::Framework& framework) { ... }
 ///     D5_FRAMEWORK_PLUGIN("mine", "1.0", fill)
-#define D5_FRAMEWORK_PLUGIN(NAME, VERSION, FILL)                                              \
+#define D5_FRAMEWORK_PLUGIN(NAME, VERSION, FILL)                                               \
   extern "C" __attribute__((visibility("default"))) const d5::PluginStamp* d5_plugin_stamp() { \
-    static const d5::PluginStamp stamp{D5_VERSION, D5_COMPILER_STAMP,                         \
-                                       _GLIBCXX_USE_CXX11_ABI, __cplusplus};                  \
-    return &stamp;                                                                            \
-  }                                                                                           \
-  extern "C" __attribute__((visibility("default"))) const char* d5_framework_name() {         \
-    return NAME;                                                                              \
-  }                                                                                           \
-  extern "C" __attribute__((visibility("default"))) const char* d5_framework_version() {      \
-    return VERSION;                                                                           \
-  }                                                                                           \
-  extern "C" __attribute__((visibility("default"))) void d5_framework_fill(                   \
-      d5::Framework& framework) {                                                             \
-    FILL(framework);                                                                          \
+    static const d5::PluginStamp stamp{D5_VERSION, D5_COMPILER_STAMP, _GLIBCXX_USE_CXX11_ABI,  \
+                                       __cplusplus};                                           \
+    return &stamp;                                                                             \
+  }                                                                                            \
+  extern "C" __attribute__((visibility("default"))) const char* d5_framework_name() {          \
+    return NAME;                                                                               \
+  }                                                                                            \
+  extern "C" __attribute__((visibility("default"))) const char* d5_framework_version() {       \
+    return VERSION;                                                                            \
+  }                                                                                            \
+  extern "C" __attribute__((visibility("default"))) void d5_framework_fill(                    \
+      d5::Framework& framework) {                                                              \
+    FILL(framework);                                                                           \
   }

@@ -48,8 +48,8 @@ class Shape {
 /// "2x3x4"; "scalar" without dimensions; "?" for an unknown one.
 [[nodiscard]] std::string to_string(const Shape& shape);
 
-/// The shape of an elementwise result. Source: ONNX, "Multidirectional Broadcasting" (NumPy's rule).
-/// Throws: ShapeError.
+/// The shape of an elementwise result. Source: ONNX, "Multidirectional Broadcasting" (NumPy's
+/// rule). Throws: ShapeError.
 [[nodiscard]] Shape broadcast(const Shape& a, const Shape& b);
 
 /// `axis` counted from the front: a negative one counts from the back.

@@ -66,7 +66,8 @@ class Value {
 
   /// Throws: TypeError if it is something else.
   [[nodiscard]] const Tensor& tensor() const {
-    if (const auto* t = std::get_if<Tensor>(&data_)) [[likely]] return *t;
+    if (const auto* t = std::get_if<Tensor>(&data_)) [[likely]]
+      return *t;
     throw_wrong_kind(ValueKind::tensor);
   }
   [[nodiscard]] Tensor& tensor() { return const_cast<Tensor&>(std::as_const(*this).tensor()); }
