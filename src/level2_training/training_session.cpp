@@ -80,14 +80,17 @@ void TrainingSession::make_optimizer() {
   loss_ = model.text("loss", "loss");
   logits_ = model.text("logits", "logits");
   label_ = model.text("label", "label");
-  Network network = models()
-                        .at(model.required_text("name"))
-                        .make({.seed = seed_,
-                               .classes = model.integer("classes", 0),
-                               .with_loss = true,
-                               .training = model.flag("training", false)});
-  auto executor =
-      make_executor(std::move(network), {.frameworks = options_.frameworks, .seed = seed_});
+  ModelOptions options{.seed = seed_,
+                       .classes = model.integer("classes", 0),
+                       .with_loss = true,
+                       .training = model.flag("training", false)};
+  const ModelEntry& entry = models().at(model.required_text("name"));
+  const ExecutorOptions execution{.frameworks = options_.frameworks, .seed = seed_};
+  auto executor = make_executor(entry.make(options), execution);
+  if (options.training) {
+    options.training = false;
+    test_executor_ = make_executor(entry.make(options), execution);
+  }
   const std::string name = recipe_.section("optimizer").required_text("name");
   optimizer_ =
       find_optimizer(name).make(std::move(executor), loss_, without_name(recipe_, "optimizer"));
@@ -104,6 +107,7 @@ void TrainingSession::make_trainer() {
                                                .checkpoint = options_.checkpoint,
                                                .checkpoint_every = options_.checkpoint_every,
                                                .recipe = identity});
+  if (test_executor_) trainer_->test_with(std::move(test_executor_));
 }
 
 void TrainingSession::make_metrics() {

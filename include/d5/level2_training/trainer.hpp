@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "d5/core/event.hpp"
@@ -45,6 +46,10 @@ class Trainer {
   void save_checkpoint(const std::string& path);
   /// Runs the test set once. No effect without one.
   void test();
+  /// Test runs are made with `executor`, whose network's parameters and constants are given the
+  /// trained network's values of the same names before each: for networks that behave differently
+  /// in training. Throws, in the test run: NotFound, ShapeError.
+  void test_with(std::unique_ptr<GraphExecutor> executor) { test_executor_ = std::move(executor); }
 
   [[nodiscard]] Optimizer& optimizer() { return optimizer_; }
   [[nodiscard]] EventList& events() { return events_; }
@@ -60,6 +65,7 @@ class Trainer {
   Stop run_epoch();
   void run_batch(const Batch& batch);
   void checkpoint();
+  [[nodiscard]] GraphExecutor& prepare_test();
   [[nodiscard]] bool finished() const;
 
   Optimizer& optimizer_;
@@ -69,6 +75,7 @@ class Trainer {
   EventList events_;
   std::vector<TrainingEvent*> listeners_;  // while it runs
   BatchFeed test_feed_;
+  std::unique_ptr<GraphExecutor> test_executor_;
   std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;
 };
 

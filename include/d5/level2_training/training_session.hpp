@@ -67,6 +67,7 @@ class TrainingSession {
   DatasetPair data_;
   std::unique_ptr<Sampler> train_, test_;
   std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<GraphExecutor> test_executor_;  // until the trainer takes it
   std::unique_ptr<Trainer> trainer_;
   std::vector<std::shared_ptr<TrainingMetric>> metrics_;
 };
