@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
 
@@ -34,16 +36,18 @@ void Source::fail(std::string_view what, const std::exception& reason) const {
 std::string one_line(std::string_view text) {
   constexpr std::size_t kMost = 1000;
   std::string result;
-  for (const unsigned char c : text.substr(0, kMost)) {
-    if (c == '\n' || c == '\t') {
-      if (!result.empty() && result.back() != ' ') result += ' ';
-    } else if (c < 0x20 || c == 0x7f) {
-      result += fmt::format("\\x{:02x}", c);
-    } else {
-      result += char(c);
-    }
+  while (!text.empty() && result.size() < kMost) {
+    // Quotes are the message's own; `printable` would escape them.
+    const std::size_t end = std::min(text.find_first_of("'\\\n\t"), text.size());
+    result += printable(text.substr(0, end));
+    text.remove_prefix(end);
+    if (text.empty()) break;
+    const bool is_space = text[0] == '\n' || text[0] == '\t';
+    if (!is_space) result += text[0];
+    if (is_space && !result.empty() && result.back() != ' ') result += ' ';
+    text.remove_prefix(1);
   }
-  if (text.size() > kMost) result += "...";
+  if (!text.empty()) result += "...";
   while (!result.empty() && result.back() == ' ') result.pop_back();
   return result;
 }

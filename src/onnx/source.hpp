@@ -25,7 +25,7 @@ struct Source {
   [[noreturn]] void fail(std::string_view what, const std::exception& reason) const;
 };
 
-/// `text` with line ends as spaces and other control characters escaped, cut to 1000 bytes.
+/// `text` with line ends as spaces and other control characters escaped, cut to about 1000 bytes.
 [[nodiscard]] std::string one_line(std::string_view text);
 
 }  // namespace d5::onnx::detail

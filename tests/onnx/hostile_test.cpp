@@ -132,6 +132,11 @@ TEST_CASE("graphs that cannot run in their order are refused") {
 TEST_CASE("control characters in names are escaped in messages") {
   auto message = relu_message();
   SECTION("of a tensor") { message.mutable_graph()->mutable_node(0)->set_input(0, "\x1b[2J\n"); }
+  SECTION("of a tensor, as one character of two bytes") {
+    message.mutable_graph()->mutable_node(0)->set_input(0,
+                                                        "\xc2\x9b"
+                                                        "2J");
+  }
   SECTION("of an output") {
     message.mutable_graph()->mutable_output(0)->set_name("\x1b]0;evil\x07");
     *message.mutable_graph()->add_output() = message.graph().output(0);
@@ -144,6 +149,7 @@ TEST_CASE("control characters in names are escaped in messages") {
   }
   const std::string words = refusal<FormatError>(message);
   for (const char c : words) CHECK(static_cast<unsigned char>(c) >= 0x20);
+  CHECK(words.find("\xc2\x9b") == std::string::npos);
 }
 
 TEST_CASE("dimensions that do not fit the data are refused before memory is taken") {
