@@ -114,7 +114,7 @@ std::string to_text(const T& value) {
   } else if constexpr (is_small_integer<T>) {
     return fmt::format("{}", int(value));
   } else if constexpr (is_complex<T>) {
-    return fmt::format("({}{:+}j)", value.real(), value.imag());
+    throw TypeError("Cast: complex numbers have no text in ONNX");
   } else {
     std::string text = fmt::format("{}", Arithmetic<T>(value));
     if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";

@@ -33,6 +33,11 @@ TEST_CASE("every element type is converted to every other") {
       Tensor one = Tensor::empty(from, {3});
       detail::convert_elements(Tensor::of<std::int32_t>({3}, {1, 1, 1}), one, {});
       Tensor other = Tensor::empty(to, {3}), back = Tensor::empty(DType::float32, {3});
+      const bool is_complex = from == DType::complex64 || from == DType::complex128;
+      if (is_complex && to == DType::string) {
+        CHECK_THROWS_AS(detail::convert_elements(one, other, {}), TypeError);
+        return;
+      }
       detail::convert_elements(one, other, {});
       detail::convert_elements(other, back, {});
       INFO(name_of(from) << " to " << name_of(to));
