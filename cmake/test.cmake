@@ -1,13 +1,16 @@
 # d5_add_test(<source> [RANKS <n>...] [LIBRARIES <targets>])
 #
-# One program and one ctest entry (one a rank count) for a file <stem>_test.cpp.
+# One program and one ctest entry (one a rank count) for a file <stem>_test.cpp. The entry is named
+# after the file's folder without "tests": tests/core and frameworks/torch/tests make core/<stem> and
+# frameworks/torch/<stem>.
 # A test sees D5_DATA_DIR from the environment, and skips with a reason where it needs it and it is
 # not set: exit status 4 counts as skipped.
 function(d5_add_test source)
   cmake_parse_arguments(arg "" "" "RANKS;LIBRARIES" ${ARGN})
   get_filename_component(stem ${source} NAME_WE)
   get_filename_component(folder ${source} DIRECTORY)
-  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR}/tests ${folder})
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
+  string(REGEX REPLACE "(^tests/|/tests$)" "" folder ${folder})
   string(REPLACE "/" "_" prefix ${folder})
   set(target test_${prefix}_${stem})
   add_executable(${target} ${source})

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "result_memory.hpp"
+
+#include <c10/core/Allocator.h>
+#include <c10/core/CPUAllocator.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace d5::torch {
+namespace {
+
+thread_local ResultMemory* current = nullptr;
+
+/// Blocks of d5's that torch holds now. Torch frees by address alone (oneDNN through raw_allocate),
+/// so that every address has to be looked up; mostly there is nothing to look in.
+class ServedBlocks {
+ public:
+  void add(void* block) {
+    const std::lock_guard lock(mutex_);
+    blocks_.push_back(block);
+    ++count_;
+  }
+  bool remove(void* block) {
+    if (count_ == 0) return false;
+    const std::lock_guard lock(mutex_);
+    const auto place = std::find(blocks_.begin(), blocks_.end(), block);
+    if (place == blocks_.end()) return false;
+    blocks_.erase(place);
+    --count_;
+    return true;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<void*> blocks_;
+  std::atomic<int> count_ = 0;
+};
+ServedBlocks& served() {
+  static auto* const blocks = new ServedBlocks;  // outlives all of torch's tensors
+  return *blocks;
+}
+
+c10::Allocator* torch_allocator = nullptr;
+
+void release(void* block) {
+  if (!served().remove(block)) torch_allocator->raw_deallocate(block);
+}
+
+}  // namespace
+
+/// Torch's allocator, with offers first.
+class OfferingAllocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    void* block = current ? current->take(bytes) : nullptr;
+    if (block) {
+      served().add(block);
+    } else {
+      block = torch_allocator->raw_allocate(bytes);
+    }
+    return {block, block, &release, c10::Device(c10::DeviceType::CPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &release; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    default_copy_data(to, from, bytes);
+  }
+};
+
+void ResultMemory::install() {
+  torch_allocator = c10::GetCPUAllocator();
+  static auto* const allocator = new OfferingAllocator;  // outlives all of torch's tensors
+  constexpr std::uint8_t kAboveDefault = 100;
+  c10::SetCPUAllocator(allocator, kAboveDefault);
+}
+
+ResultMemory::ResultMemory() : outer_(std::exchange(current, this)) {}
+
+ResultMemory::~ResultMemory() {
+  if (current == this) current = outer_;
+}
+
+void ResultMemory::offer(const at::Tensor& target) {
+  if (count_ == kMost) throw std::logic_error("ResultMemory: too many targets");
+  targets_[count_] = target;
+  offered_bytes_[count_] = target.defined() ? target.nbytes() : 0;
+  ++count_;
+}
+
+void* ResultMemory::take(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  for (int i = 0; i < count_; ++i) {
+    if (offered_bytes_[i] == bytes) {
+      offered_bytes_[i] = 0;
+      return targets_[i].data_ptr();
+    }
+  }
+  return nullptr;
+}
+
+bool ResultMemory::lies_in_offer(const at::Tensor& tensor) const {
+  for (int i = 0; i < count_; ++i) {
+    if (targets_[i].defined() && tensor.storage().data() == targets_[i].data_ptr()) return true;
+  }
+  return false;
+}
+
+void ResultMemory::deliver(at::ArrayRef<at::Tensor> results) {
+  current = outer_;
+  std::array<at::Tensor, kMost> moved;
+  const auto in_place = [&](int i) {
+    return results[i].data_ptr() == targets_[i].data_ptr() && results[i].is_contiguous() &&
+           results[i].scalar_type() == targets_[i].scalar_type();
+  };
+  const int count = std::min<int>(count_, int(results.size()));
+  // A result that took another's block must leave it before that block is written.
+  for (int i = 0; i < count; ++i) {
+    if (results[i].defined() && targets_[i].defined() && !in_place(i)) {
+      moved[i] = lies_in_offer(results[i]) ? results[i].clone() : results[i];
+    }
+  }
+  for (int i = 0; i < count; ++i) {
+    if (moved[i].defined()) targets_[i].copy_(moved[i]);
+  }
+}
+
+}  // namespace d5::torch

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstddef>
+
+namespace d5::torch {
+
+/// Makes torch functions without an out variant (convolution, its gradients) put their results
+/// into d5's memory: while an object lives, the first allocation on this thread of exactly as many
+/// bytes as an offered block has is served with that block instead of new memory.
+///
+///     ResultMemory memory;
+///     memory.offer(y);
+///     memory.deliver({at::convolution(...)});   // nothing is copied if it already lies in y
+///
+/// Whether a result landed there is checked, never assumed: one that did not is copied.
+class ResultMemory {
+ public:
+  static constexpr int kMost = 8;
+
+  ResultMemory();
+  ~ResultMemory();
+  ResultMemory(const ResultMemory&) = delete;
+  ResultMemory& operator=(const ResultMemory&) = delete;
+
+  /// `target` is dense, and nobody reads its memory while the call runs. An undefined one takes a
+  /// place without offering anything.
+  void offer(const at::Tensor& target);
+  /// Stops offering, then puts `results[i]` into the `i`th target. Undefined pairs are passed over.
+  void deliver(at::ArrayRef<at::Tensor> results);
+
+  /// Once, while the plug-in is loaded: puts the allocator that knows of offers before torch's own.
+  static void install();
+
+ private:
+  friend class OfferingAllocator;
+  [[nodiscard]] void* take(std::size_t bytes);
+  [[nodiscard]] bool lies_in_offer(const at::Tensor& tensor) const;
+
+  std::array<at::Tensor, kMost> targets_;
+  std::array<std::size_t, kMost> offered_bytes_{};  // 0: nothing on offer
+  int count_ = 0;
+  ResultMemory* outer_;
+};
+
+}  // namespace d5::torch

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tensor_view.hpp"
+
+#include <ATen/ops/from_blob.h>
+
+#include <string>
+
+namespace d5::torch {
+
+at::ScalarType scalar_type(DType dtype) {
+  switch (dtype) {
+    case DType::float32:
+      return at::kFloat;
+    case DType::float64:
+      return at::kDouble;
+    case DType::float16:
+      return at::kHalf;
+    case DType::bfloat16:
+      return at::kBFloat16;
+    case DType::int8:
+      return at::kChar;
+    case DType::int16:
+      return at::kShort;
+    case DType::int32:
+      return at::kInt;
+    case DType::int64:
+      return at::kLong;
+    case DType::uint8:
+      return at::kByte;
+    case DType::uint16:
+      return at::kUInt16;
+    case DType::uint32:
+      return at::kUInt32;
+    case DType::uint64:
+      return at::kUInt64;
+    case DType::boolean:
+      return at::kBool;
+    case DType::complex64:
+      return at::kComplexFloat;
+    case DType::complex128:
+      return at::kComplexDouble;
+    default:
+      throw Unsupported("torch has no element type " + std::string(name_of(dtype)));
+  }
+}
+
+DType dtype_of_scalar(at::ScalarType type) {
+  for (int i = 1; i < kDTypeCount; ++i) {
+    const auto dtype = static_cast<DType>(i);
+    if (dtype == DType::string || dtype > DType::bfloat16) continue;
+    if (scalar_type(dtype) == type) return dtype;
+  }
+  throw Unsupported(std::string("torch's element type ") + at::toString(type) +
+                    " has no counterpart");
+}
+
+at::Tensor wrap(const Tensor& tensor) {
+  return at::from_blob(const_cast<void*>(tensor.raw()), sizes_of(tensor.shape()),
+                       at::TensorOptions().dtype(scalar_type(tensor.dtype())));
+}
+
+Tensor share(const at::Tensor& tensor) {
+  auto owner = std::make_shared<at::Tensor>(tensor.contiguous());
+  const TensorDesc desc{dtype_of_scalar(owner->scalar_type()),
+                        Shape(std::span<const std::int64_t>(owner->sizes().data(), owner->dim()))};
+  return Tensor::borrow(desc, owner->data_ptr(), owner);
+}
+
+void TensorView::refresh(const Tensor& tensor) {
+  view_ = wrap(tensor);
+  data_ = tensor.raw();
+  dtype_ = tensor.dtype();
+  shape_ = tensor.shape();
+}
+
+}  // namespace d5::torch
