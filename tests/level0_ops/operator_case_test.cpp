@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/operator_case.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+
+#include "d5/core/error.hpp"
+
+using namespace d5;
+
+TEST_CASE("a case names an operator, its inputs and its attributes") {
+  const OperatorCase c = parse_case("Conv@11 2x3x8x8 4x3x3x3 - pads=1x0x1x0 group=1 auto_pad=NOTSET");
+  CHECK(c.node.op_type == "Conv");
+  CHECK(c.node.opset == 11);
+  CHECK(c.node.inputs.size() == 3);
+  CHECK(c.node.has_input(1));
+  CHECK_FALSE(c.node.has_input(2));
+  CHECK(c.inputs[0].tensor().shape() == Shape{2, 3, 8, 8});
+  CHECK(c.inputs[0].tensor().dtype() == DType::float32);
+  CHECK(c.inputs[2].kind() == ValueKind::none);
+  CHECK(*c.node.attribute<std::vector<std::int64_t>>("pads") ==
+        std::vector<std::int64_t>{1, 0, 1, 0});
+  CHECK(*c.node.attribute<std::int64_t>("group") == 1);
+  CHECK(*c.node.attribute<std::string>("auto_pad") == "NOTSET");
+}
+
+TEST_CASE("attributes take the type that the operator's schema asks for") {
+  // 1 would be an integer by its looks.
+  CHECK(*parse_case("Gemm 1x1 1x1 alpha=1").node.attribute<float>("alpha") == 1);
+  CHECK(*parse_case("MaxPool 1x1x3 kernel_shape=2").node.attribute<std::vector<std::int64_t>>(
+            "kernel_shape") == std::vector<std::int64_t>{2});
+  CHECK(parse_case("LSTM 1x1x1 1x4x1 1x4x1 activations=Relu,Tanh,Tanh")
+            .node.attribute<std::vector<std::string>>("activations")
+            ->size() == 3);
+}
+
+TEST_CASE("without an opset it is the newest, without outputs the fewest") {
+  CHECK(parse_case("Relu 1").node.opset >= 28);
+  CHECK(parse_case("Relu 1").node.outputs.size() == 1);
+  CHECK(parse_case("MaxPool 1x1x3 kernel_shape=2 outputs=2").node.outputs.size() == 2);
+  CHECK(parse_case("ai.onnx.ml.Normalizer 3").node.domain == "ai.onnx.ml");
+}
+
+TEST_CASE("literal values are taken as written") {
+  const auto values = [](const std::string& input) { return parse_case("Op " + input).inputs[0].tensor(); };
+  CHECK(values("int64:{2,-1}").span<std::int64_t>()[1] == -1);
+  CHECK(values("int64:{2,-1}").shape() == Shape{2});
+  CHECK(values("float64:2x1{0.5,1e-3}").shape() == Shape{2, 1});
+  CHECK(values("bool:{1,0}").span<bool>()[0]);
+  CHECK(values("scalar{3}").item<float>() == 3);
+  CHECK(values("string:{a,b}").span<std::string>()[1] == "b");
+  CHECK(values("{}").shape() == Shape{0});
+}
+
+TEST_CASE("random values depend on the seed and the place, and keep their bound") {
+  const auto first = [](std::uint64_t seed) {
+    return std::as_const(parse_case("Add 4 4", seed).inputs[0]).tensor().span<float>()[0];
+  };
+  CHECK(first(1) == first(1));
+  CHECK(first(1) != first(2));
+  const OperatorCase c = parse_case("Add 4 4");
+  CHECK(c.inputs[0].tensor().span<float>()[0] != c.inputs[1].tensor().span<float>()[0]);
+  const OperatorCase bounded = parse_case("Op int64:1000%3");
+  bool reached[3] = {};
+  for (const std::int64_t value : bounded.inputs[0].tensor().span<std::int64_t>()) {
+    REQUIRE(value >= 0);
+    REQUIRE(value < 3);
+    reached[value] = true;
+  }
+  CHECK((reached[0] && reached[1] && reached[2]));
+}
+
+TEST_CASE("a wrong line is refused with the place") {
+  CHECK_THROWS_WITH(parse_case("Conv 2x3 pads=1xone"),
+                    "case, column 17: 'one' found, expected integers separated by x");
+  CHECK_THROWS_AS(parse_case(""), FormatError);
+  CHECK_THROWS_AS(parse_case("Relu 2x-3"), FormatError);
+  CHECK_THROWS_AS(parse_case("Relu 2x"), FormatError);
+  CHECK_THROWS_AS(parse_case("Relu@x 2"), FormatError);
+  CHECK_THROWS_AS(parse_case("Relu {1,2"), FormatError);
+  CHECK_THROWS_AS(parse_case("Relu 3{1,2}"), FormatError);
+  CHECK_THROWS_AS(parse_case("Relu int64:{1.5}"), FormatError);
+  CHECK_THROWS_AS(parse_case("Relu 3 slope=1"), FormatError);           // no such attribute
+  CHECK_THROWS_AS(parse_case("MaxPool kernel_shape=2 1x1x3"), FormatError);  // order
+  CHECK_THROWS_AS(parse_case("Relu 3 outputs=0"), FormatError);
+  CHECK_THROWS_AS(parse_case("Relu flaot32:3"), NotFound);
+}
+
+TEST_CASE("a file of cases is read line by line, and errors name the line") {
+  const char* source = std::getenv("D5_SOURCE_DIR");
+  if (!source) {
+    WARN("D5_SOURCE_DIR is not set: skipped");
+    return;
+  }
+  std::size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(source) + "/tests/cases")) {
+    if (entry.path().extension() != ".txt" || entry.path().stem() == "deepbench") continue;
+    INFO(entry.path());
+    CHECK_NOTHROW(count += read_cases(entry.path().string()).size());
+  }
+  CHECK(count > 40);
+  CHECK_THROWS_AS(read_cases("/nowhere/cases.txt"), IoError);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// The judges themselves: what is wrong must be called wrong.
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+#include "d5/core/error.hpp"
+#include "run_case.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// y = x^2, with a derivative that may be wrong.
+class Square final : public Operator {
+ public:
+  explicit Square(double factor) : factor_(factor) {}
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return {context.input(0)};
+  }
+  void forward(OpContext& context) override {
+    dispatch(RealTypes{}, context.input(0).dtype(), "Square", [&]<class T>() {
+      const auto x = context.input(0).span<T>();
+      T* y = context.output(0).data<T>();
+      for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] * x[i];
+    });
+  }
+  void backward(GradContext& context) override {
+    const auto x = context.input(0).span<double>();
+    const double* dy = context.grad_output(0).data<double>();
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      context.grad_input(0).data<double>()[i] = factor_ * x[i] * dy[i];
+    }
+  }
+  bool differentiable(std::size_t) const override { return true; }
+
+ private:
+  double factor_;
+};
+
+/// A framework with Square; "wrong" has a derivative that is off by a part in a thousand.
+void add_frameworks() {
+  static const bool once = [] {
+    for (const auto& [name, factor] : {std::pair{"right", 2.0}, {"wrong", 2.002}}) {
+      add_framework(name, "1", [factor = factor](Framework& framework) {
+        framework.part<OperatorRegistry>().add(
+            "Square", {}, [factor](const onnx::Node&) { return std::make_unique<Square>(factor); });
+      });
+    }
+    return true;
+  }();
+  (void)once;
+}
+
+Value floats(std::initializer_list<float> values) {
+  return Tensor::of<float>({std::int64_t(values.size())}, values);
+}
+
+}  // namespace
+
+TEST_CASE("a right gradient passes and a slightly wrong one fails, in both modes") {
+  add_frameworks();
+  for (const GradientMode mode : {GradientMode::full, GradientMode::projection}) {
+    const GradientOptions options{.mode = mode};
+    const auto right = test_gradient(parse_case("Square 20"), "right", options);
+    REQUIRE(right.size() == 1);
+    CHECK(right[0].status == Status::passed);
+    CHECK(right[0].samples.at(0) < 1e-5);
+    const auto wrong = test_gradient(parse_case("Square 20"), "wrong", options);
+    REQUIRE(wrong.size() == 1);
+    CHECK(wrong[0].status == Status::failed);
+    CHECK_FALSE(wrong[0].reason.empty());
+  }
+}
+
+TEST_CASE("large inputs are checked by projections, small ones in full") {
+  add_frameworks();
+  CHECK(test_gradient(parse_case("Square 200"), "right").at(0).conditions.at("mode") == "full");
+  CHECK(test_gradient(parse_case("Square 201"), "right").at(0).conditions.at("mode") == "projection");
+}
+
+TEST_CASE("what a framework does not have is unsupported, with a reason") {
+  const auto gradient = test_gradient(parse_case("Square 3"), "reference");
+  CHECK(gradient.at(0).status == Status::unsupported);
+  CHECK(gradient.at(0).reason == "operator Square");
+  CHECK(test_forward(parse_case("Square 3"), "reference").at(0).status == Status::unsupported);
+}
+
+TEST_CASE("an exception becomes a failed record") {
+  const auto results = test_forward(parse_case("Gemm 2x3 2x3"), "reference");
+  CHECK(results.at(0).status == Status::failed);
+  CHECK_THAT(results.at(0).reason, Catch::Contains("the inner sizes must agree"));
+}
+
+TEST_CASE("test_forward gives one record an output") {
+  const auto results = test_forward(parse_case("MaxPool 1x1x4 kernel_shape=2 outputs=2"), "reference");
+  REQUIRE(results.size() == 2);
+  for (const auto& result : results) CHECK(result.status == Status::passed);
+}
+
+TEST_CASE("values are compared within the tolerance, and the first that is not is named") {
+  const Value expected = floats({1, 100, 0});
+  CHECK(compare_values(floats({1.000001f, 100.0005f, 0}), expected, {}).equal);
+  const Difference off = compare_values(floats({1, 100, 0.5}), expected, {});
+  CHECK_FALSE(off.equal);
+  CHECK(off.where == "value[2]: got 0.5, expected 0");
+  CHECK(off.largest_absolute == 0.5);
+}
+
+TEST_CASE("NaN equals NaN only, and infinities equal themselves") {
+  const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
+  CHECK(compare_values(floats({nan, infinity}), floats({nan, infinity}), {}).equal);
+  CHECK_FALSE(compare_values(floats({nan}), floats({1}), {}).equal);
+  CHECK_FALSE(compare_values(floats({1}), floats({nan}), {}).equal);
+  CHECK_FALSE(compare_values(floats({infinity}), floats({1}), {}).equal);
+  CHECK_FALSE(compare_values(floats({infinity}), floats({-infinity}), {}).equal);
+}
+
+TEST_CASE("integers must be exact; types and shapes must be the same") {
+  const auto integers = [](std::int64_t value) { return Value(Tensor::scalar(value)); };
+  CHECK(compare_values(integers(5), integers(5), {}).equal);
+  CHECK_FALSE(compare_values(integers(1'000'000), integers(1'000'001), {}).equal);
+  CHECK_FALSE(compare_values(integers(5), Tensor::scalar(5.0f), {}).equal);
+  CHECK_FALSE(compare_values(Tensor::zeros(DType::float32, {2, 3}),
+                             Tensor::zeros(DType::float32, {3, 2}), {}).equal);
+}
+
+TEST_CASE("sequences and optionals are compared inside") {
+  const auto sequence = [](float x) { return Value(Sequence{TensorDesc{}, {floats({1}), floats({x})}}); };
+  CHECK(compare_values(sequence(2), sequence(2), {}).equal);
+  CHECK(compare_values(sequence(2), sequence(3), {}).where == "value[1][0]: got 2, expected 3");
+  const Value none = Optional{TensorDesc{}, nullptr};
+  CHECK_FALSE(compare_values(none, Optional{TensorDesc{}, std::make_shared<Value>(floats({1}))}, {}).equal);
+}
+
+TEST_CASE("every example case passes its gradient check") {
+  const char* source = std::getenv("D5_SOURCE_DIR");
+  if (!source) {
+    WARN("D5_SOURCE_DIR is not set: skipped");
+    return;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(source) + "/tests/cases")) {
+    if (entry.path().extension() != ".txt" || entry.path().stem() == "deepbench") continue;
+    for (const OperatorCase& op_case : read_cases(entry.path().string(), 1)) {
+      INFO(op_case.line);
+      for (const auto& result : test_gradient(op_case, "reference")) {
+        INFO(result.reason);
+        CHECK(result.status == Status::passed);
+      }
+    }
+  }
+}
