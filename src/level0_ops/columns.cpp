@@ -52,8 +52,8 @@ void gather_columns(const Window& window, std::int64_t channels, OutputRows rows
   walk(window, channels, rows, [&](std::int64_t offset, Span covered, std::int64_t column) {
     T* to = columns + column;
     std::fill(to, to + covered.begin, T(0));
-    if (width.stride == 1) {
-      std::copy(x + offset + covered.begin, x + offset + covered.end, to + covered.begin);
+    if (width.stride == 1 && covered.begin < covered.end) {
+      std::copy_n(x + offset + covered.begin, covered.end - covered.begin, to + covered.begin);
     } else {
       for (std::int64_t o = covered.begin; o < covered.end; ++o) {
         to[o] = x[offset + o * width.stride];

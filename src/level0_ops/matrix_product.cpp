@@ -2,7 +2,6 @@
 #include "matrix_product.hpp"
 
 // GCC 12 takes the undefined operands of its own AVX-512 intrinsics for mistakes.
-#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include <Eigen/Core>

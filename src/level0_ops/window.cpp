@@ -43,6 +43,7 @@ Shape Window::output_shape(std::int64_t batch, std::int64_t channels) const {
     const std::size_t missing = axes.size() > rank ? axes.size() - rank : 0;
     shape.push_back(rank > axes.size() ? 1 : axes[missing + i].output);
   }
+  (void)shape.elements();
   return shape;
 }
 
@@ -134,6 +135,8 @@ Window WindowAttributes::resolve(const Shape& input, const std::vector<std::int6
       ++axis.output;
     }
   }
+  // Sizes that nobody could count are refused before anybody multiplies them.
+  (void)Shape{window.axes[0].kernel, window.axes[1].kernel, window.axes[2].kernel}.elements();
   return window;
 }
 

@@ -44,6 +44,7 @@ struct Window {
   [[nodiscard]] std::int64_t kernel_size() const;
   [[nodiscard]] std::int64_t output_size() const;
   /// `batch` x `channels` x the output's spatial sizes.
+  /// Throws: ShapeError if these are too many elements to count.
   [[nodiscard]] Shape output_shape(std::int64_t batch, std::int64_t channels) const;
 
   /// `f(o, z, y, x)` for every output position, `o` its place in row-major order.

@@ -156,8 +156,10 @@ class BatchNormalization final : public Operator {
     if (x.rank() == 0) {
       throw ShapeError(fmt::format("{}: X is a scalar, expected N x C or more", context.who()));
     }
-    if (!spatial_) return {x[0], x.elements(1, x.rank()), 1};
-    return {x[0], x.rank() > 1 ? x[1] : 1, x.rank() > 2 ? x.elements(2, x.rank()) : 1};
+    // However many samples: none holds anything.
+    const std::int64_t batch = x.elements() == 0 ? 0 : x[0];
+    if (!spatial_) return {batch, x.elements(1, x.rank()), 1};
+    return {batch, x.rank() > 1 ? x[1] : 1, x.rank() > 2 ? x.elements(2, x.rank()) : 1};
   }
 
   template <class F>

@@ -43,7 +43,9 @@ class Conv final : public Operator {
         std::clamp<std::int64_t>(kTileBytes / element / row, 1, std::max<std::int64_t>(1, rows()));
     tiles_ = (rows() + rows_per_tile_ - 1) / rows_per_tile_;
     chunks_ = std::clamp<std::int64_t>(p_.batch * group_ * tiles_, 1, threads());
-    columns_size_ = pointwise() && context.mode() == Mode::inference ? 0 : row * rows_per_tile_;
+    columns_size_ = pointwise() && context.mode() == Mode::inference
+                        ? 0
+                        : Shape{depth(), width(), rows_per_tile_}.elements();
     // Beside its columns, each chunk but the first sums its own gradient of the weights.
     const std::int64_t weights = context.mode() == Mode::training ? weight_count() : 0;
     context.request_scratch(

@@ -51,7 +51,7 @@ class CrossEntropyLoss final : public Operator {
 
   void plan(PlanContext& context) override {
     const Shape& scores = context.shape(0);
-    batch_ = scores[0];
+    batch_ = context.input(1).elements() == 0 ? 0 : scores[0];
     classes_ = scores[1];
     inner_ = scores.elements(2, scores.rank());
     if (input_ == Input::scores && !wants_log_prob_) {

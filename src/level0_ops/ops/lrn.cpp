@@ -40,7 +40,7 @@ class Lrn final : public Operator {
 
   void plan(PlanContext& context) override {
     const Shape& x = context.shape(0);
-    batch_ = x[0];
+    batch_ = x.elements() == 0 ? 0 : x[0];
     channels_ = x[1];
     inner_ = x.elements(2, x.rank());
   }

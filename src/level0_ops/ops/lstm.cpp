@@ -65,6 +65,8 @@ class Lstm final : public Operator {
 
   void plan(PlanContext& context) override {
     s_ = sizes(context);
+    // Refuses what cannot be counted: all that is kept is less.
+    (void)Shape{32, s_.steps + 1, s_.batch + 1, s_.hidden + 1}.elements();
     const std::int64_t kept = directions_ * direction_size();
     const std::size_t element = size_of(context.dtype(In::X));
     saved_ = context.save({context.dtype(In::X), {kept}});

@@ -31,10 +31,9 @@ class MatMul final : public Operator {
       const T* b = context.input(1).data<T>();
       T* y = context.output(0).data<T>();
       const std::int64_t work = std::max<std::int64_t>(1, p_.m * p_.n * p_.k);
-      const auto count = std::int64_t(p_.a_offsets.size());
-      parallel_for(count, std::max<std::int64_t>(1, 65536 / work), [&](auto begin, auto end) {
+      parallel_for(p_.matrices, std::max<std::int64_t>(1, 65536 / work), [&](auto begin, auto end) {
         for (std::int64_t i = begin; i < end; ++i) {
-          multiply(a + p_.a_offsets[i], b + p_.b_offsets[i], y + i * p_.m * p_.n);
+          multiply(a + p_.a.offset(i), b + p_.b.offset(i), y + i * p_.m * p_.n);
         }
       });
     });
@@ -43,26 +42,26 @@ class MatMul final : public Operator {
   void backward(GradContext& context) override {
     dispatch(RealTypes{}, context.grad_output(0).dtype(), context.who(), [&]<class T>() {
       const T* dy = context.grad_output(0).data<T>();
-      const auto gradient = [&](std::size_t i) {
-        return MatrixView<const T>{dy + std::int64_t(i) * p_.m * p_.n, p_.m, p_.n, p_.n};
+      const auto gradient = [&](std::int64_t i) {
+        return MatrixView<const T>{dy + i * p_.m * p_.n, p_.m, p_.n, p_.n};
       };
       // Matrices that were broadcast add up, in order.
       if (context.wants_grad(0)) {
         T* da = context.grad_input(0).data<T>();
         std::fill_n(da, context.grad_input(0).elements(), T(0));
         const T* b = context.input(1).data<T>();
-        for (std::size_t i = 0; i < p_.a_offsets.size(); ++i) {
-          matrix_product<T>(gradient(i), {b + p_.b_offsets[i], p_.n, p_.k, p_.n, true},
-                            {da + p_.a_offsets[i], p_.m, p_.k, p_.k}, T(1), T(1));
+        for (std::int64_t i = 0; i < p_.matrices; ++i) {
+          matrix_product<T>(gradient(i), {b + p_.b.offset(i), p_.n, p_.k, p_.n, true},
+                            {da + p_.a.offset(i), p_.m, p_.k, p_.k}, T(1), T(1));
         }
       }
       if (context.wants_grad(1)) {
         T* db = context.grad_input(1).data<T>();
         std::fill_n(db, context.grad_input(1).elements(), T(0));
         const T* a = context.input(0).data<T>();
-        for (std::size_t i = 0; i < p_.b_offsets.size(); ++i) {
-          matrix_product<T>({a + p_.a_offsets[i], p_.k, p_.m, p_.k, true}, gradient(i),
-                            {db + p_.b_offsets[i], p_.k, p_.n, p_.n}, T(1), T(1));
+        for (std::int64_t i = 0; i < p_.matrices; ++i) {
+          matrix_product<T>({a + p_.a.offset(i), p_.k, p_.m, p_.k, true}, gradient(i),
+                            {db + p_.b.offset(i), p_.k, p_.n, p_.n}, T(1), T(1));
         }
       }
     });
@@ -74,14 +73,30 @@ class MatMul final : public Operator {
   Cost cost(const InferContext& context) const override {
     const Problem p = problem(context);
     Cost cost = Operator::cost(context);
-    cost.flop = 2.0 * double(p.a_offsets.size()) * double(p.m) * double(p.n) * double(p.k);
+    cost.flop = 2.0 * double(p.matrices) * double(p.m) * double(p.n) * double(p.k);
     return cost;
   }
 
  private:
+  /// Where an operand's matrices lie, for each matrix of Y.
+  struct Stack {
+    struct Dim {
+      std::int64_t size, stride;  ///< of Y's stack; in elements, 0 where the operand is broadcast
+    };
+    std::vector<Dim> dims;
+
+    [[nodiscard]] std::int64_t offset(std::int64_t i) const {
+      std::int64_t result = 0;
+      for (std::size_t d = dims.size(); d-- > 0; i /= dims[d].size) {
+        result += i % dims[d].size * dims[d].stride;
+      }
+      return result;
+    }
+  };
+
   struct Problem {
-    std::int64_t m = 1, n = 1, k = 1;
-    std::vector<std::int64_t> a_offsets, b_offsets;  ///< in elements, one a matrix of Y
+    std::int64_t m = 1, n = 1, k = 1, matrices = 1;
+    Stack a, b;
     Shape y;
   };
 
@@ -112,27 +127,22 @@ class MatMul final : public Operator {
     if (stack_b.elements() == 1 && stack_a == stack && a.rank() > 1) {
       // One matrix at the right: all rows at the left are one tall matrix.
       p.m *= stack.elements();
-      p.a_offsets = p.b_offsets = {0};
     } else {
-      p.a_offsets = offsets(stack_a, stack, p.m * p.k);
-      p.b_offsets = offsets(stack_b, stack, p.k * p.n);
+      p.matrices = p.y.elements() == 0 ? 0 : stack.elements();
+      p.a = stack_of(stack_a, stack, p.m * p.k);
+      p.b = stack_of(stack_b, stack, p.k * p.n);
     }
     return p;
   }
 
-  /// Where each matrix of the broadcast `stack` begins in an operand.
-  static std::vector<std::int64_t> offsets(const Shape& own, const Shape& stack,
-                                           std::int64_t size) {
-    std::vector<std::int64_t> result(std::size_t(stack.elements()));
-    const std::vector<std::int64_t> own_strides = own.strides();
-    const std::size_t missing = stack.rank() - own.rank();
-    for (std::size_t i = 0; i < result.size(); ++i) {
-      auto rest = std::int64_t(i);
-      for (std::size_t d = stack.rank(); d-- > missing;) {
-        const std::int64_t place = rest % stack[d];
-        rest /= stack[d];
-        if (own[d - missing] != 1) result[i] += place * own_strides[d - missing] * size;
-      }
+  static Stack stack_of(const Shape& own, const Shape& stack, std::int64_t size) {
+    Stack result;
+    std::int64_t stride = size;
+    for (std::size_t d = stack.rank(); d-- > 0;) {
+      const std::size_t missing = stack.rank() - own.rank();
+      const std::int64_t own_size = d < missing ? 1 : own[d - missing];
+      result.dims.insert(result.dims.begin(), {stack[d], own_size == 1 ? 0 : stride});
+      stride *= own_size;
     }
     return result;
   }

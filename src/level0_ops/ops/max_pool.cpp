@@ -51,7 +51,8 @@ class MaxPool final : public Operator {
 
   void plan(PlanContext& context) override {
     window_ = window(context);
-    planes_ = context.shape(0)[0] * context.shape(0)[1];
+    const bool empty = context.input(0).elements() == 0 && context.output(0).elements() == 0;
+    planes_ = empty ? 0 : context.shape(0)[0] * context.shape(0)[1];
     winners_ = context.save({DType::int64, context.output(0).shape});
     training_ = context.mode() == Mode::training;
   }

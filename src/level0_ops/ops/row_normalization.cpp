@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalization of rows by their own statistics: LayerNormalization, RMSNormalization,
+// InstanceNormalization and GroupNormalization differ in what a row is and how scales are laid out.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "d5/core/threads.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
+
+namespace d5::ops {
+namespace {
+
+namespace nodes = onnx::nodes;
+
+/// x as `rows` rows of `count` neighbours. Element i of row r has the scale
+/// (r % period) * step + i / run, of `scales`.
+struct Rows {
+  std::int64_t rows = 0, count = 1;
+  std::int64_t period = 1, step = 0, run = 1, scales = 1;
+};
+
+/// A row is everything from `axis` on, with a scale an element.
+template <class View>
+Rows trailing_rows(const View& view, const InferContext& context) {
+  const Shape& x = context.shape(0);
+  const std::size_t axis = normalize_axis(view.axis(), x.rank(), context.who());
+  const std::int64_t count = x.elements(axis, x.rank());
+  return {x.elements(0, axis), count, 1, 0, 1, count};
+}
+
+/// Source: Ba et al., "Layer Normalization" (2016).
+struct Layer {
+  using View = nodes::LayerNormalization;
+  static constexpr bool kCenters = true;
+  static Rows rows(const View& view, const InferContext& context) {
+    return trailing_rows(view, context);
+  }
+};
+
+/// Source: Zhang and Sennrich, "Root Mean Square Layer Normalization" (2019).
+struct RootMeanSquare {
+  using View = nodes::RMSNormalization;
+  static constexpr bool kCenters = false;
+  static Rows rows(const View& view, const InferContext& context) {
+    return trailing_rows(view, context);
+  }
+};
+
+const Shape& at_least_n_c(const InferContext& context) {
+  const Shape& x = context.shape(0);
+  if (x.rank() >= 2) return x;
+  throw ShapeError(
+      fmt::format("{}: input is {}, expected N x C or more", context.who(), to_string(x)));
+}
+
+/// A row is one channel of one sample.
+/// Source: Ulyanov et al., "Instance Normalization" (2016).
+struct Instance {
+  using View = nodes::InstanceNormalization;
+  static constexpr bool kCenters = true;
+  static Rows rows(const View&, const InferContext& context) {
+    const Shape& x = at_least_n_c(context);
+    const std::int64_t count = x.elements(2, x.rank());
+    return {x[0] * x[1], count, x[1], 1, std::max<std::int64_t>(1, count), x[1]};
+  }
+};
+
+/// A row is a group of channels of one sample; before opset 21 a scale is a group's, not a channel's.
+/// Source: Wu and He, "Group Normalization" (2018).
+struct Group {
+  using View = nodes::GroupNormalization;
+  static constexpr bool kCenters = true;
+  static Rows rows(const View& view, const InferContext& context) {
+    const Shape& x = at_least_n_c(context);
+    const std::int64_t groups = view.num_groups();
+    if (groups < 1 || x[1] % groups != 0) {
+      throw ValueError(fmt::format("{}: num_groups is {}, which does not divide the channels of {}",
+                                   context.who(), groups, to_string(x)));
+    }
+    const std::int64_t channels = x[1] / groups, inner = x.elements(2, x.rank());
+    const std::int64_t count = channels * inner;
+    if (view.node().opset < 21) {
+      return {x[0] * groups, count, groups, 1, std::max<std::int64_t>(1, count), groups};
+    }
+    return {x[0] * groups, count, groups, channels, std::max<std::int64_t>(1, inner), x[1]};
+  }
+};
+
+/// y = scale (x - mean) / sqrt(var + epsilon) + b; RMSNormalization takes no mean off.
+///
+/// Shapes: y as x. LayerNormalization's Mean and InvStdDev have size 1 where a row was.
+template <class Kind>
+class RowNormalization final : public Operator {
+  using View = typename Kind::View;
+
+ public:
+  explicit RowNormalization(const onnx::Node& node) : epsilon_(View(node).epsilon()) {}
+
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    const Rows rows = Kind::rows(View(context.node()), context);
+    for (std::size_t i = 1; i < context.input_count(); ++i) {
+      if (!context.has_input(i)) continue;
+      if (context.input(i).elements() != rows.scales) {
+        throw ShapeError(fmt::format("{}: input {} is {}, expected {} elements for an input of {}",
+                                     context.who(), i, to_string(context.shape(i)), rows.scales,
+                                     to_string(context.shape(0))));
+      }
+      if (context.dtype(i) != context.dtype(0)) {
+        throw TypeError(fmt::format("{}: input {} is {}, but X is {}", context.who(), i,
+                                    name_of(context.dtype(i)), name_of(context.dtype(0))));
+      }
+    }
+    std::vector<ValueDesc> outputs{context.input(0)};
+    if constexpr (std::is_same_v<Kind, Layer>) {
+      Shape statistics = context.shape(0);
+      const std::size_t axis =
+          normalize_axis(View(context.node()).axis(), statistics.rank(), context.who());
+      for (std::size_t i = axis; i < statistics.rank(); ++i) statistics[i] = 1;
+      outputs.resize(3, TensorDesc{context.dtype(0), statistics});
+    }
+    return outputs;
+  }
+
+  void plan(PlanContext& context) override {
+    rows_ = Kind::rows(View(context.node()), context);
+    if (rows_.count == 0) rows_.rows = 0;
+  }
+
+  void forward(OpContext& context) override {
+    dispatch(RealTypes{}, context.input(0).dtype(), context.who(), [&]<class T>() {
+      const T* x = context.input(0).data<T>();
+      const T* scale = context.input(1).data<T>();
+      const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
+      T* y = context.output(0).data<T>();
+      for_each_row([&](std::int64_t r) {
+        const T* from = x + r * rows_.count;
+        const Statistics<T> s = statistics(from);
+        for (std::int64_t i = 0; i < rows_.count; ++i) {
+          const std::int64_t k = scale_of(r, i);
+          y[r * rows_.count + i] =
+              (from[i] - s.mean) * s.inverse * scale[k] + (bias ? bias[k] : T(0));
+        }
+        if (context.wants_output(1)) context.output(1).template data<T>()[r] = s.mean;
+        if (context.wants_output(2)) context.output(2).template data<T>()[r] = s.inverse;
+      });
+    });
+  }
+
+  void backward(GradContext& context) override {
+    if (context.has_grad_output(1) || context.has_grad_output(2)) {
+      throw Unsupported(
+          fmt::format("{} has no gradient through its statistics, only through Y", context.who()));
+    }
+    dispatch(RealTypes{}, context.grad_output(0).dtype(), context.who(), [&]<class T>() {
+      const T* x = context.input(0).data<T>();
+      const T* scale = context.input(1).data<T>();
+      const T* dy = context.grad_output(0).data<T>();
+      if (context.wants_grad(0)) {
+        T* dx = context.grad_input(0).data<T>();
+        for_each_row([&](std::int64_t r) {
+          const T* from = x + r * rows_.count;
+          const T* up = dy + r * rows_.count;
+          const Statistics<T> s = statistics(from);
+          double sum = 0, product = 0;  // of scale dy; of scale dy and the normalised x
+          for (std::int64_t i = 0; i < rows_.count; ++i) {
+            const T g = up[i] * scale[scale_of(r, i)];
+            sum += double(g);
+            product += double(g) * double((from[i] - s.mean) * s.inverse);
+          }
+          const T a = Kind::kCenters ? T(sum / double(rows_.count)) : T(0);
+          const T b = T(product / double(rows_.count));
+          for (std::int64_t i = 0; i < rows_.count; ++i) {
+            const T g = up[i] * scale[scale_of(r, i)];
+            dx[r * rows_.count + i] = s.inverse * (g - a - (from[i] - s.mean) * s.inverse * b);
+          }
+        });
+      }
+      T* dscale = context.wants_grad(1) ? context.grad_input(1).data<T>() : nullptr;
+      T* dbias = context.wants_grad(2) ? context.grad_input(2).data<T>() : nullptr;
+      if (dscale) std::fill_n(dscale, rows_.scales, T(0));
+      if (dbias) std::fill_n(dbias, rows_.scales, T(0));
+      for (std::int64_t r = 0; (dscale || dbias) && r < rows_.rows; ++r) {
+        const T* from = x + r * rows_.count;
+        const Statistics<T> s = statistics(from);
+        for (std::int64_t i = 0; i < rows_.count; ++i) {
+          const T up = dy[r * rows_.count + i];
+          if (dscale) dscale[scale_of(r, i)] += up * (from[i] - s.mean) * s.inverse;
+          if (dbias) dbias[scale_of(r, i)] += up;
+        }
+      }
+    });
+  }
+
+  bool differentiable(std::size_t) const override { return true; }
+  bool backward_needs_input(std::size_t input) const override { return input < 2; }
+  bool backward_needs_output(std::size_t) const override { return false; }
+
+ private:
+  template <class T>
+  struct Statistics {
+    T mean, inverse;
+  };
+
+  template <class T>
+  Statistics<T> statistics(const T* x) const {
+    double mean = 0, squares = 0;
+    if (Kind::kCenters) {
+      for (std::int64_t i = 0; i < rows_.count; ++i) mean += double(x[i]);
+      mean /= double(rows_.count);
+    }
+    for (std::int64_t i = 0; i < rows_.count; ++i) {
+      squares += (double(x[i]) - mean) * (double(x[i]) - mean);
+    }
+    return {T(mean), T(1 / std::sqrt(squares / double(rows_.count) + epsilon_))};
+  }
+
+  std::int64_t scale_of(std::int64_t row, std::int64_t i) const {
+    return row % rows_.period * rows_.step + i / rows_.run;
+  }
+
+  template <class F>
+  void for_each_row(F&& f) const {
+    const std::int64_t grain =
+        std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, rows_.count));
+    parallel_for(rows_.rows, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t r = begin; r < end; ++r) f(r);
+    });
+  }
+
+  double epsilon_;
+  Rows rows_;  ///< of the plan
+};
+
+template <class Kind>
+void add(OperatorRegistry& registry) {
+  registry.add<RowNormalization<Kind>>(std::string(Kind::View::kName));
+}
+
+}  // namespace
+
+void register_row_normalization(OperatorRegistry& registry) {
+  add<Layer>(registry);
+  add<RootMeanSquare>(registry);
+  add<Instance>(registry);
+  add<Group>(registry);
+}
+
+}  // namespace d5::ops
