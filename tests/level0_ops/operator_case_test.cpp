@@ -10,7 +10,8 @@
 using namespace d5;
 
 TEST_CASE("a case names an operator, its inputs and its attributes") {
-  const OperatorCase c = parse_case("Conv@11 2x3x8x8 4x3x3x3 - pads=1x0x1x0 group=1 auto_pad=NOTSET");
+  const OperatorCase c =
+      parse_case("Conv@11 2x3x8x8 4x3x3x3 - pads=1x0x1x0 group=1 auto_pad=NOTSET");
   CHECK(c.node.op_type == "Conv");
   CHECK(c.node.opset == 11);
   CHECK(c.node.inputs.size() == 3);
@@ -28,8 +29,9 @@ TEST_CASE("a case names an operator, its inputs and its attributes") {
 TEST_CASE("attributes take the type that the operator's schema asks for") {
   // 1 would be an integer by its looks.
   CHECK(*parse_case("Gemm 1x1 1x1 alpha=1").node.attribute<float>("alpha") == 1);
-  CHECK(*parse_case("MaxPool 1x1x3 kernel_shape=2").node.attribute<std::vector<std::int64_t>>(
-            "kernel_shape") == std::vector<std::int64_t>{2});
+  CHECK(*parse_case("MaxPool 1x1x3 kernel_shape=2")
+             .node.attribute<std::vector<std::int64_t>>("kernel_shape") ==
+        std::vector<std::int64_t>{2});
   CHECK(parse_case("LSTM 1x1x1 1x4x1 1x4x1 activations=Relu,Tanh,Tanh")
             .node.attribute<std::vector<std::string>>("activations")
             ->size() == 3);
@@ -43,7 +45,9 @@ TEST_CASE("without an opset it is the newest, without outputs the fewest") {
 }
 
 TEST_CASE("literal values are taken as written") {
-  const auto values = [](const std::string& input) { return parse_case("Op " + input).inputs[0].tensor(); };
+  const auto values = [](const std::string& input) {
+    return parse_case("Op " + input).inputs[0].tensor();
+  };
   CHECK(values("int64:{2,-1}").span<std::int64_t>()[1] == -1);
   CHECK(values("int64:{2,-1}").shape() == Shape{2});
   CHECK(values("float64:2x1{0.5,1e-3}").shape() == Shape{2, 1});
@@ -81,7 +85,7 @@ TEST_CASE("a wrong line is refused with the place") {
   CHECK_THROWS_AS(parse_case("Relu {1,2"), FormatError);
   CHECK_THROWS_AS(parse_case("Relu 3{1,2}"), FormatError);
   CHECK_THROWS_AS(parse_case("Relu int64:{1.5}"), FormatError);
-  CHECK_THROWS_AS(parse_case("Relu 3 slope=1"), FormatError);           // no such attribute
+  CHECK_THROWS_AS(parse_case("Relu 3 slope=1"), FormatError);                // no such attribute
   CHECK_THROWS_AS(parse_case("MaxPool kernel_shape=2 1x1x3"), FormatError);  // order
   CHECK_THROWS_AS(parse_case("Relu 3 outputs=0"), FormatError);
   CHECK_THROWS_AS(parse_case("Relu flaot32:3"), NotFound);
@@ -94,7 +98,8 @@ TEST_CASE("a file of cases is read line by line, and errors name the line") {
     return;
   }
   std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(source) + "/tests/cases")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(source) + "/tests/cases")) {
     if (entry.path().extension() != ".txt" || entry.path().stem() == "deepbench") continue;
     INFO(entry.path());
     CHECK_NOTHROW(count += read_cases(entry.path().string()).size());

@@ -77,7 +77,8 @@ TEST_CASE("a right gradient passes and a slightly wrong one fails, in both modes
 TEST_CASE("large inputs are checked by projections, small ones in full") {
   add_frameworks();
   CHECK(test_gradient(parse_case("Square 200"), "right").at(0).conditions.at("mode") == "full");
-  CHECK(test_gradient(parse_case("Square 201"), "right").at(0).conditions.at("mode") == "projection");
+  CHECK(test_gradient(parse_case("Square 201"), "right").at(0).conditions.at("mode") ==
+        "projection");
 }
 
 TEST_CASE("what a framework does not have is unsupported, with a reason") {
@@ -94,7 +95,8 @@ TEST_CASE("an exception becomes a failed record") {
 }
 
 TEST_CASE("test_forward gives one record an output") {
-  const auto results = test_forward(parse_case("MaxPool 1x1x4 kernel_shape=2 outputs=2"), "reference");
+  const auto results =
+      test_forward(parse_case("MaxPool 1x1x4 kernel_shape=2 outputs=2"), "reference");
   REQUIRE(results.size() == 2);
   for (const auto& result : results) CHECK(result.status == Status::passed);
 }
@@ -123,15 +125,19 @@ TEST_CASE("integers must be exact; types and shapes must be the same") {
   CHECK_FALSE(compare_values(integers(1'000'000), integers(1'000'001), {}).equal);
   CHECK_FALSE(compare_values(integers(5), Tensor::scalar(5.0f), {}).equal);
   CHECK_FALSE(compare_values(Tensor::zeros(DType::float32, {2, 3}),
-                             Tensor::zeros(DType::float32, {3, 2}), {}).equal);
+                             Tensor::zeros(DType::float32, {3, 2}), {})
+                  .equal);
 }
 
 TEST_CASE("sequences and optionals are compared inside") {
-  const auto sequence = [](float x) { return Value(Sequence{TensorDesc{}, {floats({1}), floats({x})}}); };
+  const auto sequence = [](float x) {
+    return Value(Sequence{TensorDesc{}, {floats({1}), floats({x})}});
+  };
   CHECK(compare_values(sequence(2), sequence(2), {}).equal);
   CHECK(compare_values(sequence(2), sequence(3), {}).where == "value[1][0]: got 2, expected 3");
   const Value none = Optional{TensorDesc{}, nullptr};
-  CHECK_FALSE(compare_values(none, Optional{TensorDesc{}, std::make_shared<Value>(floats({1}))}, {}).equal);
+  CHECK_FALSE(
+      compare_values(none, Optional{TensorDesc{}, std::make_shared<Value>(floats({1}))}, {}).equal);
 }
 
 TEST_CASE("every example case passes its gradient check") {
@@ -140,7 +146,8 @@ TEST_CASE("every example case passes its gradient check") {
     WARN("D5_SOURCE_DIR is not set: skipped");
     return;
   }
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(source) + "/tests/cases")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(source) + "/tests/cases")) {
     if (entry.path().extension() != ".txt" || entry.path().stem() == "deepbench") continue;
     for (const OperatorCase& op_case : read_cases(entry.path().string(), 1)) {
       INFO(op_case.line);

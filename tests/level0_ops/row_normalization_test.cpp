@@ -27,8 +27,9 @@ TEST_CASE("InstanceNormalization keeps samples and channels apart") {
 }
 
 TEST_CASE("GroupNormalization normalises groups and scales channels, or groups before opset 21") {
-  CHECK(result_of("GroupNormalization 1x4x1{1,3,10,30} {1,2,3,4} {0,0,0,1} num_groups=2 epsilon=0") ==
-        Floats{-1, 2, -3, 5});
+  CHECK(
+      result_of("GroupNormalization 1x4x1{1,3,10,30} {1,2,3,4} {0,0,0,1} num_groups=2 epsilon=0") ==
+      Floats{-1, 2, -3, 5});
   CHECK(result_of("GroupNormalization@18 1x4x1{1,3,10,30} {1,2} {0,1} num_groups=2 epsilon=0") ==
         Floats{-1, 1, -1, 3});
 }

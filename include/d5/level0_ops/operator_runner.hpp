@@ -15,7 +15,8 @@ namespace d5 {
 ///     relu.forward();
 ///     const Tensor& y = relu.output(0).tensor();
 ///
-/// Random operators draw the same numbers at every run. Operators that hold subgraphs need an executor of level 1. Throws: Unsupported for those.
+/// Random operators draw the same numbers at every run. Operators that hold subgraphs need an
+/// executor of level 1. Throws: Unsupported for those.
 class OperatorRunner {
  public:
   OperatorRunner(const OperatorRegistry& registry, onnx::Node node, std::vector<Value> inputs,

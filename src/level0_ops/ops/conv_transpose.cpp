@@ -65,7 +65,8 @@ class ConvTranspose final : public Operator {
         const T* w = context.input(1).data<T>();
         T* dx = context.grad_input(0).data<T>();
         for_each_sample(scratch, [&](std::int64_t task, std::int64_t g, T* columns) {
-          gather_columns(p_.window, p_.filters, all_rows(), dy + task * p_.filters * area(), columns);
+          gather_columns(p_.window, p_.filters, all_rows(), dy + task * p_.filters * area(),
+                         columns);
           matrix_product<T>({w + g * weights(), p_.channels, depth(), depth()},
                             {columns, depth(), positions(), positions()}, input_view(dx, task));
         });
@@ -76,9 +77,9 @@ class ConvTranspose final : public Operator {
         std::fill_n(dw, group_ * weights(), T(0));
         // One after another, so that the order of the sum is fixed.
         for (std::int64_t task = 0; task < p_.batch * group_; ++task) {
-          gather_columns(p_.window, p_.filters, all_rows(), dy + task * p_.filters * area(), scratch);
-          matrix_product<T>(input_view(x, task),
-                            {scratch, positions(), depth(), positions(), true},
+          gather_columns(p_.window, p_.filters, all_rows(), dy + task * p_.filters * area(),
+                         scratch);
+          matrix_product<T>(input_view(x, task), {scratch, positions(), depth(), positions(), true},
                             {dw + task % group_ * weights(), p_.channels, depth(), depth()}, T(1),
                             T(1));
         }
@@ -152,9 +153,10 @@ class ConvTranspose final : public Operator {
                                    context.who(), to_string(x), to_string(w)));
     }
     if (x[1] != w[0] || x[1] % group_ != 0) {
-      throw ShapeError(fmt::format("{}: X is {}, W is {} and group is {}; X's channels must be W's "
-                                   "first size, and divide into groups",
-                                   context.who(), to_string(x), to_string(w), group_));
+      throw ShapeError(
+          fmt::format("{}: X is {}, W is {} and group is {}; X's channels must be W's "
+                      "first size, and divide into groups",
+                      context.who(), to_string(x), to_string(w), group_));
     }
     if (context.has_input(2) && context.shape(2) != Shape{w[1] * group_}) {
       throw ShapeError(fmt::format("{}: B is {}, expected {}, one a filter", context.who(),
@@ -199,9 +201,10 @@ class ConvTranspose final : public Operator {
         axis.input = full - axis.pad_begin - axis.pad_end;
       }
       if (axis.input < 1) {
-        throw ShapeError(fmt::format("{}: the output would have {} elements along spatial dimension "
-                                     "{}; lessen the pads",
-                                     context.who(), axis.input, i));
+        throw ShapeError(
+            fmt::format("{}: the output would have {} elements along spatial dimension "
+                        "{}; lessen the pads",
+                        context.who(), axis.input, i));
       }
     }
     return p;
@@ -211,9 +214,7 @@ class ConvTranspose final : public Operator {
   std::int64_t positions() const { return p_.window.output_size(); }
   std::int64_t depth() const { return p_.filters * p_.window.kernel_size(); }
   std::int64_t weights() const { return p_.channels * depth(); }
-  OutputRows all_rows() const {
-    return {0, p_.window.axes[0].output * p_.window.axes[1].output};
-  }
+  OutputRows all_rows() const { return {0, p_.window.axes[0].output * p_.window.axes[1].output}; }
   template <class T>
   MatrixView<T> input_view(T* x, std::int64_t task) const {
     return {x + task * p_.channels * positions(), p_.channels, positions(), positions()};

@@ -68,8 +68,8 @@ struct Instance {
   }
 };
 
-/// A row is a group of channels of one sample; before opset 21 a scale is a group's, not a channel's.
-/// Source: Wu and He, "Group Normalization" (2018).
+/// A row is a group of channels of one sample; before opset 21 a scale is a group's, not a
+/// channel's. Source: Wu and He, "Group Normalization" (2018).
 struct Group {
   using View = nodes::GroupNormalization;
   static constexpr bool kCenters = true;
