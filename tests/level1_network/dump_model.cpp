@@ -4,7 +4,9 @@
 //
 //   dump_model MODEL BATCH FOLDER
 //
-// FOLDER gets model.onnx, image.pb, label.pb, logits.pb, loss.pb, and gradient/<parameter>.pb.
+// FOLDER gets model.onnx, image.pb, label.pb, and in float32/ and float64/, computed in these types
+// from the same values: logits.pb, loss.pb, gradient/<parameter>.pb.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 
@@ -27,6 +29,39 @@ d5::Tensor random_image(const d5::Network& network, std::int64_t batch) {
   return image;
 }
 
+d5::Tensor widened(const d5::Tensor& tensor) {
+  if (tensor.dtype() != d5::DType::float32) return tensor;
+  d5::Tensor wide = d5::Tensor::empty(d5::DType::float64, tensor.shape());
+  std::copy_n(tensor.data<float>(), tensor.elements(), wide.data<double>());
+  return wide;
+}
+
+/// The same network in float64.
+d5::Network widened(const d5::Network& network) {
+  d5::onnx::Model model = network.model();
+  for (auto& [name, tensor] : model.graph.initializers) tensor = widened(tensor);
+  for (auto& input : model.graph.inputs) {
+    if (input.type.dtype == d5::DType::float32) input.type.dtype = d5::DType::float64;
+  }
+  return d5::Network(std::move(model));
+}
+
+void write(const std::string& folder, const std::string& name, const d5::Value& value) {
+  d5::write_file(folder + "/" + name + ".pb", d5::onnx::serialize_value(value, name));
+}
+
+/// Runs and writes outputs and gradients, the latter below "gradient".
+void run(d5::Network network, const d5::ValueMap& inputs, const std::string& folder) {
+  std::filesystem::create_directories(folder + "/gradient");
+  const auto executor = d5::make_executor(network);
+  for (const auto& [name, value] : executor->inference_and_backprop(inputs, "loss")) {
+    write(folder, name, value);
+  }
+  for (const auto& parameter : network.parameters()) {
+    write(folder, "gradient/" + parameter.name, parameter.gradient);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -36,25 +71,16 @@ int main(int argc, char** argv) try {
   }
   const std::string folder = argv[3];
   const std::int64_t batch = std::stoll(argv[2]);
-  std::filesystem::create_directories(folder + "/gradient");
-  const auto write = [&](const std::string& name, const d5::Value& value) {
-    d5::write_file(folder + "/" + name + ".pb", d5::onnx::serialize_value(value, name));
-  };
-
+  std::filesystem::create_directories(folder);
   d5::Network network = d5::models().at(argv[1]).make({.seed = 3, .with_loss = true});
   d5::Tensor label = d5::Tensor::empty(d5::DType::int64, {batch});
   for (std::int64_t i = 0; i < batch; ++i) label.data<std::int64_t>()[i] = i % 10;
-  const d5::ValueMap inputs = {{"image", random_image(network, batch)}, {"label", label}};
+  d5::ValueMap inputs = {{"image", random_image(network, batch)}, {"label", label}};
   network.save(folder + "/model.onnx");
-  for (const auto& [name, value] : inputs) write(name, value);
-
-  const auto executor = d5::make_executor(network);
-  for (const auto& [name, value] : executor->inference_and_backprop(inputs, "loss")) {
-    write(name, value);
-  }
-  for (const auto& parameter : network.parameters()) {
-    write("gradient/" + parameter.name, parameter.gradient);
-  }
+  for (const auto& [name, value] : inputs) write(folder, name, value);
+  run(network, inputs, folder + "/float32");
+  inputs["image"] = widened(inputs["image"].tensor());
+  run(widened(network), inputs, folder + "/float64");
   return 0;
 } catch (const std::exception& error) {
   std::cerr << "dump_model: " << error.what() << '\n';

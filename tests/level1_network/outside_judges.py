@@ -4,10 +4,16 @@
 
 usage: outside_judges.py DUMP_MODEL MODEL BATCH
 
-Outputs must agree with ONNX Runtime's and with torch's to 1e-4, gradients with torch's to 1e-4, both
-relative to the tensor's largest magnitude: float32 sums of some thousand terms in another order differ
-by some 1e-6 of that, while single elements near zero may differ wholly. torch runs the saved graph in
-float64, so that the judge's own rounding does not count. Exit status 4: a judge is not installed.
+Errors are relative to a tensor's largest magnitude, and torch runs the saved graph in float64, so that
+its own rounding does not count.
+
+- Outputs in float32, against ONNX Runtime and torch: 1e-4.
+- Gradients in float64, parameter by parameter, against torch: 1e-9, some thousand roundings.
+- All gradients in float32 as one vector, against torch: 1e-2 by the Euclidean norm. Parameter by parameter
+  they mostly agree to 1e-6, but where a rectifier's input, or two candidates of a maximum, lie within rounding
+  of each other, float32 and float64 choose differently, and whole gradients differ by that one choice.
+
+Exit status 4: a judge is not installed.
 """
 
 import pathlib
@@ -26,7 +32,9 @@ except ImportError as missing:
     sys.exit(4)
 
 F = torch.nn.functional
-TOLERANCE = 1e-4
+OUTPUT_TOLERANCE = 1e-4
+GRADIENT_TOLERANCE = 1e-9
+WHOLE_GRADIENT_TOLERANCE = 1e-2
 
 
 def padding(attributes):
@@ -96,42 +104,59 @@ def difference(got, expected):
     return float(numpy.abs(got - expected).max() / max(largest, 1e-30))
 
 
+class Verdict:
+    def __init__(self):
+        self.worst = {}
+        self.failures = []
+
+    def add(self, judge, what, error, tolerance):
+        self.worst[judge] = max(self.worst.get(judge, 0.0), error)
+        if not error <= tolerance:
+            self.failures.append(f"{judge}: {what} differs by {error:.2e}, allowed is {tolerance}")
+
+
+def judge_outputs(folder, inputs, tensors, verdict):
+    outputs = {key: read(folder / "float32" / f"{key}.pb") for key in ("logits", "loss")}
+    session = onnxruntime.InferenceSession(
+        folder / "model.onnx", providers=["CPUExecutionProvider"])
+    for key, value in zip(outputs, session.run(list(outputs), inputs)):
+        verdict.add("ONNX Runtime", key, difference(outputs[key], value), OUTPUT_TOLERANCE)
+    for key, value in outputs.items():
+        expected = tensors[key].detach().numpy()
+        verdict.add("torch", key, difference(value, expected), OUTPUT_TOLERANCE)
+
+
+def judge_gradients(folder, tensors, verdict):
+    names = sorted(path.stem for path in (folder / "float64" / "gradient").glob("*.pb"))
+    assert names, "there are no gradients"
+    squared_error = squared_norm = 0.0
+    for name in names:
+        expected = tensors[name].grad.numpy()
+        wide = read(folder / "float64" / "gradient" / f"{name}.pb")
+        verdict.add("torch, gradients", name, difference(wide, expected), GRADIENT_TOLERANCE)
+        narrow = read(folder / "float32" / "gradient" / f"{name}.pb")
+        squared_error += float(((narrow - expected) ** 2).sum())
+        squared_norm += float((expected**2).sum())
+    whole = (squared_error / squared_norm) ** 0.5
+    verdict.add("torch, whole gradient in float32", "it", whole, WHOLE_GRADIENT_TOLERANCE)
+    return len(names)
+
+
 def main(dump_model, name, batch):
-    worst = {}
-    failures = []
-
-    def judge(judge_name, what, got, expected):
-        error = difference(got, expected)
-        worst[judge_name] = max(worst.get(judge_name, 0.0), error)
-        if not error <= TOLERANCE:
-            failures.append(f"{judge_name}: {what} differs by {error:.2e}")
-
+    verdict = Verdict()
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         subprocess.run([dump_model, name, batch, folder], check=True)
         model = onnx.load(folder / "model.onnx")
         onnx.checker.check_model(model, full_check=True)
         inputs = {key: read(folder / f"{key}.pb") for key in ("image", "label")}
-        outputs = {key: read(folder / f"{key}.pb") for key in ("logits", "loss")}
-
-        session = onnxruntime.InferenceSession(
-            folder / "model.onnx", providers=["CPUExecutionProvider"])
-        for key, value in zip(outputs, session.run(list(outputs), inputs)):
-            judge("ONNX Runtime", key, outputs[key], value)
-
         tensors = run_in_torch(model, inputs)
-        for key, value in outputs.items():
-            judge("torch", key, value, tensors[key].detach().numpy())
-        gradients = sorted((folder / "gradient").glob("*.pb"))
-        assert gradients, "there are no gradients"
-        for path in gradients:
-            expected = tensors[path.stem].grad.numpy()
-            judge("torch, gradients", path.stem, read(path), expected)
-
-    print(f"{name}, batch {batch}: {len(gradients)} gradients; largest differences:",
-          ", ".join(f"{key} {value:.1e}" for key, value in worst.items()))
-    print("\n".join(failures))
-    return 1 if failures else 0
+        judge_outputs(folder, inputs, tensors, verdict)
+        gradients = judge_gradients(folder, tensors, verdict)
+    print(f"{name}, batch {batch}: {gradients} gradients; largest differences:",
+          ", ".join(f"{judge} {error:.1e}" for judge, error in verdict.worst.items()))
+    print("\n".join(verdict.failures))
+    return 1 if verdict.failures else 0
 
 
 if __name__ == "__main__":
