@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files made to do harm: each meets a typed error that names the file, and meets it soon.
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <functional>
 
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
-#include "messages.hpp"
+#include "refusal.hpp"
 
 namespace d5::onnx {
 namespace {
@@ -20,37 +15,6 @@ namespace fs = std::filesystem;
 using ::onnx::AttributeProto;
 using ::onnx::ModelProto;
 using ::onnx::TensorProto;
-
-/// The error's words; its type is the test's to say. Fails if none came, or late.
-template <class E>
-std::string refusal(const std::function<void()>& act) {
-  const auto start = std::chrono::steady_clock::now();
-  std::string words;
-  try {
-    act();
-    FAIL("nothing was refused");
-  } catch (const E& error) {
-    words = error.what();
-  }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  CHECK(elapsed.count() < 2);
-  return words;
-}
-
-template <class E>
-std::string refusal(const ModelProto& message, const LoadOptions& options = {}) {
-  const std::string words = refusal<E>([&] { (void)parse_message(message, options); });
-  CHECK_THAT(words, Catch::StartsWith("'test.onnx': "));
-  return words;
-}
-
-TensorProto& add_weights(ModelProto& message, const std::vector<std::int64_t>& dims) {
-  auto& tensor = *message.mutable_graph()->add_initializer();
-  tensor.set_name("w");
-  tensor.set_data_type(TensorProto::FLOAT);
-  for (const std::int64_t dim : dims) tensor.add_dims(dim);
-  return tensor;
-}
 
 TEST_CASE("what is no model is refused") {
   for (const std::string text : {"", "hello",
@@ -259,216 +223,11 @@ TEST_CASE("attributes of other operators have their ranges too") {
   refusal<FormatError>(message);
 }
 
-/// `levels` functions, each of which calls the next `calls` times.
-ModelProto function_bomb(int levels, int calls) {
-  auto message = relu_message();
-  auto& import = *message.add_opset_import();
-  import.set_domain("f");
-  import.set_version(1);
-  for (int level = 0; level < levels; ++level) {
-    auto& function = *message.add_functions();
-    function.set_name("F" + std::to_string(level));
-    function.set_domain("f");
-    function.add_input("t0");
-    function.add_output("t" + std::to_string(calls));
-    *function.add_opset_import() = message.opset_import(0);
-    *function.add_opset_import() = import;
-    for (int i = 0; i < calls; ++i) {
-      const bool last = level + 1 == levels;
-      auto& node = add_node(function, last ? "Relu" : "F" + std::to_string(level + 1),
-                            {"t" + std::to_string(i)}, {"t" + std::to_string(i + 1)});
-      if (!last) node.set_domain("f");
-    }
-  }
-  auto& call = *message.mutable_graph()->mutable_node(0);
-  call.set_op_type("F0");
-  call.set_domain("f");
-  return message;
-}
-
-TEST_CASE("functions that expand without bound are refused before they expand") {
-  SECTION("9 levels of 9 calls") {
-    CHECK_THAT(refusal<FormatError>(function_bomb(9, 9)), Catch::Contains("387420489 nodes"));
-  }
-  SECTION("so many that the number overflows") {
-    CHECK_THAT(refusal<FormatError>(function_bomb(90, 9)), Catch::Contains("nodes"));
-  }
-  SECTION("a chain without branches") {
-    CHECK_THAT(refusal<FormatError>(function_bomb(3000, 1)), Catch::Contains("more than 100"));
-  }
-  SECTION("a function that calls itself") {
-    auto message = function_bomb(3, 2);
-    message.mutable_functions(2)->mutable_node(0)->set_op_type("F0");
-    message.mutable_functions(2)->mutable_node(0)->set_domain("f");
-    CHECK_THAT(refusal<FormatError>(message), Catch::Contains("calls itself"));
-  }
-  SECTION("few nodes with large constants") {
-    auto message = function_bomb(5, 9);
-    auto& leaf = *message.mutable_functions(4)->mutable_node(0);
-    leaf.set_doc_string(std::string(std::size_t{1} << 20, 'x'));
-    const std::size_t budget = memory_budget();
-    set_memory_budget(std::size_t{1} << 30);
-    refusal<MemoryError>(message);
-    set_memory_budget(budget);
-  }
-  SECTION("within the limit they are inlined") {
-    CHECK(parse_message(function_bomb(3, 9)).graph.nodes.size() == 729);
-  }
-}
-
-/// If in If in If, each in both branches' place.
-ModelProto nested(int depth, const char* op_type = "If") {
-  auto message = relu_message();
-  declare(*message.mutable_graph()->add_input(), "b", {}, TensorProto::BOOL);
-  ::onnx::GraphProto graph;
-  graph.set_name("i");
-  add_node(graph, "Relu", {"x"}, {"leaf"});
-  graph.add_output()->set_name("leaf");
-  for (int level = 0; level < depth; ++level) {
-    ::onnx::GraphProto outer;
-    outer.set_name("i");
-    const std::string name = "t" + std::to_string(level);
-    const bool last = level + 1 == depth;
-    auto& holder = last ? *message.mutable_graph() : outer;
-    if (std::string(op_type) == "If") {
-      auto& node = add_node(holder, "If", {"b"}, {name});
-      ::onnx::GraphProto other;
-      other.set_name("e");
-      add_node(other, "Relu", {"x"}, {"e" + std::to_string(level)});
-      other.add_output()->set_name("e" + std::to_string(level));
-      *add_attribute(node, "then_branch", AttributeProto::GRAPH).mutable_g() = graph;
-      *add_attribute(node, "else_branch", AttributeProto::GRAPH).mutable_g() = other;
-    } else {
-      auto& node = add_node(holder, "Loop", {"", "b", "x"}, {name});
-      const std::string id = std::to_string(level);
-      declare(*graph.add_input(), "n" + id, {}, TensorProto::INT64);
-      declare(*graph.add_input(), "c" + id, {}, TensorProto::BOOL);
-      declare(*graph.add_input(), "s" + id, {2, 3});
-      add_node(graph, "Identity", {"c" + id}, {"o" + id});
-      ::onnx::ValueInfoProto value = graph.output(0);
-      graph.clear_output();
-      graph.add_output()->set_name("o" + id);
-      *graph.add_output() = value;
-      *add_attribute(node, "body", AttributeProto::GRAPH).mutable_g() = graph;
-    }
-    outer.add_output()->set_name(name);
-    graph = outer;
-  }
-  return message;
-}
-
-TEST_CASE("subgraphs may nest, but not without end") {
-  for (const char* op_type : {"If", "Loop"}) {
-    INFO(op_type);
-    CHECK_NOTHROW(parse_message(nested(20, op_type)));
-    LoadOptions options;
-    options.most_nesting = 10;
-    CHECK_THAT(refusal<FormatError>(nested(11, op_type), options), Catch::Contains("nest 11 deep"));
-    CHECK_NOTHROW(parse_message(nested(10, op_type), options));
-    refusal<FormatError>(nested(200, op_type));
-  }
-}
-
 TEST_CASE("types that nest without end are refused") {
   auto message = relu_message();
   auto* type = message.mutable_graph()->mutable_input(0)->mutable_type();
   for (int i = 0; i < 5000; ++i) type = type->mutable_sequence_type()->mutable_elem_type();
   refusal<FormatError>(message);
-}
-
-/// A folder of its own, removed at the end.
-class Folder {
- public:
-  Folder() : path_(fs::temp_directory_path() / ("d5_hostile_test_" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_ / "model");
-    write("outside.bin", "0123456789abcdef");
-    write("model/inside.bin", "0123456789abcdef");
-  }
-  ~Folder() { fs::remove_all(path_); }
-  [[nodiscard]] fs::path path() const { return path_; }
-
-  void write(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-  }
-
- private:
-  fs::path path_;
-};
-
-struct External {
-  std::string location, offset = "", length = "";
-  std::int64_t elements = 4;
-};
-
-std::string save_external(const Folder& folder, const External& external) {
-  auto message = relu_message();
-  auto& tensor = add_weights(message, {external.elements});
-  tensor.set_data_location(TensorProto::EXTERNAL);
-  const auto add = [&](const char* key, const std::string& value) {
-    if (value.empty()) return;
-    auto& entry = *tensor.add_external_data();
-    entry.set_key(key);
-    entry.set_value(value);
-  };
-  add("location", external.location);
-  add("offset", external.offset);
-  add("length", external.length);
-  folder.write("model/model.onnx", message.SerializeAsString());
-  return (folder.path() / "model/model.onnx").string();
-}
-
-TEST_CASE("external data is read from inside the model's folder") {
-  const Folder folder;
-  const auto path = save_external(folder, {"inside.bin", "4", "8", 2});
-  const Model model = load(path);
-  CHECK(std::string(static_cast<const char*>(model.graph.initializers.at("w").raw()), 8) ==
-        "456789ab");
-  // Many tensors may name the same bytes; together they meet the memory budget.
-  const std::size_t budget = memory_budget();
-  set_memory_budget(7);
-  CHECK_THROWS_AS(load(path), MemoryError);
-  set_memory_budget(budget);
-}
-
-TEST_CASE("external data elsewhere is refused") {
-  const Folder folder;
-  const auto refused = [&](const External& external) {
-    const auto path = save_external(folder, external);
-    refusal<Error>([&] { (void)load(path); });
-  };
-  SECTION("by an absolute path") { refused({(folder.path() / "outside.bin").string()}); }
-  SECTION("by climbing out") { refused({"../outside.bin"}); }
-  SECTION("by climbing out and in again") { refused({"../model/inside.bin"}); }
-  SECTION("through a link") {
-    fs::create_symlink(folder.path() / "outside.bin", folder.path() / "model/link.bin");
-    refused({"link.bin"});
-  }
-  SECTION("through a link to a folder") {
-    fs::create_directory_symlink(folder.path(), folder.path() / "model/up");
-    refused({"up/outside.bin"});
-  }
-  SECTION("in a folder") {
-    fs::create_directory(folder.path() / "model/sub");
-    refused({"sub"});
-  }
-  SECTION("in a device") { refused({"/dev/zero"}); }
-  SECTION("in a pipe") {
-    REQUIRE(::mkfifo((folder.path() / "model/pipe").c_str(), 0600) == 0);
-    refused({"pipe"});
-  }
-  SECTION("in no file") { refused({"missing.bin"}); }
-  SECTION("past the end") { refused({"inside.bin", "8", "16"}); }
-  SECTION("at an offset that overflows") { refused({"inside.bin", "18446744073709551615", "16"}); }
-  SECTION("at a negative offset") { refused({"inside.bin", "-4", "16"}); }
-  SECTION("with a length that is not the tensor's") { refused({"inside.bin", "0", "8"}); }
-  SECTION("larger than the file") { refused({"inside.bin", "", "", std::int64_t{1} << 40}); }
-  SECTION("of a model from memory") {
-    save_external(folder, {"inside.bin"});
-    std::ifstream file(folder.path() / "model/model.onnx", std::ios::binary);
-    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-    CHECK_THROWS_AS(parse(bytes_of(bytes), "memory"), FormatError);
-  }
 }
 
 }  // namespace

@@ -76,6 +76,16 @@ inline ::onnx::ModelProto relu_message() {
   return model;
 }
 
+/// An initializer "w" of float32, without data.
+inline ::onnx::TensorProto& add_weights(::onnx::ModelProto& message,
+                                        const std::vector<std::int64_t>& dims) {
+  auto& tensor = *message.mutable_graph()->add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(::onnx::TensorProto::FLOAT);
+  for (const std::int64_t dim : dims) tensor.add_dims(dim);
+  return tensor;
+}
+
 inline Model parse_message(const ::onnx::ModelProto& message, const LoadOptions& options = {}) {
   return parse(bytes_of(message.SerializeAsString()), "test.onnx", options);
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tensors whose bytes lie in other files: inside the model's folder, and nowhere else.
+#include <sys/stat.h>
+#include <unistd.h>
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "d5/core/error.hpp"
+#include "d5/core/tensor.hpp"
+#include "refusal.hpp"
+
+namespace d5::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+using ::onnx::TensorProto;
+
+/// A folder of its own, removed at the end.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("d5_hostile_test_" + std::to_string(::getpid()))) {
+    fs::remove_all(path_);
+    fs::create_directories(path_ / "model");
+    write("outside.bin", "0123456789abcdef");
+    write("model/inside.bin", "0123456789abcdef");
+  }
+  ~Folder() { fs::remove_all(path_); }
+  [[nodiscard]] fs::path path() const { return path_; }
+
+  void write(const std::string& name, const std::string& content) const {
+    std::ofstream(path_ / name, std::ios::binary) << content;
+  }
+
+ private:
+  fs::path path_;
+};
+
+struct External {
+  std::string location, offset = "", length = "";
+  std::int64_t elements = 4;
+};
+
+std::string save_external(const Folder& folder, const External& external) {
+  auto message = relu_message();
+  auto& tensor = add_weights(message, {external.elements});
+  tensor.set_data_location(TensorProto::EXTERNAL);
+  const auto add = [&](const char* key, const std::string& value) {
+    if (value.empty()) return;
+    auto& entry = *tensor.add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  };
+  add("location", external.location);
+  add("offset", external.offset);
+  add("length", external.length);
+  folder.write("model/model.onnx", message.SerializeAsString());
+  return (folder.path() / "model/model.onnx").string();
+}
+
+TEST_CASE("external data is read from inside the model's folder") {
+  const Folder folder;
+  const auto path = save_external(folder, {"inside.bin", "4", "8", 2});
+  const Model model = load(path);
+  CHECK(std::string(static_cast<const char*>(model.graph.initializers.at("w").raw()), 8) ==
+        "456789ab");
+  // Many tensors may name the same bytes; together they meet the memory budget.
+  const std::size_t budget = memory_budget();
+  set_memory_budget(7);
+  CHECK_THROWS_AS(load(path), MemoryError);
+  set_memory_budget(budget);
+}
+
+TEST_CASE("external data elsewhere is refused") {
+  const Folder folder;
+  const auto refused = [&](const External& external) {
+    const auto path = save_external(folder, external);
+    refusal<Error>([&] { (void)load(path); });
+  };
+  SECTION("by an absolute path") { refused({(folder.path() / "outside.bin").string()}); }
+  SECTION("by climbing out") { refused({"../outside.bin"}); }
+  SECTION("by climbing out and in again") { refused({"../model/inside.bin"}); }
+  SECTION("through a link") {
+    fs::create_symlink(folder.path() / "outside.bin", folder.path() / "model/link.bin");
+    refused({"link.bin"});
+  }
+  SECTION("through a link to a folder") {
+    fs::create_directory_symlink(folder.path(), folder.path() / "model/up");
+    refused({"up/outside.bin"});
+  }
+  SECTION("in a folder") {
+    fs::create_directory(folder.path() / "model/sub");
+    refused({"sub"});
+  }
+  SECTION("in a device") { refused({"/dev/zero"}); }
+  SECTION("in a pipe") {
+    REQUIRE(::mkfifo((folder.path() / "model/pipe").c_str(), 0600) == 0);
+    refused({"pipe"});
+  }
+  SECTION("in no file") { refused({"missing.bin"}); }
+  SECTION("past the end") { refused({"inside.bin", "8", "16"}); }
+  SECTION("at an offset that overflows") { refused({"inside.bin", "18446744073709551615", "16"}); }
+  SECTION("at a negative offset") { refused({"inside.bin", "-4", "16"}); }
+  SECTION("with a length that is not the tensor's") { refused({"inside.bin", "0", "8"}); }
+  SECTION("larger than the file") { refused({"inside.bin", "", "", std::int64_t{1} << 40}); }
+  SECTION("of a model from memory") {
+    save_external(folder, {"inside.bin"});
+    std::ifstream file(folder.path() / "model/model.onnx", std::ios::binary);
+    const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+    CHECK_THROWS_AS(parse(bytes_of(bytes), "memory"), FormatError);
+  }
+}
+
+}  // namespace
+}  // namespace d5::onnx
