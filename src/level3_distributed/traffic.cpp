@@ -64,8 +64,8 @@ Traffic Traffic::since(const Traffic& earlier) const {
   return result;
 }
 
-std::vector<Traffic> gather_traffic(Communicator& communicator) {
-  const std::string mine = to_text(communicator.traffic());
+std::vector<Traffic> gather_traffic(Communicator& communicator, const Traffic& traffic) {
+  const std::string mine = to_text(traffic);
   // Texts differ in length: agree on the longest, then gather them padded with zero bytes.
   Tensor longest = Tensor::scalar<std::int64_t>(static_cast<std::int64_t>(mine.size()) + 1);
   communicator.all_reduce(longest, Reduction::maximum);

@@ -155,7 +155,7 @@ TEST_CASE("traffic counts every call and the bytes that its table promises") {
 TEST_CASE("every rank learns the traffic of all") {
   world()->barrier();
   const Traffic mine = world()->traffic();
-  const auto all = gather_traffic(*world());
+  const auto all = gather_traffic(*world(), mine);
   REQUIRE(all.size() == static_cast<std::size_t>(world()->size()));
   CHECK(all[static_cast<std::size_t>(world()->rank())].by_call == mine.by_call);
   // All but point-to-point calls were made by all ranks alike.

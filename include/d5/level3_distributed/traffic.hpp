@@ -42,8 +42,8 @@ struct Traffic {
   [[nodiscard]] Traffic since(const Traffic& earlier) const;
 };
 
-/// The traffic of every rank, in their order, the same on each. A collective: all ranks call it.
-/// Its own messages are not in the answer.
-[[nodiscard]] std::vector<Traffic> gather_traffic(Communicator& communicator);
+/// Every rank's `mine`, in their order, the same on each: `communicator.traffic()`, or what was
+/// added since some moment. A collective: all ranks call it.
+[[nodiscard]] std::vector<Traffic> gather_traffic(Communicator& communicator, const Traffic& mine);
 
 }  // namespace d5
