@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/text_table.hpp"
+#include "d5/core/device.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kExamples = R"(  d5 env                          for people
+  d5 env --format json            the record that stands in every results file)";
+
+std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+app::TextTable properties(const Environment& env) {
+  app::TextTable table({"what", "value"});
+  const auto add = [&](const std::string& what, const std::string& value) {
+    table.add({what, or_dash(value)});
+  };
+  add("d5", env.d5_version);
+  add("time", env.time);
+  add("machine", env.hostname);
+  add("system", env.os);
+  add("processor",
+      fmt::format("{}, {} sockets, {} cores, {} hardware threads, {} NUMA nodes", env.cpu,
+                  env.sockets, env.cores, env.hardware_threads, env.numa_nodes));
+  add("caches", fmt::format("L1 {}, L2 {}, L3 {}", with_prefix(env.l1_bytes, "B"),
+                            with_prefix(env.l2_bytes, "B"), with_prefix(env.l3_bytes, "B")));
+  add("memory", with_prefix(env.memory_bytes, "B"));
+  add("virtual machine", env.virtualisation);
+  add("frequency governor", env.governor);
+  add("threads", fmt::format("{}, pinned to {}", env.threads, env.pinning));
+  add("compiler", fmt::format("{} {} ({})", env.compiler, env.flags, env.build_type));
+  for (const auto& [name, version] : env.libraries) add("library " + name, version);
+  add("clock", fmt::format("{} a reading", with_prefix(env.clock_seconds_per_read, "s")));
+  for (const auto& [name, value] : env.variables) add("variable " + name, value);
+  for (const auto& info : devices()) {
+    add("device " + to_string(info.device),
+        info.present ? info.description : "absent: " + info.reason);
+  }
+  const TransportInfo mpi = transport();
+  add("communication", mpi.present ? mpi.description : "absent: " + mpi.description);
+  for (const auto& info : frameworks()) {
+    std::string state = info.path.empty() ? "built in" : info.path;
+    if (!info.reason.empty()) state = "cannot be loaded: " + info.reason;
+    add("framework " + info.name, state);
+  }
+  add("plug-ins from", fmt::format("{}", fmt::join(plugin_path(), ", ")));
+  const char* data = std::getenv("D5_DATA_DIR");
+  add("data (D5_DATA_DIR)", data ? data : "not set");
+  for (const auto& warning : env.warnings) add("warning", warning);
+  return table;
+}
+
+int run(const app::OutputOptions& options) {
+  const Results results{environment(), {}};
+  if (options.format == app::Format::json) {
+    fmt::print("{}\n", to_json(results));
+  } else {
+    fmt::print("{}", properties(results.environment).to_text(options.format));
+  }
+  if (!options.out.empty()) write_results(results, options.out);
+  return app::kPassed;
+}
+
+}  // namespace
+
+void register_env(app::Program& program) {
+  auto options = std::make_shared<app::OutputOptions>();
+  auto& command = program.add("env", "what this machine is, what was found, what is absent and why",
+                              kExamples, [options] { return run(*options); });
+  app::add_output_options(command, *options);
+}
+
+}  // namespace d5::command

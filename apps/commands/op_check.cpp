@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "apps/operator_cases.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "d5/core/progress.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kExamples =
+    R"(  d5 op check "Relu 2x3"                        forward and gradient of one case
+  d5 op check Conv 2x3x8x8 4x3x3x3 pads=1x1x1x1 the quotes may be left out
+  d5 op check cases.txt --framework torch       a file with one case a line
+  d5 op check "Tanh float64:5" --no-gradient    forward alone
+
+A case is an operator, its inputs as TYPE:SHAPE, and its attributes; docs/program.md has the grammar.)";
+
+struct Options : app::OutputOptions, app::RunOptions {
+  std::vector<std::string> words;
+  bool no_gradient = false;
+};
+
+void check(const OperatorCase& one, const std::string& subject, const Options& options,
+           std::vector<Measurement>& results) {
+  auto forward = test_forward(one, subject);
+  for (auto& result : forward) {
+    if (subject == "reference" && result.status == Status::passed) {
+      result.status = Status::skipped;
+      result.reason = "it ran, but the reference is no judge of itself; the ONNX tests are";
+    }
+    results.push_back(std::move(result));
+  }
+  if (options.no_gradient) return;
+  for (auto& result : test_gradient(one, subject, {.seed = options.seed})) {
+    results.push_back(std::move(result));
+  }
+}
+
+int run(const Options& options) {
+  app::apply(options);
+  const auto cases = app::read_case_words(options.words, options.seed);
+  std::vector<Measurement> results;
+  {
+    Progress progress("cases", std::int64_t(cases.size()), {.unit = "cases"});
+    for (const auto& one : cases) {
+      progress.note(one.line);
+      for (const auto& subject : options.frameworks) check(one, subject, options, results);
+      progress.advance();
+    }
+  }
+  return app::publish(std::move(results), options);
+}
+
+}  // namespace
+
+void register_op_check(app::Program& program) {
+  auto options = std::make_shared<Options>();
+  auto& command = program.add("op check", "is an operator right, forward and backward", kExamples,
+                              [options] { return run(*options); });
+  command.add_option("CASE", options->words, "cases, or files of them")->required();
+  command.add_flag("--no-gradient", options->no_gradient, "leave out the check of gradients");
+  app::add_run_options(command, *options);
+  app::add_output_options(command, *options);
+}
+
+}  // namespace d5::command

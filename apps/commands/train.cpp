@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "apps/distributed_training.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/progress.hpp"
+#include "d5/level2_training/training_session.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kExamples =
+    R"(  d5 train mnist-lenet-quick                    a recipe that d5 carries ('d5 list recipes')
+  d5 train my.yaml --set training.epochs=1 --set optimizer.learning_rate=0.01
+  d5 train mnist-lenet --data DIR --checkpoint run.ckpt --resume --out results.json
+                                                continues if it was interrupted
+  mpirun -np 2 d5 train mnist-lenet             on two ranks; rank 0 prints
+
+Exit status 1: training failed, or missed what the recipe accepts.)";
+
+struct Options : app::OutputOptions, app::RunOptions {
+  std::string recipe, data, checkpoint;
+  std::vector<std::string> changes;
+  bool resume = false;
+  std::int64_t checkpoint_every = 500;
+  app::DistributedOptions distributed;
+};
+
+/// How far the epoch is, and its last loss, on stderr.
+class EpochProgress final : public TrainingEvent {
+ public:
+  void before_epoch(Trainer& trainer, std::int64_t epoch) override {
+    progress_.emplace(fmt::format("epoch {}", epoch + 1), trainer.train_sampler().batches(),
+                      ProgressOptions{.unit = "batches"});
+  }
+  void after_batch(Trainer& trainer, const Batch&, const ValueMap& outputs) override {
+    if (!progress_) return;  // resumed within an epoch
+    const Tensor& loss = outputs.find(trainer.optimizer().loss())->second.tensor();
+    if (loss.dtype() == DType::float32) {
+      progress_->note(fmt::format("loss {:.3f}", loss.item<float>()));
+    }
+    progress_->advance();
+  }
+  void before_test(Trainer&) override { progress_.reset(); }
+  void after_training(Trainer&) override { progress_.reset(); }
+
+ private:
+  std::optional<Progress> progress_;
+};
+
+Recipe recipe_of(const Options& options, bool seed_given) {
+  Recipe recipe = load_recipe(options.recipe);
+  for (const auto& change : options.changes) recipe.set(change);
+  if (seed_given) recipe.set(fmt::format("training.seed={}", options.seed));
+  return recipe;
+}
+
+SessionOptions session_of(const Options& options, const std::string& word) {
+  SessionOptions session;
+  session.frameworks = app::frameworks_in(word);
+  session.data = options.data;
+  session.checkpoint = options.checkpoint;
+  session.checkpoint_every = options.checkpoint_every;
+  if (options.resume && std::filesystem::exists(options.checkpoint)) {
+    session.resume = options.checkpoint;
+  }
+  if (!options.quiet)
+    session.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  return session;
+}
+
+/// Whether training came to an end that the other ranks do not share, such as a NaN loss here.
+bool ended_alone(const std::vector<Measurement>& results) {
+  return std::ranges::all_of(results,
+                             [](const Measurement& m) { return m.status == Status::failed; });
+}
+
+int run(const Options& options, bool seed_given) {
+  if (options.resume && options.checkpoint.empty()) {
+    throw ValueError("train: --resume needs --checkpoint FILE, which it continues from");
+  }
+  if (options.frameworks.size() > 1 && !options.checkpoint.empty()) {
+    throw ValueError(
+        "train: one checkpoint cannot serve several frameworks; train them one by one");
+  }
+  app::apply(options);
+  if (options.threads == 0) app::share_threads();
+  const auto ranks = world();
+  if (ranks->rank() != 0) Progress::set_quiet(true);
+  const Recipe recipe = recipe_of(options, seed_given);
+
+  std::vector<Measurement> results;
+  for (const auto& word : options.frameworks) {
+    std::vector<std::shared_ptr<Metric>> extra;
+    for (const auto& name : options.metrics) extra.push_back(metrics().at(name).make());
+    SessionOptions session_options = session_of(options, word);
+    app::distribute(session_options, options.distributed, ranks);
+    TrainingSession session(recipe, session_options);
+
+    session.trainer().events().add(std::make_shared<EpochProgress>());
+    const Traffic before = ranks->traffic();
+    for (const auto& metric : extra) metric->begin(1);
+    auto trained = session.run();
+    for (const auto& metric : extra) metric->end();
+    if (ranks->size() > 1 && ended_alone(trained)) {
+      fmt::print(stderr, "rank {}: {}\n", ranks->rank(), trained.front().reason);
+      return app::kFailed;
+    }
+    app::gather_results(trained, before, *ranks);
+    for (const auto& metric : extra) {
+      Measurement result = trained.front();
+      result.metric = metric->name();
+      result.unit = metric->unit();
+      result.direction = metric->direction();
+      result.samples.clear();
+      result.status = Status::passed;
+      result.reason.clear();
+      metric->summarise(result);
+      trained.push_back(std::move(result));
+    }
+    for (auto& result : trained) results.push_back(std::move(result));
+  }
+  return ranks->rank() == 0 ? app::publish(std::move(results), options) : exit_status(results);
+}
+
+}  // namespace
+
+void register_train(app::Program& program) {
+  auto options = std::make_shared<Options>();
+  auto seed_given = std::make_shared<bool>(false);
+  auto& command = program.add("train", "train by a recipe, under mpirun on all its ranks",
+                              kExamples, [=] { return run(*options, *seed_given); });
+  command.add_option("RECIPE", options->recipe, "a recipe file, or the name of a carried one")
+      ->required();
+  command.add_option("--set", options->changes, "change a value of the recipe's mutable part")
+      ->option_text("KEY=VALUE ...");
+  command.add_option("--data", options->data, "folder of the data set")->option_text("DIR");
+  command.add_option("--checkpoint", options->checkpoint, "write checkpoints to this file")
+      ->option_text("FILE");
+  command.add_flag("--resume", options->resume, "continue from the checkpoint, if it is there");
+  command
+      .add_option("--checkpoint-every", options->checkpoint_every, "batches between two of them")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  auto& distributed = options->distributed;
+  command.add_option("--distributed", distributed.scheme, "how ranks work together")
+      ->option_text("NAME")
+      ->group("Under mpirun");
+  command
+      .add_option("--scaling", distributed.scaling, "the recipe's batch is of all ranks, or each")
+      ->check(CLI::IsMember({"strong", "weak"}))
+      ->option_text("strong|weak")
+      ->group("Under mpirun");
+  command.add_option("--all-reduce", distributed.all_reduce, "how gradients are summed")
+      ->option_text("NAME")
+      ->group("Under mpirun");
+  command.add_option("--bucket-bytes", distributed.bucket_bytes, "least size of a message")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N")
+      ->group("Under mpirun");
+  app::add_run_options(command, *options);
+  command.get_option("--seed")->each([seed_given](const std::string&) { *seed_given = true; });
+  app::add_output_options(command, *options);
+}
+
+}  // namespace d5::command

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/options.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "d5/core/device.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/core/progress.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level0_ops/custom_operator.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+
+namespace d5::app {
+
+void add_output_options(CLI::App& command, OutputOptions& options) {
+  const std::map<std::string, Format> formats{{"table", Format::table},
+                                              {"json", Format::json},
+                                              {"csv", Format::csv},
+                                              {"markdown", Format::markdown}};
+  command.add_option("--format", options.format, "how results are printed")
+      ->transform(CLI::CheckedTransformer(formats))
+      ->option_text("table|json|csv|markdown")
+      ->group("Common options");
+  command.add_option("--out", options.out, "also write the results to this file, as JSON")
+      ->option_text("FILE.json")
+      ->group("Common options");
+  command
+      .add_flag_callback(
+          "--quiet",
+          [&options] {
+            options.quiet = true;
+            Progress::set_quiet(true);
+          },
+          "no progress on stderr")
+      ->group("Common options");
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--framework", options.frameworks,
+                  "frameworks, or paths to plug-ins; several are compared, interleaved")
+      ->delimiter(',')
+      ->option_text("A,B,...")
+      ->group("Common options");
+  command.add_option("--device", options.device, "where to compute")
+      ->option_text("cpu|cuda:N")
+      ->group("Common options");
+  command.add_option("--threads", options.threads, "threads that compute (all cores if left out)")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N")
+      ->group("Common options");
+  command.add_option("--seed", options.seed, "of all random numbers")
+      ->option_text("N")
+      ->group("Common options");
+  command.add_option("--metrics", options.metrics, "measure these too ('d5 list metrics')")
+      ->delimiter(',')
+      ->option_text("A,B,...")
+      ->group("Common options");
+  command.add_option("--load", options.load, "a library of custom operators; its code will run")
+      ->option_text("LIB.so ...")
+      ->group("Common options");
+}
+
+void apply(const RunOptions& options) {
+  const Device device = device_from_name(options.device);
+  if (device.kind != DeviceKind::cpu) {
+    throw Unsupported(
+        fmt::format("device '{}': d5's own parts compute on the CPU; use --device cpu",
+                    printable(options.device)));
+  }
+  if (options.threads > 0) set_threads(options.threads);
+  for (const auto& name : options.metrics) (void)metrics().at(name);
+  for (const auto& library : options.load) {
+    const auto names =
+        load_custom_operators(library, framework("reference").part<OperatorRegistry>());
+    fmt::print(stderr, "loaded {} operators from {}\n", names.size(), printable(library));
+  }
+}
+
+std::vector<std::string> frameworks_in(const std::string& word) {
+  std::vector<std::string> names(1);
+  for (const char c : word) {
+    if (c == '+') {
+      names.emplace_back();
+    } else {
+      names.back() += c;
+    }
+  }
+  return names;
+}
+
+std::string version_of(const std::string& word) {
+  const std::string first = word.substr(0, word.find_first_of("+:"));
+  return first == "auto" ? "" : framework(first).version();
+}
+
+std::string to_line(const RunOptions& options, const std::string& framework) {
+  std::string line = fmt::format(" --framework {} --seed {}", framework, options.seed);
+  if (options.threads > 0) line += fmt::format(" --threads {}", options.threads);
+  for (const auto& library : options.load) line += fmt::format(" --load {}", library);
+  return line;
+}
+
+void add_measure_options(CLI::App& command, MeasureOptions& options) {
+  command.add_option("--samples", options.samples, "samples; fewer than 30 are mistrusted")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N")
+      ->group("Measuring");
+  command.add_option("--warmup", options.warmup, "runs before the first sample")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("N")
+      ->group("Measuring");
+  command.add_option("--most-seconds", options.most_seconds, "stop sampling after this long")
+      ->check(CLI::PositiveNumber)
+      ->option_text("S")
+      ->group("Measuring");
+  command.add_flag("--cold-cache", options.cold_cache, "evict the caches before each sample")
+      ->group("Measuring");
+}
+
+}  // namespace d5::app

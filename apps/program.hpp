@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace d5::app {
+
+/// Exit status of the program.
+inline constexpr int kPassed = 0;
+inline constexpr int kFailed = 1;
+inline constexpr int kBadUsage = 2;
+
+/// The program d5: sub-commands that files in commands/ add.
+///
+///     auto options = std::make_shared<OutputOptions>();
+///     auto& command = program.add("env", "what this machine is", kExamples,
+///                                 [options] { return run(*options); });
+///     add_output_options(command, *options);
+class Program {
+ public:
+  Program();
+
+  /// Adds a sub-command; "op check" is `check` below `op`. `examples` ends its help. `run` returns
+  /// the exit status; a d5::Error out of it is printed, and the status is 2 (1 for NumericError and
+  /// CommunicationError, which are no fault of the command line).
+  CLI::App& add(std::string_view path, const std::string& summary, const std::string& examples,
+                std::function<int()> run);
+
+  /// Parses, runs, prints errors as `d5: error: ...`. Returns the exit status.
+  int run(int argc, char** argv);
+
+ private:
+  CLI::App app_;
+  std::function<int()> chosen_;
+};
+
+}  // namespace d5::app

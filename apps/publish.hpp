@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "apps/options.hpp"
+#include "d5/core/results.hpp"
+
+namespace d5::app {
+
+/// Prints `results` on stdout in the format that was asked for.
+void print(const Results& results, Format format);
+
+/// Prints the measurements with this machine's environment, and writes them to `--out`. Returns the
+/// exit status: 1 if any failed. Throws: IoError.
+int publish(std::vector<Measurement> measurements, const OutputOptions& options);
+
+}  // namespace d5::app

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "apps/text_table.hpp"
+#include "d5/core/results.hpp"
+#include "d5/core/statistics.hpp"
+
+namespace d5::app {
+
+/// One measurement that two results hold.
+struct ResultPair {
+  Measurement a, b;
+  double ratio = 1;         ///< median of b / median of a
+  Interval interval{1, 1};  ///< of the ratio, at least 95%
+  double p_value = 1;       ///< of the rank test
+
+  /// Whether b is surely worse than a by more than the factor `limit`, whatever the direction.
+  [[nodiscard]] bool worse_by(double limit) const;
+};
+
+/// The measurements that both hold, in the order of `a`: level, subject, metric and framework
+/// agree, and the conditions that a user chose. If no framework is in both, it need not agree: then
+/// two frameworks are compared.
+///
+/// They were not measured interleaved, so the interval of the ratio is joined from intervals
+/// of 97.5% of both medians (Bonferroni's inequality), and a machine that changed in between is
+/// part of it.
+[[nodiscard]] std::vector<ResultPair> compare_results(const Results& a, const Results& b);
+
+/// With a verdict for each: better, worse, same (within noise).
+[[nodiscard]] TextTable to_table(const std::vector<ResultPair>& pairs);
+
+}  // namespace d5::app
