@@ -47,7 +47,7 @@ TEST_CASE("Conv's gradients agree with central differences") {
 }
 
 TEST_CASE("Conv does not depend on the number of threads beyond rounding") {
-  const std::string line = "Conv 3x4x17x19 6x2x3x3 6 group=2 pads=1x1x1x1";
+  const std::string line = "Conv 3x4x27x29 12x2x3x3 12 group=2 pads=1x1x1x1";
   const int before = threads();
   set_threads(1);
   const auto one = run_case(line);

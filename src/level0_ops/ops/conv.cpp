@@ -16,6 +16,8 @@ namespace {
 
 // A tile of columns stays in the second-level cache.
 constexpr std::int64_t kTileBytes = 1 << 20;
+// Below it waking a second thread costs more than it saves.
+constexpr double kLeastParallelProducts = 1 << 17;
 
 /// Shapes: x is N x C x spatial (one to three), w is M x C/group x kernel, b is M;
 /// y is N x M x output. Accumulation order is fixed for a given number of threads.
@@ -42,7 +44,9 @@ class Conv final : public Operator {
     rows_per_tile_ =
         std::clamp<std::int64_t>(kTileBytes / element / row, 1, std::max<std::int64_t>(1, rows()));
     tiles_ = (rows() + rows_per_tile_ - 1) / rows_per_tile_;
-    chunks_ = std::clamp<std::int64_t>(p_.batch * group_ * tiles_, 1, threads());
+    const double products = double(p_.batch) * double(weight_count()) * double(area());
+    chunks_ = std::clamp<std::int64_t>(p_.batch * group_ * tiles_, 1,
+                                       products < kLeastParallelProducts ? 1 : threads());
     columns_size_ = pointwise() && context.mode() == Mode::inference
                         ? 0
                         : Shape{depth(), width(), rows_per_tile_}.elements();

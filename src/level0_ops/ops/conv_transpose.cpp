@@ -15,6 +15,8 @@ namespace d5::ops {
 namespace {
 
 constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
+// Below it waking a second thread costs more than it saves.
+constexpr double kLeastParallelProducts = 1 << 17;
 
 /// Shapes: x is N x C x spatial (one to three), w is C x M/group x kernel, b is M; y is N x M x
 /// output, where output = stride (input - 1) + output_padding + dilation (kernel - 1) + 1 - pads.
@@ -34,7 +36,9 @@ class ConvTranspose final : public Operator {
 
   void plan(PlanContext& context) override {
     p_ = problem(context);
-    chunks_ = std::clamp<std::int64_t>(p_.batch * group_, 1, threads());
+    const double products = double(p_.batch * group_) * double(weights()) * double(positions());
+    chunks_ = std::clamp<std::int64_t>(p_.batch * group_, 1,
+                                       products < kLeastParallelProducts ? 1 : threads());
     columns_size_ = Shape{depth(), positions()}.elements();
     context.request_scratch(std::size_t(chunks_ * columns_size_) * size_of(context.dtype(0)));
   }

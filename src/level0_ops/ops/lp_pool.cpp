@@ -101,7 +101,9 @@ class LpPool final : public Operator {
 
   template <class F>
   void for_each_plane(F&& f) const {
-    parallel_for(planes_, 1, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t work = window_.output_size() * window_.kernel_size();
+    const std::int64_t grain = std::max<std::int64_t>(1, 1024 / std::max<std::int64_t>(1, work));
+    parallel_for(planes_, grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t plane = begin; plane < end; ++plane) f(plane);
     });
   }

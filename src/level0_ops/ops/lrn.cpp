@@ -105,7 +105,8 @@ class Lrn final : public Operator {
   /// `f(sample, c)`: where the sample begins, and the channel.
   template <class F>
   void for_each_channel(F&& f) const {
-    parallel_for(batch_ * channels_, 1, [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t grain = std::max<std::int64_t>(1, 1024 / std::max<std::int64_t>(1, inner_));
+    parallel_for(batch_ * channels_, grain, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         f(i / channels_ * channels_ * inner_, i % channels_);
       }
