@@ -18,8 +18,8 @@ namespace d5 {
 ///       dataset: {name: mnist, subset: whole}
 ///       model: {name: lenet}
 ///     mutable:
-///       optimizer: {name: momentum, learning_rate: 0.02}
-///       training: {epochs: 4, seed: 1}
+///       optimizer: {name: momentum, learning_rate: 0.01}
+///       training: {epochs: 8, seed: 1}
 ///     acceptable:
 ///       test_accuracy: {at_least: 0.985}
 ///
