@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5::python {
+
+void bind_level3_distributed(py::module_& m) {
+  const auto released = py::call_guard<py::gil_scoped_release>();
+  py::class_<Communicator, std::shared_ptr<Communicator>>(m, "Communicator", "A group of ranks.")
+      .def_property_readonly("rank", &Communicator::rank)
+      .def_property_readonly("size", &Communicator::size)
+      .def("all_reduce", [](Communicator& c, Tensor data) {
+            c.all_reduce(data);
+            return data;
+          }, py::arg("tensor"), released, "Sums in place over all ranks.")
+      .def("broadcast", [](Communicator& c, Tensor data, int root) {
+            c.broadcast(data, root);
+            return data;
+          }, py::arg("tensor"), py::arg("root") = 0, released)
+      .def("barrier", &Communicator::barrier, released)
+      .def_property_readonly("traffic", [](const Communicator& c) {
+            py::dict result;
+            for (const auto& [call, line] : c.traffic().by_call) {
+              py::dict entry;
+              entry["calls"] = line.calls;
+              entry["bytes_sent"] = line.bytes_sent;
+              entry["bytes_received"] = line.bytes_received;
+              result[py::cast(call)] = entry;
+            }
+            return result;
+          }, "Calls and bytes of this rank, by kind of call.");
+  m.def("world", &world, "All ranks of the job: under mpirun all of them, otherwise this process.");
+}
+
+}  // namespace d5::python

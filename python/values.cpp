@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values between Python and d5.
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+#include "d5/core/dlpack.hpp"
+#include "d5/core/error.hpp"
+
+namespace d5::python {
+namespace {
+
+Tensor from_capsule(const py::capsule& capsule) {
+  auto* managed = static_cast<D5DLManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+  if (!managed) throw py::error_already_set();
+  Tensor result = from_dlpack(managed);
+  // Ownership moved: the capsule's own destructor must leave it alone.
+  PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+  return result;
+}
+
+Tensor strings_from_numpy(const py::object& array) {
+  Shape shape;
+  for (const auto& dim : array.attr("shape")) shape.push_back(dim.cast<std::int64_t>());
+  Tensor result = Tensor::empty(DType::string, shape);
+  auto* to = result.data<std::string>();
+  for (const auto& item : array.attr("ravel")().attr("tolist")()) *to++ = py::str(item);
+  return result;
+}
+
+}  // namespace
+
+Tensor to_tensor(const py::handle& object) {
+  if (py::isinstance<Tensor>(object)) return object.cast<Tensor>();
+  const py::module_ numpy = py::module_::import("numpy");
+  py::object source = py::reinterpret_borrow<py::object>(object);
+  if (!py::hasattr(source, "__dlpack__")) source = numpy.attr("asarray")(source);
+  if (py::isinstance(source, numpy.attr("ndarray"))) {
+    const auto kind = source.attr("dtype").attr("kind").cast<std::string>();
+    if (kind == "U" || kind == "O" || kind == "S" || kind == "T") return strings_from_numpy(source);
+    source = numpy.attr("ascontiguousarray")(source).attr("reshape")(source.attr("shape"));
+    // A read-only array cannot be shared with code that may write.
+    if (!source.attr("flags").attr("writeable").cast<bool>()) source = source.attr("copy")();
+  } else if (py::hasattr(source, "detach")) {
+    source = source.attr("detach")().attr("contiguous")();
+  }
+  return from_capsule(source.attr("__dlpack__")());
+}
+
+Value to_value(const py::handle& object) {
+  if (object.is_none()) return Optional{};
+  if (py::isinstance<py::list>(object)) {
+    Sequence sequence;
+    for (const auto& item : object) sequence.values.push_back(to_value(item));
+    if (!sequence.values.empty()) {
+      sequence.element = sequence.values.front().desc();
+    }
+    return sequence;
+  }
+  return to_tensor(object);
+}
+
+ValueMap to_values(const py::dict& values) {
+  ValueMap result;
+  for (const auto& [name, value] : values) result[name.cast<std::string>()] = to_value(value);
+  return result;
+}
+
+py::object from_value(const Value& value) {
+  switch (value.kind()) {
+    case ValueKind::none:
+      return py::none();
+    case ValueKind::tensor:
+      return py::cast(value.tensor());
+    case ValueKind::sequence: {
+      py::list result;
+      for (const auto& item : value.sequence().values) result.append(from_value(item));
+      return result;
+    }
+    case ValueKind::optional:
+      return value.optional().value ? from_value(*value.optional().value) : py::none();
+    case ValueKind::map: {
+      py::dict result;
+      const py::object values = value.map().values ? from_value(*value.map().values) : py::none();
+      std::visit(
+          [&](const auto& keys) {
+            for (std::size_t i = 0; i < keys.size(); ++i) {
+              result[py::cast(keys[i])] = values.attr("__getitem__")(i);
+            }
+          },
+          value.map().keys);
+      return result;
+    }
+  }
+  return py::none();
+}
+
+py::dict from_values(const ValueMap& values) {
+  py::dict result;
+  for (const auto& [name, value] : values) result[py::cast(name)] = from_value(value);
+  return result;
+}
+
+py::dict copy_values(const ValueMap& values) {
+  py::dict result;
+  for (const auto& [name, value] : values) {
+    result[py::cast(name)] = from_value(value.is_tensor() ? Value(value.tensor().copy()) : value);
+  }
+  return result;
+}
+
+onnx::Attribute to_attribute(const py::handle& object) {
+  if (py::isinstance<py::bool_>(object)) return std::int64_t{object.cast<bool>()};
+  if (py::isinstance<py::int_>(object)) return object.cast<std::int64_t>();
+  if (py::isinstance<py::float_>(object)) return object.cast<float>();
+  if (py::isinstance<py::str>(object)) return object.cast<std::string>();
+  if (py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object)) {
+    const auto items = py::reinterpret_borrow<py::sequence>(object);
+    bool all_ints = true, all_strings = items.size() > 0;
+    for (const auto& item : items) {
+      all_ints &= py::isinstance<py::int_>(item);
+      all_strings &= py::isinstance<py::str>(item);
+    }
+    if (all_strings) return object.cast<std::vector<std::string>>();
+    if (all_ints) return object.cast<std::vector<std::int64_t>>();
+    return object.cast<std::vector<float>>();
+  }
+  return to_tensor(object);
+}
+
+py::object from_attribute(const onnx::Attribute& attribute) {
+  return std::visit(
+      []<class T>(const T& value) -> py::object {
+        if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, float> ||
+                      std::is_same_v<T, std::string> || std::is_same_v<T, std::vector<std::int64_t>> ||
+                      std::is_same_v<T, std::vector<float>> ||
+                      std::is_same_v<T, std::vector<std::string>> || std::is_same_v<T, Tensor> ||
+                      std::is_same_v<T, std::vector<Tensor>>) {
+          return py::cast(value);
+        } else {
+          return py::str("<graph, type or sparse tensor>");
+        }
+      },
+      attribute);
+}
+
+bool overrides(const py::handle& object, const char* base, const char* name) {
+  const py::handle type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
+  if (!py::hasattr(type, name)) return false;
+  const py::object own = type.attr(name);
+  const py::object inherited = py::module_::import("d5").attr(base);
+  return !py::hasattr(inherited, name) || !own.is(inherited.attr(name));
+}
+
+}  // namespace d5::python
