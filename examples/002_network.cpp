@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Level 1: a network by code, run forward and backward, and what the executor adds to its operators.
+#include <iostream>
+
+#include "d5/d5.hpp"
+
+int main() {
+  using namespace d5;
+  auto executor = make_executor(models().at("lenet").make({.with_loss = true}));
+
+  Tensor image = Tensor::zeros(DType::float32, {4, 1, 28, 28});
+  RandomStream random(7);
+  for (float& pixel : image.span<float>()) pixel = random.normal();
+  const ValueMap batch{{"image", image}, {"label", Tensor::vector<std::int64_t>({3, 1, 4, 1})}};
+
+  const auto& outputs = executor->inference_and_backprop(batch, "loss");
+  std::cout << "loss " << outputs.at("loss").tensor().item<float>() << "\n";
+  for (const Parameter& parameter : executor->network().parameters()) {
+    std::cout << parameter.name << ": " << to_string(parameter.gradient, 3) << "\n";
+  }
+
+  auto overhead = std::make_shared<FrameworkOverhead>();
+  executor->events().add(overhead);
+  const Subject subject{.name = "lenet, batch 4", .run = [&] { executor->inference(batch); }};
+  const auto results = measure(subject, {metrics().at("time").make(), overhead});
+  std::cout << to_table(results);
+  return exit_status(results);
+}

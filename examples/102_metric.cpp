@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A metric of one's own: how often the executor announced a gradient, a sample.
+#include <iostream>
+
+#include "d5/d5.hpp"
+
+namespace {
+
+class GradientCount final : public d5::Metric, public d5::ExecutionEvent {
+ public:
+  std::string name() const override { return "gradient_count"; }
+  std::string unit() const override { return "1"; }
+  d5::Direction direction() const override { return d5::Direction::neither; }
+  void begin(int repetitions) override {
+    repetitions_ = repetitions;
+    count_ = 0;
+  }
+  void gradient_ready(d5::Parameter&, std::size_t) override { ++count_; }
+  void end() override { samples_.push_back(count_ / repetitions_); }
+  void summarise(d5::Measurement& result) const override { result.samples = samples_; }
+
+ private:
+  double count_ = 0, repetitions_ = 1;
+  std::vector<double> samples_;
+};
+
+}  // namespace
+
+int main() {
+  using namespace d5;
+  auto executor = make_executor(models().at("lenet").make({.with_loss = true}));
+  auto count = std::make_shared<GradientCount>();
+  executor->events().add(count);
+  const ValueMap batch{{"image", Tensor::zeros(DType::float32, {1, 1, 28, 28})},
+                       {"label", Tensor::vector<std::int64_t>({0})}};
+  const Subject subject{.name = "lenet step",
+                        .run = [&] { executor->inference_and_backprop(batch, "loss"); }};
+  const auto results = measure(subject, {count});
+  std::cout << to_table(results);
+  const double expected = double(executor->network().parameters().size());
+  return results.front().samples.front() == expected ? 0 : 1;
+}
