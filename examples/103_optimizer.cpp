@@ -43,7 +43,8 @@ int main() {
   Trainer trainer(*optimizer, *train, nullptr, {.most_batches = 60});
   const auto loss = [&] {
     train->reset(0);
-    return optimizer->executor().inference(train->next()->values).at("loss").tensor().item<float>();
+    const ValueMap& batch = train->next()->values;
+    return optimizer->executor().inference(batch).at("loss").tensor().item<float>();
   };
   const float before = loss();
   train->reset(0);

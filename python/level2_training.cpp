@@ -53,7 +53,8 @@ class PythonTrainingEvent final : public TrainingEvent {
  public:
   explicit PythonTrainingEvent(const py::object& self) : self_(self) {
     for (const char* name : {"before_training", "after_training", "before_epoch", "after_epoch",
-                             "before_batch", "after_batch", "after_test_batch", "wants_stop"}) {
+                             "before_batch", "after_batch", "before_test", "after_test", "after_test_batch",
+                             "wants_stop"}) {
       if (overrides(self, "Event", name)) hooks_.insert(name);
     }
   }
@@ -73,6 +74,8 @@ class PythonTrainingEvent final : public TrainingEvent {
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
     call_with_outputs("after_batch", trainer, batch, outputs);
   }
+  void before_test(Trainer& trainer) override { call("before_test", &trainer); }
+  void after_test(Trainer& trainer) override { call("after_test", &trainer); }
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
     call_with_outputs("after_test_batch", trainer, batch, outputs);
   }
@@ -130,17 +133,18 @@ void bind_data(py::module_& m) {
       .def_readonly("index", &Batch::index);
 
   py::class_<Sampler, std::shared_ptr<Sampler>>(m, "Sampler", "Splits a data set into batches.")
-      .def("next", &Sampler::next, "The next batch, or None at the end of an epoch.")
+      .def("next", &Sampler::next, py::return_value_policy::reference_internal,
+           "The next batch, or None at the end of an epoch.")
       .def("reset", &Sampler::reset, py::arg("epoch") = 0)
       .def("__len__", &Sampler::batches)
       .def("__iter__", [](Sampler& s) -> Sampler& {
         s.reset(0);
         return s;
       }, py::return_value_policy::reference_internal)
-      .def("__next__", [](Sampler& s) {
-        if (auto batch = s.next()) return *batch;
+      .def("__next__", [](Sampler& s) -> const Batch& {
+        if (const Batch* batch = s.next()) return *batch;
         throw py::stop_iteration();
-      });
+      }, py::return_value_policy::reference_internal);
 
   py::class_<DatasetPair>(m, "DatasetPair", "Training and test part of one data set.")
       .def_property_readonly("train", [](const DatasetPair& p) {
@@ -166,6 +170,42 @@ void bind_data(py::module_& m) {
 
 std::unique_ptr<GraphExecutor> share(const std::shared_ptr<GraphExecutor>& executor) {
   return std::make_unique<SharedExecutor>(executor);
+}
+
+void bind_metrics(py::module_& m) {
+  py::class_<TrainingMetric, Event, std::shared_ptr<TrainingMetric>>(
+      m, "TrainingMetric", "A metric that observes training: add it to a trainer's events.")
+      .def_property_readonly("name", &TrainingMetric::name)
+      .def_property_readonly("unit", &TrainingMetric::unit)
+      .def_property_readonly("samples", &TrainingMetric::samples, "In the order taken.")
+      .def_property_readonly("value", [](const TrainingMetric& metric) {
+            if (metric.samples().empty()) {
+              throw NotFound("metric " + metric.name() + " has observed nothing yet");
+            }
+            return metric.samples().back();
+          }, "The last sample.");
+  m.def("training_metric", [](const std::string& name, const py::kwargs& options) {
+        return training_metrics().at(name).make(to_settings("metric " + name, options));
+      }, py::arg("name"), "A metric by name, such as training_metric(\"test_accuracy\").");
+  m.def("training_metrics", [] { return training_metrics().names(); });
+}
+
+void bind_recipes(py::module_& m) {
+  m.def("train", [](const std::string& recipe_name, const std::vector<std::string>& changes,
+                    const std::vector<std::string>& frameworks, const std::string& data,
+                    const std::string& checkpoint, const std::string& resume) {
+        Recipe recipe = load_recipe(recipe_name);
+        for (const auto& change : changes) recipe.set(change);
+        const RecipeRun run = run_recipe(recipe, {.frameworks = frameworks,
+                                                  .data = data,
+                                                  .checkpoint = checkpoint,
+                                                  .resume = resume});
+        return std::pair(run.results.measurements, run.accepted);
+      }, py::arg("recipe"), py::kw_only(), py::arg("set") = std::vector<std::string>{},
+      py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("data") = "",
+      py::arg("checkpoint") = "", py::arg("resume") = "", py::call_guard<py::gil_scoped_release>(),
+      "Runs a recipe; returns its measurements and whether all acceptable metrics were met.");
+  m.def("recipes", &carried_recipes, "Names of the recipes that d5 carries.");
 }
 
 void bind_training(py::module_& m) {
@@ -243,7 +283,9 @@ void bind_training(py::module_& m) {
 void bind_level2_training(py::module_& m) {
   py::class_<Event, std::shared_ptr<Event>>(m, "NativeEvent", "An observer written in C++.");
   bind_data(m);
+  bind_metrics(m);
   bind_training(m);
+  bind_recipes(m);
 }
 
 }  // namespace d5::python

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+import threading
+
+import numpy as np
+import pytest
+
+import d5
+
+
+def linear():
+    network = d5.Network("linear")
+    network.add_input("x", "float32", ["N", 2])
+    network.add_parameter("w", np.array([[1.0, 2.0]], dtype=np.float32))
+    network.add_node("Gemm", ["x", "w"], ["y"], transB=1)
+    network.add_node("ReduceSum", ["y"], ["loss"], keepdims=0)
+    network.add_output("y")
+    network.add_output("loss")
+    return network
+
+
+def test_a_network_by_code_runs_and_backpropagates():
+    executor = d5.executor(linear())
+    x = np.array([[1, 1], [2, 0.5]], dtype=np.float32)
+    outputs = executor.inference_and_backprop({"x": x}, loss="loss")
+    assert outputs["y"].numpy().tolist() == [[3.0], [3.0]]
+    (parameter,) = executor.network.parameters
+    # d(sum of x w^T)/dw is the sum of x over the samples.
+    assert parameter.gradient.numpy().tolist() == [[3.0, 1.5]]
+
+
+def test_saved_and_loaded_it_gives_the_same(tmp_path, random):
+    network = d5.model("lenet", seed=3)
+    network.save(str(tmp_path / "lenet.onnx"))
+    image = random.standard_normal((2, 1, 28, 28)).astype(np.float32)
+    (name,) = network.output_names
+    first = d5.executor(network).inference({"image": image})[name].numpy()
+    second = d5.executor(d5.Network.load(str(tmp_path / "lenet.onnx"))).inference({"image": image})
+    assert (first == second[name].numpy()).all()
+
+
+def test_onnxruntime_agrees(tmp_path, random):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    network = d5.model("lenet", seed=3)
+    path = str(tmp_path / "lenet.onnx")
+    network.save(path)
+    image = random.standard_normal((2, 1, 28, 28)).astype(np.float32)
+    (name,) = network.output_names
+    ours = d5.executor(network).inference({"image": image})[name].numpy()
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    # float32 sums of up to 400 terms in another order
+    np.testing.assert_allclose(ours, session.run([name], {"image": image})[0], rtol=1e-4, atol=1e-5)
+
+
+def test_errors_arrive_as_matching_exceptions(tmp_path):
+    executor = d5.executor(linear())
+    with pytest.raises(d5.NotFound, match="x"):
+        executor.inference({"z": np.zeros((1, 2), dtype=np.float32)})
+    with pytest.raises(d5.ShapeError) as caught:
+        executor.inference({"x": np.zeros((1, 3), dtype=np.float32)})
+    assert isinstance(caught.value, ValueError) and isinstance(caught.value, d5.Error)
+    with pytest.raises(d5.TypeError):
+        executor.inference({"x": np.zeros((1, 2), dtype=np.int32)})
+    with pytest.raises(OSError):
+        d5.Network.load(str(tmp_path / "missing.onnx"))
+    (tmp_path / "broken.onnx").write_bytes(b"no model")
+    with pytest.raises(d5.FormatError):
+        d5.Network.load(str(tmp_path / "broken.onnx"))
+    with pytest.raises(d5.NotFound, match="did you mean lenet"):
+        d5.model("lennet")
+
+
+def test_an_event_in_python_sees_nodes_and_gradients():
+    class Recorder(d5.Event):
+        def __init__(self):
+            self.seen = []
+
+        def before_node(self, node, step, direction):
+            self.seen.append((node.op_type, direction))
+
+        def gradient_ready(self, parameter, index):
+            self.seen.append((parameter.name, index))
+
+    recorder = Recorder()
+    executor = d5.executor(linear())
+    executor.add_event(recorder)
+    executor.inference_and_backprop({"x": np.ones((1, 2), dtype=np.float32)})
+    assert recorder.seen == [
+        ("Gemm", "forward"), ("ReduceSum", "forward"),
+        ("ReduceSum", "backward"), ("Gemm", "backward"), ("w", 0),
+    ]
+
+
+def test_an_operator_in_python_runs_forward_and_backward_inside_the_executor():
+    @d5.operator("Cube", domain="org.example.python")
+    class Cube(d5.Operator):
+        def forward(self, context):
+            context.output(0).numpy()[...] = context.input(0).numpy() ** 3
+
+        def backward(self, context):
+            slope = 3 * context.input(0).numpy() ** 2
+            context.grad_input(0).numpy()[...] = context.grad_output(0).numpy() * slope
+
+    network = d5.Network("cube")
+    network.add_input("x", "float32", [1])
+    network.add_parameter("w", np.array([2.0], dtype=np.float32))
+    network.add_node("Mul", ["x", "w"], ["xw"])
+    network.add_node("Cube", ["xw"], ["cube"], domain="org.example.python")
+    network.add_node("ReduceSum", ["cube"], ["loss"], keepdims=0)
+    network.add_output("loss")
+    executor = d5.executor(network, ["python", "reference"])
+    outputs = executor.inference_and_backprop({"x": np.array([0.5], dtype=np.float32)})
+    assert outputs["loss"].item() == 1.0
+    # d/dw (x w)^3 = 3 (x w)^2 x = 1.5
+    assert executor.network.parameters[0].gradient.numpy().tolist() == [1.5]
+
+
+def test_an_exception_in_python_passes_through_the_executor():
+    class Broken(d5.Event):
+        def before_node(self, node, step, direction):
+            raise KeyError("mine")
+
+    executor = d5.executor(linear())
+    executor.add_event(Broken())
+    with pytest.raises(KeyError, match="mine"):
+        executor.inference({"x": np.ones((1, 2), dtype=np.float32)})
+
+
+def test_a_long_call_lets_other_threads_run(random):
+    # The other thread counts while this one is inside a single C++ call: with the interpreter's lock
+    # held throughout the call it could not count at all.
+    executor = d5.executor(d5.model("lenet"))
+    image = random.standard_normal((512, 1, 28, 28)).astype(np.float32)
+    executor.inference({"image": image})
+    counts = {"inside": 0}
+    inside, stop = threading.Event(), threading.Event()
+
+    class Mark(d5.Event):
+        def before_run(self, direction):
+            inside.set()
+
+        def after_run(self, direction):
+            inside.clear()
+
+    def count():
+        while not stop.is_set():
+            if inside.is_set():
+                counts["inside"] += 1
+
+    executor.add_event(Mark())
+    thread = threading.Thread(target=count)
+    thread.start()
+    executor.inference({"image": image})
+    stop.set()
+    thread.join()
+    assert counts["inside"] > 0
