@@ -147,7 +147,8 @@ void bind_measurement(py::module_& m) {
       },
       py::arg("run"), py::arg("name") = "python", py::arg("samples") = 30, py::arg("warmup") = 3,
       py::arg("seconds_per_sample") = 1e-4, "Times a Python callable the way d5 measures.");
-  m.def("to_table", &to_table, py::arg("measurements"), "The console table of some measurements.");
+  m.def("to_table", [](const std::vector<Measurement>& measurements) { return to_table(measurements); },
+        py::arg("measurements"), "The console table of some measurements.");
   m.def("write_results", [](const std::vector<Measurement>& measurements, const std::string& path) {
         write_results({environment(), measurements}, path);
       }, py::arg("measurements"), py::arg("path"));
