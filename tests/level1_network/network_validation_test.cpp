@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/network_validation.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/framework.hpp"
+#include "d5/level1_network/framework_overhead.hpp"
+#include "toy_framework.hpp"
+
+namespace {
+
+using d5::DType;
+using d5::Tensor;
+
+/// loss = total(relu(w x)), the total from the toy framework.
+d5::Network network(float w) {
+  d5::Network network("sum");
+  network.add_input("x", DType::float32, {"N"});
+  network.add_parameter("w", Tensor::of<float>({1}, {w}));
+  network.add_node("Mul", {"x", "w"}, {"scaled"});
+  network.add_node("Relu", {"scaled"}, {"y"});
+  network.add_node("Total", {"y"}, {"loss"});
+  network.add_output("y");
+  network.add_output("loss");
+  return network;
+}
+
+d5::ExecutorOptions mixed() { return {.frameworks = {toy::name(), "reference"}}; }
+
+const d5::ValueMap& inputs() {
+  static const d5::ValueMap values = {{"x", Tensor::of<float>({3}, {1, -2, 3})}};
+  return values;
+}
+
+const d5::Measurement& record(const std::vector<d5::Measurement>& records,
+                              const std::string& tensor) {
+  for (const auto& one : records) {
+    if (one.conditions.at("tensor") == tensor) return one;
+  }
+  FAIL("there is no record of " << tensor);
+  return records.front();
+}
+
+}  // namespace
+
+TEST_CASE("executors of the same network pass, output by output and gradient by gradient") {
+  auto subject = d5::make_executor(network(2), mixed());
+  auto reference = d5::make_executor(network(2), mixed());
+  const auto records = d5::test_executor_backprop(*subject, *reference, inputs(), "loss");
+  REQUIRE(records.size() == 3);
+  for (const auto& one : records) CHECK(one.status == d5::Status::passed);
+  CHECK(record(records, "gradient of w").samples == std::vector<double>{0});
+  CHECK(records.front().framework == "toy,reference");
+}
+
+TEST_CASE("a difference fails with the tensor and its relative size") {
+  auto subject = d5::make_executor(network(3), mixed());
+  auto reference = d5::make_executor(network(2), mixed());
+  const auto records = d5::test_executor(*subject, *reference, inputs());
+  CHECK(record(records, "output loss").status == d5::Status::failed);
+  CHECK(record(records, "output loss").samples.at(0) == Approx(0.5));  // 12 for 8
+  CHECK_THAT(record(records, "output loss").reason, Catch::Contains("loss"));
+  const auto gradients = d5::test_executor_backprop(*subject, *reference, inputs(), "loss");
+  CHECK(record(gradients, "gradient of w").status == d5::Status::passed);  // 1 + 3 for both
+}
+
+TEST_CASE("executors that share a network are compared by the gradients that each computed") {
+  const d5::Network shared = network(2);
+  auto subject = d5::make_executor(shared, mixed());
+  auto reference = d5::make_executor(shared, mixed());
+  for (const auto& one : d5::test_executor_backprop(*subject, *reference, inputs(), "loss")) {
+    CHECK(one.status == d5::Status::passed);
+  }
+}
+
+TEST_CASE("what a framework lacks is unsupported, and names the operator") {
+  auto subject = d5::make_executor(network(2));
+  auto reference = d5::make_executor(network(2), mixed());
+  const auto records = d5::test_executor(*subject, *reference, inputs());
+  REQUIRE(records.size() == 1);
+  CHECK(records.front().status == d5::Status::unsupported);
+  CHECK_THAT(records.front().reason, Catch::Contains("Total"));
+}
+
+TEST_CASE("auto takes an operator from whatever framework has it") {
+  (void)toy::name();
+  auto executor = d5::make_executor(network(2), {.frameworks = {"auto"}});
+  CHECK(executor->inference(inputs()).at("loss").tensor().item<float>() == 8);
+}
+
+TEST_CASE("framework overhead has as many samples as were asked for, and says what it took off") {
+  auto executor = d5::make_executor(network(2), mixed());
+  auto overhead = std::make_shared<d5::FrameworkOverhead>();
+  executor->events().add(overhead);
+  const auto records = d5::measure({"sum", [&] { (void)executor->inference(inputs()); }},
+                                   {overhead}, {.samples = 31});
+  REQUIRE(records.size() == 1);
+  CHECK(records.front().samples.size() == 31);
+  CHECK(records.front().conditions.count("clock seconds taken off") == 1);
+  // Three steps on three elements: a millisecond would be another unit.
+  CHECK(d5::summarise(records.front().samples).median < 1e-3);
+}
+
+TEST_CASE("framework overhead that observes nothing fails and says why") {
+  auto executor = d5::make_executor(network(2), mixed());
+  const auto records = d5::measure({"sum", [&] { (void)executor->inference(inputs()); }},
+                                   {std::make_shared<d5::FrameworkOverhead>()}, {.samples = 31});
+  CHECK(records.front().status == d5::Status::failed);
+  CHECK_THAT(records.front().reason, Catch::Contains("events"));
+}
