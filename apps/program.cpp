@@ -46,7 +46,9 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   const CLI::App& place = deepest(app);
   const auto rest = app.remaining(true);
   try {
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) && !rest.empty()) {
+    const bool unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) ||
+                            dynamic_cast<const CLI::RequiredError*>(&error);
+    if (unexpected && !rest.empty()) {
       std::vector<std::string> known;
       if (rest.front().starts_with("-")) {
         for (const auto* option : place.get_options()) {

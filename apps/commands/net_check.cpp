@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "apps/model_argument.hpp"
@@ -33,10 +34,13 @@ std::vector<Measurement> against_reference(const Options& options, const std::st
   const std::string loss = app::loss_of(subject->network());
   auto results = loss.empty() ? test_executor(*subject, *reference, inputs)
                               : test_executor_backprop(*subject, *reference, inputs, loss);
-  for (auto& result : results) {
-    if (word != "reference" || result.status != Status::passed) continue;
-    result.status = Status::skipped;
-    result.reason = "it ran, but the reference is no judge of itself; check an ONNX test folder";
+  const bool all_passed =
+      std::ranges::all_of(results, [](const Measurement& m) { return m.status == Status::passed; });
+  if (word == "reference" && all_passed && !results.empty()) {
+    results.resize(1);
+    results.front().status = Status::skipped;
+    results.front().reason =
+        "it ran, but the reference is no judge of itself; check an ONNX test folder";
   }
   return results;
 }

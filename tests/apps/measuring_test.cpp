@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "d5/core/results.hpp"
+#include "d5/level1_network/network.hpp"
+#include "d5/onnx/file.hpp"
+#include "tests/approved.hpp"
+#include "tests/apps/program_run.hpp"
+
+using namespace d5;
+using Catch::Contains;
+using d5::testing::run_d5;
+using testing::TemporaryFolder;
+
+namespace {
+
+Measurement timed(const std::string& framework, std::vector<double> samples) {
+  return {.subject = "Gemm 8x8 8x8",
+          .level = "operator",
+          .framework = framework,
+          .metric = "time",
+          .unit = "s",
+          .samples = std::move(samples)};
+}
+
+/// 40 samples around `center`, spread by 1%.
+std::vector<double> around(double center) {
+  std::vector<double> samples;
+  for (int i = 0; i < 40; ++i) samples.push_back(center * (1 + 0.01 * ((i * 7) % 40 - 20) / 20));
+  return samples;
+}
+
+/// An ONNX test folder for y = relu(x) with x = {-1, 2}, and what it shall expect.
+void write_test_folder(const TemporaryFolder& folder, std::vector<float> expected) {
+  Network network("relu");
+  network.add_input("x", DType::float32, {std::int64_t{2}});
+  network.add_node("Relu", {"x"}, {"y"});
+  network.add_output("y");
+  network.save(folder / "model.onnx");
+  std::filesystem::create_directory(folder / "test_data_set_0");
+  const auto value = [](std::vector<float> v) { return Value(Tensor::vector(v)); };
+  testing::write(folder / "test_data_set_0/input_0.pb", onnx::serialize_value(value({-1, 2}), "x"));
+  testing::write(folder / "test_data_set_0/output_0.pb",
+                 onnx::serialize_value(value(std::move(expected)), "y"));
+}
+
+}  // namespace
+
+TEST_CASE("op check checks forward and gradient, and every record tells how to run it again") {
+  const TemporaryFolder folder;
+  const auto run = run_d5("op check Tanh 2x3 --out " + (folder / "results.json"));
+  CHECK(run.status == 0);
+  const Results results = read_results(folder / "results.json");
+  CHECK(results.measurements.size() >= 2);
+  for (const auto& m : results.measurements) {
+    CHECK(m.subject == "Tanh 2x3");
+    CHECK_THAT(m.command, Catch::StartsWith("d5 op check 'Tanh 2x3'"));
+    CHECK(m.status != Status::failed);
+  }
+}
+
+TEST_CASE("an operator that nobody has is unsupported, which is no failure") {
+  const auto run = run_d5("op check 'NoSuchOperator 2x3'");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("unsupported") && Contains("NoSuchOperator"));
+}
+
+TEST_CASE("cases come from files as well") {
+  const TemporaryFolder folder;
+  testing::write(folder / "cases.txt", "# two cases\nRelu 4\n\nSigmoid 2x2\n");
+  const auto run = run_d5("op check --no-gradient " + (folder / "cases.txt"));
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("Relu 4") && Contains("Sigmoid 2x2"));
+}
+
+TEST_CASE("op bench prints time, interval and FLOP/s") {
+  const auto run = run_d5("op bench 'Gemm 8x4 4x2' --samples 30 --quiet");
+  CHECK(run.status == 0);
+  CHECK(run.err.empty());
+  // Numbers and intervals change; their places and units do not.
+  std::string masked = std::regex_replace(run.out, std::regex(R"(\[[0-9., e+-]+\])"), "[I]");
+  masked = std::regex_replace(
+      masked, std::regex(R"([0-9]+(\.[0-9]+)?(e[+-][0-9]+)? +(ns|us|µs|ms|s|[kMG]?flop/s))"), "T");
+  masked = std::regex_replace(masked, std::regex("mistrusted|passed"), "S");
+  masked = masked.substr(
+      0, masked.find("\n\n") == std::string::npos ? masked.size() : masked.find("\n\n") + 1);
+  masked = std::regex_replace(masked, std::regex(" +"), " ");
+  masked = std::regex_replace(masked, std::regex("-+"), "-");
+  check_approved("apps/op_bench.approved.txt", masked);
+}
+
+TEST_CASE("op bench measures what --metrics names, in the format that --format names") {
+  const auto run =
+      run_d5("op bench 'Relu 8' --pass forward --samples 3 --metrics cpu_time --format json");
+  CHECK(run.status == 0);
+  const auto results = nlohmann::json::parse(run.out);
+  std::vector<std::string> metrics;
+  for (const auto& m : results.at("measurements")) metrics.push_back(m.at("metric"));
+  CHECK(std::ranges::count(metrics, "time") == 1);
+  CHECK(std::ranges::count(metrics, "cpu_time") == 1);
+  CHECK(results.at("measurements").at(0).at("samples").size() == 3);
+  CHECK(results.at("measurements").at(0).at("status") == "mistrusted");  // 3 samples are too few
+  CHECK_THAT(run_d5("op bench 'Relu 8' --pass forward --samples 3 --format csv").out,
+             Catch::StartsWith("subject,"));
+}
+
+TEST_CASE("net check passes on what a folder expects, and fails on a changed output") {
+  const TemporaryFolder right, wrong;
+  write_test_folder(right, {0, 2});
+  write_test_folder(wrong, {0, 2.5});
+  CHECK(run_d5("net check " + (right / "")).status == 0);
+  const auto run = run_d5("net check " + (wrong / ""));
+  CHECK(run.status == 1);
+  CHECK_THAT(run.out, Contains("failed") && Contains("2.5"));
+}
+
+TEST_CASE("net show tells nodes and parameters of a built-in network") {
+  const auto run = run_d5("net show lenet");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("61706 elements"));
+  CHECK_THAT(run.out, Contains("Conv@") && Contains("MaxPool@") && Contains("Gemm@"));
+}
+
+TEST_CASE("net run prints the outputs of a file, and of a folder's own inputs") {
+  const TemporaryFolder folder;
+  write_test_folder(folder, {0, 2});
+  const auto run = run_d5("net run " + (folder / "") + " --format json");
+  CHECK(run.status == 0);
+  const auto rows = nlohmann::json::parse(run.out);
+  CHECK(rows.at(0).at("output") == "y");
+  CHECK(rows.at(0).at("what") == "float32 2");
+  CHECK_THAT(rows.at(0).at("first values").get<std::string>(), Contains("0") && Contains("2"));
+  CHECK(run_d5("net run " + (folder / "model.onnx")).status == 0);
+}
+
+TEST_CASE("net bench times inference and training, and what the executor adds") {
+  const auto run = run_d5("net bench lenet --batch 2 --samples 5 --training --format json");
+  CHECK(run.status == 0);
+  const auto results = nlohmann::json::parse(run.out);
+  int times = 0, overheads = 0;
+  for (const auto& m : results.at("measurements")) {
+    times += m.at("metric") == "time" ? 1 : 0;
+    overheads += m.at("metric") == "framework_overhead" ? 1 : 0;
+  }
+  CHECK(times == 2);
+  CHECK(overheads == 2);
+}
+
+TEST_CASE("compare finds the ratio of two results files, and fails above a limit") {
+  const TemporaryFolder folder;
+  write_results({environment(), {timed("reference", around(1.0))}}, folder / "a.json");
+  write_results({environment(), {timed("reference", around(2.0))}}, folder / "b.json");
+  const std::string files = (folder / "a.json") + " " + (folder / "b.json");
+  const auto run = run_d5("compare " + files + " --format json");
+  CHECK(run.status == 0);
+  const auto row = nlohmann::json::parse(run.out).at(0);
+  CHECK(row.at("B / A") == "2.000");
+  CHECK(row.at("verdict") == "worse");
+  CHECK(run_d5("compare " + files + " --fail-above 1.5").status == 1);
+  CHECK(run_d5("compare " + files + " --fail-above 2.5").status == 0);
+  const auto same =
+      run_d5("compare " + (folder / "a.json") + " " + (folder / "a.json") + " --format json");
+  CHECK(nlohmann::json::parse(same.out).at(0).at("verdict") == "same within noise");
+}
+
+TEST_CASE("compare of files that share nothing says so") {
+  const TemporaryFolder folder;
+  write_results({environment(), {timed("reference", around(1.0))}}, folder / "a.json");
+  write_results({environment(), {}}, folder / "b.json");
+  const auto run = run_d5("compare " + (folder / "a.json") + " " + (folder / "b.json"));
+  CHECK(run.status == 2);
+  CHECK_THAT(run.err, Contains("no measurement is in both"));
+}
+
+TEST_CASE("compare runs two subjects interleaved") {
+  const auto run = run_d5("compare 'Relu 64' 'Relu 4096' --samples 30 --format json");
+  CHECK(run.status == 0);
+  const auto results = nlohmann::json::parse(run.out);
+  const auto& list = results.at("measurements");
+  REQUIRE(list.size() == 3);
+  CHECK(list.at(0).at("samples").size() == list.at(1).at("samples").size());
+  CHECK(list.at(2).at("metric") == "time ratio to Relu 64");
+}
+
+TEST_CASE("report prints results files as table, CSV and Markdown, and keeps their verdict") {
+  const TemporaryFolder folder;
+  Measurement bad = timed("reference", {1});
+  bad.status = Status::failed;
+  bad.reason = "it was wrong";
+  write_results({environment(), {timed("reference", around(1.0))}}, folder / "good.json");
+  write_results({environment(), {bad}}, folder / "bad.json");
+  const auto good = run_d5("report " + (folder / "good.json"));
+  CHECK(good.status == 0);
+  CHECK_THAT(good.out, Contains("Gemm 8x8 8x8"));
+  const auto both = run_d5("report " + (folder / "good.json") + " " + (folder / "bad.json") +
+                           " --format markdown");
+  CHECK(both.status == 1);
+  CHECK_THAT(both.out, Catch::StartsWith("| subject |") && Contains("failed: it was wrong"));
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "d5/core/results.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+#include "tests/apps/program_run.hpp"
+
+using namespace d5;
+using Catch::Contains;
+using d5::testing::run_d5;
+using testing::TemporaryFolder;
+
+namespace {
+
+constexpr const char* kMpirun = "mpirun --oversubscribe -np 2";
+
+/// A few steps of LeNet on the sample of MNIST; accepts whatever comes out.
+void write_recipe(const std::string& path) {
+  testing::write(path, R"(name: few-steps
+fixed:
+  dataset: {name: mnist, subset: sample}
+  model: {name: lenet}
+mutable:
+  sampler: {name: shuffle, batch_size: 32, tail: keep}
+  optimizer: {name: momentum, learning_rate: 0.02, momentum: 0.9}
+  training: {epochs: 1, most_batches: 6, seed: 1}
+)");
+}
+
+const Measurement& find(const Results& results, const std::string& metric, int skip = 0) {
+  for (const auto& m : results.measurements) {
+    if (m.metric == metric && skip-- == 0) return m;
+  }
+  throw NotFound("no record of " + metric);
+}
+
+}  // namespace
+
+TEST_CASE("training that misses what its recipe accepts ends with status 1") {
+  const auto run = run_d5("train mnist-lenet-quick --set training.most_batches=2 --quiet");
+  CHECK(run.status == 1);
+  CHECK_THAT(run.out, Contains("test_accuracy") && Contains("failed"));
+}
+
+TEST_CASE("training tells every batch's loss, and continues from a checkpoint to the same bits") {
+  const TemporaryFolder folder;
+  write_recipe(folder / "recipe.yaml");
+  const std::string train = "train " + (folder / "recipe.yaml") + " --quiet --out ";
+  REQUIRE(run_d5(train + (folder / "whole.json")).status == 0);
+  const std::string checkpoint = " --resume --checkpoint " + (folder / "run.ckpt");
+  REQUIRE(run_d5(train + (folder / "half.json") + checkpoint + " --set training.most_batches=3")
+              .status == 0);
+  REQUIRE(run_d5(train + (folder / "rest.json") + checkpoint).status == 0);
+  const Results whole = read_results(folder / "whole.json"),
+                rest = read_results(folder / "rest.json");
+  CHECK(find(whole, "loss").samples.size() == 6);
+  CHECK(find(whole, "loss").samples == find(rest, "loss").samples);
+  CHECK(find(whole, "test_accuracy").samples.back() == find(rest, "test_accuracy").samples.back());
+}
+
+TEST_CASE("two ranks train as one does, and tell their traffic") {
+  if (!transport().present) return;
+  const TemporaryFolder folder;
+  write_recipe(folder / "recipe.yaml");
+  const std::string train = "train " + (folder / "recipe.yaml") + " --quiet --out ";
+  REQUIRE(run_d5(train + (folder / "one.json")).status == 0);
+  for (const std::string all_reduce : {"mpi", "ring"}) {
+    INFO(all_reduce);
+    const auto run = run_d5(train + (folder / "two.json") + " --all-reduce " + all_reduce, kMpirun);
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    // Rank 0 alone prints.
+    CHECK(run.out.find("communication_volume") != std::string::npos);
+    CHECK(run.out.find("subject") == run.out.rfind("subject"));
+    const Results one = read_results(folder / "one.json"), two = read_results(folder / "two.json");
+    const auto &loss = find(one, "loss").samples, &loss_of_two = find(two, "loss").samples;
+    REQUIRE(loss_of_two.size() == loss.size());
+    for (std::size_t i = 0; i < loss.size(); ++i) {
+      // Sums of 32 samples in another order, in float32, over 6 steps.
+      CHECK(loss_of_two[i] == Approx(loss[i]).epsilon(1e-4));
+    }
+    for (int rank = 0; rank < 2; ++rank) {
+      const Measurement& volume = find(two, "communication_volume", rank);
+      CHECK(volume.conditions.at("rank") == std::to_string(rank));
+      // 6 steps of 61,706 gradients of 4 bytes there and back, and their padding; on two ranks a
+      // ring sends as much as it is given.
+      CHECK(volume.samples.front() >= 6 * 2 * 61706 * 4.0);
+      CHECK(volume.samples.front() <= 6 * 2 * (61706 * 4.0 + 11 * 64));
+    }
+  }
+}
+
+TEST_CASE("an error on all ranks ends the job with their names") {
+  if (!transport().present) return;
+  const auto run = run_d5("train no-such-recipe", kMpirun);
+  CHECK(run.status == 2);
+  CHECK_THAT(run.err, Contains("d5: error: rank 0: ") && Contains("d5: error: rank 1: "));
+}
+
+TEST_CASE("ranks that cannot share a batch are told so") {
+  if (!transport().present) return;
+  const auto run = run_d5("train mnist-lenet-quick --set sampler.batch_size=31 --quiet", kMpirun);
+  CHECK(run.status == 2);
+  CHECK_THAT(run.err, Contains("31") && Contains("--scaling weak"));
+}
