@@ -7,6 +7,9 @@
 
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "fused_optimizer.hpp"
+#include "network_executor.hpp"
 #include "result_memory.hpp"
 
 namespace d5::torch {
@@ -18,7 +21,14 @@ namespace {
 void fill(Framework& framework) {
   ResultMemory::install();
   on_threads_changed([](int count) { at::set_num_threads(count); });
-  register_all(framework.part<OperatorRegistry>());
+  auto& operators = framework.part<OperatorRegistry>();
+  register_all(operators);
+  framework.part<ExecutorRegistry>().add(
+      "torch", {"torch's functions in a row, gradients by its autograd",
+                [&operators](Network network, const ExecutorOptions& options) {
+                  return make_network_executor(std::move(network), options, operators);
+                }});
+  register_optimizers(framework.part<NativeOptimizers>());
 }
 
 }  // namespace

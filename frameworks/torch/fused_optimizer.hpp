@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/level2_training/optimizer.hpp"
+
+namespace d5::torch {
+
+/// Adds torch's own sgd, momentum and adam: its fused kernels over d5's parameters and gradients.
+void register_optimizers(NativeOptimizers& registry);
+
+}  // namespace d5::torch

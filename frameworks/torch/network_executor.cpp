@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "network_executor.hpp"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/ops/zeros_like.h>
+#include <c10/core/InferenceMode.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <algorithm>
+#include <map>
+
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/level1_network/execution_event.hpp"
+#include "torch_operator.hpp"
+
+namespace d5::torch {
+namespace {
+
+class NetworkExecutor final : public GraphExecutor {
+ public:
+  NetworkExecutor(Network network, const ExecutorOptions& options,
+                  const OperatorRegistry& operators)
+      : network_(std::move(network)),
+        options_(options),
+        operators_(operators),
+        generator_(at::detail::createCPUGenerator(options.seed)) {
+    compile();
+  }
+
+  const ValueMap& inference(const ValueMap& inputs) override {
+    begin(inputs);
+    const c10::InferenceMode without_autograd;
+    announce([](ExecutionEvent& event) { event.before_run(Pass::forward); });
+    run_forward(Mode::inference);
+    announce([](ExecutionEvent& event) { event.after_run(Pass::forward); });
+    return finish();
+  }
+
+  const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) override {
+    const auto names = network_.output_names();
+    if (std::find(names.begin(), names.end(), loss) == names.end()) {
+      throw_unknown_name("output", loss, names);
+    }
+    begin(inputs);
+    const at::AutoGradMode recording(true);
+    announce([](ExecutionEvent& event) { event.before_run(Pass::backward); });
+    for (const auto& name : options_.input_gradients) {
+      const auto place = places_.find(name);
+      if (place == places_.end()) throw_unknown_name("input", name, network_.input_names());
+      at::Tensor& input = values_[place->second];
+      input = input.detach().requires_grad_(true);
+      watched_[name] = input;
+    }
+    run_forward(Mode::training);
+    run_backward(values_[places_.find(loss)->second], std::string(loss));
+    announce([](ExecutionEvent& event) { event.after_run(Pass::backward); });
+    return finish();
+  }
+
+  const Tensor& input_gradient(std::string_view name) const override {
+    const auto place = input_gradients_.find(name);
+    if (place != input_gradients_.end()) return place->second;
+    throw NotFound("there is no gradient of input '" + printable(name) +
+                   "': ask for it in ExecutorOptions::input_gradients and run backpropagation");
+  }
+
+  Network& network() override { return network_; }
+  EventList& events() override { return events_; }
+  std::string framework() const override { return "torch"; }
+
+ private:
+  struct Step {
+    const onnx::Node* node = nullptr;
+    std::unique_ptr<Operator> owner;
+    const TorchOperator* op = nullptr;
+    std::vector<int> inputs, outputs;  // places in values_; -1: left out
+    std::vector<int> finished;         // nobody reads them after this step
+  };
+
+  /// Torch calls it as soon as a parameter's gradient is final. Torch gives the gradient away, so
+  /// that one copy brings it into d5's arena; adding into a zeroed arena would take two passes.
+  struct GradientHook final : ::torch::autograd::PostAccumulateGradHook {
+    GradientHook(NetworkExecutor& executor, std::size_t index) : executor(executor), index(index) {}
+    void operator()(const at::Tensor& parameter) override {
+      executor.gradients_[index].copy_(parameter.grad());
+      parameter.mutable_grad().reset();
+      executor.gradient_is_final(index);
+    }
+    NetworkExecutor& executor;
+    std::size_t index;
+  };
+
+  int place_of(const std::string& name) {
+    if (name.empty()) return -1;
+    return places_.try_emplace(name, int(places_.size())).first->second;
+  }
+
+  void compile() {
+    const c10::InferenceMode normal(false);
+    auto& parameters = network_.parameters();  // first: laying them out moves them
+    graph_ = std::make_shared<onnx::Graph>(network_.graph());
+    revision_ = network_.revision();
+    places_.clear();
+    steps_.clear();
+    leaves_.clear();
+    gradients_.clear();
+    for (const auto& name : network_.input_names()) (void)place_of(name);
+    for (const auto& node : graph_->nodes) {
+      if (const Support support = operators_.supports(node); !support) {
+        throw Unsupported(onnx::describe(node) + ": torch does not support " + support.reason);
+      }
+      Step step;
+      step.node = &node;
+      step.owner = operators_.make(node);
+      step.op = dynamic_cast<const TorchOperator*>(step.owner.get());
+      for (const auto& name : node.inputs) step.inputs.push_back(place_of(name));
+      for (const auto& name : node.outputs) step.outputs.push_back(place_of(name));
+      steps_.push_back(std::move(step));
+    }
+    for (const auto& name : network_.output_names()) (void)place_of(name);
+    find_last_uses();
+    values_.assign(places_.size(), at::Tensor());
+    input_views_.assign(places_.size(), TensorView());
+    for (const auto& [name, tensor] : graph_->initializers) {
+      if (!network_.is_parameter(name)) values_[std::size_t(place_of_known(name))] = wrap(tensor);
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      at::Tensor leaf = wrap(parameters[i].value);
+      leaf.requires_grad_(true);
+      ::torch::autograd::impl::set_post_acc_grad_hooks(leaf,
+                                                       std::make_unique<GradientHook>(*this, i));
+      values_[std::size_t(place_of_known(parameters[i].name))] = leaf;
+      leaves_.push_back(std::move(leaf));
+      gradients_.push_back(wrap(parameters[i].gradient));
+    }
+  }
+
+  /// The place of a name; one that no node reads gets a place of its own.
+  int place_of_known(const std::string& name) {
+    const int place = place_of(name);
+    if (std::size_t(place) >= values_.size()) {
+      values_.resize(std::size_t(place) + 1);
+      input_views_.resize(values_.size());
+    }
+    return place;
+  }
+
+  void find_last_uses() {
+    std::vector<bool> keep(places_.size(), false);
+    for (const auto& name : network_.input_names()) keep[std::size_t(place_of(name))] = true;
+    for (const auto& name : network_.output_names()) keep[std::size_t(place_of(name))] = true;
+    for (const auto& [constant, output] : network_.updates()) {
+      keep[std::size_t(place_of(output))] = true;
+    }
+    for (const auto& [name, tensor] : graph_->initializers) {
+      const auto place = places_.find(name);
+      if (place != places_.end()) keep[std::size_t(place->second)] = true;
+    }
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+      for (const auto* list : {&step->inputs, &step->outputs}) {
+        for (const int place : *list) {
+          if (place < 0 || keep[std::size_t(place)]) continue;
+          keep[std::size_t(place)] = true;
+          step->finished.push_back(place);
+        }
+      }
+    }
+  }
+
+  void begin(const ValueMap& inputs) {
+    if (revision_ != network_.revision()) compile();
+    const c10::InferenceMode normal(false);
+    const auto names = network_.input_names();
+    for (const auto& [name, value] : inputs) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) {
+        throw_unknown_name("input", name, names);
+      }
+      const auto place = std::size_t(places_.find(name)->second);
+      values_[place] = input_views_[place].of(value.tensor());
+    }
+    for (const auto& input : graph_->inputs) {
+      check_input(input, inputs);
+    }
+    events_.collect(observers_);
+  }
+
+  void check_input(const onnx::ValueInfo& input, const ValueMap& inputs) const {
+    const auto fed = inputs.find(input.name);
+    if (fed == inputs.end()) {
+      if (graph_->initializers.contains(input.name)) return;
+      throw NotFound("input '" + printable(input.name) + "' of network '" +
+                     printable(network_.name()) + "' was not fed");
+    }
+    const Tensor& tensor = fed->second.tensor();
+    const auto wrong = [&] {
+      return "input '" + printable(input.name) + "' is " + to_string(input.type) + ", but " +
+             to_string(tensor.desc()) + " was fed";
+    };
+    if (input.type.dtype != DType::undefined && input.type.dtype != tensor.dtype()) {
+      throw TypeError(wrong());
+    }
+    if (!input.type.has_shape) return;
+    bool fits = input.type.dims.size() == tensor.shape().rank();
+    for (std::size_t i = 0; fits && i < input.type.dims.size(); ++i) {
+      const auto* number = std::get_if<std::int64_t>(&input.type.dims[i]);
+      fits = !number || *number == tensor.shape()[i];
+    }
+    if (!fits) throw ShapeError(wrong());
+  }
+
+  template <class F>
+  void announce(F&& f) {
+    for (auto* observer : observers_) f(*observer);
+  }
+
+  void run_forward(Mode mode) {
+    const Call call{.mode = mode, .generator = generator_};
+    for (std::size_t s = 0; s < steps_.size(); ++s) {
+      Step& step = steps_[s];
+      announce([&](ExecutionEvent& event) { event.before_node(*step.node, s, Pass::forward); });
+      arguments_.resize(step.inputs.size());
+      for (std::size_t i = 0; i < step.inputs.size(); ++i) {
+        arguments_[i] = step.inputs[i] < 0 ? at::Tensor() : values_[std::size_t(step.inputs[i])];
+      }
+      try {
+        Results results = step.op->call(arguments_, call);
+        for (std::size_t i = 0; i < step.outputs.size() && i < results.size(); ++i) {
+          if (step.outputs[i] >= 0) values_[std::size_t(step.outputs[i])] = std::move(results[i]);
+        }
+      } catch (const c10::Error& error) {
+        throw ValueError(onnx::describe(*step.node) +
+                         ": torch says: " + error.what_without_backtrace());
+      }
+      for (const int place : step.finished) values_[std::size_t(place)].reset();
+      announce([&](ExecutionEvent& event) { event.after_node(*step.node, s, Pass::forward); });
+    }
+    arguments_.clear();
+  }
+
+  void run_backward(const at::Tensor& loss, const std::string& name) {
+    if (loss.numel() != 1) throw ShapeError("loss '" + printable(name) + "' is no scalar");
+    if (!loss.requires_grad()) {
+      throw Unsupported("loss '" + printable(name) + "' does not depend on any parameter");
+    }
+    final_.assign(leaves_.size(), false);
+    announced_ = 0;
+    loss.backward();
+    for (std::size_t i = 0; i < final_.size(); ++i) {
+      if (final_[i]) continue;
+      gradients_[i].zero_();  // the loss does not depend on it
+      gradient_is_final(i);
+    }
+    for (auto& [input, tensor] : watched_) {
+      input_gradients_[input] =
+          share(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+    }
+    watched_.clear();
+  }
+
+  /// Announces in the arena's order, whatever order torch chose.
+  void gradient_is_final(std::size_t index) {
+    final_[index] = true;
+    auto& parameters = network_.parameters();
+    for (; announced_ < final_.size() && final_[announced_]; ++announced_) {
+      announce(
+          [&](ExecutionEvent& event) { event.gradient_ready(parameters[announced_], announced_); });
+    }
+  }
+
+  const ValueMap& finish() {
+    const at::AutoGradMode off(false);
+    for (const auto& [constant, output] : network_.updates()) {
+      wrap(network_.fetch(constant)).copy_(values_[std::size_t(places_.find(output)->second)]);
+    }
+    for (const auto& name : network_.output_names()) {
+      outputs_[name] = share(values_[std::size_t(places_.find(name)->second)].detach());
+    }
+    return outputs_;
+  }
+
+  Network network_;
+  ExecutorOptions options_;
+  const OperatorRegistry& operators_;
+  at::Generator generator_;
+  EventList events_;
+  std::vector<ExecutionEvent*> observers_;
+
+  std::shared_ptr<const onnx::Graph> graph_;
+  std::uint64_t revision_ = 0;
+  std::map<std::string, int, std::less<>> places_;
+  std::vector<Step> steps_;
+  std::vector<at::Tensor> values_, arguments_;
+  std::vector<TensorView> input_views_;
+  std::vector<at::Tensor> leaves_, gradients_;  // in the arena's order
+  std::vector<bool> final_;
+  std::size_t announced_ = 0;
+  std::map<std::string, at::Tensor> watched_;
+  std::map<std::string, Tensor, std::less<>> input_gradients_;
+  ValueMap outputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<GraphExecutor> make_network_executor(Network network,
+                                                     const ExecutorOptions& options,
+                                                     const OperatorRegistry& operators) {
+  return std::make_unique<NetworkExecutor>(std::move(network), options, operators);
+}
+
+}  // namespace d5::torch

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole networks: torch's own executor, and the plan with torch's operators, against the reference.
+#include <catch2/catch.hpp>
+
+#include "d5/core/framework.hpp"
+#include "d5/core/random.hpp"
+#include "d5/level1_network/level1_network.hpp"
+
+using namespace d5;
+
+namespace {
+
+Network lenet() { return models().at("lenet").make({.seed = 3, .with_loss = true}); }
+
+ValueMap images(std::int64_t count) {
+  Tensor image = Tensor::empty(DType::float32, {count, 1, 28, 28});
+  Tensor label = Tensor::empty(DType::int64, {count});
+  RandomStream random(5);
+  for (float& value : image.span<float>()) value = random.normal();
+  for (auto& value : label.span<std::int64_t>()) value = std::int64_t(random.below(10));
+  return {{"image", image}, {"label", label}};
+}
+
+std::unique_ptr<GraphExecutor> own_executor(Network network, ExecutorOptions options = {}) {
+  return framework("torch").part<ExecutorRegistry>().at("torch").make(std::move(network), options);
+}
+
+void check(const std::vector<Measurement>& records) {
+  REQUIRE_FALSE(records.empty());
+  for (const auto& record : records) {
+    INFO(record.subject << ": " << record.reason);
+    CHECK(record.status == Status::passed);
+  }
+}
+
+// Sums of a few hundred float32 products in another order, through four layers.
+constexpr ForwardTolerance kTolerance{.relative = 1e-4, .absolute = 1e-5};
+
+class ReadyOrder final : public ExecutionEvent {
+ public:
+  void gradient_ready(Parameter&, std::size_t index) override { order.push_back(index); }
+  std::vector<std::size_t> order;
+};
+
+}  // namespace
+
+TEST_CASE("torch's own executor gives the reference's outputs and gradients") {
+  const auto subject = own_executor(lenet());
+  const auto reference = make_executor(lenet());
+  check(test_executor(*subject, *reference, images(3), kTolerance));
+  check(test_executor_backprop(*subject, *reference, images(3), "loss", kTolerance));
+  // Gradients are overwritten, not added up.
+  check(test_executor_backprop(*subject, *reference, images(2), "loss", kTolerance));
+}
+
+TEST_CASE("a plan of torch's operators gives the reference's outputs and gradients") {
+  const auto subject = make_executor(lenet(), {.frameworks = {"torch", "reference"}});
+  const auto reference = make_executor(lenet());
+  check(test_executor(*subject, *reference, images(3), kTolerance));
+  check(test_executor_backprop(*subject, *reference, images(3), "loss", kTolerance));
+}
+
+TEST_CASE("torch's own executor reads and writes the network's arenas") {
+  const auto executor = own_executor(lenet());
+  Network& network = executor->network();
+  const ValueMap inputs = images(2);
+  const float before = executor->inference(inputs).at("loss").tensor().item<float>();
+  for (float& value : network.parameter_arena().span<float>()) value = 0;
+  // All scores are equal then, and the loss is log 10.
+  const float after = executor->inference(inputs).at("loss").tensor().item<float>();
+  CHECK(before != after);
+  CHECK(after == Approx(2.302585));
+}
+
+TEST_CASE("gradients are announced once each, in the order of the arena") {
+  const auto executor = own_executor(lenet());
+  const auto ready = std::make_shared<ReadyOrder>();
+  executor->events().add(ready);
+  executor->inference_and_backprop(images(1), "loss");
+  REQUIRE(ready->order.size() == executor->network().parameters().size());
+  for (std::size_t i = 0; i < ready->order.size(); ++i) CHECK(ready->order[i] == i);
+}
+
+TEST_CASE("the gradient of an input is given where it was asked for") {
+  const auto subject = own_executor(lenet(), {.input_gradients = {"image"}});
+  const auto reference = make_executor(lenet(), {.input_gradients = {"image"}});
+  const ValueMap inputs = images(2);
+  subject->inference_and_backprop(inputs, "loss");
+  reference->inference_and_backprop(inputs, "loss");
+  CHECK(compare_values(subject->input_gradient("image"), reference->input_gradient("image"),
+                       kTolerance)
+            .equal);
+  CHECK_THROWS_AS(subject->input_gradient("label"), NotFound);
+}
+
+TEST_CASE("a network that torch cannot run, and wrong inputs, are refused by name") {
+  Network network("text");
+  network.add_input("a", DType::string, {"N"});
+  network.add_node("StringConcat", {"a", "a"}, {"b"});
+  network.add_output("b");
+  CHECK_THROWS_AS(own_executor(network), Unsupported);
+
+  const auto executor = own_executor(lenet());
+  ValueMap inputs = images(1);
+  CHECK_THROWS_AS(executor->inference({}), NotFound);
+  CHECK_THROWS_AS(executor->inference_and_backprop(inputs, "lost"), NotFound);
+  inputs["image"] = Tensor::zeros(DType::float32, {1, 1, 27, 28});
+  CHECK_THROWS_AS(executor->inference(inputs), ShapeError);
+  inputs["image"] = Tensor::zeros(DType::float64, {1, 1, 28, 28});
+  CHECK_THROWS_AS(executor->inference(inputs), TypeError);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// d5's optimizers against torch's, step by step over the same gradients.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+
+#include "d5/core/framework.hpp"
+#include "d5/core/random.hpp"
+#include "d5/level2_training/optimizer.hpp"
+#include "tests/level2_training/scripted_executor.hpp"
+
+using namespace d5;
+
+namespace {
+
+constexpr int kSteps = 1000;
+
+template <class T>
+Tensor random_tensor(const Shape& shape, std::uint64_t seed) {
+  Tensor tensor = Tensor::empty(dtype_of<T>, shape);
+  RandomStream random(seed);
+  for (T& value : tensor.span<T>()) value = T(random.normal_double());
+  return tensor;
+}
+
+/// Two parameters; the gradient is a slope that pulls them to zero, and noise.
+template <class T>
+std::unique_ptr<GraphExecutor> executor() {
+  return std::make_unique<test::ScriptedExecutor>(
+      std::vector<std::pair<std::string, Tensor>>{{"a", random_tensor<T>({5, 7}, 1)},
+                                                  {"b", random_tensor<T>({33}, 2)}},
+      [](Network& network, std::int64_t step) {
+        for (const char* name : {"a", "b"}) {
+          Parameter& parameter = network.parameter(name);
+          RandomStream random(7, std::uint32_t(step), stream_of(name));
+          for (std::int64_t i = 0; i < parameter.value.elements(); ++i) {
+            parameter.gradient.data<T>()[i] =
+                T(0.3) * parameter.value.data<T>()[i] + T(random.normal_double());
+          }
+        }
+        return 0.0;
+      });
+}
+
+/// The largest difference in any step, relative to parameters of about 1.
+template <class T>
+double largest_difference(const std::string& name, const Settings& settings) {
+  const auto ours = optimizers().at(name).make(executor<T>(), "loss", settings);
+  const auto theirs =
+      framework("torch").part<NativeOptimizers>().at(name).make(executor<T>(), "loss", settings);
+  double largest = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    ours->step({});
+    theirs->step({});
+    for (const char* parameter : {"a", "b"}) {
+      const auto x = ours->executor().network().parameter(parameter).value.template span<T>();
+      const auto y = theirs->executor().network().parameter(parameter).value.template span<T>();
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double difference = std::abs(double(x[i]) - double(y[i]));
+        // Not max(): it would lose a NaN.
+        if (!(difference <= largest)) largest = difference;
+      }
+    }
+  }
+  return largest;
+}
+
+Settings settings(const std::string& name,
+                  std::map<std::string, std::string, std::less<>> values = {}) {
+  return Settings("optimizer " + name, std::move(values));
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("d5's optimizers take torch's steps, a thousand of them", "", float, double) {
+  // Both round each step once or twice, in another order. The slope pulls differences back, so
+  // that they stay at some ulps of the parameters; Adam divides by a root, which doubles them.
+  const double tolerance = std::is_same_v<TestType, float> ? 1e-5 : 1e-13;
+  const auto difference = [](const std::string& name, const Settings& options) {
+    return largest_difference<TestType>(name, options);
+  };
+  CHECK(difference("sgd", settings("sgd", {{"learning_rate", "0.05"}})) < tolerance);
+  CHECK(difference("sgd", settings("sgd", {{"weight_decay", "0.1"}})) < tolerance);
+  CHECK(difference("momentum", settings("momentum", {{"learning_rate", "0.02"}})) < tolerance);
+  CHECK(difference("momentum", settings("momentum", {{"nesterov", "true"},
+                                                     {"weight_decay", "0.1"}})) < tolerance);
+  CHECK(difference("adam", settings("adam", {{"learning_rate", "0.01"}})) < tolerance);
+  CHECK(difference("adam", settings("adam", {{"beta1", "0.8"}, {"weight_decay", "0.1"}})) <
+        tolerance);
+}
+
+TEST_CASE("torch's optimizers go on from a saved state") {
+  for (const std::string name : {"momentum", "adam"}) {
+    const auto make = [&] {
+      return framework("torch").part<NativeOptimizers>().at(name).make(executor<float>(), "loss",
+                                                                       settings(name));
+    };
+    const auto first = make();
+    for (int step = 0; step < 5; ++step) first->step({});
+    ValueMap state;
+    for (const auto& [key, value] : first->state()) state[key] = value.tensor().copy();
+    CHECK_FALSE(state.empty());
+    const auto second = make();
+    CHECK_THROWS_AS(second->restore({}), NotFound);
+    second->restore(state);
+    for (const auto& [key, value] : second->state()) {
+      const Tensor& expected = state.at(key).tensor();
+      CHECK(value.tensor().desc() == expected.desc());
+      CHECK(std::memcmp(value.tensor().raw(), expected.raw(), expected.bytes()) == 0);
+    }
+  }
+}
