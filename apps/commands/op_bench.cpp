@@ -108,7 +108,8 @@ class Bench {
   void check() {
     for (const auto& subject : subjects_) {
       if (subject.framework() == "reference") continue;
-      for (auto& error : test_forward(case_, subject.framework())) {
+      for (auto& error :
+           test_forward(case_, subject.framework(), "reference", app::tolerance_of(case_))) {
         error.conditions["pass"] = "forward";
         results_.push_back(std::move(error));
       }

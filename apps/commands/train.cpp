@@ -128,7 +128,11 @@ int run(const Options& options, bool seed_given) {
     }
     for (auto& result : trained) results.push_back(std::move(result));
   }
-  return ranks->rank() == 0 ? app::publish(std::move(results), options) : exit_status(results);
+  const int status =
+      ranks->rank() == 0 ? app::publish(std::move(results), options) : exit_status(results);
+  // A rank that exits with a failure while rank 0 still prints would end the job under its hands.
+  ranks->barrier();
+  return status;
 }
 
 }  // namespace
