@@ -106,7 +106,10 @@ class NetworkExecutor final : public GraphExecutor {
     steps_.clear();
     leaves_.clear();
     gradients_.clear();
-    for (const auto& name : network_.input_names()) (void)place_of(name);
+    input_places_.clear();
+    for (const auto& name : network_.input_names()) {
+      input_places_[name] = std::size_t(place_of(name));
+    }
     for (const auto& node : graph_->nodes) {
       if (const Support support = operators_.supports(node); !support) {
         throw Unsupported(onnx::describe(node) + ": torch does not support " + support.reason);
@@ -119,7 +122,11 @@ class NetworkExecutor final : public GraphExecutor {
       for (const auto& name : node.outputs) step.outputs.push_back(place_of(name));
       steps_.push_back(std::move(step));
     }
-    for (const auto& name : network_.output_names()) (void)place_of(name);
+    outputs_.clear();
+    output_places_.clear();
+    for (const auto& name : network_.output_names()) {
+      output_places_.emplace_back(&outputs_[name], std::size_t(place_of(name)));
+    }
     find_last_uses();
     values_.assign(places_.size(), at::Tensor());
     input_views_.assign(places_.size(), TensorView());
@@ -172,12 +179,12 @@ class NetworkExecutor final : public GraphExecutor {
   void begin(const ValueMap& inputs) {
     if (revision_ != network_.revision()) compile();
     const c10::InferenceMode normal(false);
-    const auto names = network_.input_names();
     for (const auto& [name, value] : inputs) {
-      if (std::find(names.begin(), names.end(), name) == names.end()) {
-        throw_unknown_name("input", name, names);
+      const auto input = input_places_.find(name);
+      if (input == input_places_.end()) {
+        throw_unknown_name("input", name, network_.input_names());
       }
-      const auto place = std::size_t(places_.find(name)->second);
+      const std::size_t place = input->second;
       values_[place] = input_views_[place].of(value.tensor());
     }
     for (const auto& input : graph_->inputs) {
@@ -274,9 +281,7 @@ class NetworkExecutor final : public GraphExecutor {
     for (const auto& [constant, output] : network_.updates()) {
       wrap(network_.fetch(constant)).copy_(values_[std::size_t(places_.find(output)->second)]);
     }
-    for (const auto& name : network_.output_names()) {
-      outputs_[name] = share(values_[std::size_t(places_.find(name)->second)].detach());
-    }
+    for (const auto& [value, place] : output_places_) *value = share(values_[place].detach());
     return outputs_;
   }
 
@@ -298,7 +303,9 @@ class NetworkExecutor final : public GraphExecutor {
   std::size_t announced_ = 0;
   std::map<std::string, at::Tensor> watched_;
   std::map<std::string, Tensor, std::less<>> input_gradients_;
+  std::map<std::string, std::size_t, std::less<>> input_places_;
   ValueMap outputs_;
+  std::vector<std::pair<Value*, std::size_t>> output_places_;  // in outputs_, in values_
 };
 
 }  // namespace

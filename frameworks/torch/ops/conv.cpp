@@ -25,8 +25,9 @@ class Conv final : public TorchOperator {
 
   Results call(Inputs inputs, const Call&) const override {
     const at::Tensor bias = inputs.size() > View::In::B ? inputs[View::In::B] : at::Tensor();
-    return {convolve(inputs[View::In::X], inputs[View::In::W], bias,
-                     window(inputs[View::In::X].sizes(), inputs[View::In::W].sizes()))};
+    const at::Tensor &x = inputs[View::In::X], &w = inputs[View::In::W];
+    const auto make = [&] { return window(x.sizes(), w.sizes()); };
+    return {convolve(x, w, bias, last_window_.of(x.sizes(), w.sizes(), make))};
   }
 
   bool backward_needs_input(std::size_t i) const override { return i != View::In::B; }
@@ -53,10 +54,10 @@ class Conv final : public TorchOperator {
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       memory.offer(wanted[i] ? grad_in(context, i) : at::Tensor());
     }
-    auto [dx, dw, db] = at::convolution_backward(
-        grad_out(context, 0), pad ? window.pad(x, 0) : x, w, at::IntArrayRef(bias_size),
-        window.strides, pad ? none : window.begin, window.dilations, /*transposed=*/false, none,
-        group_, wanted);
+    auto [dx, dw, db] = at::convolution_backward(grad_out(context, 0), pad ? window.pad(x, 0) : x,
+                                                 w, at::IntArrayRef(bias_size), window.strides,
+                                                 pad ? none : window.begin, window.dilations,
+                                                 /*transposed=*/false, none, group_, wanted);
     for (std::size_t i = 0; pad && wanted[0] && i < window.kernel.size(); ++i) {
       const auto dim = std::int64_t(i) + 2;
       dx = dx.narrow(dim, window.begin[i], x.size(dim));
@@ -83,6 +84,7 @@ class Conv final : public TorchOperator {
 
   std::int64_t group_;
   std::optional<Window> window_;
+  WindowMemory last_window_;
 };
 
 }  // namespace

@@ -69,10 +69,12 @@ class MaxPool final : public TorchOperator {
   }
 
   Results call(Inputs inputs, const Call&) const override {
-    const Window w = window(inputs[0].sizes());
+    const auto make = [&] { return window(inputs[0].sizes()); };
+    const Window& w = last_window_.of(inputs[0].sizes(), {}, make);
     at::Tensor x = lifted(inputs[0]);
     const at::Tensor padded = w.torch_pads() ? x : w.pad(x, lowest(x.scalar_type()));
-    const Window rest = w.torch_pads() ? w : w.without_padding();
+    const Window unpadded = w.torch_pads() ? Window() : w.without_padding();
+    const Window& rest = w.torch_pads() ? w : unpadded;
     auto [y, indices] =
         w.kernel.size() == 3
             ? at::max_pool3d_with_indices(padded, rest.kernel, rest.strides, rest.begin,
@@ -161,6 +163,7 @@ class MaxPool final : public TorchOperator {
   }
 
   std::optional<Window> window_;
+  WindowMemory last_window_;
   bool direct_ = false, have_indices_ = false;
   at::Tensor scratch_indices_;
 };
@@ -179,7 +182,8 @@ class AveragePool final : public TorchOperator {
   }
 
   Results call(Inputs inputs, const Call&) const override {
-    const Window w = window(inputs[0].sizes());
+    const auto make = [&] { return window(inputs[0].sizes()); };
+    const Window& w = last_window_.of(inputs[0].sizes(), {}, make);
     at::Tensor x = lifted(inputs[0]);
     at::Tensor y;
     if (!is_direct(w)) {
@@ -253,6 +257,7 @@ class AveragePool final : public TorchOperator {
 
   bool count_padding_;
   std::optional<Window> window_;
+  WindowMemory last_window_;
   bool direct_ = false;
 };
 

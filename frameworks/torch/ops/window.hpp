@@ -102,4 +102,23 @@ struct Window {
   }
 };
 
+/// The window of the input and kernel sizes that came last: making one takes as long as a small
+/// operator.
+class WindowMemory {
+ public:
+  template <class Make>
+  const Window& of(at::IntArrayRef sizes, at::IntArrayRef kernel, Make&& make) const {
+    if (!window_ || sizes != at::IntArrayRef(sizes_) || kernel != at::IntArrayRef(kernel_)) {
+      window_ = make();
+      sizes_ = sizes.vec();
+      kernel_ = kernel.vec();
+    }
+    return *window_;
+  }
+
+ private:
+  mutable std::optional<Window> window_;
+  mutable std::vector<std::int64_t> sizes_, kernel_;
+};
+
 }  // namespace d5::torch
