@@ -59,7 +59,7 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
       for (const auto* command : place.get_subcommands([](const CLI::App*) { return true; })) {
         known.push_back(command->get_name());
       }
-      if (!known.empty()) throw_unknown_name(full_name(place) + ": command", rest.front(), known);
+      if (!known.empty()) throw_unknown_name("command", rest.front(), known);
     }
   } catch (const NotFound& unknown) {
     return unknown.what();

@@ -23,10 +23,10 @@ function(d5_add_test source)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   string(REGEX REPLACE "_test$" "" name ${stem})
-  if(NOT arg_RANKS)
+  if(NOT arg_RANKS OR NOT MPI_CXX_FOUND)  # without MPI a world of one
     add_test(NAME ${folder}/${name} COMMAND ${target})
     set(tests ${folder}/${name})
-  elseif(MPI_CXX_FOUND)
+  else()
     foreach(ranks IN LISTS arg_RANKS)
       add_test(NAME ${folder}/${name}/ranks-${ranks}
                COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe -np ${ranks} $<TARGET_FILE:${target}>)

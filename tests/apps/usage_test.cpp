@@ -39,6 +39,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"net show no/such.onnx", "no/such.onnx"},
       {"net run lenet --framework tochr", "tochr"},
       {"net run lenet --dim N=0", "N=0"},
+      {"op check 'Rellu 2x3'", "did you mean Relu"},
       {"op check 'Relu 2xx3'", "column 8"},
       {"op check 'Relu 2' --device gpu", "gpu"},
       {"op bench 'Relu 2' --metrics tme", "tme"},
