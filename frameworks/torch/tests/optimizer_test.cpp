@@ -7,6 +7,7 @@
 
 #include "d5/core/framework.hpp"
 #include "d5/core/random.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "tests/level2_training/scripted_executor.hpp"
 
@@ -46,6 +47,7 @@ std::unique_ptr<GraphExecutor> executor() {
 /// The largest difference in any step, relative to parameters of about 1.
 template <class T>
 double largest_difference(const std::string& name, const Settings& settings) {
+  set_threads(1);  // on so few elements threads would only wait for each other
   const auto ours = optimizers().at(name).make(executor<T>(), "loss", settings);
   const auto theirs =
       framework("torch").part<NativeOptimizers>().at(name).make(executor<T>(), "loss", settings);
