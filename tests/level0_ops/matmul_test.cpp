@@ -5,10 +5,6 @@
 using namespace d5;
 using Floats = std::vector<float>;
 
-namespace {
-Shape shape_of(const std::string& line) { return run_case(line).output(0).tensor().shape(); }
-}  // namespace
-
 TEST_CASE("MatMul multiplies matrices and vectors") {
   CHECK(result_of("MatMul 2x2{1,2,3,4} 2x2{0,1,1,0}") == Floats{2, 1, 4, 3});
   CHECK(result_of("MatMul {1,2} {3,4}") == Floats{11});
@@ -23,11 +19,11 @@ TEST_CASE("MatMul broadcasts stacks of matrices") {
 }
 
 TEST_CASE("MatMul's shape follows NumPy") {
-  CHECK(shape_of("MatMul 3 3") == Shape{});
-  CHECK(shape_of("MatMul 3 5x3x2") == Shape{5, 2});
-  CHECK(shape_of("MatMul 5x2x3 3") == Shape{5, 2});
-  CHECK(shape_of("MatMul 5x1x2x3 4x3x6") == Shape{5, 4, 2, 6});
-  CHECK(shape_of("MatMul 0x3 3x2") == Shape{0, 2});
+  CHECK(shape_of("MatMul 3 3") == "scalar");
+  CHECK(shape_of("MatMul 3 5x3x2") == "5x2");
+  CHECK(shape_of("MatMul 5x2x3 3") == "5x2");
+  CHECK(shape_of("MatMul 5x1x2x3 4x3x6") == "5x4x2x6");
+  CHECK(shape_of("MatMul 0x3 3x2") == "0x2");
 }
 
 TEST_CASE("MatMul takes integers, which wrap around") {

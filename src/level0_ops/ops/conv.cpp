@@ -52,27 +52,32 @@ class Conv final : public Operator {
                         : Shape{depth(), width(), rows_per_tile_}.elements();
     // Beside its columns, each chunk but the first sums its own gradient of the weights.
     const std::int64_t weights = context.mode() == Mode::training ? weight_count() : 0;
-    context.request_scratch(
-        std::size_t((chunks_ * columns_size_ + (chunks_ - 1) * weights) * element));
+    if (size_of(context.dtype(0)) == sizeof(Float16)) {
+      context.request_scratch(sizeof(float) *
+                              std::size_t(chunks_ * columns_size_ + widened_elements(context)));
+    } else {
+      context.request_scratch(
+          std::size_t((chunks_ * columns_size_ + (chunks_ - 1) * weights) * element));
+    }
   }
 
   void forward(OpContext& context) override {
-    dispatch(RealTypes{}, context.input(0).dtype(), context.who(), [&]<class T>() {
-      const T* x = context.input(0).data<T>();
-      const T* w = context.input(1).data<T>();
+    dispatch(FloatTypes{}, context.input(0).dtype(), context.who(), [&]<class T>() {
+      const Tensor &x = context.input(0), &w = context.input(1);
       const T* b = context.has_input(2) ? context.input(2).data<T>() : nullptr;
-      T* y = context.output(0).data<T>();
-      T* scratch = context.scratch_as<T>();
-      for_each_chunk(p_.batch * group_ * tiles_, [&](std::int64_t chunk, std::int64_t task) {
-        const std::int64_t n = task / (group_ * tiles_), g = task / tiles_ % group_;
-        const OutputRows tile = tile_rows(task % tiles_);
-        const auto columns = gather(tile, x + input_offset(n, g), scratch + chunk * columns_size_);
-        const MatrixView<T> out = output_view(y, n, g, tile);
-        for (std::int64_t m = 0; b && m < out.rows; ++m) {
-          std::fill_n(out.data + m * out.stride, out.columns, b[g * p_.filters + m]);
-        }
-        matrix_product<T>(weights_view(w, g), columns, out, T(1), b ? T(1) : T(0));
-      });
+      Tensor& y = context.output(0);
+      if constexpr (std::is_floating_point_v<T>) {
+        convolve(x.data<T>(), w.data<T>(), b, y.data<T>(), context.scratch_as<T>());
+      } else {
+        // Small floats are widened as a whole, behind the columns, and rounded once at the end.
+        float* scratch = context.scratch_as<float>();
+        float* wide_x = scratch + chunks_ * columns_size_;
+        float* wide_w = std::copy_n(x.data<T>(), x.elements(), wide_x);
+        float* wide_b = std::copy_n(w.data<T>(), w.elements(), wide_w);
+        float* wide_y = b ? std::copy_n(b, context.input(2).elements(), wide_b) : wide_b;
+        convolve(wide_x, wide_w, b ? wide_b : nullptr, wide_y, scratch);
+        std::copy_n(wide_y, y.elements(), y.data<T>());
+      }
     });
   }
 
@@ -137,6 +142,28 @@ class Conv final : public Operator {
         "{}: X is {}, W is {} and group is {}; X must have group times W's channels, and the "
         "filters must divide into groups",
         context.who(), to_string(x), to_string(w), group_));
+  }
+
+  static std::int64_t widened_elements(const PlanContext& context) {
+    std::int64_t count = context.output(0).elements();
+    for (std::size_t i = 0; i < context.input_count(); ++i) {
+      if (context.has_input(i)) count += context.input(i).elements();
+    }
+    return count;
+  }
+
+  template <class T>
+  void convolve(const T* x, const T* w, const T* b, T* y, T* scratch) const {
+    for_each_chunk(p_.batch * group_ * tiles_, [&](std::int64_t chunk, std::int64_t task) {
+      const std::int64_t n = task / (group_ * tiles_), g = task / tiles_ % group_;
+      const OutputRows tile = tile_rows(task % tiles_);
+      const auto columns = gather(tile, x + input_offset(n, g), scratch + chunk * columns_size_);
+      const MatrixView<T> out = output_view(y, n, g, tile);
+      for (std::int64_t m = 0; b && m < out.rows; ++m) {
+        std::fill_n(out.data + m * out.stride, out.columns, b[g * p_.filters + m]);
+      }
+      matrix_product<T>(weights_view(w, g), columns, out, T(1), b ? T(1) : T(0));
+    });
   }
 
   std::int64_t width() const { return p_.window.axes[2].output; }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
+#include <type_traits>
 #include <vector>
 
 #include "d5/core/threads.hpp"
@@ -13,7 +15,17 @@ namespace d5::ops {
 namespace {
 
 using MatMulTypes =
-    Join<RealTypes, Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>>;
+    Join<FloatTypes, Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>>;
+
+/// In what products add up: unsigned integers wrap around instead of overflowing.
+template <class T>
+struct Accumulator {
+  using type = Arithmetic<T>;
+};
+template <std::integral T>
+struct Accumulator<T> {
+  using type = std::make_unsigned_t<T>;
+};
 
 /// Shapes: A is ... x M x K, B is ... x K x N; the dots broadcast. A vector is a row at the left, a
 /// column at the right, and its dimension is missing from Y.
@@ -152,12 +164,12 @@ class MatMul final : public Operator {
     if constexpr (std::is_floating_point_v<T>) {
       matrix_product<T>({a, p_.m, p_.k, p_.k}, {b, p_.k, p_.n, p_.n}, {y, p_.m, p_.n, p_.n});
     } else {
-      using Unsigned = std::make_unsigned_t<T>;  // wraps around instead of overflowing
+      using Sum = typename Accumulator<T>::type;
       for (std::int64_t i = 0; i < p_.m; ++i) {
         for (std::int64_t j = 0; j < p_.n; ++j) {
-          Unsigned sum = 0;
+          Sum sum = 0;
           for (std::int64_t k = 0; k < p_.k; ++k) {
-            sum += Unsigned(a[i * p_.k + k]) * Unsigned(b[k * p_.n + j]);
+            sum += Sum(a[i * p_.k + k]) * Sum(b[k * p_.n + j]);
           }
           y[i * p_.n + j] = T(sum);
         }
