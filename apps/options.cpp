@@ -43,6 +43,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option("--framework", options.frameworks,
                   "frameworks, or paths to plug-ins; several are compared, interleaved")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->option_text("A,B,...")
       ->group("Common options");
   command.add_option("--device", options.device, "where to compute")
@@ -57,10 +58,12 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->group("Common options");
   command.add_option("--metrics", options.metrics, "measure these too ('d5 list metrics')")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->option_text("A,B,...")
       ->group("Common options");
-  command.add_option("--load", options.load, "a library of custom operators; its code will run")
-      ->option_text("LIB.so ...")
+  command.add_option("--load", options.load, "a library of custom operators; its code will run; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("LIB.so")
       ->group("Common options");
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -97,6 +98,18 @@ class Runner {
       if (seconds >= options_.seconds_per_sample || now_seconds() > deadline) break;
       repetitions_ *= 2;
     }
+  }
+
+  /// After another subject has run: waits until its idle threads no longer spin on the cores that
+  /// this one needs (an OpenMP runtime's do so for some milliseconds, and two frameworks bring two
+  /// runtimes), then warms up again. The wait is busy, so that the processor keeps its frequency.
+  void settle() {
+    constexpr double kSpinSeconds = 0.02, kLongSeconds = 0.01;
+    const double begin = now_seconds();
+    while (now_seconds() - begin < kSpinSeconds) continue;
+    if (shortest_ > kLongSeconds && std::isfinite(shortest_)) return;  // it warms up by itself
+    prepare();
+    time_run(subject_, repetitions_);
   }
 
   /// Seconds of one call in a fresh sample.
@@ -227,7 +240,10 @@ std::vector<Measurement> measure_interleaved(const std::vector<Subject>& subject
     for (const std::int64_t index : order) {
       const auto i = std::size_t(index);
       if (failures[i]) continue;
-      failures[i] = attempt([&] { results[i].samples.push_back(runners[i].sample()); });
+      failures[i] = attempt([&] {
+        if (subjects.size() > 1) runners[i].settle();
+        results[i].samples.push_back(runners[i].sample());
+      });
     }
   }
   for (std::size_t i = 0; i < subjects.size(); ++i) {
