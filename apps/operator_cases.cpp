@@ -59,23 +59,4 @@ std::vector<OperatorCase> read_case_words(const std::vector<std::string>& words,
   return cases;
 }
 
-ForwardTolerance tolerance_of(const OperatorCase& one) {
-  ForwardTolerance tolerance;
-  try {
-    OperatorRunner runner(framework("reference").part<OperatorRegistry>(), one.node, one.inputs);
-    runner.forward();
-    std::int64_t elements = 0;
-    for (std::size_t i = 0; i < runner.output_count(); ++i) {
-      if (runner.output(i).is_tensor()) elements += runner.output(i).tensor().elements();
-    }
-    // A product and a sum are two operations.
-    const double k =
-        runner.cost().flop / 2 / static_cast<double>(std::max<std::int64_t>(1, elements));
-    tolerance.absolute = std::max(tolerance.absolute, 2 * k * std::ldexp(1.0, -23));
-  } catch (const Error&) {
-    // Whoever checks the case meets the same error, and reports it.
-  }
-  return tolerance;
-}
-
 }  // namespace d5::app

@@ -15,9 +15,4 @@ namespace d5::app {
 [[nodiscard]] std::vector<OperatorCase> read_case_words(const std::vector<std::string>& words,
                                                         std::uint64_t seed);
 
-/// How far two right answers in float32 may be apart, for inputs of size 1: a sum of k products
-/// rounds k times, by up to 2^-24 of a partial sum of size sqrt(k) each; twice k 2^-23 leaves room
-/// for the largest of many elements. k is the reference's work for an element of the output.
-[[nodiscard]] ForwardTolerance tolerance_of(const OperatorCase& one);
-
 }  // namespace d5::app

@@ -108,8 +108,7 @@ class Bench {
   void check() {
     for (const auto& subject : subjects_) {
       if (subject.framework() == "reference") continue;
-      for (auto& error :
-           test_forward(case_, subject.framework(), "reference", app::tolerance_of(case_))) {
+      for (auto& error : test_forward(case_, subject.framework())) {
         error.conditions["pass"] = "forward";
         results_.push_back(std::move(error));
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 
@@ -65,6 +66,7 @@ class ValueComparison {
     }
     dispatch(AllTypes{}, got.dtype(), "compare_values", [&]<class T>() {
       const T *a = got.data<T>(), *b = expected.data<T>();
+      scale_ = largest(b, expected.elements());
       for (std::int64_t i = 0; i < got.elements(); ++i) {
         if constexpr (std::is_same_v<T, std::string>) {
           if (a[i] != b[i]) {
@@ -86,6 +88,19 @@ class ValueComparison {
     });
   }
 
+  /// The largest finite magnitude, or 0 where there is none.
+  template <class T>
+  static double largest(const T* values, std::int64_t count) {
+    double result = 0;
+    if constexpr (std::is_floating_point_v<Arithmetic<T>>) {
+      for (std::int64_t i = 0; i < count; ++i) {
+        const double magnitude = std::fabs(double(Arithmetic<T>(values[i])));
+        if (std::isfinite(magnitude)) result = std::max(result, magnitude);
+      }
+    }
+    return result;
+  }
+
   template <class T>
   void exact(T got, T expected, const std::string& place, std::int64_t i) {
     if (got == expected) return;
@@ -97,7 +112,7 @@ class ValueComparison {
   void real(double got, double expected, const std::string& place, std::int64_t i) {
     if (got == expected || (std::isnan(got) && std::isnan(expected))) return;
     const double absolute = std::fabs(got - expected);  // NaN or infinite: never within
-    const double relative = absolute / std::max(std::fabs(expected), 1e-300);
+    const double relative = scale_ > 0 ? absolute / scale_ : absolute;
     if (!(absolute <= result.largest_absolute)) result.largest_absolute = absolute;
     if (!(relative <= result.largest_relative)) result.largest_relative = relative;
     if (!(absolute <= tolerance_.absolute + tolerance_.relative * std::fabs(expected)) ||
@@ -107,6 +122,7 @@ class ValueComparison {
   }
 
   ForwardTolerance tolerance_;
+  double scale_ = 0;  ///< of the tensor that is compared
 };
 
 }  // namespace

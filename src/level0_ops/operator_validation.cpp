@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
@@ -23,10 +26,23 @@ Measurement record(const OperatorCase& op_case, const std::string& subject, std:
   return result;
 }
 
+ForwardTolerance tolerance_of(const OperatorRunner& expected) {
+  std::int64_t elements = 1;
+  for (std::size_t i = 0; i < expected.output_count(); ++i) {
+    const Value& output = expected.output(i);
+    if (output.is_tensor()) elements = std::max(elements, output.tensor().elements());
+  }
+  const double k = expected.cost().flop / 2 / double(elements);  // a product and a sum are two
+  ForwardTolerance tolerance;
+  tolerance.absolute = std::max(tolerance.absolute, 2 * k * std::ldexp(1.0, -23));
+  return tolerance;
+}
+
 }  // namespace
 
 std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
-                                      const std::string& reference, ForwardTolerance tolerance) {
+                                      const std::string& reference,
+                                      std::optional<ForwardTolerance> tolerance) {
   Measurement result = record(op_case, subject, "forward");
   result.conditions["reference"] = reference;
   std::vector<Measurement> results;
@@ -45,9 +61,10 @@ std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::st
                             op_case.inputs);
     got.forward();
     expected.forward();
+    const ForwardTolerance within = tolerance ? *tolerance : tolerance_of(expected);
     for (std::size_t i = 0; i < got.output_count(); ++i) {
       if (!op_case.node.has_output(i)) continue;
-      const Difference difference = compare_values(got.output(i), expected.output(i), tolerance);
+      const Difference difference = compare_values(got.output(i), expected.output(i), within);
       Measurement& one = results.emplace_back(result);
       one.samples = {difference.largest_relative};
       one.conditions["output"] = fmt::format("{}", i);

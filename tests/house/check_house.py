@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files.
 
-usage: check_house.py SOURCE_DIR {arrow,umbrellas,headers,names} [COMPILER FLAGS...]
+usage: check_house.py SOURCE_DIR {arrow,umbrellas,headers,names,readme} [COMPILER FLAGS...]
 Prints each breach as file:line: message; exit status 1 if there is any.
 """
 
@@ -64,7 +64,7 @@ def headers(root, compiler):
             unit.write(f'#include "{header}"\n#include "{header}"\n')
             unit.flush()
             standard = "-std=c11" if language == "c" else "-std=c++20"
-            command = [*compiler, "-x", language, standard, "-fsyntax-only", "-Wall", "-Werror", unit.name]
+            command = [*compiler, standard, "-fsyntax-only", "-Wall", "-Werror", "-x", language, unit.name]
             done = subprocess.run(command, capture_output=True, text=True)
             return "" if done.returncode == 0 else f"{header}:1: does not compile alone\n{done.stderr[:2000]}"
 
@@ -83,9 +83,25 @@ def names(root):
                 yield f"{file}:1: the first line is not the SPDX line"
 
 
+def readme(root):
+    """Every complete program in the README is an example, which is built and run as a test."""
+    examples = "".join(p.read_text() for p in sources(root / "examples", ".cpp", ".py"))
+    text = (root / "README.md").read_text()
+    blocks = re.findall(r"```(?:cpp|python)\n(.*?)```", text, re.S)
+    if not blocks:
+        yield f"{root}/README.md:1: holds no program"
+    for block in blocks:
+        if block not in examples:
+            yield f"{root}/README.md:{text.count(chr(10), 0, text.index(block)) + 1}: is no example's text"
+    for link in re.findall(r"\]\(([^)#:]+)\)", text):
+        if not (root / link).exists():
+            yield f"{root}/README.md:1: links to {link}, which is not there"
+
+
 def main():
-    root, check, *compiler = pathlib.Path(sys.argv[1]), *sys.argv[2:]
-    checks = {"arrow": arrow, "umbrellas": umbrellas, "names": names, "headers": lambda r: headers(r, compiler)}
+    root, check, *compiler = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
+    checks = {"arrow": arrow, "umbrellas": umbrellas, "names": names, "readme": readme,
+              "headers": lambda r: headers(r, compiler)}
     breaches = list(checks[check](root))
     print("\n".join(breaches) or f"{check}: in order")
     return 1 if breaches else 0
