@@ -2,6 +2,7 @@
 #include "apps/model_argument.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -65,7 +66,9 @@ void add_model_argument(CLI::App& command, ModelArgument& argument) {
       .add_option("--batch", argument.batch, "size of each dimension that the model leaves open")
       ->check(CLI::PositiveNumber)
       ->option_text("N");
-  command.add_option("--dim", argument.dims, "size of one open dimension, by its name; may be repeated")
+  command
+      .add_option("--dim", argument.dims,
+                  "size of one open dimension, by its name; may be repeated")
       ->allow_extra_args(false)
       ->option_text("NAME=SIZE");
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 
 #include "d5/core/device.hpp"
@@ -61,13 +63,32 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->allow_extra_args(false)
       ->option_text("A,B,...")
       ->group("Common options");
-  command.add_option("--load", options.load, "a library of custom operators; its code will run; may be repeated")
+  command
+      .add_option("--load", options.load,
+                  "a library of custom operators; its code will run; may be repeated")
       ->allow_extra_args(false)
       ->option_text("LIB.so")
       ->group("Common options");
 }
 
+namespace {
+
+/// A name that no framework has is a misprint; one that cannot be loaded is a finding, later.
+void check_name(const std::string& framework) {
+  if (framework == "auto" || framework.find('/') != std::string::npos) return;
+  std::vector<std::string> known;
+  for (const auto& info : frameworks()) known.push_back(info.name);
+  if (std::ranges::find(known, framework) == known.end()) {
+    throw_unknown_name("framework", framework, known);
+  }
+}
+
+}  // namespace
+
 void apply(const RunOptions& options) {
+  for (const auto& word : options.frameworks) {
+    for (const auto& name : frameworks_in(word.substr(0, word.find(':')))) check_name(name);
+  }
   const Device device = device_from_name(options.device);
   if (device.kind != DeviceKind::cpu) {
     throw Unsupported(

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "d5/core/measurement.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace d5::app {
 

@@ -16,6 +16,11 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
+# For code whose own speed nobody measures (tests, the program's commands): it compiles in two thirds
+# of the time.
+add_library(d5_not_measured INTERFACE)
+target_compile_options(d5_not_measured INTERFACE $<$<CONFIG:Release>:-O1>)
+
 if(D5_NATIVE)
   add_library(d5_native INTERFACE)
   target_compile_options(d5_native INTERFACE -march=native)

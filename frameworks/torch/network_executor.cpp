@@ -2,10 +2,9 @@
 #include "network_executor.hpp"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/InferenceMode.h>
-#include <torch/csrc/autograd/function_hook.h>
-#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
 #include <map>
@@ -13,6 +12,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/execution_event.hpp"
+#include "gradient_memory.hpp"
 #include "torch_operator.hpp"
 
 namespace d5::torch {
@@ -66,6 +66,15 @@ class NetworkExecutor final : public GraphExecutor {
                    "': ask for it in ExecutorOptions::input_gradients and run backpropagation");
   }
 
+  ValueMap state() const override { return {{"generator", share(generator_.get_state())}}; }
+  void restore(const ValueMap& state) override {
+    const auto generator = state.find("generator");
+    if (generator == state.end()) {
+      throw NotFound("the executor's state lacks 'generator': another kind of executor saved it");
+    }
+    generator_.set_state(wrap(generator->second.tensor()));
+  }
+
   Network& network() override { return network_; }
   EventList& events() override { return events_; }
   std::string framework() const override { return "torch"; }
@@ -75,21 +84,9 @@ class NetworkExecutor final : public GraphExecutor {
     const onnx::Node* node = nullptr;
     std::unique_ptr<Operator> owner;
     const TorchOperator* op = nullptr;
-    std::vector<int> inputs, outputs;  // places in values_; -1: left out
-    std::vector<int> finished;         // nobody reads them after this step
-  };
-
-  /// Torch calls it as soon as a parameter's gradient is final. Torch gives the gradient away, so
-  /// that one copy brings it into d5's arena; adding into a zeroed arena would take two passes.
-  struct GradientHook final : ::torch::autograd::PostAccumulateGradHook {
-    GradientHook(NetworkExecutor& executor, std::size_t index) : executor(executor), index(index) {}
-    void operator()(const at::Tensor& parameter) override {
-      executor.gradients_[index].copy_(parameter.grad());
-      parameter.mutable_grad().reset();
-      executor.gradient_is_final(index);
-    }
-    NetworkExecutor& executor;
-    std::size_t index;
+    std::vector<int> inputs, outputs;     // places in values_; -1: left out
+    std::vector<int> finished;            // nobody reads them after this step
+    std::vector<std::size_t> parameters;  // that it reads, in the arena's order
   };
 
   int place_of(const std::string& name) {
@@ -104,7 +101,6 @@ class NetworkExecutor final : public GraphExecutor {
     revision_ = network_.revision();
     places_.clear();
     steps_.clear();
-    leaves_.clear();
     gradients_.clear();
     input_places_.clear();
     for (const auto& name : network_.input_names()) {
@@ -136,11 +132,13 @@ class NetworkExecutor final : public GraphExecutor {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       at::Tensor leaf = wrap(parameters[i].value);
       leaf.requires_grad_(true);
-      ::torch::autograd::impl::set_post_acc_grad_hooks(leaf,
-                                                       std::make_unique<GradientHook>(*this, i));
-      values_[std::size_t(place_of_known(parameters[i].name))] = leaf;
-      leaves_.push_back(std::move(leaf));
-      gradients_.push_back(wrap(parameters[i].gradient));
+      gradients_.add(leaf, wrap(parameters[i].gradient));
+      const int place = place_of_known(parameters[i].name);
+      values_[std::size_t(place)] = std::move(leaf);
+      for (Step& step : steps_) {
+        if (std::ranges::find(step.inputs, place) != step.inputs.end())
+          step.parameters.push_back(i);
+      }
     }
   }
 
@@ -233,6 +231,7 @@ class NetworkExecutor final : public GraphExecutor {
       }
       try {
         Results results = step.op->call(arguments_, call);
+        if (mode == Mode::training) gradients_.expect(results.at(0), step.parameters);
         for (std::size_t i = 0; i < step.outputs.size() && i < results.size(); ++i) {
           if (step.outputs[i] >= 0) values_[std::size_t(step.outputs[i])] = std::move(results[i]);
         }
@@ -251,19 +250,16 @@ class NetworkExecutor final : public GraphExecutor {
     if (!loss.requires_grad()) {
       throw Unsupported("loss '" + printable(name) + "' does not depend on any parameter");
     }
-    final_.assign(leaves_.size(), false);
+    final_.assign(network_.parameters().size(), false);
     announced_ = 0;
-    loss.backward();
-    for (std::size_t i = 0; i < final_.size(); ++i) {
-      if (final_[i]) continue;
-      gradients_[i].zero_();  // the loss does not depend on it
-      gradient_is_final(i);
-    }
+    gradients_.backward(loss);
     for (auto& [input, tensor] : watched_) {
+      const at::Tensor gradient = std::exchange(tensor.mutable_grad(), {});
       input_gradients_[input] =
-          share(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+          share(gradient.defined() ? gradients_.moved_out(gradient) : at::zeros_like(tensor));
     }
     watched_.clear();
+    gradients_.finish();
   }
 
   /// Announces in the arena's order, whatever order torch chose.
@@ -298,8 +294,8 @@ class NetworkExecutor final : public GraphExecutor {
   std::vector<Step> steps_;
   std::vector<at::Tensor> values_, arguments_;
   std::vector<TensorView> input_views_;
-  std::vector<at::Tensor> leaves_, gradients_;  // in the arena's order
-  std::vector<bool> final_;
+  GradientMemory gradients_{[this](std::size_t index) { gradient_is_final(index); }};
+  std::vector<bool> final_;  // of the parameters, in the arena's order
   std::size_t announced_ = 0;
   std::map<std::string, at::Tensor> watched_;
   std::map<std::string, Tensor, std::less<>> input_gradients_;

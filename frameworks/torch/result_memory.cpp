@@ -34,6 +34,11 @@ class ServedBlocks {
     --count_;
     return true;
   }
+  bool contains(const void* block) {
+    if (count_ == 0) return false;
+    const std::lock_guard lock(mutex_);
+    return std::ranges::find(blocks_, block) != blocks_.end();
+  }
 
  private:
   std::mutex mutex_;
@@ -108,6 +113,8 @@ bool ResultMemory::lies_in_offer(const at::Tensor& tensor) const {
   }
   return false;
 }
+
+bool ResultMemory::is_lent(const void* block) { return served().contains(block); }
 
 void ResultMemory::deliver(at::ArrayRef<at::Tensor> results) {
   current = outer_;

@@ -32,6 +32,9 @@ class ResultMemory {
   /// Stops offering, then puts `results[i]` into the `i`th target. Undefined pairs are passed over.
   void deliver(at::ArrayRef<at::Tensor> results);
 
+  /// True while torch holds a tensor in an offered block.
+  [[nodiscard]] static bool is_lent(const void* block);
+
   /// Once, while the plug-in is loaded: puts the allocator that knows of offers before torch's own.
   static void install();
 

@@ -6,6 +6,9 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include <Eigen/Core>
 
+#include <string>
+
+#include "d5/core/environment.hpp"
 #include "d5/core/threads.hpp"
 
 namespace d5 {
@@ -26,6 +29,13 @@ void add_product(const MatrixView<const T>& a, const MatrixView<const T>& b, con
   View<T, Eigen::RowMajor> sum(c.data, c.rows, c.columns, Eigen::OuterStride<>(c.stride));
   sum.noalias() += alpha * left * right;
 }
+
+[[maybe_unused]] const bool noted = [] {
+  note_library("Eigen", std::to_string(EIGEN_WORLD_VERSION) + "." +
+                            std::to_string(EIGEN_MAJOR_VERSION) + "." +
+                            std::to_string(EIGEN_MINOR_VERSION));
+  return true;
+}();
 
 void follow_thread_setting() {
   [[maybe_unused]] static const bool once = [] {

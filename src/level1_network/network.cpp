@@ -9,6 +9,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/onnx/visitor.hpp"
+#include "level1_network/network_file.hpp"
 #include "level1_network/parameter_layout.hpp"
 
 namespace d5 {
@@ -76,7 +77,19 @@ Network::Network(onnx::Model model) : state_(std::make_shared<State>()) {
   for (std::string& name : trainable_initializers(graph)) {
     state_->trainable.insert(std::move(name));
   }
+  const auto updates = take_updates(model);
   state_->model = std::move(model);
+  for (const auto& [constant, output] : updates) {
+    state_->trainable.erase(constant);
+    try {
+      add_update(constant, output);
+    } catch (const Error& error) {
+      throw FormatError(
+          fmt::format("network '{}': its metadata say that '{}' is overwritten with "
+                      "'{}': {}",
+                      printable(name()), printable(constant), printable(output), error.what()));
+    }
+  }
 }
 
 void Network::add_input(const std::string& name, DType dtype, std::vector<onnx::Dim> dims) {

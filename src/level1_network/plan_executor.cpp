@@ -74,6 +74,15 @@ class PlanExecutor final : public GraphExecutor {
                     printable(name)));
   }
 
+  ValueMap state() const override { return {{"runs", Tensor::scalar(std::int64_t{state_.run})}}; }
+  void restore(const ValueMap& state) override {
+    const auto runs = state.find("runs");
+    if (runs == state.end()) {
+      throw NotFound("the executor's state lacks 'runs': another kind of executor saved it");
+    }
+    state_.run = static_cast<std::uint32_t>(runs->second.tensor().item<std::int64_t>());
+  }
+
   Network& network() override { return network_; }
   EventList& events() override { return events_; }
   std::string framework() const override { return framework_; }

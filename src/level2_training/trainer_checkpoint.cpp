@@ -13,7 +13,7 @@ namespace d5 {
 namespace {
 
 const std::string kParameter = "parameter/", kConstant = "constant/", kOptimizer = "optimizer/",
-                  kMetric = "metric/";
+                  kExecutor = "executor/", kMetric = "metric/";
 
 /// Names of tensors that are no parameters but may change: running statistics.
 std::vector<std::string> constants(Network& network) {
@@ -48,15 +48,14 @@ void Trainer::save_checkpoint(const std::string& path) {
   for (const std::string& name : constants(network)) {
     checkpoint.tensors[kConstant + name] = network.fetch(name);
   }
-  for (const auto& [name, value] : optimizer_.state())
-    checkpoint.tensors[kOptimizer + name] = value;
+  const auto add = [&](const std::string& prefix, const ValueMap& state) {
+    for (const auto& [name, value] : state) checkpoint.tensors[prefix + name] = value;
+  };
+  add(kOptimizer, optimizer_.state());
+  add(kExecutor, optimizer_.executor().state());
   std::vector<TrainingMetric*> metrics;
   events_.collect(metrics);
-  for (const auto* metric : metrics) {
-    for (const auto& [name, value] : metric->state()) {
-      checkpoint.tensors[kMetric + metric->name() + "/" + name] = value;
-    }
-  }
+  for (const auto* metric : metrics) add(kMetric + metric->name() + "/", metric->state());
   write_checkpoint(checkpoint, path);
 }
 
@@ -88,6 +87,7 @@ void Trainer::resume(const std::string& path) {
     }
   }
   optimizer_.restore(below(checkpoint.tensors, kOptimizer));
+  optimizer_.executor().restore(below(checkpoint.tensors, kExecutor));
   for (Parameter& parameter : network.parameters()) {
     parameter.value.copy_from(parameters.find(parameter.name)->second.tensor());
   }

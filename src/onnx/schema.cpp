@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/onnx/schema.hpp"
 
+#include <fmt/format.h>
+#include <google/protobuf/stubs/common.h>
+#include <onnx/common/version.h>
 #include <onnx/defs/schema.h>
+
+#include "d5/core/environment.hpp"
 
 namespace d5::onnx {
 namespace {
+
+[[maybe_unused]] const bool noted = [] {
+  constexpr int v = GOOGLE_PROTOBUF_VERSION;
+  note_library("ONNX", ::onnx::LAST_RELEASE_VERSION);
+  note_library("Protobuf", fmt::format("{}.{}.{}", v / 1000000, v / 1000 % 1000, v % 1000));
+  return true;
+}();
 
 AttributeKind kind_of(::onnx::AttributeProto::AttributeType type) {
   switch (type) {

@@ -5,10 +5,12 @@
 //   dump_model MODEL BATCH FOLDER
 //
 // FOLDER gets model.onnx, image.pb, label.pb, and in float32/ and float64/, computed in these types
-// from the same values: logits.pb, loss.pb, gradient/<parameter>.pb.
+// from the same values: logits.pb, loss.pb, gradient/<parameter>.pb, and choice/<tensor>.pb, the
+// inputs of rectifiers and maxima.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <set>
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/random.hpp"
@@ -50,12 +52,23 @@ void write(const std::string& folder, const std::string& name, const d5::Value& 
   d5::write_file(folder + "/" + name + ".pb", d5::onnx::serialize_value(value, name));
 }
 
+std::set<std::string> chosen_from(const d5::Network& network) {
+  std::set<std::string> names;
+  for (const auto& node : network.graph().nodes) {
+    if (node.op_type == "Relu" || node.op_type == "MaxPool") names.insert(node.inputs.front());
+  }
+  return names;
+}
+
 /// Runs and writes outputs and gradients, the latter below "gradient".
 void run(d5::Network network, const d5::ValueMap& inputs, const std::string& folder) {
   std::filesystem::create_directories(folder + "/gradient");
+  std::filesystem::create_directories(folder + "/choice");
+  const auto choices = chosen_from(network);
+  for (const auto& name : choices) network.add_output(name);
   const auto executor = d5::make_executor(network);
   for (const auto& [name, value] : executor->inference_and_backprop(inputs, "loss")) {
-    write(folder, name, value);
+    write(folder, (choices.contains(name) ? "choice/" : "") + name, value);
   }
   for (const auto& parameter : network.parameters()) {
     write(folder, "gradient/" + parameter.name, parameter.gradient);
@@ -78,9 +91,10 @@ int main(int argc, char** argv) try {
   d5::ValueMap inputs = {{"image", random_image(network, batch)}, {"label", label}};
   network.save(folder + "/model.onnx");
   for (const auto& [name, value] : inputs) write(folder, name, value);
+  const d5::Network wide = widened(network);
   run(network, inputs, folder + "/float32");
   inputs["image"] = widened(inputs["image"].tensor());
-  run(widened(network), inputs, folder + "/float64");
+  run(wide, inputs, folder + "/float64");
   return 0;
 } catch (const std::exception& error) {
   std::cerr << "dump_model: " << error.what() << '\n';

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level1_network/network.hpp"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "d5/core/error.hpp"
+#include "d5/onnx/file.hpp"
 
 namespace {
 
@@ -104,4 +108,26 @@ TEST_CASE("a loaded graph's parameters are what an operator can differentiate") 
   CHECK(network.is_parameter("w"));
   CHECK_FALSE(network.is_parameter("shape"));
   CHECK_FALSE(network.is_parameter("unread"));
+}
+
+TEST_CASE("updates of constants survive a file, and one that cannot be followed is refused") {
+  d5::Network network("mean");
+  network.add_input("x", DType::float32, {2});
+  network.add_constant("mean", Tensor::zeros(DType::float32, {2}));
+  network.add_node("Add", {"x", "mean"}, {"sum"});
+  network.add_output("sum");
+  network.add_update("mean", "sum");
+  const auto path = (std::filesystem::temp_directory_path() /
+                     ("d5-network-test-" + std::to_string(::getpid()) + ".onnx"))
+                        .string();
+  network.save(path);
+  const d5::Network loaded = d5::Network::load(path);
+  CHECK(loaded.updates() == network.updates());
+  CHECK(loaded.model().metadata.empty());
+
+  d5::onnx::Model model = network.model();
+  model.metadata["d5.update.mean"] = "nothing";
+  d5::onnx::save(model, path);
+  CHECK_THROWS_AS(d5::Network::load(path), d5::FormatError);
+  std::filesystem::remove(path);
 }

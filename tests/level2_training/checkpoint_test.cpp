@@ -37,8 +37,8 @@ void put(const std::string& path, const std::string& content) {
 
 /// 40 points in batches of 6, so that every epoch has a short tail.
 struct Run {
-  explicit Run(TrainerOptions options, const std::string& name = "adam")
-      : optimizer(test::points_optimizer(name)),
+  explicit Run(TrainerOptions options, const std::string& name = "adam", float dropped = 0)
+      : optimizer(test::points_optimizer(name, {}, dropped)),
         train(samplers().at("shuffle").make(test::points(40), {.batch_size = 6, .seed = 5})),
         test(samplers().at("ordered").make(test::points(30, 2), {.batch_size = 30})),
         trainer(*optimizer, *train, test.get(), std::move(options)) {
@@ -139,6 +139,18 @@ TEST_CASE("a resumed run ends with the bits of one that was never interrupted") 
       CHECK(second.accuracy->samples() == whole.accuracy->samples());
     }
   }
+}
+
+TEST_CASE("a resumed run drops the values that an uninterrupted one drops") {
+  const Folder folder;
+  Run whole({.epochs = 3}, "sgd", 0.5f);
+  whole.trainer.run();
+  Run first({.epochs = 3, .most_batches = 9, .checkpoint = folder.file("c")}, "sgd", 0.5f);
+  first.trainer.run();
+  Run second({.epochs = 3}, "sgd", 0.5f);
+  second.trainer.resume(folder.file("c"));
+  second.trainer.run();
+  CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
 }
 
 TEST_CASE("a finished run that is resumed does nothing more") {

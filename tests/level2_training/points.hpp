@@ -33,8 +33,8 @@ inline std::shared_ptr<const Dataset> points(std::int64_t count, std::uint64_t s
                     {"label", Tensor::vector(labels)}});
 }
 
-/// Two layers that tell the three classes apart.
-inline Network points_network(std::uint64_t seed = 1) {
+/// Two layers that tell the three classes apart; `dropped` of the inner values are, at random.
+inline Network points_network(std::uint64_t seed = 1, float dropped = 0) {
   RandomStream random(seed);
   const auto normal = [&](Shape shape) {
     Tensor tensor = Tensor::empty(DType::float32, shape);
@@ -50,7 +50,12 @@ inline Network points_network(std::uint64_t seed = 1) {
   network.add_parameter("b2", normal({3}));
   network.add_node("Gemm", {"x", "w1", "b1"}, {"h"});
   network.add_node("Relu", {"h"}, {"r"});
-  network.add_node("Gemm", {"r", "w2", "b2"}, {"logits"});
+  if (dropped > 0) {
+    network.add_constant("ratio", Tensor::scalar(dropped));
+    network.add_constant("training", Tensor::scalar(true));
+    network.add_node("Dropout", {"r", "ratio", "training"}, {"d"});
+  }
+  network.add_node("Gemm", {dropped > 0 ? "d" : "r", "w2", "b2"}, {"logits"});
   network.add_node("SoftmaxCrossEntropyLoss", {"logits", "label"}, {"loss"});
   network.add_output("logits");
   network.add_output("loss");
@@ -58,8 +63,9 @@ inline Network points_network(std::uint64_t seed = 1) {
 }
 
 inline std::unique_ptr<Optimizer> points_optimizer(const std::string& name,
-                                                   const Settings& settings = {}) {
-  return optimizers().at(name).make(make_executor(points_network()), "loss", settings);
+                                                   const Settings& settings = {},
+                                                   float dropped = 0) {
+  return optimizers().at(name).make(make_executor(points_network(1, dropped)), "loss", settings);
 }
 
 /// All parameters, one after another.

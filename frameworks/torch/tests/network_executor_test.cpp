@@ -81,6 +81,66 @@ TEST_CASE("gradients are announced once each, in the order of the arena") {
   for (std::size_t i = 0; i < ready->order.size(); ++i) CHECK(ready->order[i] == i);
 }
 
+TEST_CASE("gradients arrive whole where several tensors fit one place") {
+  // Both layers share their weight; all weights, biases and activations have nine elements.
+  const auto make = [] {
+    Network network("squares");
+    network.add_input("x", DType::float32, {3, 3});
+    network.add_input("label", DType::int64, {3});
+    RandomStream random(9);
+    for (const std::string name : {"w", "v", "b", "unused"}) {
+      Tensor value = Tensor::empty(DType::float32, {3, 3});
+      for (float& element : value.span<float>()) element = random.normal();
+      network.add_parameter(name, value);
+    }
+    network.add_node("Gemm", {"x", "w", "b"}, {"h1"});
+    network.add_node("Gemm", {"h1", "w", "b"}, {"h2"});
+    network.add_node("Mul", {"h2", "v"}, {"h3"});
+    network.add_node("Add", {"h3", "v"}, {"logits"});
+    network.add_node("Relu", {"unused"}, {"aside"});
+    network.add_node("SoftmaxCrossEntropyLoss", {"logits", "label"}, {"loss"});
+    for (const char* name : {"logits", "aside", "loss"}) network.add_output(name);
+    return network;
+  };
+  Tensor x = Tensor::empty(DType::float32, {3, 3});
+  RandomStream random(10);
+  for (float& element : x.span<float>()) element = random.normal();
+  const ValueMap inputs{{"x", x}, {"label", Tensor::vector<std::int64_t>({0, 1, 2})}};
+  const auto subject = own_executor(make(), {.input_gradients = {"x"}});
+  const auto reference = make_executor(make(), {.input_gradients = {"x"}});
+  for (int run = 0; run < 3; ++run) {
+    check(test_executor_backprop(*subject, *reference, inputs, "loss", kTolerance));
+    CHECK(compare_values(subject->input_gradient("x"), reference->input_gradient("x"), kTolerance)
+              .equal);
+  }
+}
+
+TEST_CASE("a restored executor draws the random numbers that would have come next") {
+  const auto make = [] {
+    Network network("dropout");
+    network.add_input("x", DType::float32, {100});
+    network.add_constant("ratio", Tensor::scalar(0.5f));
+    network.add_constant("training", Tensor::scalar(true));
+    network.add_node("Dropout", {"x", "ratio", "training"}, {"y"});
+    network.add_output("y");
+    return network;
+  };
+  Tensor x = Tensor::zeros(DType::float32, {100});
+  for (float& element : x.span<float>()) element = 1;
+  const auto run = [&](GraphExecutor& executor) {
+    const auto y = executor.inference({{"x", x}}).at("y").tensor().span<float>();
+    return std::vector<float>(y.begin(), y.end());
+  };
+  const auto first = own_executor(make()), second = own_executor(make());
+  const auto once = run(*first);
+  const ValueMap state = first->state();
+  const auto twice = run(*first);
+  CHECK(once != twice);
+  second->restore(state);
+  CHECK(run(*second) == twice);
+  CHECK_THROWS_AS(second->restore({}), NotFound);
+}
+
 TEST_CASE("the gradient of an input is given where it was asked for") {
   const auto subject = own_executor(lenet(), {.input_gradients = {"image"}});
   const auto reference = make_executor(lenet(), {.input_gradients = {"image"}});

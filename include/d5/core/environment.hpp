@@ -31,7 +31,7 @@ struct Environment {
 /// Looks at this machine now.
 [[nodiscard]] Environment environment();
 
-/// Adds a library to every later record: each level names what it links.
+/// Adds a library to every later record: files that compute with one name it.
 void note_library(const std::string& name, const std::string& version);
 
 }  // namespace d5

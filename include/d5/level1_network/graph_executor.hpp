@@ -34,6 +34,11 @@ class GraphExecutor {
   /// options. Throws: NotFound.
   [[nodiscard]] virtual const Tensor& input_gradient(std::string_view name) const = 0;
 
+  /// What it needs, besides the network, to go on after a pause as if there had been none: its
+  /// place in random streams. Throws: NotFound, TypeError for a state that another kind gave.
+  [[nodiscard]] virtual ValueMap state() const { return {}; }
+  virtual void restore(const ValueMap&) {}
+
   [[nodiscard]] virtual Network& network() = 0;
   [[nodiscard]] virtual EventList& events() = 0;
   [[nodiscard]] virtual std::string framework() const = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "d5/core/environment.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "level3_distributed/transport/launcher.hpp"
 #include "level3_distributed/transport/mpi_communicator.hpp"
@@ -10,6 +11,14 @@
 #include "level3_distributed/transport/single_process.hpp"
 
 namespace d5 {
+namespace {
+
+[[maybe_unused]] const bool noted = [] {
+  note_library("MPI", transport().description);
+  return true;
+}();
+
+}  // namespace
 
 TransportInfo transport() {
   char version[MPI_MAX_LIBRARY_VERSION_STRING];

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "result_memory.hpp"
+
+namespace d5::torch {
+
+/// Brings the gradients that autograd computes into d5's gradient arena, mostly without a copy.
+///
+/// Autograd allocates a gradient itself, while the node that makes it runs backward. From then on
+/// the gradient's place in the arena is on offer (`ResultMemory`); autograd gives the tensor away
+/// unseen, and what lies elsewhere is copied.
+///
+///     memory.add(leaf, place);                 // once a parameter
+///     memory.expect(result, {0, 1});           // forward: `result` was made from these parameters
+///     memory.backward(loss);                   // most gradients arrive
+///     memory.finish();                         // all have
+///
+/// Thread safety: none; backward runs on the thread that calls it, as it does on a CPU.
+class GradientMemory {
+ public:
+  /// `ready(i)` is called once a parameter and run, as soon as the gradient lies in its place.
+  explicit GradientMemory(std::function<void(std::size_t)> ready) : ready_(std::move(ready)) {}
+  GradientMemory(const GradientMemory&) = delete;
+  GradientMemory& operator=(const GradientMemory&) = delete;
+
+  /// `leaf` requires a gradient; `place` is dense and of the same shape and type.
+  void add(const at::Tensor& leaf, at::Tensor place);
+  void clear();
+
+  /// `result` was made directly from these parameters, given by their indices.
+  void expect(const at::Tensor& result, std::span<const std::size_t> parameters);
+  void backward(const at::Tensor& loss);
+  /// Brings the rest, when nothing of torch's lies in the arena any more; zero for parameters that
+  /// the loss does not depend on.
+  void finish();
+  /// A tensor that may lie in the arena, on memory of its own.
+  [[nodiscard]] at::Tensor moved_out(at::Tensor tensor) const;
+
+ private:
+  struct Place {
+    at::Tensor leaf, gradient;
+    bool is_final = false;
+  };
+  /// A gradient whose place another tensor of torch still occupies.
+  struct Waiting {
+    std::size_t index;
+    at::Tensor gradient;
+  };
+  struct LeafHook;
+  struct NodeHook;
+
+  void offer(std::span<const std::size_t> parameters);
+  void settle(std::size_t index);
+  void settle_waiting();
+
+  std::function<void(std::size_t)> ready_;
+  std::vector<Place> places_;
+  std::vector<Waiting> waiting_;
+  std::optional<ResultMemory> offers_;
+};
+
+}  // namespace d5::torch
