@@ -4,34 +4,48 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
-#include <set>
+#include <optional>
 
 namespace d5::app {
 namespace {
 
-/// What identifies a measurement besides its conditions that d5 chose itself.
-std::string key_of(const Measurement& m, bool with_framework) {
-  std::string key = m.level + '\n' + m.subject + '\n' + m.metric + '\n' + m.unit + '\n';
-  if (with_framework) key += m.framework;
-  for (const char* name :
-       {"pass", "batch", "test", "output", "cache", "threads", "rank", "ranks"}) {
-    const auto place = m.conditions.find(name);
-    key += '\n';
-    if (place != m.conditions.end()) key += place->second;
-  }
-  return key;
-}
+/// Conditions that may be what is compared, and those that say what was measured.
+constexpr std::array kMayDiffer{"level", "framework", "ranks", "threads", "batch", "cache"};
+constexpr std::array kMustAgree{"pass", "test", "output", "rank"};
 
-bool share_a_framework(const Results& a, const Results& b) {
-  std::set<std::string> in_a;
-  for (const auto& m : a.measurements) in_a.insert(m.framework);
-  return std::ranges::any_of(b.measurements,
-                             [&](const Measurement& m) { return in_a.contains(m.framework); });
+std::string condition(const Measurement& m, const std::string& name) {
+  if (name == "level") return m.level;
+  if (name == "framework") return m.framework;
+  const auto place = m.conditions.find(name);
+  return place == m.conditions.end() ? "" : place->second;
 }
 
 bool comparable(const Measurement& m) {
   return !m.samples.empty() && (m.status == Status::passed || m.status == Status::mistrusted);
+}
+
+/// Its one value in all measurements that can be compared; nothing if there are several.
+std::optional<std::string> only_value(const Results& results, const std::string& name) {
+  std::optional<std::string> value;
+  for (const auto& m : results.measurements) {
+    if (!comparable(m)) continue;
+    if (value && *value != condition(m, name)) return {};
+    value = condition(m, name);
+  }
+  return value;
+}
+
+std::string key_of(const Measurement& m, const std::vector<Difference>& but) {
+  std::string key = m.subject + '\n' + m.metric + '\n' + m.unit;
+  for (const char* name : kMustAgree) key += '\n' + condition(m, name);
+  for (const char* name : kMayDiffer) {
+    if (std::ranges::find(but, name, &Difference::name) == but.end()) {
+      key += '\n' + condition(m, name);
+    }
+  }
+  return key;
 }
 
 ResultPair make_pair_of(const Measurement& a, const Measurement& b) {
@@ -50,6 +64,7 @@ std::string verdict_on(const ResultPair& pair) {
   if (pair.a.status == Status::mistrusted || pair.b.status == Status::mistrusted) {
     return "mistrusted";
   }
+  if (!pair.has_interval()) return "too few samples";
   const bool above = pair.interval.low > 1, below = pair.interval.high < 1;
   if (!above && !below) return "same within noise";
   if (pair.a.direction == Direction::neither) return "differs";
@@ -58,21 +73,32 @@ std::string verdict_on(const ResultPair& pair) {
 
 }  // namespace
 
+bool ResultPair::has_interval() const { return interval.low <= interval.high; }
+
 bool ResultPair::worse_by(double limit) const {
   if (a.direction == Direction::lower_is_better) return interval.low > limit;
   if (a.direction == Direction::higher_is_better) return interval.high < 1 / limit;
   return false;
 }
 
+std::vector<Difference> differences(const Results& a, const Results& b) {
+  std::vector<Difference> result;
+  for (const char* name : kMayDiffer) {
+    const auto in_a = only_value(a, name), in_b = only_value(b, name);
+    if (in_a && in_b && *in_a != *in_b) result.push_back({name, *in_a, *in_b});
+  }
+  return result;
+}
+
 std::vector<ResultPair> compare_results(const Results& a, const Results& b) {
-  const bool with_framework = share_a_framework(a, b);
+  const auto but = differences(a, b);
   std::map<std::string, const Measurement*> in_b;
   for (const auto& m : b.measurements) {
-    if (comparable(m)) in_b.emplace(key_of(m, with_framework), &m);
+    if (comparable(m)) in_b.emplace(key_of(m, but), &m);
   }
   std::vector<ResultPair> pairs;
   for (const auto& m : a.measurements) {
-    const auto place = in_b.find(key_of(m, with_framework));
+    const auto place = in_b.find(key_of(m, but));
     if (comparable(m) && place != in_b.end()) pairs.push_back(make_pair_of(m, *place->second));
   }
   return pairs;
@@ -88,7 +114,9 @@ TextTable to_table(const std::vector<ResultPair>& pairs) {
                pair.a.metric, with_prefix(summarise(pair.a.samples).median, pair.a.unit),
                with_prefix(summarise(pair.b.samples).median, pair.b.unit),
                fmt::format("{:.3f}", pair.ratio),
-               fmt::format("[{:.3f}, {:.3f}]", pair.interval.low, pair.interval.high),
+               pair.has_interval()
+                   ? fmt::format("[{:.3f}, {:.3f}]", pair.interval.low, pair.interval.high)
+                   : "",
                fmt::format("{:.2g}", pair.p_value), verdict_on(pair)});
   }
   return table;

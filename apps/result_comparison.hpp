@@ -17,13 +17,21 @@ struct ResultPair {
   Interval interval{1, 1};  ///< of the ratio, at least 95%
   double p_value = 1;       ///< of the rank test
 
+  /// Not with fewer samples than an interval of the median takes.
+  [[nodiscard]] bool has_interval() const;
   /// Whether b is surely worse than a by more than the factor `limit`, whatever the direction.
   [[nodiscard]] bool worse_by(double limit) const;
 };
 
-/// The measurements that both hold, in the order of `a`: level, subject, metric and framework
-/// agree, and the conditions that a user chose. If no framework is in both, it need not agree: then
-/// two frameworks are compared.
+/// What all of a and all of b were made with, where that differs: what the user compares.
+struct Difference {
+  std::string name;  ///< level, framework, ranks, threads, batch, cache
+  std::string a, b;
+};
+[[nodiscard]] std::vector<Difference> differences(const Results& a, const Results& b);
+
+/// The measurements that both hold, in the order of `a`: subject and metric agree, and so do the
+/// level, the framework and the conditions that a user chose, except for `differences`.
 ///
 /// They were not measured interleaved, so the interval of the ratio is joined from intervals
 /// of 97.5% of both medians (Bonferroni's inequality), and a machine that changed in between is

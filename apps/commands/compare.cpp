@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <tuple>
 
 #include "apps/comparison_records.hpp"
 #include "apps/model_argument.hpp"
@@ -99,6 +98,10 @@ std::vector<Measurement> run_both(const Options& options) {
   return results;
 }
 
+std::string or_none(const std::string& value) {
+  return value.empty() ? "none said" : printable(value);
+}
+
 int compare_files(const Options& options) {
   if (!options.out.empty()) {
     throw ValueError(
@@ -110,16 +113,21 @@ int compare_files(const Options& options) {
   if (pairs.empty()) {
     throw ValueError(
         fmt::format("compare: no measurement is in both '{}' and '{}'; they must agree "
-                    "in subject, metric and conditions",
+                    "in subject and metric, and where one holds several frameworks, ranks, "
+                    "threads, batches or caches, in these",
                     printable(options.a), printable(options.b)));
   }
-  for (const auto& [what, in_a, in_b] :
-       {std::tuple{"machine", a.environment.hostname, b.environment.hostname},
-        std::tuple{"processor", a.environment.cpu, b.environment.cpu},
-        std::tuple{"compiler", a.environment.compiler, b.environment.compiler}}) {
-    if (in_a == in_b || options.quiet) continue;
-    fmt::print(stderr, "d5: note: the {} differs: {} and {}\n", what, printable(in_a),
-               printable(in_b));
+  auto differing = app::differences(a, b);
+  const auto add = [&](const char* what, const std::string& in_a, const std::string& in_b) {
+    if (in_a != in_b) differing.push_back({what, in_a, in_b});
+  };
+  add("machine", a.environment.hostname, b.environment.hostname);
+  add("processor", a.environment.cpu, b.environment.cpu);
+  add("compiler", a.environment.compiler, b.environment.compiler);
+  for (const auto& [what, in_a, in_b] : differing) {
+    if (options.quiet) break;
+    fmt::print(stderr, "d5: note: A and B differ in {}: {} and {}\n", what, or_none(in_a),
+               or_none(in_b));
   }
   fmt::print("{}", to_table(pairs).to_text(options.format));
   const bool failed = options.fail_above > 0 && std::ranges::any_of(pairs, [&](const auto& pair) {

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <span>
 
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
@@ -13,6 +15,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/file.hpp"
 
 namespace d5::command {
 namespace {
@@ -25,16 +28,25 @@ constexpr const char* kExamples =
 
 struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {};
 
-app::TextTable nodes_of(const Network& network, const std::vector<std::string>& words) {
+/// A network built by code declares no types of inner tensors: a file of it has them inferred.
+onnx::Model with_types(const Network& network) {
+  const bool known = std::ranges::all_of(network.graph().outputs, [](const auto& output) {
+    return output.type.kind != ValueKind::none;
+  });
+  if (known) return network.model();
+  const std::string file = onnx::serialize(network.model());
+  return onnx::parse(std::as_bytes(std::span(file)), network.name());
+}
+
+app::TextTable nodes_of(const onnx::Graph& graph, const std::vector<std::string>& words) {
   std::map<std::string, std::string> types;
-  for (const auto* list :
-       {&network.graph().inputs, &network.graph().values, &network.graph().outputs}) {
+  for (const auto* list : {&graph.inputs, &graph.values, &graph.outputs}) {
     for (const auto& info : *list) types[info.name] = onnx::to_string(info.type);
   }
   std::vector<std::string> columns{"node", "operator", "inputs", "outputs", "type"};
   columns.insert(columns.end(), words.begin(), words.end());
   app::TextTable table(columns);
-  for (const auto& node : network.graph().nodes) {
+  for (const auto& node : graph.nodes) {
     std::vector<std::string> row{
         node.name,
         fmt::format("{}{}@{}", node.domain.empty() ? "" : node.domain + ".", node.op_type,
@@ -51,7 +63,7 @@ app::TextTable nodes_of(const Network& network, const std::vector<std::string>& 
   return table;
 }
 
-app::TextTable summary_of(Network& network, const std::string& model) {
+app::TextTable summary_of(Network& network, const onnx::Graph& graph, const std::string& model) {
   std::int64_t elements = 0;
   double bytes = 0;
   for (const auto& parameter : network.parameters()) {
@@ -64,14 +76,14 @@ app::TextTable summary_of(Network& network, const std::string& model) {
   for (const auto& [domain, version] : network.model().opset_imports) {
     table.add({"opset " + (domain.empty() ? "ai.onnx" : domain), fmt::format("{}", version)});
   }
-  for (const auto& info : network.graph().inputs) {
-    if (network.graph().initializers.contains(info.name)) continue;
+  for (const auto& info : graph.inputs) {
+    if (graph.initializers.contains(info.name)) continue;
     table.add({"input " + info.name, onnx::to_string(info.type)});
   }
-  for (const auto& info : network.graph().outputs) {
+  for (const auto& info : graph.outputs) {
     table.add({"output " + info.name, onnx::to_string(info.type)});
   }
-  table.add({"nodes", fmt::format("{}", network.graph().nodes.size())});
+  table.add({"nodes", fmt::format("{}", graph.nodes.size())});
   table.add({"parameters", fmt::format("{} tensors, {} elements, {}", network.parameters().size(),
                                        elements, with_prefix(bytes, "B"))});
   return table;
@@ -80,10 +92,11 @@ app::TextTable summary_of(Network& network, const std::string& model) {
 int run(const Options& options) {
   app::apply(options);
   Network network = app::open_network(options, {.seed = options.seed});
+  const onnx::Graph graph = with_types(network).graph;
   if (options.format == app::Format::table) {
-    fmt::print("{}\n", summary_of(network, options.model).to_text(options.format));
+    fmt::print("{}\n", summary_of(network, graph, options.model).to_text(options.format));
   }
-  fmt::print("{}", nodes_of(network, options.frameworks).to_text(options.format));
+  fmt::print("{}", nodes_of(graph, options.frameworks).to_text(options.format));
   return app::kPassed;
 }
 

@@ -120,6 +120,7 @@ TEST_CASE("net show tells nodes and parameters of a built-in network") {
   CHECK(run.status == 0);
   CHECK_THAT(run.out, Contains("61706 elements"));
   CHECK_THAT(run.out, Contains("Conv@") && Contains("MaxPool@") && Contains("Gemm@"));
+  CHECK_THAT(run.out, Contains("float32 Nx16x10x10") && !Contains("unknown"));
 }
 
 TEST_CASE("net run prints the outputs of a file, and of a folder's own inputs") {
@@ -162,6 +163,33 @@ TEST_CASE("compare finds the ratio of two results files, and fails above a limit
   const auto same =
       run_d5("compare " + (folder / "a.json") + " " + (folder / "a.json") + " --format json");
   CHECK(nlohmann::json::parse(same.out).at(0).at("verdict") == "same within noise");
+}
+
+TEST_CASE("compare pairs results of one rank with those of two, and says what differs") {
+  const TemporaryFolder folder;
+  Measurement one = timed("reference", around(2.0)), two = timed("torch", around(1.0));
+  one.level = "training";
+  two.level = "distributed training";
+  two.conditions["ranks"] = "2";
+  Measurement of_rank = two;
+  of_rank.conditions["rank"] = "1";
+  write_results({environment(), {one}}, folder / "one.json");
+  write_results({environment(), {two, of_rank}}, folder / "two.json");
+  const auto run =
+      run_d5("compare " + (folder / "one.json") + " " + (folder / "two.json") + " --format json");
+  CHECK(run.status == 0);
+  const auto rows = nlohmann::json::parse(run.out);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows.at(0).at("B / A") == "0.500");
+  CHECK_THAT(run.err, Contains("ranks: none said and 2") && Contains("reference and torch"));
+
+  // Both frameworks in both files: none of them is taken for the other.
+  Measurement slow = timed("torch", around(4.0));
+  write_results({environment(), {timed("reference", around(1.0)), slow}}, folder / "one.json");
+  write_results({environment(), {slow}}, folder / "two.json");
+  const auto same =
+      run_d5("compare " + (folder / "one.json") + " " + (folder / "two.json") + " --format json");
+  CHECK(nlohmann::json::parse(same.out).at(0).at("B / A") == "1.000");
 }
 
 TEST_CASE("compare of files that share nothing says so") {

@@ -43,6 +43,8 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"op check 'Relu 2xx3'", "column 8"},
       {"op check 'Relu 2' --device gpu", "gpu"},
       {"op bench 'Relu 2' --metrics tme", "tme"},
+      {"op check 'Relu 2' --framework refrence", "did you mean reference"},
+      {"net show lenet --framework reference+trch", "trch"},
       {"op check 'Relu 2' --load /no/such/library.so", "/no/such/library.so"},
       {"train no-such-recipe", "no-such-recipe"},
       {"train mnist-lenet-quick --set training.epochz=1", "epochs"},
@@ -68,6 +70,7 @@ TEST_CASE("env names the processor, the absent devices and why, as text and as J
   const auto text = run_d5("env");
   CHECK(text.status == 0);
   CHECK_THAT(text.out, Contains("processor") && Contains("framework reference"));
+  CHECK_THAT(text.out, Contains("library ONNX") && Contains("library Eigen"));
   const auto json = nlohmann::json::parse(run_d5("env --format json").out);
   CHECK(json.at("environment").at("cores").get<int>() >= 1);
   CHECK(json.at("measurements").empty());
