@@ -1,35 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mean over a sliding window (AveragePool), or over all of a channel (GlobalAveragePool).
 #include <algorithm>
-#include <optional>
 
-#include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/window.hpp"
+#include "level0_ops/pooling.hpp"
 
 namespace d5::ops {
 namespace {
 
-/// Shapes: x is N x C x spatial (one to three), y is N x C x output. Padding counts as zeros in the
-/// mean if count_include_pad says so, and not at all otherwise; what lies past it never counts.
-class AveragePool final : public Operator {
+/// Padding counts as zeros in the mean if count_include_pad says so, and not at all otherwise; what
+/// lies past it never counts.
+class AveragePool final : public detail::Pooling {
  public:
   explicit AveragePool(const onnx::nodes::GlobalAveragePool&) {}
   explicit AveragePool(const onnx::nodes::AveragePool& view)
-      : attributes_(WindowAttributes::of(view)), includes_padding_(view.count_include_pad() != 0) {}
-
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape& x = context.shape(0);
-    const Window w = window(context);
-    return {TensorDesc{context.dtype(0), w.output_shape(x[0], x[1])}};
-  }
-
-  void plan(PlanContext& context) override {
-    window_ = window(context);
-    const bool empty = context.input(0).elements() == 0 && context.output(0).elements() == 0;
-    planes_ = empty ? 0 : context.shape(0)[0] * context.shape(0)[1];
-  }
+      : Pooling(WindowAttributes::of(view)), includes_padding_(view.count_include_pad() != 0) {}
 
   void forward(OpContext& context) override {
     dispatch(FloatTypes{}, context.input(0).dtype(), context.who(), [&]<class T>() {
@@ -64,24 +50,10 @@ class AveragePool final : public Operator {
     });
   }
 
-  bool differentiable(std::size_t) const override { return true; }
   bool backward_needs_input(std::size_t) const override { return false; }
   bool backward_needs_output(std::size_t) const override { return false; }
 
-  Cost cost(const InferContext& context) const override {
-    Cost cost = Operator::cost(context);
-    const Window w = window(context);
-    cost.flop = double(context.shape(0)[0]) * double(context.shape(0)[1]) *
-                double(w.output_size()) * double(w.kernel_size());
-    return cost;
-  }
-
  private:
-  Window window(const InferContext& context) const {
-    if (!attributes_) return WindowAttributes::whole(context.shape(0), context.who());
-    return attributes_->resolve(context.shape(0), attributes_->kernel(), context.who());
-  }
-
   std::int64_t counted(const WindowAxis& axis, std::int64_t o) const {
     if (!includes_padding_) {
       const auto [begin, end] = axis.taps(o);
@@ -96,20 +68,7 @@ class AveragePool final : public Operator {
         1, counted(window_.axes[0], z) * counted(window_.axes[1], y) * counted(window_.axes[2], x));
   }
 
-  template <class F>
-  void for_each_plane(F&& f) const {
-    const std::int64_t work = window_.output_size() * window_.kernel_size();
-    const std::int64_t grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, work));
-    parallel_for(planes_, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t plane = begin; plane < end; ++plane) f(plane);
-    });
-  }
-
-  std::optional<WindowAttributes> attributes_;  ///< none: the window is all of a channel
   bool includes_padding_ = false;
-  // Of the plan:
-  Window window_;
-  std::int64_t planes_ = 0;
 };
 
 }  // namespace

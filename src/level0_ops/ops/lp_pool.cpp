@@ -4,40 +4,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/window.hpp"
+#include "level0_ops/pooling.hpp"
 
 namespace d5::ops {
 namespace {
 
 /// y = (sum of |x|^p)^(1/p)
-///
-/// Shapes: x is N x C x spatial (one to three), y is N x C x output.
-class LpPool final : public Operator {
+class LpPool final : public detail::Pooling {
  public:
   explicit LpPool(const onnx::nodes::GlobalLpPool& view) { set_power(view); }
-  explicit LpPool(const onnx::nodes::LpPool& view) : attributes_(WindowAttributes::of(view)) {
+  explicit LpPool(const onnx::nodes::LpPool& view) : Pooling(WindowAttributes::of(view)) {
     set_power(view);
-    if (attributes_->kernel().empty()) {
+    if (view.kernel_shape().value_or(std::vector<std::int64_t>{}).empty()) {
       throw FormatError(fmt::format("{}: attribute kernel_shape is required but missing",
                                     onnx::describe(view.node())));
     }
-  }
-
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape& x = context.shape(0);
-    const Window w = window(context);
-    return {TensorDesc{context.dtype(0), w.output_shape(x[0], x[1])}};
-  }
-
-  void plan(PlanContext& context) override {
-    window_ = window(context);
-    const bool empty = context.input(0).elements() == 0 && context.output(0).elements() == 0;
-    planes_ = empty ? 0 : context.shape(0)[0] * context.shape(0)[1];
   }
 
   void forward(OpContext& context) override {
@@ -46,7 +30,7 @@ class LpPool final : public Operator {
       const T* x = context.input(0).data<T>();
       T* y = context.output(0).data<T>();
       const A p = A(power_);
-      for_each_plane([&](std::int64_t plane) {
+      for_each_plane<kGrain>([&](std::int64_t plane) {
         const T* from = x + plane * window_.input_size();
         T* to = y + plane * window_.output_size();
         window_.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
@@ -66,7 +50,7 @@ class LpPool final : public Operator {
       const T* y = context.output(0).data<T>();
       const T* dy = context.grad_output(0).data<T>();
       T* dx = context.grad_input(0).data<T>();
-      for_each_plane([&](std::int64_t plane) {
+      for_each_plane<kGrain>([&](std::int64_t plane) {
         const T* from = x + plane * window_.input_size();
         T* to = dx + plane * window_.input_size();
         std::fill_n(to, window_.input_size(), T(0));
@@ -82,7 +66,8 @@ class LpPool final : public Operator {
     });
   }
 
-  bool differentiable(std::size_t) const override { return true; }
+  /// Its work is powers, which flop does not count.
+  Cost cost(const InferContext& context) const override { return Operator::cost(context); }
 
  private:
   template <class View>
@@ -94,25 +79,8 @@ class LpPool final : public Operator {
     }
   }
 
-  Window window(const InferContext& context) const {
-    if (!attributes_) return WindowAttributes::whole(context.shape(0), context.who());
-    return attributes_->resolve(context.shape(0), attributes_->kernel(), context.who());
-  }
-
-  template <class F>
-  void for_each_plane(F&& f) const {
-    const std::int64_t work = window_.output_size() * window_.kernel_size();
-    const std::int64_t grain = std::max<std::int64_t>(1, 1024 / std::max<std::int64_t>(1, work));
-    parallel_for(planes_, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t plane = begin; plane < end; ++plane) f(plane);
-    });
-  }
-
-  std::optional<WindowAttributes> attributes_;  ///< none: the window is all of a channel
+  static constexpr std::int64_t kGrain = 1024;  // powers take long
   double power_ = 2;
-  // Of the plan:
-  Window window_;
-  std::int64_t planes_ = 0;
 };
 
 }  // namespace

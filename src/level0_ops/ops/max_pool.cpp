@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 
-#include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/window.hpp"
+#include "level0_ops/pooling.hpp"
 
 namespace d5::ops {
 namespace {
@@ -26,14 +24,14 @@ bool is_nan(T value) {
   }
 }
 
-/// Shapes: x is N x C x spatial (one to three), y and Indices are N x C x output. An index counts
-/// in all of x; column-major order concerns the spatial sizes alone. A NaN is the largest of all.
-class MaxPool final : public Operator {
+/// Indices have y's shape. An index counts in all of x; column-major order concerns the spatial
+/// sizes alone. A NaN is the largest of all.
+class MaxPool final : public detail::Pooling {
  public:
   /// GlobalMaxPool has no attributes.
   explicit MaxPool(const onnx::nodes::GlobalMaxPool&) {}
   explicit MaxPool(const onnx::nodes::MaxPool& view)
-      : attributes_(WindowAttributes::of(view)), wants_indices_(view.node().has_output(1)) {
+      : Pooling(WindowAttributes::of(view)), wants_indices_(view.node().has_output(1)) {
     const std::int64_t order = view.storage_order();
     if (order != 0 && order != 1) {
       throw ValueError(fmt::format("{}: storage_order is {}, expected 0 or 1",
@@ -43,16 +41,13 @@ class MaxPool final : public Operator {
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape y = window(context).output_shape(context.shape(0)[0], context.shape(0)[1]);
-    std::vector<ValueDesc> outputs{TensorDesc{context.dtype(0), y}};
-    if (attributes_) outputs.push_back(TensorDesc{DType::int64, y});
+    std::vector<ValueDesc> outputs = Pooling::infer(context);
+    if (!is_global()) outputs.push_back(TensorDesc{DType::int64, outputs[0].tensor.shape});
     return outputs;
   }
 
   void plan(PlanContext& context) override {
-    window_ = window(context);
-    const bool empty = context.input(0).elements() == 0 && context.output(0).elements() == 0;
-    planes_ = empty ? 0 : context.shape(0)[0] * context.shape(0)[1];
+    Pooling::plan(context);
     winners_ = context.save({DType::int64, context.output(0).shape});
     training_ = context.mode() == Mode::training;
   }
@@ -101,39 +96,16 @@ class MaxPool final : public Operator {
     });
   }
 
-  bool differentiable(std::size_t) const override { return true; }
   bool backward_needs_input(std::size_t) const override { return false; }
   bool backward_needs_output(std::size_t) const override { return false; }
 
-  Cost cost(const InferContext& context) const override {
-    Cost cost = Operator::cost(context);
-    const Window w = window(context);
-    cost.flop = double(context.shape(0)[0]) * double(context.shape(0)[1]) *
-                double(w.output_size()) * double(w.kernel_size());
-    return cost;
-  }
-
  private:
-  Window window(const InferContext& context) const {
-    if (!attributes_) return WindowAttributes::whole(context.shape(0), context.who());
-    return attributes_->resolve(context.shape(0), attributes_->kernel(), context.who());
-  }
-
   template <class T>
   static T lowest() {
     if constexpr (std::is_integral_v<T>)
       return std::numeric_limits<T>::lowest();
     else
       return T(-std::numeric_limits<Arithmetic<T>>::infinity());
-  }
-
-  template <class F>
-  void for_each_plane(F&& f) const {
-    const std::int64_t work = window_.output_size() * window_.kernel_size();
-    const std::int64_t grain = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, work));
-    parallel_for(planes_, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t plane = begin; plane < end; ++plane) f(plane);
-    });
   }
 
   std::int64_t index(std::int64_t plane, std::int64_t winner) const {
@@ -148,11 +120,8 @@ class MaxPool final : public Operator {
     return plane * window_.input_size() + winner;
   }
 
-  std::optional<WindowAttributes> attributes_;  ///< none: the window is all of a channel
   bool wants_indices_ = false, column_major_ = false;
   // Of the plan:
-  Window window_;
-  std::int64_t planes_ = 0;
   std::size_t winners_ = 0;
   bool training_ = false;
 };
