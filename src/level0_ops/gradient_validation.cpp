@@ -9,6 +9,7 @@
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/onnx/schema.hpp"
+#include "level0_ops/validation_record.hpp"
 
 namespace d5 {
 namespace {
@@ -182,15 +183,7 @@ void check_projections(Function& function, std::size_t i, const GradientOptions&
 
 std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::string& subject,
                                        GradientOptions options) {
-  Measurement result;
-  result.subject = op_case.line;
-  result.command =
-      fmt::format("d5 op check '{}' --framework {} --seed {}", op_case.line, subject, op_case.seed);
-  result.level = "operator";
-  result.framework = subject;
-  result.metric = "relative error";
-  result.unit = "1";
-  result.conditions["test"] = "gradient";
+  Measurement result = detail::validation_record(op_case, subject, "gradient");
   const auto refuse = [&](Status status, std::string reason) {
     result.status = status;
     result.reason = std::move(reason);

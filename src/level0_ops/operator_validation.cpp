@@ -9,22 +9,10 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
+#include "level0_ops/validation_record.hpp"
 
 namespace d5 {
 namespace {
-
-Measurement record(const OperatorCase& op_case, const std::string& subject, std::string_view test) {
-  Measurement result;
-  result.subject = op_case.line;
-  result.command =
-      fmt::format("d5 op check '{}' --framework {} --seed {}", op_case.line, subject, op_case.seed);
-  result.level = "operator";
-  result.framework = subject;
-  result.metric = "relative error";
-  result.unit = "1";
-  result.conditions["test"] = test;
-  return result;
-}
 
 ForwardTolerance tolerance_of(const OperatorRunner& expected) {
   std::int64_t elements = 1;
@@ -43,7 +31,7 @@ ForwardTolerance tolerance_of(const OperatorRunner& expected) {
 std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
                                       const std::string& reference,
                                       std::optional<ForwardTolerance> tolerance) {
-  Measurement result = record(op_case, subject, "forward");
+  Measurement result = detail::validation_record(op_case, subject, "forward");
   result.conditions["reference"] = reference;
   std::vector<Measurement> results;
   try {

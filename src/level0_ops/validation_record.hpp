@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "d5/core/measurement.hpp"
+#include "d5/level0_ops/operator_case.hpp"
+
+namespace d5::detail {
+
+/// What every record of one validation of `op_case` says; `test` is "forward" or "gradient".
+[[nodiscard]] Measurement validation_record(const OperatorCase& op_case, const std::string& subject,
+                                            std::string_view test);
+
+}  // namespace d5::detail
