@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <optional>
+#include <vector>
 
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/lstm_cell.hpp"
+#include "level0_ops/lstm_layout.hpp"
 #include "level0_ops/matrix_product.hpp"
 #include "level0_ops/recurrent_activation.hpp"
 
@@ -17,57 +20,53 @@ namespace {
 using In = onnx::nodes::LSTM::In;
 using Out = onnx::nodes::LSTM::Out;
 
-/// i, o, f = f(W x + R h + b [+ P c]);  g = g(W x + R h + b);  c' = f c + i g;  h' = o h(c')
+/// Null for an input that is left out.
+template <class Context>
+const Tensor* given(const Context& context, std::size_t i) {
+  return context.has_input(i) ? &context.input(i) : nullptr;
+}
+
+/// The part of W, R, B, P or their gradients that belongs to direction `d`; null if there is none.
+template <class T, class AnyTensor>
+auto* part(AnyTensor* all, std::int64_t d) {
+  return all ? all->template data<T>() + d * all->shape().elements(1, all->shape().rank())
+             : nullptr;
+}
+
+/// The cell is LstmCell, the shapes are LstmLayout's.
 ///
-/// The gates lie in the order i, o, f, g ("iofc"). P ("peepholes") joins i and f with c, o with c'.
-///
-/// Shapes: X is S x B x I, W is D x 4H x I, R is D x 4H x H, B is D x 8H, initial_h and initial_c
-/// are D x B x H, P is D x 3H; Y is S x D x B x H, Y_h and Y_c are D x B x H, with D directions.
-/// `layout` 1 puts the batch first: B x S x I, B x D x H, B x S x D x H.
 /// A sample that is shorter than S keeps its state after its end, and its Y is zero there.
 /// Source: Hochreiter and Schmidhuber, "Long Short-Term Memory" (1997); backward as
 /// "backpropagation through time", for Sigmoid, Tanh, Tanh without clip and input_forget.
 class Lstm final : public Operator {
  public:
-  explicit Lstm(const onnx::Node& node) {
+  explicit Lstm(const onnx::Node& node) : attributes_(onnx::nodes::LSTM(node)) {
     const onnx::nodes::LSTM view(node);
     const std::string who = onnx::describe(node);
-    const std::string direction = view.direction();
-    if (direction != "forward" && direction != "reverse" && direction != "bidirectional") {
-      throw ValueError(
-          fmt::format("{}: direction is '{}', expected forward, reverse or bidirectional", who,
-                      printable(direction)));
-    }
-    directions_ = direction == "bidirectional" ? 2 : 1;
-    reversed_ = direction == "reverse";
     clip_ = view.clip();
     if (clip_ && !(*clip_ > 0)) {
       throw ValueError(fmt::format("{}: clip is {}, expected more than 0", who, *clip_));
     }
     couples_ = view.input_forget() != 0;
-    batch_first_ = view.layout() != 0;
-    hidden_size_ = view.hidden_size();
-    functions_ =
-        RecurrentActivation::parse(view.activations().value_or(std::vector<std::string>{}),
-                                   view.activation_alpha().value_or(std::vector<float>{}),
-                                   view.activation_beta().value_or(std::vector<float>{}),
-                                   {"Sigmoid", "Tanh", "Tanh"}, std::size_t(3 * directions_), who);
+    functions_ = RecurrentActivation::parse(view.activations().value_or(std::vector<std::string>{}),
+                                            view.activation_alpha().value_or(std::vector<float>{}),
+                                            view.activation_beta().value_or(std::vector<float>{}),
+                                            {"Sigmoid", "Tanh", "Tanh"},
+                                            std::size_t(3 * attributes_.directions()), who);
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Sizes s = sizes(context);
+    const detail::LstmLayout layout = attributes_.resolve(context);
     const DType dtype = context.dtype(In::X);
-    const Shape state = state_shape(s);
-    return {TensorDesc{dtype, batch_first_ ? Shape{s.batch, s.steps, directions_, s.hidden}
-                                           : Shape{s.steps, directions_, s.batch, s.hidden}},
-            TensorDesc{dtype, state}, TensorDesc{dtype, state}};
+    return {TensorDesc{dtype, layout.output_shape()}, TensorDesc{dtype, layout.state_shape()},
+            TensorDesc{dtype, layout.state_shape()}};
   }
 
   void plan(PlanContext& context) override {
-    s_ = sizes(context);
+    s_ = attributes_.resolve(context);
     // Refuses what cannot be counted: all that is kept is less.
     (void)Shape{32, s_.steps + 1, s_.batch + 1, s_.hidden + 1}.elements();
-    const std::int64_t kept = directions_ * direction_size();
+    const std::int64_t kept = s_.directions * direction_size();
     const std::size_t element = size_of(context.dtype(In::X));
     saved_ = context.save({context.dtype(In::X), {kept}});
     std::int64_t scratch = s_.batch * 4 * s_.hidden;  // one step's products with R
@@ -84,12 +83,12 @@ class Lstm final : public Operator {
       const bool training = context.mode() == Mode::training;
       T* recurrent = context.scratch_as<T>();
       T* kept = training ? context.saved(saved_).data<T>() : recurrent + s_.batch * 4 * s_.hidden;
-      const Lengths lengths = sequence_lengths(context, In::sequence_lens);
+      const Lengths lengths = s_.lengths(given(context, In::sequence_lens), context.who());
       if (context.wants_output(Out::Y)) {
         Tensor& y = context.output(Out::Y);
         std::fill_n(y.data<T>(), y.elements(), T(0));
       }
-      for (std::int64_t d = 0; d < directions_; ++d) {
+      for (std::int64_t d = 0; d < s_.directions; ++d) {
         run(context, d, lengths, recurrent, kept_of(kept, d));
       }
     });
@@ -98,8 +97,8 @@ class Lstm final : public Operator {
   void backward(GradContext& context) override {
     check_has_gradient(context);
     dispatch(RealTypes{}, context.input(In::X).dtype(), context.who(), [&]<class T>() {
-      const Lengths lengths = sequence_lengths(context, In::sequence_lens);
-      for (std::int64_t d = 0; d < directions_; ++d) {
+      const Lengths lengths = s_.lengths(given(context, In::sequence_lens), context.who());
+      for (std::int64_t d = 0; d < s_.directions; ++d) {
         run_back(context, d, lengths, kept_of(context.saved(saved_).data<T>(), d));
       }
     });
@@ -112,17 +111,14 @@ class Lstm final : public Operator {
   bool backward_needs_output(std::size_t) const override { return false; }
 
   Cost cost(const InferContext& context) const override {
-    const Sizes s = sizes(context);
+    const detail::LstmLayout s = attributes_.resolve(context);
     Cost cost = Operator::cost(context);
-    cost.flop = 2.0 * double(directions_) * double(s.steps) * double(s.batch) * 4 *
+    cost.flop = 2.0 * double(s.directions) * double(s.steps) * double(s.batch) * 4 *
                 double(s.hidden) * double(s.inputs + s.hidden);
     return cost;
   }
 
  private:
-  struct Sizes {
-    std::int64_t steps = 0, batch = 0, inputs = 0, hidden = 0;
-  };
   using Lengths = std::vector<std::int64_t>;
 
   /// What one direction keeps of its run: the gates, in the order of X's rows; cells and hidden
@@ -131,58 +127,6 @@ class Lstm final : public Operator {
   struct Kept {
     T *gates, *cells, *hidden;
   };
-
-  Shape state_shape(const Sizes& s) const {
-    return batch_first_ ? Shape{s.batch, directions_, s.hidden}
-                        : Shape{directions_, s.batch, s.hidden};
-  }
-
-  Sizes sizes(const InferContext& context) const {
-    const Shape &x = context.shape(In::X), &r = context.shape(In::R);
-    if (x.rank() != 3 || r.rank() != 3) {
-      throw ShapeError(fmt::format("{}: X is {} and R is {}, expected three dimensions each",
-                                   context.who(), to_string(x), to_string(r)));
-    }
-    const Sizes s{x[batch_first_ ? 1 : 0], x[batch_first_ ? 0 : 1], x[2], r[2]};
-    if (hidden_size_ && *hidden_size_ != s.hidden) {
-      throw ShapeError(fmt::format("{}: hidden_size is {}, but R is {}", context.who(),
-                                   *hidden_size_, to_string(r)));
-    }
-    const auto check = [&](std::size_t i, std::string_view name, const Shape& expected) {
-      if (!context.has_input(i)) return;
-      if (context.shape(i) != expected) {
-        throw ShapeError(fmt::format("{}: {} is {}, expected {}", context.who(), name,
-                                     to_string(context.shape(i)), to_string(expected)));
-      }
-      if (i != In::sequence_lens && context.dtype(i) != context.dtype(In::X)) {
-        throw TypeError(fmt::format("{}: {} is {}, but X is {}", context.who(), name,
-                                    name_of(context.dtype(i)), name_of(context.dtype(In::X))));
-      }
-    };
-    check(In::W, "W", {directions_, 4 * s.hidden, s.inputs});
-    check(In::R, "R", {directions_, 4 * s.hidden, s.hidden});
-    check(In::B, "B", {directions_, 8 * s.hidden});
-    check(In::sequence_lens, "sequence_lens", {s.batch});
-    check(In::initial_h, "initial_h", state_shape(s));
-    check(In::initial_c, "initial_c", state_shape(s));
-    check(In::P, "P", {directions_, 3 * s.hidden});
-    return s;
-  }
-
-  template <class Context>
-  Lengths sequence_lengths(const Context& context, std::size_t input) const {
-    Lengths lengths(std::size_t(s_.batch), s_.steps);
-    if (!context.has_input(input)) return lengths;
-    const auto given = context.input(input).template span<std::int32_t>();
-    for (std::size_t b = 0; b < lengths.size(); ++b) {
-      if (given[b] < 0 || given[b] > s_.steps) {
-        throw ValueError(fmt::format("{}: sequence_lens[{}] is {}, expected 0 to {}", context.who(),
-                                     b, given[b], s_.steps));
-      }
-      lengths[b] = given[b];
-    }
-    return lengths;
-  }
 
   std::int64_t direction_size() const {
     return s_.steps * s_.batch * 4 * s_.hidden + 2 * (s_.steps + 1) * s_.batch * s_.hidden;
@@ -194,34 +138,48 @@ class Lstm final : public Operator {
     return {gates, cells, cells + (s_.steps + 1) * s_.batch * s_.hidden};
   }
 
-  /// The time that a direction looks at in its step `s`.
-  std::int64_t time_of(std::int64_t d, std::int64_t s, std::int64_t length) const {
-    return reversed_ || d == 1 ? length - 1 - s : s;
+  template <class T>
+  detail::LstmCell<T> cell_of(std::int64_t d, const T* bias, const T* peepholes) const {
+    return {.hidden = s_.hidden,
+            .functions = &functions_[std::size_t(3 * d)],
+            .bias = bias,
+            .peepholes = peepholes,
+            .clip = clip_,
+            .couples = couples_};
   }
-  /// Rows of X, and offsets in Y, Y_h and Y_c.
-  std::int64_t row(std::int64_t t, std::int64_t b) const {
-    return batch_first_ ? b * s_.steps + t : t * s_.batch + b;
+
+  /// From a tensor with the states of all directions to those of `d`, sample by sample. Zeros where
+  /// there is none.
+  template <class T>
+  void load_states(const Tensor* states, std::int64_t d, T* to) const {
+    for (std::int64_t b = 0; b < s_.batch; ++b, to += s_.hidden) {
+      if (states) {
+        std::copy_n(states->data<T>() + s_.state_offset(d, b), s_.hidden, to);
+      } else {
+        std::fill_n(to, s_.hidden, T(0));
+      }
+    }
   }
-  std::int64_t output_offset(std::int64_t t, std::int64_t d, std::int64_t b) const {
-    return (batch_first_ ? (b * s_.steps + t) * directions_ + d
-                         : (t * directions_ + d) * s_.batch + b) *
-           s_.hidden;
-  }
-  std::int64_t state_offset(std::int64_t d, std::int64_t b) const {
-    return (batch_first_ ? b * directions_ + d : d * s_.batch + b) * s_.hidden;
+  /// The other way; nothing where there is no tensor.
+  template <class T>
+  void store_states(const T* from, std::int64_t d, Tensor* states) const {
+    if (!states) return;
+    for (std::int64_t b = 0; b < s_.batch; ++b, from += s_.hidden) {
+      std::copy_n(from, s_.hidden, states->data<T>() + s_.state_offset(d, b));
+    }
   }
 
   template <class T>
   void run(OpContext& context, std::int64_t d, const Lengths& lengths, T* recurrent, Kept<T> kept) {
     const std::int64_t h = s_.hidden, gates = 4 * h, rows = s_.steps * s_.batch;
-    const T* w = context.input(In::W).data<T>() + d * gates * s_.inputs;
-    const T* r = context.input(In::R).data<T>() + d * gates * h;
+    const T* w = part<T>(given(context, In::W), d);
+    const T* r = part<T>(given(context, In::R), d);
+    const detail::LstmCell<T> cell =
+        cell_of(d, part<T>(given(context, In::B), d), part<T>(given(context, In::P), d));
     matrix_product<T>({context.input(In::X).data<T>(), rows, s_.inputs, s_.inputs},
                       {w, s_.inputs, gates, s_.inputs, true}, {kept.gates, rows, gates, gates});
-    for (std::int64_t b = 0; b < s_.batch; ++b) {
-      load_state(context, In::initial_h, d, b, kept.hidden + b * h);
-      load_state(context, In::initial_c, d, b, kept.cells + b * h);
-    }
+    load_states(given(context, In::initial_h), d, kept.hidden);
+    load_states(given(context, In::initial_c), d, kept.cells);
     for (std::int64_t s = 0; s < s_.steps; ++s) {
       const std::int64_t now = s * s_.batch * h, next = now + s_.batch * h;
       matrix_product<T>({kept.hidden + now, s_.batch, h, h}, {r, h, gates, h, true},
@@ -235,63 +193,21 @@ class Lstm final : public Operator {
           std::copy_n(kept.hidden + now + b * h, h, next_h);
           continue;
         }
-        const std::int64_t t = time_of(d, s, lengths[std::size_t(b)]);
-        T* gate = kept.gates + row(t, b) * gates;
+        const std::int64_t t = s_.time_of(d, s, lengths[std::size_t(b)]);
+        T* gate = kept.gates + s_.row(t, b) * gates;
         for (std::int64_t j = 0; j < gates; ++j) gate[j] += recurrent[b * gates + j];
-        cell(context, d, gate, c, next_c, next_h);
+        cell.forward(gate, c, next_c, next_h);
         if (context.wants_output(Out::Y)) {
-          std::copy_n(next_h, h, context.output(Out::Y).data<T>() + output_offset(t, d, b));
+          std::copy_n(next_h, h, context.output(Out::Y).data<T>() + s_.output_offset(t, d, b));
         }
       }
     }
     const std::int64_t last = s_.steps * s_.batch * h;
-    for (std::int64_t b = 0; b < s_.batch; ++b) {
-      store_state(context, Out::Y_h, d, b, kept.hidden + last + b * h);
-      store_state(context, Out::Y_c, d, b, kept.cells + last + b * h);
-    }
-  }
-
-  /// One sample, one step. `gate` holds W x + R h, and then the activated gates.
-  template <class T>
-  void cell(const OpContext& context, std::int64_t d, T* gate, const T* c, T* next_c,
-            T* next_h) const {
-    const std::int64_t h = s_.hidden;
-    const T* bias = context.has_input(In::B) ? context.input(In::B).data<T>() + d * 8 * h : nullptr;
-    const T* p = context.has_input(In::P) ? context.input(In::P).data<T>() + d * 3 * h : nullptr;
-    const RecurrentActivation* f = &functions_[std::size_t(3 * d)];
-    const auto input_of = [&](std::int64_t j, T more) {
-      const T sum = gate[j] + (bias ? bias[j] + bias[4 * h + j] : T(0)) + more;
-      return clip_ ? std::clamp(sum, T(-*clip_), T(*clip_)) : sum;
+    const auto wanted = [&](std::size_t i) {
+      return context.wants_output(i) ? &context.output(i) : nullptr;
     };
-    for (std::int64_t j = 0; j < h; ++j) {
-      const T i = f[0](input_of(j, p ? p[j] * c[j] : T(0)));
-      const T forget =
-          couples_ ? T(1) - i : f[0](input_of(2 * h + j, p ? p[2 * h + j] * c[j] : T(0)));
-      const T g = f[1](input_of(3 * h + j, T(0)));
-      next_c[j] = forget * c[j] + i * g;
-      const T o = f[0](input_of(h + j, p ? p[h + j] * next_c[j] : T(0)));
-      next_h[j] = o * f[2](next_c[j]);
-      gate[j] = i;
-      gate[h + j] = o;
-      gate[2 * h + j] = forget;
-      gate[3 * h + j] = g;
-    }
-  }
-
-  template <class T>
-  void load_state(const OpContext& context, std::size_t input, std::int64_t d, std::int64_t b,
-                  T* to) const {
-    if (context.has_input(input)) {
-      std::copy_n(context.input(input).data<T>() + state_offset(d, b), s_.hidden, to);
-    } else {
-      std::fill_n(to, s_.hidden, T(0));
-    }
-  }
-  template <class T>
-  void store_state(OpContext& context, std::size_t output, std::int64_t d, std::int64_t b,
-                   const T* from) const {
-    if (!context.wants_output(output)) return;
-    std::copy_n(from, s_.hidden, context.output(output).data<T>() + state_offset(d, b));
+    store_states(kept.hidden + last, d, wanted(Out::Y_h));
+    store_states(kept.cells + last, d, wanted(Out::Y_c));
   }
 
   void check_has_gradient(const GradContext& context) const {
@@ -318,28 +234,33 @@ class Lstm final : public Operator {
     T* before = dc + s_.batch * h;
     std::fill_n(by_step, rows * gates, T(0));
     std::fill_n(by_row, rows * gates, T(0));
-    for (std::int64_t b = 0; b < s_.batch; ++b) {
-      load_gradient(context, Out::Y_h, d, b, dh + b * h);
-      load_gradient(context, Out::Y_c, d, b, dc + b * h);
-    }
-    T* dp = context.wants_grad(In::P) ? context.grad_input(In::P).data<T>() + d * 3 * h : nullptr;
+    const auto arriving = [&](std::size_t i) {
+      return context.has_grad_output(i) ? &context.grad_output(i) : nullptr;
+    };
+    const auto wanted = [&](std::size_t i) {
+      return context.wants_grad(i) ? &context.grad_input(i) : nullptr;
+    };
+    load_states(arriving(Out::Y_h), d, dh);
+    load_states(arriving(Out::Y_c), d, dc);
+    T* dp = part<T>(wanted(In::P), d);
     if (dp) std::fill_n(dp, 3 * h, T(0));
-    const T* p = context.has_input(In::P) ? context.input(In::P).data<T>() + d * 3 * h : nullptr;
-    const T* r = context.input(In::R).data<T>() + d * gates * h;
+    const T* r = part<T>(given(context, In::R), d);
+    const detail::LstmCell<T> cell =
+        cell_of<T>(d, /*bias=*/nullptr, part<T>(given(context, In::P), d));
 
     for (std::int64_t s = s_.steps - 1; s >= 0; --s) {
       T* dgates = by_step + s * s_.batch * gates;
       for (std::int64_t b = 0; b < s_.batch; ++b) {
         if (s >= lengths[std::size_t(b)]) continue;
-        const std::int64_t t = time_of(d, s, lengths[std::size_t(b)]);
+        const std::int64_t t = s_.time_of(d, s, lengths[std::size_t(b)]);
         if (context.has_grad_output(Out::Y)) {
-          const T* dy = context.grad_output(Out::Y).data<T>() + output_offset(t, d, b);
+          const T* dy = context.grad_output(Out::Y).data<T>() + s_.output_offset(t, d, b);
           for (std::int64_t j = 0; j < h; ++j) dh[b * h + j] += dy[j];
         }
         const std::int64_t now = (s * s_.batch + b) * h, next = now + s_.batch * h;
-        cell_back(kept.gates + row(t, b) * gates, kept.cells + now, kept.cells + next, p,
-                  dh + b * h, dc + b * h, dgates + b * gates, dp);
-        std::copy_n(dgates + b * gates, gates, by_row + row(t, b) * gates);
+        cell.backward(kept.gates + s_.row(t, b) * gates, kept.cells + now, kept.cells + next,
+                      dh + b * h, dc + b * h, dgates + b * gates, dp);
+        std::copy_n(dgates + b * gates, gates, by_row + s_.row(t, b) * gates);
       }
       matrix_product<T>({dgates, s_.batch, gates, gates}, {r, gates, h, h},
                         {before, s_.batch, h, h});
@@ -348,85 +269,36 @@ class Lstm final : public Operator {
       }
     }
 
-    store_gradient(context, In::initial_h, d, dh);
-    store_gradient(context, In::initial_c, d, dc);
+    store_states(dh, d, wanted(In::initial_h));
+    store_states(dc, d, wanted(In::initial_c));
     if (context.wants_grad(In::X)) {
-      const T* w = context.input(In::W).data<T>() + d * gates * s_.inputs;
+      const T* w = part<T>(given(context, In::W), d);
       matrix_product<T>({by_row, rows, gates, gates}, {w, gates, s_.inputs, s_.inputs},
                         {context.grad_input(In::X).data<T>(), rows, s_.inputs, s_.inputs}, T(1),
                         d == 0 ? T(0) : T(1));
     }
-    if (context.wants_grad(In::W)) {
+    if (T* dw = part<T>(wanted(In::W), d)) {
       matrix_product<T>({by_row, gates, rows, gates, true},
                         {context.input(In::X).data<T>(), rows, s_.inputs, s_.inputs},
-                        {context.grad_input(In::W).data<T>() + d * gates * s_.inputs, gates,
-                         s_.inputs, s_.inputs});
+                        {dw, gates, s_.inputs, s_.inputs});
     }
-    if (context.wants_grad(In::R)) {
+    if (T* dr = part<T>(wanted(In::R), d)) {
       matrix_product<T>({by_step, gates, rows, gates, true}, {kept.hidden, rows, h, h},
-                        {context.grad_input(In::R).data<T>() + d * gates * h, gates, h, h});
+                        {dr, gates, h, h});
     }
-    if (context.wants_grad(In::B)) {
-      T* db = context.grad_input(In::B).data<T>() + d * 8 * h;
+    if (T* db = part<T>(wanted(In::B), d)) {
       std::fill_n(db, gates, T(0));
       for (std::int64_t i = 0; i < rows * gates; ++i) db[i % gates] += by_step[i];
       std::copy_n(db, gates, db + gates);  // W's and R's biases are added to the same sum
     }
   }
 
-  /// One sample, one step: from dh and dc after it to the gates' inputs and dc before it.
-  template <class T>
-  void cell_back(const T* gate, const T* c, const T* next_c, const T* p, const T* dh, T* dc,
-                 T* dgate, T* dp) const {
-    const std::int64_t h = s_.hidden;
-    for (std::int64_t j = 0; j < h; ++j) {
-      const T i = gate[j], o = gate[h + j], f = gate[2 * h + j], g = gate[3 * h + j];
-      const T squashed = std::tanh(next_c[j]);
-      const T d_o = dh[j] * squashed * o * (T(1) - o);
-      T d_c = dc[j] + dh[j] * o * (T(1) - squashed * squashed);
-      if (p) d_c += d_o * p[h + j];
-      const T d_i = d_c * g * i * (T(1) - i);
-      const T d_f = d_c * c[j] * f * (T(1) - f);
-      dc[j] = d_c * f;
-      if (p) dc[j] += d_i * p[j] + d_f * p[2 * h + j];
-      if (dp) {
-        dp[j] += d_i * c[j];
-        dp[h + j] += d_o * next_c[j];
-        dp[2 * h + j] += d_f * c[j];
-      }
-      dgate[j] = d_i;
-      dgate[h + j] = d_o;
-      dgate[2 * h + j] = d_f;
-      dgate[3 * h + j] = d_c * i * (T(1) - g * g);
-    }
-  }
-
-  template <class T>
-  void load_gradient(const GradContext& context, std::size_t output, std::int64_t d, std::int64_t b,
-                     T* to) const {
-    if (context.has_grad_output(output)) {
-      std::copy_n(context.grad_output(output).data<T>() + state_offset(d, b), s_.hidden, to);
-    } else {
-      std::fill_n(to, s_.hidden, T(0));
-    }
-  }
-  template <class T>
-  void store_gradient(GradContext& context, std::size_t input, std::int64_t d,
-                      const T* from) const {
-    if (!context.wants_grad(input)) return;
-    T* to = context.grad_input(input).data<T>();
-    for (std::int64_t b = 0; b < s_.batch; ++b) {
-      std::copy_n(from + b * s_.hidden, s_.hidden, to + state_offset(d, b));
-    }
-  }
-
-  std::int64_t directions_ = 1;
-  bool reversed_ = false, couples_ = false, batch_first_ = false;
+  detail::LstmAttributes attributes_;
+  bool couples_ = false;
   std::optional<float> clip_;
-  std::optional<std::int64_t> hidden_size_;
   std::vector<RecurrentActivation> functions_;
   // Of the plan:
-  Sizes s_;
+  detail::LstmLayout s_;
   std::size_t saved_ = 0;
 };
 
