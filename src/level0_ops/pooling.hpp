@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator.hpp"
+#include "level0_ops/parallel_each.hpp"
 #include "level0_ops/window.hpp"
 
 namespace d5::detail {
@@ -35,11 +34,7 @@ class Pooling : public Operator {
   /// under windows.
   template <std::int64_t grain = 16384, class F>
   void for_each_plane(F&& f) const {
-    const std::int64_t work = window_.output_size() * window_.kernel_size();
-    const std::int64_t share = std::max<std::int64_t>(1, grain / std::max<std::int64_t>(1, work));
-    parallel_for(planes_, share, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t plane = begin; plane < end; ++plane) f(plane);
-    });
+    parallel_for_each(planes_, window_.output_size() * window_.kernel_size(), grain, f);
   }
 
   Window window_;  ///< of the plan

@@ -2,13 +2,12 @@
 // Batch normalization, with given statistics or with those of the batch.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
@@ -164,11 +163,7 @@ class BatchNormalization final : public Operator {
 
   template <class F>
   void for_each_channel(F&& f) const {
-    const std::int64_t work = std::max<std::int64_t>(1, s_.batch * s_.inner);
-    const std::int64_t grain = std::max<std::int64_t>(1, 16384 / work);
-    parallel_for(s_.channels, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t c = begin; c < end; ++c) f(c);
-    });
+    detail::parallel_for_each(s_.channels, s_.batch * s_.inner, 16384, f);
   }
 
   /// `f(begin)` for each sample: where the channel's `inner` neighbours begin.

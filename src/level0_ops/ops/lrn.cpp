@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
@@ -105,11 +105,8 @@ class Lrn final : public Operator {
   /// `f(sample, c)`: where the sample begins, and the channel.
   template <class F>
   void for_each_channel(F&& f) const {
-    const std::int64_t grain = std::max<std::int64_t>(1, 1024 / std::max<std::int64_t>(1, inner_));
-    parallel_for(batch_ * channels_, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        f(i / channels_ * channels_ * inner_, i % channels_);
-      }
+    detail::parallel_for_each(batch_ * channels_, inner_, 1024, [&](std::int64_t i) {
+      f(i / channels_ * channels_ * inner_, i % channels_);
     });
   }
 

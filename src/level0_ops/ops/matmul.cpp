@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "level0_ops/matrix_product.hpp"
+#include "level0_ops/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
@@ -42,11 +42,8 @@ class MatMul final : public Operator {
       const T* a = context.input(0).data<T>();
       const T* b = context.input(1).data<T>();
       T* y = context.output(0).data<T>();
-      const std::int64_t work = std::max<std::int64_t>(1, p_.m * p_.n * p_.k);
-      parallel_for(p_.matrices, std::max<std::int64_t>(1, 65536 / work), [&](auto begin, auto end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          multiply(a + p_.a.offset(i), b + p_.b.offset(i), y + i * p_.m * p_.n);
-        }
+      detail::parallel_for_each(p_.matrices, p_.m * p_.n * p_.k, 65536, [&](std::int64_t i) {
+        multiply(a + p_.a.offset(i), b + p_.b.offset(i), y + i * p_.m * p_.n);
       });
     });
   }

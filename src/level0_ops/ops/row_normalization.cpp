@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
@@ -223,11 +223,7 @@ class RowNormalization final : public Operator {
 
   template <class F>
   void for_each_row(F&& f) const {
-    const std::int64_t grain =
-        std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, rows_.count));
-    parallel_for(rows_.rows, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t r = begin; r < end; ++r) f(r);
-    });
+    detail::parallel_for_each(rows_.rows, rows_.count, 16384, f);
   }
 
   double epsilon_;

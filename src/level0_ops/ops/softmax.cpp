@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax, LogSoftmax and Hardmax: each line along the axis becomes a distribution.
-#include <algorithm>
 #include <cmath>
 
-#include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
@@ -148,11 +147,8 @@ class Softmax final : public Operator {
   template <class F>
   void for_each_line(F&& f) const {
     if (count_ == 0) return;
-    const std::int64_t grain = std::max<std::int64_t>(1, 4096 / count_);
-    parallel_for(outer_ * inner_, grain, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        f(i / inner_ * count_ * inner_ + i % inner_);
-      }
+    detail::parallel_for_each(outer_ * inner_, count_, 4096, [&](std::int64_t i) {
+      f(i / inner_ * count_ * inner_ + i % inner_);
     });
   }
 
