@@ -38,27 +38,13 @@ class Transpose final : public Operator {
   void forward(OpContext& context) override {
     const Tensor& x = context.input(0);
     Tensor& y = context.output(0);
-    const auto strides = x.shape().strides();
-    detail::StridedLoop loop(2);
-    std::int64_t step = y.elements();
-    for (std::size_t i = 0; i < strides.size() && step > 0; ++i) {
-      step /= y.shape()[i];
-      loop.add(y.shape()[i], {step, strides[axis(i, strides.size())]});
-    }
-    if (step > 0) detail::copy_strided(x.dtype(), loop, y.raw(), x.raw());
+    detail::copy_strided(x.dtype(), walk(y.shape(), x.shape()), y.raw(), x.raw());
   }
 
   void backward(GradContext& context) override {
     const Tensor& dy = context.grad_output(0);
     Tensor& dx = context.grad_input(0);
-    const auto strides = dx.shape().strides();
-    detail::StridedLoop loop(2);
-    std::int64_t step = dy.elements();
-    for (std::size_t i = 0; i < strides.size() && step > 0; ++i) {
-      step /= dy.shape()[i];
-      loop.add(dy.shape()[i], {strides[axis(i, strides.size())], step});
-    }
-    if (step > 0) detail::copy_strided(dy.dtype(), loop, dx.raw(), dy.raw());
+    detail::copy_strided_back(dy.dtype(), walk(dy.shape(), dx.shape()), dy.raw(), dx.raw());
   }
 
   bool differentiable(std::size_t) const override { return true; }
@@ -73,6 +59,15 @@ class Transpose final : public Operator {
   std::size_t axis(std::size_t i, std::size_t rank) const {
     const std::int64_t from = source(i, rank);
     return std::size_t(from < 0 ? from + std::int64_t(rank) : from);
+  }
+  /// Operand 0 is the output, operand 1 the input.
+  detail::StridedLoop walk(const Shape& y, const Shape& x) const {
+    const auto to = y.strides(), from = x.strides();
+    detail::StridedLoop loop(2);
+    for (std::size_t i = 0; i < y.rank(); ++i) {
+      loop.add(y[i], {to[i], from[axis(i, y.rank())]});
+    }
+    return loop;
   }
 
   std::vector<std::int64_t> perm_;
