@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "d5/core/error.hpp"
-
 namespace d5::detail {
 
 Shape broadcast_inputs(const InferContext& context, std::size_t first, std::size_t last) {
@@ -60,6 +58,11 @@ Shape infer_binary_shape(const InferContext& context) {
   } catch (const ShapeError& error) {
     throw ShapeError(fmt::format("{}: {}", context.who(), error.what()));
   }
+}
+
+TensorDesc infer_binary(const InferContext& context) {
+  expect_same_types(context, 0, 2);
+  return {context.dtype(0), infer_binary_shape(context)};
 }
 
 StridedLoop binary_loop(const onnx::Node& node, const Shape& out, const Shape& a, const Shape& b) {

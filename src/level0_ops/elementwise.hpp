@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <concepts>
+#include <span>
 #include <string>
 
+#include "d5/core/error.hpp"
 #include "d5/level0_ops/operator.hpp"
 #include "level0_ops/element_moving.hpp"
 #include "level0_ops/strided_loop.hpp"
@@ -22,6 +26,14 @@ void expect_same_types(const InferContext& context, std::size_t first, std::size
 [[nodiscard]] Shape second_operand_shape(const onnx::Node& node, const Shape& a, const Shape& b);
 /// The shape of an operator with two inputs, under the rules of the node's opset.
 [[nodiscard]] Shape infer_binary_shape(const InferContext& context);
+/// The output of such an operator whose inputs and output have one element type.
+[[nodiscard]] TensorDesc infer_binary(const InferContext& context);
+/// Throws: ValueError if there is a zero, naming the node.
+template <std::integral T>
+void expect_no_zeros(std::span<const T> divisors, const onnx::Node& node) {
+  if (std::find(divisors.begin(), divisors.end(), T(0)) == divisors.end()) return;
+  throw ValueError(onnx::describe(node) + ": integers are divided by zero");
+}
 
 /// The loop over output, first and second input of an operator with two inputs.
 [[nodiscard]] StridedLoop binary_loop(const onnx::Node& node, const Shape& out, const Shape& a,

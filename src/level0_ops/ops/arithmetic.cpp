@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Add, Sub, Mul, Div: one output element from two input elements, with broadcasting.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <concepts>
 #include <string_view>
 
-#include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "level0_ops/elementwise.hpp"
 
@@ -98,8 +94,7 @@ template <class Function>
 class BinaryArithmetic final : public Operator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    detail::expect_same_types(context, 0, 2);
-    return {TensorDesc{context.dtype(0), detail::infer_binary_shape(context)}};
+    return {detail::infer_binary(context)};
   }
 
   void forward(OpContext& context) override {
@@ -108,10 +103,7 @@ class BinaryArithmetic final : public Operator {
     const auto loop = detail::binary_loop(context.node(), c.shape(), a.shape(), b.shape());
     dispatch(NumberTypes{}, c.dtype(), Function::kName, [&]<class T>() {
       if constexpr (std::integral<T> && std::is_same_v<Function, DivFunction>) {
-        const auto divisors = b.span<T>();
-        if (std::find(divisors.begin(), divisors.end(), T(0)) != divisors.end()) {
-          throw ValueError(fmt::format("{}: integers are divided by zero", context.who()));
-        }
+        detail::expect_no_zeros(b.span<T>(), context.node());
       }
       detail::apply_binary(loop, c.data<T>(), a.data<T>(), b.data<T>(),
                            [](T x, T y) { return Function::template value<T>(x, y); });

@@ -37,8 +37,7 @@ class BitShift final : public Operator {
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    detail::expect_same_types(context, 0, 2);
-    return {TensorDesc{context.dtype(0), detail::infer_binary_shape(context)}};
+    return {detail::infer_binary(context)};
   }
 
   void forward(OpContext& context) override {

@@ -54,8 +54,7 @@ class BinaryLogic final : public Operator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     expect_domain<domain>(context);
-    detail::expect_same_types(context, 0, 2);
-    return {TensorDesc{context.dtype(0), detail::infer_binary_shape(context)}};
+    return {detail::infer_binary(context)};
   }
   void forward(OpContext& context) override {
     const Tensor &a = context.input(0), &b = context.input(1);

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mod: the remainder of a division, with the sign of the divisor or (fmod) of the dividend.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 #include <concepts>
 
-#include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/elementwise.hpp"
@@ -40,8 +36,7 @@ class Mod final : public Operator {
   explicit Mod(const onnx::Node& node) : truncates_(onnx::nodes::Mod(node).fmod() != 0) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    detail::expect_same_types(context, 0, 2);
-    return {TensorDesc{context.dtype(0), detail::infer_binary_shape(context)}};
+    return {detail::infer_binary(context)};
   }
 
   void forward(OpContext& context) override {
@@ -51,10 +46,7 @@ class Mod final : public Operator {
     dispatch(NumberTypes{}, c.dtype(), "Mod", [&]<class T>() {
       using A = Arithmetic<T>;
       if constexpr (std::integral<T>) {
-        const auto divisors = b.span<T>();
-        if (std::find(divisors.begin(), divisors.end(), T(0)) != divisors.end()) {
-          throw ValueError(fmt::format("{}: integers are divided by zero", context.who()));
-        }
+        detail::expect_no_zeros(b.span<T>(), context.node());
       }
       detail::apply_binary(loop, c.data<T>(), a.data<T>(), b.data<T>(),
                            [truncates = truncates_](T x, T y) {
