@@ -2,6 +2,7 @@
 #include "d5/core/metric.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <thread>
@@ -32,6 +33,7 @@ TEST_CASE("built-in metrics are in the registry, each with a summary, a name and
   CHECK(metrics().find("cpu_time"));
   CHECK(metrics().find("peak_memory"));
   CHECK(metrics().find("energy"));
+  CHECK(metrics().find("page_faults"));
 }
 
 TEST_CASE("processor time is not counted while a thread sleeps") {
@@ -60,6 +62,24 @@ TEST_CASE("peak memory holds what a run touched for a moment") {
   CHECK(large.samples.size() == 1);
   CHECK(large.samples.at(0) - small.samples.at(0) > 0.9 * kBytes);
   CHECK(large.samples.at(0) - small.samples.at(0) < 1.5 * kBytes);
+}
+
+TEST_CASE("page faults are as many as the fresh pages that a call touches") {
+  const long page = sysconf(_SC_PAGESIZE);
+  constexpr int kPages = 64;
+  const auto touch = [page] {
+    const auto bytes = std::size_t(kPages * page);
+    void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(block != MAP_FAILED);
+    madvise(block, bytes, MADV_NOHUGEPAGE);  // one fault would bring many pages
+    for (std::size_t i = 0; i < bytes; i += std::size_t(page)) {
+      static_cast<volatile char*>(block)[i] = 1;
+    }
+    munmap(block, bytes);
+  };
+  // The median: other threads of the process, and the first calls, may fault too.
+  CHECK(summarise(measure_one("page_faults", touch).samples).median == Approx(kPages).margin(1));
+  CHECK(summarise(measure_one("page_faults", [] {}).samples).median < 1);
 }
 
 TEST_CASE("energy is measured where the machine counts it, and refused with a reason elsewhere") {
