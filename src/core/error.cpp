@@ -35,25 +35,29 @@ bool is_control(std::uint32_t code) {
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-}  // namespace
-
-std::string printable(std::string_view name) {
-  constexpr std::size_t kMost = 200;
+/// With the characters of `special` escaped by a backslash, cut after about `most` bytes.
+std::string escaped(std::string_view text, std::u32string_view special, std::size_t most) {
   std::string result;
-  while (!name.empty() && result.size() < kMost) {
-    const auto [code, length] = first_character(name);
+  while (!text.empty() && result.size() < most) {
+    const auto [code, length] = first_character(text);
     const std::size_t taken = length == 0 ? 1 : length;
     if (length == 0 || is_control(code)) {
-      for (const char c : name.substr(0, taken))
+      for (const char c : text.substr(0, taken))
         result += fmt::format("\\x{:02x}", std::uint8_t(c));
     } else {
-      if (code == '\'' || code == '\\') result += '\\';
-      result += name.substr(0, taken);
+      if (special.find(char32_t(code)) != special.npos) result += '\\';
+      result += text.substr(0, taken);
     }
-    name.remove_prefix(taken);
+    text.remove_prefix(taken);
   }
-  if (!name.empty()) result += "...";
+  if (!text.empty()) result += "...";
   return result;
 }
+
+}  // namespace
+
+std::string printable(std::string_view name) { return escaped(name, U"'\\", 200); }
+
+std::string printable_message(std::string_view message) { return escaped(message, U"", 4000); }
 
 }  // namespace d5

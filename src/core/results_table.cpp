@@ -133,7 +133,7 @@ std::string to_table(const std::vector<Measurement>& measurements, Colour colour
     if (m.status != Status::passed) {
       reasons += fmt::format("{}: {}{}{} {}: {}\n", status, printable(m.subject),
                              m.framework.empty() ? "" : " ", printable(m.framework),
-                             printable(m.metric), printable(m.reason));
+                             printable(m.metric), printable_message(m.reason));
     }
   }
   return header + "status\n" + rule + "------\n" + body + (reasons.empty() ? "" : "\n") + reasons;

@@ -81,6 +81,7 @@ using Table = std::map<std::string, Result>;
 Table read_table(const std::string& path) {
   Table table;
   std::ifstream file(path);
+  if (!file) fmt::print(stderr, "there is no table '{}' to compare with\n", path);
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.front() == '#') continue;
     const auto space = line.find(' ');

@@ -36,3 +36,8 @@ TEST_CASE("every typed error is an Error") {
   CHECK_THROWS_AS([] { throw ShapeError("s"); }(), Error);
   CHECK_THROWS_AS([] { throw MemoryError("m"); }(), std::runtime_error);
 }
+
+TEST_CASE("a whole message keeps its quotes and loses what a terminal would obey") {
+  CHECK(printable_message("Gemm 'fc1': A is 3x4\x1b[2J") == "Gemm 'fc1': A is 3x4\\x1b[2J");
+  CHECK(printable_message(std::string(1000, 'a')).size() == 1000);
+}

@@ -67,5 +67,8 @@ class CommunicationError : public Error {
 /// `name` with quotes, control characters and bytes that are not UTF-8 escaped, cut after about 200
 /// bytes: safe to print whatever a file held.
 [[nodiscard]] std::string printable(std::string_view name);
+/// A whole message with control characters and bytes that are not UTF-8 escaped: the names in it
+/// are `printable` already.
+[[nodiscard]] std::string printable_message(std::string_view message);
 
 }  // namespace d5

@@ -55,7 +55,7 @@ class TopK final : public Operator {
     const Shape& x = context.shape(View::In::X);
     lines_ = Lines(x, normalize_axis(axis_, x.rank(), context.who()));
     context.request_scratch(std::size_t(lines_.size) * sizeof(std::int64_t));
-    places_ = context.save({DType::int64, context.output(View::Out::Values).shape});
+    places_ = context.save({DType::int64, x});  // as many as there can be
     training_ = context.mode() == Mode::training;
   }
 
