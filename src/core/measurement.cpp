@@ -10,6 +10,8 @@
 #include <optional>
 
 #include "core/cold_cache.hpp"
+#include "core/machine.hpp"
+#include "core/other_work.hpp"
 #include "core/trust.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
@@ -176,6 +178,13 @@ bool is_timing(const Measurement& result) {
   return result.unit == "s" || result.unit.ends_with("/s");
 }
 
+void judge_time(Measurement& result, const Runner& runner, std::optional<double> others) {
+  detail::judge_clock(result, runner.shortest_seconds());
+  if (others) {
+    detail::judge_other_work(result, *others, threads(), detail::machine().hardware_threads);
+  }
+}
+
 }  // namespace
 
 std::vector<Measurement> measure(const Subject& subject,
@@ -192,12 +201,15 @@ std::vector<Measurement> measure(const Subject& subject,
   if (options.cold_cache) cold_cache.emplace();
   Runner runner(subject, options, cold_cache ? &*cold_cache : nullptr);
   const double deadline = now_seconds() + options.most_seconds;
+  std::optional<detail::OtherWork> other_work;
   const auto failure = attempt([&] {
     runner.start(deadline);
+    other_work.emplace();
     for (int i = 0; i < runs && (i == 0 || now_seconds() < deadline); ++i) {
       session.sample(runner.sample(&session));
     }
   });
+  const auto others = failure ? std::nullopt : other_work->processors();
   std::vector<Measurement> results;
   for (const auto& metric : session.metrics()) {
     Measurement& result = results.emplace_back();
@@ -211,7 +223,7 @@ std::vector<Measurement> measure(const Subject& subject,
       fail(result, *own);
     } else {
       detail::judge_samples(result, metric->reruns());
-      if (is_timing(result)) detail::judge_clock(result, runner.shortest_seconds());
+      if (is_timing(result)) judge_time(result, runner, others);
     }
   }
   return results;
@@ -233,6 +245,7 @@ std::vector<Measurement> measure_interleaved(const std::vector<Subject>& subject
     results[i].samples.reserve(std::size_t(options.samples));
     failures[i] = attempt([&] { runners[i].start(deadline); });
   }
+  const detail::OtherWork other_work;
   RandomStream random(seed, stream_of("measure_interleaved"));
   for (int round = 0; round < options.samples && (round == 0 || now_seconds() < deadline);
        ++round) {
@@ -246,6 +259,7 @@ std::vector<Measurement> measure_interleaved(const std::vector<Subject>& subject
       });
     }
   }
+  const auto others = other_work.processors();
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     Measurement& result = results[i];
     runners[i].describe(result);
@@ -256,7 +270,7 @@ std::vector<Measurement> measure_interleaved(const std::vector<Subject>& subject
       fail(result, *failures[i]);
     } else {
       detail::judge_samples(result, Metric::kAsAsked);
-      detail::judge_clock(result, runners[i].shortest_seconds());
+      judge_time(result, runners[i], others);
     }
   }
   return results;

@@ -49,5 +49,14 @@ void judge_clock(Measurement& result, double shortest_seconds) {
   }
 }
 
+void judge_other_work(Measurement& result, double others, int own, int processors) {
+  constexpr double kHardlyAny = 0.25;  // what a system does for itself, and steps of its counter
+  if (others + std::min(own, processors) > processors + kHardlyAny) {
+    mistrust(result, fmt::format("other work kept {:.1f} of {} processors busy, while d5 computed "
+                                 "on {} threads",
+                                 others, processors, own));
+  }
+}
+
 }  // namespace detail
 }  // namespace d5

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/measurement.hpp"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
+#include <thread>
+#include <vector>
 
 #include "core/trust.hpp"
 #include "d5/core/error.hpp"
@@ -162,6 +168,39 @@ TEST_CASE("samples that drift are mistrusted, samples that only scatter are not"
   result = with_samples(std::vector<double>(30, 0.0));
   detail::judge_samples(result, Metric::kAsAsked);
   CHECK(result.status == Status::passed);
+}
+
+TEST_CASE("a time is mistrusted where d5's threads had to share processors with other work") {
+  const auto judged = [](double others, int own) {
+    Measurement result;
+    detail::judge_other_work(result, others, own, 4);
+    return result.status;
+  };
+  CHECK(judged(0.1, 4) == Status::passed);
+  CHECK(judged(2.9, 1) == Status::passed);
+  CHECK(judged(1.5, 3) == Status::mistrusted);
+  CHECK(judged(3.9, 1) == Status::mistrusted);
+  CHECK(judged(0.1, 8) == Status::passed);  // more threads than processors are the user's own wish
+}
+
+TEST_CASE("the engine notices other processes at work") {
+  // They keep every processor busy until they are killed.
+  std::vector<pid_t> others;
+  for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (volatile int forever = 1; forever;) continue;
+    }
+    others.push_back(child);
+  }
+  const auto times = measure_interleaved({{.name = "s", .run = [] { wait(0.005); }}},
+                                         {.samples = 60, .warmup = 0, .seconds_per_sample = 0});
+  for (const pid_t child : others) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  CHECK(times[0].status == Status::mistrusted);
+  CHECK_THAT(times[0].reason, Catch::Contains("other work kept"));
 }
 
 TEST_CASE("mistrust adds reasons and never hides a failure") {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/other_work.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "d5/core/measurement.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Since the system started, as /proc/stat counts it.
+double busy_seconds() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  double user, nice, system, idle, waiting, interrupts, soft_interrupts, stolen;
+  if (!(file >> name >> user >> nice >> system >> idle >> waiting >> interrupts >>
+        soft_interrupts >> stolen)) {
+    return -1;
+  }
+  return (user + nice + system + interrupts + soft_interrupts + stolen) /
+         double(sysconf(_SC_CLK_TCK));
+}
+
+double seconds(const timeval& time) { return double(time.tv_sec) + 1e-6 * double(time.tv_usec); }
+
+}  // namespace
+
+OtherWork::Reading OtherWork::now() {
+  rusage own{};
+  getrusage(RUSAGE_SELF, &own);
+  return {now_seconds(), busy_seconds(), seconds(own.ru_utime) + seconds(own.ru_stime)};
+}
+
+std::optional<double> OtherWork::processors() const {
+  constexpr double kShortest = 0.1;
+  const Reading end = now();
+  const double wall = end.wall_seconds - begin_.wall_seconds;
+  if (wall < kShortest || begin_.busy_seconds < 0 || end.busy_seconds < 0) return {};
+  const double busy = end.busy_seconds - begin_.busy_seconds;
+  return std::max(0.0, (busy - (end.own_seconds - begin_.own_seconds)) / wall);
+}
+
+}  // namespace d5::detail
