@@ -8,6 +8,7 @@
 
 #include "apps/text_table.hpp"
 #include "d5/core/statistics.hpp"
+#include "d5/level3_distributed/communicator.hpp"
 
 namespace d5::app {
 namespace {
@@ -39,7 +40,9 @@ void print(const Results& results, Format format) {
   std::string text;
   switch (format) {
     case Format::table:
-      text = to_table(results.measurements, colour_for(STDOUT_FILENO));
+      // mpirun gives ranks a terminal, wherever their output ends.
+      text = to_table(results.measurements,
+                      world()->size() > 1 ? Colour::never : colour_for(STDOUT_FILENO));
       break;
     case Format::json:
       text = to_json(results) + "\n";
