@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Level 0: is an operator right, and how fast is it? The same case for every framework that is there.
+// Level 0: is an operator right, and how fast is it? The same case for every framework that is
+// there.
 #include <iostream>
 
 #include "d5/d5.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An optimizer of one's own: signSGD (Bernstein et al., ICML 2018). Registered, it can be named in a
-// recipe; made distributable by nothing more than its update rule.
+// An optimizer of one's own: signSGD (Bernstein et al., ICML 2018). Registered, it can be named in
+// a recipe; made distributable by nothing more than its update rule.
 #include <cmath>
 #include <iostream>
 

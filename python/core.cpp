@@ -33,21 +33,36 @@ void bind_errors(py::module_& m) {
 /// NumPy's name of an element type; none for types that NumPy lacks.
 const char* numpy_name(DType dtype) {
   switch (dtype) {
-    case DType::float32: return "float32";
-    case DType::float64: return "float64";
-    case DType::float16: return "float16";
-    case DType::int8: return "int8";
-    case DType::int16: return "int16";
-    case DType::int32: return "int32";
-    case DType::int64: return "int64";
-    case DType::uint8: return "uint8";
-    case DType::uint16: return "uint16";
-    case DType::uint32: return "uint32";
-    case DType::uint64: return "uint64";
-    case DType::boolean: return "bool";
-    case DType::complex64: return "complex64";
-    case DType::complex128: return "complex128";
-    default: return nullptr;
+    case DType::float32:
+      return "float32";
+    case DType::float64:
+      return "float64";
+    case DType::float16:
+      return "float16";
+    case DType::int8:
+      return "int8";
+    case DType::int16:
+      return "int16";
+    case DType::int32:
+      return "int32";
+    case DType::int64:
+      return "int64";
+    case DType::uint8:
+      return "uint8";
+    case DType::uint16:
+      return "uint16";
+    case DType::uint32:
+      return "uint32";
+    case DType::uint64:
+      return "uint64";
+    case DType::boolean:
+      return "bool";
+    case DType::complex64:
+      return "complex64";
+    case DType::complex128:
+      return "complex128";
+    default:
+      return nullptr;
   }
 }
 
@@ -85,33 +100,36 @@ void bind_tensor(py::module_& m) {
       .def(py::init([](const py::object& array) { return to_tensor(array); }), py::arg("array"),
            "Shares the memory of `array` where it is dense and writable, and copies otherwise.")
       .def_property_readonly("shape",
-                             [](const Tensor& t) { return py::tuple(py::cast(std::vector<std::int64_t>(
-                                                       t.shape().begin(), t.shape().end()))); })
-      .def_property_readonly("dtype", [](const Tensor& t) { return std::string(name_of(t.dtype())); })
+                             [](const Tensor& t) {
+                               return py::tuple(py::cast(
+                                   std::vector<std::int64_t>(t.shape().begin(), t.shape().end())));
+                             })
+      .def_property_readonly("dtype",
+                             [](const Tensor& t) { return std::string(name_of(t.dtype())); })
       .def_property_readonly("nbytes", &Tensor::bytes)
       .def("numpy", &to_numpy, "A NumPy array over the same memory; no copy (strings are copied).")
       .def("copy", &Tensor::copy, "A tensor with memory of its own.")
-      .def("copy_from", [](Tensor& t, const py::object& array) { t.copy_from(to_tensor(array)); },
-           py::arg("array"), "Overwrites the elements; shape and type must agree.")
+      .def(
+          "copy_from", [](Tensor& t, const py::object& array) { t.copy_from(to_tensor(array)); },
+          py::arg("array"), "Overwrites the elements; shape and type must agree.")
       .def("item", [](const Tensor& t) { return to_numpy(t).attr("item")(); })
-      .def("__float__", [](const Tensor& t) {
-        return py::float_(to_numpy(t).attr("item")());
-      })
-      .def("__len__", [](const Tensor& t) {
-        if (t.shape().rank() == 0) throw ShapeError("a scalar has no length");
-        return t.shape()[0];
-      })
-      .def("__array__", [](const Tensor& t, const py::args&, const py::kwargs& options) {
-        const py::object array = to_numpy(t);
-        if (options.contains("dtype") && !options["dtype"].is_none()) {
-          return py::object(array.attr("astype")(options["dtype"]));
-        }
-        return array;
-      })
+      .def("__float__", [](const Tensor& t) { return py::float_(to_numpy(t).attr("item")()); })
+      .def("__len__",
+           [](const Tensor& t) {
+             if (t.shape().rank() == 0) throw ShapeError("a scalar has no length");
+             return t.shape()[0];
+           })
+      .def("__array__",
+           [](const Tensor& t, const py::args&, const py::kwargs& options) {
+             const py::object array = to_numpy(t);
+             if (options.contains("dtype") && !options["dtype"].is_none()) {
+               return py::object(array.attr("astype")(options["dtype"]));
+             }
+             return array;
+           })
       .def("__dlpack__", [](const Tensor& t, const py::kwargs&) { return to_capsule(t); })
-      .def("__dlpack_device__", [](const Tensor& t) {
-        return py::make_tuple(int(t.device().kind), t.device().index);
-      })
+      .def("__dlpack_device__",
+           [](const Tensor& t) { return py::make_tuple(int(t.device().kind), t.device().index); })
       .def("__repr__", [](const Tensor& t) { return "d5.Tensor(" + to_string(t) + ")"; });
 }
 
@@ -126,34 +144,50 @@ void bind_measurement(py::module_& m) {
       .def_readwrite("unit", &Measurement::unit)
       .def_readwrite("samples", &Measurement::samples)
       .def_readwrite("reason", &Measurement::reason)
-      .def_property_readonly("conditions", [](const Measurement& r) {
-        return std::map<std::string, std::string>(r.conditions.begin(), r.conditions.end());
-      })
-      .def_property_readonly("status", [](const Measurement& r) { return std::string(name_of(r.status)); })
-      .def_property_readonly("median", [](const Measurement& r) { return summarise(r.samples).median; })
-      .def_property_readonly("interval", [](const Measurement& r) {
-        const Interval i = summarise(r.samples).median_interval;
-        return std::pair(i.low, i.high);
-      }, "Nonparametric 95% interval of the median.")
+      .def_property_readonly("conditions",
+                             [](const Measurement& r) {
+                               return std::map<std::string, std::string>(r.conditions.begin(),
+                                                                         r.conditions.end());
+                             })
+      .def_property_readonly("status",
+                             [](const Measurement& r) { return std::string(name_of(r.status)); })
+      .def_property_readonly("median",
+                             [](const Measurement& r) { return summarise(r.samples).median; })
+      .def_property_readonly(
+          "interval",
+          [](const Measurement& r) {
+            const Interval i = summarise(r.samples).median_interval;
+            return std::pair(i.low, i.high);
+          },
+          "Nonparametric 95% interval of the median.")
       .def("__repr__", [](const Measurement& r) {
-        return fmt::format("<Measurement {} {} {}: {} samples, {}>", r.subject, r.framework, r.metric,
-                           r.samples.size(), name_of(r.status));
+        return fmt::format("<Measurement {} {} {}: {} samples, {}>", r.subject, r.framework,
+                           r.metric, r.samples.size(), name_of(r.status));
       });
 
-  m.def("measure", [](const std::function<void()>& run, const std::string& name, int samples,
-                      int warmup, double seconds_per_sample) {
-        return measure({.name = name, .run = run}, {metrics().at("time").make()},
-                       {.samples = samples, .warmup = warmup, .seconds_per_sample = seconds_per_sample});
+  m.def(
+      "measure",
+      [](const std::function<void()>& run, const std::string& name, int samples, int warmup,
+         double seconds_per_sample) {
+        return measure(
+            {.name = name, .run = run}, {metrics().at("time").make()},
+            {.samples = samples, .warmup = warmup, .seconds_per_sample = seconds_per_sample});
       },
       py::arg("run"), py::arg("name") = "python", py::arg("samples") = 30, py::arg("warmup") = 3,
       py::arg("seconds_per_sample") = 1e-4, "Times a Python callable the way d5 measures.");
-  m.def("to_table", [](const std::vector<Measurement>& measurements) { return to_table(measurements); },
-        py::arg("measurements"), "The console table of some measurements.");
-  m.def("write_results", [](const std::vector<Measurement>& measurements, const std::string& path) {
+  m.def(
+      "to_table",
+      [](const std::vector<Measurement>& measurements) { return to_table(measurements); },
+      py::arg("measurements"), "The console table of some measurements.");
+  m.def(
+      "write_results",
+      [](const std::vector<Measurement>& measurements, const std::string& path) {
         write_results({environment(), measurements}, path);
-      }, py::arg("measurements"), py::arg("path"));
-  m.def("read_results", [](const std::string& path) { return read_results(path).measurements; },
-        py::arg("path"));
+      },
+      py::arg("measurements"), py::arg("path"));
+  m.def(
+      "read_results", [](const std::string& path) { return read_results(path).measurements; },
+      py::arg("path"));
 }
 
 }  // namespace
@@ -164,11 +198,14 @@ void bind_core(py::module_& m) {
   bind_measurement(m);
   m.def("threads", &threads, "Threads that d5 and every loaded framework compute with.");
   m.def("set_threads", &set_threads, py::arg("count"));
-  m.def("frameworks", [] {
-    std::vector<std::string> names;
-    for (const auto& info : frameworks()) names.push_back(info.name);
-    return names;
-  }, "Names of the frameworks that can be used.");
+  m.def(
+      "frameworks",
+      [] {
+        std::vector<std::string> names;
+        for (const auto& info : frameworks()) names.push_back(info.name);
+        return names;
+      },
+      "Names of the frameworks that can be used.");
   m.def("set_memory_budget", &set_memory_budget, py::arg("bytes"));
 }
 

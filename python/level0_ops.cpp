@@ -61,17 +61,20 @@ void bind_level0_ops(py::module_& m) {
   add_framework("python", D5_VERSION, [](Framework&) {});
 
   py::class_<InferContext>(m, "InferContext", "Shapes and types of an operator's inputs.")
-      .def("shape", [](const InferContext& c, std::size_t i) {
-        return std::vector<std::int64_t>(c.shape(i).begin(), c.shape(i).end());
-      })
-      .def("dtype", [](const InferContext& c, std::size_t i) { return std::string(name_of(c.dtype(i))); })
+      .def("shape",
+           [](const InferContext& c, std::size_t i) {
+             return std::vector<std::int64_t>(c.shape(i).begin(), c.shape(i).end());
+           })
+      .def("dtype",
+           [](const InferContext& c, std::size_t i) { return std::string(name_of(c.dtype(i))); })
       .def_property_readonly("input_count", &InferContext::input_count);
   // Tensors here live as long as the run: they are for use inside forward and backward only.
   py::class_<OpContext>(m, "OpContext", "Inputs and outputs of an operator that runs forward.")
       .def("input", [](const OpContext& c, std::size_t i) { return c.input(i); })
       .def("output", [](const OpContext& c, std::size_t i) { return c.output(i); })
       .def_property_readonly("input_count", &OpContext::input_count);
-  py::class_<GradContext>(m, "GradContext", "Values and gradients of an operator that runs backward.")
+  py::class_<GradContext>(m, "GradContext",
+                          "Values and gradients of an operator that runs backward.")
       .def("input", [](const GradContext& c, std::size_t i) { return c.input(i); })
       .def("output", [](const GradContext& c, std::size_t i) { return c.output(i); })
       .def("wants_grad", &GradContext::wants_grad)
@@ -82,23 +85,31 @@ void bind_level0_ops(py::module_& m) {
         py::arg("domain") = "", py::arg("since") = 1,
         "Makes a class with infer, forward and backward an operator of the framework 'python'.");
 
-  m.def("operators", [](const std::string& name) {
-    std::vector<std::string> names;
-    for (const auto& entry : framework(name).part<OperatorRegistry>().list()) {
-      names.push_back(entry.domain.empty() ? entry.name : entry.domain + "." + entry.name);
-    }
-    return names;
-  }, py::arg("framework") = "reference", "Names of a framework's operators.");
+  m.def(
+      "operators",
+      [](const std::string& name) {
+        std::vector<std::string> names;
+        for (const auto& entry : framework(name).part<OperatorRegistry>().list()) {
+          names.push_back(entry.domain.empty() ? entry.name : entry.domain + "." + entry.name);
+        }
+        return names;
+      },
+      py::arg("framework") = "reference", "Names of a framework's operators.");
 
-  m.def("test_forward", [](const std::string& line, const std::string& framework,
-                           const std::string& reference) {
+  m.def(
+      "test_forward",
+      [](const std::string& line, const std::string& framework, const std::string& reference) {
         return test_forward(parse_case(line), framework, reference);
-      }, py::arg("case"), py::arg("framework"), py::arg("reference") = "reference",
+      },
+      py::arg("case"), py::arg("framework"), py::arg("reference") = "reference",
       py::call_guard<py::gil_scoped_release>(), "Compares an operator with another framework's.");
-  m.def("test_gradient", [](const std::string& line, const std::string& framework) {
+  m.def(
+      "test_gradient",
+      [](const std::string& line, const std::string& framework) {
         return test_gradient(parse_case(line), framework);
-      }, py::arg("case"), py::arg("framework") = "reference",
-      py::call_guard<py::gil_scoped_release>(), "Checks backward against central differences.");
+      },
+      py::arg("case"), py::arg("framework") = "reference", py::call_guard<py::gil_scoped_release>(),
+      "Checks backward against central differences.");
 }
 
 }  // namespace d5::python

@@ -78,21 +78,32 @@ void bind_network(py::module_& m) {
       .def_static("load", &Network::load, py::arg("path"), py::call_guard<py::gil_scoped_release>(),
                   "Loads and validates an ONNX file.")
       .def("save", &Network::save, py::arg("path"), "Writes an ONNX file.")
-      .def("add_input", [](Network& n, const std::string& name, const std::string& dtype,
-                           const py::sequence& shape) {
+      .def(
+          "add_input",
+          [](Network& n, const std::string& name, const std::string& dtype,
+             const py::sequence& shape) {
             n.add_input(name, dtype_from_name(dtype), to_dims(shape));
-          }, py::arg("name"), py::arg("dtype"), py::arg("shape"),
+          },
+          py::arg("name"), py::arg("dtype"), py::arg("shape"),
           "`shape`: numbers, names of symbolic dimensions, or None.")
       .def("add_output", &Network::add_output, py::arg("name"))
-      .def("add_parameter", [](Network& n, const std::string& name, const py::object& value) {
+      .def(
+          "add_parameter",
+          [](Network& n, const std::string& name, const py::object& value) {
             n.add_parameter(name, to_tensor(value));
-          }, py::arg("name"), py::arg("value"))
-      .def("add_constant", [](Network& n, const std::string& name, const py::object& value) {
+          },
+          py::arg("name"), py::arg("value"))
+      .def(
+          "add_constant",
+          [](Network& n, const std::string& name, const py::object& value) {
             n.add_constant(name, to_tensor(value));
-          }, py::arg("name"), py::arg("value"))
-      .def("add_node", [](Network& n, const std::string& op_type, std::vector<std::string> inputs,
-                          std::vector<std::string> outputs, const std::string& name,
-                          const std::string& domain, const py::kwargs& attributes) {
+          },
+          py::arg("name"), py::arg("value"))
+      .def(
+          "add_node",
+          [](Network& n, const std::string& op_type, std::vector<std::string> inputs,
+             std::vector<std::string> outputs, const std::string& name, const std::string& domain,
+             const py::kwargs& attributes) {
             std::map<std::string, onnx::Attribute, std::less<>> converted;
             for (const auto& [key, value] : attributes) {
               converted[key.cast<std::string>()] = to_attribute(value);
@@ -100,28 +111,39 @@ void bind_network(py::module_& m) {
             onnx::Node& node = n.add_node(op_type, std::move(inputs), std::move(outputs),
                                           std::move(converted), name);
             if (!domain.empty()) node.domain = domain;
-          }, py::arg("op_type"), py::arg("inputs"), py::arg("outputs"), py::kw_only(),
+          },
+          py::arg("op_type"), py::arg("inputs"), py::arg("outputs"), py::kw_only(),
           py::arg("name") = "", py::arg("domain") = "", "Attributes are further keywords.")
       .def_property_readonly("name", &Network::name)
       .def_property_readonly("nodes", [](const Network& n) { return n.graph().nodes; })
       .def_property_readonly("input_names", &Network::input_names)
       .def_property_readonly("output_names", &Network::output_names)
-      .def_property_readonly("parameters", [](Network& n) {
+      .def_property_readonly(
+          "parameters",
+          [](Network& n) {
             py::list result;
             for (Parameter& p : n.parameters()) result.append(Parameter(p));
             return result;
-          }, "In the order in which backpropagation finishes their gradients.")
-      .def("fetch", [](const Network& n, const std::string& name) { return n.fetch(name); },
-           py::arg("name"), "A parameter or constant, sharing its memory.")
-      .def("feed", [](Network& n, const std::string& name, const py::object& value) {
+          },
+          "In the order in which backpropagation finishes their gradients.")
+      .def(
+          "fetch", [](const Network& n, const std::string& name) { return n.fetch(name); },
+          py::arg("name"), "A parameter or constant, sharing its memory.")
+      .def(
+          "feed",
+          [](Network& n, const std::string& name, const py::object& value) {
             n.feed(name, to_tensor(value));
-          }, py::arg("name"), py::arg("value"), "Overwrites a parameter or constant.");
+          },
+          py::arg("name"), py::arg("value"), "Overwrites a parameter or constant.");
 
-  m.def("model", [](const std::string& name, std::uint64_t seed, std::int64_t classes,
-                    bool with_loss, bool training) {
+  m.def(
+      "model",
+      [](const std::string& name, std::uint64_t seed, std::int64_t classes, bool with_loss,
+         bool training) {
         return models().at(name).make(
             {.seed = seed, .classes = classes, .with_loss = with_loss, .training = training});
-      }, py::arg("name"), py::arg("seed") = 0, py::arg("classes") = 0, py::arg("with_loss") = false,
+      },
+      py::arg("name"), py::arg("seed") = 0, py::arg("classes") = 0, py::arg("with_loss") = false,
       py::arg("training") = false, "A built-in network with seeded random weights.");
   m.def("models", [] { return models().names(); });
 }
@@ -135,7 +157,9 @@ std::shared_ptr<GraphExecutor> make(Network network, std::vector<std::string> na
 
 void bind_executor(py::module_& m) {
   py::class_<GraphExecutor, std::shared_ptr<GraphExecutor>>(m, "GraphExecutor", "Runs a network.")
-      .def("inference", [](GraphExecutor& executor, const py::dict& inputs, bool copy) {
+      .def(
+          "inference",
+          [](GraphExecutor& executor, const py::dict& inputs, bool copy) {
             const ValueMap fed = to_values(inputs);
             const ValueMap* outputs = nullptr;
             {
@@ -143,10 +167,12 @@ void bind_executor(py::module_& m) {
               outputs = &executor.inference(fed);
             }
             return copy ? copy_values(*outputs) : from_values(*outputs);
-          }, py::arg("inputs"), py::kw_only(), py::arg("copy") = true,
+          },
+          py::arg("inputs"), py::kw_only(), py::arg("copy") = true,
           "All outputs by name. With copy=False they are valid until the next run.")
-      .def("inference_and_backprop", [](GraphExecutor& executor, const py::dict& inputs,
-                                        const std::string& loss, bool copy) {
+      .def(
+          "inference_and_backprop",
+          [](GraphExecutor& executor, const py::dict& inputs, const std::string& loss, bool copy) {
             const ValueMap fed = to_values(inputs);
             const ValueMap* outputs = nullptr;
             {
@@ -154,19 +180,27 @@ void bind_executor(py::module_& m) {
               outputs = &executor.inference_and_backprop(fed, loss);
             }
             return copy ? copy_values(*outputs) : from_values(*outputs);
-          }, py::arg("inputs"), py::arg("loss") = "loss", py::kw_only(), py::arg("copy") = true,
+          },
+          py::arg("inputs"), py::arg("loss") = "loss", py::kw_only(), py::arg("copy") = true,
           "As inference, then writes every parameter's gradient.")
-      .def("input_gradient", [](const GraphExecutor& executor, const std::string& name) {
+      .def(
+          "input_gradient",
+          [](const GraphExecutor& executor, const std::string& name) {
             return executor.input_gradient(name);
-          }, py::arg("name"))
-      .def("add_event", [](GraphExecutor& executor, const py::object& event) {
+          },
+          py::arg("name"))
+      .def(
+          "add_event",
+          [](GraphExecutor& executor, const py::object& event) {
             auto adapter = execution_event(event);
             if (!adapter) {
-              throw TypeError("the event overrides no hook of an executor: before_run, after_run, "
-                              "before_node, after_node, gradient_ready");
+              throw TypeError(
+                  "the event overrides no hook of an executor: before_run, after_run, "
+                  "before_node, after_node, gradient_ready");
             }
             executor.events().add(std::move(adapter));
-          }, py::arg("event"))
+          },
+          py::arg("event"))
       .def_property_readonly("network", [](GraphExecutor& executor) { return executor.network(); })
       .def_property_readonly("framework", &GraphExecutor::framework);
 

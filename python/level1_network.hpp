@@ -11,8 +11,11 @@ namespace d5::python {
 /// An executor that Python and an optimizer own together.
 class SharedExecutor final : public GraphExecutor {
  public:
-  explicit SharedExecutor(std::shared_ptr<GraphExecutor> executor) : executor_(std::move(executor)) {}
-  const ValueMap& inference(const ValueMap& inputs) override { return executor_->inference(inputs); }
+  explicit SharedExecutor(std::shared_ptr<GraphExecutor> executor)
+      : executor_(std::move(executor)) {}
+  const ValueMap& inference(const ValueMap& inputs) override {
+    return executor_->inference(inputs);
+  }
   const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) override {
     return executor_->inference_and_backprop(inputs, loss);
   }

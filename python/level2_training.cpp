@@ -52,9 +52,9 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
 class PythonTrainingEvent final : public TrainingEvent {
  public:
   explicit PythonTrainingEvent(const py::object& self) : self_(self) {
-    for (const char* name : {"before_training", "after_training", "before_epoch", "after_epoch",
-                             "before_batch", "after_batch", "before_test", "after_test", "after_test_batch",
-                             "wants_stop"}) {
+    for (const char* name :
+         {"before_training", "after_training", "before_epoch", "after_epoch", "before_batch",
+          "after_batch", "before_test", "after_test", "after_test_batch", "wants_stop"}) {
       if (overrides(self, "Event", name)) hooks_.insert(name);
     }
   }
@@ -108,23 +108,26 @@ void bind_data(py::module_& m) {
   py::class_<Dataset, std::shared_ptr<Dataset>>(m, "Dataset", "Samples that are reached by index.")
       .def("__len__", &Dataset::size)
       .def_property_readonly("name", &Dataset::name)
-      .def("__getitem__", [](const Dataset& dataset, std::int64_t index) {
-        std::vector<Tensor> batch;
-        py::dict result;
-        for (const auto& field : dataset.fields()) {
-          TensorDesc desc = field.desc;
-          std::vector<std::int64_t> dims{1};
-          dims.insert(dims.end(), desc.shape.begin(), desc.shape.end());
-          desc.shape = Shape(std::move(dims));
-          batch.push_back(Tensor::empty(desc));
-        }
-        dataset.read(std::span(&index, 1), batch);
-        for (std::size_t i = 0; i < batch.size(); ++i) {
-          const auto& field = dataset.fields()[i];
-          result[py::cast(field.name)] = batch[i].reshaped(field.desc.shape);
-        }
-        return result;
-      }, py::arg("index"), "One sample, field by field.");
+      .def(
+          "__getitem__",
+          [](const Dataset& dataset, std::int64_t index) {
+            std::vector<Tensor> batch;
+            py::dict result;
+            for (const auto& field : dataset.fields()) {
+              TensorDesc desc = field.desc;
+              std::vector<std::int64_t> dims{1};
+              dims.insert(dims.end(), desc.shape.begin(), desc.shape.end());
+              desc.shape = Shape(std::move(dims));
+              batch.push_back(Tensor::empty(desc));
+            }
+            dataset.read(std::span(&index, 1), batch);
+            for (std::size_t i = 0; i < batch.size(); ++i) {
+              const auto& field = dataset.fields()[i];
+              result[py::cast(field.name)] = batch[i].reshaped(field.desc.shape);
+            }
+            return result;
+          },
+          py::arg("index"), "One sample, field by field.");
 
   py::class_<Batch>(m, "Batch", "What one step is fed; valid until the sampler's next one.")
       .def_property_readonly("values", [](const Batch& b) { return from_values(b.values); })
@@ -137,34 +140,43 @@ void bind_data(py::module_& m) {
            "The next batch, or None at the end of an epoch.")
       .def("reset", &Sampler::reset, py::arg("epoch") = 0)
       .def("__len__", &Sampler::batches)
-      .def("__iter__", [](Sampler& s) -> Sampler& {
-        s.reset(0);
-        return s;
-      }, py::return_value_policy::reference_internal)
-      .def("__next__", [](Sampler& s) -> const Batch& {
-        if (const Batch* batch = s.next()) return *batch;
-        throw py::stop_iteration();
-      }, py::return_value_policy::reference_internal);
+      .def(
+          "__iter__",
+          [](Sampler& s) -> Sampler& {
+            s.reset(0);
+            return s;
+          },
+          py::return_value_policy::reference_internal)
+      .def(
+          "__next__",
+          [](Sampler& s) -> const Batch& {
+            if (const Batch* batch = s.next()) return *batch;
+            throw py::stop_iteration();
+          },
+          py::return_value_policy::reference_internal);
 
   py::class_<DatasetPair>(m, "DatasetPair", "Training and test part of one data set.")
-      .def_property_readonly("train", [](const DatasetPair& p) {
-        return std::const_pointer_cast<Dataset>(p.train);
-      })
-      .def_property_readonly("test", [](const DatasetPair& p) {
-        return std::const_pointer_cast<Dataset>(p.test);
-      });
+      .def_property_readonly(
+          "train", [](const DatasetPair& p) { return std::const_pointer_cast<Dataset>(p.train); })
+      .def_property_readonly(
+          "test", [](const DatasetPair& p) { return std::const_pointer_cast<Dataset>(p.test); });
 
-  m.def("dataset", [](const std::string& name, const py::kwargs& options) {
+  m.def(
+      "dataset",
+      [](const std::string& name, const py::kwargs& options) {
         const Settings settings = to_settings("dataset " + name, options);
         return datasets().at(name).open(settings);
-      }, py::arg("name"), "Opens a data set, such as dataset(\"mnist\", data=\"folder\").");
-  m.def("sampler", [](const std::string& name, std::shared_ptr<Dataset> dataset,
-                      std::int64_t batch_size, std::uint64_t seed, bool drop_last) {
+      },
+      py::arg("name"), "Opens a data set, such as dataset(\"mnist\", data=\"folder\").");
+  m.def(
+      "sampler",
+      [](const std::string& name, std::shared_ptr<Dataset> dataset, std::int64_t batch_size,
+         std::uint64_t seed, bool drop_last) {
         return std::shared_ptr<Sampler>(samplers().at(name).make(
-            std::move(dataset), {.batch_size = batch_size,
-                                 .tail = drop_last ? Tail::drop : Tail::keep,
-                                 .seed = seed}));
-      }, py::arg("name"), py::arg("dataset"), py::kw_only(), py::arg("batch_size") = 64,
+            std::move(dataset),
+            {.batch_size = batch_size, .tail = drop_last ? Tail::drop : Tail::keep, .seed = seed}));
+      },
+      py::arg("name"), py::arg("dataset"), py::kw_only(), py::arg("batch_size") = 64,
       py::arg("seed") = 0, py::arg("drop_last") = false);
 }
 
@@ -178,30 +190,38 @@ void bind_metrics(py::module_& m) {
       .def_property_readonly("name", &TrainingMetric::name)
       .def_property_readonly("unit", &TrainingMetric::unit)
       .def_property_readonly("samples", &TrainingMetric::samples, "In the order taken.")
-      .def_property_readonly("value", [](const TrainingMetric& metric) {
+      .def_property_readonly(
+          "value",
+          [](const TrainingMetric& metric) {
             if (metric.samples().empty()) {
               throw NotFound("metric " + metric.name() + " has observed nothing yet");
             }
             return metric.samples().back();
-          }, "The last sample.");
-  m.def("training_metric", [](const std::string& name, const py::kwargs& options) {
+          },
+          "The last sample.");
+  m.def(
+      "training_metric",
+      [](const std::string& name, const py::kwargs& options) {
         return training_metrics().at(name).make(to_settings("metric " + name, options));
-      }, py::arg("name"), "A metric by name, such as training_metric(\"test_accuracy\").");
+      },
+      py::arg("name"), "A metric by name, such as training_metric(\"test_accuracy\").");
   m.def("training_metrics", [] { return training_metrics().names(); });
 }
 
 void bind_recipes(py::module_& m) {
-  m.def("train", [](const std::string& recipe_name, const std::vector<std::string>& changes,
-                    const std::vector<std::string>& frameworks, const std::string& data,
-                    const std::string& checkpoint, const std::string& resume) {
+  m.def(
+      "train",
+      [](const std::string& recipe_name, const std::vector<std::string>& changes,
+         const std::vector<std::string>& frameworks, const std::string& data,
+         const std::string& checkpoint, const std::string& resume) {
         Recipe recipe = load_recipe(recipe_name);
         for (const auto& change : changes) recipe.set(change);
-        const RecipeRun run = run_recipe(recipe, {.frameworks = frameworks,
-                                                  .data = data,
-                                                  .checkpoint = checkpoint,
-                                                  .resume = resume});
+        const RecipeRun run = run_recipe(
+            recipe,
+            {.frameworks = frameworks, .data = data, .checkpoint = checkpoint, .resume = resume});
         return std::pair(run.results.measurements, run.accepted);
-      }, py::arg("recipe"), py::kw_only(), py::arg("set") = std::vector<std::string>{},
+      },
+      py::arg("recipe"), py::kw_only(), py::arg("set") = std::vector<std::string>{},
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("data") = "",
       py::arg("checkpoint") = "", py::arg("resume") = "", py::call_guard<py::gil_scoped_release>(),
       "Runs a recipe; returns its measurements and whether all acceptable metrics were met.");
@@ -210,15 +230,20 @@ void bind_recipes(py::module_& m) {
 
 void bind_training(py::module_& m) {
   py::class_<Optimizer, std::shared_ptr<Optimizer>>(m, "BoundOptimizer", "Trains a network.")
-      .def("step", [](Optimizer& optimizer, const Batch& batch) {
+      .def(
+          "step",
+          [](Optimizer& optimizer, const Batch& batch) {
             const ValueMap* outputs = nullptr;
             {
               const py::gil_scoped_release release;
               outputs = &optimizer.step(batch);
             }
             return copy_values(*outputs);
-          }, py::arg("batch"), "One step on a sampler's batch; returns the network's outputs.")
-      .def("step", [](Optimizer& optimizer, const py::dict& values) {
+          },
+          py::arg("batch"), "One step on a sampler's batch; returns the network's outputs.")
+      .def(
+          "step",
+          [](Optimizer& optimizer, const py::dict& values) {
             Batch batch;
             batch.values = to_values(values);
             for (const auto& [name, value] : batch.values) {
@@ -232,28 +257,32 @@ void bind_training(py::module_& m) {
               outputs = &optimizer.step(batch);
             }
             return copy_values(*outputs);
-          }, py::arg("values"), "One step on arrays by name.");
+          },
+          py::arg("values"), "One step on arrays by name.");
 
-  m.def("optimizer", [](const py::object& which, const std::shared_ptr<GraphExecutor>& executor,
-                        const std::string& loss, const py::kwargs& options)
-            -> std::shared_ptr<Optimizer> {
+  m.def(
+      "optimizer",
+      [](const py::object& which, const std::shared_ptr<GraphExecutor>& executor,
+         const std::string& loss, const py::kwargs& options) -> std::shared_ptr<Optimizer> {
         if (!py::isinstance<py::str>(which)) {
           return std::make_shared<PythonOptimizer>(which, share(executor), loss);
         }
         const auto name = which.cast<std::string>();
         const Settings settings = to_settings("optimizer " + name, options);
         return optimizers().at(name).make(share(executor), loss, settings);
-      }, py::arg("which"), py::arg("executor"), py::arg("loss") = "loss",
+      },
+      py::arg("which"), py::arg("executor"), py::arg("loss") = "loss",
       "An optimizer by name with its options as keywords, or a d5.Optimizer written in Python.");
   m.def("optimizers", [] { return optimizers().names(); });
 
-  py::class_<Trainer>(m, "Trainer", "Epochs of batches, a test run after each, observers all along.")
+  py::class_<Trainer>(m, "Trainer",
+                      "Epochs of batches, a test run after each, observers all along.")
       .def(py::init([](Optimizer& optimizer, Sampler& train, Sampler* test, std::int64_t epochs,
                        std::int64_t most_batches, const std::string& checkpoint) {
-             return std::make_unique<Trainer>(optimizer, train, test,
-                                              TrainerOptions{.epochs = epochs,
-                                                             .most_batches = most_batches,
-                                                             .checkpoint = checkpoint});
+             return std::make_unique<Trainer>(
+                 optimizer, train, test,
+                 TrainerOptions{
+                     .epochs = epochs, .most_batches = most_batches, .checkpoint = checkpoint});
            }),
            py::arg("optimizer"), py::arg("train"), py::arg("test") = nullptr, py::kw_only(),
            py::arg("epochs") = 1, py::arg("most_batches") = 0, py::arg("checkpoint") = "",
@@ -261,7 +290,9 @@ void bind_training(py::module_& m) {
       .def("run", &Trainer::run, py::call_guard<py::gil_scoped_release>())
       .def("resume", &Trainer::resume, py::arg("path"))
       .def("test", &Trainer::test, py::call_guard<py::gil_scoped_release>())
-      .def("add_event", [](Trainer& trainer, const py::object& event) {
+      .def(
+          "add_event",
+          [](Trainer& trainer, const py::object& event) {
             if (py::isinstance<Event>(event)) {
               trainer.events().add(event.cast<std::shared_ptr<Event>>());
               return;
@@ -273,7 +304,8 @@ void bind_training(py::module_& m) {
             if (!training->listens() && !execution) {
               throw TypeError("the event overrides none of d5.Event's hooks");
             }
-          }, py::arg("event"), py::keep_alive<1, 2>())
+          },
+          py::arg("event"), py::keep_alive<1, 2>())
       .def_property_readonly("epoch", &Trainer::epoch)
       .def_property_readonly("step", &Trainer::step);
 }

@@ -9,16 +9,24 @@ void bind_level3_distributed(py::module_& m) {
   py::class_<Communicator, std::shared_ptr<Communicator>>(m, "Communicator", "A group of ranks.")
       .def_property_readonly("rank", &Communicator::rank)
       .def_property_readonly("size", &Communicator::size)
-      .def("all_reduce", [](Communicator& c, Tensor data) {
+      .def(
+          "all_reduce",
+          [](Communicator& c, Tensor data) {
             c.all_reduce(data);
             return data;
-          }, py::arg("tensor"), released, "Sums in place over all ranks.")
-      .def("broadcast", [](Communicator& c, Tensor data, int root) {
+          },
+          py::arg("tensor"), released, "Sums in place over all ranks.")
+      .def(
+          "broadcast",
+          [](Communicator& c, Tensor data, int root) {
             c.broadcast(data, root);
             return data;
-          }, py::arg("tensor"), py::arg("root") = 0, released)
+          },
+          py::arg("tensor"), py::arg("root") = 0, released)
       .def("barrier", &Communicator::barrier, released)
-      .def_property_readonly("traffic", [](const Communicator& c) {
+      .def_property_readonly(
+          "traffic",
+          [](const Communicator& c) {
             py::dict result;
             for (const auto& [call, line] : c.traffic().by_call) {
               py::dict entry;
@@ -28,7 +36,8 @@ void bind_level3_distributed(py::module_& m) {
               result[py::cast(call)] = entry;
             }
             return result;
-          }, "Calls and bytes of this rank, by kind of call.");
+          },
+          "Calls and bytes of this rank, by kind of call.");
   m.def("world", &world, "All ranks of the job: under mpirun all of them, otherwise this process.");
 }
 

@@ -12,14 +12,16 @@ void bind_onnx(py::module_& m) {
       .def_readonly("opset", &onnx::Node::opset)
       .def_readonly("inputs", &onnx::Node::inputs)
       .def_readonly("outputs", &onnx::Node::outputs)
-      .def_property_readonly("attributes", [](const onnx::Node& node) {
-        py::dict result;
-        for (const auto& [name, value] : node.attributes) {
-          result[py::cast(name)] = from_attribute(value);
-        }
-        return result;
-      })
-      .def("__repr__", [](const onnx::Node& node) { return "<d5.Node " + onnx::describe(node) + ">"; });
+      .def_property_readonly("attributes",
+                             [](const onnx::Node& node) {
+                               py::dict result;
+                               for (const auto& [name, value] : node.attributes) {
+                                 result[py::cast(name)] = from_attribute(value);
+                               }
+                               return result;
+                             })
+      .def("__repr__",
+           [](const onnx::Node& node) { return "<d5.Node " + onnx::describe(node) + ">"; });
 }
 
 }  // namespace d5::python

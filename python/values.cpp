@@ -131,7 +131,8 @@ py::object from_attribute(const onnx::Attribute& attribute) {
   return std::visit(
       []<class T>(const T& value) -> py::object {
         if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, float> ||
-                      std::is_same_v<T, std::string> || std::is_same_v<T, std::vector<std::int64_t>> ||
+                      std::is_same_v<T, std::string> ||
+                      std::is_same_v<T, std::vector<std::int64_t>> ||
                       std::is_same_v<T, std::vector<float>> ||
                       std::is_same_v<T, std::vector<std::string>> || std::is_same_v<T, Tensor> ||
                       std::is_same_v<T, std::vector<Tensor>>) {

@@ -100,7 +100,9 @@ void register_net_run(app::Program& program) {
   auto& command = program.add("net run", "what a network answers", kExamples,
                               [options] { return run(*options); });
   app::add_model_argument(command, *options);
-  command.add_option("--input", options->inputs, "an input's value, from an ONNX tensor file; may be repeated")
+  command
+      .add_option("--input", options->inputs,
+                  "an input's value, from an ONNX tensor file; may be repeated")
       ->allow_extra_args(false)
       ->option_text("NAME=FILE.pb");
   app::add_run_options(command, *options);

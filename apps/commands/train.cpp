@@ -144,7 +144,9 @@ void register_train(app::Program& program) {
                               kExamples, [=] { return run(*options, *seed_given); });
   command.add_option("RECIPE", options->recipe, "a recipe file, or the name of a carried one")
       ->required();
-  command.add_option("--set", options->changes, "change a value of the recipe's mutable part; may be repeated")
+  command
+      .add_option("--set", options->changes,
+                  "change a value of the recipe's mutable part; may be repeated")
       ->allow_extra_args(false)
       ->option_text("KEY=VALUE");
   command.add_option("--data", options->data, "folder of the data set")->option_text("DIR");

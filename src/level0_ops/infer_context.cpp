@@ -13,7 +13,8 @@ const ValueDesc& InferContext::value(std::size_t i) const {
 const TensorDesc& InferContext::input(std::size_t i) const {
   const ValueDesc& desc = value(i);
   if (!desc.is_tensor()) {
-    throw TypeError(fmt::format("{}: input {} is {}, expected a tensor", who(), i, to_string(desc)));
+    throw TypeError(
+        fmt::format("{}: input {} is {}, expected a tensor", who(), i, to_string(desc)));
   }
   return desc.tensor;
 }

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files.
+"""Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files, format.
 
-usage: check_house.py SOURCE_DIR {arrow,umbrellas,headers,names,readme} [COMPILER FLAGS...]
-Prints each breach as file:line: message; exit status 1 if there is any.
+usage: check_house.py SOURCE_DIR {arrow,umbrellas,headers,names,readme,format} [COMPILER FLAGS...]
+Prints each breach as file:line: message; exit status 1 if there is any, 4 if a tool is not installed.
 """
 
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -98,9 +99,24 @@ def readme(root):
             yield f"{root}/README.md:1: links to {link}, which is not there"
 
 
+def formatted(root):
+    """As clang-format writes it: the one that scripts/setup installed, for versions differ."""
+    tool = shutil.which("clang-format", path=str(pathlib.Path(sys.executable).parent))
+    if not tool:
+        print("skipped: no clang-format beside this Python; scripts/setup installs it")
+        sys.exit(4)
+    folders = ("include", "src", "apps", "python", "frameworks", "examples", "benchmarks", "tests")
+    files = [f for folder in folders for f in sources(root / folder, ".hpp", ".cpp", ".h", ".c")]
+    for start in range(0, len(files), 50):
+        run = subprocess.run([tool, "--dry-run", *files[start:start + 50]], capture_output=True,
+                             text=True, check=True)
+        places = re.findall(r"^(\S+:\d+):\d+: warning: code should be", run.stderr, re.M)
+        yield from (f"{place}: clang-format -i writes it otherwise" for place in dict.fromkeys(places))
+
+
 def main():
     root, check, *compiler = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
-    checks = {"arrow": arrow, "umbrellas": umbrellas, "names": names, "readme": readme,
+    checks = {"arrow": arrow, "umbrellas": umbrellas, "names": names, "readme": readme, "format": formatted,
               "headers": lambda r: headers(r, compiler)}
     breaches = list(checks[check](root))
     print("\n".join(breaches) or f"{check}: in order")

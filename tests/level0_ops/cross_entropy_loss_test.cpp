@@ -30,8 +30,8 @@ TEST_CASE("weights count in the mean's divisor") {
 }
 
 TEST_CASE("an ignored label costs nothing and may lie outside the classes") {
-  CHECK(result_of("SoftmaxCrossEntropyLoss 2x4{0,0,0,0,5,1,2,3} int64:{1,-1} ignore_index=-1").at(0) ==
-        Approx(std::log(4.0)));
+  CHECK(result_of("SoftmaxCrossEntropyLoss 2x4{0,0,0,0,5,1,2,3} int64:{1,-1} ignore_index=-1")
+            .at(0) == Approx(std::log(4.0)));
   CHECK(result_of("SoftmaxCrossEntropyLoss 1x2{1,2} int64:{9} ignore_index=9 reduction=sum") ==
         Floats{0});
 }

@@ -56,7 +56,8 @@ TEST_CASE("MaxPool takes small integers") {
 
 TEST_CASE("GlobalMaxPool takes the largest of each channel") {
   CHECK(result_of("GlobalMaxPool 1x2x2x2{1,2,3,4,-1,-2,-3,-4}") == Floats{4, -1});
-  CHECK(run_case("GlobalMaxPool 1x2x2x2x2x2").output(0).tensor().shape() == Shape{1, 2, 1, 1, 1, 1});
+  CHECK(run_case("GlobalMaxPool 1x2x2x2x2x2").output(0).tensor().shape() ==
+        Shape{1, 2, 1, 1, 1, 1});
 }
 
 TEST_CASE("the gradients of maximum pooling agree with central differences") {

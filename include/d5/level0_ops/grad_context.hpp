@@ -8,8 +8,8 @@
 
 namespace d5 {
 
-/// What an operator gets while it runs backward: forward's values, the gradients of its outputs, and
-/// room for those of its inputs. Gradients are overwritten; adding up is the executor's work.
+/// What an operator gets while it runs backward: forward's values, the gradients of its outputs,
+/// and room for those of its inputs. Gradients are overwritten; adding up is the executor's work.
 class GradContext {
  public:
   [[nodiscard]] bool has_input(std::size_t i) const {

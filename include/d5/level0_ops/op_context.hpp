@@ -46,8 +46,8 @@ class OpContext {
   [[nodiscard]] Tensor& output(std::size_t i) const { return outputs[i]->tensor(); }
   [[nodiscard]] const Value& input_value(std::size_t i) const { return *inputs[i]; }
 
-  /// For an output whose shape `infer` could not tell: allocates it. Elsewhere the planned tensor is
-  /// returned if it fits `desc`.
+  /// For an output whose shape `infer` could not tell: allocates it. Elsewhere the planned tensor
+  /// is returned if it fits `desc`.
   Tensor& allocate(std::size_t i, const TensorDesc& desc);
   /// Replaces an output as a whole: sequences, optionals, results of subgraphs. Not an output that
   /// `infer` described wholly: that is memory which others were told of, to be written into.

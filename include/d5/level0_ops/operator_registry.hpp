@@ -16,9 +16,9 @@ namespace d5 {
 
 /// Opset versions and domain under which an operator is registered.
 struct OperatorVersions {
-  int since = 1;                                 ///< first opset version that means this
-  int until = std::numeric_limits<int>::max();   ///< last one
-  std::string domain = {};                       ///< "" is ai.onnx
+  int since = 1;                                ///< first opset version that means this
+  int until = std::numeric_limits<int>::max();  ///< last one
+  std::string domain = {};                      ///< "" is ai.onnx
 };
 
 /// Yes, or no with a reason.
@@ -36,7 +36,8 @@ class OperatorRegistry {
   /// Answers for a node that has the right name and version; an empty reason is yes.
   using Check = std::function<Support(const onnx::Node&)>;
 
-  /// `framework` names the owner in messages. The one of "reference" starts with d5's own operators.
+  /// `framework` names the owner in messages. The one of "reference" starts with d5's own
+  /// operators.
   explicit OperatorRegistry(std::string framework);
 
   /// Throws: ValueError if a range overlaps one that is there.
@@ -44,13 +45,14 @@ class OperatorRegistry {
   /// `Op` is constructible from a node, or by default.
   template <std::derived_from<Operator> Op>
   void add(std::string name, OperatorVersions versions = {}) {
-    add(std::move(name), std::move(versions), [](const onnx::Node& node) -> std::unique_ptr<Operator> {
-      if constexpr (std::is_constructible_v<Op, const onnx::Node&>) {
-        return std::make_unique<Op>(node);
-      } else {
-        return std::make_unique<Op>();
-      }
-    });
+    add(std::move(name), std::move(versions),
+        [](const onnx::Node& node) -> std::unique_ptr<Operator> {
+          if constexpr (std::is_constructible_v<Op, const onnx::Node&>) {
+            return std::make_unique<Op>(node);
+          } else {
+            return std::make_unique<Op>();
+          }
+        });
   }
 
   [[nodiscard]] Support supports(const onnx::Node& node) const;

@@ -15,7 +15,8 @@ enum class Mode { inference, training };
 class PlanContext : public InferContext {
  public:
   PlanContext(const onnx::Node& node, std::span<const ValueDesc> inputs,
-              std::span<const Value* const> constants, std::span<const ValueDesc> outputs, Mode mode)
+              std::span<const Value* const> constants, std::span<const ValueDesc> outputs,
+              Mode mode)
       : InferContext(node, inputs, constants), outputs_(outputs), mode_(mode) {}
 
   [[nodiscard]] const TensorDesc& output(std::size_t i) const { return outputs_[i].tensor; }

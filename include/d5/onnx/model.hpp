@@ -27,20 +27,19 @@ using Dim = std::variant<std::monostate, std::int64_t, std::string>;
 /// A declared type, as a file states it; `ValueDesc` is what holds for one run.
 struct Type {
   ValueKind kind = ValueKind::none;
-  DType dtype = DType::undefined;      ///< of a tensor; of a map's keys
+  DType dtype = DType::undefined;  ///< of a tensor; of a map's keys
   bool has_shape = false;
   std::vector<Dim> dims;
-  std::shared_ptr<const Type> element; ///< of a sequence, an optional, a map
+  std::shared_ptr<const Type> element;  ///< of a sequence, an optional, a map
   bool sparse = false;
 };
 /// "float32 Nx3x224x224", "sequence of int64 ?", ...
 [[nodiscard]] std::string to_string(const Type& type);
 
-using Attribute =
-    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
-                 std::vector<std::string>, Tensor, std::vector<Tensor>, SparseTensor,
-                 std::shared_ptr<const Graph>, std::vector<std::shared_ptr<const Graph>>, Type,
-                 std::vector<Type>>;
+using Attribute = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
+                               std::vector<float>, std::vector<std::string>, Tensor,
+                               std::vector<Tensor>, SparseTensor, std::shared_ptr<const Graph>,
+                               std::vector<std::shared_ptr<const Graph>>, Type, std::vector<Type>>;
 
 /// One call of an operator. An input or output named "" is left out.
 struct Node {
@@ -56,7 +55,9 @@ struct Node {
   /// Null if the attribute was not given. Throws: TypeError if it is of another type.
   template <class T>
   [[nodiscard]] const T* attribute(std::string_view name) const;
-  [[nodiscard]] bool has_input(std::size_t i) const { return i < inputs.size() && !inputs[i].empty(); }
+  [[nodiscard]] bool has_input(std::size_t i) const {
+    return i < inputs.size() && !inputs[i].empty();
+  }
   [[nodiscard]] bool has_output(std::size_t i) const {
     return i < outputs.size() && !outputs[i].empty();
   }
