@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/other_work.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <string>
 
+#include "core/process_clock.hpp"
 #include "d5/core/measurement.hpp"
 
 namespace d5::detail {
@@ -26,15 +26,9 @@ double busy_seconds() {
          double(sysconf(_SC_CLK_TCK));
 }
 
-double seconds(const timeval& time) { return double(time.tv_sec) + 1e-6 * double(time.tv_usec); }
-
 }  // namespace
 
-OtherWork::Reading OtherWork::now() {
-  rusage own{};
-  getrusage(RUSAGE_SELF, &own);
-  return {now_seconds(), busy_seconds(), seconds(own.ru_utime) + seconds(own.ru_stime)};
-}
+OtherWork::Reading OtherWork::now() { return {now_seconds(), busy_seconds(), process_seconds()}; }
 
 std::optional<double> OtherWork::processors() const {
   constexpr double kShortest = 0.1;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <ctime>
-
+#include "core/process_clock.hpp"
 #include "d5/core/measurement.hpp"
 
 namespace d5 {
@@ -14,17 +13,12 @@ class CpuTime final : public Metric {
   [[nodiscard]] int reruns() const override { return kAsAsked; }
   void begin(int repetitions) override {
     repetitions_ = repetitions;
-    begin_ = now();
+    begin_ = detail::process_seconds();
   }
-  void end() override { samples_.push_back((now() - begin_) / repetitions_); }
+  void end() override { samples_.push_back((detail::process_seconds() - begin_) / repetitions_); }
   void summarise(Measurement& result) const override { result.samples = samples_; }
 
  private:
-  static double now() {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
-  }
   int repetitions_ = 1;
   double begin_ = 0;
   std::vector<double> samples_;
