@@ -48,6 +48,7 @@ void GradientMemory::expect(const at::Tensor& result, std::span<const std::size_
 
 void GradientMemory::backward(const at::Tensor& loss) {
   waiting_.clear();
+  announced_ = 0;
   for (Place& place : places_) place.is_final = false;
   try {
     loss.backward();
@@ -81,17 +82,22 @@ void GradientMemory::settle(std::size_t index) {
   } else {
     place.gradient.copy_(gradient);
   }
-  place.is_final = true;
-  ready_(index);
+  arrived(index);
+}
+
+void GradientMemory::arrived(std::size_t index) {
+  places_[index].is_final = true;
+  for (; announced_ < places_.size() && places_[announced_].is_final; ++announced_) {
+    ready_(announced_);
+  }
 }
 
 void GradientMemory::settle_waiting() {
   std::erase_if(waiting_, [&](const Waiting& waiting) {
-    Place& place = places_[waiting.index];
-    if (ResultMemory::is_lent(place.gradient.data_ptr())) return false;
-    place.gradient.copy_(waiting.gradient);
-    place.is_final = true;
-    ready_(waiting.index);
+    at::Tensor& place = places_[waiting.index].gradient;
+    if (ResultMemory::is_lent(place.data_ptr())) return false;
+    place.copy_(waiting.gradient);
+    arrived(waiting.index);
     return true;
   });
 }
@@ -102,7 +108,7 @@ void GradientMemory::finish() {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     if (places_[i].is_final) continue;
     places_[i].gradient.zero_();  // the loss does not depend on it
-    ready_(i);
+    arrived(i);
   }
 }
 

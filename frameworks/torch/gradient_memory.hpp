@@ -27,7 +27,8 @@ namespace d5::torch {
 /// Thread safety: none; backward runs on the thread that calls it, as it does on a CPU.
 class GradientMemory {
  public:
-  /// `ready(i)` is called once a parameter and run, as soon as the gradient lies in its place.
+  /// `ready(i)` is called once a parameter and run, in the order of `add` whatever torch chose, as
+  /// soon as gradient i and those before it lie in their places.
   explicit GradientMemory(std::function<void(std::size_t)> ready) : ready_(std::move(ready)) {}
   GradientMemory(const GradientMemory&) = delete;
   GradientMemory& operator=(const GradientMemory&) = delete;
@@ -61,9 +62,11 @@ class GradientMemory {
   void offer(std::span<const std::size_t> parameters);
   void settle(std::size_t index);
   void settle_waiting();
+  void arrived(std::size_t index);
 
   std::function<void(std::size_t)> ready_;
   std::vector<Place> places_;
+  std::size_t announced_ = 0;  ///< places before it are final, and `ready_` knows
   std::vector<Waiting> waiting_;
   std::optional<ResultMemory> offers_;
 };

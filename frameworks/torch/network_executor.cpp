@@ -12,6 +12,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/execution_event.hpp"
+#include "d5/level2_training/parameter_slots.hpp"
 #include "gradient_memory.hpp"
 #include "torch_operator.hpp"
 
@@ -68,11 +69,7 @@ class NetworkExecutor final : public GraphExecutor {
 
   ValueMap state() const override { return {{"generator", share(generator_.get_state())}}; }
   void restore(const ValueMap& state) override {
-    const auto generator = state.find("generator");
-    if (generator == state.end()) {
-      throw NotFound("the executor's state lacks 'generator': another kind of executor saved it");
-    }
-    generator_.set_state(wrap(generator->second.tensor()));
+    generator_.set_state(wrap(state_entry(state, "generator", "torch's executor")));
   }
 
   Network& network() override { return network_; }
@@ -250,8 +247,6 @@ class NetworkExecutor final : public GraphExecutor {
     if (!loss.requires_grad()) {
       throw Unsupported("loss '" + printable(name) + "' does not depend on any parameter");
     }
-    final_.assign(network_.parameters().size(), false);
-    announced_ = 0;
     gradients_.backward(loss);
     for (auto& [input, tensor] : watched_) {
       const at::Tensor gradient = std::exchange(tensor.mutable_grad(), {});
@@ -260,16 +255,6 @@ class NetworkExecutor final : public GraphExecutor {
     }
     watched_.clear();
     gradients_.finish();
-  }
-
-  /// Announces in the arena's order, whatever order torch chose.
-  void gradient_is_final(std::size_t index) {
-    final_[index] = true;
-    auto& parameters = network_.parameters();
-    for (; announced_ < final_.size() && final_[announced_]; ++announced_) {
-      announce(
-          [&](ExecutionEvent& event) { event.gradient_ready(parameters[announced_], announced_); });
-    }
   }
 
   const ValueMap& finish() {
@@ -294,9 +279,9 @@ class NetworkExecutor final : public GraphExecutor {
   std::vector<Step> steps_;
   std::vector<at::Tensor> values_, arguments_;
   std::vector<TensorView> input_views_;
-  GradientMemory gradients_{[this](std::size_t index) { gradient_is_final(index); }};
-  std::vector<bool> final_;  // of the parameters, in the arena's order
-  std::size_t announced_ = 0;
+  GradientMemory gradients_{[this](std::size_t i) {
+    announce([&](ExecutionEvent& event) { event.gradient_ready(network_.parameters()[i], i); });
+  }};
   std::map<std::string, at::Tensor> watched_;
   std::map<std::string, Tensor, std::less<>> input_gradients_;
   std::map<std::string, std::size_t, std::less<>> input_places_;
