@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <map>
 
 #include "d5/core/device.hpp"
@@ -16,6 +15,18 @@
 #include "d5/level0_ops/operator_registry.hpp"
 
 namespace d5::app {
+namespace {
+
+/// A name that no framework has is a misprint; one that cannot be loaded is a finding, later.
+void check_name(const std::string& word) {
+  if (word == "auto") return;
+  try {
+    (void)framework(word);
+  } catch (const Unsupported&) {
+  }
+}
+
+}  // namespace
 
 void add_output_options(CLI::App& command, OutputOptions& options) {
   const std::map<std::string, Format> formats{{"table", Format::table},
@@ -70,20 +81,6 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->option_text("LIB.so")
       ->group("Common options");
 }
-
-namespace {
-
-/// A name that no framework has is a misprint; one that cannot be loaded is a finding, later.
-void check_name(const std::string& framework) {
-  if (framework == "auto" || framework.find('/') != std::string::npos) return;
-  std::vector<std::string> known;
-  for (const auto& info : frameworks()) known.push_back(info.name);
-  if (std::ranges::find(known, framework) == known.end()) {
-    throw_unknown_name("framework", framework, known);
-  }
-}
-
-}  // namespace
 
 void apply(const RunOptions& options) {
   for (const auto& word : options.frameworks) {
