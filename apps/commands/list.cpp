@@ -8,7 +8,6 @@
 
 #include "apps/options.hpp"
 #include "apps/program.hpp"
-#include "apps/text_table.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -36,12 +35,22 @@ struct Options : app::OutputOptions {
   std::string kind;
 };
 
-using Lister = std::function<app::TextTable()>;
+using Lister = std::function<TextTable()>;
+
+/// Entries tell their summary, or have a member of that name.
+template <class Entry>
+std::string summary_of(const Entry& entry) {
+  if constexpr (requires { entry.summary(); }) {
+    return entry.summary();
+  } else {
+    return entry.summary;
+  }
+}
 
 template <class Registry>
-app::TextTable summaries(const Registry& registry) {
-  app::TextTable table({"name", "summary"});
-  for (const auto& [name, entry] : registry.entries()) table.add({name, entry.summary});
+TextTable summaries(const Registry& registry) {
+  TextTable table({"name", "summary"});
+  for (const auto& [name, entry] : registry.entries()) table.add({name, summary_of(entry)});
   return table;
 }
 
@@ -64,7 +73,7 @@ std::string opsets(const OperatorRegistry::Entry& entry) {
                                     : fmt::format("{}-{}", entry.since, entry.until);
 }
 
-app::TextTable operators() {
+TextTable operators() {
   const auto all = loadable_frameworks();
   std::map<std::string, std::vector<std::string>> rows;
   for (std::size_t f = 0; f < all.size(); ++f) {
@@ -74,9 +83,9 @@ app::TextTable operators() {
       row[f] += (row[f].empty() ? "" : " ") + opsets(entry);
     }
   }
-  std::vector<std::string> columns{"operator"};
-  for (const auto* one : all) columns.push_back(one->name());
-  app::TextTable table(columns);
+  std::vector<TextTable::Column> columns{"operator"};
+  for (const auto* one : all) columns.emplace_back(one->name());
+  TextTable table(columns);
   for (auto& [name, row] : rows) {
     row.insert(row.begin(), name);
     table.add(row);
@@ -84,8 +93,8 @@ app::TextTable operators() {
   return table;
 }
 
-app::TextTable frameworks_found() {
-  app::TextTable table({"framework", "version", "operators", "executors", "optimizers"});
+TextTable frameworks_found() {
+  TextTable table({"framework", "version", "operators", "executors", "optimizers"});
   for (auto* one : loadable_frameworks()) {
     table.add({one->name(), one->version(),
                fmt::format("{}", one->part<OperatorRegistry>().list().size()),
@@ -95,16 +104,16 @@ app::TextTable frameworks_found() {
   return table;
 }
 
-app::TextTable devices_found() {
-  app::TextTable table({"device", "what"});
+TextTable devices_found() {
+  TextTable table({"device", "what"});
   for (const auto& info : devices()) {
     table.add({to_string(info.device), info.present ? info.description : "absent: " + info.reason});
   }
   return table;
 }
 
-app::TextTable recipes() {
-  app::TextTable table({"name", "summary"});
+TextTable recipes() {
+  TextTable table({"name", "summary"});
   for (const auto& name : carried_recipes()) table.add({name, load_recipe(name).summary()});
   return table;
 }
@@ -119,16 +128,15 @@ std::vector<std::pair<std::string, Lister>> kinds() {
           {"datasets", [] { return summaries(datasets()); }},
           {"samplers", [] { return summaries(samplers()); }},
           {"optimizers", [] { return summaries(optimizers()); }},
-          {"training-metrics", [] { return summaries(training_metrics()); }},
           {"recipes", recipes},
           {"distributed-optimizers", [] { return summaries(distributed_optimizers()); }},
           {"all-reduces", [] { return summaries(all_reduces()); }}};
 }
 
-app::TextTable overview() {
-  app::TextTable table({"kind", "number", "for example"});
+TextTable overview() {
+  TextTable table({"kind", "number", "for example"});
   for (const auto& [kind, list] : kinds()) {
-    const app::TextTable entries = list();
+    const TextTable entries = list();
     table.add({kind, fmt::format("{}", entries.size()), entries.first_cells(4)});
   }
   return table;

@@ -6,13 +6,14 @@
 #include <memory>
 #include <optional>
 
-#include "apps/distributed_training.hpp"
+#include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
 
 namespace d5::command {
 namespace {
@@ -31,7 +32,7 @@ struct Options : app::OutputOptions, app::RunOptions {
   std::vector<std::string> changes;
   bool resume = false;
   std::int64_t checkpoint_every = 500;
-  app::DistributedOptions distributed;
+  DistributedOptions distributed;
 };
 
 /// How far the epoch is, and its last loss, on stderr.
@@ -65,10 +66,13 @@ Recipe recipe_of(const Options& options, bool seed_given) {
 
 SessionOptions session_of(const Options& options, const std::string& word) {
   SessionOptions session;
-  session.frameworks = app::frameworks_in(word);
+  session.frameworks = frameworks_in(word);
   session.data = options.data;
   session.checkpoint = options.checkpoint;
   session.checkpoint_every = options.checkpoint_every;
+  session.metrics = app::metrics_of(options, {});
+  session.interrupt = app::ctrl_c();
+  session.observers = {std::make_shared<EpochProgress>()};
   if (options.resume && std::filesystem::exists(options.checkpoint)) {
     session.resume = options.checkpoint;
   }
@@ -77,8 +81,8 @@ SessionOptions session_of(const Options& options, const std::string& word) {
   return session;
 }
 
-/// Whether training came to an end that the other ranks do not share, such as a NaN loss here.
-bool ended_alone(const std::vector<Measurement>& results) {
+/// Training came to an end that the other ranks do not share, such as a NaN loss here.
+bool all_failed(const std::vector<Measurement>& results) {
   return std::ranges::all_of(results,
                              [](const Measurement& m) { return m.status == Status::failed; });
 }
@@ -92,41 +96,20 @@ int run(const Options& options, bool seed_given) {
         "train: one checkpoint cannot serve several frameworks; train them one by one");
   }
   app::apply(options);
-  if (options.threads == 0) app::share_threads();
+  if (options.threads == 0) share_threads();
   const auto ranks = world();
   if (ranks->rank() != 0) Progress::set_quiet(true);
   const Recipe recipe = recipe_of(options, seed_given);
 
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
-    std::vector<std::shared_ptr<Metric>> extra;
-    for (const auto& name : options.metrics) extra.push_back(metrics().at(name).make());
-    SessionOptions session_options = session_of(options, word);
-    app::distribute(session_options, options.distributed, ranks);
-    TrainingSession session(recipe, session_options);
-
-    session.trainer().events().add(std::make_shared<EpochProgress>());
-    const Traffic before = ranks->traffic();
-    for (const auto& metric : extra) metric->begin(1);
-    auto trained = session.run();
-    for (const auto& metric : extra) metric->end();
-    if (ranks->size() > 1 && ended_alone(trained)) {
+    auto trained = train(recipe, session_of(options, word), options.distributed, ranks);
+    if (ranks->size() > 1 && all_failed(trained)) {
       fmt::print(stderr, "rank {}: {}\n", ranks->rank(), trained.front().reason);
       return app::kFailed;
     }
-    app::gather_results(trained, before, *ranks);
-    for (const auto& metric : extra) {
-      Measurement result = trained.front();
-      result.metric = metric->name();
-      result.unit = metric->unit();
-      result.direction = metric->direction();
-      result.samples.clear();
-      result.status = Status::passed;
-      result.reason.clear();
-      metric->summarise(result);
-      trained.push_back(std::move(result));
-    }
     for (auto& result : trained) results.push_back(std::move(result));
+    if (app::interrupted()) break;
   }
   const int status =
       ranks->rank() == 0 ? app::publish(std::move(results), options) : exit_status(results);

@@ -5,8 +5,8 @@
 #include <deque>
 #include <limits>
 
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/measurement.hpp"
 #include "level1_network/dynamic_operator.hpp"
 
 namespace d5 {

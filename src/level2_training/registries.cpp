@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "d5/core/metric.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
-#include "d5/level2_training/training_metric.hpp"
 
 namespace d5 {
 
@@ -17,7 +17,7 @@ namespace optimizer {
 void register_all(Registry<OptimizerEntry>& registry);
 }
 namespace training_metric {
-void register_all(Registry<TrainingMetricEntry>& registry);
+void register_all(Registry<MetricEntry>& registry);
 }
 
 Registry<DatasetEntry>& datasets() {
@@ -35,9 +35,8 @@ Registry<OptimizerEntry>& optimizers() {
   return registry;
 }
 
-Registry<TrainingMetricEntry>& training_metrics() {
-  static Registry<TrainingMetricEntry> registry("training metric", training_metric::register_all);
-  return registry;
+void detail::add_training_metrics(Registry<MetricEntry>& registry) {
+  training_metric::register_all(registry);
 }
 
 }  // namespace d5

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "level2_training/scalar_loss.hpp"
 
@@ -27,6 +28,7 @@ bool Trainer::finished() const {
 }
 
 void Trainer::run() {
+  restore_metrics();
   events_.collect(listeners_);
   for (auto* event : listeners_) event->before_training(*this);
   while (epoch_ < options_.epochs && !finished()) {
@@ -40,7 +42,7 @@ Trainer::Stop Trainer::run_epoch() {
   if (batch_ == 0) {
     for (auto* event : listeners_) event->before_epoch(*this, epoch_);
   }
-  while (const Batch* batch = train_.next()) {
+  while (const Batch* batch = next_batch()) {
     run_batch(*batch);
     if (finished()) {
       // Saved as it stands, within the epoch: whoever resumes with a higher limit continues as if
@@ -62,9 +64,20 @@ Trainer::Stop Trainer::run_epoch() {
   return stop;
 }
 
+const Batch* Trainer::next_batch() {
+  // The clock runs while the sampler works, and nobody else.
+  const double begin = now_seconds();
+  const Batch* batch = train_.next();
+  batch_times_ = {.waiting_seconds = now_seconds() - begin};
+  return batch;
+}
+
 void Trainer::run_batch(const Batch& batch) {
   for (auto* event : listeners_) event->before_batch(*this, batch);
+  // The clock runs during the step alone: forward, backward and update.
+  const double begin = now_seconds();
   const ValueMap& outputs = optimizer_.step(batch);
+  batch_times_.step_seconds = now_seconds() - begin;
   const double loss = detail::scalar_loss(outputs, optimizer_.loss());
   if (!std::isfinite(loss)) {
     throw NumericError(fmt::format(

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/recipe.hpp"
@@ -24,6 +26,9 @@ struct SessionOptions {
   std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
   std::int64_t checkpoint_every = 500;  ///< batches
   std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
+  std::vector<MetricChoice> metrics = {};            ///< besides the recipe's
+  std::vector<std::shared_ptr<TrainingEvent>> observers = {};
+  Interrupt interrupt = {};  ///< ends training between two batches
 
   // The seams where training becomes distributed. Empty: as the recipe says.
   std::function<std::unique_ptr<Sampler>(const SamplerEntry&, std::shared_ptr<const Dataset>,
@@ -46,7 +51,7 @@ class TrainingSession {
   explicit TrainingSession(const Recipe& recipe, SessionOptions options = {});
 
   /// Trains, then judges: one record a metric, failed where it misses what the recipe accepts, or
-  /// where training met a loss that is not a number.
+  /// where training threw, such as by a loss that is not a number. Called once.
   [[nodiscard]] std::vector<Measurement> run();
 
   [[nodiscard]] Trainer& trainer() { return *trainer_; }
@@ -58,7 +63,9 @@ class TrainingSession {
   void make_optimizer();
   void make_trainer();
   void make_metrics();
-  [[nodiscard]] Measurement record(const TrainingMetric& metric, const std::string& failure) const;
+  void train();
+  [[nodiscard]] Measurement record() const;
+  [[nodiscard]] MetricChoice choice_of(const std::string& metric) const;
 
   Recipe recipe_;
   SessionOptions options_;
@@ -69,10 +76,11 @@ class TrainingSession {
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<GraphExecutor> test_executor_;  // until the trainer takes it
   std::unique_ptr<Trainer> trainer_;
-  std::vector<std::shared_ptr<TrainingMetric>> metrics_;
+  std::vector<std::shared_ptr<Metric>> metrics_;
 };
 
-/// Marks `result` failed, with the reason, if it misses `acceptable`.
+/// Marks `result` failed, with the reason, if it misses `acceptable`, which also says the statistic
+/// that is printed.
 void judge(Measurement& result, const Recipe::Acceptable& acceptable);
 
 struct RecipeRun {
