@@ -41,7 +41,7 @@ using Lister = std::function<app::TextTable()>;
 template <class Registry>
 app::TextTable summaries(const Registry& registry) {
   app::TextTable table({"name", "summary"});
-  for (const auto& [name, entry] : registry) table.add({name, entry.summary});
+  for (const auto& [name, entry] : registry.entries()) table.add({name, entry.summary});
   return table;
 }
 

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "d5/core/framework.hpp"
 #include "d5/core/registry.hpp"
+#include "d5/version.hpp"
 
 namespace d5 {
 
@@ -19,9 +21,13 @@ std::string full_name(std::string_view domain, std::string_view name) {
 
 }  // namespace
 
-OperatorRegistry::OperatorRegistry(std::string framework) : framework_(std::move(framework)) {
-  if (framework_ == "reference") ops::register_all(*this);
+void detail::add_linked_frameworks() {
+  add_framework("reference", D5_VERSION, [](Framework& reference) {
+    ops::register_all(reference.part<OperatorRegistry>());
+  });
 }
+
+OperatorRegistry::OperatorRegistry(std::string framework) : framework_(std::move(framework)) {}
 
 void OperatorRegistry::add(std::string name, OperatorVersions versions, Factory make, Check check) {
   auto& ranges = entries_[{versions.domain, name}];

@@ -8,11 +8,7 @@ void register_all(Registry<ModelEntry>& registry);  // generated
 }
 
 Registry<ModelEntry>& models() {
-  static Registry<ModelEntry> registry = [] {
-    Registry<ModelEntry> built_in("network");
-    model::register_all(built_in);
-    return built_in;
-  }();
+  static Registry<ModelEntry> registry("network", model::register_all);
   return registry;
 }
 

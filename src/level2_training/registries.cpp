@@ -20,35 +20,23 @@ namespace training_metric {
 void register_all(Registry<TrainingMetricEntry>& registry);
 }
 
-namespace {
-
-template <class Entry>
-Registry<Entry> filled(const char* kind, void (*fill)(Registry<Entry>&)) {
-  Registry<Entry> registry(kind);
-  fill(registry);
-  return registry;
-}
-
-}  // namespace
-
 Registry<DatasetEntry>& datasets() {
-  static auto registry = filled<DatasetEntry>("dataset", dataset::register_all);
+  static Registry<DatasetEntry> registry("dataset", dataset::register_all);
   return registry;
 }
 
 Registry<SamplerEntry>& samplers() {
-  static auto registry = filled<SamplerEntry>("sampler", sampler::register_all);
+  static Registry<SamplerEntry> registry("sampler", sampler::register_all);
   return registry;
 }
 
 Registry<OptimizerEntry>& optimizers() {
-  static auto registry = filled<OptimizerEntry>("optimizer", optimizer::register_all);
+  static Registry<OptimizerEntry> registry("optimizer", optimizer::register_all);
   return registry;
 }
 
 Registry<TrainingMetricEntry>& training_metrics() {
-  static auto registry =
-      filled<TrainingMetricEntry>("training metric", training_metric::register_all);
+  static Registry<TrainingMetricEntry> registry("training metric", training_metric::register_all);
   return registry;
 }
 

@@ -53,7 +53,7 @@ TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options)
 }
 
 void TrainingSession::make_data() {
-  const std::string name = recipe_.section("dataset").required_text("name");
+  const std::string name = recipe_.section("dataset").text("name", "");
   Settings settings = without_name(recipe_, "dataset");
   if (!options_.data.empty()) settings.set("data", options_.data);
   data_ = datasets().at(name).open(settings);
@@ -84,14 +84,14 @@ void TrainingSession::make_optimizer() {
                        .classes = model.integer("classes", 0),
                        .with_loss = true,
                        .training = model.flag("training", false)};
-  const ModelEntry& entry = models().at(model.required_text("name"));
+  const ModelEntry& entry = models().at(model.text("name", ""));
   const ExecutorOptions execution{.frameworks = options_.frameworks, .seed = seed_};
   auto executor = make_executor(entry.make(options), execution);
   if (options.training) {
     options.training = false;
     test_executor_ = make_executor(entry.make(options), execution);
   }
-  const std::string name = recipe_.section("optimizer").required_text("name");
+  const std::string name = recipe_.section("optimizer").text("name", "");
   optimizer_ =
       find_optimizer(name).make(std::move(executor), loss_, without_name(recipe_, "optimizer"));
   if (options_.wrap_optimizer) optimizer_ = options_.wrap_optimizer(std::move(optimizer_));

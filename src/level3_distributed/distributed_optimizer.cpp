@@ -11,11 +11,8 @@ DistributedOptimizer::DistributedOptimizer(std::unique_ptr<ThreeStepOptimizer> o
     : optimizer_(std::move(optimizer)), communicator_(std::move(communicator)) {}
 
 Registry<DistributedOptimizerEntry>& distributed_optimizers() {
-  static Registry<DistributedOptimizerEntry> registry = [] {
-    Registry<DistributedOptimizerEntry> filled("distributed optimizer");
-    distributed_optimizer::register_all(filled);
-    return filled;
-  }();
+  static Registry<DistributedOptimizerEntry> registry("distributed optimizer",
+                                                      distributed_optimizer::register_all);
   return registry;
 }
 

@@ -36,7 +36,7 @@ std::vector<std::int64_t> rest_of_epoch(Sampler& sampler) {
 }  // namespace
 
 TEST_CASE("every sampler gives every sample exactly once an epoch") {
-  for (const auto& [name, entry] : samplers()) {
+  for (const auto& [name, entry] : samplers().entries()) {
     for (const std::int64_t count : {1, 7, 12}) {
       for (const std::int64_t batch_size : {1, 4, 20}) {
         CAPTURE(name, count, batch_size);

@@ -41,7 +41,7 @@ const Measurement& named(const std::vector<Measurement>& results, const std::str
 }  // namespace
 
 TEST_CASE("d5's samplers pass, with latency and bias measured") {
-  for (const auto& [name, entry] : samplers()) {
+  for (const auto& [name, entry] : samplers().entries()) {
     CAPTURE(name);
     for (const Tail tail : {Tail::keep, Tail::drop}) {
       const auto results =

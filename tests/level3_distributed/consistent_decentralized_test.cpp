@@ -138,7 +138,7 @@ TEST_CASE("n ranks with batch B equal one rank with batch nB, short last batch i
     t[i] = 3 * x[i] - 1 + 0.1 * random.normal_double();
   }
   const auto data = line_data(x, t);
-  for (const auto& [all_reduce, entry] : all_reduces()) {
+  for (const auto& [all_reduce, entry] : all_reduces().entries()) {
     INFO(all_reduce);
     const auto optimizer = distributed(line(0, 0), 0.1, all_reduce, "1");
     DistributedSampler mine(data, samplers().at("shuffle"), {.batch_size = 8 / n, .seed = 1},

@@ -36,8 +36,7 @@ class OperatorRegistry {
   /// Answers for a node that has the right name and version; an empty reason is yes.
   using Check = std::function<Support(const onnx::Node&)>;
 
-  /// `framework` names the owner in messages. The one of "reference" starts with d5's own
-  /// operators.
+  /// `framework` names the owner in messages.
   explicit OperatorRegistry(std::string framework);
 
   /// Throws: ValueError if a range overlaps one that is there.
