@@ -3,8 +3,10 @@
 
 #include "d5/core/arena.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/carried_file.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/dlpack.hpp"
+#include "d5/core/download.hpp"
 #include "d5/core/dtype.hpp"
 #include "d5/core/entry.hpp"
 #include "d5/core/environment.hpp"
