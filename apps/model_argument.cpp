@@ -78,7 +78,7 @@ bool is_test_folder(const std::string& model) {
   return fs::is_directory(model, ignored);
 }
 
-Network open_network(const ModelArgument& argument, const ModelOptions& options) {
+Network open_network(const ModelArgument& argument, const Settings& wishes) {
   const std::string& model = argument.model;
   std::error_code ignored;
   if (is_test_folder(model)) return Network::load(onnx::open_test_folder(model).model_path);
@@ -86,7 +86,10 @@ Network open_network(const ModelArgument& argument, const ModelOptions& options)
       model.find('/') != std::string::npos) {
     return Network::load(model);
   }
-  return models().at(model).make(options);
+  const ModelEntry& entry = models().at(model);
+  Settings settings;
+  for (const auto& [name, value] : wishes.values()) entry.offer(settings, name, value);
+  return entry.make(settings);
 }
 
 ValueMap random_inputs(const Network& network, const ModelArgument& argument, std::uint64_t seed) {
@@ -113,7 +116,7 @@ ValueMap random_inputs(const Network& network, const ModelArgument& argument, st
   return values;
 }
 
-std::unique_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
+std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
                                              std::uint64_t seed) {
   ExecutorOptions options;
   options.seed = seed;

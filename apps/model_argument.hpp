@@ -29,9 +29,10 @@ void add_model_argument(CLI::App& command, ModelArgument& argument);
 /// Whether MODEL is an ONNX test folder, with inputs and expected outputs.
 [[nodiscard]] bool is_test_folder(const std::string& model);
 
-/// A network of its own: two calls share no values. Throws: NotFound for a name that is no file
-/// either, and what `onnx::load` throws.
-[[nodiscard]] Network open_network(const ModelArgument& argument, const ModelOptions& options = {});
+/// A network of its own: two calls share no values. A built-in one takes the `wishes` that it has
+/// options for ("seed", "with_loss"); a file is what it is. Throws: NotFound for a name that is no
+/// file either, and what `onnx::load` throws.
+[[nodiscard]] Network open_network(const ModelArgument& argument, const Settings& wishes = {});
 
 /// Random values of the network's input types, from `seed` alone: normal reals, integers in [0,
 /// 10). Throws: Unsupported for an input that is no tensor of numbers, ValueError for a bad
@@ -42,7 +43,7 @@ void add_model_argument(CLI::App& command, ModelArgument& argument);
 /// An executor by its word on the command line: `torch` runs node by node with torch's operators,
 /// `torch+reference` takes the reference's where torch has none, and `torch:NAME` is torch's own
 /// executor NAME for whole graphs. Throws: NotFound.
-[[nodiscard]] std::unique_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
+[[nodiscard]] std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
                                                            std::uint64_t seed);
 
 /// The name of a scalar output that can be trained on: "loss", or empty if there is none.

@@ -28,7 +28,7 @@ class GradientCount final : public d5::Metric, public d5::ExecutionEvent {
 
 int main() {
   using namespace d5;
-  auto executor = make_executor(models().at("lenet").make({.with_loss = true}));
+  auto executor = make_executor(models().at("lenet").make({{"with_loss", true}}));
   auto count = std::make_shared<GradientCount>();
   executor->events().add(count);
   const ValueMap batch{{"image", Tensor::zeros(DType::float32, {1, 1, 28, 28})},

@@ -139,13 +139,12 @@ void bind_network(py::module_& m) {
 
   m.def(
       "model",
-      [](const std::string& name, std::uint64_t seed, std::int64_t classes, bool with_loss,
-         bool training) {
-        return models().at(name).make(
-            {.seed = seed, .classes = classes, .with_loss = with_loss, .training = training});
+      [](const std::string& name, const py::kwargs& options) {
+        return models().at(name).make(to_settings(options));
       },
-      py::arg("name"), py::arg("seed") = 0, py::arg("classes") = 0, py::arg("with_loss") = false,
-      py::arg("training") = false, "A built-in network with seeded random weights.");
+      py::arg("name"),
+      "A built-in network with seeded random weights, such as model(\"lenet\", seed=1, "
+      "with_loss=True).");
   m.def("models", [] { return models().names(); });
 }
 

@@ -67,7 +67,7 @@ Prepared prepare(const std::string& word, const std::string& framework_word,
   model.model = word;
   model.batch = options.batch;
   const std::shared_ptr<GraphExecutor> executor = app::open_executor(
-      framework_word, app::open_network(model, {.seed = options.seed}), options.seed);
+      framework_word, app::open_network(model, {{"seed", options.seed}}), options.seed);
   const auto inputs =
       std::make_shared<ValueMap>(app::random_inputs(executor->network(), model, options.seed));
   prepared.subject = {.name = word, .run = [executor, inputs] { executor->inference(*inputs); }};

@@ -30,18 +30,52 @@ namespace {
 constexpr const char* kExamples =
     R"(  d5 list                         all kinds, with how many there are
   d5 list operators               operators and the opsets that each framework knows
-  d5 list optimizers --format json)";
+  d5 list optimizers --format json
+  d5 list optimizers adam         what it may be told, as in a recipe or in Python
+  d5 list optimizers torch/adam)";
 
 struct Options : app::OutputOptions {
-  std::string kind;
+  std::string kind, name;
 };
 
-using Lister = std::function<app::TextTable()>;
+/// One entry: what it is, and a row for each of its options.
+struct Description {
+  std::string summary;
+  app::TextTable options;
+};
 
-template <class Registry>
-app::TextTable summaries(const Registry& registry) {
+struct Kind {
+  std::string name;
+  std::function<app::TextTable()> list;
+  std::function<Description(const std::string&)> describe = {};  // empty: nothing has options
+};
+
+template <class Signature>
+Description describe(const Entry<Signature>& entry) {
+  Description result{entry.summary(),
+                     app::TextTable({"option", "type", "default", "range", "what"})};
+  for (const auto& option : entry.options()) {
+    result.options.add({option.name, option.type, option.initial, option.range, option.help});
+  }
+  return result;
+}
+
+template <class T>
+app::TextTable summaries(const Registry<T>& registry) {
   app::TextTable table({"name", "summary"});
-  for (const auto& [name, entry] : registry) table.add({name, entry.summary});
+  for (const auto& [name, entry] : registry.entries()) table.add({name, entry.summary()});
+  return table;
+}
+
+template <class T>
+Kind kind_of(std::string name, Registry<T>& (*registry)()) {
+  return {std::move(name), [registry] { return summaries(registry()); },
+          [registry](const std::string& entry) { return describe(registry().at(entry)); }};
+}
+
+app::TextTable metric_summaries(const auto& registry) {
+  app::TextTable table({"name", "summary"});
+  for (const auto& [name, entry] : registry.entries()) table.add({name, entry.summary});
   return table;
 }
 
@@ -109,42 +143,87 @@ app::TextTable recipes() {
   return table;
 }
 
-/// What can be listed, in the order of the levels.
-std::vector<std::pair<std::string, Lister>> kinds() {
-  return {{"devices", devices_found},
-          {"frameworks", frameworks_found},
-          {"metrics", [] { return summaries(metrics()); }},
-          {"operators", operators},
-          {"networks", [] { return summaries(models()); }},
-          {"datasets", [] { return summaries(datasets()); }},
-          {"samplers", [] { return summaries(samplers()); }},
-          {"optimizers", [] { return summaries(optimizers()); }},
-          {"training-metrics", [] { return summaries(training_metrics()); }},
-          {"recipes", recipes},
-          {"distributed-optimizers", [] { return summaries(distributed_optimizers()); }},
-          {"all-reduces", [] { return summaries(all_reduces()); }}};
-}
-
-app::TextTable overview() {
-  app::TextTable table({"kind", "number", "for example"});
-  for (const auto& [kind, list] : kinds()) {
-    const app::TextTable entries = list();
-    table.add({kind, fmt::format("{}", entries.size()), entries.first_cells(4)});
+/// d5's own, and each framework's: "torch/adam".
+app::TextTable all_optimizers() {
+  app::TextTable table = summaries(optimizers());
+  for (auto* one : loadable_frameworks()) {
+    for (const auto& [name, entry] : one->part<NativeOptimizers>().entries()) {
+      table.add({one->name() + "/" + name, entry.summary()});
+    }
   }
   return table;
 }
 
+/// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch".
+app::TextTable executors() {
+  app::TextTable table({"name", "summary"});
+  for (auto* one : loadable_frameworks()) {
+    for (const auto& [name, entry] : one->part<ExecutorRegistry>().entries()) {
+      table.add({one->name() + ":" + name, entry.summary()});
+    }
+  }
+  return table;
+}
+
+/// What can be listed, in the order of the levels.
+std::vector<Kind> kinds() {
+  return {{"devices", devices_found},
+          {"frameworks", frameworks_found},
+          {"metrics", [] { return metric_summaries(metrics()); }},
+          {"operators", operators},
+          kind_of("networks", models),
+          {"executors", executors},
+          kind_of("datasets", datasets),
+          kind_of("samplers", samplers),
+          {"optimizers", all_optimizers,
+           [](const std::string& name) { return describe(find_optimizer(name)); }},
+          {"training-metrics", [] { return metric_summaries(training_metrics()); }},
+          {"recipes", recipes},
+          kind_of("distributed-optimizers", distributed_optimizers),
+          kind_of("all-reduces", all_reduces)};
+}
+
+app::TextTable overview() {
+  app::TextTable table({"kind", "number", "for example"});
+  for (const auto& kind : kinds()) {
+    const app::TextTable entries = kind.list();
+    table.add({kind.name, fmt::format("{}", entries.size()), entries.first_cells(4)});
+  }
+  return table;
+}
+
+void print_entry(const Kind& kind, const Options& options) {
+  if (!kind.describe) {
+    throw Unsupported(fmt::format("list: {} have no options to show; 'd5 list {}' lists them",
+                                  kind.name, kind.name));
+  }
+  const auto [summary, table] = kind.describe(options.name);
+  const bool for_people = options.format == app::Format::table;
+  if (for_people) fmt::print("{}: {}\n", printable(options.name), summary);
+  if (table.size() == 0 && for_people) {
+    fmt::print("It has no options.\n");
+  } else {
+    fmt::print("{}{}", for_people ? "\n" : "", table.to_text(options.format));
+  }
+}
+
 int run(const Options& options) {
-  std::vector<std::string> known;
-  for (const auto& [kind, list] : kinds()) {
-    known.push_back(kind);
-    if (kind != options.kind) continue;
-    fmt::print("{}", list().to_text(options.format));
+  if (options.kind.empty()) {
+    fmt::print("{}", overview().to_text(options.format));
     return app::kPassed;
   }
-  if (!options.kind.empty()) throw_unknown_name("kind", options.kind, known);
-  fmt::print("{}", overview().to_text(options.format));
-  return app::kPassed;
+  std::vector<std::string> known;
+  for (const auto& kind : kinds()) {
+    known.push_back(kind.name);
+    if (kind.name != options.kind) continue;
+    if (options.name.empty()) {
+      fmt::print("{}", kind.list().to_text(options.format));
+    } else {
+      print_entry(kind, options);
+    }
+    return app::kPassed;
+  }
+  throw_unknown_name("kind", options.kind, known);
 }
 
 }  // namespace
@@ -154,6 +233,7 @@ void register_list(app::Program& program) {
   auto& command = program.add("list", "operators, frameworks, networks ... and who supports what",
                               kExamples, [options] { return run(*options); });
   command.add_option("KIND", options->kind, "what to list; all kinds if left out");
+  command.add_option("NAME", options->name, "shows one entry: its options, their types, defaults");
   app::add_output_options(command, *options);
 }
 

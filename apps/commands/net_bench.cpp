@@ -39,7 +39,7 @@ struct Runnable {
 Runnable make_inference(const Options& options, const std::string& word) {
   Runnable one{.word = word};
   one.executor =
-      app::open_executor(word, app::open_network(options, {.seed = options.seed}), options.seed);
+      app::open_executor(word, app::open_network(options, {{"seed", options.seed}}), options.seed);
   const auto inputs = std::make_shared<ValueMap>(
       app::random_inputs(one.executor->network(), options, options.seed));
   one.subject = {.name = options.model,
@@ -50,7 +50,7 @@ Runnable make_inference(const Options& options, const std::string& word) {
 
 Runnable make_training(const Options& options, const std::string& word) {
   Runnable one{.word = word};
-  const ModelOptions model{.seed = options.seed, .with_loss = true, .training = true};
+  const Settings model{{"seed", options.seed}, {"with_loss", true}, {"training", true}};
   auto executor = app::open_executor(word, app::open_network(options, model), options.seed);
   const std::string loss = app::loss_of(executor->network());
   if (loss.empty()) {
@@ -60,8 +60,8 @@ Runnable make_training(const Options& options, const std::string& word) {
   batch->values = app::random_inputs(executor->network(), options, options.seed);
   batch->size = options.batch;
   // A rate so small that weights stay themselves however many steps are timed.
-  one.optimizer = optimizers().at("sgd").make(
-      std::move(executor), loss, Settings("optimizer sgd", {{"learning_rate", "1e-12"}}));
+  one.optimizer =
+      optimizers().at("sgd").make(std::move(executor), loss, {{"learning_rate", 1e-12}});
   one.executor = std::shared_ptr<GraphExecutor>(one.optimizer, &one.optimizer->executor());
   one.subject = {.name = options.model,
                  .run = [optimizer = one.optimizer, batch] { optimizer->step(*batch); }};

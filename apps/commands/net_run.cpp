@@ -68,8 +68,8 @@ int run(const Options& options) {
   app::TextTable table({"framework", "output", "what", "first values"});
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
-    const auto executor =
-        app::open_executor(word, app::open_network(options, {.seed = options.seed}), options.seed);
+    const auto executor = app::open_executor(
+        word, app::open_network(options, {{"seed", options.seed}}), options.seed);
     const ValueMap inputs = inputs_of(executor->network(), options);
     const double begin = now_seconds();
     const ValueMap& outputs = executor->inference(inputs);

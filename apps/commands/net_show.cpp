@@ -91,7 +91,7 @@ app::TextTable summary_of(Network& network, const onnx::Graph& graph, const std:
 
 int run(const Options& options) {
   app::apply(options);
-  Network network = app::open_network(options, {.seed = options.seed});
+  Network network = app::open_network(options, {{"seed", options.seed}});
   const onnx::Graph graph = with_types(network).graph;
   if (options.format == app::Format::table) {
     fmt::print("{}\n", summary_of(network, graph, options.model).to_text(options.format));

@@ -31,7 +31,7 @@ struct Options : app::OutputOptions, app::RunOptions {
   std::vector<std::string> changes;
   bool resume = false;
   std::int64_t checkpoint_every = 500;
-  app::DistributedOptions distributed;
+  app::DistributedChanges distributed;
 };
 
 /// How far the epoch is, and its last loss, on stderr.
@@ -96,13 +96,14 @@ int run(const Options& options, bool seed_given) {
   const auto ranks = world();
   if (ranks->rank() != 0) Progress::set_quiet(true);
   const Recipe recipe = recipe_of(options, seed_given);
+  const auto distributed = app::distributed_options(recipe, options.distributed);
 
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
     std::vector<std::shared_ptr<Metric>> extra;
     for (const auto& name : options.metrics) extra.push_back(metrics().at(name).make());
     SessionOptions session_options = session_of(options, word);
-    app::distribute(session_options, options.distributed, ranks);
+    app::distribute(session_options, distributed, ranks);
     TrainingSession session(recipe, session_options);
 
     session.trainer().events().add(std::make_shared<EpochProgress>());

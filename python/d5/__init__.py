@@ -53,12 +53,22 @@ class Event:
 
 
 class Optimizer:
-    """Base of an optimizer written in Python: `update_rule` changes `parameter.value` in place."""
+    """Base of an optimizer written in Python: `update_rule` changes `parameter.value` in place.
+
+    `state` and `restore` are what a checkpoint keeps and gives back: a dict of arrays, empty for a
+    rule that remembers nothing.
+    """
 
     def new_input(self): ...
     def prepare_param(self, parameter): ...
 
     def update_rule(self, gradient, parameter, index):
+        raise NotImplementedError
+
+    def state(self):
+        raise NotImplementedError
+
+    def restore(self, state):
         raise NotImplementedError
 
 

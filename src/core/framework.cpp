@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/core/plugin.hpp"
@@ -16,22 +17,27 @@
 namespace d5 {
 namespace {
 
-struct BuiltIn {
+struct Linked {
   std::string version;
   std::function<void(Framework&)> fill;
 };
 
 struct State {
   std::recursive_mutex mutex;
-  // The reference's parts fill themselves: see OperatorRegistry's constructor.
-  std::map<std::string, BuiltIn, std::less<>> built_in{
-      {"reference", {D5_VERSION, [](Framework&) {}}}};
+  bool asked_for_linked = false;
+  std::map<std::string, Linked, std::less<>> linked;
   std::map<std::string, std::unique_ptr<Framework>, std::less<>> loaded;
   std::map<std::string, std::string, std::less<>> failed;  // name to reason
 };
 State& state() {
   static State s;
   return s;
+}
+
+/// With the state's lock held.
+void add_what_is_linked() {
+  if (std::exchange(state().asked_for_linked, true)) return;
+  if (detail::add_linked_frameworks) detail::add_linked_frameworks();
 }
 
 constexpr std::string_view kPrefix = "d5_framework_", kSuffix = ".so";
@@ -96,20 +102,21 @@ std::unique_ptr<Framework> load(const std::string& path) {
 
 void add_framework(std::string name, std::string version, std::function<void(Framework&)> fill) {
   const std::lock_guard lock(state().mutex);
-  if (!state().built_in.try_emplace(name, BuiltIn{std::move(version), std::move(fill)}).second) {
+  if (!state().linked.try_emplace(name, Linked{std::move(version), std::move(fill)}).second) {
     throw_duplicate_name("framework", name);
   }
 }
 
 Framework& framework(std::string_view name) {
   const std::lock_guard lock(state().mutex);
+  add_what_is_linked();
   if (const auto place = state().loaded.find(name); place != state().loaded.end()) {
     return *place->second;
   }
   const auto keep = [&](std::unique_ptr<Framework> made) -> Framework& {
     return *(state().loaded[std::string(name)] = std::move(made));
   };
-  if (const auto place = state().built_in.find(name); place != state().built_in.end()) {
+  if (const auto place = state().linked.find(name); place != state().linked.end()) {
     auto made = std::make_unique<Framework>(place->first, place->second.version);
     place->second.fill(*made);
     return keep(std::move(made));
@@ -135,9 +142,10 @@ Framework& framework(std::string_view name) {
 
 std::vector<FrameworkInfo> frameworks() {
   const std::lock_guard lock(state().mutex);
+  add_what_is_linked();
   std::map<std::string, FrameworkInfo> found;
   for (const auto& [name, path] : plugins()) found[name] = {name, path, false, ""};
-  for (const auto& [name, entry] : state().built_in) found[name] = {name, "", false, ""};
+  for (const auto& [name, entry] : state().linked) found[name] = {name, "", false, ""};
   for (const auto& [name, framework] : state().loaded) {
     found[name].name = name;
     found[name].loaded = true;

@@ -8,11 +8,7 @@ void register_all(Registry<MetricEntry>& registry);  // generated from the files
 }
 
 Registry<MetricEntry>& metrics() {
-  static Registry<MetricEntry> registry = [] {
-    Registry<MetricEntry> built_in("metric");
-    metric::register_all(built_in);
-    return built_in;
-  }();
+  static Registry<MetricEntry> registry("metric", metric::register_all);
   return registry;
 }
 

@@ -25,11 +25,25 @@ T parse(const std::string& who, std::string_view name, const std::string& text,
 
 }  // namespace
 
+Settings::Value::Value(double value) : text(fmt::format("{}", value)) {}
+
+Settings::Settings(std::initializer_list<std::pair<std::string, Value>> values) {
+  for (const auto& [name, value] : values) values_[name] = value.text;
+}
+
 Settings::Settings(std::string who, std::map<std::string, std::string, std::less<>> values)
     : who_(std::move(who)), values_(std::move(values)) {}
 
-void Settings::set(std::string name, std::string value) {
-  values_[std::move(name)] = std::move(value);
+void Settings::set(std::string name, Value value) {
+  values_[std::move(name)] = std::move(value.text);
+}
+
+std::string Settings::take(std::string_view name, std::string_view fallback) {
+  const auto place = values_.find(name);
+  if (place == values_.end()) return std::string(fallback);
+  std::string text = std::move(place->second);
+  values_.erase(place);
+  return text;
 }
 
 bool Settings::has(std::string_view name) const { return lookup(name) != nullptr; }
@@ -50,6 +64,11 @@ std::int64_t Settings::integer(std::string_view name, std::int64_t fallback) con
   return text ? parse<std::int64_t>(who_, name, *text, "an integer") : fallback;
 }
 
+std::uint64_t Settings::natural(std::string_view name, std::uint64_t fallback) const {
+  const std::string* text = lookup(name);
+  return text ? parse<std::uint64_t>(who_, name, *text, "an integer from 0") : fallback;
+}
+
 bool Settings::flag(std::string_view name, bool fallback) const {
   const std::string* text = lookup(name);
   if (!text) return fallback;
@@ -64,9 +83,20 @@ std::string Settings::text(std::string_view name, std::string_view fallback) con
   return text ? *text : std::string(fallback);
 }
 
-std::string Settings::required_text(std::string_view name) const {
-  if (const std::string* text = lookup(name)) return *text;
-  throw NotFound(fmt::format("{}: option {} is missing", who_, name));
+Settings Settings::below(std::string_view name) const {
+  const std::string prefix = std::string(name) + ".";
+  Settings result(who_.empty() ? std::string(name) : fmt::format("{}: {}", who_, name));
+  for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
+       ++it) {
+    result.values_[it->first.substr(prefix.size())] = it->second;
+  }
+  return result;
+}
+
+Settings Settings::owned_by(std::string_view who) const {
+  Settings result = *this;
+  if (who_.empty()) result.who_ = who;
+  return result;
 }
 
 void Settings::expect_all_read() const {

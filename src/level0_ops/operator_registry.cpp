@@ -7,6 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/version.hpp"
 
 namespace d5 {
 
@@ -66,9 +67,13 @@ class OwnedOperatorKernel final : public Kernel {
 
 }  // namespace
 
-OperatorRegistry::OperatorRegistry(std::string framework) : framework_(std::move(framework)) {
-  if (framework_ == "reference") ops::register_all(*this);
+void detail::add_linked_frameworks() {
+  add_framework("reference", D5_VERSION, [](Framework& reference) {
+    ops::register_all(reference.part<OperatorRegistry>());
+  });
 }
+
+OperatorRegistry::OperatorRegistry(std::string framework) : framework_(std::move(framework)) {}
 
 void OperatorRegistry::add(std::string name, OperatorVersions versions, Make make) {
   insert(operators_, framework_, std::move(name), std::move(versions), std::move(make));

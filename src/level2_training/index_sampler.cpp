@@ -8,6 +8,12 @@
 
 namespace d5 {
 
+void SamplerOptions::declare(OptionList& options) {
+  options.add("batch_size", batch_size, "samples in a batch", {.least = 1});
+  options.add("tail", tail, "the last batch, if it is shorter", {"keep", "drop"});
+  options.add("seed", seed, "of a random order");
+}
+
 IndexSampler::IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options)
     : dataset_(std::move(dataset)), options_(options) {
   const std::int64_t samples = dataset_->size();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "d5/core/framework.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
@@ -20,35 +21,29 @@ namespace training_metric {
 void register_all(Registry<TrainingMetricEntry>& registry);
 }
 
-namespace {
-
-template <class Entry>
-Registry<Entry> filled(const char* kind, void (*fill)(Registry<Entry>&)) {
-  Registry<Entry> registry(kind);
-  fill(registry);
-  return registry;
-}
-
-}  // namespace
-
 Registry<DatasetEntry>& datasets() {
-  static auto registry = filled<DatasetEntry>("dataset", dataset::register_all);
+  static Registry<DatasetEntry> registry("dataset", dataset::register_all);
   return registry;
 }
 
 Registry<SamplerEntry>& samplers() {
-  static auto registry = filled<SamplerEntry>("sampler", sampler::register_all);
+  static Registry<SamplerEntry> registry("sampler", sampler::register_all);
   return registry;
 }
 
 Registry<OptimizerEntry>& optimizers() {
-  static auto registry = filled<OptimizerEntry>("optimizer", optimizer::register_all);
+  static Registry<OptimizerEntry> registry("optimizer", optimizer::register_all);
   return registry;
 }
 
+const OptimizerEntry& find_optimizer(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return optimizers().at(name);
+  return framework(name.substr(0, slash)).part<NativeOptimizers>().at(name.substr(slash + 1));
+}
+
 Registry<TrainingMetricEntry>& training_metrics() {
-  static auto registry =
-      filled<TrainingMetricEntry>("training metric", training_metric::register_all);
+  static Registry<TrainingMetricEntry> registry("training metric", training_metric::register_all);
   return registry;
 }
 

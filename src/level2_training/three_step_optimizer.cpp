@@ -7,7 +7,7 @@
 
 namespace d5 {
 
-ThreeStepOptimizer::ThreeStepOptimizer(std::unique_ptr<GraphExecutor> executor, std::string loss)
+ThreeStepOptimizer::ThreeStepOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss)
     : executor_(std::move(executor)), loss_(std::move(loss)) {
   const auto outputs = executor_->network().output_names();
   if (std::find(outputs.begin(), outputs.end(), loss_) == outputs.end()) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/sha256.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -13,38 +14,12 @@
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "level2_training/epoch_report.hpp"
-#include "level2_training/sha256.hpp"
 
 namespace d5 {
-namespace {
-
-std::int64_t positive(const Settings& settings, std::string_view name, std::int64_t fallback) {
-  const std::int64_t value = settings.integer(name, fallback);
-  if (value < 1) throw ValueError(fmt::format("{} is {}, expected 1 or more", name, value));
-  return value;
-}
-
-/// d5's own optimizer, or a framework's: "torch/adam".
-const OptimizerEntry& find_optimizer(const std::string& name) {
-  const std::size_t slash = name.find('/');
-  if (slash == std::string::npos) return optimizers().at(name);
-  return framework(name.substr(0, slash)).part<NativeOptimizers>().at(name.substr(slash + 1));
-}
-
-/// `settings` without its "name", which chose the part that they configure.
-Settings without_name(const Recipe& recipe, const std::string& section) {
-  auto values = recipe.section(section).values();
-  const std::string name = values.at("name");
-  values.erase("name");
-  return Settings(fmt::format("{}: {} {}", printable(recipe.file()), section, printable(name)),
-                  std::move(values));
-}
-
-}  // namespace
 
 TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options)
     : recipe_(recipe), options_(std::move(options)) {
-  seed_ = std::uint64_t(recipe_.section("training").integer("seed", 0));
+  training_ = recipe_.training();
   make_data();
   make_optimizer();
   make_trainer();
@@ -53,61 +28,53 @@ TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options)
 }
 
 void TrainingSession::make_data() {
-  const std::string name = recipe_.section("dataset").required_text("name");
-  Settings settings = without_name(recipe_, "dataset");
-  if (!options_.data.empty()) settings.set("data", options_.data);
-  data_ = datasets().at(name).open(settings);
+  EntryChoice dataset = recipe_.choice("dataset");
+  const DatasetEntry& opener = datasets().at(dataset.name);
+  if (!options_.data.empty()) dataset.settings.set("data", options_.data);
+  opener.offer(dataset.settings, "seed", training_.seed);
+  data_ = opener.make(dataset.settings);
 
-  const Settings sampling = recipe_.section("sampler");
-  const std::string tail = sampling.text("tail", "keep");
-  if (tail != "keep" && tail != "drop") {
-    throw ValueError(fmt::format("{}: sampler.tail is '{}', expected keep or drop",
-                                 printable(recipe_.file()), printable(tail)));
-  }
-  const SamplerOptions training{.batch_size = positive(sampling, "batch_size", 64),
-                                .tail = tail == "keep" ? Tail::keep : Tail::drop,
-                                .seed = seed_};
-  const SamplerEntry& entry = samplers().at(sampling.text("name", "shuffle"));
-  train_ = options_.make_train_sampler ? options_.make_train_sampler(entry, data_.train, training)
-                                       : entry.make(data_.train, training);
+  EntryChoice sampler = recipe_.choice("sampler", "shuffle");
+  const SamplerEntry& order = samplers().at(sampler.name);
+  order.offer(sampler.settings, "seed", training_.seed);
+  train_ = options_.make_train_sampler
+               ? options_.make_train_sampler(order, data_.train, sampler.settings)
+               : order.make(data_.train, sampler.settings);
   if (!data_.test) return;
-  test_ = samplers().at("ordered").make(
-      data_.test, {.batch_size = positive(recipe_.section("training"), "test_batch_size", 250)});
+  test_ = samplers().at("ordered").make(data_.test, {{"batch_size", training_.test_batch_size}});
 }
 
 void TrainingSession::make_optimizer() {
-  const Settings model = recipe_.section("model");
-  loss_ = model.text("loss", "loss");
-  logits_ = model.text("logits", "logits");
-  label_ = model.text("label", "label");
-  ModelOptions options{.seed = seed_,
-                       .classes = model.integer("classes", 0),
-                       .with_loss = true,
-                       .training = model.flag("training", false)};
-  const ModelEntry& entry = models().at(model.required_text("name"));
-  const ExecutorOptions execution{.frameworks = options_.frameworks, .seed = seed_};
-  auto executor = make_executor(entry.make(options), execution);
-  if (options.training) {
-    options.training = false;
-    test_executor_ = make_executor(entry.make(options), execution);
+  EntryChoice model = recipe_.choice("model");
+  const ModelEntry& builder = models().at(model.name);
+  // Names of the network's ends are the session's; the rest is the model's own.
+  loss_ = model.settings.take("loss", "loss");
+  logits_ = model.settings.take("logits", "logits");
+  label_ = model.settings.take("label", "label");
+  builder.offer(model.settings, "seed", training_.seed);
+  builder.offer(model.settings, "with_loss", true);
+  const ExecutorOptions execution{.frameworks = options_.frameworks, .seed = training_.seed};
+  std::shared_ptr<GraphExecutor> executor = make_executor(builder.make(model.settings), execution);
+  if (model.settings.flag("training", false)) {
+    model.settings.set("training", false);
+    test_executor_ = make_executor(builder.make(model.settings), execution);
   }
-  const std::string name = recipe_.section("optimizer").required_text("name");
-  optimizer_ =
-      find_optimizer(name).make(std::move(executor), loss_, without_name(recipe_, "optimizer"));
+  EntryChoice optimizer = recipe_.choice("optimizer");
+  const OptimizerEntry& rule = find_optimizer(optimizer.name);
+  rule.offer(optimizer.settings, "seed", training_.seed);
+  optimizer_ = rule.make(std::move(executor), loss_, optimizer.settings);
   if (options_.wrap_optimizer) optimizer_ = options_.wrap_optimizer(std::move(optimizer_));
 }
 
 void TrainingSession::make_trainer() {
-  const Settings training = recipe_.section("training");
   const std::string identity = detail::sha256(recipe_.checksum() + "\n" + options_.variant);
-  trainer_ =
-      std::make_unique<Trainer>(*optimizer_, *train_, test_.get(),
-                                TrainerOptions{.epochs = training.integer("epochs", 1),
-                                               .most_batches = training.integer("most_batches", 0),
-                                               .checkpoint = options_.checkpoint,
-                                               .checkpoint_every = options_.checkpoint_every,
-                                               .recipe = identity});
-  if (test_executor_) trainer_->test_with(std::move(test_executor_));
+  trainer_ = std::make_unique<Trainer>(*optimizer_, *train_, test_.get(),
+                                       TrainerOptions{.epochs = training_.epochs,
+                                                      .most_batches = training_.most_batches,
+                                                      .checkpoint = options_.checkpoint,
+                                                      .checkpoint_every = options_.checkpoint_every,
+                                                      .recipe = identity});
+  if (test_executor_) trainer_->test_with(test_executor_);
 }
 
 void TrainingSession::make_metrics() {
@@ -170,7 +137,7 @@ Measurement TrainingSession::record(const TrainingMetric& metric,
                      .reason = {},
                      .conditions = {}};
   result.conditions["dataset"] = data_.train->description();
-  result.conditions["seed"] = std::to_string(seed_);
+  result.conditions["seed"] = std::to_string(training_.seed);
   result.conditions["recipe"] = recipe_.checksum();
   result.conditions["steps"] = std::to_string(trainer_->step());
   for (const char* key : {"model.name", "optimizer.name", "sampler.batch_size"}) {

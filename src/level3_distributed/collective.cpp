@@ -7,11 +7,7 @@ void register_all(Registry<AllReduceEntry>& registry);
 }
 
 Registry<AllReduceEntry>& all_reduces() {
-  static Registry<AllReduceEntry> registry = [] {
-    Registry<AllReduceEntry> filled("all-reduce");
-    collective::register_all(filled);
-    return filled;
-  }();
+  static Registry<AllReduceEntry> registry("all-reduce", collective::register_all);
   return registry;
 }
 

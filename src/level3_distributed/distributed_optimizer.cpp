@@ -6,16 +6,13 @@ namespace distributed_optimizer {
 void register_all(Registry<DistributedOptimizerEntry>& registry);
 }
 
-DistributedOptimizer::DistributedOptimizer(std::unique_ptr<ThreeStepOptimizer> optimizer,
+DistributedOptimizer::DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                                            std::shared_ptr<Communicator> communicator)
     : optimizer_(std::move(optimizer)), communicator_(std::move(communicator)) {}
 
 Registry<DistributedOptimizerEntry>& distributed_optimizers() {
-  static Registry<DistributedOptimizerEntry> registry = [] {
-    Registry<DistributedOptimizerEntry> filled("distributed optimizer");
-    distributed_optimizer::register_all(filled);
-    return filled;
-  }();
+  static Registry<DistributedOptimizerEntry> registry("distributed optimizer",
+                                                      distributed_optimizer::register_all);
   return registry;
 }
 

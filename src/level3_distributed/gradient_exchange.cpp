@@ -16,7 +16,7 @@ void scale(Tensor& data, double factor) {
 }  // namespace
 
 GradientExchange::GradientExchange(Communicator& communicator,
-                                   std::unique_ptr<AllReduce> all_reduce, std::size_t bucket_bytes)
+                                   std::shared_ptr<AllReduce> all_reduce, std::size_t bucket_bytes)
     : communicator_(communicator),
       all_reduce_(std::move(all_reduce)),
       bucket_bytes_(bucket_bytes) {}

@@ -105,3 +105,19 @@ TEST_CASE("ranks that cannot share a batch are told so") {
   CHECK(run.status == 2);
   CHECK_THAT(run.err, Contains("31") && Contains("--scaling weak"));
 }
+
+TEST_CASE("a recipe says how ranks work together, and the command line may change it") {
+  const TemporaryFolder folder;
+  write_recipe(folder / "recipe.yaml");
+  const std::string text = testing::content_of(folder / "recipe.yaml");
+  const auto with = [&](const std::string& section) {
+    testing::write(folder / "recipe.yaml", text + "  distributed: {" + section + "}\n");
+    return "train " + (folder / "recipe.yaml") + " --quiet";
+  };
+  CHECK(run_d5(with("all_reduce: ring, bucket_bytes: 4096"), kMpirun).status == 0);
+  const auto misspelt = run_d5(with("bucket_byte: 4096"), kMpirun);
+  CHECK(misspelt.status != 0);
+  CHECK_THAT(misspelt.err, Contains("recipe.yaml:9") && Contains("did you mean bucket_bytes?"));
+  CHECK_THAT(run_d5(with("all_reduce: rings"), kMpirun).err, Contains("did you mean ring?"));
+  CHECK(run_d5(with("all_reduce: rings") + " --all-reduce ring", kMpirun).status == 0);
+}

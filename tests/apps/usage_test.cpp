@@ -76,6 +76,21 @@ TEST_CASE("env names the processor, the absent devices and why, as text and as J
   CHECK(json.at("measurements").empty());
 }
 
+TEST_CASE("list shows an entry's options with types, defaults and ranges") {
+  const auto adam = run_d5("list optimizers adam");
+  CHECK(adam.status == 0);
+  CHECK_THAT(adam.out, Contains("adam: Adam (Kingma and Ba, 2015)") && Contains("learning_rate") &&
+                           Contains("0.001") && Contains(">= 0, < 1"));
+  CHECK_THAT(run_d5("list samplers shuffle").out, Contains("keep|drop"));
+  CHECK_THAT(run_d5("list distributed-optimizers consistent_decentralized").out,
+             Contains("all_reduce") && Contains("all-reduce") && Contains("mpi"));
+  CHECK_THAT(run_d5("list all-reduces ring").out, Contains("no options"));
+  const auto rows = nlohmann::json::parse(run_d5("list datasets mnist --format json").out);
+  CHECK(rows.at(0).at("option") == "data");
+  CHECK(run_d5("list optimizers adams").status == 2);
+  CHECK_THAT(run_d5("list operators Relu").err, Contains("'d5 list operators'"));
+}
+
 TEST_CASE("list shows every kind, and each kind's entries") {
   const auto all = run_d5("list");
   CHECK(all.status == 0);

@@ -2,10 +2,12 @@
 #include "d5/core/framework.hpp"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
@@ -29,11 +31,6 @@ FrameworkInfo info_of(std::string_view name) {
 }
 
 }  // namespace
-
-TEST_CASE("the reference is always there") {
-  CHECK(framework("reference").name() == "reference");
-  CHECK(&framework("reference") == &framework("reference"));
-}
 
 TEST_CASE("a plug-in is known before it is loaded, and loaded when its name is used") {
   REQUIRE(path_is_set);
@@ -71,4 +68,37 @@ TEST_CASE("a framework may be linked in") {
   add_framework("linked", "2", [](Framework& f) { f.part<Registry<int>>().add("one", 1); });
   CHECK(framework("linked").part<Registry<int>>().at("one") == 1);
   CHECK_THROWS_AS(add_framework("linked", "3", [](Framework&) {}), ValueError);
+}
+
+namespace {
+
+struct Tally {
+  std::vector<int> numbers;
+};
+template <int N>
+struct Part {
+  int number = N;
+};
+
+}  // namespace
+
+// What it proves, it proves under the thread sanitizer.
+TEST_CASE("threads that ask for a part at the same time get one part") {
+  add_framework("shared", "1", [](Framework&) {});
+  constexpr int kThreads = 4;
+  std::array<Tally*, kThreads> tallies{};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&tallies, t] {
+      Framework& shared = framework("shared");
+      tallies[std::size_t(t)] = &shared.part<Tally>();
+      (void)shared.part<Part<0>>();
+      (void)shared.part<Part<1>>();
+      (void)shared.part<Part<2>>();
+      (void)frameworks();
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const Tally* tally : tallies) CHECK(tally == &framework("shared").part<Tally>());
+  CHECK(framework("shared").part<Part<2>>().number == 2);
 }

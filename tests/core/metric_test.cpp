@@ -23,7 +23,7 @@ Measurement measure_one(const std::string& metric, std::function<void()> run,
 }  // namespace
 
 TEST_CASE("built-in metrics are in the registry, each with a summary, a name and a unit") {
-  for (const auto& [name, entry] : metrics()) {
+  for (const auto& [name, entry] : metrics().entries()) {
     INFO(name);
     CHECK(entry.summary != "");
     CHECK(entry.make()->name() == name);

@@ -17,7 +17,6 @@ TEST_CASE("options are read by type, with fallbacks") {
   CHECK(settings.flag("nesterov", false));
   CHECK(settings.text("name", "") == "a b");
   CHECK(settings.text("other", "fallback") == "fallback");
-  CHECK(settings.required_text("name") == "a b");
   CHECK_NOTHROW(settings.expect_all_read());
 }
 
@@ -42,7 +41,32 @@ TEST_CASE("an option that nobody asked for is an error that names the nearest") 
   CHECK_THROWS_AS(settings.expect_all_read(), NotFound);
 }
 
-TEST_CASE("a missing required option is an error") {
-  CHECK_THROWS_WITH(Settings("dataset mnist").required_text("folder"),
-                    "dataset mnist: option folder is missing");
+TEST_CASE("numbers, flags and words are settings that read back to the same") {
+  const Settings settings{{"rate", 0.1}, {"huge", 1e300},
+                          {"steps", -3}, {"seed", ~std::uint64_t{0}},
+                          {"on", true},  {"word", "drop"}};
+  CHECK(settings.number("rate", 0) == 0.1);
+  CHECK(settings.number("huge", 0) == 1e300);
+  CHECK(settings.integer("steps", 0) == -3);
+  CHECK(settings.natural("seed", 0) == ~std::uint64_t{0});
+  CHECK(settings.flag("on", false));
+  CHECK(settings.text("word", "") == "drop");
+  CHECK_THROWS_AS(settings.natural("steps", 0), ValueError);
+}
+
+TEST_CASE("a setting may be taken away, and those below a name stand alone") {
+  Settings settings("recipe.yaml:3: scheme",
+                    {{"name", "ring"}, {"sum.name", "a"}, {"sum.b.c", "2"}});
+  CHECK(settings.take("name", "") == "ring");
+  CHECK(settings.take("name", "tree") == "tree");
+  CHECK_FALSE(settings.has("name"));
+  const Settings below = settings.below("sum");
+  CHECK(below.values().size() == 2);
+  CHECK(below.text("b.c", "") == "2");
+  CHECK(below.who() == "recipe.yaml:3: scheme: sum");
+}
+
+TEST_CASE("settings get an owner once") {
+  CHECK(Settings{{"a", 1}}.owned_by("sampler shuffle").who() == "sampler shuffle");
+  CHECK(Settings("mine").owned_by("sampler shuffle").who() == "mine");
 }

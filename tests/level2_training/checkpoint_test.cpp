@@ -39,8 +39,8 @@ void put(const std::string& path, const std::string& content) {
 struct Run {
   explicit Run(TrainerOptions options, const std::string& name = "adam", float dropped = 0)
       : optimizer(test::points_optimizer(name, {}, dropped)),
-        train(samplers().at("shuffle").make(test::points(40), {.batch_size = 6, .seed = 5})),
-        test(samplers().at("ordered").make(test::points(30, 2), {.batch_size = 30})),
+        train(samplers().at("shuffle").make(test::points(40), {{"batch_size", 6}, {"seed", 5}})),
+        test(samplers().at("ordered").make(test::points(30, 2), {{"batch_size", 30}})),
         trainer(*optimizer, *train, test.get(), std::move(options)) {
     for (const std::shared_ptr<Event>& event : std::vector<std::shared_ptr<Event>>{
              loss, accuracy, std::make_shared<TimeToAccuracy>(0.5)}) {
@@ -49,8 +49,8 @@ struct Run {
   }
   std::shared_ptr<LossCurve> loss = std::make_shared<LossCurve>();
   std::shared_ptr<TrainingAccuracy> accuracy = std::make_shared<TrainingAccuracy>();
-  std::unique_ptr<Optimizer> optimizer;
-  std::unique_ptr<Sampler> train, test;
+  std::shared_ptr<Optimizer> optimizer;
+  std::shared_ptr<Sampler> train, test;
   Trainer trainer;
 };
 

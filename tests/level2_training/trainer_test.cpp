@@ -16,9 +16,9 @@ using namespace d5;
 
 namespace {
 
-std::unique_ptr<Sampler> sampler(std::int64_t count, std::int64_t batch_size,
+std::shared_ptr<Sampler> sampler(std::int64_t count, std::int64_t batch_size,
                                  const std::string& order = "shuffle") {
-  return samplers().at(order).make(test::points(count), {.batch_size = batch_size, .seed = 3});
+  return samplers().at(order).make(test::points(count), {{"batch_size", batch_size}, {"seed", 3}});
 }
 
 /// Writes down what happens, a letter an event.
@@ -62,8 +62,8 @@ struct Scripted {
             "loss", Settings("sgd"))),
         train(sampler(6, 2)),
         trainer(*optimizer, *train, nullptr, options) {}
-  std::unique_ptr<Optimizer> optimizer;
-  std::unique_ptr<Sampler> train;
+  std::shared_ptr<Optimizer> optimizer;
+  std::shared_ptr<Sampler> train;
   Trainer trainer;
 };
 

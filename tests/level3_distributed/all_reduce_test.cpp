@@ -35,7 +35,7 @@ bool same_on_all_ranks(const Tensor& data) {
 }  // namespace
 
 TEST_CASE("every all-reduce sums to the same bits on all ranks, at any size") {
-  for (const auto& [name, entry] : all_reduces()) {
+  for (const auto& [name, entry] : all_reduces().entries()) {
     const auto all_reduce = entry.make({});
     for (const std::int64_t elements : {0, 1, 2, 3, 5, 64, 1000, 70001}) {
       INFO(name << " of " << elements << " elements");
@@ -63,7 +63,7 @@ TEST_CASE("every all-reduce sums to the same bits on all ranks, at any size") {
 }
 
 TEST_CASE("every all-reduce finds the largest and the smallest") {
-  for (const auto& [name, entry] : all_reduces()) {
+  for (const auto& [name, entry] : all_reduces().entries()) {
     INFO(name);
     const auto all_reduce = entry.make({});
     const int rank = world()->rank();
@@ -77,7 +77,7 @@ TEST_CASE("every all-reduce finds the largest and the smallest") {
 }
 
 TEST_CASE("every all-reduce keeps several under way apart") {
-  for (const auto& [name, entry] : all_reduces()) {
+  for (const auto& [name, entry] : all_reduces().entries()) {
     INFO(name);
     const auto all_reduce = entry.make({});
     std::vector<Tensor> data;

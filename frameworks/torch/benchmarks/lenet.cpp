@@ -92,7 +92,7 @@ void compare(const char* what, std::int64_t batch, const std::function<void()>& 
 }
 
 d5::Network lenet(bool with_loss) {
-  return d5::models().at("lenet").make({.seed = 1, .with_loss = with_loss});
+  return d5::models().at("lenet").make({{"seed", 1}, {"with_loss", with_loss}});
 }
 
 void run(std::int64_t batch) {

@@ -39,7 +39,7 @@ void compare_operator(const std::string& line) {
 
 void compare_resnet() {
   const auto executor = [](const char* framework) {
-    return d5::make_executor(d5::models().at("resnet-50").make({.seed = 1}),
+    return d5::make_executor(d5::models().at("resnet-50").make({{"seed", 1}}),
                              {.frameworks = {framework, "reference"}});
   };
   const auto reference = executor("reference"), torch = executor("torch");

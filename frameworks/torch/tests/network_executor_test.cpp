@@ -10,7 +10,7 @@ using namespace d5;
 
 namespace {
 
-Network lenet() { return models().at("lenet").make({.seed = 3, .with_loss = true}); }
+Network lenet() { return models().at("lenet").make({{"seed", 3}, {"with_loss", true}}); }
 
 ValueMap images(std::int64_t count) {
   Tensor image = Tensor::empty(DType::float32, {count, 1, 28, 28});
@@ -21,7 +21,7 @@ ValueMap images(std::int64_t count) {
   return {{"image", image}, {"label", label}};
 }
 
-std::unique_ptr<GraphExecutor> own_executor(Network network, ExecutorOptions options = {}) {
+std::shared_ptr<GraphExecutor> own_executor(Network network, ExecutorOptions options = {}) {
   return framework("torch").part<ExecutorRegistry>().at("torch").make(std::move(network), options);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <any>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <typeindex>
@@ -14,6 +14,9 @@ namespace d5 {
 
 /// What one framework brings, level by level. Each level defines a part (`OperatorRegistry`,
 /// `Registry<ExecutorEntry>`, ...) and asks for it; core knows none of them.
+///
+/// Thread safety: all of it; a part that was handed out stays for the framework's life. What may be
+/// done with a part by several threads, the part says.
 ///
 ///     framework.part<OperatorRegistry>().add<TorchRelu>("Relu", {.since = 6});
 class Framework {
@@ -30,6 +33,7 @@ class Framework {
   /// name where it can be, and by default otherwise.
   template <class P>
   [[nodiscard]] P& part() {
+    const std::lock_guard lock(mutex_);
     auto& slot = parts_[std::type_index(typeid(P))];
     if (!slot) {
       if constexpr (std::is_constructible_v<P, std::string>) {
@@ -44,13 +48,14 @@ class Framework {
  private:
   std::string name_;
   std::string version_;
+  std::mutex mutex_;
   std::map<std::type_index, std::shared_ptr<void>> parts_;
 };
 
 /// A framework that could be used, loaded or not.
 struct FrameworkInfo {
   std::string name;
-  std::string path;  ///< of the plug-in; empty for the built-in reference
+  std::string path;  ///< of the plug-in; empty for one that is linked in
   bool loaded = false;
   std::string reason;  ///< why it cannot be loaded, if that was tried
 };
@@ -58,8 +63,9 @@ struct FrameworkInfo {
 /// The framework called `name`, loaded from its plug-in on first use with its symbols kept local.
 ///
 /// Plug-ins are `d5_framework_<name>.so`, searched in `plugin_path()`, or `name` is a path to one.
-/// "reference" is d5's own and always there.
+/// "reference" is d5's own, linked in with level 0.
 /// Throws: NotFound (with what there is), Unsupported (ABI stamp differs, a library is missing).
+/// Thread safety: this and the functions below may be called by several threads at once.
 [[nodiscard]] Framework& framework(std::string_view name);
 
 /// What is known without loading anything.
@@ -69,6 +75,14 @@ struct FrameworkInfo {
 [[nodiscard]] std::vector<std::string> plugin_path();
 
 /// Adds a framework that is linked in, not loaded. `fill` runs on first use.
+/// Throws: ValueError if the name is taken.
 void add_framework(std::string name, std::string version, std::function<void(Framework&)> fill);
+
+namespace detail {
+/// Adds d5's own frameworks by `add_framework`: level 0 defines it, and core calls it once, before
+/// the first framework is looked up. Weak, so that core links alone; whoever uses the operators of
+/// a framework has level 0, and so the definition.
+[[gnu::weak]] void add_linked_frameworks();
+}  // namespace detail
 
 }  // namespace d5

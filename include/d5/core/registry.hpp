@@ -2,6 +2,8 @@
 #pragma once
 
 #include <map>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -20,16 +22,25 @@ namespace d5 {
 
 /// Things of one kind, by name. Built-in parts and a user's own come in by the same `add`.
 ///
-///     optimizers().add("momentum", {.summary = "SGD with momentum", .make = ...});
-///     auto optimizer = optimizers().at("momentum").make(settings);
+/// Thread safety: all of it; entries stay, and references to them are good, for the registry's
+/// life.
+///
+///     optimizers().add("momentum", OptimizerEntry::of<MomentumOptimizer>("SGD with momentum"));
+///     auto optimizer = optimizers().at("momentum").make(executor, "loss");
 template <class T>
 class Registry {
  public:
-  /// `kind` is the word for messages: "optimizer".
-  explicit Registry(std::string kind) : kind_(std::move(kind)) {}
+  /// `kind` is the word for messages: "optimizer". `fill` adds what is built in.
+  explicit Registry(std::string kind, void (*fill)(Registry&) = nullptr) : kind_(std::move(kind)) {
+    if (fill) fill(*this);
+  }
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
 
   /// Throws: ValueError if the name is taken.
   void add(std::string name, T entry) {
+    if constexpr (requires { entry.set_who(name); }) entry.set_who(kind_ + " " + name);
+    const std::unique_lock lock(mutex_);
     const auto [place, fresh] = entries_.try_emplace(std::move(name), std::move(entry));
     if (!fresh) throw_duplicate_name(kind_, place->first);
   }
@@ -39,20 +50,31 @@ class Registry {
     throw_unknown_name(kind_, name, names());
   }
   [[nodiscard]] const T* find(std::string_view name) const {
+    const std::shared_lock lock(mutex_);
     const auto place = entries_.find(name);
     return place == entries_.end() ? nullptr : &place->second;
   }
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> result;
-    for (const auto& [name, entry] : entries_) result.push_back(name);
+    for (const auto& [name, entry] : entries()) result.push_back(name);
+    return result;
+  }
+  struct Named {
+    const std::string& name;
+    const T& entry;
+  };
+  /// All that are there now, by name.
+  [[nodiscard]] std::vector<Named> entries() const {
+    const std::shared_lock lock(mutex_);
+    std::vector<Named> result;
+    for (const auto& [name, entry] : entries_) result.push_back({name, entry});
     return result;
   }
   [[nodiscard]] const std::string& kind() const { return kind_; }
-  [[nodiscard]] auto begin() const { return entries_.begin(); }
-  [[nodiscard]] auto end() const { return entries_.end(); }
 
  private:
   std::string kind_;
+  mutable std::shared_mutex mutex_;
   std::map<std::string, T, std::less<>> entries_;
 };
 

@@ -1,47 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace d5 {
 
-/// Named options as text, from a recipe or a command line, read by the part that they configure.
+/// Named values as text, from a recipe, a command line or code, for the part that they configure.
+/// What they may be called, and what they mean, that part's `Entry` says.
 ///
-///     MomentumOptions options{.learning_rate = settings.number("learning_rate", 0.01),
-///                             .momentum = settings.number("momentum", 0.9)};
-///     settings.expect_all_read();   // a misspelt option is an error, with the nearest name
+///     samplers().at("shuffle").make(data, {{"batch_size", 64}, {"tail", "drop"}});
 class Settings {
  public:
+  /// A number, a flag or a word, as text that reads back to the same.
+  struct Value {
+    Value(std::string value) : text(std::move(value)) {}
+    Value(const char* value) : text(value) {}
+    Value(double value);
+    Value(std::same_as<bool> auto value) : text(value ? "true" : "false") {}
+    template <std::integral T>
+      requires(!std::same_as<T, bool>)
+    Value(T value) : text(std::to_string(value)) {}
+    std::string text;
+  };
+
   Settings() = default;
-  /// `who` names the owner in messages: "optimizer momentum".
+  Settings(std::initializer_list<std::pair<std::string, Value>> values);
+  /// `who` names the owner in messages: "recipe.yaml:9: optimizer momentum".
   explicit Settings(std::string who, std::map<std::string, std::string, std::less<>> values = {});
 
-  void set(std::string name, std::string value);
+  void set(std::string name, Value value);
+  /// Takes `name` away; its text, or `fallback` where it was not given.
+  std::string take(std::string_view name, std::string_view fallback);
   [[nodiscard]] bool has(std::string_view name) const;
 
   /// Each returns `fallback` where the option was not given, and marks it as known.
   /// Throws: ValueError if the text is not of the type asked.
   [[nodiscard]] double number(std::string_view name, double fallback) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback) const;
+  [[nodiscard]] std::uint64_t natural(std::string_view name, std::uint64_t fallback) const;
   [[nodiscard]] bool flag(std::string_view name, bool fallback) const;
   [[nodiscard]] std::string text(std::string_view name, std::string_view fallback) const;
-  /// Throws: NotFound if the option was not given.
-  [[nodiscard]] std::string required_text(std::string_view name) const;
+  /// Those below `name`: "segments" of "all_reduce.segments".
+  [[nodiscard]] Settings below(std::string_view name) const;
 
   /// Throws: NotFound for the first option that nobody asked for.
   void expect_all_read() const;
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& values() const {
     return values_;
   }
+  [[nodiscard]] const std::string& who() const { return who_; }
+  /// The same for an owner called `who`, unless they name one already.
+  [[nodiscard]] Settings owned_by(std::string_view who) const;
 
  private:
   const std::string* lookup(std::string_view name) const;
-  std::string who_ = "settings";
+  std::string who_;
   std::map<std::string, std::string, std::less<>> values_;
   mutable std::set<std::string, std::less<>> known_;
 };

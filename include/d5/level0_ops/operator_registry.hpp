@@ -46,8 +46,7 @@ class OperatorRegistry {
   /// Asked with the types, shapes and device at hand; an empty reason is yes.
   using Check = std::function<Support(const PlanContext&)>;
 
-  /// `framework` names the owner in messages. The one of "reference" starts with d5's own
-  /// operators.
+  /// `framework` names the owner in messages.
   explicit OperatorRegistry(std::string framework);
 
   /// Throws: ValueError if a range overlaps one that is there.

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "d5/core/entry.hpp"
 #include "d5/core/event.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/core/value.hpp"
@@ -35,9 +35,10 @@ class GraphExecutor {
   [[nodiscard]] virtual const Tensor& input_gradient(std::string_view name) const = 0;
 
   /// What it needs, besides the network, to go on after a pause as if there had been none: its
-  /// place in random streams. Throws: NotFound, TypeError for a state that another kind gave.
-  [[nodiscard]] virtual ValueMap state() const { return {}; }
-  virtual void restore(const ValueMap&) {}
+  /// place in random streams; empty where there is nothing.
+  [[nodiscard]] virtual ValueMap state() const = 0;
+  /// Throws: NotFound, TypeError for a state that another kind gave.
+  virtual void restore(const ValueMap& state) = 0;
 
   [[nodiscard]] virtual Network& network() = 0;
   [[nodiscard]] virtual EventList& events() = 0;
@@ -59,10 +60,7 @@ struct ExecutorOptions {
                                                            ExecutorOptions options = {});
 
 /// A framework's own executor for whole graphs: a part of `Framework`.
-struct ExecutorEntry {
-  std::string summary;
-  std::function<std::unique_ptr<GraphExecutor>(Network, const ExecutorOptions&)> make;
-};
+using ExecutorEntry = Entry<std::shared_ptr<GraphExecutor>(Network, const ExecutorOptions&)>;
 class ExecutorRegistry : public Registry<ExecutorEntry> {
  public:
   ExecutorRegistry() : Registry("executor") {}

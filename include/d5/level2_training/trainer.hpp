@@ -49,7 +49,7 @@ class Trainer {
   /// Test runs are made with `executor`, whose network's parameters and constants are given the
   /// trained network's values of the same names before each: for networks that behave differently
   /// in training. Throws, in the test run: NotFound, ShapeError.
-  void test_with(std::unique_ptr<GraphExecutor> executor) { test_executor_ = std::move(executor); }
+  void test_with(std::shared_ptr<GraphExecutor> executor) { test_executor_ = std::move(executor); }
 
   [[nodiscard]] Optimizer& optimizer() { return optimizer_; }
   [[nodiscard]] EventList& events() { return events_; }
@@ -75,7 +75,7 @@ class Trainer {
   EventList events_;
   std::vector<TrainingEvent*> listeners_;  // while it runs
   BatchFeed test_feed_;
-  std::unique_ptr<GraphExecutor> test_executor_;
+  std::shared_ptr<GraphExecutor> test_executor_;
   std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;
 };
 

@@ -26,10 +26,10 @@ struct SessionOptions {
   std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
 
   // The seams where training becomes distributed. Empty: as the recipe says.
-  std::function<std::unique_ptr<Sampler>(const SamplerEntry&, std::shared_ptr<const Dataset>,
-                                         const SamplerOptions&)>
+  std::function<std::shared_ptr<Sampler>(const SamplerEntry&, std::shared_ptr<const Dataset>,
+                                         const Settings&)>
       make_train_sampler = {};
-  std::function<std::unique_ptr<Optimizer>(std::unique_ptr<Optimizer>)> wrap_optimizer = {};
+  std::function<std::shared_ptr<Optimizer>(std::shared_ptr<Optimizer>)> wrap_optimizer = {};
   /// Makes checkpoints of different ways to run one recipe differ: "ranks=2".
   std::string variant = {};
 };
@@ -62,12 +62,12 @@ class TrainingSession {
 
   Recipe recipe_;
   SessionOptions options_;
-  std::uint64_t seed_ = 0;
+  TrainingOptions training_;
   std::string loss_, logits_, label_;
   DatasetPair data_;
-  std::unique_ptr<Sampler> train_, test_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<GraphExecutor> test_executor_;  // until the trainer takes it
+  std::shared_ptr<Sampler> train_, test_;
+  std::shared_ptr<Optimizer> optimizer_;
+  std::shared_ptr<GraphExecutor> test_executor_;
   std::unique_ptr<Trainer> trainer_;
   std::vector<std::shared_ptr<TrainingMetric>> metrics_;
 };

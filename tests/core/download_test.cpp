@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/download.hpp"
+#include "d5/core/download.hpp"
 
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level2_training/gzip.hpp"
+#include "core/gzip.hpp"
 
 #include <fmt/format.h>
 #include <zlib.h>

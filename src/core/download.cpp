@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/download.hpp"
+#include "d5/core/download.hpp"
 
 #include <curl/curl.h>
 #include <fmt/format.h>
@@ -9,10 +9,10 @@
 #include <memory>
 #include <mutex>
 
+#include "core/gzip.hpp"
+#include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
-#include "level2_training/gzip.hpp"
-#include "level2_training/sha256.hpp"
 
 namespace d5 {
 namespace {
@@ -101,35 +101,6 @@ void download(const Download& what, const std::string& path) {
   }
   throw IoError(fmt::format("cannot download '{}':{}", printable(path),
                             reasons.empty() ? " no address is given" : reasons));
-}
-
-void download_mnist(const std::string& folder) {
-  struct File {
-    const char* name;
-    const char* sha256;  // of the unpacked file, which is the same however a mirror packs it
-  };
-  static constexpr std::array<File, 4> kFiles{{
-      {"train-images-idx3-ubyte",
-       "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
-      {"train-labels-idx1-ubyte",
-       "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
-      {"t10k-images-idx3-ubyte",
-       "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
-      {"t10k-labels-idx1-ubyte",
-       "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"},
-  }};
-  static constexpr std::array kMirrors{"https://ossci-datasets.s3.amazonaws.com/mnist/",
-                                       "https://storage.googleapis.com/cvdf-datasets/mnist/"};
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) {
-    throw IoError(fmt::format("cannot make folder '{}': {}", printable(folder), error.message()));
-  }
-  for (const auto& [name, sha256] : kFiles) {
-    Download what{.urls = {}, .sha256 = sha256, .most_bytes = std::size_t{64} << 20};
-    for (const char* mirror : kMirrors) what.urls.push_back(fmt::format("{}{}.gz", mirror, name));
-    download(what, (std::filesystem::path(folder) / (std::string(name) + ".gz")).string());
-  }
 }
 
 }  // namespace d5

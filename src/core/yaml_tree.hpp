@@ -17,7 +17,7 @@ struct YamlNode {
   [[nodiscard]] const YamlNode* find(const std::string& key) const;
 };
 
-/// The part of YAML that recipes are written in: one document of nested maps and scalars. Lists,
+/// The part of YAML that d5 reads: one document of nested maps and scalars. Lists,
 /// anchors, aliases and tags are refused, as are files above 64 KiB, maps deeper than 6 or more
 /// than 1000 nodes, and a key given twice. Throws: FormatError with file and line.
 [[nodiscard]] YamlNode parse_yaml(const std::string& text, const std::string& file);

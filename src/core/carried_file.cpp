@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/carried_file.hpp"
+#include "d5/core/carried_file.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

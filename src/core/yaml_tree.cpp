@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level2_training/yaml_tree.hpp"
+#include "core/yaml_tree.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -34,7 +34,7 @@ class Builder final : public YAML::EventHandler {
     OnScalar(mark, "", anchor, "");
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    fail(mark.line + 1, "aliases (*name) are not used in recipes; write the value out");
+    fail(mark.line + 1, "aliases (*name) are not read here; write the value out");
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
@@ -53,7 +53,7 @@ class Builder final : public YAML::EventHandler {
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                        YAML::EmitterStyle::value) override {
-    fail(mark.line + 1, "lists are not used in recipes; expected a value or 'key: value' lines");
+    fail(mark.line + 1, "lists are not read here; expected a value or 'key: value' lines");
   }
   void OnSequenceEnd() override {}
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -71,8 +71,8 @@ class Builder final : public YAML::EventHandler {
 
  private:
   void check(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
-    if (anchor != 0) fail(mark.line + 1, "anchors (&name) are not used in recipes");
-    if (tag.size() > 1) fail(mark.line + 1, "tags (!name) are not used in recipes");
+    if (anchor != 0) fail(mark.line + 1, "anchors (&name) are not read here");
+    if (tag.size() > 1) fail(mark.line + 1, "tags (!name) are not read here");
     if (++nodes_ > kMostNodes) {
       fail(mark.line + 1, fmt::format("holds more than {} values", kMostNodes));
     }

@@ -19,7 +19,4 @@ struct Download {
 /// Throws: IoError with every address and its reason, a checksum that differs among them.
 void download(const Download& what, const std::string& path);
 
-/// The four files of MNIST into `folder`, from its public mirrors.
-void download_mnist(const std::string& folder);
-
 }  // namespace d5

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level2_training/sha256.hpp"
+#include "core/sha256.hpp"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>

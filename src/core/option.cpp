@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/option.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5 {
+namespace {
+
+std::string words_of(const OptionRange& range) {
+  std::string words;
+  const auto add = [&](const char* sign, const std::optional<double>& bound) {
+    if (bound) words += fmt::format("{}{} {}", words.empty() ? "" : ", ", sign, *bound);
+  };
+  add(">=", range.least);
+  add(">", range.above);
+  add("<=", range.most);
+  add("<", range.below);
+  return words;
+}
+
+}  // namespace
+
+void OptionList::check_range(const Option& option, double value, const OptionRange& range) const {
+  // Written so that NaN is out of every range.
+  const bool inside =
+      (!range.least || value >= *range.least) && (!range.above || value > *range.above) &&
+      (!range.most || value <= *range.most) && (!range.below || value < *range.below);
+  if (inside) return;
+  throw ValueError(fmt::format("{}: option {} is {}, expected {} {}", settings_.who(), option.name,
+                               value, option.type == "number" ? "a number" : "an integer",
+                               option.range));
+}
+
+void OptionList::add(std::string name, double& value, std::string help, OptionRange range) {
+  options_.push_back({std::move(name), "number", fmt::format("{}", value), words_of(range), help});
+  value = settings_.number(options_.back().name, value);
+  check_range(options_.back(), value, range);
+}
+
+void OptionList::add(std::string name, std::int64_t& value, std::string help, OptionRange range) {
+  options_.push_back({std::move(name), "integer", fmt::format("{}", value), words_of(range), help});
+  value = settings_.integer(options_.back().name, value);
+  check_range(options_.back(), double(value), range);
+}
+
+void OptionList::add(std::string name, std::uint64_t& value, std::string help) {
+  options_.push_back({std::move(name), "integer", fmt::format("{}", value), ">= 0", help});
+  value = settings_.natural(options_.back().name, value);
+}
+
+void OptionList::add(std::string name, bool& value, std::string help) {
+  options_.push_back({std::move(name), "flag", fmt::format("{}", value), "", help});
+  value = settings_.flag(options_.back().name, value);
+}
+
+void OptionList::add(std::string name, std::string& value, std::string help) {
+  options_.push_back({std::move(name), "text", value, "", help});
+  value = settings_.text(options_.back().name, value);
+}
+
+void OptionList::add(std::string name, EntryChoice& value, std::string help, std::string kind) {
+  options_.push_back({std::move(name), std::move(kind), value.name, "", help});
+  const std::string& key = options_.back().name;
+  choices_.push_back(key);
+  value.settings = settings_.below(key);
+  value.name = value.settings.take("name", settings_.text(key, value.name));
+}
+
+std::size_t OptionList::choose(std::string name, std::size_t value, std::string help,
+                               std::span<const char* const> words) {
+  options_.push_back(
+      {std::move(name), fmt::format("{}", fmt::join(words, "|")), words[value], "", help});
+  const std::string given = settings_.text(options_.back().name, words[value]);
+  const auto place = std::ranges::find(words, given);
+  if (place == words.end()) {
+    throw ValueError(fmt::format("{}: option {} is '{}', expected {}", settings_.who(),
+                                 options_.back().name, printable(given), fmt::join(words, " or ")));
+  }
+  return static_cast<std::size_t>(place - words.begin());
+}
+
+void OptionList::expect_all_known() const {
+  const auto is_known = [&](const std::string& name) {
+    return std::ranges::find(options_, name, &Option::name) != options_.end() ||
+           std::ranges::find(choices_, name.substr(0, name.find('.'))) != choices_.end();
+  };
+  for (const auto& [name, value] : settings_.values()) {
+    if (is_known(name)) continue;
+    std::vector<std::string> known;
+    for (const auto& option : options_) known.push_back(option.name);
+    throw_unknown_name(settings_.who() + ": option", name, known);
+  }
+}
+
+}  // namespace d5
