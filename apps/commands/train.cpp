@@ -111,8 +111,7 @@ int run(const Options& options, bool seed_given) {
     auto trained = session.run();
     for (const auto& metric : extra) metric->end();
     if (ranks->size() > 1 && ended_alone(trained)) {
-      fmt::print(stderr, "rank {}: {}\n", ranks->rank(), trained.front().reason);
-      return app::kFailed;
+      throw NumericError(trained.front().reason);
     }
     app::gather_results(trained, before, *ranks);
     for (const auto& metric : extra) {

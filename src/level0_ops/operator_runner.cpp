@@ -5,6 +5,7 @@
 
 #include "d5/core/arena.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 
 namespace d5 {
 namespace {
@@ -97,6 +98,7 @@ OperatorRunner::~OperatorRunner() = default;
 
 void OperatorRunner::forward() {
   State& s = *state_;
+  const Span span("operator", s.node.op_type);
   OpContext context;
   context.inputs = s.input_pointers;
   context.outputs = s.output_pointers;
@@ -144,6 +146,7 @@ void OperatorRunner::backward(const std::vector<Tensor>& grad_outputs) {
   context.grad_inputs = grad_inputs;
   context.scratch_bytes = {static_cast<std::byte*>(s.scratch.raw()), s.scratch.bytes()};
   context.context_node = &s.node;
+  const Span span("operator", [&] { return s.node.op_type + " backward"; });
   s.op->backward(context);
 }
 

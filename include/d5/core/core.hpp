@@ -24,5 +24,6 @@
 #include "d5/core/statistics.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/core/timeline.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/core/value.hpp"
