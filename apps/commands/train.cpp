@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "apps/publish.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
+#include "d5/core/stop_on_signal.hpp"
 #include "d5/level2_training/training_session.hpp"
 
 namespace d5::command {
@@ -24,6 +26,7 @@ constexpr const char* kExamples =
                                                 continues if it was interrupted
   mpirun -np 2 d5 train mnist-lenet             on two ranks; rank 0 prints
 
+Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
 struct Options : app::OutputOptions, app::RunOptions {
@@ -97,11 +100,16 @@ int run(const Options& options, bool seed_given) {
   if (ranks->rank() != 0) Progress::set_quiet(true);
   const Recipe recipe = recipe_of(options, seed_given);
 
+  // mpirun ends all ranks by itself: one alone cannot end while the others wait for it.
+  std::optional<StopOnSignal> stop;
+  if (ranks->size() == 1) stop.emplace(SIGINT);
+
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
     std::vector<std::shared_ptr<Metric>> extra;
     for (const auto& name : options.metrics) extra.push_back(metrics().at(name).make());
     SessionOptions session_options = session_of(options, word);
+    if (stop) session_options.interrupt.token = stop->token();
     app::distribute(session_options, options.distributed, ranks);
     TrainingSession session(recipe, session_options);
 

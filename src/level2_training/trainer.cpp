@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
 #include "level2_training/scalar_loss.hpp"
 
 namespace d5 {
@@ -17,6 +19,22 @@ const Batch* next_batch(Sampler& sampler) {
   const Span span("data", "next batch");
   return sampler.next();
 }
+
+/// Lets `interrupt` end the executor's runs while it lives.
+class WithinBatches {
+ public:
+  WithinBatches(GraphExecutor& executor, const Interrupt& interrupt)
+      : events_(executor.events()), event_(std::make_shared<ExecutionInterrupt>(interrupt)) {
+    events_.add(event_);
+  }
+  ~WithinBatches() { events_.remove(event_.get()); }
+  WithinBatches(const WithinBatches&) = delete;
+  WithinBatches& operator=(const WithinBatches&) = delete;
+
+ private:
+  EventList& events_;
+  std::shared_ptr<ExecutionInterrupt> event_;
+};
 
 }  // namespace
 
@@ -35,13 +53,25 @@ bool Trainer::finished() const {
          std::ranges::any_of(listeners_, [](const auto* event) { return event->wants_stop(); });
 }
 
-void Trainer::run() {
+void Trainer::run(const Interrupt& interrupt) {
   const Span span("training", "training");
   events_.collect(listeners_);
   for (auto* event : listeners_) event->before_training(*this);
-  while (epoch_ < options_.epochs && !finished()) {
-    if (run_epoch() == Stop::yes) break;
+  interrupted_ = false;
+  interrupt_ = interrupt;
+  std::optional<WithinBatches> within_batches;
+  if (interrupt.possible() && options_.checkpoint.empty()) {
+    within_batches.emplace(optimizer_.executor(), interrupt);
   }
+  try {
+    while (epoch_ < options_.epochs && !finished()) {
+      if (run_epoch() == Stop::yes) break;
+    }
+  } catch (const Interrupted&) {
+    interrupted_ = true;
+    checkpoint();
+  }
+  interrupt_ = {};
   for (auto* event : listeners_) event->after_training(*this);
 }
 
@@ -52,6 +82,7 @@ Trainer::Stop Trainer::run_epoch() {
   if (batch_ == 0) {
     for (auto* event : listeners_) event->before_epoch(*this, epoch_);
   }
+  interrupt_.check("training");
   while (const Batch* batch = next_batch(train_)) {
     run_batch(*batch);
     if (finished()) {
@@ -60,6 +91,7 @@ Trainer::Stop Trainer::run_epoch() {
       checkpoint();
       break;
     }
+    interrupt_.check("training");
     if (step_ % options_.checkpoint_every == 0) checkpoint();
   }
   const Stop stop = batch_ < train_.batches() ? Stop::yes : Stop::no;
@@ -122,6 +154,7 @@ void Trainer::test() {
   test_->reset(0);
   GraphExecutor& executor = prepare_test();
   while (const Batch* batch = next_batch(*test_)) {
+    interrupt_.check("test run");
     const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
     for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
   }

@@ -144,7 +144,7 @@ std::vector<Measurement> TrainingSession::run() {
   }
   std::string failure;
   try {
-    trainer_->run();
+    trainer_->run(options_.interrupt);
   } catch (const NumericError& error) {
     failure = error.what();
     if (options_.say) options_.say(failure);
@@ -182,6 +182,11 @@ Measurement TrainingSession::record(const TrainingMetric& metric,
   if (!failure.empty()) {
     result.status = Status::failed;
     result.reason = failure;
+  }
+  if (trainer_->interrupted()) {
+    result.status = result.samples.empty() ? Status::skipped : Status::mistrusted;
+    result.reason = options_.interrupt.reason();
+    return result;  // what is accepted is so at the end
   }
   for (const auto& acceptable : recipe_.acceptable()) {
     if (acceptable.metric == metric.name()) judge(result, acceptable);

@@ -22,6 +22,7 @@
 #include "d5/core/shape.hpp"
 #include "d5/core/small_float.hpp"
 #include "d5/core/statistics.hpp"
+#include "d5/core/stop_on_signal.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/core/timeline.hpp"

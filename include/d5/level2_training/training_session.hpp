@@ -23,6 +23,9 @@ struct SessionOptions {
   std::string checkpoint = {};          ///< file to write; empty: none
   std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
   std::int64_t checkpoint_every = 500;  ///< batches
+  /// Ends training between two batches; within a batch's step too if no checkpoint is written,
+  /// which needs whole steps. What was measured is kept, and mistrusted.
+  Interrupt interrupt = {};
   std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
 
   // The seams where training becomes distributed. Empty: as the recipe says.
