@@ -219,11 +219,10 @@ void bind_recipes(py::module_& m) {
         for (const auto& change : changes) recipe.set(change);
         RecipeRun run;
         interruptible([&](const Interrupt& interrupt) {
-          run = run_recipe(recipe, {.frameworks = frameworks,
-                                    .data = data,
-                                    .checkpoint = checkpoint,
-                                    .resume = resume,
-                                    .interrupt = interrupt});
+          run = run_recipe(
+              recipe,
+              {.frameworks = frameworks, .data = data, .checkpoint = checkpoint, .resume = resume},
+              interrupt);
         });
         return std::pair(run.results.measurements, run.accepted);
       },

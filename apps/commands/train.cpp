@@ -100,27 +100,24 @@ int run(const Options& options, bool seed_given) {
   if (ranks->rank() != 0) Progress::set_quiet(true);
   const Recipe recipe = recipe_of(options, seed_given);
 
-  // mpirun ends all ranks by itself: one alone cannot end while the others wait for it.
-  std::optional<StopOnSignal> stop;
-  if (ranks->size() == 1) stop.emplace(SIGINT);
-
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
     std::vector<std::shared_ptr<Metric>> extra;
     for (const auto& name : options.metrics) extra.push_back(metrics().at(name).make());
     SessionOptions session_options = session_of(options, word);
-    if (stop) session_options.interrupt.token = stop->token();
     app::distribute(session_options, options.distributed, ranks);
     TrainingSession session(recipe, session_options);
 
     session.trainer().events().add(std::make_shared<EpochProgress>());
     const Traffic before = ranks->traffic();
     for (const auto& metric : extra) metric->begin(1);
-    auto trained = session.run();
+    // mpirun ends all ranks by itself: one alone cannot end while the others wait for it.
+    std::optional<StopOnSignal> stop;
+    if (ranks->size() == 1) stop.emplace(SIGINT);
+    auto trained = session.run({.token = stop ? stop->token() : std::stop_token()});
+    stop.reset();
     for (const auto& metric : extra) metric->end();
-    if (ranks->size() > 1 && ended_alone(trained)) {
-      throw NumericError(trained.front().reason);
-    }
+    if (ranks->size() > 1 && ended_alone(trained)) throw NumericError(trained.front().reason);
     app::gather_results(trained, before, *ranks);
     for (const auto& metric : extra) {
       Measurement result = trained.front();
@@ -134,6 +131,7 @@ int run(const Options& options, bool seed_given) {
       trained.push_back(std::move(result));
     }
     for (auto& result : trained) results.push_back(std::move(result));
+    if (session.trainer().interrupted()) break;
   }
   const int status =
       ranks->rank() == 0 ? app::publish(std::move(results), options) : exit_status(results);

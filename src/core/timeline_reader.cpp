@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -167,14 +168,10 @@ class Reader {
   void end(const Json& json) {
     const Json& ids = field(json, "id2", is_object, "an object");
     const std::string word = text(ids, "local");
-    for (auto it = open_.begin(); it != open_.end(); ++it) {
-      const auto& [rank, id] = it->first;
-      if (rank != number(json, "pid") || fmt::format("{:#x}", id) != word) continue;
-      timeline_.records[it->second].end_ns = nanoseconds(json, "ts");
-      open_.erase(it);
-      return;
-    }
-    fail(fmt::format("ends '{}', which has not begun", printable(word)));
+    const auto begun = open_.find({number(json, "pid"), std::strtoull(word.c_str(), nullptr, 16)});
+    if (begun == open_.end()) fail(fmt::format("ends '{}', which has not begun", printable(word)));
+    timeline_.records[begun->second].end_ns = nanoseconds(json, "ts");
+    open_.erase(begun);
   }
 
   std::string who_, place_;

@@ -92,6 +92,8 @@ void close(std::uint64_t id) {
 
 }  // namespace
 
+std::atomic<bool> Trace::on_ = false;
+
 void Trace::start(const TraceOptions& options) {
   if (options.rank < 0 || options.most_records < 1) {
     throw ValueError(

@@ -90,10 +90,9 @@ TEST_CASE(
     void after_batch(Trainer&, const Batch&, const ValueMap&) override { stop.request_stop(); }
   };
   const auto stopper = std::make_shared<Stopper>();
-  TrainingSession session(tiny("acceptable:\n  test_accuracy: {at_least: 1.1}\n"),
-                          {.interrupt = {.token = stopper->stop.get_token()}});
+  TrainingSession session(tiny("acceptable:\n  test_accuracy: {at_least: 1.1}\n"));
   session.trainer().events().add(stopper);
-  const auto results = session.run();
+  const auto results = session.run({.token = stopper->stop.get_token()});
   CHECK(named(results, "loss").samples.size() == 1);
   CHECK(named(results, "loss").status == Status::mistrusted);
   CHECK(named(results, "loss").reason == "interrupted");

@@ -81,6 +81,24 @@ TEST_CASE("gradients are announced once each, in the order of the arena") {
   for (std::size_t i = 0; i < ready->order.size(); ++i) CHECK(ready->order[i] == i);
 }
 
+TEST_CASE("a trace shows the run and its steps, and an interrupt ends it") {
+  const auto executor = own_executor(lenet());
+  Trace::start();
+  (void)executor->inference(images(1));
+  Trace::stop();
+  const Timeline timeline = Trace::timeline();
+  REQUIRE(timeline.records.size() == executor->network().graph().nodes.size() + 1);
+  const TraceRecord& run = timeline.records.front();
+  CHECK(run.level == "network");
+  CHECK(run.arguments.back() == TraceArgument{"framework", "torch"});
+  for (std::size_t i = 1; i < timeline.records.size(); ++i) {
+    CHECK(timeline.records[i].level == "operator");
+    CHECK(timeline.records[i].parent == run.id);
+  }
+  executor->events().add(std::make_shared<ExecutionInterrupt>(Interrupt{.deadline = 0}));
+  CHECK_THROWS_AS(executor->inference(images(1)), Interrupted);
+}
+
 TEST_CASE("gradients arrive whole where several tensors fit one place") {
   // Both layers share their weight; all weights, biases and activations have nine elements.
   const auto make = [] {

@@ -57,7 +57,7 @@ class Trace {
 
  private:
   static void add_count(std::string_view level, std::string_view name, double value);
-  static inline std::atomic<bool> on_ = false;
+  static std::atomic<bool> on_;  // not inline: plug-ins would have one each
 };
 
 /// A span of this thread, from construction to destruction.

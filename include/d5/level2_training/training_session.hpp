@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level2_training/dataset.hpp"
@@ -23,9 +24,6 @@ struct SessionOptions {
   std::string checkpoint = {};          ///< file to write; empty: none
   std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
   std::int64_t checkpoint_every = 500;  ///< batches
-  /// Ends training between two batches; within a batch's step too if no checkpoint is written,
-  /// which needs whole steps. What was measured is kept, and mistrusted.
-  Interrupt interrupt = {};
   std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
 
   // The seams where training becomes distributed. Empty: as the recipe says.
@@ -49,8 +47,9 @@ class TrainingSession {
   explicit TrainingSession(const Recipe& recipe, SessionOptions options = {});
 
   /// Trains, then judges: one record a metric, failed where it misses what the recipe accepts, or
-  /// where training met a loss that is not a number.
-  [[nodiscard]] std::vector<Measurement> run();
+  /// where training met a loss that is not a number. An interrupt ends it as `Trainer::run` says:
+  /// what was measured is kept and mistrusted, what was not is skipped, and nothing is judged.
+  [[nodiscard]] std::vector<Measurement> run(const Interrupt& interrupt = {});
 
   [[nodiscard]] Trainer& trainer() { return *trainer_; }
   [[nodiscard]] Network& network() { return optimizer_->executor().network(); }
@@ -61,7 +60,9 @@ class TrainingSession {
   void make_optimizer();
   void make_trainer();
   void make_metrics();
-  [[nodiscard]] Measurement record(const TrainingMetric& metric, const std::string& failure) const;
+  /// `interruption` says why training ended before its time; empty: it did not.
+  [[nodiscard]] Measurement record(const TrainingMetric& metric, const std::string& failure,
+                                   const std::string& interruption) const;
 
   Recipe recipe_;
   SessionOptions options_;
@@ -84,6 +85,7 @@ struct RecipeRun {
 };
 
 /// Runs a recipe from beginning to end.
-[[nodiscard]] RecipeRun run_recipe(const Recipe& recipe, SessionOptions options = {});
+[[nodiscard]] RecipeRun run_recipe(const Recipe& recipe, SessionOptions options = {},
+                                   const Interrupt& interrupt = {});
 
 }  // namespace d5
