@@ -55,7 +55,11 @@ int run_traced(const std::string& path, const std::function<int()>& run) {
   } catch (...) {
     Trace::stop();
     const Timeline mine = Trace::timeline();
-    if (ranks->rank() == 0 && !mine.records.empty()) write(mine, path);
+    try {
+      if (ranks->rank() == 0 && !mine.records.empty()) write(mine, path);
+    } catch (const IoError& error) {
+      fmt::print(stderr, "d5: note: the trace is lost: {}\n", error.what());
+    }
     throw;
   }
   Trace::stop();
