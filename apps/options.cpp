@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "apps/traced_run.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -79,6 +80,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                   "a library of custom operators; its code will run; may be repeated")
       ->allow_extra_args(false)
       ->option_text("LIB.so")
+      ->group("Common options");
+  // `Program` starts the trace before the command runs, and writes it after.
+  command.add_option(kTraceOption, options.trace, "a timeline of the run, for ui.perfetto.dev")
+      ->option_text("FILE.json")
       ->group("Common options");
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "apps/traced_run.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/version.hpp"
@@ -35,6 +36,12 @@ void print_error(std::string_view message) {
 const CLI::App& deepest(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : deepest(*parsed.front());
+}
+
+/// Empty where none was asked for, or the command runs nothing.
+std::string trace_file(const CLI::App& command) {
+  const CLI::Option* option = command.get_option_no_throw(kTraceOption);
+  return option && option->count() > 0 ? option->as<std::string>() : "";
 }
 
 std::string full_name(const CLI::App& app) {
@@ -104,7 +111,7 @@ CLI::App& Program::add(std::string_view path, const std::string& summary,
 int Program::run(int argc, char** argv) {
   try {
     app_.parse(argc, argv);
-    return chosen_();
+    return run_traced(trace_file(deepest(app_)), chosen_);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app_.exit(error);  // --help, --version: on stdout
     print_error(explain(error, app_));

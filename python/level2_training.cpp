@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "interruptible.hpp"
 #include "level1_network.hpp"
 
 namespace d5::python {
@@ -213,14 +214,18 @@ void bind_recipes(py::module_& m) {
          const std::string& checkpoint, const std::string& resume) {
         Recipe recipe = load_recipe(recipe_name);
         for (const auto& change : changes) recipe.set(change);
-        const RecipeRun run = run_recipe(
-            recipe,
-            {.frameworks = frameworks, .data = data, .checkpoint = checkpoint, .resume = resume});
+        RecipeRun run;
+        interruptible([&](const Interrupt& interrupt) {
+          run = run_recipe(
+              recipe,
+              {.frameworks = frameworks, .data = data, .checkpoint = checkpoint, .resume = resume},
+              interrupt);
+        });
         return std::pair(run.results.measurements, run.accepted);
       },
       py::arg("recipe"), py::kw_only(), py::arg("set") = std::vector<std::string>{},
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("data") = "",
-      py::arg("checkpoint") = "", py::arg("resume") = "", py::call_guard<py::gil_scoped_release>(),
+      py::arg("checkpoint") = "", py::arg("resume") = "",
       "Runs a recipe; returns its measurements and whether all acceptable metrics were met.");
   m.def("recipes", &carried_recipes, "Names of the recipes that d5 carries.");
 }
@@ -283,7 +288,14 @@ void bind_training(py::module_& m) {
            py::arg("optimizer"), py::arg("train"), py::arg("test") = nullptr, py::kw_only(),
            py::arg("epochs") = 1, py::arg("most_batches") = 0, py::arg("checkpoint") = "",
            py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::keep_alive<1, 4>())
-      .def("run", &Trainer::run, py::call_guard<py::gil_scoped_release>())
+      .def(
+          "run",
+          [](Trainer& trainer) {
+            interruptible([&](const Interrupt& interrupt) { trainer.run(interrupt); });
+          },
+          "Trains to the end. Ctrl-C ends it after the batch that is at work; with a checkpoint, "
+          "the "
+          "next run continues there.")
       .def("resume", &Trainer::resume, py::arg("path"))
       .def("test", &Trainer::test, py::call_guard<py::gil_scoped_release>())
       .def(

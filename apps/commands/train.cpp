@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "apps/publish.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
+#include "d5/core/stop_on_signal.hpp"
 #include "d5/level2_training/training_session.hpp"
 
 namespace d5::command {
@@ -24,6 +26,7 @@ constexpr const char* kExamples =
                                                 continues if it was interrupted
   mpirun -np 2 d5 train mnist-lenet             on two ranks; rank 0 prints
 
+Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
 struct Options : app::OutputOptions, app::RunOptions {
@@ -109,12 +112,13 @@ int run(const Options& options, bool seed_given) {
     session.trainer().events().add(std::make_shared<EpochProgress>());
     const Traffic before = ranks->traffic();
     for (const auto& metric : extra) metric->begin(1);
-    auto trained = session.run();
+    // mpirun ends all ranks by itself: one alone cannot end while the others wait for it.
+    std::optional<StopOnSignal> stop;
+    if (ranks->size() == 1) stop.emplace(SIGINT);
+    auto trained = session.run({.token = stop ? stop->token() : std::stop_token()});
+    stop.reset();
     for (const auto& metric : extra) metric->end();
-    if (ranks->size() > 1 && ended_alone(trained)) {
-      fmt::print(stderr, "rank {}: {}\n", ranks->rank(), trained.front().reason);
-      return app::kFailed;
-    }
+    if (ranks->size() > 1 && ended_alone(trained)) throw NumericError(trained.front().reason);
     app::gather_results(trained, before, *ranks);
     for (const auto& metric : extra) {
       Measurement result = trained.front();
@@ -128,6 +132,7 @@ int run(const Options& options, bool seed_given) {
       trained.push_back(std::move(result));
     }
     for (auto& result : trained) results.push_back(std::move(result));
+    if (session.trainer().interrupted()) break;
   }
   const int status =
       ranks->rank() == 0 ? app::publish(std::move(results), options) : exit_status(results);

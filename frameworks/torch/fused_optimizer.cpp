@@ -6,6 +6,7 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/core/InferenceMode.h>
 
+#include "d5/core/trace.hpp"
 #include "d5/level2_training/optimizer_options.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "tensor_view.hpp"
@@ -28,6 +29,7 @@ class FusedOptimizer : public Optimizer {
   const ValueMap& step(const Batch& batch) override {
     const ValueMap& outputs = executor_->inference_and_backprop(feed_.of(network(), batch), loss_);
     const c10::InferenceMode without_autograd;
+    const Span span("training", "update");
     update();
     return outputs;
   }

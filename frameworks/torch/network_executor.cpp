@@ -11,7 +11,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
-#include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/execution_trace.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "gradient_memory.hpp"
 #include "planned_node.hpp"
@@ -187,6 +187,8 @@ class NetworkExecutor final : public GraphExecutor {
     }
     for (const auto& input : graph_->inputs) check_input(input, inputs);
     events_.collect(observers_);
+    if (Trace::on()) [[unlikely]]
+      observers_.push_back(&trace_);
   }
 
   /// `held`: what was fed before.
@@ -272,6 +274,7 @@ class NetworkExecutor final : public GraphExecutor {
   const OperatorRegistry& operators_;
   at::Generator generator_;
   EventList events_;
+  ExecutionTrace trace_{*this};
   std::vector<ExecutionEvent*> observers_;
 
   std::shared_ptr<const onnx::Graph> graph_;

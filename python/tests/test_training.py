@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
+import signal
+
 import numpy as np
 import pytest
 
@@ -155,6 +158,22 @@ def test_an_event_in_python_stops_training():
     trainer.add_event(event)
     trainer.run()
     assert event.batches == 3 and trainer.step == 3
+
+
+def test_ctrl_c_ends_training_as_python_s_keyboard_interrupt():
+    class CtrlC(d5.Event):
+        def before_batch(self, trainer, batch):
+            if trainer.step == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    _, trainer = mnist_trainer(lambda e: d5.optimizer("sgd", e), epochs=1000)
+    trainer.add_event(CtrlC())
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run()
+    # 1000 epochs have tens of thousands; the request comes from another thread, a batch later or so.
+    assert 2 <= trainer.step < 200
+    handler = signal.getsignal(signal.SIGINT)
+    assert handler is signal.default_int_handler
 
 
 def test_a_misspelt_option_is_answered_with_the_nearest():

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 
 namespace d5 {
 namespace {
@@ -86,7 +87,10 @@ OperatorRunner::OperatorRunner(const OperatorRegistry& registry, onnx::Node node
 OperatorRunner::OperatorRunner(OperatorRunner&&) noexcept = default;
 OperatorRunner::~OperatorRunner() = default;
 
-void OperatorRunner::forward() { state_->run.forward(); }
+void OperatorRunner::forward() {
+  const Span span("operator", state_->node.op_type);
+  state_->run.forward();
+}
 
 void OperatorRunner::backward(const std::vector<Tensor>& grad_outputs) {
   State& s = *state_;
@@ -104,6 +108,7 @@ void OperatorRunner::backward(const std::vector<Tensor>& grad_outputs) {
     }
     s.grad_output_pointers[i] = &gradient;
   }
+  const Span span("operator", [&] { return s.node.op_type + " backward"; });
   s.run.backward(s.grad_output_pointers, s.grad_input_pointers);
 }
 

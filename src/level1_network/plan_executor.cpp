@@ -5,6 +5,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/level1_network/execution_trace.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "level1_network/compile.hpp"
 #include "level1_network/feed.hpp"
@@ -163,6 +164,8 @@ class PlanExecutor final : public GraphExecutor {
     ++state_.run;
     state_.nested_runs = 0;
     events_.collect(observers_);
+    if (Trace::on()) [[unlikely]]
+      observers_.push_back(&trace_);
   }
 
   Network network_;
@@ -170,6 +173,7 @@ class PlanExecutor final : public GraphExecutor {
   std::string framework_;
   RunState state_;
   EventList events_;
+  ExecutionTrace trace_{*this};
   std::vector<ExecutionEvent*> observers_;
   std::shared_ptr<const onnx::Graph> graph_;
   std::uint64_t revision_ = 0;

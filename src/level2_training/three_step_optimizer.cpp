@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "d5/core/trace.hpp"
 #include "d5/level2_training/optimizer.hpp"
 
 namespace d5 {
@@ -21,6 +22,7 @@ const ValueMap& ThreeStepOptimizer::step(const Batch& batch) {
   auto& parameters = executor_->network().parameters();
   for (Parameter& parameter : parameters) prepare_param(parameter);
   const ValueMap& outputs = executor_->inference_and_backprop(feed(batch), loss_);
+  const Span span("training", "update");
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     update_rule(parameters[i].gradient, parameters[i], i);
   }

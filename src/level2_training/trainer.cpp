@@ -5,11 +5,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
 #include "level2_training/scalar_loss.hpp"
 
 namespace d5 {
+namespace {
+
+const Batch* next_batch(Sampler& sampler) {
+  const Span span("data", "next batch");
+  return sampler.next();
+}
+
+/// Lets `interrupt` end the executor's runs while it lives.
+class WithinBatches {
+ public:
+  WithinBatches(GraphExecutor& executor, const Interrupt& interrupt)
+      : events_(executor.events()), event_(std::make_shared<ExecutionInterrupt>(interrupt)) {
+    events_.add(event_);
+  }
+  ~WithinBatches() { events_.remove(event_.get()); }
+  WithinBatches(const WithinBatches&) = delete;
+  WithinBatches& operator=(const WithinBatches&) = delete;
+
+ private:
+  EventList& events_;
+  std::shared_ptr<ExecutionInterrupt> event_;
+};
+
+}  // namespace
 
 Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options)
     : optimizer_(optimizer), train_(train), test_(test), options_(std::move(options)) {
@@ -26,21 +53,37 @@ bool Trainer::finished() const {
          std::ranges::any_of(listeners_, [](const auto* event) { return event->wants_stop(); });
 }
 
-void Trainer::run() {
+void Trainer::run(const Interrupt& interrupt) {
+  const Span span("training", "training");
   events_.collect(listeners_);
   for (auto* event : listeners_) event->before_training(*this);
-  while (epoch_ < options_.epochs && !finished()) {
-    if (run_epoch() == Stop::yes) break;
+  interrupted_ = false;
+  interrupt_ = interrupt;
+  std::optional<WithinBatches> within_batches;
+  if (interrupt.possible() && options_.checkpoint.empty()) {
+    within_batches.emplace(optimizer_.executor(), interrupt);
   }
+  try {
+    while (epoch_ < options_.epochs && !finished()) {
+      if (run_epoch() == Stop::yes) break;
+    }
+  } catch (const Interrupted&) {
+    interrupted_ = true;
+    checkpoint();
+  }
+  interrupt_ = {};
   for (auto* event : listeners_) event->after_training(*this);
 }
 
 Trainer::Stop Trainer::run_epoch() {
+  Span span("training", "epoch");
+  span.argument("epoch", epoch_);
   train_.seek(epoch_, batch_);
   if (batch_ == 0) {
     for (auto* event : listeners_) event->before_epoch(*this, epoch_);
   }
-  while (const Batch* batch = train_.next()) {
+  interrupt_.check("training");
+  while (const Batch* batch = next_batch(train_)) {
     run_batch(*batch);
     if (finished()) {
       // Saved as it stands, within the epoch: whoever resumes with a higher limit continues as if
@@ -48,6 +91,7 @@ Trainer::Stop Trainer::run_epoch() {
       checkpoint();
       break;
     }
+    interrupt_.check("training");
     if (step_ % options_.checkpoint_every == 0) checkpoint();
   }
   const Stop stop = batch_ < train_.batches() ? Stop::yes : Stop::no;
@@ -63,6 +107,9 @@ Trainer::Stop Trainer::run_epoch() {
 }
 
 void Trainer::run_batch(const Batch& batch) {
+  Span span("training", "batch");
+  span.argument("batch", batch.index);
+  span.argument("samples", batch.size);
   for (auto* event : listeners_) event->before_batch(*this, batch);
   const ValueMap& outputs = optimizer_.step(batch);
   const double loss = detail::scalar_loss(outputs, optimizer_.loss());
@@ -76,6 +123,7 @@ void Trainer::run_batch(const Batch& batch) {
             ? ""
             : fmt::format(" (the last good state is in '{}')", printable(options_.checkpoint))));
   }
+  Trace::count("training", "loss", loss);
   ++step_;
   batch_ = batch.index + 1;
   for (auto* event : listeners_) event->after_batch(*this, batch, outputs);
@@ -100,11 +148,13 @@ GraphExecutor& Trainer::prepare_test() {
 
 void Trainer::test() {
   if (!test_) return;
+  const Span span("training", "test");
   events_.collect(listeners_);
   for (auto* event : listeners_) event->before_test(*this);
   test_->reset(0);
   GraphExecutor& executor = prepare_test();
-  while (const Batch* batch = test_->next()) {
+  while (const Batch* batch = next_batch(*test_)) {
+    interrupt_.check("test run");
     const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
     for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
   }
@@ -113,6 +163,7 @@ void Trainer::test() {
 
 void Trainer::checkpoint() {
   if (options_.checkpoint.empty() || saved_step_ == step_) return;
+  const Span span("training", "checkpoint");
   save_checkpoint(options_.checkpoint);
   saved_step_ = step_;
   for (auto* event : listeners_) event->after_checkpoint(*this, options_.checkpoint);

@@ -104,25 +104,26 @@ void TrainingSession::make_metrics() {
   }
 }
 
-std::vector<Measurement> TrainingSession::run() {
+std::vector<Measurement> TrainingSession::run(const Interrupt& interrupt) {
   if (options_.say) {
     options_.say(fmt::format("{}: {}, {} batches an epoch", printable(recipe_.name()),
                              data_.train->description(), train_->batches()));
   }
   std::string failure;
   try {
-    trainer_->run();
+    trainer_->run(interrupt);
   } catch (const NumericError& error) {
     failure = error.what();
     if (options_.say) options_.say(failure);
   }
   std::vector<Measurement> results;
-  for (const auto& metric : metrics_) results.push_back(record(*metric, failure));
+  const std::string interruption = trainer_->interrupted() ? interrupt.reason() : "";
+  for (const auto& metric : metrics_) results.push_back(record(*metric, failure, interruption));
   return results;
 }
 
-Measurement TrainingSession::record(const TrainingMetric& metric,
-                                    const std::string& failure) const {
+Measurement TrainingSession::record(const TrainingMetric& metric, const std::string& failure,
+                                    const std::string& interruption) const {
   Measurement result{.subject = recipe_.name(),
                      .command = recipe_.command(),
                      .level = "training",
@@ -149,6 +150,11 @@ Measurement TrainingSession::record(const TrainingMetric& metric,
   if (!failure.empty()) {
     result.status = Status::failed;
     result.reason = failure;
+  }
+  if (!interruption.empty()) {
+    result.status = result.samples.empty() ? Status::skipped : Status::mistrusted;
+    result.reason = interruption;
+    return result;  // what is accepted is so at the end
   }
   for (const auto& acceptable : recipe_.acceptable()) {
     if (acceptable.metric == metric.name()) judge(result, acceptable);
@@ -177,10 +183,10 @@ void judge(Measurement& result, const Recipe::Acceptable& acceptable) {
   result.reason = fmt::format("{} is not accepted: {} is", value, wanted);
 }
 
-RecipeRun run_recipe(const Recipe& recipe, SessionOptions options) {
+RecipeRun run_recipe(const Recipe& recipe, SessionOptions options, const Interrupt& interrupt) {
   TrainingSession session(recipe, std::move(options));
   RecipeRun run;
-  run.results.measurements = session.run();
+  run.results.measurements = session.run(interrupt);
   run.results.environment = environment();
   run.accepted = std::ranges::none_of(run.results.measurements, [](const Measurement& result) {
     return result.status == Status::failed;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 
 namespace d5 {
 namespace {
@@ -66,6 +67,7 @@ const Batch* DistributedSampler::next() {
   std::vector<Tensor> parts;
   for (const auto& buffer : buffers_) parts.push_back(buffer.slice(0, size));
   const auto numbers = whole->values.find(kNumber)->second.tensor().span<std::int64_t>();
+  const Span span("data", [&] { return "read " + dataset_->name(); });
   dataset_->read(numbers.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)),
                  parts);
   for (std::size_t f = 0; f < parts.size(); ++f) {

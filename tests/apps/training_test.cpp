@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
+#include "d5/level2_training/checkpoint.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "tests/apps/program_run.hpp"
 
@@ -58,6 +63,45 @@ TEST_CASE("training tells every batch's loss, and continues from a checkpoint to
   CHECK(find(whole, "loss").samples.size() == 6);
   CHECK(find(whole, "loss").samples == find(rest, "loss").samples);
   CHECK(find(whole, "test_accuracy").samples.back() == find(rest, "test_accuracy").samples.back());
+}
+
+TEST_CASE("Ctrl-C ends training, which prints and keeps what it measured, and can go on") {
+  const TemporaryFolder folder;
+  const std::string checkpoint = folder / "run.ckpt", out = folder / "results.json";
+  const std::string command = std::string("exec ") + D5_PROGRAM +
+                              " train mnist-lenet-quick --quiet --set training.epochs=1000 "
+                              "--checkpoint-every 1 --checkpoint " +
+                              checkpoint + " --out " + out + " >" + (folder / "printed");
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  // Its first checkpoint shows that it trains.
+  using namespace std::chrono_literals;
+  for (int i = 0; i < 3000 && !std::filesystem::exists(checkpoint); ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  kill(child, SIGINT);
+  int status = -1;
+  // A thousand epochs would take half an hour.
+  for (int i = 0; i < 3000 && waitpid(child, &status, WNOHANG) == 0; ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  const bool ended = status != -1;
+  if (!ended) kill(child, SIGKILL);
+  REQUIRE(ended);
+  CHECK(WIFEXITED(status));
+  CHECK_THAT(testing::content_of(folder / "printed"),
+             Contains("mistrusted: mnist-lenet-quick reference loss: interrupted"));
+  const Results results = read_results(out);
+  const Measurement& loss = find(results, "loss");
+  CHECK(loss.status == Status::mistrusted);
+  CHECK(loss.reason == "interrupted");
+  CHECK_FALSE(loss.samples.empty());
+  CHECK(find(results, "test_accuracy").status != Status::failed);
+  const auto step = static_cast<std::size_t>(read_checkpoint(checkpoint).step);
+  CHECK(step == loss.samples.size());
 }
 
 TEST_CASE("two ranks train as one does, and tell their traffic") {

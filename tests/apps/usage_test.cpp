@@ -46,6 +46,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"op check 'Relu 2' --framework refrence", "did you mean reference"},
       {"net show lenet --framework reference+trch", "trch"},
       {"op check 'Relu 2' --load /no/such/library.so", "/no/such/library.so"},
+      {"op check 'Relu 2' --trace /no/such/folder/trace.json", "/no/such/folder/trace.json"},
       {"train no-such-recipe", "no-such-recipe"},
       {"train mnist-lenet-quick --set training.epochz=1", "epochs"},
       {"train mnist-lenet-quick --set model.name=alexnet", "fixed"},

@@ -141,6 +141,39 @@ TEST_CASE("a resumed run ends with the bits of one that was never interrupted") 
   }
 }
 
+TEST_CASE("a run that was interrupted leaves a checkpoint, and goes on to the same bits") {
+  struct Stopper final : TrainingEvent {
+    std::stop_source stop;
+    std::int64_t batch = 0;
+    void before_batch(Trainer& trainer, const Batch&) override {
+      if (trainer.step() == batch) stop.request_stop();
+    }
+  };
+  const Folder folder;
+  for (const float dropped : {0.0f, 0.5f}) {
+    Run whole({.epochs = 3}, "adam", dropped);
+    whole.trainer.run();
+    for (const std::int64_t batch : {0, 4, 6, 15}) {
+      CAPTURE(dropped, batch);
+      Run first({.epochs = 3, .checkpoint = folder.file("c")}, "adam", dropped);
+      const auto stopper = std::make_shared<Stopper>();
+      stopper->batch = batch;
+      first.trainer.events().add(stopper);
+      first.trainer.run({.token = stopper->stop.get_token()});
+      // With a checkpoint the batch is finished first: its state is whole.
+      CHECK(first.trainer.interrupted());
+      CHECK(first.trainer.step() == batch + 1);
+      Run second({.epochs = 3}, "adam", dropped);
+      second.trainer.resume(folder.file("c"));
+      CHECK(second.trainer.step() == batch + 1);
+      second.trainer.run();
+      CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
+      CHECK(second.loss->samples() == whole.loss->samples());
+      CHECK(second.accuracy->samples() == whole.accuracy->samples());
+    }
+  }
+}
+
 TEST_CASE("a resumed run drops the values that an uninterrupted one drops") {
   const Folder folder;
   Run whole({.epochs = 3}, "sgd", 0.5f);

@@ -85,6 +85,23 @@ TEST_CASE("a loss that explodes fails the records and keeps what was seen") {
   CHECK_FALSE(named(results, "loss").samples.empty());
 }
 
+TEST_CASE(
+    "what an interrupted session measured is kept and mistrusted, what it did not is skipped") {
+  struct Stopper final : TrainingEvent {
+    std::stop_source stop;
+    void after_batch(Trainer&, const Batch&, const ValueMap&) override { stop.request_stop(); }
+  };
+  const auto stopper = std::make_shared<Stopper>();
+  TrainingSession session(tiny("acceptable:\n  test_accuracy: {at_least: 1.1}\n"));
+  session.trainer().events().add(stopper);
+  const auto results = session.run({.token = stopper->stop.get_token()});
+  CHECK(named(results, "loss").samples.size() == 1);
+  CHECK(named(results, "loss").status == Status::mistrusted);
+  CHECK(named(results, "loss").reason == "interrupted");
+  CHECK(named(results, "test_accuracy").status == Status::skipped);
+  CHECK(named(results, "test_accuracy").reason == "interrupted");
+}
+
 TEST_CASE("the same seed gives the same bits, another seed others") {
   const auto results = test_training(tiny());
   CHECK(named(results, "reproducibility").samples == std::vector<double>{0});

@@ -141,6 +141,24 @@ TEST_CASE("torch's own executor refuses shapes as the reference does") {
   CHECK_THROWS_AS(executor->inference({{"x", Tensor::zeros(DType::float32, {5, 4})}}), ShapeError);
 }
 
+TEST_CASE("a trace shows the run and its steps, and an interrupt ends it") {
+  const auto executor = own_executor(lenet());
+  Trace::start();
+  (void)executor->inference(images(1));
+  Trace::stop();
+  const Timeline timeline = Trace::timeline();
+  REQUIRE(timeline.records.size() == executor->network().graph().nodes.size() + 1);
+  const TraceRecord& run = timeline.records.front();
+  CHECK(run.level == "network");
+  CHECK(run.arguments.back() == TraceArgument{"framework", "torch"});
+  for (std::size_t i = 1; i < timeline.records.size(); ++i) {
+    CHECK(timeline.records[i].level == "operator");
+    CHECK(timeline.records[i].parent == run.id);
+  }
+  executor->events().add(std::make_shared<ExecutionInterrupt>(Interrupt{.deadline = 0}));
+  CHECK_THROWS_AS(executor->inference(images(1)), Interrupted);
+}
+
 TEST_CASE("gradients arrive whole where several tensors fit one place") {
   // Both layers share their weight; all weights, biases and activations have nine elements.
   const auto make = [] {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level1_network/execution_trace.hpp"
 #include "d5/level1_network/framework_overhead.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "d5/core/event.hpp"
+#include "d5/core/interrupt.hpp"
 #include "d5/level2_training/batch_feed.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
@@ -37,14 +38,21 @@ class Trainer {
 
   /// Trains to the end, from a checkpoint if one was resumed. Throws: NumericError on a loss that
   /// is not a number (with epoch and batch), and what operators, data sets and observers throw.
-  void run();
+  ///
+  /// An interrupt ends it between two batches, and what is left is a checkpoint, if one was asked
+  /// for, and `after_training`: no test run, no end of an epoch. Without a checkpoint, which needs
+  /// whole batches, it also ends within a batch, where the executor can; the parameters are then
+  /// those before the batch. On several ranks give it only what all see at the same batch.
+  void run(const Interrupt& interrupt = {});
   /// Continues from `path` at the next `run`: parameters, running statistics, the optimizer's
   /// state, the place in the data and what metrics have seen so far. Add the metrics before.
   /// Throws: IoError, FormatError (a broken file; another recipe's or another network's).
   void resume(const std::string& path);
   /// Written to a temporary file, then renamed: a crash at any moment leaves a whole one.
   void save_checkpoint(const std::string& path);
-  /// Runs the test set once. No effect without one.
+  /// Whether the last run was interrupted.
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
+  /// Runs the test set once. No effect without one. Throws: Interrupted.
   void test();
   /// Test runs are made with `executor`, whose network's parameters and constants are given the
   /// trained network's values of the same names before each: for networks that behave differently
@@ -77,6 +85,8 @@ class Trainer {
   BatchFeed test_feed_;
   std::shared_ptr<GraphExecutor> test_executor_;
   std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;
+  Interrupt interrupt_;  // of this run
+  bool interrupted_ = false;
 };
 
 }  // namespace d5

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level2_training/dataset.hpp"
@@ -46,8 +47,9 @@ class TrainingSession {
   explicit TrainingSession(const Recipe& recipe, SessionOptions options = {});
 
   /// Trains, then judges: one record a metric, failed where it misses what the recipe accepts, or
-  /// where training met a loss that is not a number.
-  [[nodiscard]] std::vector<Measurement> run();
+  /// where training met a loss that is not a number. An interrupt ends it as `Trainer::run` says:
+  /// what was measured is kept and mistrusted, what was not is skipped, and nothing is judged.
+  [[nodiscard]] std::vector<Measurement> run(const Interrupt& interrupt = {});
 
   [[nodiscard]] Trainer& trainer() { return *trainer_; }
   [[nodiscard]] Network& network() { return optimizer_->executor().network(); }
@@ -58,7 +60,9 @@ class TrainingSession {
   void make_optimizer();
   void make_trainer();
   void make_metrics();
-  [[nodiscard]] Measurement record(const TrainingMetric& metric, const std::string& failure) const;
+  /// `interruption` says why training ended before its time; empty: it did not.
+  [[nodiscard]] Measurement record(const TrainingMetric& metric, const std::string& failure,
+                                   const std::string& interruption) const;
 
   Recipe recipe_;
   SessionOptions options_;
@@ -81,6 +85,7 @@ struct RecipeRun {
 };
 
 /// Runs a recipe from beginning to end.
-[[nodiscard]] RecipeRun run_recipe(const Recipe& recipe, SessionOptions options = {});
+[[nodiscard]] RecipeRun run_recipe(const Recipe& recipe, SessionOptions options = {},
+                                   const Interrupt& interrupt = {});
 
 }  // namespace d5

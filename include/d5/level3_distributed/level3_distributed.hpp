@@ -7,4 +7,5 @@
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_sampler.hpp"
+#include "d5/level3_distributed/distributed_trace.hpp"
 #include "d5/level3_distributed/traffic.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "d5/core/trace.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "level3_distributed/gradient_exchange.hpp"
@@ -52,6 +53,8 @@ class ConsistentDecentralized final : public DistributedOptimizer {
     // The first buckets are updated while the last are still on their way.
     for (std::size_t b = 0; b < exchange_->buckets(); ++b) {
       const auto& bucket = exchange_->finish(b);
+      Span span("training", "update");
+      span.argument("bucket", b);
       for (std::size_t p = bucket.begin; p < bucket.end; ++p) {
         local().update_rule(parameters[p].gradient, parameters[p], p);
       }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace d5 {
+
+/// Seconds on the monotonic clock, from an arbitrary start.
+[[nodiscard]] double now_seconds();
+
+/// What reading the monotonic clock costs and resolves here, measured once.
+struct ClockCost {
+  double seconds_per_read;
+  double resolution_seconds;  ///< the smallest step between two readings that differ
+};
+[[nodiscard]] ClockCost clock_cost();
+
+}  // namespace d5

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <stop_token>
+#include <string>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+
+/// What ends long work before its time: somebody's wish, or a deadline. Long work asks `due` where
+/// it can end: between two runs, batches, steps. By default nothing ends it.
+///
+///     std::stop_source stop;
+///     measure(subjects, {"time"}, {.interrupt = {.token = stop.get_token()}});
+///
+/// Thread safety: all functions; the wish may come from any thread.
+struct Interrupt {
+  std::stop_token token = {};
+  double deadline = std::numeric_limits<double>::infinity();  ///< s, on `now_seconds`'s clock
+
+  /// Whether it was given a token or a deadline.
+  [[nodiscard]] bool possible() const;
+  /// Costs two branches where neither was given.
+  [[nodiscard]] bool due() const;
+  /// "interrupted", or "interrupted: the deadline passed".
+  [[nodiscard]] std::string reason() const;
+  /// Throws: Interrupted, if it is due; `who` begins the message.
+  void check(const std::string& who) const;
+};
+
+/// Thrown by work that cannot end in an orderly way where it was interrupted, such as a run of a
+/// network. Nobody's fault: what was measured before is kept.
+class Interrupted : public Error {
+  using Error::Error;
+};
+
+}  // namespace d5

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/interrupt.hpp"
+
+#include <cmath>
+
+#include "d5/core/clock.hpp"
+
+namespace d5 {
+
+bool Interrupt::possible() const { return token.stop_possible() || std::isfinite(deadline); }
+
+bool Interrupt::due() const {
+  return token.stop_requested() || (std::isfinite(deadline) && now_seconds() >= deadline);
+}
+
+std::string Interrupt::reason() const {
+  return token.stop_requested() ? "interrupted" : "interrupted: the deadline passed";
+}
+
+void Interrupt::check(const std::string& who) const {
+  if (due()) throw Interrupted(who + ": " + reason());
+}
+
+}  // namespace d5
