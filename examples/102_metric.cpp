@@ -15,7 +15,7 @@ class GradientCount final : public d5::Metric, public d5::ExecutionEvent {
     repetitions_ = repetitions;
     count_ = 0;
   }
-  void gradient_ready(d5::Parameter&, std::size_t) override { ++count_; }
+  void gradient_ready(d5::Parameter&, std::size_t, d5::Stream&) override { ++count_; }
   void end() override { samples_.push_back(count_ / repetitions_); }
   void summarise(d5::Measurement& result) const override { result.samples = samples_; }
 

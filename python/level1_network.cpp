@@ -37,7 +37,7 @@ class PythonExecutionEvent final : public ExecutionEvent {
   void after_node(const StepInfo& step) override {
     if (after_node_) call("after_node", &step);
   }
-  void gradient_ready(Parameter& parameter, std::size_t index) override {
+  void gradient_ready(Parameter& parameter, std::size_t index, Stream&) override {
     if (gradient_ready_) call("gradient_ready", &parameter, index);
   }
 

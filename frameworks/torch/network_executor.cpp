@@ -284,7 +284,9 @@ class NetworkExecutor final : public GraphExecutor {
   std::vector<at::Tensor> values_;
   std::vector<KnownValue> known_;
   GradientMemory gradients_{[this](std::size_t i) {
-    announce([&](ExecutionEvent& event) { event.gradient_ready(network_.parameters()[i], i); });
+    announce([&](ExecutionEvent& event) {
+      event.gradient_ready(network_.parameters()[i], i, host_stream());
+    });
   }};
   std::map<std::string, at::Tensor> watched_;
   std::map<std::string, Tensor, std::less<>> input_gradients_;

@@ -35,6 +35,12 @@ PlannedKernel first_kernel(const PlanContext& context,
       PlannedKernel result{.kernel = framework->plan(own), .framework = framework};
       result.scratch_bytes = own.scratch_bytes();
       result.saved = own.saved();
+      for (std::size_t i = 0; i < own.input_count(); ++i) {
+        if (own.accepts_layout(i)) result.accepted_layouts.add(i);
+      }
+      for (std::size_t k = 0; k < own.output_count(); ++k) {
+        result.arrangements.push_back(own.arrangement(k));
+      }
       return result;
     } catch (const Unsupported& error) {
       add_reason(reasons, fmt::format("{}: {}", framework->framework(),

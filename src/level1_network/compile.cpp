@@ -8,6 +8,7 @@
 #include "level1_network/link.hpp"
 #include "level1_network/memory_layout.hpp"
 #include "level1_network/resolve.hpp"
+#include "level1_network/transfers.hpp"
 
 namespace d5 {
 
@@ -16,6 +17,7 @@ std::unique_ptr<Plan> compile(const CompileRequest& request, RunState& state) {
   resolve(draft);
   if (draft.trains()) find_gradient_paths(draft);
   select_kernels(draft);
+  add_transfers(draft);
   plan_lifetimes(draft);
   if (draft.trains()) plan_gradients(draft);
   lay_out_memory(draft);

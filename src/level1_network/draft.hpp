@@ -49,13 +49,16 @@ struct Draft {
     std::vector<Slot*> captured;
     std::vector<ValueDesc> input_descs, output_descs;
     std::vector<const Value*> constants;
-    bool dynamic = false;  ///< its shapes are told by running
+    bool dynamic = false;    ///< its shapes are told by running
+    bool transfers = false;  ///< it brings a value to another device, or into another order
     // Gradients.
     Places differentiable, grad_inputs;
     // Selected.
     Kernel* kernel = nullptr;
     KernelTraits traits;
     std::string_view framework;
+    Device device = {};       ///< where the kernel runs, and all that it reads and writes lies
+    Places accepted_layouts;  ///< inputs that it reads in whatever order they are
     std::size_t scratch_bytes = 0;
     std::vector<TensorDesc> saved;
     // Laid out.
@@ -90,8 +93,11 @@ struct Draft {
   std::map<std::string, Slot*, std::less<>> by_name;
   std::vector<Step> steps;
   Slot* loss = nullptr;
-  std::vector<BackwardStep> backward;  ///< in the order in which they run
+  std::vector<BackwardStep> backward;                 ///< in the order in which they run
+  std::map<std::string, Slot*, std::less<>> answers;  ///< where the outputs of the network end
+  std::map<std::string, Slot*, std::less<>> updates;  ///< what overwrites each constant
   std::vector<MemoryBlock> blocks;
+  std::vector<Device> block_devices;  ///< of each block
 };
 
 }  // namespace d5

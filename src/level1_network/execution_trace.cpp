@@ -15,13 +15,15 @@ void ExecutionTrace::before_run(Pass pass) {
 
 void ExecutionTrace::after_run(Pass) { run_.reset(); }
 
-void ExecutionTrace::before_node(const onnx::Node& node, std::size_t step, Pass pass) {
-  step_.emplace("operator",
-                [&] { return onnx::describe(node) + (pass == Pass::forward ? "" : " backward"); });
-  step_->argument("step", step);
-  step_->argument("framework", executor_.framework());
+void ExecutionTrace::before_node(const StepInfo& step) {
+  step_.emplace("operator", [&] {
+    return onnx::describe(step.node) + (step.pass == Pass::forward ? "" : " backward");
+  });
+  step_->argument("step", step.step);
+  step_->argument("framework", step.framework);
+  if (step.device != Device{}) step_->argument("device", to_string(step.device));
 }
 
-void ExecutionTrace::after_node(const onnx::Node&, std::size_t, Pass) { step_.reset(); }
+void ExecutionTrace::after_node(const StepInfo&) { step_.reset(); }
 
 }  // namespace d5

@@ -19,8 +19,7 @@ void define_lasting(Draft& draft) {
   }
   for (const auto& name : draft.request.input_gradients) {
     Slot& slot = draft.at(name);
-    slot.gradient =
-        &gradients.emplace_back(Tensor::zeros(slot.desc.tensor.dtype, slot.desc.tensor.shape));
+    slot.gradient = &gradients.emplace_back(Tensor::zeros(slot.desc.tensor));
   }
   if (!draft.loss->gradient) draft.loss->gradient = &gradients.emplace_back();
 }
@@ -51,7 +50,9 @@ void plan_step(Draft& draft, Draft::BackwardStep& step, std::size_t now) {
     const Slot* output = forward.outputs[k];
     if (!output) continue;
     if (forward.traits.backward_reads_outputs.contains(k)) keep_until(draft, output->block, now);
-    keep_until(draft, output->gradient_block, now);
+    // A transfer's gradient goes back the other way, perhaps later than the host goes on.
+    const bool read_late = forward.transfers && output->desc.tensor.device == Device{};
+    keep_until(draft, output->gradient_block, read_late ? MemoryBlock::kForever : now);
   }
 }
 

@@ -62,34 +62,86 @@ std::vector<const OperatorRegistry*> by_speed(const Draft::Step& step, const Run
   return result;
 }
 
-PlannedKernel select(const Draft::Step& step, const PlanContext& context, const RunState& state) {
-  std::string reasons;
+PlannedKernel select(const Draft::Step& step, const PlanContext& context, const RunState& state,
+                     std::string& reasons) {
   PlannedKernel planned = first_kernel(context, state.registries, reasons);
-  if (!planned.kernel && !state.candidates.empty() && onnx::subgraphs(*step.node).empty()) {
+  const bool on_host = context.device() == Device{};
+  if (!planned.kernel && on_host && !state.candidates.empty() &&
+      onnx::subgraphs(*step.node).empty()) {
     planned = first_kernel(context, by_speed(step, state), reasons);
   }
   if (!planned.kernel) planned = first_kernel(context, state.candidates, reasons);
-  if (!planned.kernel) throw Unsupported(fmt::format("{}: {}", context.who(), reasons));
   return planned;
 }
 
-void select_static(Draft& draft, Draft::Step& step, const PlanTarget& target) {
-  const PlanContext context(*step.op, *step.node, step.input_descs, step.constants,
-                            step.output_descs, target);
-  PlannedKernel planned = select(step, context, draft.state);
+/// The values as a kernel on `device` finds them: copied there in plain order, unless they are
+/// there already, in whatever order.
+std::vector<ValueDesc> found_on(Device device, std::span<Draft::Slot* const> slots) {
+  std::vector<ValueDesc> result;
+  for (const Draft::Slot* slot : slots) {
+    ValueDesc& desc = result.emplace_back(slot ? slot->desc : ValueDesc());
+    if (!desc.is_tensor() || desc.tensor.device == device) continue;
+    desc.tensor.device = device;
+    desc.tensor.layout = Layout::row_major;
+    desc.tensor.arrangement = nullptr;
+  }
+  return result;
+}
+
+void take_kernel(Draft& draft, Draft::Step& step, PlannedKernel planned) {
   step.framework = planned.framework->framework();
   step.scratch_bytes = planned.scratch_bytes;
   step.saved = std::move(planned.saved);
   step.traits = planned.kernel->traits();
+  step.accepted_layouts = planned.accepted_layouts;
+  for (std::size_t k = 0; k < step.outputs.size(); ++k) {
+    if (!step.outputs[k]) continue;
+    TensorDesc& desc = step.outputs[k]->desc.tensor;
+    desc.device = step.device;
+    desc.arrangement = planned.arrangements[k];
+    desc.layout = desc.arrangement ? Layout::opaque : Layout::row_major;
+    step.output_descs[k] = desc;
+  }
   step.kernel = draft.plan->kernels.emplace_back(std::move(planned.kernel)).get();
 }
 
-void select_dynamic(Draft& draft, Draft::Step& step, const PlanTarget& target) {
+/// On the device that was asked for where a framework has a kernel there, on the host otherwise.
+void select_static(Draft& draft, Draft::Step& step, PlanTarget target) {
+  std::vector<Device> devices{draft.request.device};
+  if (draft.request.device != Device{}) devices.push_back({});
+  std::string reasons;
+  for (const Device device : devices) {
+    target.device = step.device = device;
+    step.input_descs = found_on(device, step.inputs);
+    for (ValueDesc& output : step.output_descs) output.tensor.device = device;
+    const PlanContext context(*step.op, *step.node, step.input_descs, step.constants,
+                              step.output_descs, target);
+    if (PlannedKernel planned = select(step, context, draft.state, reasons); planned.kernel) {
+      return take_kernel(draft, step, std::move(planned));
+    }
+  }
+  throw Unsupported(fmt::format("{}: {}", onnx::describe(*step.node), reasons));
+}
+
+void select_dynamic(Draft& draft, Draft::Step& step, PlanTarget target) {
   auto kernel = std::make_unique<DynamicKernel>(
       NodeRun(*step.node, *step.op, draft.state.frameworks(), target, *step.services));
   step.framework = draft.state.framework_names;
   step.traits = kernel->traits();
   step.kernel = draft.plan->kernels.emplace_back(std::move(kernel)).get();
+}
+
+/// A device that was asked for and runs nothing is a mistake, not a preference.
+void expect_use_of_device(const Draft& draft) {
+  const Device device = draft.request.device;
+  if (device == Device{} || draft.steps.empty()) return;
+  for (const Draft::Step& step : draft.steps) {
+    if (step.device == device) return;
+  }
+  throw Unsupported(fmt::format(
+      "nothing of this network runs on {}: {} has no kernel there for any of its nodes; "
+      "name a framework that has (d5 list frameworks)",
+      to_string(device), draft.state.framework_names));
 }
 
 }  // namespace
@@ -100,6 +152,7 @@ void select_kernels(Draft& draft) {
                             .grad_inputs = step.grad_inputs};
     (step.dynamic ? select_dynamic : select_static)(draft, step, target);
   }
+  expect_use_of_device(draft);
 }
 
 }  // namespace d5

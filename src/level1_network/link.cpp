@@ -9,12 +9,14 @@ namespace {
 
 using Slot = Draft::Slot;
 
-StepInfo describe(const Draft::Step& step, std::size_t place, Pass pass) {
+StepInfo describe(Draft& draft, const Draft::Step& step, std::size_t place, Pass pass) {
   const InferContext context(*step.node, step.input_descs, step.constants);
   return {.node = *step.node,
           .step = place,
           .pass = pass,
           .framework = step.framework,
+          .device = step.device,
+          .stream = draft.state.stream(step.device),
           .cost = step.dynamic ? Cost{} : step.op->cost(context)};
 }
 
@@ -43,21 +45,22 @@ void link_forward(Draft& draft, Draft::Step& step) {
   context.saved_tensors = saved;
   context.run_mode = draft.trains() ? Mode::training : Mode::inference;
   context.run_services = step.services;
+  context.run_stream = &draft.state.stream(step.device);
   context.context_node = step.node;
   plan.forward.push_back({step.kernel, context});
 }
 
 void link_outputs(Draft& draft) {
   for (const auto& output : draft.request.graph->outputs) {
-    const Slot& slot = draft.at(output.name);
+    const Slot& slot = *draft.answers.at(output.name);
     Value& answer = draft.plan->outputs[output.name];
     answer = *slot.value;
     if (slot.origin == Draft::Origin::fed || slot.origin == Draft::Origin::dynamic) {
       draft.plan->changing_outputs.push_back({&answer, slot.value});
     }
   }
-  for (const auto& [constant, output] : draft.request.updates) {
-    draft.plan->updates.push_back({draft.at(constant).value->tensor(), draft.at(output).value});
+  for (const auto& [constant, output] : draft.updates) {
+    draft.plan->updates.push_back({draft.at(constant).value->tensor(), output->value});
   }
 }
 
@@ -70,10 +73,10 @@ void link(Draft& draft) {
 
   auto& infos = draft.plan->infos;
   for (const Draft::Step& step : draft.steps) {
-    infos.push_back(describe(step, infos.size(), Pass::forward));
+    infos.push_back(describe(draft, step, infos.size(), Pass::forward));
   }
   for (const Draft::BackwardStep& step : draft.backward) {
-    infos.push_back(describe(*step.forward, infos.size(), Pass::backward));
+    infos.push_back(describe(draft, *step.forward, infos.size(), Pass::backward));
   }
 }
 

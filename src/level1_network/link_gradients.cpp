@@ -42,7 +42,11 @@ void link_step(Draft& draft, const Draft::BackwardStep& step) {
     grad_inputs.push_back(place.tensor);
     if (!place.slot) continue;
     bind(draft, place, to_allocate);
-    if (place.term) sums.push_back({place.slot->gradient, place.tensor});
+    if (place.term) {
+      sums.push_back(&plan.sums.emplace_back(*place.slot->gradient, *place.tensor,
+                                             place.slot->desc.tensor.device,
+                                             draft.state.frameworks()));
+    }
   }
   GradContext context;
   context.inputs = inputs;
@@ -51,6 +55,7 @@ void link_step(Draft& draft, const Draft::BackwardStep& step) {
   context.grad_outputs = grad_outputs;
   context.grad_inputs = grad_inputs;
   context.scratch_bytes = bytes_at(draft, forward.backward_scratch_block);
+  context.run_stream = &draft.state.stream(forward.device);
   context.context_node = forward.node;
   plan.backward.push_back({forward.kernel, context, sums, to_allocate, 0});
 }
@@ -83,6 +88,13 @@ void link_parameters(Draft& draft) {
   }
 }
 
+/// The gradient of a loss that is on a device: written once.
+Tensor one(DType dtype, const Shape& shape) {
+  Tensor result = Tensor::empty(dtype, shape);
+  dispatch(FloatTypes{}, dtype, "loss", [&]<class T>() { *result.data<T>() = T(1.0f); });
+  return result;
+}
+
 }  // namespace
 
 void link_gradients(Draft& draft) {
@@ -91,6 +103,10 @@ void link_gradients(Draft& draft) {
   Plan& plan = *draft.plan;
   plan.loss_value = draft.loss->value;
   plan.loss_gradient = draft.loss->gradient;
+  if (const TensorDesc& desc = draft.loss->desc.tensor; desc.device != Device{}) {
+    expect_scalar(plan.loss, desc);
+    *plan.loss_gradient = one(desc.dtype, desc.shape).copy(desc.device);
+  }
   for (const auto& name : draft.request.input_gradients) {
     const Slot& slot = draft.at(name);
     if (slot.contributions == 0) plan.zero_gradients.push_back(*slot.gradient);

@@ -34,12 +34,16 @@ void share_blocks(Draft& draft) {
 std::size_t request_block(Draft& draft, const TensorDesc& desc, std::size_t begin) {
   if (desc.dtype == DType::string) return Draft::kNoBlock;
   draft.blocks.push_back({desc.bytes(), begin, begin, 0});
+  draft.block_devices.push_back(desc.device);
   return draft.blocks.size() - 1;
 }
 
 std::size_t request_scratch(Draft& draft, const Draft::Step& step, std::size_t time) {
   if (step.scratch_bytes == 0) return Draft::kNoBlock;
-  return request_block(draft, {DType::uint8, {std::int64_t(step.scratch_bytes)}}, time);
+  return request_block(
+      draft,
+      {.dtype = DType::uint8, .shape = {std::int64_t(step.scratch_bytes)}, .device = step.device},
+      time);
 }
 
 void keep_until(Draft& draft, std::size_t block, std::size_t time) {
@@ -58,22 +62,40 @@ void plan_lifetimes(Draft& draft) {
         if (slot) keep_until(draft, slot->block, now);
       }
     }
-    for (const TensorDesc& desc : step.saved) {
+    for (TensorDesc& desc : step.saved) {
+      desc.device = step.device;
       step.saved_blocks.push_back(request_block(draft, desc, now));
+    }
+    // A device may read the host's memory later than the host goes on.
+    if (step.transfers && step.outputs[0]->desc.tensor.device != Device{}) {
+      keep_until(draft, step.inputs[0]->block, MemoryBlock::kForever);
     }
     step.scratch_block = request_scratch(draft, step, now);
   }
-  for (const auto& output : draft.request.graph->outputs) {
-    keep_until(draft, draft.at(output.name).block, MemoryBlock::kForever);
-  }
-  for (const auto& [constant, output] : draft.request.updates) {
-    keep_until(draft, draft.at(output).block, MemoryBlock::kForever);
+  for (const auto* lasting : {&draft.answers, &draft.updates}) {
+    for (const auto& [name, slot] : *lasting) {
+      keep_until(draft, slot->block, MemoryBlock::kForever);
+    }
   }
 }
 
 void lay_out_memory(Draft& draft) {
   share_blocks(draft);
-  draft.plan->arena = Arena(assign_offsets(draft.blocks));
+  auto& arenas = draft.plan->arenas;
+  std::vector<Device> devices = draft.block_devices;
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  for (const Device device : devices) {
+    std::vector<MemoryBlock> blocks;
+    for (std::size_t b = 0; b < draft.blocks.size(); ++b) {
+      if (draft.block_devices[b] == device) blocks.push_back(draft.blocks[b]);
+    }
+    arenas.emplace(device, Arena(assign_offsets(blocks), device));
+    auto block = blocks.begin();
+    for (std::size_t b = 0; b < draft.blocks.size(); ++b) {
+      if (draft.block_devices[b] == device) draft.blocks[b] = *block++;
+    }
+  }
   for (Slot& slot : draft.slots) {
     if (slot.origin != Draft::Origin::planned) continue;
     *slot.value = slot.block == Draft::kNoBlock ? Tensor::empty(slot.desc.tensor)
@@ -82,13 +104,13 @@ void lay_out_memory(Draft& draft) {
 }
 
 Tensor tensor_at(const Draft& draft, std::size_t block, const TensorDesc& desc) {
-  return draft.plan->arena.at(draft.blocks[block].offset, desc);
+  return draft.plan->arenas.at(draft.block_devices[block]).at(draft.blocks[block].offset, desc);
 }
 
 std::span<std::byte> bytes_at(const Draft& draft, std::size_t block) {
   if (block == Draft::kNoBlock) return {};
   Tensor bytes = tensor_at(draft, block, {DType::uint8, {std::int64_t(draft.blocks[block].bytes)}});
-  return std::as_writable_bytes(bytes.span<std::uint8_t>());
+  return {static_cast<std::byte*>(bytes.raw()), bytes.bytes()};
 }
 
 }  // namespace d5

@@ -28,6 +28,7 @@ void Network::save(const std::string& path) const {
   for (const auto& [constant, output] : updates()) {
     saved.metadata[std::string(kUpdate) + constant] = output;
   }
+  for (auto& [name, value] : saved.graph.initializers) value = value.on_host();
   onnx::save(saved, path);
 }
 

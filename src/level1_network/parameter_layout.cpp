@@ -50,8 +50,8 @@ std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
   return {result.begin(), result.end()};
 }
 
-ParameterLayout lay_out_parameters(const onnx::Graph& graph,
-                                   const std::vector<std::string>& names) {
+ParameterLayout lay_out_parameters(const onnx::Graph& graph, const std::vector<std::string>& names,
+                                   Device device) {
   struct Place {
     std::size_t node, input;
     std::string name;
@@ -76,7 +76,7 @@ ParameterLayout lay_out_parameters(const onnx::Graph& graph,
   for (const auto& place : order) {
     bytes += Arena::aligned(graph.initializers.at(place.name).bytes());
   }
-  ParameterLayout layout{{}, Arena(bytes), Arena(bytes)};
+  ParameterLayout layout{{}, Arena(bytes, device), Arena(bytes, device)};
   std::size_t offset = 0;
   for (const auto& place : order) {
     const Tensor& value = graph.initializers.at(place.name);

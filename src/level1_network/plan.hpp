@@ -10,9 +10,14 @@
 #include "d5/core/arena.hpp"
 #include "d5/level0_ops/operator.hpp"
 #include "d5/level1_network/execution_event.hpp"
+#include "level1_network/gradient_sum.hpp"
 #include "level1_network/run_state.hpp"
+#include "level1_network/transfer_kernel.hpp"
 
 namespace d5 {
+
+/// Throws: ShapeError unless `desc`, that of loss `name`, is one element.
+void expect_scalar(const std::string& name, const TensorDesc& desc);
 
 /// A graph compiled for one set of input shapes: flat lists of steps with everything resolved.
 /// Made by `compile`; the steps point into the containers below, which do not move.
@@ -34,14 +39,10 @@ struct Plan {
     Kernel* kernel;
     OpContext context;
   };
-  struct Sum {
-    Tensor* into;
-    const Tensor* term;
-  };
   struct BackwardStep {
     Kernel* kernel;
     GradContext context;
-    std::span<const Sum> sums;  ///< gradients of tensors with several readers
+    std::span<GradientSum* const> sums;  ///< gradients of tensors with several readers
     /// Gradients whose shape only the forward run told, and the values that they belong to.
     std::span<const std::pair<Tensor*, const Value*>> to_allocate;
     std::size_t final_parameters;  ///< of the arena's first, how many are final after this step
@@ -72,7 +73,9 @@ struct Plan {
   std::vector<Planned> planned;
 
   // What the steps point to.
-  Arena arena;
+  std::map<Device, Arena> arenas;
+  std::deque<onnx::Node> nodes;  ///< of transfers
+  HostReads host_reads;
   std::deque<Value> values;
   std::deque<Tensor> gradients;
   std::deque<NodeServices> services;
@@ -83,7 +86,8 @@ struct Plan {
   std::deque<std::vector<Tensor>> saved_lists;
   std::deque<std::vector<const Tensor*>> grad_output_lists;
   std::deque<std::vector<Tensor*>> grad_input_lists;
-  std::deque<std::vector<Sum>> sum_lists;
+  std::deque<GradientSum> sums;
+  std::deque<std::vector<GradientSum*>> sum_lists;
   std::deque<std::vector<std::pair<Tensor*, const Value*>>> allocation_lists;
 
   /// Runs forward; inputs are bound.
@@ -93,7 +97,8 @@ struct Plan {
   void run_backward(RunState& state);
   void run_backward(RunState& state, std::vector<Parameter>& parameters,
                     std::span<ExecutionEvent* const> observers);
-  /// Makes `outputs` true for this run and carries out the updates.
+  /// Makes `outputs` true for this run and carries out the updates. The caller's inputs have been
+  /// read when it returns; other work of devices may be under way.
   void finish();
 
  private:

@@ -32,6 +32,7 @@ class PlanExecutor final : public GraphExecutor {
       if (!state_.framework_names.empty()) state_.framework_names += ',';
       state_.framework_names += registry->framework();
     }
+    if (options_.device != Device{}) network_.place(options_.device);
     state_.seed = options_.seed;
     state_.iteration_budget = options_.iteration_budget;
   }
@@ -77,6 +78,10 @@ class PlanExecutor final : public GraphExecutor {
         fmt::format("there is no gradient of input '{}': ask for it in "
                     "ExecutorOptions::input_gradients and run backpropagation",
                     printable(name)));
+  }
+
+  void synchronise() override {
+    for (auto& [device, stream] : state_.streams) stream->synchronise();
   }
 
   ValueMap state() const override { return {{"runs", Tensor::scalar(std::int64_t{state_.run})}}; }
@@ -131,6 +136,8 @@ class PlanExecutor final : public GraphExecutor {
   std::unique_ptr<Plan> make_plan(const ValueMap& inputs, std::string_view loss) {
     check_fed(network_, inputs);
     CompileRequest request{.graph = graph_, .updates = network_.updates()};
+    request.device = options_.device;
+    request.outputs = options_.outputs;
     for (const auto& [name, value] : inputs) request.fed.emplace_back(name, value.desc());
     for (const auto& [name, tensor] : graph_->initializers) {
       if (network_.is_parameter(name)) request.variables.insert(name);

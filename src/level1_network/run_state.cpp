@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "d5/core/device_memory.hpp"
 #include "d5/core/error.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/nested_graph.hpp"
@@ -13,6 +14,13 @@ std::vector<const OperatorRegistry*> RunState::frameworks() const {
   std::vector<const OperatorRegistry*> result = registries;
   result.insert(result.end(), candidates.begin(), candidates.end());
   return result;
+}
+
+Stream& RunState::stream(Device device) {
+  if (device == Device{}) return host_stream();
+  auto& stream = streams[device];
+  if (!stream) stream = make_stream(device);
+  return *stream;
 }
 
 Tensor RunState::allocate(const TensorDesc& desc) const {

@@ -28,6 +28,9 @@ struct RunState {
 
   /// Registries, then candidates.
   [[nodiscard]] std::vector<const OperatorRegistry*> frameworks() const;
+  /// The one stream on which this executor's work on `device` queues up.
+  [[nodiscard]] Stream& stream(Device device);
+  std::map<Device, std::shared_ptr<Stream>> streams;
   /// Memory that counts against the budget as long as it lives. Throws: MemoryError.
   [[nodiscard]] Tensor allocate(const TensorDesc& desc) const;
 };

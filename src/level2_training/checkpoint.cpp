@@ -203,7 +203,7 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
   file.reserve(kPrefix + text.size() + offset);
   file += text;
   for (const auto& [name, value] : checkpoint.tensors) {
-    const Tensor& tensor = value.tensor();
+    const Tensor tensor = value.tensor().on_host();
     if (tensor.bytes() > 0) file.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
   }
   const std::size_t sum = file.find(kSumKey) + kSumKey.size();

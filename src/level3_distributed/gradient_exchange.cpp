@@ -41,8 +41,9 @@ void GradientExchange::begin(Network& network, double weight) {
   active_ = true;
 }
 
-void GradientExchange::gradient_ready(Parameter&, std::size_t index) {
+void GradientExchange::gradient_ready(Parameter&, std::size_t index, Stream& stream) {
   if (!active_) return;
+  (void)stream;  // all-reduces take the host's memory, where a gradient is final at once
   --missing_[bucket_of_[index]];
   while (started_ < buckets_.size() && missing_[started_] == 0) start_next();
   // Nothing else moves those under way on while this thread computes.

@@ -21,7 +21,7 @@ class GradientExchange final : public ExecutionEvent {
 
   /// Before backpropagation. Each gradient is multiplied by `weight` before it is sent.
   void begin(Network& network, double weight);
-  void gradient_ready(Parameter& parameter, std::size_t index) override;
+  void gradient_ready(Parameter& parameter, std::size_t index, Stream& stream) override;
   /// After backpropagation: starts what nothing announced, because the loss does not depend on it.
   void start_rest();
   /// Waits for bucket `i`: its gradients are then the weighted sums, the same bits on every rank.

@@ -14,7 +14,7 @@ namespace {
 struct StopAfterOne final : ExecutionEvent {
   std::stop_source stop;
   int steps = 0;
-  void after_node(const onnx::Node&, std::size_t, Pass) override {
+  void after_node(const StepInfo&) override {
     ++steps;
     stop.request_stop();
   }

@@ -65,7 +65,7 @@ TEST_CASE("a run that throws leaves no span that later ones are inside") {
   /// Throws in the middle of a run, once.
   struct Interrupts final : ExecutionEvent {
     bool armed = true;
-    void after_node(const onnx::Node&, std::size_t, Pass) override {
+    void after_node(const StepInfo&) override {
       if (std::exchange(armed, false)) throw ValueError("half-way");
     }
   };

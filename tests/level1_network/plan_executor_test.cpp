@@ -40,7 +40,7 @@ class Recorder final : public d5::ExecutionEvent {
   void after_node(const d5::StepInfo& step) override {
     log.push_back((step.pass == d5::Pass::forward ? "forward " : "backward ") + step.node.op_type);
   }
-  void gradient_ready(d5::Parameter& parameter, std::size_t index) override {
+  void gradient_ready(d5::Parameter& parameter, std::size_t index, d5::Stream&) override {
     log.push_back("gradient " + std::to_string(index) + " " + parameter.name + " " +
                   std::to_string(int(parameter.gradient.span<float>()[0])));
   }

@@ -89,7 +89,7 @@ struct Stopper final : TrainingEvent, ExecutionEvent {
   int batches = -1, test_batches = -1, nodes = -1;
   void after_batch(Trainer&, const Batch&, const ValueMap&) override { count(batches); }
   void after_test_batch(Trainer&, const Batch&, const ValueMap&) override { count(test_batches); }
-  void after_node(const onnx::Node&, std::size_t, Pass) override { count(nodes); }
+  void after_node(const StepInfo&) override { count(nodes); }
   void count(int& left) {
     if (--left == 0) stop.request_stop();
   }

@@ -203,7 +203,7 @@ TEST_CASE("communication begins while backpropagation still runs") {
     void before_call(std::string_view call, std::int64_t, std::int64_t) override {
       seen.emplace_back(call);
     }
-    void gradient_ready(Parameter& parameter, std::size_t) override {
+    void gradient_ready(Parameter& parameter, std::size_t, Stream&) override {
       seen.push_back("gradient of " + parameter.name);
     }
   };

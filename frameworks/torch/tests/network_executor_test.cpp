@@ -50,7 +50,7 @@ class StepCount final : public ExecutionEvent {
 
 class ReadyOrder final : public ExecutionEvent {
  public:
-  void gradient_ready(Parameter&, std::size_t index) override { order.push_back(index); }
+  void gradient_ready(Parameter&, std::size_t index, Stream&) override { order.push_back(index); }
   std::vector<std::size_t> order;
 };
 

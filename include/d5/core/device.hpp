@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,7 @@ enum class DeviceKind : int { cpu = 1, cuda = 2 };
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
-  bool operator==(const Device&) const = default;
+  auto operator<=>(const Device&) const = default;
 };
 
 [[nodiscard]] std::string to_string(Device device);

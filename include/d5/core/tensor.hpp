@@ -53,8 +53,8 @@ struct TensorDesc {
   [[nodiscard]] bool operator==(const TensorDesc& other) const;
 };
 
-/// "float32 2x3x4"; with the arrangement and the device where these are not plain: "float32 2x3x4 in
-/// nChw16c on cuda:0".
+/// "float32 2x3x4"; with the arrangement and the device where these are not plain: "float32 2x3x4
+/// in nChw16c on cuda:0".
 [[nodiscard]] std::string to_string(const TensorDesc& desc);
 
 /// A dense row-major array with shared storage. Copying a Tensor shares; `view`, `reshaped` and
@@ -149,6 +149,8 @@ class Tensor {
   [[nodiscard]] Tensor copy() const { return copy(device()); }
   /// The same on another device; done when it returns. `queue_copy` does not wait.
   [[nodiscard]] Tensor copy(Device device) const;
+  /// Itself if the elements are on the host, a copy of them there otherwise.
+  [[nodiscard]] Tensor on_host() const { return device() == Device{} ? *this : copy(Device{}); }
   /// Overwrites the elements, also from another device; done when it returns.
   /// Throws: ShapeError, TypeError if type or shape differ.
   void copy_from(const Tensor& other);

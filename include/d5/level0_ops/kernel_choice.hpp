@@ -16,6 +16,8 @@ struct PlannedKernel {
   const OperatorRegistry* framework = nullptr;  ///< whose kernel it is
   std::size_t scratch_bytes = 0;
   std::vector<TensorDesc> saved = {};
+  Places accepted_layouts = {};
+  std::vector<std::shared_ptr<const Arrangement>> arrangements = {};  ///< of outputs; null: dense
 };
 
 /// The kernel of the first of `frameworks` that supports the node as `context` describes it and can

@@ -18,9 +18,10 @@ class ExecutionEvent : public virtual Event {
   /// Around each step. Work of a device may still be under way on its stream.
   virtual void before_node(const StepInfo& step) { (void)step; }
   virtual void after_node(const StepInfo& step) { (void)step; }
-  /// Once per parameter and run, as soon as its gradient is final, in the order of the arena.
-  virtual void gradient_ready(Parameter& parameter, std::size_t index) {
-    (void)parameter, (void)index;
+  /// Once per parameter and run, in the order of the arena, as soon as its gradient is final: on a
+  /// device, when what is queued on `stream` so far is done (`stream.record()`).
+  virtual void gradient_ready(Parameter& parameter, std::size_t index, Stream& stream) {
+    (void)parameter, (void)index, (void)stream;
   }
 };
 

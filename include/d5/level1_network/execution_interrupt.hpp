@@ -13,7 +13,7 @@ namespace d5 {
 class ExecutionInterrupt final : public ExecutionEvent {
  public:
   explicit ExecutionInterrupt(Interrupt interrupt) : interrupt_(std::move(interrupt)) {}
-  void before_node(const onnx::Node&, std::size_t, Pass) override { interrupt_.check("network"); }
+  void before_node(const StepInfo&) override { interrupt_.check("network"); }
 
  private:
   Interrupt interrupt_;

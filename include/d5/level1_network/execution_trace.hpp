@@ -20,8 +20,8 @@ class ExecutionTrace final : public ExecutionEvent {
   explicit ExecutionTrace(GraphExecutor& executor) : executor_(executor) {}
   void before_run(Pass pass) override;
   void after_run(Pass pass) override;
-  void before_node(const onnx::Node& node, std::size_t step, Pass pass) override;
-  void after_node(const onnx::Node& node, std::size_t step, Pass pass) override;
+  void before_node(const StepInfo& step) override;
+  void after_node(const StepInfo& step) override;
 
  private:
   GraphExecutor& executor_;

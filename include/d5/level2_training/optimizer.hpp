@@ -57,11 +57,19 @@ class ThreeStepOptimizer : public Optimizer {
   [[nodiscard]] const ValueMap& feed(const Batch& batch) {
     return feed_.of(executor_->network(), batch);
   }
+  /// `prepare_param` and `update_rule` for parameter `index`. One that lies on a device is brought
+  /// to the host and back: the rules of optimizers see the host's memory alone.
+  void prepare(std::size_t index);
+  void update(std::size_t index);
 
  private:
+  /// The host's twin of a parameter that lies on a device.
+  [[nodiscard]] Parameter& twin_of(const Parameter& parameter, std::size_t index);
+
   std::shared_ptr<GraphExecutor> executor_;
   std::string loss_;
   BatchFeed feed_;
+  std::vector<Parameter> twins_;
 };
 
 /// An optimizer that is nothing but an update rule of gradient, old value and own state.

@@ -45,7 +45,7 @@ class ConsistentDecentralized final : public DistributedOptimizer {
     local().new_input();
     Network& network = executor().network();
     auto& parameters = network.parameters();
-    for (Parameter& parameter : parameters) local().prepare_param(parameter);
+    for (std::size_t p = 0; p < parameters.size(); ++p) local().prepare(p);
 
     exchange_->begin(network, weight(batch));
     const ValueMap& outputs = executor().inference_and_backprop(local().feed(batch), loss());
@@ -56,7 +56,7 @@ class ConsistentDecentralized final : public DistributedOptimizer {
       Span span("training", "update");
       span.argument("bucket", b);
       for (std::size_t p = bucket.begin; p < bucket.end; ++p) {
-        local().update_rule(parameters[p].gradient, parameters[p], p);
+        local().update(p);
       }
     }
     return outputs;
