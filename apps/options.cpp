@@ -8,6 +8,7 @@
 #include <map>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/traced_run.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -85,6 +86,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                   "a library of custom operators; its code will run; may be repeated")
       ->allow_extra_args(false)
       ->option_text("LIB.so")
+      ->group("Common options");
+  // `Program` starts the trace before the command runs, and writes it after.
+  command.add_option(kTraceOption, options.trace, "a timeline of the run, for ui.perfetto.dev")
+      ->option_text("FILE.json")
       ->group("Common options");
 }
 

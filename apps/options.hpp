@@ -30,6 +30,7 @@ struct RunOptions {
   std::uint64_t seed = 0;
   std::vector<std::string> metrics;  ///< besides the command's own
   std::vector<std::string> load;     ///< libraries of custom operators
+  std::string trace;                 ///< file for a timeline of the run; empty: none
 };
 void add_run_options(CLI::App& command, RunOptions& options);
 /// Sets threads, checks device and metrics, loads what was named. Throws: Error, typed.

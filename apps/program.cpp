@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/traced_run.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/version.hpp"
@@ -37,6 +38,12 @@ void print_error(std::string_view message) {
 const CLI::App& deepest(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : deepest(*parsed.front());
+}
+
+/// Empty where none was asked for, or the command runs nothing.
+std::string trace_file(const CLI::App& command) {
+  const CLI::Option* option = command.get_option_no_throw(kTraceOption);
+  return option && option->count() > 0 ? option->as<std::string>() : "";
 }
 
 std::string full_name(const CLI::App& app) {
@@ -106,7 +113,7 @@ CLI::App& Program::add(std::string_view path, const std::string& summary,
 int Program::run(int argc, char** argv) {
   try {
     app_.parse(argc, argv);
-    const int status = chosen_();
+    const int status = run_traced(trace_file(deepest(app_)), chosen_);
     return interrupted() ? kInterrupted : status;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app_.exit(error);  // --help, --version: on stdout

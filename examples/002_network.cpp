@@ -7,7 +7,7 @@
 
 int main() {
   using namespace d5;
-  auto executor = make_executor(models().at("lenet").make({.with_loss = true}));
+  auto executor = make_executor(models().at("lenet").make({{"with_loss", true}}));
 
   Tensor image = Tensor::zeros(DType::float32, {4, 1, 28, 28});
   RandomStream random(7);

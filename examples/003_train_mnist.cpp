@@ -4,14 +4,15 @@
 #include <iostream>
 
 int main() {
-  const auto data = d5::datasets().at("mnist").open(d5::Settings(
-      "mnist", {{"subset", "sample"}, {"train_samples", "1200"}, {"test_samples", "200"}}));
-  const auto train = d5::samplers().at("shuffle").make(data.train, {.batch_size = 32, .seed = 1});
-  const auto test = d5::samplers().at("ordered").make(data.test, {.batch_size = 100});
+  const auto data = d5::datasets().at("mnist").make(
+      {{"subset", "sample"}, {"train_samples", 1200}, {"test_samples", 200}});
+  const auto train =
+      d5::samplers().at("shuffle").make(data.train, {{"batch_size", 32}, {"seed", 1}});
+  const auto test = d5::samplers().at("ordered").make(data.test, {{"batch_size", 100}});
 
-  d5::Network network = d5::models().at("lenet").make({.seed = 1, .with_loss = true});
-  const auto optimizer = d5::optimizers().at("adam").make(d5::make_executor(std::move(network)),
-                                                          "loss", d5::Settings("adam"));
+  d5::Network network = d5::models().at("lenet").make({{"seed", 1}, {"with_loss", true}});
+  const auto optimizer =
+      d5::optimizers().at("adam").make(d5::make_executor(std::move(network)), "loss");
 
   d5::Trainer trainer(*optimizer, *train, test.get(), {.epochs = 2});
   const auto accuracy = std::make_shared<d5::TestAccuracy>();

@@ -16,7 +16,7 @@ class GradientCount final : public d5::Metric, public d5::ExecutionEvent {
     repetitions_ = repetitions;
     count_ = 0;
   }
-  void gradient_ready(d5::Parameter&, std::size_t) override { ++count_; }
+  void gradient_ready(d5::Parameter&, std::size_t, d5::Stream&) override { ++count_; }
   void end() override { samples_.push_back(count_ / repetitions_); }
   void summarise(d5::Measurement& result) const override { result.samples = samples_; }
 
@@ -29,7 +29,7 @@ class GradientCount final : public d5::Metric, public d5::ExecutionEvent {
 
 int main() {
   using namespace d5;
-  auto executor = make_executor(models().at("lenet").make({.with_loss = true}));
+  auto executor = make_executor(models().at("lenet").make({{"with_loss", true}}));
   const ValueMap batch{{"image", Tensor::zeros(DType::float32, {1, 1, 28, 28})},
                        {"label", Tensor::vector<std::int64_t>({0})}};
   const Subject step{.record = {.subject = "lenet step"},

@@ -8,10 +8,19 @@
 
 namespace {
 
+struct SignSgdOptions {
+  double learning_rate = 1e-3;
+  void declare(d5::OptionList& options) {
+    options.add("learning_rate", learning_rate, "step against the gradient's sign", {.least = 0});
+  }
+};
+
 class SignSgd final : public d5::UpdateRuleOptimizer {
  public:
-  SignSgd(std::unique_ptr<d5::GraphExecutor> executor, std::string loss, float learning_rate)
-      : UpdateRuleOptimizer(std::move(executor), std::move(loss)), learning_rate_(learning_rate) {}
+  using Options = SignSgdOptions;
+  SignSgd(std::shared_ptr<d5::GraphExecutor> executor, std::string loss, const Options& options)
+      : UpdateRuleOptimizer(std::move(executor), std::move(loss)),
+        learning_rate_(float(options.learning_rate)) {}
   void update_rule(const d5::Tensor& gradient, d5::Parameter& parameter, std::size_t) override {
     const auto g = gradient.span<float>();
     const auto w = parameter.value.span<float>();
@@ -19,6 +28,9 @@ class SignSgd final : public d5::UpdateRuleOptimizer {
       if (g[i] != 0) w[i] -= std::copysign(learning_rate_, g[i]);
     }
   }
+  // It remembers nothing that a checkpoint would have to keep.
+  d5::ValueMap state() const override { return {}; }
+  void restore(const d5::ValueMap&) override {}
 
  private:
   float learning_rate_;
@@ -28,17 +40,13 @@ class SignSgd final : public d5::UpdateRuleOptimizer {
 
 int main() {
   using namespace d5;
-  optimizers().add("signsgd", {.summary = "sign of the gradient (Bernstein et al., 2018)",
-                               .make = [](auto executor, auto loss, const Settings& settings) {
-                                 return std::make_unique<SignSgd>(
-                                     std::move(executor), std::move(loss),
-                                     float(settings.number("learning_rate", 1e-3)));
-                               }});
+  optimizers().add("signsgd",
+                   OptimizerEntry::of<SignSgd>("sign of the gradient (Bernstein et al., 2018)"));
 
-  const DatasetPair mnist = datasets().at("mnist").open(Settings("dataset mnist"));
-  auto train = samplers().at("shuffle").make(mnist.train, {.batch_size = 64, .seed = 1});
+  const DatasetPair mnist = datasets().at("mnist").make();
+  auto train = samplers().at("shuffle").make(mnist.train, {{"batch_size", 64}, {"seed", 1}});
   auto optimizer = optimizers().at("signsgd").make(
-      make_executor(models().at("lenet").make({.with_loss = true})), "loss", Settings("signsgd"));
+      make_executor(models().at("lenet").make({{"with_loss", true}})), "loss");
 
   Trainer trainer(*optimizer, *train, nullptr, {.most_batches = 60});
   const auto loss = [&] {

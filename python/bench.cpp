@@ -1,37 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
-#include <future>
-
+#include "d5/level0_ops/bench.hpp"
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
-#include "d5/level0_ops/bench.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
+#include "interruptible.hpp"
 
 namespace d5::python {
 namespace {
-
-/// Runs `work` in a thread of its own, while this one, which alone hears Ctrl-C in Python, listens.
-std::vector<Measurement> interruptible(
-    const std::function<std::vector<Measurement>(Interrupt)>& work) {
-  std::stop_source stop;
-  auto results = std::async(std::launch::async, [&] { return work({.token = stop.get_token()}); });
-  bool interrupted = false;
-  while (!interrupted) {
-    {
-      const py::gil_scoped_release release;
-      if (results.wait_for(std::chrono::milliseconds(100)) == std::future_status::ready) break;
-    }
-    interrupted = PyErr_CheckSignals() != 0;
-    if (interrupted) stop.request_stop();
-  }
-  std::vector<Measurement> measured;
-  {
-    const py::gil_scoped_release release;
-    measured = results.get();
-  }
-  if (interrupted) throw py::error_already_set();
-  return measured;
-}
 
 BenchOptions::Passes passes_of(const std::string& word) {
   using enum BenchOptions::Passes;
@@ -49,15 +24,16 @@ void bind_bench(py::module_& m) {
       [](const std::string& line, const std::vector<std::string>& frameworks,
          const std::string& passes, const std::vector<std::string>& metrics, int samples,
          std::uint64_t seed) {
-        const BenchOptions options{.frameworks = frameworks,
-                                   .passes = passes_of(passes),
-                                   .metrics = {metrics.begin(), metrics.end()},
-                                   .measuring = {.samples = samples, .seed = seed}};
-        return interruptible([&](const Interrupt& interrupt) {
-          BenchOptions until = options;
-          until.measuring.interrupt = interrupt;
-          return bench(line, until);
+        BenchOptions options{.frameworks = frameworks,
+                             .passes = passes_of(passes),
+                             .metrics = {metrics.begin(), metrics.end()},
+                             .measuring = {.samples = samples, .seed = seed}};
+        std::vector<Measurement> results;
+        interruptible([&](const Interrupt& interrupt) {
+          options.measuring.interrupt = interrupt;
+          results = bench(line, options);
         });
+        return results;
       },
       py::arg("case"), py::kw_only(), py::arg("frameworks") = std::vector<std::string>{"reference"},
       py::arg("passes") = "both", py::arg("metrics") = std::vector<std::string>{"time"},
@@ -67,15 +43,16 @@ void bind_bench(py::module_& m) {
       "bench_network",
       [](const std::string& model, const std::vector<std::string>& frameworks, std::int64_t batch,
          bool training, const std::vector<std::string>& metrics, int samples, std::uint64_t seed) {
-        const NetworkBenchOptions options{.frameworks = frameworks,
-                                          .sizes = {.batch = batch},
-                                          .metrics = {metrics.begin(), metrics.end()},
-                                          .measuring = {.samples = samples, .seed = seed}};
-        return interruptible([&](const Interrupt& interrupt) {
-          NetworkBenchOptions until = options;
-          until.measuring.interrupt = interrupt;
-          return training ? bench_training_step(model, until) : bench_network(model, until);
+        NetworkBenchOptions options{.frameworks = frameworks,
+                                    .sizes = {.batch = batch},
+                                    .metrics = {metrics.begin(), metrics.end()},
+                                    .measuring = {.samples = samples, .seed = seed}};
+        std::vector<Measurement> results;
+        interruptible([&](const Interrupt& interrupt) {
+          options.measuring.interrupt = interrupt;
+          results = training ? bench_training_step(model, options) : bench_network(model, options);
         });
+        return results;
       },
       py::arg("model"), py::kw_only(),
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("batch") = 1,

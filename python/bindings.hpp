@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "d5/core/settings.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/core/value.hpp"
 #include "d5/onnx/model.hpp"
@@ -37,6 +38,9 @@ void bind_level3_distributed(py::module_& m);
 /// int, float, str, lists of these, arrays and d5.Tensor, as ONNX attributes.
 [[nodiscard]] onnx::Attribute to_attribute(const py::handle& object);
 [[nodiscard]] py::object from_attribute(const onnx::Attribute& attribute);
+
+/// Keywords as the text that a recipe would hold.
+[[nodiscard]] Settings to_settings(const py::kwargs& options);
 
 /// A std::function or object that holds Python references, safe to destroy without the GIL.
 struct PythonReference {

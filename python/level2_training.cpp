@@ -3,30 +3,28 @@
 
 #include "bindings.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "interruptible.hpp"
 #include "level1_network.hpp"
 
 namespace d5::python {
 namespace {
 
-/// Keywords as the text that a recipe would hold.
-Settings to_settings(const std::string& who, const py::kwargs& options) {
-  Settings settings(who);
-  for (const auto& [name, value] : options) {
-    const bool flag = py::isinstance<py::bool_>(value);
-    settings.set(name.cast<std::string>(),
-                 flag ? (value.cast<bool>() ? "true" : "false") : std::string(py::str(value)));
-  }
-  return settings;
-}
-
 /// An update rule written in Python.
 class PythonOptimizer final : public UpdateRuleOptimizer {
  public:
-  PythonOptimizer(const py::object& self, std::unique_ptr<GraphExecutor> executor, std::string loss)
+  PythonOptimizer(const py::object& self, std::shared_ptr<GraphExecutor> executor, std::string loss)
       : UpdateRuleOptimizer(std::move(executor), std::move(loss)),
         self_(self),
         new_input_(overrides(self, "Optimizer", "new_input")),
-        prepare_param_(overrides(self, "Optimizer", "prepare_param")) {}
+        prepare_param_(overrides(self, "Optimizer", "prepare_param")) {
+    for (const char* needed : {"update_rule", "state", "restore"}) {
+      if (overrides(self, "Optimizer", needed)) continue;
+      throw TypeError(fmt::format(
+          "the optimizer {} has no method {}; a checkpoint needs state(), which returns what the "
+          "rule remembers as a dict of arrays, and restore(state)",
+          std::string(py::str(py::type::of(self).attr("__name__"))), needed));
+    }
+  }
 
   void new_input() override {
     if (!new_input_) return;
@@ -41,6 +39,14 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
     const py::gil_scoped_acquire gil;
     self_.object.attr("update_rule")(Tensor(gradient), Parameter(parameter), index);
+  }
+  ValueMap state() const override {
+    const py::gil_scoped_acquire gil;
+    return to_values(self_.object.attr("state")().cast<py::dict>());
+  }
+  void restore(const ValueMap& state) override {
+    const py::gil_scoped_acquire gil;
+    self_.object.attr("restore")(copy_values(state));
   }
 
  private:
@@ -164,24 +170,16 @@ void bind_data(py::module_& m) {
   m.def(
       "dataset",
       [](const std::string& name, const py::kwargs& options) {
-        const Settings settings = to_settings("dataset " + name, options);
-        return datasets().at(name).open(settings);
+        return datasets().at(name).make(to_settings(options));
       },
       py::arg("name"), "Opens a data set, such as dataset(\"mnist\", data=\"folder\").");
   m.def(
       "sampler",
-      [](const std::string& name, std::shared_ptr<Dataset> dataset, std::int64_t batch_size,
-         std::uint64_t seed, bool drop_last) {
-        return std::shared_ptr<Sampler>(samplers().at(name).make(
-            std::move(dataset),
-            {.batch_size = batch_size, .tail = drop_last ? Tail::drop : Tail::keep, .seed = seed}));
+      [](const std::string& name, std::shared_ptr<Dataset> dataset, const py::kwargs& options) {
+        return samplers().at(name).make(std::move(dataset), to_settings(options));
       },
-      py::arg("name"), py::arg("dataset"), py::kw_only(), py::arg("batch_size") = 64,
-      py::arg("seed") = 0, py::arg("drop_last") = false);
-}
-
-std::unique_ptr<GraphExecutor> share(const std::shared_ptr<GraphExecutor>& executor) {
-  return std::make_unique<SharedExecutor>(executor);
+      py::arg("name"), py::arg("dataset"),
+      "Batches of a data set, such as sampler(\"shuffle\", data, batch_size=64, seed=1).");
 }
 
 void bind_metrics(py::module_& m) {
@@ -203,7 +201,7 @@ void bind_metrics(py::module_& m) {
       "training_metric",
       [](const std::string& name, const py::kwargs& options) {
         auto metric = std::dynamic_pointer_cast<TrainingMetric>(
-            metrics().at(name).make(to_settings("metric " + name, options)));
+            metrics().at(name).make(to_settings(options)));
         if (!metric) throw TypeError("metric " + name + " is not one of training; use d5.measure");
         return metric;
       },
@@ -218,14 +216,18 @@ void bind_recipes(py::module_& m) {
          const std::string& checkpoint, const std::string& resume) {
         Recipe recipe = load_recipe(recipe_name);
         for (const auto& change : changes) recipe.set(change);
-        const RecipeRun run = run_recipe(
-            recipe,
-            {.frameworks = frameworks, .data = data, .checkpoint = checkpoint, .resume = resume});
+        RecipeRun run;
+        interruptible([&](const Interrupt& interrupt) {
+          run = run_recipe(
+              recipe,
+              {.frameworks = frameworks, .data = data, .checkpoint = checkpoint, .resume = resume},
+              interrupt);
+        });
         return std::pair(run.results.measurements, run.accepted);
       },
       py::arg("recipe"), py::kw_only(), py::arg("set") = std::vector<std::string>{},
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("data") = "",
-      py::arg("checkpoint") = "", py::arg("resume") = "", py::call_guard<py::gil_scoped_release>(),
+      py::arg("checkpoint") = "", py::arg("resume") = "",
       "Runs a recipe; returns its measurements and whether all acceptable metrics were met.");
   m.def("recipes", &carried_recipes, "Names of the recipes that d5 carries.");
 }
@@ -267,14 +269,13 @@ void bind_training(py::module_& m) {
       [](const py::object& which, const std::shared_ptr<GraphExecutor>& executor,
          const std::string& loss, const py::kwargs& options) -> std::shared_ptr<Optimizer> {
         if (!py::isinstance<py::str>(which)) {
-          return std::make_shared<PythonOptimizer>(which, share(executor), loss);
+          return std::make_shared<PythonOptimizer>(which, executor, loss);
         }
-        const auto name = which.cast<std::string>();
-        const Settings settings = to_settings("optimizer " + name, options);
-        return optimizers().at(name).make(share(executor), loss, settings);
+        return find_optimizer(which.cast<std::string>()).make(executor, loss, to_settings(options));
       },
       py::arg("which"), py::arg("executor"), py::arg("loss") = "loss",
-      "An optimizer by name with its options as keywords, or a d5.Optimizer written in Python.");
+      "An optimizer by name (\"adam\", \"torch/adam\") with its options as keywords, or a "
+      "d5.Optimizer written in Python.");
   m.def("optimizers", [] { return optimizers().names(); });
 
   py::class_<Trainer>(m, "Trainer",
@@ -289,7 +290,14 @@ void bind_training(py::module_& m) {
            py::arg("optimizer"), py::arg("train"), py::arg("test") = nullptr, py::kw_only(),
            py::arg("epochs") = 1, py::arg("most_batches") = 0, py::arg("checkpoint") = "",
            py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::keep_alive<1, 4>())
-      .def("run", &Trainer::run, py::call_guard<py::gil_scoped_release>())
+      .def(
+          "run",
+          [](Trainer& trainer) {
+            interruptible([&](const Interrupt& interrupt) { trainer.run(interrupt); });
+          },
+          "Trains to the end. Ctrl-C ends it after the batch that is at work; with a checkpoint, "
+          "the "
+          "next run continues there.")
       .def("resume", &Trainer::resume, py::arg("path"))
       .def("test", &Trainer::test, py::call_guard<py::gil_scoped_release>())
       .def(

@@ -144,6 +144,19 @@ py::object from_attribute(const onnx::Attribute& attribute) {
       attribute);
 }
 
+Settings to_settings(const py::kwargs& options) {
+  Settings settings;
+  for (const auto& [name, value] : options) {
+    const auto key = name.cast<std::string>();
+    if (py::isinstance<py::bool_>(value)) {
+      settings.set(key, value.cast<bool>());
+    } else {
+      settings.set(key, std::string(py::str(value)));
+    }
+  }
+  return settings;
+}
+
 bool overrides(const py::handle& object, const char* base, const char* name) {
   const py::handle type = reinterpret_cast<PyObject*>(Py_TYPE(object.ptr()));
   if (!py::hasattr(type, name)) return false;

@@ -29,29 +29,46 @@ namespace {
 constexpr const char* kExamples =
     R"(  d5 list                         all kinds, with how many there are
   d5 list operators               operators and the opsets that each framework knows
-  d5 list optimizers --format json)";
+  d5 list optimizers --format json
+  d5 list optimizers adam         what it may be told, as in a recipe or in Python
+  d5 list optimizers torch/adam)";
 
 struct Options : app::OutputOptions {
-  std::string kind;
+  std::string kind, name;
 };
 
-using Lister = std::function<TextTable()>;
+/// One entry: what it is, and a row for each of its options.
+struct Description {
+  std::string summary;
+  TextTable options;
+};
 
-/// Entries tell their summary, or have a member of that name.
-template <class Entry>
-std::string summary_of(const Entry& entry) {
-  if constexpr (requires { entry.summary(); }) {
-    return entry.summary();
-  } else {
-    return entry.summary;
+struct Kind {
+  std::string name;
+  std::function<TextTable()> list;
+  std::function<Description(const std::string&)> describe = {};  // empty: nothing has options
+};
+
+template <class Signature>
+Description describe(const Entry<Signature>& entry) {
+  Description result{entry.summary(), TextTable({"option", "type", "default", "range", "what"})};
+  for (const auto& option : entry.options()) {
+    result.options.add({option.name, option.type, option.initial, option.range, option.help});
   }
+  return result;
 }
 
-template <class Registry>
-TextTable summaries(const Registry& registry) {
+template <class T>
+TextTable summaries(const Registry<T>& registry) {
   TextTable table({"name", "summary"});
-  for (const auto& [name, entry] : registry.entries()) table.add({name, summary_of(entry)});
+  for (const auto& [name, entry] : registry.entries()) table.add({name, entry.summary()});
   return table;
+}
+
+template <class T>
+Kind kind_of(std::string name, Registry<T>& (*registry)()) {
+  return {std::move(name), [registry] { return summaries(registry()); },
+          [registry](const std::string& entry) { return describe(registry().at(entry)); }};
 }
 
 /// Every framework that can be loaded; what cannot is reported on stderr.
@@ -118,41 +135,86 @@ TextTable recipes() {
   return table;
 }
 
-/// What can be listed, in the order of the levels.
-std::vector<std::pair<std::string, Lister>> kinds() {
-  return {{"devices", devices_found},
-          {"frameworks", frameworks_found},
-          {"metrics", [] { return summaries(metrics()); }},
-          {"operators", operators},
-          {"networks", [] { return summaries(models()); }},
-          {"datasets", [] { return summaries(datasets()); }},
-          {"samplers", [] { return summaries(samplers()); }},
-          {"optimizers", [] { return summaries(optimizers()); }},
-          {"recipes", recipes},
-          {"distributed-optimizers", [] { return summaries(distributed_optimizers()); }},
-          {"all-reduces", [] { return summaries(all_reduces()); }}};
-}
-
-TextTable overview() {
-  TextTable table({"kind", "number", "for example"});
-  for (const auto& [kind, list] : kinds()) {
-    const TextTable entries = list();
-    table.add({kind, fmt::format("{}", entries.size()), entries.first_cells(4)});
+/// d5's own, and each framework's: "torch/adam".
+TextTable all_optimizers() {
+  TextTable table = summaries(optimizers());
+  for (auto* one : loadable_frameworks()) {
+    for (const auto& [name, entry] : one->part<NativeOptimizers>().entries()) {
+      table.add({one->name() + "/" + name, entry.summary()});
+    }
   }
   return table;
 }
 
+/// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch".
+TextTable executors() {
+  TextTable table({"name", "summary"});
+  for (auto* one : loadable_frameworks()) {
+    for (const auto& [name, entry] : one->part<ExecutorRegistry>().entries()) {
+      table.add({one->name() + ":" + name, entry.summary()});
+    }
+  }
+  return table;
+}
+
+/// What can be listed, in the order of the levels.
+std::vector<Kind> kinds() {
+  return {{"devices", devices_found},
+          {"frameworks", frameworks_found},
+          kind_of("metrics", metrics),
+          {"operators", operators},
+          kind_of("networks", models),
+          {"executors", executors},
+          kind_of("datasets", datasets),
+          kind_of("samplers", samplers),
+          {"optimizers", all_optimizers,
+           [](const std::string& name) { return describe(find_optimizer(name)); }},
+          {"recipes", recipes},
+          kind_of("distributed-optimizers", distributed_optimizers),
+          kind_of("all-reduces", all_reduces)};
+}
+
+TextTable overview() {
+  TextTable table({"kind", "number", "for example"});
+  for (const auto& kind : kinds()) {
+    const TextTable entries = kind.list();
+    table.add({kind.name, fmt::format("{}", entries.size()), entries.first_cells(4)});
+  }
+  return table;
+}
+
+void print_entry(const Kind& kind, const Options& options) {
+  if (!kind.describe) {
+    throw Unsupported(fmt::format("list: {} have no options to show; 'd5 list {}' lists them",
+                                  kind.name, kind.name));
+  }
+  const auto [summary, table] = kind.describe(options.name);
+  const bool for_people = options.format == Format::table;
+  if (for_people) fmt::print("{}: {}\n", printable(options.name), summary);
+  if (table.size() == 0 && for_people) {
+    fmt::print("It has no options.\n");
+  } else {
+    fmt::print("{}{}", for_people ? "\n" : "", table.to_text(options.format));
+  }
+}
+
 int run(const Options& options) {
-  std::vector<std::string> known;
-  for (const auto& [kind, list] : kinds()) {
-    known.push_back(kind);
-    if (kind != options.kind) continue;
-    fmt::print("{}", list().to_text(options.format));
+  if (options.kind.empty()) {
+    fmt::print("{}", overview().to_text(options.format));
     return app::kPassed;
   }
-  if (!options.kind.empty()) throw_unknown_name("kind", options.kind, known);
-  fmt::print("{}", overview().to_text(options.format));
-  return app::kPassed;
+  std::vector<std::string> known;
+  for (const auto& kind : kinds()) {
+    known.push_back(kind.name);
+    if (kind.name != options.kind) continue;
+    if (options.name.empty()) {
+      fmt::print("{}", kind.list().to_text(options.format));
+    } else {
+      print_entry(kind, options);
+    }
+    return app::kPassed;
+  }
+  throw_unknown_name("kind", options.kind, known);
 }
 
 }  // namespace
@@ -162,6 +224,7 @@ void register_list(app::Program& program) {
   auto& command = program.add("list", "operators, frameworks, networks ... and who supports what",
                               kExamples, [options] { return run(*options); });
   command.add_option("KIND", options->kind, "what to list; all kinds if left out");
+  command.add_option("NAME", options->name, "shows one entry: its options, their types, defaults");
   app::add_output_options(command, *options);
 }
 

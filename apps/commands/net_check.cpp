@@ -27,7 +27,7 @@ struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {};
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
 std::vector<Measurement> against_reference(const Options& options, const std::string& word) {
-  const ModelOptions model{.seed = options.seed, .with_loss = true};
+  const Settings model{{"seed", options.seed}, {"with_loss", true}};
   // Networks of their own: both executors write gradients.
   const auto subject =
       open_executor(word, open_model(options.model, model), {.seed = options.seed});

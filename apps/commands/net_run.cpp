@@ -69,7 +69,7 @@ int run(const Options& options) {
   TextTable table({"framework", "output", "what", "first values"});
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
-    const auto executor = open_executor(word, open_model(options.model, {.seed = options.seed}),
+    const auto executor = open_executor(word, open_model(options.model, {{"seed", options.seed}}),
                                         {.seed = options.seed});
     const ValueMap inputs = inputs_of(executor->network(), options);
     const double begin = now_seconds();

@@ -54,7 +54,7 @@ TextTable nodes_of(const onnx::Graph& graph, const std::vector<std::string>& wor
         fmt::format("{}", fmt::join(node.outputs, " ")),
         node.outputs.empty() ? "" : types[node.outputs.front()]};
     for (const auto& word : words) {
-      const Support support = framework(word).part<OperatorRegistry>().supports(node);
+      const Support support = framework(word).part<OperatorRegistry>().knows(node);
       row.push_back(support ? "yes" : support.reason);
     }
     table.add(std::move(row));
@@ -90,7 +90,7 @@ TextTable summary_of(Network& network, const onnx::Graph& graph, const std::stri
 
 int run(const Options& options) {
   app::apply(options);
-  Network network = open_model(options.model, {.seed = options.seed});
+  Network network = open_model(options.model, {{"seed", options.seed}});
   const onnx::Graph graph = with_types(network).graph;
   if (options.format == Format::table) {
     fmt::print("{}\n", summary_of(network, graph, options.model).to_text(options.format));

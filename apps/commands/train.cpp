@@ -25,6 +25,7 @@ constexpr const char* kExamples =
                                                 continues if it was interrupted
   mpirun -np 2 d5 train mnist-lenet             on two ranks; rank 0 prints
 
+Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
 struct Options : app::OutputOptions, app::RunOptions {
@@ -32,7 +33,7 @@ struct Options : app::OutputOptions, app::RunOptions {
   std::vector<std::string> changes;
   bool resume = false;
   std::int64_t checkpoint_every = 500;
-  DistributedOptions distributed;
+  DistributedChanges distributed;
 };
 
 /// How far the epoch is, and its last loss, on stderr.
@@ -71,7 +72,6 @@ SessionOptions session_of(const Options& options, const std::string& word) {
   session.checkpoint = options.checkpoint;
   session.checkpoint_every = options.checkpoint_every;
   session.metrics = app::metrics_of(options, {});
-  session.interrupt = app::ctrl_c();
   session.observers = {std::make_shared<EpochProgress>()};
   if (options.resume && std::filesystem::exists(options.checkpoint)) {
     session.resume = options.checkpoint;
@@ -79,12 +79,6 @@ SessionOptions session_of(const Options& options, const std::string& word) {
   if (!options.quiet)
     session.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   return session;
-}
-
-/// Training came to an end that the other ranks do not share, such as a NaN loss here.
-bool all_failed(const std::vector<Measurement>& results) {
-  return std::ranges::all_of(results,
-                             [](const Measurement& m) { return m.status == Status::failed; });
 }
 
 int run(const Options& options, bool seed_given) {
@@ -100,15 +94,15 @@ int run(const Options& options, bool seed_given) {
   const auto ranks = world();
   if (ranks->rank() != 0) Progress::set_quiet(true);
   const Recipe recipe = recipe_of(options, seed_given);
+  const auto distributed = distributed_options(recipe, options.distributed);
+  // mpirun ends all ranks by itself.
+  const Interrupt interrupt = ranks->size() == 1 ? app::ctrl_c() : Interrupt{};
 
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
-    auto trained = train(recipe, session_of(options, word), options.distributed, ranks);
-    if (ranks->size() > 1 && all_failed(trained)) {
-      fmt::print(stderr, "rank {}: {}\n", ranks->rank(), trained.front().reason);
-      return app::kFailed;
+    for (auto& result : train(recipe, session_of(options, word), distributed, ranks, interrupt)) {
+      results.push_back(std::move(result));
     }
-    for (auto& result : trained) results.push_back(std::move(result));
     if (app::interrupted()) break;
   }
   const int status =

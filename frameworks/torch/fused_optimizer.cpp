@@ -6,6 +6,8 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/core/InferenceMode.h>
 
+#include "d5/core/trace.hpp"
+#include "d5/level2_training/optimizer_options.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "tensor_view.hpp"
 
@@ -15,7 +17,7 @@ namespace {
 /// Runs the network, then one of torch's fused updates on all parameters at once.
 class FusedOptimizer : public Optimizer {
  public:
-  FusedOptimizer(std::unique_ptr<GraphExecutor> executor, std::string loss)
+  FusedOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss)
       : executor_(std::move(executor)), loss_(std::move(loss)) {
     const c10::InferenceMode without_autograd;
     for (Parameter& parameter : network().parameters()) {
@@ -27,6 +29,7 @@ class FusedOptimizer : public Optimizer {
   const ValueMap& step(const Batch& batch) override {
     const ValueMap& outputs = executor_->inference_and_backprop(feed_.of(network(), batch), loss_);
     const c10::InferenceMode without_autograd;
+    const Span span("training", "update");
     update();
     return outputs;
   }
@@ -48,19 +51,15 @@ class FusedOptimizer : public Optimizer {
   std::vector<at::Tensor> parameters_, gradients_;
 
  private:
-  std::unique_ptr<GraphExecutor> executor_;
+  std::shared_ptr<GraphExecutor> executor_;
   std::string loss_;
   BatchFeed feed_;
 };
 
-struct SgdOptions {
-  double learning_rate, momentum, weight_decay;
-  bool nesterov;
-};
-
 class Sgd final : public FusedOptimizer {
  public:
-  Sgd(std::unique_ptr<GraphExecutor> executor, std::string loss, SgdOptions options)
+  using Options = MomentumOptions;
+  Sgd(std::shared_ptr<GraphExecutor> executor, std::string loss, const MomentumOptions& options)
       : FusedOptimizer(std::move(executor), std::move(loss)),
         options_(options),
         velocities_("velocity", network()) {
@@ -85,18 +84,15 @@ class Sgd final : public FusedOptimizer {
   }
 
  private:
-  SgdOptions options_;
+  MomentumOptions options_;
   ParameterSlots velocities_;
   std::vector<at::Tensor> velocity_views_;
 };
 
-struct AdamOptions {
-  double learning_rate, beta1, beta2, epsilon, weight_decay;
-};
-
 class Adam final : public FusedOptimizer {
  public:
-  Adam(std::unique_ptr<GraphExecutor> executor, std::string loss, AdamOptions options)
+  using Options = AdamOptions;
+  Adam(std::shared_ptr<GraphExecutor> executor, std::string loss, const AdamOptions& options)
       : FusedOptimizer(std::move(executor), std::move(loss)),
         options_(options),
         first_("first_moment", network()),
@@ -140,36 +136,17 @@ class Adam final : public FusedOptimizer {
 }  // namespace
 
 void register_optimizers(NativeOptimizers& registry) {
-  // The same settings and defaults as d5's optimizers of these names.
-  registry.add("sgd",
-               {"torch's fused SGD", [](auto executor, std::string loss, const Settings& settings) {
-                  const SgdOptions options{.learning_rate = settings.number("learning_rate", 0.01),
-                                           .momentum = 0,
-                                           .weight_decay = settings.number("weight_decay", 0),
-                                           .nesterov = false};
-                  settings.expect_all_read();
-                  return std::make_unique<Sgd>(std::move(executor), std::move(loss), options);
-                }});
-  registry.add("momentum",
-               {"torch's fused SGD with momentum",
-                [](auto executor, std::string loss, const Settings& settings) {
-                  const SgdOptions options{.learning_rate = settings.number("learning_rate", 0.01),
-                                           .momentum = settings.number("momentum", 0.9),
-                                           .weight_decay = settings.number("weight_decay", 0),
-                                           .nesterov = settings.flag("nesterov", false)};
-                  settings.expect_all_read();
-                  return std::make_unique<Sgd>(std::move(executor), std::move(loss), options);
-                }});
   registry.add(
-      "adam", {"torch's fused Adam", [](auto executor, std::string loss, const Settings& settings) {
-                 const AdamOptions options{.learning_rate = settings.number("learning_rate", 1e-3),
-                                           .beta1 = settings.number("beta1", 0.9),
-                                           .beta2 = settings.number("beta2", 0.999),
-                                           .epsilon = settings.number("epsilon", 1e-8),
-                                           .weight_decay = settings.number("weight_decay", 0)};
-                 settings.expect_all_read();
-                 return std::make_unique<Adam>(std::move(executor), std::move(loss), options);
-               }});
+      "sgd",
+      OptimizerEntry::with<SgdOptions>(
+          "torch's fused SGD", [](auto executor, std::string loss, const SgdOptions& options) {
+            return std::make_shared<Sgd>(std::move(executor), std::move(loss),
+                                         MomentumOptions{.learning_rate = options.learning_rate,
+                                                         .momentum = 0,
+                                                         .weight_decay = options.weight_decay});
+          }));
+  registry.add("momentum", OptimizerEntry::of<Sgd>("torch's fused SGD with momentum"));
+  registry.add("adam", OptimizerEntry::of<Adam>("torch's fused Adam"));
 }
 
 }  // namespace d5::torch

@@ -17,7 +17,8 @@ class Operator:
     """Base of an operator written in Python; `attributes` holds its node's.
 
     `infer` returns one (dtype, shape) an output; left out, the output is like input 0. `forward`
-    writes the outputs in place, `backward` the input gradients that `wants_grad`.
+    writes the outputs in place, `backward` the input gradients that `wants_grad`. `flop`, if there is
+    one, gets what `infer` gets and returns the arithmetic of a forward run.
     """
 
     attributes = {}
@@ -34,8 +35,8 @@ class Event:
 
     def before_run(self, direction): ...
     def after_run(self, direction): ...
-    def before_node(self, node, step, direction): ...
-    def after_node(self, node, step, direction): ...
+    def before_node(self, step): ...
+    def after_node(self, step): ...
     def gradient_ready(self, parameter, index): ...
     def before_training(self, trainer): ...
     def after_training(self, trainer): ...
@@ -52,12 +53,22 @@ class Event:
 
 
 class Optimizer:
-    """Base of an optimizer written in Python: `update_rule` changes `parameter.value` in place."""
+    """Base of an optimizer written in Python: `update_rule` changes `parameter.value` in place.
+
+    `state` and `restore` are what a checkpoint keeps and gives back: a dict of arrays, empty for a
+    rule that remembers nothing.
+    """
 
     def new_input(self): ...
     def prepare_param(self, parameter): ...
 
     def update_rule(self, gradient, parameter, index):
+        raise NotImplementedError
+
+    def state(self):
+        raise NotImplementedError
+
+    def restore(self, state):
         raise NotImplementedError
 
 

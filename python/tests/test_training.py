@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
+import signal
+
 import numpy as np
 import pytest
 
@@ -28,6 +31,12 @@ def test_an_optimizer_in_python_does_what_the_one_in_c_plus_plus_does():
         def update_rule(self, gradient, parameter, index):
             parameter.value.numpy()[...] -= np.float32(0.05) * gradient.numpy()
 
+        def state(self):
+            return {}
+
+        def restore(self, state):
+            pass
+
     def weights(make):
         executor, trainer = mnist_trainer(make, most_batches=5)
         trainer.run()
@@ -38,6 +47,99 @@ def test_an_optimizer_in_python_does_what_the_one_in_c_plus_plus_does():
     for name, value in native.items():
         # one rounding more or less a step (fused multiply-add)
         np.testing.assert_allclose(python[name], value, rtol=1e-5, atol=1e-6)
+
+
+class Momentum(d5.Optimizer):
+    """Remembers a velocity for each parameter, and how many steps it made."""
+
+    def __init__(self):
+        self.velocities = {}
+        self.steps = 0
+
+    def new_input(self):
+        self.steps += 1
+
+    def update_rule(self, gradient, parameter, index):
+        velocity = self.velocities.setdefault(parameter.name, np.zeros_like(gradient.numpy()))
+        velocity *= np.float32(0.9)
+        velocity += gradient.numpy()
+        parameter.value.numpy()[...] -= np.float32(0.02) * velocity
+
+    def state(self):
+        return {"steps": np.array(self.steps, np.int64), **self.velocities}
+
+    def restore(self, state):
+        self.velocities = {name: value.numpy().copy() for name, value in state.items()}
+        self.steps = self.velocities.pop("steps").item()
+
+
+def test_an_optimizer_in_python_keeps_its_state_across_a_checkpoint(tmp_path):
+    def run(batches, resume=None):
+        rule = Momentum()
+        executor, trainer = mnist_trainer(
+            lambda e: d5.optimizer(rule, e), most_batches=batches, checkpoint=str(tmp_path / "run")
+        )
+        if resume:
+            trainer.resume(resume)
+        trainer.run()
+        return rule, {p.name: p.value.numpy().copy() for p in executor.network.parameters}
+
+    whole_rule, whole = run(6)
+    run(3)
+    rest_rule, rest = run(6, resume=str(tmp_path / "run"))
+    assert whole_rule.steps == rest_rule.steps == 6
+    for name, value in whole.items():
+        np.testing.assert_array_equal(rest[name], value)
+
+
+def test_dropout_in_python_goes_on_where_a_checkpoint_left_it(tmp_path):
+    def network():
+        net = d5.Network("dropped")
+        net.add_input("image", "float32", ["N", 1, 28, 28])
+        net.add_input("label", "int64", ["N"])
+        weights = np.random.default_rng(1).normal(0, 0.05, (784, 10)).astype(np.float32)
+        net.add_parameter("w", weights)
+        net.add_constant("ratio", np.array(0.5, np.float32))
+        net.add_constant("training", np.array(True))
+        net.add_node("Flatten", ["image"], ["flat"])
+        net.add_node("Dropout", ["flat", "ratio", "training"], ["kept"])
+        net.add_node("MatMul", ["kept", "w"], ["logits"])
+        net.add_node("SoftmaxCrossEntropyLoss", ["logits", "label"], ["loss"])
+        net.add_output("logits")
+        net.add_output("loss")
+        return net
+
+    def run(batches, resume=None):
+        executor = d5.executor(network(), seed=3)
+        train = d5.sampler("shuffle", d5.dataset("mnist").train, batch_size=32, seed=1)
+        trainer = d5.Trainer(
+            d5.optimizer("sgd", executor), train, most_batches=batches, checkpoint=str(tmp_path / "run")
+        )
+        if resume:
+            trainer.resume(resume)
+        trainer.run()
+        return executor.network.parameters[0].value.numpy().copy()
+
+    whole = run(6)
+    run(3)
+    np.testing.assert_array_equal(run(6, resume=str(tmp_path / "run")), whole)
+
+
+def test_an_optimizer_in_python_without_a_state_is_refused():
+    class Forgetful(d5.Optimizer):
+        def update_rule(self, gradient, parameter, index): ...
+
+    executor = d5.executor(d5.model("lenet", with_loss=True))
+    with pytest.raises(TypeError, match="Forgetful has no method state"):
+        d5.optimizer(Forgetful(), executor)
+
+
+def test_a_sampler_takes_its_options_as_keywords():
+    data = d5.dataset("mnist").test
+    assert len(d5.sampler("ordered", data, batch_size=len(data) - 1)) == 2
+    assert len(d5.sampler("ordered", data, batch_size=len(data) - 1, tail="drop")) == 1
+    with pytest.raises(d5.NotFound, match="sampler ordered: option 'batchsize'.*batch_size"):
+        d5.sampler("ordered", data, batchsize=3)
 
 
 def test_an_event_in_python_stops_training():
@@ -56,6 +158,22 @@ def test_an_event_in_python_stops_training():
     trainer.add_event(event)
     trainer.run()
     assert event.batches == 3 and trainer.step == 3
+
+
+def test_ctrl_c_ends_training_as_python_s_keyboard_interrupt():
+    class CtrlC(d5.Event):
+        def before_batch(self, trainer, batch):
+            if trainer.step == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    _, trainer = mnist_trainer(lambda e: d5.optimizer("sgd", e), epochs=1000)
+    trainer.add_event(CtrlC())
+    with pytest.raises(KeyboardInterrupt):
+        trainer.run()
+    # 1000 epochs have tens of thousands; the request comes from another thread, a batch later or so.
+    assert 2 <= trainer.step < 200
+    handler = signal.getsignal(signal.SIGINT)
+    assert handler is signal.default_int_handler
 
 
 def test_a_misspelt_option_is_answered_with_the_nearest():

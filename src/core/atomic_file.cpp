@@ -44,20 +44,45 @@ void write_all(const Descriptor& file, std::string_view content, const std::stri
   }
 }
 
+/// A device or a pipe: there is nothing to replace, and a rename would remove it.
+bool is_written_in_place(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+/// A file beside `path` that this process has for itself.
+std::string temporary_beside(const std::string& path) {
+  static std::atomic<unsigned> count{0};
+  return fmt::format("{}.tmp-{}-{}", path, ::getpid(), count++);
+}
+
+constexpr int kNewFile = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+
 }  // namespace
 
+void check_writable(const std::string& path) {
+  if (is_written_in_place(path)) {
+    // Not opened: a pipe would wait for its reader.
+    const bool is_folder = std::filesystem::is_directory(path);
+    if (is_folder) errno = EISDIR;
+    if (is_folder || ::access(path.c_str(), W_OK) != 0) fail("cannot write", path);
+    return;
+  }
+  const std::string temporary = temporary_beside(path);
+  const Descriptor file(::open(temporary.c_str(), kNewFile, 0644));
+  if (file.get() < 0) fail("cannot write", path);
+  ::unlink(temporary.c_str());
+}
+
 void write_file(const std::string& path, std::string_view content) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    // /dev/stdout or a pipe: there is nothing to replace, and a rename would remove the device.
+  if (is_written_in_place(path)) {
     const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
     if (file.get() < 0) fail("cannot write", path);
     write_all(file, content, path);
     return;
   }
-  static std::atomic<unsigned> count{0};
-  const std::string temporary = fmt::format("{}.tmp-{}-{}", path, ::getpid(), count++);
-  const Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+  const std::string temporary = temporary_beside(path);
+  const Descriptor file(::open(temporary.c_str(), kNewFile, 0644));
   if (file.get() < 0) fail("cannot write", path);
   try {
     write_all(file, content, path);

@@ -24,6 +24,7 @@
 #include "d5/core/device.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/version.hpp"
 
 extern char** environ;
@@ -165,6 +166,7 @@ std::vector<std::string> warnings(const Environment& environment) {
         fmt::format("a quota of {:.2g} processors stops longer runs", environment.processor_limit));
   }
   if (environment.pinning.starts_with("none")) result.push_back("threads are not pinned to cores");
+  if (Trace::on()) result.push_back("a trace was recorded: times contain what that costs");
   if (environment.build_type == "Debug" || environment.build_type.empty() ||
       environment.flags.find("-fsanitize") != std::string::npos) {
     result.push_back("d5 was not built for speed: use the release preset");

@@ -7,6 +7,8 @@
 
 namespace d5 {
 
+bool Interrupt::possible() const { return token.stop_possible() || std::isfinite(deadline); }
+
 bool Interrupt::due() const {
   return token.stop_requested() || (std::isfinite(deadline) && now_seconds() >= deadline);
 }

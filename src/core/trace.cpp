@@ -2,64 +2,110 @@
 #include "d5/core/trace.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <deque>
 #include <iterator>
-#include <memory>
 #include <mutex>
-#include <nlohmann/json.hpp>
-#include <vector>
 
-#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
 
 namespace d5 {
 namespace {
 
-struct Event {
-  std::string category, name;
-  std::int64_t begin_ns, end_ns;
-};
-
-/// What one thread collected. Its lock is taken by others only to start and to write.
-struct Lane {
-  std::mutex mutex;
-  int number = 0;
-  std::vector<Event> events;
-};
+constexpr std::size_t kLongestText = 200;
+constexpr std::size_t kMostArguments = 16;
 
 struct State {
   std::mutex mutex;
-  std::vector<std::shared_ptr<Lane>> lanes;  // outlive their threads
-  int rank = 0;
+  TraceOptions options;
+  std::deque<TraceRecord> records;
+  std::uint64_t dropped = 0;
+  std::vector<std::string> lanes;
+  std::vector<int> free_lanes;  // of threads that have ended
 };
+/// Never destroyed: threads may end after the program's static objects.
 State& state() {
-  static State s;
+  static State& s = *new State;
   return s;
 }
 
-Lane& lane() {
-  thread_local const std::shared_ptr<Lane> mine = [] {
-    auto made = std::make_shared<Lane>();
-    const std::lock_guard lock(state().mutex);
-    made->number = int(state().lanes.size());
-    state().lanes.push_back(made);
-    return made;
-  }();
-  return *mine;
+std::atomic<std::uint64_t> last_id = 0;
+thread_local std::vector<std::uint64_t> open_spans;
+
+int new_lane(const std::string& name) {
+  state().lanes.push_back(name);
+  return static_cast<int>(state().lanes.size()) - 1;
 }
 
-std::string quoted(const std::string& text) {
-  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+/// A thread's lane, which the next thread inherits: as many lanes as threads at one time.
+class ThreadLane {
+ public:
+  ThreadLane() {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    if (s.free_lanes.empty()) {
+      number = new_lane(fmt::format("thread {}", s.lanes.size()));
+    } else {
+      number = s.free_lanes.back();
+      s.free_lanes.pop_back();
+    }
+  }
+  ~ThreadLane() {
+    const std::lock_guard lock(state().mutex);
+    state().free_lanes.push_back(number);
+  }
+  ThreadLane(const ThreadLane&) = delete;
+  ThreadLane& operator=(const ThreadLane&) = delete;
+
+  int number;
+};
+
+int lane_of_this_thread() {
+  thread_local const ThreadLane mine;
+  return mine.number;
+}
+
+void cut(std::string& text) {
+  if (text.size() > kLongestText) text = text.substr(0, kLongestText) + "...";
+}
+
+/// A model may hold names of any length, but memory is bounded by the number of records alone.
+void cut(TraceRecord& record) {
+  cut(record.level);
+  cut(record.name);
+  if (record.arguments.size() > kMostArguments) record.arguments.resize(kMostArguments);
+  for (auto& [name, value] : record.arguments) {
+    cut(name);
+    if (auto* text = std::get_if<std::string>(&value)) cut(*text);
+  }
+}
+
+void close(std::uint64_t id) {
+  // What an exception left open above it closes too.
+  const auto place = std::ranges::find(open_spans, id);
+  open_spans.erase(place, open_spans.end());
 }
 
 }  // namespace
 
-void Trace::start() {
-  const std::lock_guard lock(state().mutex);
-  for (const auto& lane : state().lanes) {
-    const std::lock_guard lane_lock(lane->mutex);
-    lane->events.clear();
+std::atomic<bool> Trace::on_ = false;
+
+void Trace::start(const TraceOptions& options) {
+  if (options.rank < 0 || options.most_records < 1) {
+    throw ValueError(
+        fmt::format("trace: rank {} with {} records; expected a rank from 0 and room "
+                    "for one record at least",
+                    options.rank, options.most_records));
   }
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  s.options = options;
+  s.records.clear();
+  s.dropped = 0;
   on_ = true;
 }
 
@@ -69,50 +115,92 @@ std::int64_t Trace::now_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void Trace::add_span(std::string_view category, std::string_view name, std::int64_t begin_ns,
-                     std::int64_t end_ns) {
-  if (!on()) return;
-  Lane& mine = lane();
-  const std::lock_guard lock(mine.mutex);
-  mine.events.push_back({std::string(category), std::string(name), begin_ns, end_ns});
+int Trace::lane(std::string_view name) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto place = std::ranges::find(s.lanes, name);
+  return place == s.lanes.end() ? new_lane(std::string(name))
+                                : static_cast<int>(place - s.lanes.begin());
 }
 
-void Trace::set_rank(int rank) {
-  const std::lock_guard lock(state().mutex);
-  state().rank = rank;
+std::uint64_t Trace::current() { return open_spans.empty() ? 0 : open_spans.back(); }
+
+std::uint64_t Trace::add(TraceRecord record, std::int64_t clock_offset_ns) {
+  if (!on()) return 0;
+  if (record.id == 0 && record.kind != TraceRecord::Kind::counter) record.id = ++last_id;
+  if (record.lane == TraceRecord::kMine) record.lane = lane_of_this_thread();
+  record.begin_ns += clock_offset_ns;
+  record.end_ns += clock_offset_ns;
+  cut(record);
+  const std::uint64_t id = record.id;
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  if (record.rank == TraceRecord::kMine) record.rank = s.options.rank;
+  if (s.records.size() == s.options.most_records) {
+    s.records.pop_front();
+    ++s.dropped;
+  }
+  s.records.push_back(std::move(record));
+  return id;
 }
 
-void Trace::write(const std::string& path) {
-  std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n";
-  {
-    const std::lock_guard lock(state().mutex);
-    const int rank = state().rank;
-    fmt::format_to(
-        std::back_inserter(text),
-        R"({{"ph": "M", "name": "process_name", "pid": {0}, "args": {{"name": "rank {0}"}}}})",
-        rank);
-    for (const auto& lane : state().lanes) {
-      const std::lock_guard lane_lock(lane->mutex);
-      for (const auto& event : lane->events) {
-        // Chrome counts in microseconds.
-        fmt::format_to(
-            std::back_inserter(text),
-            ",\n"
-            R"({{"ph": "X", "cat": {}, "name": {}, "pid": {}, "tid": {}, "ts": {:.3f}, "dur": {:.3f}}})",
-            quoted(event.category), quoted(event.name), rank, lane->number,
-            double(event.begin_ns) * 1e-3, double(event.end_ns - event.begin_ns) * 1e-3);
-      }
+void Trace::add_count(std::string_view level, std::string_view name, double value) {
+  const std::int64_t now = now_ns();
+  add({.kind = TraceRecord::Kind::counter,
+       .begin_ns = now,
+       .end_ns = now,
+       .level = std::string(level),
+       .name = std::string(name),
+       .arguments = {{"value", value}}});
+}
+
+Timeline Trace::timeline() {
+  std::array<char, 256> host{};
+  gethostname(host.data(), host.size() - 1);
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  Timeline timeline;
+  timeline.ranks.push_back({.rank = s.options.rank, .host = host.data(), .dropped = s.dropped});
+  timeline.records.assign(s.records.begin(), s.records.end());
+  for (const auto& record : timeline.records) {
+    const auto known = [&](const auto& row) { return row.rank == record.rank; };
+    if (std::ranges::none_of(timeline.ranks, known)) {
+      timeline.ranks.push_back({.rank = record.rank});
+    }
+    const auto same = [&](const TraceLane& lane) {
+      return lane.rank == record.rank && lane.number == record.lane;
+    };
+    if (std::ranges::none_of(timeline.lanes, same)) {
+      const auto number = static_cast<std::size_t>(record.lane);
+      timeline.lanes.push_back(
+          {record.rank, record.lane,
+           number < s.lanes.size() ? s.lanes[number] : fmt::format("lane {}", record.lane)});
     }
   }
-  write_file(path, text + "\n]}\n");
+  timeline.sort();
+  return timeline;
 }
 
-void Span::begin(std::string_view category, std::string_view name) {
-  category_ = category;
-  name_ = name;
-  begin_ns_ = Trace::now_ns();
+void Span::begin(std::string_view level, std::string_view name) {
+  record_ = std::make_unique<TraceRecord>();
+  record_->level = level;
+  record_->name = name;
+  record_->id = ++last_id;
+  record_->parent = Trace::current();
+  open_spans.push_back(record_->id);
+  record_->begin_ns = Trace::now_ns();
 }
 
-void Span::end() { Trace::add_span(category_, name_, begin_ns_, Trace::now_ns()); }
+void Span::end() {
+  record_->end_ns = Trace::now_ns();
+  close(record_->id);
+  Trace::add(std::move(*record_));
+}
+
+void Span::discard() {
+  if (!record_) return;
+  close(record_->id);
+  record_.reset();
+}
 
 }  // namespace d5

@@ -14,7 +14,8 @@ namespace d5::detail {
 void judge_presence(Measurement& result, const std::string& interruption) {
   if (!result.samples.empty()) {
     if (!interruption.empty()) mistrust(result, interruption);
-  } else if (result.status == Status::passed) {
+  } else if (result.status == Status::passed ||
+             (result.status == Status::skipped && !interruption.empty())) {
     result.status = Status::skipped;
     result.reason = interruption.empty() ? "no sample was taken" : interruption;
   }

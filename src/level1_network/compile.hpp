@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/level1_network/graph_executor.hpp"
 #include "level1_network/plan.hpp"
 
 namespace d5 {
@@ -20,6 +21,8 @@ struct CompileRequest {
   std::string loss = {};                              ///< of backpropagation; empty: none
   std::vector<Parameter>* parameters = nullptr;       ///< in the order of the arena
   std::vector<std::string> input_gradients = {};
+  Device device = {};  ///< where steps run that a framework has kernels for there
+  OutputPlace outputs = OutputPlace::host;
 };
 
 /// Resolves, infers, folds constants, and lays all memory out.

@@ -22,7 +22,7 @@ std::string version_of(const std::string& word) {
   return first == "auto" ? "" : framework(first).version();
 }
 
-std::unique_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
+std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
                                              ExecutorOptions options) {
   options.frameworks = frameworks_in(word);
   const auto colon = word.find(':');

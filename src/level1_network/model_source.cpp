@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/version.hpp"
 
@@ -28,15 +30,20 @@ bool is_test_folder(const std::string& model) {
   return fs::is_directory(model, ignored);
 }
 
-Network open_model(const std::string& model, const ModelOptions& options) {
+Network open_model(const std::string& model, const Settings& wishes) {
   const std::string file = file_of(model);
-  return file.empty() ? models().at(model).make(options) : Network::load(file);
+  if (!file.empty()) return Network::load(file);
+  const ModelEntry& entry = models().at(model);
+  Settings settings;
+  for (const auto& [name, value] : wishes.values()) entry.offer(settings, name, value);
+  return entry.make(settings);
 }
 
 Artefact model_artefact(const std::string& model) {
   const std::string file = file_of(model);
   if (file.empty()) return {.name = "network " + model, .version = D5_VERSION};
-  return {.name = fs::path(file).filename().string()};
+  return {.name = fs::path(file).filename().string(),
+          .sha256 = detail::sha256(read_file(file, onnx::LoadOptions{}.most_file_bytes))};
 }
 
 std::string loss_of(const Network& network) {

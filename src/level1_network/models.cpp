@@ -7,6 +7,13 @@ namespace model {
 void register_all(Registry<ModelEntry>& registry);  // generated
 }
 
+void ModelOptions::declare(OptionList& options) {
+  options.add("seed", seed, "of the initial weights");
+  options.add("classes", classes, "what it tells apart; 0: the model's own number", {.least = 0});
+  options.add("with_loss", with_loss, "adds input \"label\" (int64 N) and scalar output \"loss\"");
+  options.add("training", training, "batch normalization and dropout as in training");
+}
+
 Registry<ModelEntry>& models() {
   static Registry<ModelEntry> registry("network", model::register_all);
   return registry;

@@ -29,6 +29,7 @@ struct Network::State {
   std::map<std::string, std::string> updates;
   std::vector<Parameter> parameters;
   Arena values, gradients;
+  Device device = {};  ///< of the parameters
   bool laid_out = false;
   std::uint64_t revision = 0;
 
@@ -47,7 +48,8 @@ struct Network::State {
   }
   void lay_out() {
     if (laid_out) return;
-    ParameterLayout layout = lay_out_parameters(model.graph, {trainable.begin(), trainable.end()});
+    ParameterLayout layout =
+        lay_out_parameters(model.graph, {trainable.begin(), trainable.end()}, device);
     parameters = std::move(layout.parameters);
     values = std::move(layout.values);
     gradients = std::move(layout.gradients);
@@ -234,6 +236,13 @@ std::vector<std::string> Network::output_names() const {
 std::vector<Parameter>& Network::parameters() {
   state_->lay_out();
   return state_->parameters;
+}
+
+void Network::place(Device device) {
+  if (device == state_->device) return;
+  state_->device = device;
+  state_->edited();
+  state_->lay_out();
 }
 
 Parameter& Network::parameter(std::string_view name) {

@@ -50,15 +50,18 @@ std::vector<Measurement> bench_side_by_side(
 }  // namespace detail
 
 Subject network_subject(const std::string& model, const std::string& framework,
-                        const OpenSizes& sizes, std::uint64_t seed) {
+                        const OpenSizes& sizes, const ExecutorOptions& execution) {
   const std::shared_ptr<GraphExecutor> executor =
-      open_executor(framework, open_model(model, {.seed = seed}), {.seed = seed});
-  const auto inputs = std::make_shared<ValueMap>(random_inputs(executor->network(), sizes, seed));
+      open_executor(framework, open_model(model, {{"seed", execution.seed}}), execution);
+  const auto inputs =
+      std::make_shared<ValueMap>(random_inputs(executor->network(), sizes, execution.seed));
   Subject subject{.record = detail::network_record(model, framework, sizes, "inference"),
                   .run = [executor, inputs] { (void)executor->inference(*inputs); },
+                  .synchronise = [executor] { executor->synchronise(); },
                   .work = {.samples = double(sizes.batch)},
                   .events = {&executor->events()}};
   subject.record.framework_version = version_of(framework);
+  subject.record.device = to_string(execution.device);
   subject.run();  // throws here, not while measuring, if it cannot
   return subject;
 }
@@ -67,7 +70,8 @@ std::vector<Measurement> bench_network(const std::string& model,
                                        const NetworkBenchOptions& options) {
   return detail::bench_side_by_side(
       model, options, "inference", "", [&](const std::string& framework) {
-        return network_subject(model, framework, options.sizes, options.measuring.seed);
+        return network_subject(model, framework, options.sizes,
+                               {.device = options.device, .seed = options.measuring.seed});
       });
 }
 

@@ -7,7 +7,7 @@
 namespace d5 {
 namespace {
 
-const std::string kUpdate = "d5.update.";  // followed by the constant; the value names the output
+constexpr std::string_view kUpdate = "d5.update.";  // then the constant; the value names the output
 
 }  // namespace
 
@@ -25,7 +25,10 @@ Network Network::load(const std::string& path) { return Network(onnx::load(path)
 
 void Network::save(const std::string& path) const {
   onnx::Model saved = model();
-  for (const auto& [constant, output] : updates()) saved.metadata[kUpdate + constant] = output;
+  for (const auto& [constant, output] : updates()) {
+    saved.metadata[std::string(kUpdate) + constant] = output;
+  }
+  for (auto& [name, value] : saved.graph.initializers) value = value.on_host();
   onnx::save(saved, path);
 }
 

@@ -34,7 +34,7 @@ std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
   std::set<std::string> result;
   for (const auto& node : graph.nodes) {
     std::unique_ptr<Operator> op;
-    if (registry.supports(node)) {
+    if (registry.has_operator(node)) {
       try {
         op = registry.make(node);
       } catch (const Error&) {
@@ -44,14 +44,14 @@ std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const auto place = graph.initializers.find(node.inputs[i]);
       if (place == graph.initializers.end() || !may_be_trained(place->second.dtype())) continue;
-      if (!op || op->differentiable(i)) result.insert(place->first);
+      if (!op || op->gradients().contains(i)) result.insert(place->first);
     }
   }
   return {result.begin(), result.end()};
 }
 
-ParameterLayout lay_out_parameters(const onnx::Graph& graph,
-                                   const std::vector<std::string>& names) {
+ParameterLayout lay_out_parameters(const onnx::Graph& graph, const std::vector<std::string>& names,
+                                   Device device) {
   struct Place {
     std::size_t node, input;
     std::string name;
@@ -76,7 +76,7 @@ ParameterLayout lay_out_parameters(const onnx::Graph& graph,
   for (const auto& place : order) {
     bytes += Arena::aligned(graph.initializers.at(place.name).bytes());
   }
-  ParameterLayout layout{{}, Arena(bytes), Arena(bytes)};
+  ParameterLayout layout{{}, Arena(bytes, device), Arena(bytes, device)};
   std::size_t offset = 0;
   for (const auto& place : order) {
     const Tensor& value = graph.initializers.at(place.name);

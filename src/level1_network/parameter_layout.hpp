@@ -24,10 +24,12 @@ struct ParameterLayout {
   std::vector<Parameter> parameters;
   Arena values, gradients;
 };
-/// Copies the initializers called `names` into one arena, in the order in which backpropagation
-/// finishes their gradients: that of a node is final when its first reader has run backward.
+/// Copies the initializers called `names` into one arena on `device`, in the order in which
+/// backpropagation finishes their gradients: that of a node is final when its first reader has run
+/// backward.
 [[nodiscard]] ParameterLayout lay_out_parameters(const onnx::Graph& graph,
-                                                 const std::vector<std::string>& names);
+                                                 const std::vector<std::string>& names,
+                                                 Device device);
 
 /// The arena as one vector of the parameters' type. Throws: TypeError if they differ in type.
 [[nodiscard]] Tensor as_vector(const Arena& arena, const std::vector<Parameter>& parameters);

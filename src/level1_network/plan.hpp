@@ -10,9 +10,14 @@
 #include "d5/core/arena.hpp"
 #include "d5/level0_ops/operator.hpp"
 #include "d5/level1_network/execution_event.hpp"
+#include "level1_network/gradient_sum.hpp"
 #include "level1_network/run_state.hpp"
+#include "level1_network/transfer_kernel.hpp"
 
 namespace d5 {
+
+/// Throws: ShapeError unless `desc`, that of loss `name`, is one element.
+void expect_scalar(const std::string& name, const TensorDesc& desc);
 
 /// A graph compiled for one set of input shapes: flat lists of steps with everything resolved.
 /// Made by `compile`; the steps point into the containers below, which do not move.
@@ -31,20 +36,22 @@ struct Plan {
     const Value* source;
   };
   struct ForwardStep {
-    Operator* op;
+    Kernel* kernel;
     OpContext context;
   };
-  struct Sum {
-    Tensor* into;
-    const Tensor* term;
-  };
   struct BackwardStep {
-    Operator* op;
+    Kernel* kernel;
     GradContext context;
-    std::span<const Sum> sums;  ///< gradients of tensors with several readers
+    std::span<GradientSum* const> sums;  ///< gradients of tensors with several readers
     /// Gradients whose shape only the forward run told, and the values that they belong to.
     std::span<const std::pair<Tensor*, const Value*>> to_allocate;
     std::size_t final_parameters;  ///< of the arena's first, how many are final after this step
+  };
+  /// An output of a step whose memory was planned.
+  struct Planned {
+    const Value* value;
+    const void* memory;
+    const onnx::Node* node;
   };
 
   std::shared_ptr<const onnx::Graph> graph;
@@ -52,6 +59,7 @@ struct Plan {
   std::vector<Fed> inputs;  ///< sorted by name
   std::vector<ForwardStep> forward;
   std::vector<BackwardStep> backward;
+  std::vector<StepInfo> infos;  ///< of the forward steps, then of the backward ones
   std::vector<Update> updates;
   ValueMap outputs;
   std::vector<Output> changing_outputs;  ///< those whose memory is another in every run
@@ -62,21 +70,24 @@ struct Plan {
   std::size_t final_at_start = 0;
   std::map<std::string, Tensor*, std::less<>> input_gradients;
 
-  /// Outputs of steps whose memory was planned.
-  std::vector<std::pair<const Value*, const onnx::Node*>> planned;
+  std::vector<Planned> planned;
 
   // What the steps point to.
-  Arena arena;
+  std::map<Device, Arena> arenas;
+  std::deque<onnx::Node> nodes;  ///< of transfers
+  HostReads host_reads;
   std::deque<Value> values;
   std::deque<Tensor> gradients;
-  std::deque<std::unique_ptr<Operator>> operators;
   std::deque<NodeServices> services;
+  std::deque<std::unique_ptr<Operator>> operators;
+  std::deque<std::unique_ptr<Kernel>> kernels;  // they keep their operators and services
   std::deque<std::vector<const Value*>> input_lists, output_lists;
   std::deque<std::vector<Value*>> writable_lists;
   std::deque<std::vector<Tensor>> saved_lists;
   std::deque<std::vector<const Tensor*>> grad_output_lists;
   std::deque<std::vector<Tensor*>> grad_input_lists;
-  std::deque<std::vector<Sum>> sum_lists;
+  std::deque<GradientSum> sums;
+  std::deque<std::vector<GradientSum*>> sum_lists;
   std::deque<std::vector<std::pair<Tensor*, const Value*>>> allocation_lists;
 
   /// Runs forward; inputs are bound.
@@ -86,7 +97,8 @@ struct Plan {
   void run_backward(RunState& state);
   void run_backward(RunState& state, std::vector<Parameter>& parameters,
                     std::span<ExecutionEvent* const> observers);
-  /// Makes `outputs` true for this run and carries out the updates.
+  /// Makes `outputs` true for this run and carries out the updates. The caller's inputs have been
+  /// read when it returns; other work of devices may be under way.
   void finish();
 
  private:

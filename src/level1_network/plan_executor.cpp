@@ -5,6 +5,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/level1_network/execution_trace.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "level1_network/compile.hpp"
 #include "level1_network/feed.hpp"
@@ -27,6 +28,11 @@ class PlanExecutor final : public GraphExecutor {
         state_.registries.push_back(&d5::framework(name).part<OperatorRegistry>());
       }
     }
+    for (const OperatorRegistry* registry : state_.frameworks()) {
+      if (!state_.framework_names.empty()) state_.framework_names += ',';
+      state_.framework_names += registry->framework();
+    }
+    if (options_.device != Device{}) network_.place(options_.device);
     state_.seed = options_.seed;
     state_.iteration_budget = options_.iteration_budget;
   }
@@ -72,6 +78,10 @@ class PlanExecutor final : public GraphExecutor {
         fmt::format("there is no gradient of input '{}': ask for it in "
                     "ExecutorOptions::input_gradients and run backpropagation",
                     printable(name)));
+  }
+
+  void synchronise() override {
+    for (auto& [device, stream] : state_.streams) stream->synchronise();
   }
 
   ValueMap state() const override { return {{"runs", Tensor::scalar(std::int64_t{state_.run})}}; }
@@ -126,6 +136,8 @@ class PlanExecutor final : public GraphExecutor {
   std::unique_ptr<Plan> make_plan(const ValueMap& inputs, std::string_view loss) {
     check_fed(network_, inputs);
     CompileRequest request{.graph = graph_, .updates = network_.updates()};
+    request.device = options_.device;
+    request.outputs = options_.outputs;
     for (const auto& [name, value] : inputs) request.fed.emplace_back(name, value.desc());
     for (const auto& [name, tensor] : graph_->initializers) {
       if (network_.is_parameter(name)) request.variables.insert(name);
@@ -159,6 +171,8 @@ class PlanExecutor final : public GraphExecutor {
     ++state_.run;
     state_.nested_runs = 0;
     events_.collect(observers_);
+    if (Trace::on()) [[unlikely]]
+      observers_.push_back(&trace_);
   }
 
   Network network_;
@@ -166,6 +180,7 @@ class PlanExecutor final : public GraphExecutor {
   std::string framework_;
   RunState state_;
   EventList events_;
+  ExecutionTrace trace_{*this};
   std::vector<ExecutionEvent*> observers_;
   std::shared_ptr<const onnx::Graph> graph_;
   std::uint64_t revision_ = 0;

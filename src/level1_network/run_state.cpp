@@ -3,23 +3,24 @@
 
 #include <fmt/format.h>
 
+#include "d5/core/device_memory.hpp"
 #include "d5/core/error.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/nested_graph.hpp"
 
 namespace d5 {
 
-std::unique_ptr<Operator> RunState::make(const onnx::Node& node) const {
-  std::string reasons;
-  for (const auto* list : {&registries, &candidates}) {
-    for (const OperatorRegistry* registry : *list) {
-      const Support support = registry->supports(node);
-      if (support) return registry->make(node);
-      reasons += fmt::format("{}{} does not support {}", reasons.empty() ? "" : "; ",
-                             registry->framework(), support.reason);
-    }
-  }
-  throw Unsupported(fmt::format("{}: {}", onnx::describe(node), reasons));
+std::vector<const OperatorRegistry*> RunState::frameworks() const {
+  std::vector<const OperatorRegistry*> result = registries;
+  result.insert(result.end(), candidates.begin(), candidates.end());
+  return result;
+}
+
+Stream& RunState::stream(Device device) {
+  if (device == Device{}) return host_stream();
+  auto& stream = streams[device];
+  if (!stream) stream = make_stream(device);
+  return *stream;
 }
 
 Tensor RunState::allocate(const TensorDesc& desc) const {

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/version.hpp"
-#include "level2_training/sha256.hpp"
 
 namespace d5 {
 namespace {
@@ -24,7 +24,9 @@ using nlohmann::json;
 constexpr std::size_t kPrefix = 8;                             // length of the header
 constexpr std::size_t kMostHeader = std::size_t{100'000'000};  // safetensors' own limit
 constexpr std::string_view kSumKey = "\"sha256\":\"";
-const std::string kNoSum(64, '0');  // stands for the sum while the sum is computed
+// Stands for the sum while the sum is computed.
+constexpr std::string_view kNoSum =
+    "0000000000000000000000000000000000000000000000000000000000000000";
 constexpr std::string_view kFormat = "d5 checkpoint";
 
 struct TypeName {
@@ -201,7 +203,7 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
   file.reserve(kPrefix + text.size() + offset);
   file += text;
   for (const auto& [name, value] : checkpoint.tensors) {
-    const Tensor& tensor = value.tensor();
+    const Tensor tensor = value.tensor().on_host();
     if (tensor.bytes() > 0) file.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
   }
   const std::size_t sum = file.find(kSumKey) + kSumKey.size();

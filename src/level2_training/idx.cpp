@@ -6,10 +6,10 @@
 #include <array>
 #include <filesystem>
 
+#include "core/gzip.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
-#include "level2_training/gzip.hpp"
 
 namespace d5::detail {
 namespace {

@@ -4,9 +4,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "d5/core/trace.hpp"
 #include "d5/level2_training/sampler.hpp"
 
 namespace d5 {
+
+void SamplerOptions::declare(OptionList& options) {
+  options.add("batch_size", batch_size, "samples in a batch", {.least = 1});
+  options.add("tail", tail, "the last batch, if it is shorter", {"keep", "drop"});
+  options.add("seed", seed, "of a random order");
+}
 
 IndexSampler::IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options)
     : dataset_(std::move(dataset)), options_(options) {
@@ -52,6 +59,7 @@ const Batch* IndexSampler::next() {
   const std::int64_t begin = index_ * options_.batch_size;
   const std::int64_t size = std::min(options_.batch_size, dataset_->size() - begin);
   Buffer& buffer = size == options_.batch_size || tail_.fields.empty() ? full_ : tail_;
+  const Span span("data", [&] { return "read " + dataset_->name(); });
   dataset_->read({order_.data() + begin, std::size_t(buffer.batch.size)}, buffer.fields);
   buffer.batch.epoch = epoch_;
   buffer.batch.index = index_++;

@@ -8,34 +8,22 @@
 #include <filesystem>
 #include <set>
 
+#include "core/sha256.hpp"
+#include "core/yaml_tree.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/carried_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
-#include "d5/level2_training/carried_file.hpp"
-#include "level2_training/sha256.hpp"
-#include "level2_training/yaml_tree.hpp"
 
 namespace d5 {
 namespace {
 
 using detail::YamlNode;
 
-/// The sections that a recipe has, and their keys; "*" where the part that is named there knows
-/// them.
-struct Section {
-  const char* name;
-  std::vector<std::string> keys;
-};
-const std::vector<Section>& sections() {
-  static const std::vector<Section> all{
-      {"dataset", {"name", "*"}},
-      {"model", {"name", "classes", "training", "loss", "logits", "label"}},
-      {"sampler", {"name", "batch_size", "tail"}},
-      {"optimizer", {"name", "*"}},
-      {"training", {"epochs", "most_batches", "seed", "test_batch_size"}},
-      {"metrics", {"*"}}};
-  return all;
-}
+/// What a recipe's parts may hold. What stands below them is known to the entry that is named
+/// there.
+constexpr std::array<const char*, 7> kSections{"dataset",     "model",    "sampler", "optimizer",
+                                               "distributed", "training", "metrics"};
 
 /// Throws NotFound if `name` is none of `known`.
 void expect_known(const std::string& file, int line, const std::string& kind,
@@ -77,22 +65,22 @@ void flatten(const std::string& file, const std::string& prefix, const YamlNode&
 
 void read_part(const std::string& file, const YamlNode& part, bool fixed,
                std::map<std::string, Recipe::Value, std::less<>>& into) {
-  std::vector<std::string> names;
-  for (const auto& section : sections()) names.emplace_back(section.name);
   for (const auto& [name, node] : part.entries) {
-    expect_known(file, node.line, "section", name, names);
+    expect_known(file, node.line, "section", name, {kSections.begin(), kSections.end()});
     expect_map(file, name, node);
-    const auto& keys = std::ranges::find(sections(), name, &Section::name)->keys;
     for (const auto& [key, child] : node.entries) {
-      if (keys.back() != "*") expect_known(file, child.line, "key of " + name, key, keys);
-      if (child.is_map != (name == "metrics")) {
+      if (name == "training" && child.is_map) {
         fail(file, child.line,
-             fmt::format("'{}.{}' {}", printable(name), printable(key),
-                         child.is_map ? "is a map, expected a value"
-                                      : "is a value, expected the metric's settings: {...}"));
+             fmt::format("'training.{}' is a map, expected a value", printable(key)));
+      }
+      if (name != "metrics") continue;
+      if (!child.is_map) {
+        fail(file, child.line,
+             fmt::format("'metrics.{}' is a value, expected the metric's settings: {{...}}",
+                         printable(key)));
       }
       // A metric without settings is a value of its own, so that it is known.
-      if (child.is_map) into.try_emplace(name + "." + key, Recipe::Value{"", fixed, child.line});
+      into.try_emplace(name + "." + key, Recipe::Value{"", fixed, child.line});
     }
     flatten(file, name, node, fixed, into);
   }
@@ -129,6 +117,13 @@ Recipe::Acceptable read_acceptable(const std::string& file, const std::string& m
 
 }  // namespace
 
+void TrainingOptions::declare(OptionList& options) {
+  options.add("epochs", epochs, "times that the training set is gone through", {.least = 0});
+  options.add("most_batches", most_batches, "of the whole run; 0: no limit", {.least = 0});
+  options.add("seed", seed, "of all random numbers");
+  options.add("test_batch_size", test_batch_size, "samples in a batch of a test run", {.least = 1});
+}
+
 Recipe Recipe::parse(const std::string& text, const std::string& file) {
   const YamlNode root = detail::parse_yaml(text, file);
   Recipe recipe;
@@ -157,6 +152,7 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
       fail(file, root.line, fmt::format("has no '{}' in its fixed or its mutable part", needed));
     }
   }
+  (void)recipe.training();
   return recipe;
 }
 
@@ -194,7 +190,21 @@ Settings Recipe::section(std::string_view section) const {
     below[it->first.substr(prefix.size())] = it->second.text;
     line = line == 0 ? it->second.line : std::min(line, it->second.line);
   }
-  return Settings(fmt::format("{}:{}: {}", printable(file_), line, section), std::move(below));
+  const std::string place =
+      line == 0 ? printable(file_) : fmt::format("{}:{}", printable(file_), line);
+  return Settings(fmt::format("{}: {}", place, section), std::move(below));
+}
+
+EntryChoice Recipe::choice(std::string_view section, std::string_view usual) const {
+  const Settings given = this->section(section);
+  const std::string name = given.text("name", usual);
+  Settings settings(fmt::format("{} {}", given.who(), printable(name)), given.values());
+  settings.take("name", "");
+  return {name, std::move(settings)};
+}
+
+TrainingOptions Recipe::training() const {
+  return read_options<TrainingOptions>(section("training"));
 }
 
 std::vector<std::string> Recipe::names_below(std::string_view section) const {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "d5/core/framework.hpp"
 #include "d5/core/metric.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
@@ -33,6 +34,12 @@ Registry<SamplerEntry>& samplers() {
 Registry<OptimizerEntry>& optimizers() {
   static Registry<OptimizerEntry> registry("optimizer", optimizer::register_all);
   return registry;
+}
+
+const OptimizerEntry& find_optimizer(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return optimizers().at(name);
+  return framework(name.substr(0, slash)).part<NativeOptimizers>().at(name.substr(slash + 1));
 }
 
 void detail::add_training_metrics(Registry<MetricEntry>& registry) {

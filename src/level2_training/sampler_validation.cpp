@@ -46,14 +46,15 @@ std::vector<std::vector<std::int64_t>> rest_of_epoch(Sampler& sampler) {
 }  // namespace
 
 std::vector<Measurement> test_sampler(const SamplerEntry& entry,
-                                      std::shared_ptr<const Dataset> data,
-                                      const SamplerOptions& options, std::int64_t epochs) {
+                                      std::shared_ptr<const Dataset> data, const Settings& settings,
+                                      std::int64_t epochs) {
   const std::string subject = fmt::format("sampler over {}", printable(data->name()));
   Measurement coverage =
       record(subject, "sampler_coverage", "1", Quantity::error, Statistic::Of::maximum);
   Measurement repeatability =
       record(subject, "sampler_repeatability", "1", Quantity::error, Statistic::Of::maximum);
-  const auto order = entry.make(numbers(data->size()), options);
+  const auto order = entry.make(numbers(data->size()), settings);
+  const auto options = read_shared_options<SamplerOptions>(settings);
   const std::int64_t may_be_left =
       options.tail == Tail::drop ? data->size() % options.batch_size : 0;
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
@@ -75,7 +76,7 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
                                     epoch, wrong, left, may_be_left);
     }
 
-    const auto again = entry.make(numbers(data->size()), options);
+    const auto again = entry.make(numbers(data->size()), settings);
     const std::int64_t middle = std::int64_t(batches.size()) / 2;
     again->seek(epoch, middle);
     const auto second_half = rest_of_epoch(*again);
@@ -102,7 +103,7 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
   DatasetBias bias;
   bool labelled = false;
   for (const auto& field : data->fields()) labelled |= field.name == "label";
-  const auto sampler = entry.make(data, options);
+  const auto sampler = entry.make(data, settings);
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
     sampler->reset(epoch);
     for (;;) {

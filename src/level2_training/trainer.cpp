@@ -5,12 +5,39 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
 #include "level2_training/scalar_loss.hpp"
 
 namespace d5 {
+namespace {
+
+const Batch* next_batch(Sampler& sampler) {
+  const Span span("data", "next batch");
+  return sampler.next();
+}
+
+/// Lets `interrupt` end the executor's runs while it lives.
+class WithinBatches {
+ public:
+  WithinBatches(GraphExecutor& executor, const Interrupt& interrupt)
+      : events_(executor.events()), event_(std::make_shared<ExecutionInterrupt>(interrupt)) {
+    events_.add(event_);
+  }
+  ~WithinBatches() { events_.remove(event_.get()); }
+  WithinBatches(const WithinBatches&) = delete;
+  WithinBatches& operator=(const WithinBatches&) = delete;
+
+ private:
+  EventList& events_;
+  std::shared_ptr<ExecutionInterrupt> event_;
+};
+
+}  // namespace
 
 Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options)
     : optimizer_(optimizer), train_(train), test_(test), options_(std::move(options)) {
@@ -27,22 +54,38 @@ bool Trainer::finished() const {
          std::ranges::any_of(listeners_, [](const auto* event) { return event->wants_stop(); });
 }
 
-void Trainer::run() {
+void Trainer::run(const Interrupt& interrupt) {
+  const Span span("training", "training");
   restore_metrics();
   events_.collect(listeners_);
   for (auto* event : listeners_) event->before_training(*this);
-  while (epoch_ < options_.epochs && !finished()) {
-    if (run_epoch() == Stop::yes) break;
+  interrupted_ = false;
+  interrupt_ = interrupt;
+  std::optional<WithinBatches> within_batches;
+  if (interrupt.possible() && options_.checkpoint.empty()) {
+    within_batches.emplace(optimizer_.executor(), interrupt);
   }
+  try {
+    while (epoch_ < options_.epochs && !finished()) {
+      if (run_epoch() == Stop::yes) break;
+    }
+  } catch (const Interrupted&) {
+    interrupted_ = true;
+    checkpoint();
+  }
+  interrupt_ = {};
   for (auto* event : listeners_) event->after_training(*this);
 }
 
 Trainer::Stop Trainer::run_epoch() {
+  Span span("training", "epoch");
+  span.argument("epoch", epoch_);
   train_.seek(epoch_, batch_);
   if (batch_ == 0) {
     for (auto* event : listeners_) event->before_epoch(*this, epoch_);
   }
-  while (const Batch* batch = next_batch()) {
+  interrupt_.check("training");
+  while (const Batch* batch = next_training_batch()) {
     run_batch(*batch);
     if (finished()) {
       // Saved as it stands, within the epoch: whoever resumes with a higher limit continues as if
@@ -50,6 +93,7 @@ Trainer::Stop Trainer::run_epoch() {
       checkpoint();
       break;
     }
+    interrupt_.check("training");
     if (step_ % options_.checkpoint_every == 0) checkpoint();
   }
   const Stop stop = batch_ < train_.batches() ? Stop::yes : Stop::no;
@@ -64,19 +108,23 @@ Trainer::Stop Trainer::run_epoch() {
   return stop;
 }
 
-const Batch* Trainer::next_batch() {
-  // The clock runs while the sampler works, and nobody else.
+const Batch* Trainer::next_training_batch() {
+  // The clock runs while the sampler works, and nobody else (a listening trace notes the span).
   const double begin = now_seconds();
-  const Batch* batch = train_.next();
+  const Batch* batch = next_batch(train_);
   batch_times_ = {.waiting_seconds = now_seconds() - begin};
   return batch;
 }
 
 void Trainer::run_batch(const Batch& batch) {
+  Span span("training", "batch");
+  span.argument("batch", batch.index);
+  span.argument("samples", batch.size);
   for (auto* event : listeners_) event->before_batch(*this, batch);
-  // The clock runs during the step alone: forward, backward and update.
+  // The clock runs during the step alone: forward, backward, update, and the wait for the device.
   const double begin = now_seconds();
   const ValueMap& outputs = optimizer_.step(batch);
+  optimizer_.executor().synchronise();
   batch_times_.step_seconds = now_seconds() - begin;
   const double loss = detail::scalar_loss(outputs, optimizer_.loss());
   if (!std::isfinite(loss)) {
@@ -89,6 +137,7 @@ void Trainer::run_batch(const Batch& batch) {
             ? ""
             : fmt::format(" (the last good state is in '{}')", printable(options_.checkpoint))));
   }
+  Trace::count("training", "loss", loss);
   ++step_;
   batch_ = batch.index + 1;
   for (auto* event : listeners_) event->after_batch(*this, batch, outputs);
@@ -113,11 +162,13 @@ GraphExecutor& Trainer::prepare_test() {
 
 void Trainer::test() {
   if (!test_) return;
+  const Span span("training", "test");
   events_.collect(listeners_);
   for (auto* event : listeners_) event->before_test(*this);
   test_->reset(0);
   GraphExecutor& executor = prepare_test();
-  while (const Batch* batch = test_->next()) {
+  while (const Batch* batch = next_batch(*test_)) {
+    interrupt_.check("test run");
     const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
     for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
   }
@@ -126,6 +177,7 @@ void Trainer::test() {
 
 void Trainer::checkpoint() {
   if (options_.checkpoint.empty() || saved_step_ == step_) return;
+  const Span span("training", "checkpoint");
   save_checkpoint(options_.checkpoint);
   saved_step_ = step_;
   for (auto* event : listeners_) event->after_checkpoint(*this, options_.checkpoint);

@@ -12,8 +12,16 @@
 namespace d5 {
 namespace {
 
-const std::string kParameter = "parameter/", kConstant = "constant/", kOptimizer = "optimizer/",
-                  kExecutor = "executor/", kMetric = "metric/";
+constexpr std::string_view kParameter = "parameter/", kConstant = "constant/",
+                           kOptimizer = "optimizer/", kExecutor = "executor/", kMetric = "metric/";
+
+std::string joined(std::string_view prefix, std::string_view name) {
+  return std::string(prefix).append(name);
+}
+
+std::string metric_prefix(const TrainingMetric& metric) {
+  return joined(kMetric, metric.name()) + "/";
+}
 
 /// Names of tensors that are no parameters but may change: running statistics.
 std::vector<std::string> constants(Network& network) {
@@ -27,7 +35,7 @@ std::vector<std::string> constants(Network& network) {
 }
 
 /// The entries of `tensors` that begin with `prefix`, without it.
-ValueMap below(const ValueMap& tensors, const std::string& prefix) {
+ValueMap below(const ValueMap& tensors, std::string_view prefix) {
   ValueMap result;
   for (auto it = tensors.lower_bound(prefix); it != tensors.end() && it->first.starts_with(prefix);
        ++it) {
@@ -43,20 +51,20 @@ void Trainer::save_checkpoint(const std::string& path) {
       .recipe = options_.recipe, .epoch = epoch_, .batch = batch_, .step = step_, .tensors = {}};
   Network& network = optimizer_.executor().network();
   for (const Parameter& parameter : network.parameters()) {
-    checkpoint.tensors[kParameter + parameter.name] = parameter.value;
+    checkpoint.tensors[joined(kParameter, parameter.name)] = parameter.value;
   }
   for (const std::string& name : constants(network)) {
-    checkpoint.tensors[kConstant + name] = network.fetch(name);
+    checkpoint.tensors[joined(kConstant, name)] = network.fetch(name);
   }
-  const auto add = [&](const std::string& prefix, const ValueMap& state) {
-    for (const auto& [name, value] : state) checkpoint.tensors[prefix + name] = value;
+  const auto add = [&](std::string_view prefix, const ValueMap& state) {
+    for (const auto& [name, value] : state) checkpoint.tensors[joined(prefix, name)] = value;
   };
   add(kOptimizer, optimizer_.state());
   add(kExecutor, optimizer_.executor().state());
   std::vector<TrainingMetric*> metrics;
   events_.collect(metrics);
   add(kMetric, metric_state_);
-  for (const auto* metric : metrics) add(kMetric + metric->name() + "/", metric->state());
+  for (const auto* metric : metrics) add(metric_prefix(*metric), metric->state());
   write_checkpoint(checkpoint, path);
 }
 
@@ -111,7 +119,7 @@ void Trainer::restore_metrics() {
     const std::string prefix = metric->name() + "/";
     const ValueMap state = below(metric_state_, prefix);
     if (!state.empty()) metric->restore(state);  // a metric that was added since begins here
-    for (const auto& [name, value] : state) metric_state_.erase(prefix + name);
+    for (const auto& [name, value] : state) metric_state_.erase(joined(prefix, name));
   }
 }
 

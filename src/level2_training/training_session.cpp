@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/sha256.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -15,38 +16,12 @@
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "level2_training/epoch_report.hpp"
-#include "level2_training/sha256.hpp"
 
 namespace d5 {
-namespace {
-
-std::int64_t positive(const Settings& settings, std::string_view name, std::int64_t fallback) {
-  const std::int64_t value = settings.integer(name, fallback);
-  if (value < 1) throw ValueError(fmt::format("{} is {}, expected 1 or more", name, value));
-  return value;
-}
-
-/// d5's own optimizer, or a framework's: "torch/adam".
-const OptimizerEntry& find_optimizer(const std::string& name) {
-  const std::size_t slash = name.find('/');
-  if (slash == std::string::npos) return optimizers().at(name);
-  return framework(name.substr(0, slash)).part<NativeOptimizers>().at(name.substr(slash + 1));
-}
-
-/// `settings` without its "name", which chose the part that they configure.
-Settings without_name(const Recipe& recipe, const std::string& section) {
-  auto values = recipe.section(section).values();
-  const std::string name = values.at("name");
-  values.erase("name");
-  return Settings(fmt::format("{}: {} {}", printable(recipe.file()), section, printable(name)),
-                  std::move(values));
-}
-
-}  // namespace
 
 TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options)
     : recipe_(recipe), options_(std::move(options)) {
-  seed_ = std::uint64_t(recipe_.section("training").integer("seed", 0));
+  training_ = recipe_.training();
   make_data();
   make_optimizer();
   make_trainer();
@@ -55,62 +30,54 @@ TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options)
 }
 
 void TrainingSession::make_data() {
-  const std::string name = recipe_.section("dataset").text("name", "");
-  Settings settings = without_name(recipe_, "dataset");
-  if (!options_.data.empty()) settings.set("data", options_.data);
-  data_ = datasets().at(name).open(settings);
+  EntryChoice dataset = recipe_.choice("dataset");
+  const DatasetEntry& opener = datasets().at(dataset.name);
+  if (!options_.data.empty()) dataset.settings.set("data", options_.data);
+  opener.offer(dataset.settings, "seed", training_.seed);
+  data_ = opener.make(dataset.settings);
 
-  const Settings sampling = recipe_.section("sampler");
-  const std::string tail = sampling.text("tail", "keep");
-  if (tail != "keep" && tail != "drop") {
-    throw ValueError(fmt::format("{}: sampler.tail is '{}', expected keep or drop",
-                                 printable(recipe_.file()), printable(tail)));
-  }
-  const SamplerOptions training{.batch_size = positive(sampling, "batch_size", 64),
-                                .tail = tail == "keep" ? Tail::keep : Tail::drop,
-                                .seed = seed_};
-  const SamplerEntry& entry = samplers().at(sampling.text("name", "shuffle"));
-  train_ = options_.make_train_sampler ? options_.make_train_sampler(entry, data_.train, training)
-                                       : entry.make(data_.train, training);
+  EntryChoice sampler = recipe_.choice("sampler", "shuffle");
+  const SamplerEntry& order = samplers().at(sampler.name);
+  order.offer(sampler.settings, "seed", training_.seed);
+  train_ = options_.make_train_sampler
+               ? options_.make_train_sampler(order, data_.train, sampler.settings)
+               : order.make(data_.train, sampler.settings);
   if (!data_.test) return;
-  test_ = samplers().at("ordered").make(
-      data_.test, {.batch_size = positive(recipe_.section("training"), "test_batch_size", 250)});
+  test_ = samplers().at("ordered").make(data_.test, {{"batch_size", training_.test_batch_size}});
 }
 
 void TrainingSession::make_optimizer() {
-  const Settings model = recipe_.section("model");
-  loss_ = model.text("loss", "loss");
-  logits_ = model.text("logits", "logits");
-  label_ = model.text("label", "label");
-  ModelOptions options{.seed = seed_,
-                       .classes = model.integer("classes", 0),
-                       .with_loss = true,
-                       .training = model.flag("training", false)};
-  const ModelEntry& entry = models().at(model.text("name", ""));
-  const ExecutorOptions execution{.frameworks = options_.frameworks, .seed = seed_};
-  auto executor = make_executor(entry.make(options), execution);
-  if (options.training) {
-    options.training = false;
-    test_executor_ = make_executor(entry.make(options), execution);
+  EntryChoice model = recipe_.choice("model");
+  const ModelEntry& builder = models().at(model.name);
+  // Names of the network's ends are the session's; the rest is the model's own.
+  loss_ = model.settings.take("loss", "loss");
+  logits_ = model.settings.take("logits", "logits");
+  label_ = model.settings.take("label", "label");
+  builder.offer(model.settings, "seed", training_.seed);
+  builder.offer(model.settings, "with_loss", true);
+  const ExecutorOptions execution{.frameworks = options_.frameworks, .seed = training_.seed};
+  std::shared_ptr<GraphExecutor> executor = make_executor(builder.make(model.settings), execution);
+  if (model.settings.flag("training", false)) {
+    model.settings.set("training", false);
+    test_executor_ = make_executor(builder.make(model.settings), execution);
   }
-  const std::string name = recipe_.section("optimizer").text("name", "");
-  optimizer_ =
-      find_optimizer(name).make(std::move(executor), loss_, without_name(recipe_, "optimizer"));
+  EntryChoice optimizer = recipe_.choice("optimizer");
+  const OptimizerEntry& rule = find_optimizer(optimizer.name);
+  rule.offer(optimizer.settings, "seed", training_.seed);
+  optimizer_ = rule.make(std::move(executor), loss_, optimizer.settings);
   if (options_.wrap_optimizer) optimizer_ = options_.wrap_optimizer(std::move(optimizer_));
 }
 
 void TrainingSession::make_trainer() {
-  const Settings training = recipe_.section("training");
   const std::string identity = detail::sha256(recipe_.checksum() + "\n" + options_.variant);
-  trainer_ =
-      std::make_unique<Trainer>(*optimizer_, *train_, test_.get(),
-                                TrainerOptions{.epochs = training.integer("epochs", 1),
-                                               .most_batches = training.integer("most_batches", 0),
-                                               .checkpoint = options_.checkpoint,
-                                               .checkpoint_every = options_.checkpoint_every,
-                                               .recipe = identity});
+  trainer_ = std::make_unique<Trainer>(*optimizer_, *train_, test_.get(),
+                                       TrainerOptions{.epochs = training_.epochs,
+                                                      .most_batches = training_.most_batches,
+                                                      .checkpoint = options_.checkpoint,
+                                                      .checkpoint_every = options_.checkpoint_every,
+                                                      .recipe = identity});
   for (const auto& observer : options_.observers) trainer_->events().add(observer);
-  if (test_executor_) trainer_->test_with(std::move(test_executor_));
+  if (test_executor_) trainer_->test_with(test_executor_);
 }
 
 void TrainingSession::make_metrics() {
@@ -135,19 +102,18 @@ MetricChoice TrainingSession::choice_of(const std::string& metric) const {
   const MetricEntry& entry = metrics().at(metric);
   Settings settings(fmt::format("{}: metric {}", printable(recipe_.file()), metric),
                     recipe_.section("metrics." + metric).values());
-  for (const auto& [key, value] : {std::pair{"logits", logits_}, {"label", label_}}) {
-    if (entry.has_option(key) && !settings.has(key)) settings.set(key, value);
-  }
+  entry.offer(settings, "logits", logits_);
+  entry.offer(settings, "label", label_);
   return {metric, std::move(settings)};
 }
 
-std::vector<Measurement> TrainingSession::run() {
+std::vector<Measurement> TrainingSession::run(const Interrupt& interrupt) {
   if (options_.say) {
     options_.say(fmt::format("{}: {}, {} batches an epoch", printable(recipe_.name()),
                              data_.train->description(), train_->batches()));
   }
   Subject subject{.record = record(),
-                  .run = [this] { train(); },
+                  .run = [&] { train(interrupt); },
                   .events = {&trainer_->events()},
                   .life = Subject::Life::once};
   std::vector<MetricChoice> choices;
@@ -158,10 +124,10 @@ std::vector<Measurement> TrainingSession::run() {
       subject.events.push_back(&optimizer_->executor().events());
     }
   }
-  auto results = measure({subject}, choices, {.interrupt = options_.interrupt});
+  auto results = measure({subject}, choices, {.interrupt = interrupt});
   for (Measurement& result : results) {
     result.conditions["steps"] = std::to_string(trainer_->step());
-    if (options_.interrupt.due()) continue;  // what was not finished cannot be judged
+    if (trainer_->interrupted()) continue;  // what is accepted is so at the end
     for (const auto& acceptable : recipe_.acceptable()) {
       if (acceptable.metric == result.metric) judge(result, acceptable);
     }
@@ -170,13 +136,13 @@ std::vector<Measurement> TrainingSession::run() {
 }
 
 /// The run itself. What is said of an epoch comes after the metrics have seen it.
-void TrainingSession::train() {
+void TrainingSession::train(const Interrupt& interrupt) {
   std::shared_ptr<Event> report;
   if (options_.say) report = std::make_shared<detail::EpochReport>(options_.say, metrics_);
   EventList& events = trainer_->events();
   if (report) events.add(report);
   try {
-    trainer_->run();
+    trainer_->run(interrupt);
   } catch (const std::exception& error) {
     if (options_.say) options_.say(error.what());
     events.remove(report.get());
@@ -193,7 +159,7 @@ Measurement TrainingSession::record() const {
   result.framework = fmt::format("{}", fmt::join(options_.frameworks, ","));
   result.framework_version = framework(options_.frameworks.front()).version();
   result.conditions["dataset"] = data_.train->description();
-  result.conditions["seed"] = std::to_string(seed_);
+  result.conditions["seed"] = std::to_string(training_.seed);
   for (const char* key : {"model.name", "optimizer.name", "sampler.batch_size"}) {
     const auto value = recipe_.values().find(key);
     if (value != recipe_.values().end()) result.conditions[key] = value->second.text;
@@ -225,10 +191,10 @@ void judge(Measurement& result, const Recipe::Acceptable& acceptable) {
   result.reason = fmt::format("{} is not accepted: {} is", value, wanted);
 }
 
-RecipeRun run_recipe(const Recipe& recipe, SessionOptions options) {
+RecipeRun run_recipe(const Recipe& recipe, SessionOptions options, const Interrupt& interrupt) {
   TrainingSession session(recipe, std::move(options));
   RecipeRun run;
-  run.results.measurements = session.run();
+  run.results.measurements = session.run(interrupt);
   run.results.environment = environment();
   run.accepted = std::ranges::none_of(run.results.measurements, [](const Measurement& result) {
     return result.status == Status::failed;

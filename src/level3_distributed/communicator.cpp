@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/level3_distributed/communication_event.hpp"
+#include "level3_distributed/traced_request.hpp"
 
 namespace d5 {
 namespace {
@@ -16,6 +18,12 @@ constexpr int kLargestTag = 32767;
 
 std::int64_t bytes_of(const Tensor& tensor) { return static_cast<std::int64_t>(tensor.bytes()); }
 
+std::unique_ptr<Request> traced(const char* call, std::unique_ptr<Request> request) {
+  if (!Trace::on()) [[likely]]
+    return request;
+  return std::make_unique<detail::TracedRequest>(call, std::move(request));
+}
+
 }  // namespace
 
 template <class Work>
@@ -23,6 +31,9 @@ auto Communicator::call(std::string_view name, std::int64_t sent, std::int64_t r
                         const Work& work) {
   if (size() == 1) sent = received = 0;
   traffic_.add(name, sent, received);
+  Span span("communication", name);
+  span.argument("bytes_sent", sent);
+  span.argument("bytes_received", received);
   if (events_.empty()) [[likely]]
     return work();
 
@@ -47,7 +58,7 @@ void Communicator::all_reduce(Tensor& data, Reduction reduction) {
 std::unique_ptr<Request> Communicator::start_all_reduce(Tensor& data, Reduction reduction) {
   check_data("all_reduce", data);
   return call("all_reduce", bytes_of(data), bytes_of(data),
-              [&] { return do_start_all_reduce(data, reduction); });
+              [&] { return traced("all_reduce", do_start_all_reduce(data, reduction)); });
 }
 
 void Communicator::broadcast(Tensor& data, int root) {
@@ -75,13 +86,15 @@ void Communicator::reduce_scatter(const Tensor& all, Tensor& mine, Reduction red
 std::unique_ptr<Request> Communicator::start_send(const Tensor& data, int to, int tag) {
   check_data("send", data);
   check_peer("send", to, tag);
-  return call("send", bytes_of(data), 0, [&] { return do_start_send(data, to, tag); });
+  return call("send", bytes_of(data), 0,
+              [&] { return traced("send", do_start_send(data, to, tag)); });
 }
 
 std::unique_ptr<Request> Communicator::start_receive(Tensor& data, int from, int tag) {
   check_data("receive", data);
   check_peer("receive", from, tag);
-  return call("receive", 0, bytes_of(data), [&] { return do_start_receive(data, from, tag); });
+  return call("receive", 0, bytes_of(data),
+              [&] { return traced("receive", do_start_receive(data, from, tag)); });
 }
 
 void Communicator::send(const Tensor& data, int to, int tag) { start_send(data, to, tag)->wait(); }

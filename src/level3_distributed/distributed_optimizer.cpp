@@ -6,7 +6,7 @@ namespace distributed_optimizer {
 void register_all(Registry<DistributedOptimizerEntry>& registry);
 }
 
-DistributedOptimizer::DistributedOptimizer(std::unique_ptr<ThreeStepOptimizer> optimizer,
+DistributedOptimizer::DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                                            std::shared_ptr<Communicator> communicator)
     : optimizer_(std::move(optimizer)), communicator_(std::move(communicator)) {}
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 
 namespace d5 {
 namespace {
@@ -28,24 +29,24 @@ class SampleNumbers final : public Dataset {
   std::vector<Field> fields_{{kNumber, {DType::int64, {}}}};
 };
 
-SamplerOptions global(SamplerOptions options, int ranks) {
-  options.batch_size *= ranks;
-  return options;
-}
-
 }  // namespace
 
 DistributedSampler::DistributedSampler(std::shared_ptr<const Dataset> dataset,
-                                       const SamplerEntry& order, const SamplerOptions& options,
+                                       const SamplerEntry& order, const Settings& settings,
                                        int rank, int ranks)
-    : dataset_(std::move(dataset)), options_(options), rank_(rank), ranks_(ranks) {
+    : dataset_(std::move(dataset)),
+      options_(read_shared_options<SamplerOptions>(settings)),
+      rank_(rank),
+      ranks_(ranks) {
   if (ranks < 1 || rank < 0 || rank >= ranks) {
     throw ValueError(
         fmt::format("DistributedSampler: rank {} of {}; ranks count from 0", rank, ranks));
   }
-  order_ = order.make(std::make_shared<SampleNumbers>(dataset_->size()), global(options, ranks));
+  Settings of_all = settings;
+  of_all.set("batch_size", options_.batch_size * ranks);
+  order_ = order.make(std::make_shared<SampleNumbers>(dataset_->size()), of_all);
   for (const auto& field : dataset_->fields()) {
-    std::vector<std::int64_t> dims{options.batch_size};
+    std::vector<std::int64_t> dims{options_.batch_size};
     dims.insert(dims.end(), field.desc.shape.begin(), field.desc.shape.end());
     buffers_.push_back(Tensor::empty(field.desc.dtype, Shape(dims)));
   }
@@ -66,6 +67,7 @@ const Batch* DistributedSampler::next() {
   std::vector<Tensor> parts;
   for (const auto& buffer : buffers_) parts.push_back(buffer.slice(0, size));
   const auto numbers = whole->values.find(kNumber)->second.tensor().span<std::int64_t>();
+  const Span span("data", [&] { return "read " + dataset_->name(); });
   dataset_->read(numbers.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(size)),
                  parts);
   for (std::size_t f = 0; f < parts.size(); ++f) {

@@ -17,34 +17,32 @@
 namespace d5 {
 namespace {
 
-std::unique_ptr<Optimizer> wrap(std::unique_ptr<Optimizer> optimizer,
-                                const DistributedOptions& options,
+std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
+                                const EntryChoice& scheme,
                                 const std::shared_ptr<Communicator>& ranks) {
-  auto* three_step = dynamic_cast<ThreeStepOptimizer*>(optimizer.get());
+  auto three_step = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
   if (!three_step) {
     throw Unsupported(
         "this optimizer cannot be distributed: it is no ThreeStepOptimizer (a framework's own is "
         "not); choose one of 'd5 list optimizers'");
   }
-  (void)optimizer.release();
-  const Settings settings("distributed optimizer " + options.scheme,
-                          {{"all_reduce", options.all_reduce},
-                           {"bucket_bytes", fmt::format("{}", options.bucket_bytes)}});
   return distributed_optimizers()
-      .at(options.scheme)
-      .make(std::unique_ptr<ThreeStepOptimizer>(three_step), ranks, settings);
+      .at(scheme.name)
+      .make(std::move(three_step), ranks, scheme.settings);
 }
 
-SamplerOptions of_one_rank(SamplerOptions sampling, const DistributedOptions& options, int ranks) {
+Settings of_one_rank(const Settings& sampling, const DistributedOptions& options, int ranks) {
+  const std::int64_t batch_size = read_shared_options<SamplerOptions>(sampling).batch_size;
   if (options.scaling == "weak") return sampling;
-  if (sampling.batch_size % ranks != 0) {
+  if (batch_size % ranks != 0) {
     throw ValueError(
         fmt::format("a batch of {} cannot be shared by {} ranks; change the batch size, "
                     "or use --scaling weak",
-                    sampling.batch_size, ranks));
+                    batch_size, ranks));
   }
-  sampling.batch_size /= ranks;
-  return sampling;
+  Settings mine = sampling;
+  mine.set("batch_size", batch_size / ranks);
+  return mine;
 }
 
 /// Whether training came to an end that the other ranks do not share, such as a NaN loss here.
@@ -55,6 +53,21 @@ bool ended_alone(const std::vector<Measurement>& results) {
 
 }  // namespace
 
+DistributedOptions distributed_options(const Recipe& recipe, const DistributedChanges& changes) {
+  DistributedOptions options{recipe.choice("distributed", "consistent_decentralized")};
+  Settings& settings = options.scheme.settings;
+  options.scaling = settings.take("scaling", options.scaling);
+  if (!changes.scaling.empty()) options.scaling = changes.scaling;
+  if (options.scaling != "strong" && options.scaling != "weak") {
+    throw ValueError(fmt::format("{}: scaling is '{}', expected strong or weak", settings.who(),
+                                 printable(options.scaling)));
+  }
+  if (!changes.scheme.empty()) options.scheme.name = changes.scheme;
+  if (!changes.all_reduce.empty()) settings.set("all_reduce", changes.all_reduce);
+  if (!changes.bucket_bytes.empty()) settings.set("bucket_bytes", changes.bucket_bytes);
+  return options;
+}
+
 void distribute(SessionOptions& session, const DistributedOptions& options,
                 const std::shared_ptr<Communicator>& ranks) {
   if (ranks->size() == 1) return;
@@ -64,13 +77,13 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
   }
   session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
   session.make_train_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
-                                   const SamplerOptions& sampling) {
-    return std::make_unique<DistributedSampler>(std::move(data), entry,
+                                   const Settings& sampling) {
+    return std::make_shared<DistributedSampler>(std::move(data), entry,
                                                 of_one_rank(sampling, options, ranks->size()),
                                                 ranks->rank(), ranks->size());
   };
-  session.wrap_optimizer = [=](std::unique_ptr<Optimizer> optimizer) {
-    return wrap(std::move(optimizer), options, ranks);
+  session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
+    return wrap(optimizer, options.scheme, ranks);
   };
 }
 
@@ -86,15 +99,16 @@ void share_threads() {
 
 std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
                                const DistributedOptions& options,
-                               const std::shared_ptr<Communicator>& ranks) {
-  if (ranks->size() == 1) return TrainingSession(recipe, std::move(session)).run();
+                               const std::shared_ptr<Communicator>& ranks,
+                               const Interrupt& interrupt) {
+  if (ranks->size() == 1) return TrainingSession(recipe, std::move(session)).run(interrupt);
   std::erase_if(session.metrics,
                 [](const auto& metric) { return metric.name() == "communication_volume"; });
   session.metrics.emplace_back([ranks] { return std::make_shared<CommunicationVolume>(ranks); });
   distribute(session, options, ranks);
   TrainingSession training(recipe, std::move(session));
   auto results = training.run();
-  if (ended_alone(results)) return results;
+  if (ended_alone(results)) throw NumericError(results.front().reason);
   for (auto& result : results) {
     result.level = "distributed";
     result.conditions["ranks"] = fmt::format("{}", ranks->size());

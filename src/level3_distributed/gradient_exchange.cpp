@@ -16,7 +16,7 @@ void scale(Tensor& data, double factor) {
 }  // namespace
 
 GradientExchange::GradientExchange(Communicator& communicator,
-                                   std::unique_ptr<AllReduce> all_reduce, std::size_t bucket_bytes)
+                                   std::shared_ptr<AllReduce> all_reduce, std::size_t bucket_bytes)
     : communicator_(communicator),
       all_reduce_(std::move(all_reduce)),
       bucket_bytes_(bucket_bytes) {}
@@ -41,8 +41,9 @@ void GradientExchange::begin(Network& network, double weight) {
   active_ = true;
 }
 
-void GradientExchange::gradient_ready(Parameter&, std::size_t index) {
+void GradientExchange::gradient_ready(Parameter&, std::size_t index, Stream& stream) {
   if (!active_) return;
+  (void)stream;  // all-reduces take the host's memory, where a gradient is final at once
   --missing_[bucket_of_[index]];
   while (started_ < buckets_.size() && missing_[started_] == 0) start_next();
   // Nothing else moves those under way on while this thread computes.

@@ -16,12 +16,12 @@ namespace d5::detail {
 class GradientExchange final : public ExecutionEvent {
  public:
   /// `bucket_bytes` is the least size of a bucket.
-  GradientExchange(Communicator& communicator, std::unique_ptr<AllReduce> all_reduce,
+  GradientExchange(Communicator& communicator, std::shared_ptr<AllReduce> all_reduce,
                    std::size_t bucket_bytes);
 
   /// Before backpropagation. Each gradient is multiplied by `weight` before it is sent.
   void begin(Network& network, double weight);
-  void gradient_ready(Parameter& parameter, std::size_t index) override;
+  void gradient_ready(Parameter& parameter, std::size_t index, Stream& stream) override;
   /// After backpropagation: starts what nothing announced, because the loss does not depend on it.
   void start_rest();
   /// Waits for bucket `i`: its gradients are then the weighted sums, the same bits on every rank.
@@ -33,7 +33,7 @@ class GradientExchange final : public ExecutionEvent {
   void start_next();
 
   Communicator& communicator_;
-  std::unique_ptr<AllReduce> all_reduce_;
+  std::shared_ptr<AllReduce> all_reduce_;
   std::size_t bucket_bytes_;
   double weight_ = 1;
   bool active_ = false;  // a run that is no step of training is none of our business

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
+#include "d5/level2_training/checkpoint.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "tests/apps/program_run.hpp"
 
@@ -60,6 +65,45 @@ TEST_CASE("training tells every batch's loss, and continues from a checkpoint to
   CHECK(find(whole, "test_accuracy").samples.back() == find(rest, "test_accuracy").samples.back());
 }
 
+TEST_CASE("Ctrl-C ends training, which prints and keeps what it measured, and can go on") {
+  const TemporaryFolder folder;
+  const std::string checkpoint = folder / "run.ckpt", out = folder / "results.json";
+  const std::string command = std::string("exec ") + D5_PROGRAM +
+                              " train mnist-lenet-quick --quiet --set training.epochs=1000 "
+                              "--checkpoint-every 1 --checkpoint " +
+                              checkpoint + " --out " + out + " >" + (folder / "printed");
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  // Its first checkpoint shows that it trains.
+  using namespace std::chrono_literals;
+  for (int i = 0; i < 3000 && !std::filesystem::exists(checkpoint); ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  kill(child, SIGINT);
+  int status = -1;
+  // A thousand epochs would take half an hour.
+  for (int i = 0; i < 3000 && waitpid(child, &status, WNOHANG) == 0; ++i) {
+    std::this_thread::sleep_for(10ms);
+  }
+  const bool ended = status != -1;
+  if (!ended) kill(child, SIGKILL);
+  REQUIRE(ended);
+  CHECK(WIFEXITED(status));
+  CHECK_THAT(testing::content_of(folder / "printed"),
+             Contains("mistrusted: mnist-lenet-quick reference loss: interrupted"));
+  const Results results = read_results(out);
+  const Measurement& loss = find(results, "loss");
+  CHECK(loss.status == Status::mistrusted);
+  CHECK(loss.reason == "interrupted");
+  CHECK_FALSE(loss.samples.empty());
+  CHECK(find(results, "test_accuracy").status != Status::failed);
+  const auto step = static_cast<std::size_t>(read_checkpoint(checkpoint).step);
+  CHECK(step == loss.samples.size());
+}
+
 TEST_CASE("two ranks train as one does, and tell their traffic") {
   if (!transport().present) return;
   const TemporaryFolder folder;
@@ -104,4 +148,20 @@ TEST_CASE("ranks that cannot share a batch are told so") {
   const auto run = run_d5("train mnist-lenet-quick --set sampler.batch_size=31 --quiet", kMpirun);
   CHECK(run.status == 2);
   CHECK_THAT(run.err, Contains("31") && Contains("--scaling weak"));
+}
+
+TEST_CASE("a recipe says how ranks work together, and the command line may change it") {
+  const TemporaryFolder folder;
+  write_recipe(folder / "recipe.yaml");
+  const std::string text = testing::content_of(folder / "recipe.yaml");
+  const auto with = [&](const std::string& section) {
+    testing::write(folder / "recipe.yaml", text + "  distributed: {" + section + "}\n");
+    return "train " + (folder / "recipe.yaml") + " --quiet";
+  };
+  CHECK(run_d5(with("all_reduce: ring, bucket_bytes: 4096"), kMpirun).status == 0);
+  const auto misspelt = run_d5(with("bucket_byte: 4096"), kMpirun);
+  CHECK(misspelt.status != 0);
+  CHECK_THAT(misspelt.err, Contains("recipe.yaml:9") && Contains("did you mean bucket_bytes?"));
+  CHECK_THAT(run_d5(with("all_reduce: rings"), kMpirun).err, Contains("did you mean ring?"));
+  CHECK(run_d5(with("all_reduce: rings") + " --all-reduce ring", kMpirun).status == 0);
 }

@@ -46,6 +46,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"op check 'Relu 2' --framework refrence", "did you mean reference"},
       {"net show lenet --framework reference+trch", "trch"},
       {"op check 'Relu 2' --load /no/such/library.so", "/no/such/library.so"},
+      {"op check 'Relu 2' --trace /no/such/folder/trace.json", "/no/such/folder/trace.json"},
       {"train no-such-recipe", "no-such-recipe"},
       {"train mnist-lenet-quick --set training.epochz=1", "epochs"},
       {"train mnist-lenet-quick --set model.name=alexnet", "fixed"},
@@ -74,6 +75,21 @@ TEST_CASE("env names the processor, the absent devices and why, as text and as J
   const auto json = nlohmann::json::parse(run_d5("env --format json").out);
   CHECK(json.at("environment").at("cores").get<int>() >= 1);
   CHECK(json.at("measurements").empty());
+}
+
+TEST_CASE("list shows an entry's options with types, defaults and ranges") {
+  const auto adam = run_d5("list optimizers adam");
+  CHECK(adam.status == 0);
+  CHECK_THAT(adam.out, Contains("adam: Adam (Kingma and Ba, 2015)") && Contains("learning_rate") &&
+                           Contains("0.001") && Contains(">= 0, < 1"));
+  CHECK_THAT(run_d5("list samplers shuffle").out, Contains("keep|drop"));
+  CHECK_THAT(run_d5("list distributed-optimizers consistent_decentralized").out,
+             Contains("all_reduce") && Contains("all-reduce") && Contains("mpi"));
+  CHECK_THAT(run_d5("list all-reduces ring").out, Contains("no options"));
+  const auto rows = nlohmann::json::parse(run_d5("list datasets mnist --format json").out);
+  CHECK(rows.at(0).at("option") == "data");
+  CHECK(run_d5("list optimizers adams").status == 2);
+  CHECK_THAT(run_d5("list operators Relu").err, Contains("'d5 list operators'"));
 }
 
 TEST_CASE("list shows every kind, and each kind's entries") {

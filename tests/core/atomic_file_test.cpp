@@ -64,6 +64,20 @@ TEST_CASE("a place that cannot be written is an error with the system's reason")
   CHECK(folder.files() == 0);
 }
 
+TEST_CASE("whether a place can be written is known before, and nothing is left there") {
+  const Folder folder;
+  CHECK_THROWS_WITH(check_writable(folder.path / "no" / "a"),
+                    Catch::Contains("No such file or directory"));
+  CHECK_THROWS_WITH(check_writable(folder.path), Catch::Contains("Is a directory"));
+  check_writable(folder.path / "a");
+  CHECK(folder.files() == 0);
+  write_file(folder.path / "a", "old");
+  check_writable(folder.path / "a");
+  check_writable("/dev/null");
+  CHECK(read_file(folder.path / "a") == "old");
+  CHECK(folder.files() == 1);
+}
+
 TEST_CASE("a device is written, not replaced") {
   CHECK_THROWS_WITH(write_file("/dev/full", "x"), Catch::Contains("No space left on device"));
   write_file("/dev/null", "x");

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files, format.
+"""Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files, no
+static initialisers, format.
 
-usage: check_house.py SOURCE_DIR {arrow,umbrellas,headers,names,readme,format} [COMPILER FLAGS...]
+usage: check_house.py SOURCE_DIR {arrow,umbrellas,headers,names,initialisers,readme,format} [COMPILER FLAGS...]
 Prints each breach as file:line: message; exit status 1 if there is any, 4 if a tool is not installed.
 """
 
@@ -84,6 +85,18 @@ def names(root):
                 yield f"{file}:1: the first line is not the SPDX line"
 
 
+def initialisers(root):
+    """No object of src/ is constructed before main: a linker may drop it, and its order is anyone's."""
+    made = re.compile(r"^(?:static |inline )*const (?:std::)?\w+(?:<.*>)? \w+ *(?:=|\{|;|\(.*\);)", re.M)
+    simple = re.compile(r"const (?:bool|char|int|double|float|auto|(?:std::)?u?int\d+_t|(?:std::)?size_t) ")
+    for file in sources(root / "src", ".hpp", ".cpp"):
+        text = file.read_text()
+        for match in made.finditer(text):
+            if not simple.search(match.group()):
+                line = text.count("\n", 0, match.start()) + 1
+                yield f"{file}:{line}: is constructed before main; make it constexpr, or a function's static"
+
+
 def readme(root):
     """Every complete program in the README is an example, which is built and run as a test."""
     examples = "".join(p.read_text() for p in sources(root / "examples", ".cpp", ".py"))
@@ -116,7 +129,8 @@ def formatted(root):
 
 def main():
     root, check, *compiler = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
-    checks = {"arrow": arrow, "umbrellas": umbrellas, "names": names, "readme": readme, "format": formatted,
+    checks = {"arrow": arrow, "umbrellas": umbrellas, "names": names, "initialisers": initialisers,
+              "readme": readme, "format": formatted,
               "headers": lambda r: headers(r, compiler)}
     breaches = list(checks[check](root))
     print("\n".join(breaches) or f"{check}: in order")

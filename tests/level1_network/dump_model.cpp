@@ -85,7 +85,7 @@ int main(int argc, char** argv) try {
   const std::string folder = argv[3];
   const std::int64_t batch = std::stoll(argv[2]);
   std::filesystem::create_directories(folder);
-  d5::Network network = d5::models().at(argv[1]).make({.seed = 3, .with_loss = true});
+  d5::Network network = d5::models().at(argv[1]).make({{"seed", 3}, {"with_loss", true}});
   d5::Tensor label = d5::Tensor::empty(d5::DType::int64, {batch});
   for (std::int64_t i = 0; i < batch; ++i) label.data<std::int64_t>()[i] = i % 10;
   d5::ValueMap inputs = {{"image", random_image(network, batch)}, {"label", label}};

@@ -28,7 +28,7 @@ TEST_CASE("built-in networks have as many parameters as their papers and torchvi
 
 TEST_CASE("the same seed gives the same weights, another seed others") {
   const auto first = [](std::uint64_t seed) {
-    d5::Network network = d5::models().at("lenet").make({.seed = seed});
+    d5::Network network = d5::models().at("lenet").make({{"seed", seed}});
     return network.parameter("conv1.weight").value.span<float>()[0];
   };
   CHECK(first(1) == first(1));
@@ -36,7 +36,7 @@ TEST_CASE("the same seed gives the same weights, another seed others") {
 }
 
 TEST_CASE("a network for another number of classes answers with as many logits") {
-  auto executor = d5::make_executor(d5::models().at("lenet").make({.classes = 3}));
+  auto executor = d5::make_executor(d5::models().at("lenet").make({{"classes", 3}}));
   const auto& outputs =
       executor->inference({{"image", d5::Tensor::zeros(d5::DType::float32, {2, 1, 28, 28})}});
   CHECK(outputs.at("logits").tensor().shape() == d5::Shape{2, 3});

@@ -39,8 +39,8 @@ void put(const std::string& path, const std::string& content) {
 struct Run {
   explicit Run(TrainerOptions options, const std::string& name = "adam", float dropped = 0)
       : optimizer(test::points_optimizer(name, {}, dropped)),
-        train(samplers().at("shuffle").make(test::points(40), {.batch_size = 6, .seed = 5})),
-        test(samplers().at("ordered").make(test::points(30, 2), {.batch_size = 30})),
+        train(samplers().at("shuffle").make(test::points(40), {{"batch_size", 6}, {"seed", 5}})),
+        test(samplers().at("ordered").make(test::points(30, 2), {{"batch_size", 30}})),
         trainer(*optimizer, *train, test.get(), std::move(options)) {
     for (const std::shared_ptr<Event>& event : std::vector<std::shared_ptr<Event>>{
              loss, accuracy, std::make_shared<TimeToAccuracy>(0.5)}) {
@@ -49,8 +49,8 @@ struct Run {
   }
   std::shared_ptr<LossCurve> loss = std::make_shared<LossCurve>();
   std::shared_ptr<TrainingAccuracy> accuracy = std::make_shared<TrainingAccuracy>();
-  std::unique_ptr<Optimizer> optimizer;
-  std::unique_ptr<Sampler> train, test;
+  std::shared_ptr<Optimizer> optimizer;
+  std::shared_ptr<Sampler> train, test;
   Trainer trainer;
 };
 
@@ -133,6 +133,39 @@ TEST_CASE("a resumed run ends with the bits of one that was never interrupted") 
       Run second({.epochs = 3}, name);
       second.trainer.resume(folder.file("c"));
       CHECK(second.trainer.step() == interrupted_after);
+      second.trainer.run();
+      CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
+      CHECK(second.loss->samples() == whole.loss->samples());
+      CHECK(second.accuracy->samples() == whole.accuracy->samples());
+    }
+  }
+}
+
+TEST_CASE("a run that was interrupted leaves a checkpoint, and goes on to the same bits") {
+  struct Stopper final : TrainingEvent {
+    std::stop_source stop;
+    std::int64_t batch = 0;
+    void before_batch(Trainer& trainer, const Batch&) override {
+      if (trainer.step() == batch) stop.request_stop();
+    }
+  };
+  const Folder folder;
+  for (const float dropped : {0.0f, 0.5f}) {
+    Run whole({.epochs = 3}, "adam", dropped);
+    whole.trainer.run();
+    for (const std::int64_t batch : {0, 4, 6, 15}) {
+      CAPTURE(dropped, batch);
+      Run first({.epochs = 3, .checkpoint = folder.file("c")}, "adam", dropped);
+      const auto stopper = std::make_shared<Stopper>();
+      stopper->batch = batch;
+      first.trainer.events().add(stopper);
+      first.trainer.run({.token = stopper->stop.get_token()});
+      // With a checkpoint the batch is finished first: its state is whole.
+      CHECK(first.trainer.interrupted());
+      CHECK(first.trainer.step() == batch + 1);
+      Run second({.epochs = 3}, "adam", dropped);
+      second.trainer.resume(folder.file("c"));
+      CHECK(second.trainer.step() == batch + 1);
       second.trainer.run();
       CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
       CHECK(second.loss->samples() == whole.loss->samples());

@@ -63,7 +63,7 @@ class Folder {
   [[nodiscard]] DatasetPair open(
       std::map<std::string, std::string, std::less<>> settings = {}) const {
     settings["data"] = path_.string();
-    return datasets().at("mnist").open(Settings("dataset mnist", settings));
+    return datasets().at("mnist").make(Settings("", settings));
   }
 
  private:
@@ -191,7 +191,7 @@ TEST_CASE("a missing file or folder and a misspelt setting name themselves") {
 }
 
 TEST_CASE("the carried sample is real MNIST and says that it is a sample") {
-  const auto pair = datasets().at("mnist").open(Settings("mnist", {{"subset", "sample"}}));
+  const auto pair = datasets().at("mnist").make({{"subset", "sample"}});
   CHECK(pair.train->size() == 6000);
   CHECK(pair.test->size() == 1000);
   CHECK_THAT(pair.train->description(), Catch::Contains("sample"));
@@ -207,7 +207,7 @@ TEST_CASE("the whole set has the mean and deviation that it is normalised by") {
     WARN("skipped: D5_DATA_DIR is not set");
     return;
   }
-  const auto pair = datasets().at("mnist").open(Settings("mnist", {{"subset", "whole"}}));
+  const auto pair = datasets().at("mnist").make({{"subset", "whole"}});
   REQUIRE(pair.train->size() == 60000);
   REQUIRE(pair.test->size() == 10000);
   double sum = 0, squares = 0;

@@ -12,7 +12,7 @@ using namespace d5;
 namespace {
 
 /// One parameter w of two elements, {1, -2}, and a gradient for every step.
-std::unique_ptr<Optimizer> optimizer(const std::string& name,
+std::shared_ptr<Optimizer> optimizer(const std::string& name,
                                      std::map<std::string, std::string, std::less<>> settings,
                                      std::vector<std::array<double, 2>> gradients) {
   auto executor = std::make_unique<test::ScriptedExecutor>(

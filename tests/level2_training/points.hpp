@@ -62,7 +62,7 @@ inline Network points_network(std::uint64_t seed = 1, float dropped = 0) {
   return network;
 }
 
-inline std::unique_ptr<Optimizer> points_optimizer(const std::string& name,
+inline std::shared_ptr<Optimizer> points_optimizer(const std::string& name,
                                                    const Settings& settings = {},
                                                    float dropped = 0) {
   return optimizers().at(name).make(make_executor(points_network(1, dropped)), "loss", settings);

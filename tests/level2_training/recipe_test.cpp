@@ -68,6 +68,25 @@ TEST_CASE("a recipe's values are found under dotted keys, with their part") {
   CHECK(recipe.acceptable()[1].bound == Recipe::Acceptable::Bound::at_most);
 }
 
+TEST_CASE("a section names an entry and its settings, some of them for an entry of that one") {
+  const Recipe recipe =
+      Recipe::parse(with("  optimizer:\n",
+                         "  distributed: {all_reduce: {name: ring, parts: 2}, bucket_bytes: 1}\n"
+                         "  optimizer:\n"),
+                    "small.yaml");
+  const EntryChoice scheme = recipe.choice("distributed", "usual");
+  CHECK(scheme.name == "usual");
+  CHECK(scheme.settings.text("all_reduce.name", "") == "ring");
+  CHECK(scheme.settings.text("all_reduce.parts", "") == "2");
+  CHECK(scheme.settings.text("bucket_bytes", "") == "1");
+  CHECK(scheme.settings.who() == "small.yaml:7: distributed usual");
+  const EntryChoice optimizer = recipe.choice("optimizer");
+  CHECK(optimizer.name == "momentum");
+  CHECK(optimizer.settings.values().size() == 1);
+  CHECK(recipe.training().epochs == 1);
+  CHECK(recipe.training().test_batch_size == 250);
+}
+
 TEST_CASE("the mutable part may be changed, the fixed part may not") {
   Recipe recipe = small();
   recipe.set("optimizer.learning_rate=0.5");

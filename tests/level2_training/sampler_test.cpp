@@ -40,7 +40,7 @@ TEST_CASE("every sampler gives every sample exactly once an epoch") {
     for (const std::int64_t count : {1, 7, 12}) {
       for (const std::int64_t batch_size : {1, 4, 20}) {
         CAPTURE(name, count, batch_size);
-        const auto sampler = entry.make(numbers(count), {.batch_size = batch_size});
+        const auto sampler = entry.make(numbers(count), {{"batch_size", batch_size}});
         for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
           sampler->reset(epoch);
           const auto seen = rest_of_epoch(*sampler);
@@ -54,7 +54,7 @@ TEST_CASE("every sampler gives every sample exactly once an epoch") {
 }
 
 TEST_CASE("a batch says its size, epoch and index, and its fields belong together") {
-  const auto sampler = samplers().at("ordered").make(numbers(5), {.batch_size = 2});
+  const auto sampler = samplers().at("ordered").make(numbers(5), {{"batch_size", 2}});
   sampler->seek(3, 1);
   const Batch* batch = sampler->next();
   REQUIRE(batch);
@@ -67,7 +67,7 @@ TEST_CASE("a batch says its size, epoch and index, and its fields belong togethe
 }
 
 TEST_CASE("the last batch is shorter, or dropped where that was asked") {
-  const auto keep = samplers().at("ordered").make(numbers(5), {.batch_size = 2});
+  const auto keep = samplers().at("ordered").make(numbers(5), {{"batch_size", 2}});
   CHECK(keep->batches() == 3);
   keep->seek(0, 2);
   const Batch* last = keep->next();
@@ -76,7 +76,7 @@ TEST_CASE("the last batch is shorter, or dropped where that was asked") {
   CHECK(last->values.at("number").tensor().shape() == Shape{1});
 
   const auto drop =
-      samplers().at("ordered").make(numbers(5), {.batch_size = 2, .tail = Tail::drop});
+      samplers().at("ordered").make(numbers(5), {{"batch_size", 2}, {"tail", "drop"}});
   CHECK(drop->batches() == 2);
   drop->reset(0);
   CHECK(rest_of_epoch(*drop) == std::vector<std::int64_t>{0, 1, 2, 3});
@@ -85,7 +85,7 @@ TEST_CASE("the last batch is shorter, or dropped where that was asked") {
 TEST_CASE("a shuffled order depends on the seed and the epoch alone") {
   const auto order = [](std::uint64_t seed, std::int64_t epoch, std::int64_t batch_size) {
     const auto sampler =
-        samplers().at("shuffle").make(numbers(50), {.batch_size = batch_size, .seed = seed});
+        samplers().at("shuffle").make(numbers(50), {{"batch_size", batch_size}, {"seed", seed}});
     sampler->reset(epoch);
     return rest_of_epoch(*sampler);
   };
@@ -95,7 +95,7 @@ TEST_CASE("a shuffled order depends on the seed and the epoch alone") {
   CHECK(first != order(1, 1, 8));
   CHECK(first != order(2, 0, 8));
 
-  const auto sampler = samplers().at("shuffle").make(numbers(50), {.batch_size = 8, .seed = 1});
+  const auto sampler = samplers().at("shuffle").make(numbers(50), {{"batch_size", 8}, {"seed", 1}});
   sampler->reset(4);
   (void)rest_of_epoch(*sampler);
   sampler->reset(0);
@@ -103,11 +103,11 @@ TEST_CASE("a shuffled order depends on the seed and the epoch alone") {
 }
 
 TEST_CASE("seeking continues an epoch where it was left") {
-  const auto sampler = samplers().at("shuffle").make(numbers(20), {.batch_size = 3, .seed = 9});
+  const auto sampler = samplers().at("shuffle").make(numbers(20), {{"batch_size", 3}, {"seed", 9}});
   sampler->reset(2);
   auto whole = rest_of_epoch(*sampler);
   for (std::int64_t index = 0; index <= sampler->batches(); ++index) {
-    const auto fresh = samplers().at("shuffle").make(numbers(20), {.batch_size = 3, .seed = 9});
+    const auto fresh = samplers().at("shuffle").make(numbers(20), {{"batch_size", 3}, {"seed", 9}});
     fresh->seek(2, index);
     const auto begin = whole.begin() + std::min<std::int64_t>(3 * index, 20);
     CHECK(rest_of_epoch(*fresh) == std::vector<std::int64_t>(begin, whole.end()));
@@ -117,7 +117,7 @@ TEST_CASE("seeking continues an epoch where it was left") {
 }
 
 TEST_CASE("next gives the same memory for every full batch") {
-  const auto sampler = samplers().at("shuffle").make(numbers(12), {.batch_size = 4});
+  const auto sampler = samplers().at("shuffle").make(numbers(12), {{"batch_size", 4}});
   const void* first = sampler->next()->values.at("pair").tensor().raw();
   CHECK(sampler->next()->values.at("pair").tensor().raw() == first);
   sampler->reset(1);
@@ -125,12 +125,12 @@ TEST_CASE("next gives the same memory for every full batch") {
 }
 
 TEST_CASE("options out of range are refused") {
-  const auto make = [](std::int64_t count, SamplerOptions options) {
-    return samplers().at("ordered").make(numbers(count), options);
+  const auto make = [](std::int64_t count, const Settings& settings) {
+    return samplers().at("ordered").make(numbers(count), settings);
   };
   CHECK_THROWS_AS(make(0, {}), ValueError);
-  CHECK_THROWS_AS(make(5, {.batch_size = 0}), ValueError);
-  CHECK_THROWS_AS(make(5, {.batch_size = 8, .tail = Tail::drop}), ValueError);
+  CHECK_THROWS_AS(make(5, {{"batch_size", 0}}), ValueError);
+  CHECK_THROWS_AS(make(5, {{"batch_size", 8}, {"tail", "drop"}}), ValueError);
   CHECK_THROWS_AS(samplers().at("shufle"), NotFound);
 }
 

@@ -33,6 +33,8 @@ class ScriptedExecutor final : public GraphExecutor {
     return outputs_;
   }
   const Tensor& input_gradient(std::string_view) const override { throw NotFound("no inputs"); }
+  ValueMap state() const override { return {}; }
+  void restore(const ValueMap&) override {}
   Network& network() override { return network_; }
   EventList& events() override { return events_; }
   std::string framework() const override { return "scripted"; }

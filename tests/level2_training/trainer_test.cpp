@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "d5/core/measurement.hpp"
+#include "d5/level1_network/execution_event.hpp"
 #include "d5/level2_training/accuracy.hpp"
 #include "d5/level2_training/dataset_metrics.hpp"
 #include "d5/level2_training/loss_curve.hpp"
@@ -18,9 +19,9 @@ using namespace d5;
 
 namespace {
 
-std::unique_ptr<Sampler> sampler(std::int64_t count, std::int64_t batch_size,
+std::shared_ptr<Sampler> sampler(std::int64_t count, std::int64_t batch_size,
                                  const std::string& order = "shuffle") {
-  return samplers().at(order).make(test::points(count), {.batch_size = batch_size, .seed = 3});
+  return samplers().at(order).make(test::points(count), {{"batch_size", batch_size}, {"seed", 3}});
 }
 
 /// Writes down what happens, a letter an event.
@@ -64,8 +65,8 @@ struct Scripted {
             "loss", Settings("sgd"))),
         train(sampler(6, 2)),
         trainer(*optimizer, *train, nullptr, options) {}
-  std::unique_ptr<Optimizer> optimizer;
-  std::unique_ptr<Sampler> train;
+  std::shared_ptr<Optimizer> optimizer;
+  std::shared_ptr<Sampler> train;
   Trainer trainer;
 };
 
@@ -80,6 +81,66 @@ TEST_CASE("a run that ends within an epoch still has its test run") {
   CHECK(diary_of({.epochs = 2, .most_batches = 4}) == "([bababa<tt>][ba<tt>])");
   CHECK(diary_of({.epochs = 2, .most_batches = 3}) == "([bababa<tt>])");
   CHECK(diary_of({.epochs = 2}, 2) == "([baba<tt>])");
+}
+
+namespace {
+
+/// Asks for a stop after some batches, test batches or nodes.
+struct Stopper final : TrainingEvent, ExecutionEvent {
+  std::stop_source stop;
+  int batches = -1, test_batches = -1, nodes = -1;
+  void after_batch(Trainer&, const Batch&, const ValueMap&) override { count(batches); }
+  void after_test_batch(Trainer&, const Batch&, const ValueMap&) override { count(test_batches); }
+  void after_node(const StepInfo&) override { count(nodes); }
+  void count(int& left) {
+    if (--left == 0) stop.request_stop();
+  }
+};
+
+std::string interrupted_diary(const std::shared_ptr<Stopper>& stopper) {
+  const auto optimizer = test::points_optimizer("sgd");
+  const auto train = sampler(5, 2), test = sampler(3, 2);
+  Trainer trainer(*optimizer, *train, test.get(), {.epochs = 2});
+  const auto diary = std::make_shared<Diary>();
+  trainer.events().add(diary);
+  trainer.events().add(stopper);
+  optimizer->executor().events().add(stopper);
+  trainer.run({.token = stopper->stop.get_token()});
+  CHECK(trainer.interrupted());
+  // What is left over must not end the next run.
+  diary->text += " ";
+  trainer.run();
+  CHECK_FALSE(trainer.interrupted());
+  return diary->text;
+}
+
+}  // namespace
+
+TEST_CASE("an interrupt ends a run between two batches, without a test run, and the next goes on") {
+  const auto stopper = std::make_shared<Stopper>();
+  stopper->batches = 2;
+  CHECK(interrupted_diary(stopper) == "([baba) (ba<tt>][bababa<tt>])");
+}
+
+TEST_CASE("an interrupt ends a test run, whose epoch ends in the next run") {
+  const auto stopper = std::make_shared<Stopper>();
+  stopper->test_batches = 1;
+  CHECK(interrupted_diary(stopper) == "([bababa<t) (<tt>][bababa<tt>])");
+}
+
+TEST_CASE("an interrupt ends a run within a batch, which is then as if it had not begun") {
+  const auto stopper = std::make_shared<Stopper>();
+  stopper->nodes = 1;
+  CHECK(interrupted_diary(stopper) == "([b) ([bababa<tt>][bababa<tt>])");
+}
+
+TEST_CASE("a deadline that has passed ends a run before its first batch") {
+  const auto optimizer = test::points_optimizer("sgd");
+  const auto train = sampler(5, 2);
+  Trainer trainer(*optimizer, *train, nullptr);
+  trainer.run({.deadline = 0});
+  CHECK(trainer.interrupted());
+  CHECK(trainer.step() == 0);
 }
 
 TEST_CASE("training separates the points, and the metrics say so") {

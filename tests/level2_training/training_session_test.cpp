@@ -3,10 +3,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "d5/core/error.hpp"
+#include "d5/level1_network/models.hpp"
 #include "d5/level2_training/training_validation.hpp"
 
 using namespace d5;
@@ -56,7 +58,8 @@ TEST_CASE("a recipe runs and becomes one record a metric") {
     CHECK(result.subject == "tiny");
     CHECK(result.level == "training");
     CHECK(result.command == "d5 train tiny.yaml");
-    CHECK(result.status == Status::passed);
+    // Times are mistrusted where other work is on the machine.
+    if (result.quantity != Quantity::time) CHECK(result.status == Status::passed);
   }
   CHECK_THAT(named(results, "loss").conditions.at("dataset"), Catch::Contains("sample"));
   REQUIRE(lines.size() == 2);
@@ -81,6 +84,23 @@ TEST_CASE("a loss that explodes fails the records and keeps what was seen") {
   CHECK(named(results, "loss").status == Status::failed);
   CHECK_THAT(named(results, "loss").reason, Catch::Contains("epoch 1 of 1"));
   CHECK_FALSE(named(results, "loss").samples.empty());
+}
+
+TEST_CASE(
+    "what an interrupted session measured is kept and mistrusted, what it did not is skipped") {
+  struct Stopper final : TrainingEvent {
+    std::stop_source stop;
+    void after_batch(Trainer&, const Batch&, const ValueMap&) override { stop.request_stop(); }
+  };
+  const auto stopper = std::make_shared<Stopper>();
+  TrainingSession session(tiny("acceptable:\n  test_accuracy: {at_least: 1.1}\n"));
+  session.trainer().events().add(stopper);
+  const auto results = session.run({.token = stopper->stop.get_token()});
+  CHECK(named(results, "loss").samples.size() == 1);
+  CHECK(named(results, "loss").status == Status::mistrusted);
+  CHECK(named(results, "loss").reason == "interrupted");
+  CHECK(named(results, "test_accuracy").status == Status::skipped);
+  CHECK(named(results, "test_accuracy").reason == "interrupted");
 }
 
 TEST_CASE("the same seed gives the same bits, another seed others") {
@@ -126,15 +146,16 @@ TEST_CASE("the seams get the recipe's sampler and optimizer, and theirs are used
   TrainingSession session(tiny(),
                           {.make_train_sampler =
                                [&](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
-                                   const SamplerOptions& options) {
+                                   const Settings& settings) {
                                  ++samplers_made;
-                                 CHECK(options.batch_size == 8);
-                                 SamplerOptions half = options;
-                                 half.batch_size = 4;
+                                 CHECK(settings.integer("batch_size", 0) == 8);
+                                 CHECK(settings.has("seed"));
+                                 Settings half = settings;
+                                 half.set("batch_size", 4);
                                  return entry.make(std::move(data), half);
                                },
                            .wrap_optimizer =
-                               [&](std::unique_ptr<Optimizer> optimizer) {
+                               [&](std::shared_ptr<Optimizer> optimizer) {
                                  ++optimizers_wrapped;
                                  CHECK(dynamic_cast<ThreeStepOptimizer*>(optimizer.get()));
                                  return optimizer;
@@ -142,6 +163,89 @@ TEST_CASE("the seams get the recipe's sampler and optimizer, and theirs are used
   CHECK(samplers_made == 1);
   CHECK(optimizers_wrapped == 1);
   CHECK(named(session.run(), "loss").samples.size() == 5);
+}
+
+namespace {
+
+struct RotatedOptions : SamplerOptions {
+  std::int64_t by = 1;
+  void declare(OptionList& options) {
+    SamplerOptions::declare(options);
+    options.add("by", by, "places that every sample moves", {.least = 0});
+  }
+};
+
+/// The dataset's order, begun later.
+class RotatedSampler final : public IndexSampler {
+ public:
+  using Options = RotatedOptions;
+  RotatedSampler(std::shared_ptr<const Dataset> dataset, const Options& options)
+      : IndexSampler(std::move(dataset), options), by_(options.by) {}
+
+ private:
+  void arrange(std::int64_t, std::span<std::int64_t> order) override {
+    std::rotate(order.begin(), order.begin() + by_, order.end());
+  }
+  std::int64_t by_;
+};
+
+struct BiasOnlyOptions {
+  double bias = 0;
+  void declare(OptionList& options) { options.add("bias", bias, "of every class"); }
+};
+
+/// Answers with its bias alone, and has none of the built-in networks' options.
+Network bias_only(const BiasOnlyOptions& options) {
+  Network network("bias-only");
+  network.add_input("image", DType::float32,
+                    {"N", std::int64_t{1}, std::int64_t{28}, std::int64_t{28}});
+  network.add_input("label", DType::int64, {"N"});
+  network.add_constant("zeros", Tensor::of<float>({784, 10}, std::vector<float>(7840)));
+  network.add_parameter("bias",
+                        Tensor::of<float>({10}, std::vector<float>(10, float(options.bias))));
+  network.add_node("Flatten", {"image"}, {"flat"});
+  network.add_node("Gemm", {"flat", "zeros", "bias"}, {"logits"});
+  network.add_node("SoftmaxCrossEntropyLoss", {"logits", "label"}, {"loss"});
+  network.add_output("logits");
+  network.add_output("loss");
+  return network;
+}
+
+Recipe with_parts(const std::string& model, const std::string& sampler) {
+  return Recipe::parse(
+      "name: parts\nfixed:\n"
+      "  dataset: {name: mnist, subset: sample, train_samples: 20}\n"
+      "  model: {" +
+          model + "}\nmutable:\n  sampler: {" + sampler +
+          "}\n"
+          "  optimizer: {name: sgd, learning_rate: 0}\n  training: {most_batches: 1}\n",
+      "parts.yaml");
+}
+
+}  // namespace
+
+TEST_CASE("a sampler's and a model's own options come from the recipe, which knows none of them") {
+  samplers().add("rotated", SamplerEntry::of<RotatedSampler>("begins later"));
+  models().add("bias-only", ModelEntry::with<BiasOnlyOptions>("a bias", bias_only));
+
+  TrainingSession session(
+      with_parts("name: bias-only, bias: 3", "name: rotated, batch_size: 4, by: 5"));
+  CHECK(weights(session) == std::vector<float>(10, 3.0f));
+  Sampler& train = session.trainer().train_sampler();
+  std::vector<Tensor> sixth{Tensor::empty(DType::float32, {1, 1, 28, 28}),
+                            Tensor::empty(DType::int64, {1})};
+  const std::int64_t index = 5;
+  session.data().train->read(std::span(&index, 1), sixth);
+  train.reset(0);
+  const auto images = train.next()->values.at("image").tensor().span<float>();
+  CHECK(std::ranges::equal(images.first(784), sixth[0].span<float>()));
+
+  CHECK_THROWS_WITH(TrainingSession(with_parts("name: lenet, bias: 3", "name: shuffle")),
+                    Catch::StartsWith("parts.yaml:4: model lenet: option 'bias'"));
+  CHECK_THROWS_WITH(TrainingSession(with_parts("name: lenet", "name: shuffle, by: 3")),
+                    Catch::StartsWith("parts.yaml:6: sampler shuffle: option 'by'"));
+  CHECK_THROWS_WITH(TrainingSession(with_parts("name: lenet", "batch_siz: 3")),
+                    Catch::Contains("did you mean batch_size?"));
 }
 
 TEST_CASE("unknown names and settings are refused before anything runs") {

@@ -32,17 +32,19 @@ class PlainDescent final : public UpdateRuleOptimizer {
       }
     });
   }
+  ValueMap state() const override { return {}; }
+  void restore(const ValueMap&) override {}
 
  private:
   double rate_;
 };
 
-std::unique_ptr<DistributedOptimizer> distributed(Network network, double rate,
+std::shared_ptr<DistributedOptimizer> distributed(Network network, double rate,
                                                   const std::string& all_reduce = "mpi",
                                                   const std::string& bucket_bytes = "4194304") {
   return distributed_optimizers()
       .at("consistent_decentralized")
-      .make(std::make_unique<PlainDescent>(std::move(network), rate), world(),
+      .make(std::make_shared<PlainDescent>(std::move(network), rate), world(),
             Settings("test", {{"all_reduce", all_reduce}, {"bucket_bytes", bucket_bytes}}));
 }
 
@@ -141,10 +143,10 @@ TEST_CASE("n ranks with batch B equal one rank with batch nB, short last batch i
   for (const auto& [all_reduce, entry] : all_reduces().entries()) {
     INFO(all_reduce);
     const auto optimizer = distributed(line(0, 0), 0.1, all_reduce, "1");
-    DistributedSampler mine(data, samplers().at("shuffle"), {.batch_size = 8 / n, .seed = 1},
+    DistributedSampler mine(data, samplers().at("shuffle"), {{"batch_size", 8 / n}, {"seed", 1}},
                             world()->rank(), n);
     PlainDescent sequential(line(0, 0), 0.1);
-    const auto whole = samplers().at("shuffle").make(data, {.batch_size = 8, .seed = 1});
+    const auto whole = samplers().at("shuffle").make(data, {{"batch_size", 8}, {"seed", 1}});
     for (std::int64_t epoch = 0; epoch < 5; ++epoch) {
       mine.reset(epoch);
       whole->reset(epoch);
@@ -170,13 +172,13 @@ TEST_CASE("n ranks with batch B equal one rank with batch nB, short last batch i
 TEST_CASE("LeNet on n ranks equals LeNet on one, and the ranks equal each other to the bit") {
   const int n = world()->size();
   const auto data = images(64);
-  const auto lenet = [] { return models().at("lenet").make({.seed = 4, .with_loss = true}); };
+  const auto lenet = [] { return models().at("lenet").make({{"seed", 4}, {"with_loss", true}}); };
   // Small buckets, so that several are under way at once.
   const auto optimizer = distributed(lenet(), 0.05, "ring", "65536");
-  DistributedSampler mine(data, samplers().at("shuffle"), {.batch_size = 16 / n, .seed = 2},
+  DistributedSampler mine(data, samplers().at("shuffle"), {{"batch_size", 16 / n}, {"seed", 2}},
                           world()->rank(), n);
   PlainDescent sequential(lenet(), 0.05);
-  const auto whole = samplers().at("shuffle").make(data, {.batch_size = 16, .seed = 2});
+  const auto whole = samplers().at("shuffle").make(data, {{"batch_size", 16}, {"seed", 2}});
   while (const Batch* batch = whole->next()) {
     sequential.step(*batch);
     optimizer->step(*mine.next());
@@ -201,17 +203,17 @@ TEST_CASE("communication begins while backpropagation still runs") {
     void before_call(std::string_view call, std::int64_t, std::int64_t) override {
       seen.emplace_back(call);
     }
-    void gradient_ready(Parameter& parameter, std::size_t) override {
+    void gradient_ready(Parameter& parameter, std::size_t, Stream&) override {
       seen.push_back("gradient of " + parameter.name);
     }
   };
   const auto recorder = std::make_shared<Recorder>();
   const auto optimizer =
-      distributed(models().at("lenet").make({.with_loss = true}), 0.1, "mpi", "1");
+      distributed(models().at("lenet").make({{"with_loss", true}}), 0.1, "mpi", "1");
   const std::size_t parameters = optimizer->executor().network().parameters().size();
   optimizer->executor().events().add(recorder);
   world()->events().add(recorder);
-  const auto sampler = samplers().at("ordered").make(images(2), {.batch_size = 2});
+  const auto sampler = samplers().at("ordered").make(images(2), {{"batch_size", 2}});
   optimizer->step(*sampler->next());
   world()->events().remove(recorder.get());
 
@@ -226,8 +228,8 @@ TEST_CASE("communication begins while backpropagation still runs") {
 
 TEST_CASE("a step sends the gradient arena once") {
   const auto optimizer =
-      distributed(models().at("lenet").make({.with_loss = true}), 0.1, "mpi", "100000");
-  const auto sampler = samplers().at("ordered").make(images(2), {.batch_size = 2});
+      distributed(models().at("lenet").make({{"with_loss", true}}), 0.1, "mpi", "100000");
+  const auto sampler = samplers().at("ordered").make(images(2), {{"batch_size", 2}});
   const Batch* batch = sampler->next();
   const Traffic before = world()->traffic();
   optimizer->step(*batch);
@@ -256,4 +258,18 @@ TEST_CASE("a bad setting is refused on every rank") {
   CHECK_THROWS_AS(distributed(line(1, 1), 0.1, "rong"), NotFound);
   CHECK_THROWS_AS(distributed(line(1, 1), 0.1, "ring", "0"), ValueError);
   CHECK_THROWS_AS(distributed(line(1, 1), 0.1, "ring", "many"), ValueError);
+}
+
+TEST_CASE("a misspelt setting of the scheme, or of its all-reduce, is refused with the nearest") {
+  const auto make = [](const Settings& settings) {
+    return distributed_optimizers()
+        .at("consistent_decentralized")
+        .make(std::make_shared<PlainDescent>(line(1, 0), 0.1), world(), settings);
+  };
+  CHECK_THROWS_WITH(make({{"bucket_byte", 1}}), Catch::Contains("did you mean bucket_bytes?"));
+  CHECK_THROWS_AS(make({{"bucket_bytes", 0}}), ValueError);
+  CHECK_THROWS_WITH(make({{"all_reduce", "rings"}}), Catch::Contains("did you mean ring?"));
+  CHECK_THROWS_WITH(make({{"all_reduce.name", "ring"}, {"all_reduce.parts", 2}}),
+                    Catch::Contains("all_reduce: option 'parts' is unknown"));
+  CHECK_NOTHROW(make({{"all_reduce.name", "ring"}}));
 }

@@ -81,7 +81,7 @@ class HandWritten {
 };
 
 d5::Network lenet(bool with_loss) {
-  return d5::models().at("lenet").make({.seed = 1, .with_loss = with_loss});
+  return d5::models().at("lenet").make({{"seed", 1}, {"with_loss", with_loss}});
 }
 
 /// One batch, as d5 and as LibTorch see it; both share the memory.

@@ -13,6 +13,10 @@ namespace d5 {
 /// Throws: IoError with the system's reason.
 void write_file(const std::string& path, std::string_view content);
 
+/// Whether `write_file` could write to `path`, asked before the work that makes its content. Leaves
+/// what is there as it is. Throws: IoError with the system's reason.
+void check_writable(const std::string& path);
+
 /// The whole file. Throws: IoError if it cannot be read or is larger than `most_bytes`.
 [[nodiscard]] std::string read_file(const std::string& path,
                                     std::size_t most_bytes = std::size_t{1} << 40);

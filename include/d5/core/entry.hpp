@@ -68,6 +68,12 @@ class Entry<Product(Needs...)> {
     return std::ranges::find(options_, name, &Option::name) != options_.end();
   }
 
+  /// Sets `option` where there is one of that name which `settings` leave open: what a run knows,
+  /// such as its seed, and a part may want.
+  void offer(Settings& settings, const std::string& option, Settings::Value value) const {
+    if (has_option(option) && !settings.has(option)) settings.set(option, std::move(value));
+  }
+
   /// Throws: NotFound for a setting that is no option, with the nearest; ValueError for text that
   /// is not of the option's type or range; and what the factory throws.
   [[nodiscard]] Product make(Needs... needs, const Settings& settings = {}) const {

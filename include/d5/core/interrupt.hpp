@@ -20,6 +20,8 @@ struct Interrupt {
   std::stop_token token = {};
   double deadline = std::numeric_limits<double>::infinity();  ///< s, on `now_seconds`'s clock
 
+  /// Whether it was given a token or a deadline.
+  [[nodiscard]] bool possible() const;
   /// Costs two branches where neither was given.
   [[nodiscard]] bool due() const;
   /// "interrupted", or "interrupted: the deadline passed".

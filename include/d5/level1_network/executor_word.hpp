@@ -23,7 +23,7 @@ namespace d5 {
 ///     auto executor = open_executor("torch+reference", open_model("lenet"));
 ///
 /// Throws: NotFound, Unsupported, and what the executor says of the network.
-[[nodiscard]] std::unique_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
+[[nodiscard]] std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
                                                            ExecutorOptions options = {});
 
 }  // namespace d5

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "d5/core/entry.hpp"
 #include "d5/core/event.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/core/value.hpp"
@@ -20,7 +20,8 @@ class GraphExecutor {
  public:
   virtual ~GraphExecutor() = default;
 
-  /// All outputs of the network by name. They are valid until the next run.
+  /// All outputs of the network by name, on the host unless the options say otherwise. They are
+  /// valid until the next run. The inputs may be changed when it returns.
   /// Throws: NotFound (an input missing or unknown), ShapeError, TypeError.
   virtual const ValueMap& inference(const ValueMap& inputs) = 0;
 
@@ -34,20 +35,35 @@ class GraphExecutor {
   /// options. Throws: NotFound.
   [[nodiscard]] virtual const Tensor& input_gradient(std::string_view name) const = 0;
 
+  /// Waits until all work of devices that runs have queued is done: parameters' gradients, outputs
+  /// that stay on a device. Throws: what that work failed with.
+  virtual void synchronise() {}
+
   /// What it needs, besides the network, to go on after a pause as if there had been none: its
-  /// place in random streams. Throws: NotFound, TypeError for a state that another kind gave.
-  [[nodiscard]] virtual ValueMap state() const { return {}; }
-  virtual void restore(const ValueMap&) {}
+  /// place in random streams; empty where there is nothing.
+  [[nodiscard]] virtual ValueMap state() const = 0;
+  /// Throws: NotFound, TypeError for a state that another kind gave.
+  virtual void restore(const ValueMap& state) = 0;
 
   [[nodiscard]] virtual Network& network() = 0;
   [[nodiscard]] virtual EventList& events() = 0;
   [[nodiscard]] virtual std::string framework() const = 0;
 };
 
+/// Where an executor leaves the outputs of the network.
+enum class OutputPlace {
+  host,    ///< there when the run returns
+  device,  ///< where they were computed; the run may return before they are
+};
+
 struct ExecutorOptions {
   /// Frameworks in order of preference for each node: {"torch", "reference"} mixes. "auto" stands
   /// for the fastest of all, measured on the node's shapes while compiling.
   std::vector<std::string> frameworks = {"reference"};
+  /// Where nodes run that a framework has a kernel for there; the others run on the host. The
+  /// network's parameters are moved there.
+  Device device = {};
+  OutputPlace outputs = OutputPlace::host;
   std::uint64_t seed = 0;                         ///< of operators that draw random numbers
   std::int64_t iteration_budget = 1'000'000;      ///< of each Loop and Scan
   std::vector<std::string> input_gradients = {};  ///< inputs that gradients are wanted for
@@ -59,10 +75,7 @@ struct ExecutorOptions {
                                                            ExecutorOptions options = {});
 
 /// A framework's own executor for whole graphs: a part of `Framework`.
-struct ExecutorEntry {
-  std::string summary;
-  std::function<std::unique_ptr<GraphExecutor>(Network, const ExecutorOptions&)> make;
-};
+using ExecutorEntry = Entry<std::shared_ptr<GraphExecutor>(Network, const ExecutorOptions&)>;
 class ExecutorRegistry : public Registry<ExecutorEntry> {
  public:
   ExecutorRegistry() : Registry("executor") {}

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level1_network/execution_trace.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/framework_overhead.hpp"
 #include "d5/level1_network/graph_executor.hpp"
@@ -10,3 +12,4 @@
 #include "d5/level1_network/network.hpp"
 #include "d5/level1_network/network_bench.hpp"
 #include "d5/level1_network/network_validation.hpp"
+#include "d5/level1_network/step_info.hpp"

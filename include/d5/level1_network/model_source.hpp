@@ -12,8 +12,9 @@
 namespace d5 {
 
 /// The network that a word names: an .onnx file, an ONNX test folder (its model), or a built-in
-/// network, which alone heeds `options`. Throws: NotFound, and what loading throws.
-[[nodiscard]] Network open_model(const std::string& model, const ModelOptions& options = {});
+/// network, which takes the `wishes` that it has options for ("seed", "with_loss"); a file is what
+/// it is. Two calls share no values. Throws: NotFound, and what loading throws.
+[[nodiscard]] Network open_model(const std::string& model, const Settings& wishes = {});
 /// Whether `model` is a folder, and so an ONNX test folder.
 [[nodiscard]] bool is_test_folder(const std::string& model);
 /// What `open_model` opens: the file with its checksum, or the built-in network of this version.

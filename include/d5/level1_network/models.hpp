@@ -2,27 +2,28 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <string>
 
+#include "d5/core/entry.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/network.hpp"
 
 namespace d5 {
 
+/// What the built-in networks may be told; one of a user's may have others.
 struct ModelOptions {
-  std::uint64_t seed = 0;    ///< of the initial weights
-  std::int64_t classes = 0;  ///< 0: the model's own number
-  bool with_loss = false;    ///< adds input "label" (int64 N) and scalar output "loss"
-  bool training = false;     ///< batch normalization and dropout in training mode
+  std::uint64_t seed = 0;
+  std::int64_t classes = 0;
+  bool with_loss = false;
+  bool training = false;
+
+  void declare(OptionList& options);
 };
 
-struct ModelEntry {
-  std::string summary;  ///< "LeNet-5 for 28x28 images (LeCun et al., 1998)"
-  std::function<Network(const ModelOptions&)> make;
-};
+using ModelEntry = Entry<Network()>;
 
 /// Built-in networks: lenet, alexnet, resnet-18, resnet-50, and a user's.
+///
+///     Network network = models().at("lenet").make({{"seed", 1}, {"with_loss", true}});
 [[nodiscard]] Registry<ModelEntry>& models();
 
 }  // namespace d5

@@ -76,6 +76,9 @@ class Network {
   [[nodiscard]] std::vector<Parameter>& parameters();
   [[nodiscard]] Parameter& parameter(std::string_view name);
   [[nodiscard]] bool is_parameter(std::string_view name) const;
+  /// Moves parameters and gradients to arenas on `device`. Constants stay on the host.
+  /// Throws: Unsupported for a device that nobody brought, MemoryError.
+  void place(Device device);
   /// All parameters, all gradients, each as one 1-D tensor of the arena (padding is zero).
   /// Throws: TypeError if the parameters are of several types.
   [[nodiscard]] Tensor parameter_arena();

@@ -15,6 +15,7 @@ namespace d5 {
 struct NetworkBenchOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< words of `open_executor`, side by side
   OpenSizes sizes = {};
+  Device device = {};
   std::vector<MetricChoice> metrics = {"time", "framework_overhead"};
   MeasureOptions measuring = {};
   std::string command_options = {};  ///< at the end of every record's command
@@ -31,7 +32,8 @@ struct NetworkBenchOptions {
 
 /// Inference of one network in one framework, ready to run again and again; it ran once already.
 [[nodiscard]] Subject network_subject(const std::string& model, const std::string& framework,
-                                      const OpenSizes& sizes = {}, std::uint64_t seed = 0);
+                                      const OpenSizes& sizes = {},
+                                      const ExecutorOptions& execution = {});
 
 namespace detail {
 /// The subjects that `make` makes, a framework each, side by side; `flags` are of the command.

@@ -2,14 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "d5/core/entry.hpp"
 #include "d5/core/registry.hpp"
-#include "d5/core/settings.hpp"
 #include "d5/core/value.hpp"
 
 namespace d5 {
@@ -43,13 +42,12 @@ struct DatasetPair {
   std::shared_ptr<const Dataset> test;
 };
 
-struct DatasetEntry {
-  std::string summary;
-  /// Settings: "data" is the folder; the rest is the dataset's own.
-  std::function<DatasetPair(const Settings&)> open;
-};
+/// One that reads files has an option "data", their folder.
+using DatasetEntry = Entry<DatasetPair()>;
 
 /// All data sets by name.
+///
+///     const DatasetPair mnist = datasets().at("mnist").make({{"data", folder}});
 [[nodiscard]] Registry<DatasetEntry>& datasets();
 
 }  // namespace d5

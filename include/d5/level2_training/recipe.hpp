@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "d5/core/option.hpp"
 #include "d5/core/settings.hpp"
 
 namespace d5 {
+
+/// How long a recipe trains, and from which seed: its section "training".
+struct TrainingOptions {
+  std::int64_t epochs = 1;
+  std::int64_t most_batches = 0;
+  std::uint64_t seed = 0;
+  std::int64_t test_batch_size = 250;
+
+  void declare(OptionList& options);
+};
 
 /// What a training run consists of, which parts of it may be changed, and which results are good
 /// enough. File format: docs/file_formats.md, "Recipe".
@@ -57,6 +69,10 @@ class Recipe {
   void set(std::string_view assignment);
   /// The values below `section`, for the part that they configure; its messages name file and line.
   [[nodiscard]] Settings section(std::string_view section) const;
+  /// The entry that `section` names ("optimizer": momentum), `usual` if it names none, and what is
+  /// set for it.
+  [[nodiscard]] EntryChoice choice(std::string_view section, std::string_view usual = "") const;
+  [[nodiscard]] TrainingOptions training() const;
   /// The names below `section`: the metrics of "metrics".
   [[nodiscard]] std::vector<std::string> names_below(std::string_view section) const;
   /// Changes with everything that changes a run, but not with how long it is, what is measured or

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "d5/core/entry.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/core/value.hpp"
 #include "d5/level2_training/dataset.hpp"
@@ -26,10 +26,14 @@ struct Batch {
 
 enum class Tail { keep, drop };
 
+/// What every sampler of batches may be told; one with options of its own derives its struct from
+/// this, and its `declare` begins with this one's.
 struct SamplerOptions {
   std::int64_t batch_size = 64;
   Tail tail = Tail::keep;
   std::uint64_t seed = 0;
+
+  void declare(OptionList& options);
 };
 
 /// Splits a dataset into batches; `next` gives null at the end of an epoch.
@@ -55,6 +59,7 @@ class Sampler {
 /// done here.
 class IndexSampler : public Sampler {
  public:
+  using Options = SamplerOptions;
   /// Throws: ValueError for an empty dataset, a batch size out of range.
   IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options);
 
@@ -86,11 +91,10 @@ class IndexSampler : public Sampler {
   Buffer full_, tail_;
 };
 
-struct SamplerEntry {
-  std::string summary;
-  std::function<std::unique_ptr<Sampler>(std::shared_ptr<const Dataset>, const SamplerOptions&)>
-      make;
-};
+using SamplerEntry = Entry<std::shared_ptr<Sampler>(std::shared_ptr<const Dataset>)>;
+/// All samplers by name.
+///
+///     auto train = samplers().at("shuffle").make(data, {{"batch_size", 64}, {"seed", 1}});
 [[nodiscard]] Registry<SamplerEntry>& samplers();
 
 }  // namespace d5

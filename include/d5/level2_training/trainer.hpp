@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "d5/core/event.hpp"
+#include "d5/core/interrupt.hpp"
 #include "d5/level2_training/batch_feed.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
@@ -43,7 +44,12 @@ class Trainer {
 
   /// Trains to the end, from a checkpoint if one was resumed. Throws: NumericError on a loss that
   /// is not a number (with epoch and batch), and what operators, data sets and observers throw.
-  void run();
+  ///
+  /// An interrupt ends it between two batches, and what is left is a checkpoint, if one was asked
+  /// for, and `after_training`: no test run, no end of an epoch. Without a checkpoint, which needs
+  /// whole batches, it also ends within a batch, where the executor can; the parameters are then
+  /// those before the batch. On several ranks give it only what all see at the same batch.
+  void run(const Interrupt& interrupt = {});
   /// Continues from `path` at the next `run`: parameters, running statistics, the optimizer's
   /// state, the place in the data and what metrics had seen; metrics that are added after get that
   /// when `run` begins.
@@ -51,12 +57,14 @@ class Trainer {
   void resume(const std::string& path);
   /// Written to a temporary file, then renamed: a crash at any moment leaves a whole one.
   void save_checkpoint(const std::string& path);
-  /// Runs the test set once. No effect without one.
+  /// Whether the last run was interrupted.
+  [[nodiscard]] bool interrupted() const { return interrupted_; }
+  /// Runs the test set once. No effect without one. Throws: Interrupted.
   void test();
   /// Test runs are made with `executor`, whose network's parameters and constants are given the
   /// trained network's values of the same names before each: for networks that behave differently
   /// in training. Throws, in the test run: NotFound, ShapeError.
-  void test_with(std::unique_ptr<GraphExecutor> executor) { test_executor_ = std::move(executor); }
+  void test_with(std::shared_ptr<GraphExecutor> executor) { test_executor_ = std::move(executor); }
 
   [[nodiscard]] Optimizer& optimizer() { return optimizer_; }
   [[nodiscard]] EventList& events() { return events_; }
@@ -72,7 +80,7 @@ class Trainer {
  private:
   enum class Stop { no, yes };
   Stop run_epoch();
-  [[nodiscard]] const Batch* next_batch();
+  [[nodiscard]] const Batch* next_training_batch();
   void run_batch(const Batch& batch);
   void checkpoint();
   void restore_metrics();
@@ -86,10 +94,12 @@ class Trainer {
   EventList events_;
   std::vector<TrainingEvent*> listeners_;  // while it runs
   BatchFeed test_feed_;
-  std::unique_ptr<GraphExecutor> test_executor_;
+  std::shared_ptr<GraphExecutor> test_executor_;
   BatchTimes batch_times_;
   ValueMap metric_state_;  // what a checkpoint kept of metrics, until they are there
   std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;
+  Interrupt interrupt_;  // of this run
+  bool interrupted_ = false;
 };
 
 }  // namespace d5

@@ -28,13 +28,12 @@ struct SessionOptions {
   std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
   std::vector<MetricChoice> metrics = {};            ///< besides the recipe's
   std::vector<std::shared_ptr<TrainingEvent>> observers = {};
-  Interrupt interrupt = {};  ///< ends training between two batches
 
   // The seams where training becomes distributed. Empty: as the recipe says.
-  std::function<std::unique_ptr<Sampler>(const SamplerEntry&, std::shared_ptr<const Dataset>,
-                                         const SamplerOptions&)>
+  std::function<std::shared_ptr<Sampler>(const SamplerEntry&, std::shared_ptr<const Dataset>,
+                                         const Settings&)>
       make_train_sampler = {};
-  std::function<std::unique_ptr<Optimizer>(std::unique_ptr<Optimizer>)> wrap_optimizer = {};
+  std::function<std::shared_ptr<Optimizer>(std::shared_ptr<Optimizer>)> wrap_optimizer = {};
   /// Makes checkpoints of different ways to run one recipe differ: "ranks=2".
   std::string variant = {};
 };
@@ -51,8 +50,10 @@ class TrainingSession {
   explicit TrainingSession(const Recipe& recipe, SessionOptions options = {});
 
   /// Trains, then judges: one record a metric, failed where it misses what the recipe accepts, or
-  /// where training threw, such as by a loss that is not a number. Called once.
-  [[nodiscard]] std::vector<Measurement> run();
+  /// where training threw, such as by a loss that is not a number. An interrupt ends it as
+  /// `Trainer::run` says: what was measured is kept and mistrusted, what was not is skipped, and
+  /// nothing is judged. Called once.
+  [[nodiscard]] std::vector<Measurement> run(const Interrupt& interrupt = {});
 
   [[nodiscard]] Trainer& trainer() { return *trainer_; }
   [[nodiscard]] Network& network() { return optimizer_->executor().network(); }
@@ -63,18 +64,18 @@ class TrainingSession {
   void make_optimizer();
   void make_trainer();
   void make_metrics();
-  void train();
+  void train(const Interrupt& interrupt);
   [[nodiscard]] Measurement record() const;
   [[nodiscard]] MetricChoice choice_of(const std::string& metric) const;
 
   Recipe recipe_;
   SessionOptions options_;
-  std::uint64_t seed_ = 0;
+  TrainingOptions training_;
   std::string loss_, logits_, label_;
   DatasetPair data_;
-  std::unique_ptr<Sampler> train_, test_;
-  std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<GraphExecutor> test_executor_;  // until the trainer takes it
+  std::shared_ptr<Sampler> train_, test_;
+  std::shared_ptr<Optimizer> optimizer_;
+  std::shared_ptr<GraphExecutor> test_executor_;
   std::unique_ptr<Trainer> trainer_;
   std::vector<std::shared_ptr<Metric>> metrics_;
 };
@@ -89,6 +90,7 @@ struct RecipeRun {
 };
 
 /// Runs a recipe from beginning to end.
-[[nodiscard]] RecipeRun run_recipe(const Recipe& recipe, SessionOptions options = {});
+[[nodiscard]] RecipeRun run_recipe(const Recipe& recipe, SessionOptions options = {},
+                                   const Interrupt& interrupt = {});
 
 }  // namespace d5

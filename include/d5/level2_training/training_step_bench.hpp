@@ -18,6 +18,7 @@ namespace d5 {
 /// is so small that the weights stay themselves however many steps are run.
 /// Throws: Unsupported for a network without a loss.
 [[nodiscard]] Subject training_step_subject(const std::string& model, const std::string& framework,
-                                            const OpenSizes& sizes = {}, std::uint64_t seed = 0);
+                                            const OpenSizes& sizes = {},
+                                            const ExecutorOptions& execution = {});
 
 }  // namespace d5

@@ -23,7 +23,7 @@ namespace d5 {
 /// - `dataset_bias`: the classes' shares, if the data have a field "label".
 [[nodiscard]] std::vector<Measurement> test_sampler(const SamplerEntry& sampler,
                                                     std::shared_ptr<const Dataset> data,
-                                                    const SamplerOptions& options,
+                                                    const Settings& settings,
                                                     std::int64_t epochs = 2);
 
 struct OptimizerTolerance {

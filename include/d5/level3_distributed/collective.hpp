@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <string>
 
+#include "d5/core/entry.hpp"
 #include "d5/core/registry.hpp"
-#include "d5/core/settings.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 
 namespace d5 {
 
 /// One algorithm of all-reduce, over whatever calls of a communicator it likes.
 ///
-///     auto ring = all_reduces().at("ring").make({});
+///     auto ring = all_reduces().at("ring").make();
 ///     ring->start(*world(), gradient)->wait();
 class AllReduce {
  public:
@@ -24,10 +22,7 @@ class AllReduce {
                                                        Reduction reduction = Reduction::sum) = 0;
 };
 
-struct AllReduceEntry {
-  std::string summary;
-  std::function<std::unique_ptr<AllReduce>(const Settings&)> make;
-};
+using AllReduceEntry = Entry<std::shared_ptr<AllReduce>()>;
 /// All algorithms by name; src/level3_distributed/collectives holds the built-in ones.
 [[nodiscard]] Registry<AllReduceEntry>& all_reduces();
 

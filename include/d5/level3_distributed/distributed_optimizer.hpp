@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 
+#include "d5/core/entry.hpp"
 #include "d5/core/registry.hpp"
-#include "d5/core/settings.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 
 namespace d5 {
 
-/// Makes a three-step optimizer distributed: it owns the optimizer and speaks through a
+/// Makes a three-step optimizer distributed: it holds the optimizer and speaks through a
 /// communicator.
 class DistributedOptimizer : public Optimizer {
  public:
-  DistributedOptimizer(std::unique_ptr<ThreeStepOptimizer> optimizer,
+  DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                        std::shared_ptr<Communicator> communicator);
   [[nodiscard]] GraphExecutor& executor() override { return optimizer_->executor(); }
   [[nodiscard]] const std::string& loss() const override { return optimizer_->loss(); }
@@ -26,16 +25,13 @@ class DistributedOptimizer : public Optimizer {
   [[nodiscard]] ThreeStepOptimizer& local() { return *optimizer_; }
 
  private:
-  std::unique_ptr<ThreeStepOptimizer> optimizer_;
+  std::shared_ptr<ThreeStepOptimizer> optimizer_;
   std::shared_ptr<Communicator> communicator_;
 };
 
-struct DistributedOptimizerEntry {
-  std::string summary;
-  std::function<std::unique_ptr<DistributedOptimizer>(
-      std::unique_ptr<ThreeStepOptimizer>, std::shared_ptr<Communicator>, const Settings&)>
-      make;
-};
+using DistributedOptimizerEntry = Entry<std::shared_ptr<DistributedOptimizer>(
+    std::shared_ptr<ThreeStepOptimizer>, std::shared_ptr<Communicator>)>;
+/// All schemes by name. A scheme that sums gradients has an option "all_reduce", the algorithm.
 [[nodiscard]] Registry<DistributedOptimizerEntry>& distributed_optimizers();
 
 }  // namespace d5

@@ -18,14 +18,14 @@ namespace d5 {
 /// If T < n some rank would have none, and the batch is dropped: then, and only then, n ranks see
 /// up to n - 1 samples an epoch less than one rank does.
 ///
-///     DistributedSampler sampler(mnist, samplers().at("shuffle"), {.batch_size = 32}, rank,
-///     ranks);
+///     DistributedSampler sampler(mnist, samplers().at("shuffle"), {{"batch_size", 32}}, rank,
+///                                ranks);
 class DistributedSampler final : public Sampler {
  public:
-  /// `options.batch_size` is B, of one rank; `order` makes the sampler of the global batches. It
+  /// Setting "batch_size" is B, of one rank; `order` makes the sampler of the global batches. It
   /// runs over sample numbers, not samples: a rank reads its own part only.
   DistributedSampler(std::shared_ptr<const Dataset> dataset, const SamplerEntry& order,
-                     const SamplerOptions& options, int rank, int ranks);
+                     const Settings& settings, int rank, int ranks);
 
   const Batch* next() override;
   void reset(std::int64_t epoch) override { order_->reset(epoch); }
@@ -37,7 +37,7 @@ class DistributedSampler final : public Sampler {
   std::shared_ptr<const Dataset> dataset_;
   SamplerOptions options_;
   int rank_, ranks_;
-  std::unique_ptr<Sampler> order_;
+  std::shared_ptr<Sampler> order_;
   std::vector<Tensor> buffers_;  // one a field, of batch_size samples
   Batch mine_;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,13 +12,20 @@ namespace d5 {
 
 /// How ranks train together.
 struct DistributedOptions {
-  std::string scheme = "consistent_decentralized";
-  std::string all_reduce = "mpi";
-  std::int64_t bucket_bytes = std::int64_t{4} << 20;
+  EntryChoice scheme{"consistent_decentralized"};
   /// "strong": the recipe's batch is shared by all ranks, so that training is the same as on one.
   /// "weak": every rank takes a batch of the recipe's size.
   std::string scaling = "strong";
 };
+
+/// What a command line says in place of the recipe's section "distributed"; empty: nothing.
+struct DistributedChanges {
+  std::string scheme, scaling, all_reduce, bucket_bytes;
+};
+
+/// The recipe's section "distributed", changed.
+[[nodiscard]] DistributedOptions distributed_options(const Recipe& recipe,
+                                                     const DistributedChanges& changes);
 
 /// Makes a session run on all ranks of `ranks`; nothing changes for one rank. Rank 0 alone speaks
 /// and writes checkpoints. Throws at training: ValueError if the ranks cannot share the batch,
@@ -31,10 +37,12 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
 void share_threads();
 
 /// Trains by a recipe on all ranks of `ranks`: one record a metric, the same on every rank, as
-/// `gather_records` joins them. With several ranks "communication_volume" is measured too. A
-/// collective. A rank whose training failed alone returns its own records, all of them failed.
+/// `gather_records` joins them. With several ranks "communication_volume" is measured too, and
+/// there is no interrupt: one rank alone cannot end while the others wait for it. A collective.
+/// Throws: NumericError at a rank whose training failed.
 [[nodiscard]] std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
                                              const DistributedOptions& options,
-                                             const std::shared_ptr<Communicator>& ranks);
+                                             const std::shared_ptr<Communicator>& ranks,
+                                             const Interrupt& interrupt = {});
 
 }  // namespace d5

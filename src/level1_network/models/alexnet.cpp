@@ -36,7 +36,8 @@ Network alexnet(const ModelOptions& options) {
 }  // namespace
 
 void register_alexnet(Registry<ModelEntry>& registry) {
-  registry.add("alexnet", {"AlexNet for 224x224 images (Krizhevsky, 2014)", alexnet});
+  registry.add("alexnet", ModelEntry::with<ModelOptions>(
+                              "AlexNet for 224x224 images (Krizhevsky, 2014)", alexnet));
 }
 
 }  // namespace d5::model

@@ -28,7 +28,8 @@ Network lenet(const ModelOptions& options) {
 }  // namespace
 
 void register_lenet(Registry<ModelEntry>& registry) {
-  registry.add("lenet", {"LeNet-5 for 28x28 images (LeCun et al., 1998)", lenet});
+  registry.add("lenet", ModelEntry::with<ModelOptions>(
+                            "LeNet-5 for 28x28 images (LeCun et al., 1998)", lenet));
 }
 
 }  // namespace d5::model

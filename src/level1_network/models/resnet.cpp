@@ -84,14 +84,16 @@ Network resnet(const Depth& depth, const ModelOptions& options) {
 }  // namespace
 
 void register_resnet(Registry<ModelEntry>& registry) {
-  registry.add("resnet-18",
-               {"ResNet-18 for 224x224 images (He et al., 2015)", [](const ModelOptions& options) {
-                  return resnet({"resnet-18", {2, 2, 2, 2}, basic_block, 1}, options);
-                }});
-  registry.add("resnet-50", {"ResNet-50 v1.5 for 224x224 images (He et al., 2015)",
-                             [](const ModelOptions& options) {
-                               return resnet({"resnet-50", {3, 4, 6, 3}, bottleneck, 4}, options);
-                             }});
+  const auto add = [&](const Depth& depth, const char* summary) {
+    registry.add(depth.name,
+                 ModelEntry::with<ModelOptions>(summary, [depth](const ModelOptions& options) {
+                   return resnet(depth, options);
+                 }));
+  };
+  add({"resnet-18", {2, 2, 2, 2}, basic_block, 1},
+      "ResNet-18 for 224x224 images (He et al., 2015)");
+  add({"resnet-50", {3, 4, 6, 3}, bottleneck, 4},
+      "ResNet-50 v1.5 for 224x224 images (He et al., 2015)");
 }
 
 }  // namespace d5::model

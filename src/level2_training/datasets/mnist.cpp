@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "d5/level2_training/carried_file.hpp"
+#include "d5/core/carried_file.hpp"
+#include "d5/core/download.hpp"
 #include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/download.hpp"
 #include "level2_training/batch_check.hpp"
 #include "level2_training/idx.hpp"
 
@@ -18,10 +18,28 @@ namespace {
 constexpr std::int64_t kPixels = 28 * 28;
 constexpr int kClasses = 10;
 
-struct Normalisation {
-  // Mean and standard deviation of the 60,000 training images' pixels, scaled to [0, 1].
+enum class Subset { any, whole, sample };
+
+struct MnistOptions {
+  std::string data;
+  Subset subset = Subset::any;
+  bool download = false;
+  // Of the 60,000 training images' pixels, scaled to [0, 1].
   double mean = 0.1307;
   double deviation = 0.3081;
+  std::int64_t train_samples = 0;
+  std::int64_t test_samples = 0;
+
+  void declare(OptionList& options) {
+    options.add("data", data, "folder of the files; else $D5_DATA_DIR/mnist, else the sample");
+    options.add("subset", subset, "the whole set, the sample that d5 carries, or what is there",
+                {"any", "whole", "sample"});
+    options.add("download", download, "fetches the files into the folder");
+    options.add("mean", mean, "taken from every pixel, which are from 0 to 1");
+    options.add("deviation", deviation, "every pixel is divided by it", {.above = 0});
+    options.add("train_samples", train_samples, "takes the first ones; 0: all", {.least = 0});
+    options.add("test_samples", test_samples, "takes the first ones; 0: all", {.least = 0});
+  }
 };
 
 /// Handwritten digits: "image" float32 1x28x28, normalised, and "label" int64. Images are kept as
@@ -30,7 +48,7 @@ class MnistDataset final : public Dataset {
  public:
   /// `part` is "train" or "t10k"; `most` cuts the dataset to its first samples, 0 takes all.
   MnistDataset(const std::string& folder, const std::string& part, std::int64_t most,
-               const Normalisation& normalisation, std::string origin)
+               const MnistOptions& options, std::string origin)
       : part_(part), origin_(std::move(origin)) {
     const std::string images_name = part + "-images-idx3-ubyte";
     const std::string labels_name = part + "-labels-idx1-ubyte";
@@ -56,8 +74,7 @@ class MnistDataset final : public Dataset {
     images_ = std::move(images.values);
     labels_ = std::move(labels.values);
     for (int byte = 0; byte < 256; ++byte) {
-      scaled_[std::size_t(byte)] =
-          float((byte / 255.0 - normalisation.mean) / normalisation.deviation);
+      scaled_[std::size_t(byte)] = float((byte / 255.0 - options.mean) / options.deviation);
     }
   }
 
@@ -91,38 +108,63 @@ class MnistDataset final : public Dataset {
   std::array<float, 256> scaled_{};
 };
 
+/// The four files into `folder`, from public mirrors.
+void fetch_files(const std::string& folder) {
+  struct File {
+    const char* name;
+    const char* sha256;  // of the unpacked file, which is the same however a mirror packs it
+  };
+  static constexpr std::array<File, 4> kFiles{{
+      {"train-images-idx3-ubyte",
+       "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"},
+      {"train-labels-idx1-ubyte",
+       "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"},
+      {"t10k-images-idx3-ubyte",
+       "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"},
+      {"t10k-labels-idx1-ubyte",
+       "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"},
+  }};
+  static constexpr std::array kMirrors{"https://ossci-datasets.s3.amazonaws.com/mnist/",
+                                       "https://storage.googleapis.com/cvdf-datasets/mnist/"};
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    throw IoError(fmt::format("cannot make folder '{}': {}", printable(folder), error.message()));
+  }
+  for (const auto& [name, sha256] : kFiles) {
+    Download what{.urls = {}, .sha256 = sha256, .most_bytes = std::size_t{64} << 20};
+    for (const char* mirror : kMirrors) what.urls.push_back(fmt::format("{}{}.gz", mirror, name));
+    download(what, (std::filesystem::path(folder) / (std::string(name) + ".gz")).string());
+  }
+}
+
 struct Origin {
   std::string folder, description;
 };
 
 /// Which files to read: those named, else D5_DATA_DIR/mnist, else the sample that d5 carries.
-Origin find_origin(const Settings& settings) {
-  std::string folder = settings.text("data", "");
-  const std::string subset = settings.text("subset", "any");
-  if (subset != "any" && subset != "whole" && subset != "sample") {
-    throw ValueError(fmt::format("dataset mnist: subset is '{}', expected any, whole or sample",
-                                 printable(subset)));
-  }
-  if (subset != "sample") {
+Origin find_origin(const MnistOptions& options) {
+  std::string folder = options.data;
+  if (options.subset != Subset::sample) {
     const char* shared = std::getenv("D5_DATA_DIR");
     if (folder.empty() && shared) {
       const auto candidate = std::filesystem::path(shared) / "mnist";
       std::error_code ignored;
       if (std::filesystem::is_directory(candidate, ignored)) folder = candidate.string();
     }
-    if (settings.flag("download", false)) {
+    if (options.download) {
       if (folder.empty()) {
         throw ValueError("dataset mnist: download needs a folder to put the files in: data=DIR");
       }
-      download_mnist(folder);
+      fetch_files(folder);
     }
     if (!folder.empty()) return {folder, printable(folder)};
-    if (subset == "whole") {
+    if (options.subset == Subset::whole) {
       throw NotFound(
           "dataset mnist: the whole set is asked for, but no folder is known; give data=DIR, with "
           "download=true to fetch it there, or set D5_DATA_DIR to the folder above 'mnist'");
     }
-  } else if (settings.flag("download", false) || !folder.empty()) {
+  } else if (options.download || !folder.empty()) {
     throw ValueError(
         "dataset mnist: data and download are for the whole set, but subset=sample asks for the "
         "one "
@@ -131,25 +173,12 @@ Origin find_origin(const Settings& settings) {
   return {carried_file("data/mnist-sample"), "the sample that d5 carries"};
 }
 
-DatasetPair open(const Settings& settings) {
-  const Normalisation normalisation{
-      .mean = settings.number("mean", Normalisation{}.mean),
-      .deviation = settings.number("deviation", Normalisation{}.deviation)};
-  const std::int64_t most_train = settings.integer("train_samples", 0);
-  const std::int64_t most_test = settings.integer("test_samples", 0);
-  const Origin origin = find_origin(settings);
-  settings.expect_all_read();
-  if (!(normalisation.deviation > 0) || most_train < 0 || most_test < 0) {
-    throw ValueError(
-        fmt::format("dataset mnist: deviation {}, train_samples {}, test_samples {}; "
-                    "expected a positive deviation and no negative number",
-                    normalisation.deviation, most_train, most_test));
-  }
+DatasetPair open(const MnistOptions& options) {
+  const Origin origin = find_origin(options);
   const auto part = [&](const char* name, std::int64_t most) {
-    return std::make_shared<MnistDataset>(origin.folder, name, most, normalisation,
-                                          origin.description);
+    return std::make_shared<MnistDataset>(origin.folder, name, most, options, origin.description);
   };
-  return {part("train", most_train), part("t10k", most_test)};
+  return {part("train", options.train_samples), part("t10k", options.test_samples)};
 }
 
 }  // namespace
@@ -157,9 +186,10 @@ DatasetPair open(const Settings& settings) {
 namespace dataset {
 
 void register_mnist(Registry<DatasetEntry>& registry) {
-  registry.add("mnist", {"handwritten digits, 28x28, 10 classes, 60,000 + 10,000 "
-                         "(LeCun et al., 1998); a sample is carried",
-                         open});
+  registry.add("mnist", DatasetEntry::with<MnistOptions>(
+                            "handwritten digits, 28x28, 10 classes, 60,000 + 10,000 "
+                            "(LeCun et al., 1998); a sample is carried",
+                            open));
 }
 
 }  // namespace dataset

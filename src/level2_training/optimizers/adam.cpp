@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimizer_options.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "level2_training/sweep.hpp"
 
 namespace d5 {
 namespace {
-
-struct AdamOptions {
-  double learning_rate = 1e-3;
-  double beta1 = 0.9;       ///< decay of the first moment
-  double beta2 = 0.999;     ///< decay of the second moment
-  double epsilon = 1e-8;    ///< added to the root, not under it
-  double weight_decay = 0;  ///< times the parameter, added to its gradient
-};
 
 /// In step t, counted from 1:
 ///
@@ -27,7 +18,8 @@ struct AdamOptions {
 /// Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (ICLR 2015), algorithm 1.
 class AdamOptimizer final : public UpdateRuleOptimizer {
  public:
-  AdamOptimizer(std::unique_ptr<GraphExecutor> executor, std::string loss,
+  using Options = AdamOptions;
+  AdamOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
                 const AdamOptions& options)
       : UpdateRuleOptimizer(std::move(executor), std::move(loss)),
         options_(options),
@@ -86,36 +78,12 @@ class AdamOptimizer final : public UpdateRuleOptimizer {
   double first_correction_ = 1, second_correction_ = 1;
 };
 
-AdamOptions read(const Settings& settings) {
-  const AdamOptions defaults;
-  AdamOptions options{.learning_rate = settings.number("learning_rate", defaults.learning_rate),
-                      .beta1 = settings.number("beta1", defaults.beta1),
-                      .beta2 = settings.number("beta2", defaults.beta2),
-                      .epsilon = settings.number("epsilon", defaults.epsilon),
-                      .weight_decay = settings.number("weight_decay", defaults.weight_decay)};
-  settings.expect_all_read();
-  const auto decays = [](double beta) { return beta >= 0 && beta < 1; };
-  if (!(options.learning_rate >= 0) || !decays(options.beta1) || !decays(options.beta2) ||
-      !(options.epsilon >= 0) || !(options.weight_decay >= 0)) {
-    throw ValueError(fmt::format(
-        "optimizer adam: learning_rate {}, beta1 {}, beta2 {}, epsilon {}, weight_decay {}; "
-        "expected none below 0, and the betas below 1",
-        options.learning_rate, options.beta1, options.beta2, options.epsilon,
-        options.weight_decay));
-  }
-  return options;
-}
-
 }  // namespace
 
 namespace optimizer {
 
 void register_adam(Registry<OptimizerEntry>& registry) {
-  registry.add("adam", {"Adam (Kingma and Ba, 2015)",
-                        [](auto executor, std::string loss, const Settings& settings) {
-                          return std::make_unique<AdamOptimizer>(std::move(executor),
-                                                                 std::move(loss), read(settings));
-                        }});
+  registry.add("adam", OptimizerEntry::of<AdamOptimizer>("Adam (Kingma and Ba, 2015)"));
 }
 
 }  // namespace optimizer

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimizer_options.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "level2_training/sweep.hpp"
 
 namespace d5 {
 namespace {
-
-struct MomentumOptions {
-  double learning_rate = 0.01;
-  double momentum = 0.9;
-  double weight_decay = 0;  ///< times the parameter, added to its gradient
-  bool nesterov = false;    ///< looks ahead: uses g + momentum * v instead of v
-};
 
 /// g <- g + weight_decay * w;  v <- momentum * v + g;  w <- w - learning_rate * v
 ///
@@ -22,7 +14,8 @@ struct MomentumOptions {
 /// Deep Learning" (ICML 2013), as LibTorch's SGD defines it.
 class MomentumOptimizer final : public UpdateRuleOptimizer {
  public:
-  MomentumOptimizer(std::unique_ptr<GraphExecutor> executor, std::string loss,
+  using Options = MomentumOptions;
+  MomentumOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
                     const MomentumOptions& options)
       : UpdateRuleOptimizer(std::move(executor), std::move(loss)),
         options_(options),
@@ -66,31 +59,14 @@ class MomentumOptimizer final : public UpdateRuleOptimizer {
   ParameterSlots velocities_;
 };
 
-MomentumOptions read(const Settings& settings) {
-  const MomentumOptions defaults;
-  MomentumOptions options{.learning_rate = settings.number("learning_rate", defaults.learning_rate),
-                          .momentum = settings.number("momentum", defaults.momentum),
-                          .weight_decay = settings.number("weight_decay", defaults.weight_decay),
-                          .nesterov = settings.flag("nesterov", defaults.nesterov)};
-  settings.expect_all_read();
-  if (!(options.learning_rate >= 0) || !(options.momentum >= 0) || !(options.weight_decay >= 0)) {
-    throw ValueError(fmt::format(
-        "optimizer momentum: learning_rate {}, momentum {}, weight_decay {}; expected none below 0",
-        options.learning_rate, options.momentum, options.weight_decay));
-  }
-  return options;
-}
-
 }  // namespace
 
 namespace optimizer {
 
 void register_momentum(Registry<OptimizerEntry>& registry) {
-  registry.add("momentum", {"gradient descent with momentum (Polyak, 1964), or nesterov=true's",
-                            [](auto executor, std::string loss, const Settings& settings) {
-                              return std::make_unique<MomentumOptimizer>(
-                                  std::move(executor), std::move(loss), read(settings));
-                            }});
+  registry.add("momentum",
+               OptimizerEntry::of<MomentumOptimizer>(
+                   "gradient descent with momentum (Polyak, 1964), or nesterov=true's"));
 }
 
 }  // namespace optimizer

@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/optimizer_options.hpp"
 #include "level2_training/sweep.hpp"
 
 namespace d5 {
 namespace {
-
-struct SgdOptions {
-  double learning_rate = 0.01;
-  double weight_decay = 0;  ///< times the parameter, added to its gradient
-};
 
 /// w <- w - learning_rate * (g + weight_decay * w)
 ///
 /// Source: Robbins and Monro, "A Stochastic Approximation Method" (1951).
 class SgdOptimizer final : public UpdateRuleOptimizer {
  public:
-  SgdOptimizer(std::unique_ptr<GraphExecutor> executor, std::string loss, const SgdOptions& options)
+  using Options = SgdOptions;
+  SgdOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss, const SgdOptions& options)
       : UpdateRuleOptimizer(std::move(executor), std::move(loss)), options_(options) {}
 
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t) override {
@@ -31,6 +26,9 @@ class SgdOptimizer final : public UpdateRuleOptimizer {
     });
   }
 
+  [[nodiscard]] ValueMap state() const override { return {}; }
+  void restore(const ValueMap&) override {}
+
  private:
   SgdOptions options_;
 };
@@ -40,23 +38,8 @@ class SgdOptimizer final : public UpdateRuleOptimizer {
 namespace optimizer {
 
 void register_sgd(Registry<OptimizerEntry>& registry) {
-  registry.add(
-      "sgd", {"stochastic gradient descent (Robbins and Monro, 1951)",
-              [](auto executor, std::string loss, const Settings& settings) {
-                const SgdOptions defaults;
-                const SgdOptions options{
-                    .learning_rate = settings.number("learning_rate", defaults.learning_rate),
-                    .weight_decay = settings.number("weight_decay", defaults.weight_decay)};
-                settings.expect_all_read();
-                if (!(options.learning_rate >= 0) || !(options.weight_decay >= 0)) {
-                  throw ValueError(
-                      fmt::format("optimizer sgd: learning_rate {}, weight_decay {}; expected none "
-                                  "below 0",
-                                  options.learning_rate, options.weight_decay));
-                }
-                return std::make_unique<SgdOptimizer>(std::move(executor), std::move(loss),
-                                                      options);
-              }});
+  registry.add("sgd", OptimizerEntry::of<SgdOptimizer>(
+                          "stochastic gradient descent (Robbins and Monro, 1951)"));
 }
 
 }  // namespace optimizer

@@ -18,9 +18,7 @@ class OrderedSampler final : public IndexSampler {
 namespace sampler {
 
 void register_ordered(Registry<SamplerEntry>& registry) {
-  registry.add("ordered", {"in the order of the dataset", [](auto dataset, const auto& options) {
-                             return std::make_unique<OrderedSampler>(std::move(dataset), options);
-                           }});
+  registry.add("ordered", SamplerEntry::of<OrderedSampler>("in the order of the dataset"));
 }
 
 }  // namespace sampler

@@ -21,9 +21,7 @@ class ShuffleSampler final : public IndexSampler {
 namespace sampler {
 
 void register_shuffle(Registry<SamplerEntry>& registry) {
-  registry.add("shuffle", {"a new permutation every epoch", [](auto dataset, const auto& options) {
-                             return std::make_unique<ShuffleSampler>(std::move(dataset), options);
-                           }});
+  registry.add("shuffle", SamplerEntry::of<ShuffleSampler>("a new permutation every epoch"));
 }
 
 }  // namespace sampler

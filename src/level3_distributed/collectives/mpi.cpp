@@ -16,9 +16,7 @@ class LibraryAllReduce final : public AllReduce {
 }  // namespace
 
 void register_mpi(Registry<AllReduceEntry>& registry) {
-  registry.add("mpi",
-               {.summary = "the library's own (MPI_Iallreduce)",
-                .make = [](const Settings&) { return std::make_unique<LibraryAllReduce>(); }});
+  registry.add("mpi", AllReduceEntry::of<LibraryAllReduce>("the library's own (MPI_Iallreduce)"));
 }
 
 }  // namespace d5::collective

@@ -101,8 +101,8 @@ class RingAllReduce final : public AllReduce {
 /// Source: Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
 /// Workstations" (JPDC 2009).
 void register_ring(Registry<AllReduceEntry>& registry) {
-  registry.add("ring", {.summary = "d5's own ring over send and receive (Patarasuk and Yuan, 2009)",
-                        .make = [](const Settings&) { return std::make_unique<RingAllReduce>(); }});
+  registry.add("ring", AllReduceEntry::of<RingAllReduce>(
+                           "d5's own ring over send and receive (Patarasuk and Yuan, 2009)"));
 }
 
 }  // namespace d5::collective

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "level3_distributed/gradient_exchange.hpp"
 
 namespace d5 {
 namespace {
+
+struct ConsistentDecentralizedOptions {
+  std::int64_t bucket_bytes = std::int64_t{4} << 20;
+  EntryChoice all_reduce{"mpi"};
+
+  void declare(OptionList& options) {
+    options.add("bucket_bytes", bucket_bytes, "least size of a message", {.least = 1});
+    options.add("all_reduce", all_reduce, "algorithm that sums the gradients",
+                all_reduces().kind());
+  }
+};
 
 /// Synchronous data parallelism: all ranks start from rank 0's parameters, average their gradients
 /// over all samples of the global batch, and apply the same update. Their parameters are the same
@@ -17,12 +26,14 @@ namespace {
 /// samples.
 class ConsistentDecentralized final : public DistributedOptimizer {
  public:
-  ConsistentDecentralized(std::unique_ptr<ThreeStepOptimizer> optimizer,
-                          std::shared_ptr<Communicator> ranks,
-                          std::unique_ptr<AllReduce> all_reduce, std::size_t bucket_bytes)
+  using Options = ConsistentDecentralizedOptions;
+  ConsistentDecentralized(std::shared_ptr<ThreeStepOptimizer> optimizer,
+                          std::shared_ptr<Communicator> ranks, const Options& options)
       : DistributedOptimizer(std::move(optimizer), std::move(ranks)),
-        exchange_(std::make_shared<detail::GradientExchange>(communicator(), std::move(all_reduce),
-                                                             bucket_bytes)) {
+        exchange_(std::make_shared<detail::GradientExchange>(
+            communicator(),
+            all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings),
+            static_cast<std::size_t>(options.bucket_bytes))) {
     for (Parameter& parameter : executor().network().parameters()) {
       communicator().broadcast(parameter.value, 0);
     }
@@ -34,7 +45,7 @@ class ConsistentDecentralized final : public DistributedOptimizer {
     local().new_input();
     Network& network = executor().network();
     auto& parameters = network.parameters();
-    for (Parameter& parameter : parameters) local().prepare_param(parameter);
+    for (std::size_t p = 0; p < parameters.size(); ++p) local().prepare(p);
 
     exchange_->begin(network, weight(batch));
     const ValueMap& outputs = executor().inference_and_backprop(local().feed(batch), loss());
@@ -42,8 +53,10 @@ class ConsistentDecentralized final : public DistributedOptimizer {
     // The first buckets are updated while the last are still on their way.
     for (std::size_t b = 0; b < exchange_->buckets(); ++b) {
       const auto& bucket = exchange_->finish(b);
+      Span span("training", "update");
+      span.argument("bucket", b);
       for (std::size_t p = bucket.begin; p < bucket.end; ++p) {
-        local().update_rule(parameters[p].gradient, parameters[p], p);
+        local().update(p);
       }
     }
     return outputs;
@@ -59,29 +72,14 @@ class ConsistentDecentralized final : public DistributedOptimizer {
   std::shared_ptr<detail::GradientExchange> exchange_;
 };
 
-std::unique_ptr<DistributedOptimizer> make(std::unique_ptr<ThreeStepOptimizer> optimizer,
-                                           std::shared_ptr<Communicator> communicator,
-                                           const Settings& settings) {
-  const std::int64_t bucket_bytes = settings.integer("bucket_bytes", std::int64_t{4} << 20);
-  if (bucket_bytes < 1) {
-    throw ValueError(fmt::format(
-        "consistent_decentralized: bucket_bytes is {}, expected at least 1", bucket_bytes));
-  }
-  auto all_reduce = all_reduces().at(settings.text("all_reduce", "mpi")).make(settings);
-  return std::make_unique<ConsistentDecentralized>(std::move(optimizer), std::move(communicator),
-                                                   std::move(all_reduce),
-                                                   static_cast<std::size_t>(bucket_bytes));
-}
-
 }  // namespace
 
 namespace distributed_optimizer {
 
 void register_consistent_decentralized(Registry<DistributedOptimizerEntry>& registry) {
   registry.add("consistent_decentralized",
-               {.summary = "synchronous all-reduce of gradients, overlapped with backpropagation; "
-                           "settings: bucket_bytes, all_reduce",
-                .make = make});
+               DistributedOptimizerEntry::of<ConsistentDecentralized>(
+                   "synchronous all-reduce of gradients, overlapped with backpropagation"));
 }
 
 }  // namespace distributed_optimizer

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/interrupt.hpp"
+#include "d5/level1_network/execution_event.hpp"
+
+namespace d5 {
+
+/// Ends an executor's run between two steps: the run throws Interrupted. The next one is whole
+/// again, unless it is interrupted too; only random streams are one run further.
+///
+///     executor->events().add(std::make_shared<ExecutionInterrupt>(Interrupt{stop.token()}));
+class ExecutionInterrupt final : public ExecutionEvent {
+ public:
+  explicit ExecutionInterrupt(Interrupt interrupt) : interrupt_(std::move(interrupt)) {}
+  void before_node(const StepInfo&) override { interrupt_.check("network"); }
+
+ private:
+  Interrupt interrupt_;
+};
+
+}  // namespace d5

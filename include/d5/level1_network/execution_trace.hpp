@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "d5/core/trace.hpp"
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5 {
+
+/// Puts an executor's runs and steps on the trace. An executor holds one, and lets it observe the
+/// runs that begin while a trace is on:
+///
+///     events_.collect(observers_);
+///     if (Trace::on()) observers_.push_back(&trace_);
+class ExecutionTrace final : public ExecutionEvent {
+ public:
+  /// `executor` outlives it.
+  explicit ExecutionTrace(GraphExecutor& executor) : executor_(executor) {}
+  void before_run(Pass pass) override;
+  void after_run(Pass pass) override;
+  void before_node(const StepInfo& step) override;
+  void after_node(const StepInfo& step) override;
+
+ private:
+  GraphExecutor& executor_;
+  std::optional<Span> run_, step_;
+};
+
+}  // namespace d5

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/option.hpp"
+
+namespace d5 {
+
+// Options of optimizers that frameworks have too: the same names, defaults and meanings in each.
+
+struct SgdOptions {
+  double learning_rate = 0.01;
+  double weight_decay = 0;
+
+  void declare(OptionList& options);
+};
+
+struct MomentumOptions {
+  double learning_rate = 0.01;
+  double momentum = 0.9;
+  double weight_decay = 0;
+  bool nesterov = false;
+
+  void declare(OptionList& options);
+};
+
+struct AdamOptions {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+
+  void declare(OptionList& options);
+};
+
+}  // namespace d5

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// A timeline in Chrome's trace event format, which Perfetto and chrome://tracing read.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/timeline.hpp"
+
+namespace d5 {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// The format counts in microseconds; to the nanosecond.
+std::string microseconds(std::int64_t ns) {
+  return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", std::abs(ns) / 1000, std::abs(ns) % 1000);
+}
+
+Json value(const TraceArgument& argument) {
+  return std::visit(
+      [](const auto& v) -> Json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(v)>, double>) {
+          if (!std::isfinite(v)) return std::isnan(v) ? "NaN" : v > 0 ? "Infinity" : "-Infinity";
+        }
+        return v;
+      },
+      argument.value);
+}
+
+Json arguments_of(const TraceRecord& record) {
+  Json arguments = Json::object();
+  for (const auto& argument : record.arguments) arguments[argument.name] = value(argument);
+  if (record.kind != TraceRecord::Kind::counter) arguments["id"] = record.id;
+  if (record.parent != 0) arguments["parent"] = record.parent;
+  return arguments;
+}
+
+Json metadata(const Timeline& timeline, std::int64_t origin_ns) {
+  Json ranks = Json::array();
+  for (const auto& [rank, host, dropped, clock] : timeline.ranks) {
+    ranks.push_back({{"rank", rank},
+                     {"host", host},
+                     {"dropped", dropped},
+                     {"clock_offset_ns", clock.offset_ns},
+                     {"clock_uncertainty_ns", clock.uncertainty_ns}});
+  }
+  return {{"format", "d5 trace"},
+          {"schema", Timeline::kSchema},
+          {"origin_ns", origin_ns},
+          {"ranks", std::move(ranks)}};
+}
+
+/// One event a line, without a document tree of all of them: there may be many.
+class Writer {
+ public:
+  explicit Writer(const Timeline& timeline)
+      : origin_ns_(timeline.records.empty() ? 0 : timeline.records.front().begin_ns) {
+    text_ = fmt::format("{{\"otherData\": {},\n\"displayTimeUnit\": \"ns\", \"traceEvents\": [",
+                        dumped(metadata(timeline, origin_ns_)));
+    for (const auto& [rank, host, dropped, clock] : timeline.ranks) {
+      const std::string where = host.empty() ? "" : " on " + host;
+      add_name("process_name", rank, 0, fmt::format("rank {}{}", rank, where));
+    }
+    for (const auto& [rank, number, name] : timeline.lanes) {
+      add_name("thread_name", rank, number, name);
+    }
+    for (const auto& record : timeline.records) add(record);
+    text_ += "\n]}\n";
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  void add_name(const char* what, int rank, int lane, const std::string& name) {
+    add_line(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what, rank, lane,
+             dumped(name));
+  }
+
+  void add(const TraceRecord& record) {
+    switch (record.kind) {
+      case TraceRecord::Kind::span:
+        add_event(
+            "X", record, record.begin_ns,
+            fmt::format(R"("dur":{},"args":{})", microseconds(record.end_ns - record.begin_ns),
+                        dumped(arguments_of(record))));
+        break;
+      case TraceRecord::Kind::overlapping: {
+        const std::string id = fmt::format(R"("id2":{{"local":"{:#x}"}},"args":)", record.id);
+        add_event("b", record, record.begin_ns, id + dumped(arguments_of(record)));
+        add_event("e", record, record.end_ns, id + "{}");
+        break;
+      }
+      case TraceRecord::Kind::counter:
+        add_event("C", record, record.begin_ns, "\"args\":" + dumped(arguments_of(record)));
+        break;
+    }
+  }
+
+  void add_event(const char* phase, const TraceRecord& record, std::int64_t at_ns,
+                 const std::string& rest) {
+    add_line(R"({{"ph":"{}","cat":{},"name":{},"pid":{},"tid":{},"ts":{},{}}})", phase,
+             dumped(record.level), dumped(record.name), record.rank, record.lane,
+             microseconds(at_ns - origin_ns_), rest);
+  }
+
+  template <class... Values>
+  void add_line(fmt::format_string<Values...> format, Values&&... values) {
+    text_ += first_ ? "\n" : ",\n";
+    first_ = false;
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+  }
+
+  std::int64_t origin_ns_;
+  std::string text_;
+  bool first_ = true;
+};
+
+}  // namespace
+
+std::string to_json(const Timeline& timeline) { return Writer(timeline).take(); }
+
+void write_timeline(const Timeline& timeline, const std::string& path) {
+  write_file(path, to_json(timeline));
+}
+
+}  // namespace d5

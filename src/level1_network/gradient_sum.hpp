@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+
+#include "d5/level0_ops/kernel_choice.hpp"
+
+namespace d5 {
+
+/// into += term, where a value has several readers. On the host by a plain loop; on a device by the
+/// Add of a framework that has one there, through the host otherwise.
+class GradientSum {
+ public:
+  using Frameworks = std::span<const OperatorRegistry* const>;
+  /// `frameworks` are asked for a kernel on `device`, where both tensors are.
+  GradientSum(Tensor& into, const Tensor& term, Device device, Frameworks frameworks);
+  GradientSum(const GradientSum&) = delete;
+  void run(Stream& stream);
+
+ private:
+  void plan_kernel(const TensorDesc& desc, Frameworks frameworks);
+  void run_on_host(Tensor& into, const Tensor& term) const;
+  void run_through_host(Stream& stream);
+
+  Tensor& into_;
+  const Tensor& term_;
+  Device device_;
+  // On a device: a kernel, or room on the host.
+  std::unique_ptr<Operator> op_;
+  std::unique_ptr<Kernel> kernel_;
+  onnx::Node node_;
+  Value into_value_, term_value_;
+  std::array<const Value*, 2> inputs_{};
+  std::array<Value*, 1> outputs_{};
+  OpContext context_;
+  Tensor host_into_, host_term_;
+};
+
+}  // namespace d5

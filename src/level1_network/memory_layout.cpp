@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/memory_layout.hpp"
+
+#include <algorithm>
+
+namespace d5 {
+namespace {
+
+using Slot = Draft::Slot;
+
+/// A step's output takes over the memory of its input where the kernel allows it and nobody else
+/// needs the input any more.
+void share_blocks(Draft& draft) {
+  for (std::size_t now = 0; now < draft.steps.size(); ++now) {
+    const Draft::Step& step = draft.steps[now];
+    const int output = step.traits.in_place_output;
+    if (output < 0 || std::size_t(output) >= step.outputs.size()) continue;
+    const Slot* from = step.inputs.empty() ? nullptr : step.inputs.front();
+    Slot* to = step.outputs[std::size_t(output)];
+    if (!from || !to || from->block == Draft::kNoBlock || to->block == Draft::kNoBlock) continue;
+    MemoryBlock& old_block = draft.blocks[from->block];
+    MemoryBlock& new_block = draft.blocks[to->block];
+    const bool read_once = std::count(step.inputs.begin(), step.inputs.end(), from) == 1 &&
+                           std::count(step.captured.begin(), step.captured.end(), from) == 0;
+    if (old_block.end != now || !read_once || old_block.bytes != new_block.bytes) continue;
+    old_block.end = new_block.end;
+    new_block.bytes = 0;
+    to->block = from->block;
+  }
+}
+
+}  // namespace
+
+std::size_t request_block(Draft& draft, const TensorDesc& desc, std::size_t begin) {
+  if (desc.dtype == DType::string) return Draft::kNoBlock;
+  draft.blocks.push_back({desc.bytes(), begin, begin, 0});
+  draft.block_devices.push_back(desc.device);
+  return draft.blocks.size() - 1;
+}
+
+std::size_t request_scratch(Draft& draft, const Draft::Step& step, std::size_t time) {
+  if (step.scratch_bytes == 0) return Draft::kNoBlock;
+  return request_block(
+      draft,
+      {.dtype = DType::uint8, .shape = {std::int64_t(step.scratch_bytes)}, .device = step.device},
+      time);
+}
+
+void keep_until(Draft& draft, std::size_t block, std::size_t time) {
+  if (block == Draft::kNoBlock) return;
+  draft.blocks[block].end = std::max(draft.blocks[block].end, time);
+}
+
+void plan_lifetimes(Draft& draft) {
+  for (std::size_t now = 0; now < draft.steps.size(); ++now) {
+    Draft::Step& step = draft.steps[now];
+    for (Slot* slot : step.outputs) {
+      if (slot && !step.dynamic) slot->block = request_block(draft, slot->desc.tensor, now);
+    }
+    for (const auto* read : {&step.inputs, &step.captured}) {
+      for (const Slot* slot : *read) {
+        if (slot) keep_until(draft, slot->block, now);
+      }
+    }
+    for (TensorDesc& desc : step.saved) {
+      desc.device = step.device;
+      step.saved_blocks.push_back(request_block(draft, desc, now));
+    }
+    // A device may read the host's memory later than the host goes on.
+    if (step.transfers && step.outputs[0]->desc.tensor.device != Device{}) {
+      keep_until(draft, step.inputs[0]->block, MemoryBlock::kForever);
+    }
+    step.scratch_block = request_scratch(draft, step, now);
+  }
+  for (const auto* lasting : {&draft.answers, &draft.updates}) {
+    for (const auto& [name, slot] : *lasting) {
+      keep_until(draft, slot->block, MemoryBlock::kForever);
+    }
+  }
+}
+
+void lay_out_memory(Draft& draft) {
+  share_blocks(draft);
+  auto& arenas = draft.plan->arenas;
+  std::vector<Device> devices = draft.block_devices;
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  for (const Device device : devices) {
+    std::vector<MemoryBlock> blocks;
+    for (std::size_t b = 0; b < draft.blocks.size(); ++b) {
+      if (draft.block_devices[b] == device) blocks.push_back(draft.blocks[b]);
+    }
+    arenas.emplace(device, Arena(assign_offsets(blocks), device));
+    auto block = blocks.begin();
+    for (std::size_t b = 0; b < draft.blocks.size(); ++b) {
+      if (draft.block_devices[b] == device) draft.blocks[b] = *block++;
+    }
+  }
+  for (Slot& slot : draft.slots) {
+    if (slot.origin != Draft::Origin::planned) continue;
+    *slot.value = slot.block == Draft::kNoBlock ? Tensor::empty(slot.desc.tensor)
+                                                : tensor_at(draft, slot.block, slot.desc.tensor);
+  }
+}
+
+Tensor tensor_at(const Draft& draft, std::size_t block, const TensorDesc& desc) {
+  return draft.plan->arenas.at(draft.block_devices[block]).at(draft.blocks[block].offset, desc);
+}
+
+std::span<std::byte> bytes_at(const Draft& draft, std::size_t block) {
+  if (block == Draft::kNoBlock) return {};
+  Tensor bytes = tensor_at(draft, block, {DType::uint8, {std::int64_t(draft.blocks[block].bytes)}});
+  return {static_cast<std::byte*>(bytes.raw()), bytes.bytes()};
+}
+
+}  // namespace d5

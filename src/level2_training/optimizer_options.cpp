@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/optimizer_options.hpp"
+
+namespace d5 {
+namespace {
+
+void declare_rate_and_decay(OptionList& options, double& learning_rate, double& weight_decay) {
+  options.add("learning_rate", learning_rate, "step along the gradient", {.least = 0});
+  options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
+              {.least = 0});
+}
+
+}  // namespace
+
+void SgdOptions::declare(OptionList& options) {
+  declare_rate_and_decay(options, learning_rate, weight_decay);
+}
+
+void MomentumOptions::declare(OptionList& options) {
+  declare_rate_and_decay(options, learning_rate, weight_decay);
+  options.add("momentum", momentum, "share of the velocity that stays", {.least = 0});
+  options.add("nesterov", nesterov, "looks ahead: uses g + momentum * v instead of v");
+}
+
+void AdamOptions::declare(OptionList& options) {
+  declare_rate_and_decay(options, learning_rate, weight_decay);
+  options.add("beta1", beta1, "share of the first moment that stays", {.least = 0, .below = 1});
+  options.add("beta2", beta2, "share of the second moment that stays", {.least = 0, .below = 1});
+  options.add("epsilon", epsilon, "added to the root of the second moment", {.least = 0});
+}
+
+}  // namespace d5

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/distributed_trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+namespace d5 {
+namespace {
+
+void send_text(Communicator& ranks, const std::string& text) {
+  ranks.send(Tensor::scalar(static_cast<std::int64_t>(text.size())), 0);
+  Tensor bytes = Tensor::empty(DType::uint8, {static_cast<std::int64_t>(text.size())});
+  std::ranges::copy(text, bytes.data<std::uint8_t>());
+  ranks.send(bytes, 0);
+}
+
+std::string receive_text(Communicator& ranks, int from) {
+  Tensor size = Tensor::scalar<std::int64_t>(0);
+  ranks.receive(size, from);
+  Tensor bytes = Tensor::empty(DType::uint8, {size.item<std::int64_t>()});
+  ranks.receive(bytes, from);
+  const auto text = bytes.span<std::uint8_t>();
+  return {text.begin(), text.end()};
+}
+
+/// A clock's reading, and what another rank's showed in the middle between two readings.
+ClockOffset offset_of(std::int64_t before, std::int64_t theirs, std::int64_t after) {
+  const std::int64_t round_trip = after - before;
+  return {.offset_ns = before + round_trip / 2 - theirs, .uncertainty_ns = round_trip / 2 + 1};
+}
+
+/// Rank 0's part: the offset of rank `other`, told to it.
+void measure_offset(Communicator& ranks, int other, int exchanges,
+                    const std::function<std::int64_t()>& clock) {
+  Tensor theirs = Tensor::scalar<std::int64_t>(0);
+  ClockOffset best;
+  for (int i = 0; i < exchanges; ++i) {
+    const std::int64_t before = clock();
+    ranks.send(theirs, other);
+    ranks.receive(theirs, other);
+    const ClockOffset offset = offset_of(before, theirs.item<std::int64_t>(), clock());
+    if (i == 0 || offset.uncertainty_ns < best.uncertainty_ns) best = offset;
+  }
+  ranks.send(Tensor::vector<std::int64_t>({best.offset_ns, best.uncertainty_ns}), other);
+}
+
+/// Another rank's part.
+ClockOffset answer(Communicator& ranks, int exchanges, const std::function<std::int64_t()>& clock) {
+  Tensor mine = Tensor::scalar<std::int64_t>(0);
+  for (int i = 0; i < exchanges; ++i) {
+    ranks.receive(mine, 0);
+    *mine.data<std::int64_t>() = clock();
+    ranks.send(mine, 0);
+  }
+  Tensor offset = Tensor::vector<std::int64_t>({0, 0});
+  ranks.receive(offset, 0);
+  return {offset.data<std::int64_t>()[0], offset.data<std::int64_t>()[1]};
+}
+
+/// What a machine draws at random when it starts, and its monotonic clock with it; the same in all
+/// its containers. Zeros where it is hidden.
+Tensor boot_id() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string text;
+  file >> text;
+  text.resize(64);
+  Tensor id = Tensor::empty(DType::uint8, {64});
+  std::ranges::copy(text, id.data<std::uint8_t>());
+  return id;
+}
+
+}  // namespace
+
+ClockOffset clock_offset(Communicator& ranks) {
+  const Tensor mine = boot_id();
+  const std::int64_t length = mine.elements();
+  Tensor all = Tensor::empty(DType::uint8, {ranks.size() * length});
+  ranks.all_gather(mine, all);
+  const auto shares_clock = [&](int rank) {
+    const std::uint8_t* first = all.data<std::uint8_t>();
+    return *first != 0 && std::equal(first, first + length, first + rank * length);
+  };
+  bool one_clock = true;
+  for (int rank = 1; rank < ranks.size(); ++rank) one_clock = one_clock && shares_clock(rank);
+  if (one_clock) return {};
+  const ClockOffset estimate = estimate_clock_offset(ranks);
+  return shares_clock(ranks.rank()) ? ClockOffset{} : estimate;
+}
+
+ClockOffset estimate_clock_offset(Communicator& ranks, const std::function<std::int64_t()>& clock) {
+  constexpr int kExchanges = 16;  // the first few are slow: connections are made
+  if (ranks.rank() != 0) return answer(ranks, kExchanges, clock);
+  for (int other = 1; other < ranks.size(); ++other) {
+    measure_offset(ranks, other, kExchanges, clock);
+  }
+  return {};
+}
+
+Timeline gather_timeline(Communicator& ranks, const Timeline& mine, const ClockOffset& clock) {
+  if (ranks.rank() != 0) {
+    Timeline moved;
+    moved.merge(mine, clock);
+    send_text(ranks, to_json(moved));
+    return {};
+  }
+  Timeline all = mine;
+  for (int other = 1; other < ranks.size(); ++other) {
+    all.merge(timeline_from_json(receive_text(ranks, other), fmt::format("rank {}", other)));
+  }
+  return all;
+}
+
+}  // namespace d5
