@@ -9,7 +9,7 @@
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
-#include "tests/level1_network/on_toy.hpp"
+#include "tests/on_toy.hpp"
 
 using namespace d5;
 using d5::test::toy;

@@ -5,7 +5,7 @@
 #include "d5/core/random.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level2_training/optimizer.hpp"
-#include "tests/level1_network/on_toy.hpp"
+#include "tests/on_toy.hpp"
 
 using namespace d5;
 using d5::test::toy;
