@@ -13,14 +13,21 @@ namespace {
 
 constexpr int kSteps = 1000;
 
+class IncrementKernel final : public d5::Kernel {
+ public:
+  void forward(d5::OpContext& context) override {
+    *context.output(0).data<float>() = *context.input(0).data<float>() + 1;
+  }
+};
+
 /// y = x + 1 on one element: as little arithmetic as an operator can have.
-class Increment final : public d5::Operator {
+class Increment final : public d5::ElementwiseOperator {
  public:
   std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
     return {context.input(0)};
   }
-  void forward(d5::OpContext& context) override {
-    *context.output(0).data<float>() = *context.input(0).data<float>() + 1;
+  std::unique_ptr<d5::Kernel> plan(d5::PlanContext&) const override {
+    return std::make_unique<IncrementKernel>();
   }
 };
 

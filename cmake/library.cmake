@@ -1,9 +1,10 @@
-# d5_add_library(<name> <folder> PUBLIC <targets> PRIVATE <targets>)
+# d5_add_library(<name> <folder> PUBLIC <targets> PRIVATE <targets> [PARTS <sub-folders>])
 #
-# The library d5::<name> from src/<folder>/*.cpp and include/d5/<folder>.
+# The library d5::<name> from src/<folder>/*.cpp, those of the sub-folders, and include/d5/<folder>.
 function(d5_add_library name folder)
-  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE;PARTS" ${ARGN})
+  list(TRANSFORM arg_PARTS REPLACE ".+" "${PROJECT_SOURCE_DIR}/src/${folder}/\\0/*.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp ${arg_PARTS})
   add_library(d5_${name} ${sources})
   add_library(d5::${name} ALIAS d5_${name})
   target_include_directories(d5_${name} PUBLIC

@@ -66,38 +66,42 @@ static d5_status infer(const void* self, const d5_tensor* inputs, size_t input_c
 /* log(cosh(x)) = |x| + log1p(exp(-2 |x|)) - log 2: nothing overflows. */
 static double value(double x) { return fabs(x) + log1p(exp(-2 * fabs(x))) - log(2.0); }
 
-static d5_status forward(void* self, const d5_tensor* inputs, size_t input_count,
-                         const d5_tensor* outputs, size_t output_count, d5_error* error) {
-  (void)input_count, (void)output_count, (void)error;
+/* A logarithm, a hyperbolic cosine and a product for each element. */
+static d5_status flop(const void* self, const d5_tensor* inputs, size_t input_count, double* result,
+                      d5_error* error) {
+  (void)self, (void)input_count, (void)error;
+  *result = 3.0 * (double)elements(&inputs[0]);
+  return D5_OK;
+}
+
+static d5_status forward(void* self, const d5_call* call, d5_error* error) {
+  (void)error;
   const double scale = ((const log_cosh*)self)->scale;
-  const int64_t count = elements(&inputs[0]);
-  if (inputs[0].dtype == D5_FLOAT32) {
-    const float* x = inputs[0].data;
-    float* y = outputs[0].data;
+  const int64_t count = elements(&call->inputs[0]);
+  if (call->inputs[0].dtype == D5_FLOAT32) {
+    const float* x = call->inputs[0].data;
+    float* y = call->outputs[0].data;
     for (int64_t i = 0; i < count; ++i) y[i] = (float)(scale * value(x[i]));
   } else {
-    const double* x = inputs[0].data;
-    double* y = outputs[0].data;
+    const double* x = call->inputs[0].data;
+    double* y = call->outputs[0].data;
     for (int64_t i = 0; i < count; ++i) y[i] = scale * value(x[i]);
   }
   return D5_OK;
 }
 
 /* The derivative of log(cosh(x)) is tanh(x). */
-static d5_status backward(void* self, const d5_tensor* inputs, size_t input_count,
-                          const d5_tensor* outputs, size_t output_count,
-                          const d5_tensor* grad_outputs, const d5_tensor* grad_inputs,
-                          d5_error* error) {
-  (void)input_count, (void)outputs, (void)output_count, (void)error;
+static d5_status backward(void* self, const d5_call* call, d5_error* error) {
+  (void)error;
   const double scale = ((const log_cosh*)self)->scale;
-  const int64_t count = elements(&inputs[0]);
-  if (inputs[0].dtype == D5_FLOAT32) {
-    const float *x = inputs[0].data, *dy = grad_outputs[0].data;
-    float* dx = grad_inputs[0].data;
+  const int64_t count = elements(&call->inputs[0]);
+  if (call->inputs[0].dtype == D5_FLOAT32) {
+    const float *x = call->inputs[0].data, *dy = call->grad_outputs[0].data;
+    float* dx = call->grad_inputs[0].data;
     for (int64_t i = 0; i < count; ++i) dx[i] = (float)(scale * tanh(x[i]) * dy[i]);
   } else {
-    const double *x = inputs[0].data, *dy = grad_outputs[0].data;
-    double* dx = grad_inputs[0].data;
+    const double *x = call->inputs[0].data, *dy = call->grad_outputs[0].data;
+    double* dx = call->grad_inputs[0].data;
     for (int64_t i = 0; i < count; ++i) dx[i] = scale * tanh(x[i]) * dy[i];
   }
   return D5_OK;
@@ -110,11 +114,12 @@ static const d5_operator operators[] = {{
     .create = create,
     .destroy = free,
     .infer = infer,
+    .flop = flop,
     .forward = forward,
     .backward = backward,
 }};
 
 D5_EXPORT const d5_operator_table* d5_custom_operators(void) {
-  static const d5_operator_table table = {D5_ABI_VERSION, 1, operators};
+  static const d5_operator_table table = {D5_ABI_VERSION, sizeof(d5_operator), 1, operators};
   return &table;
 }

@@ -9,7 +9,27 @@
 namespace d5::python {
 namespace {
 
-/// An operator whose methods are a Python object's: infer, forward, and backward if it has one.
+constexpr auto kReference = py::return_value_policy::reference;
+
+/// Calls forward and backward of a Python object.
+class PythonKernel final : public Kernel {
+ public:
+  explicit PythonKernel(const py::object& self) : self_(self) {}
+  void forward(OpContext& context) override {
+    const py::gil_scoped_acquire gil;
+    self_.object.attr("forward")(py::cast(&context, kReference));
+  }
+  void backward(GradContext& context) override {
+    const py::gil_scoped_acquire gil;
+    self_.object.attr("backward")(py::cast(&context, kReference));
+  }
+
+ private:
+  PythonReference self_;
+};
+
+/// An operator whose methods are a Python object's: forward, and infer, backward and flop where it
+/// has them.
 class PythonOperator final : public Operator {
  public:
   PythonOperator(py::object self, bool has_backward)
@@ -25,19 +45,19 @@ class PythonOperator final : public Operator {
     }
     return result;
   }
-  void forward(OpContext& context) override {
+  Places gradients() const override { return has_backward_ ? Places::all() : Places(); }
+  Cost cost(const InferContext& context) const override {
     const py::gil_scoped_acquire gil;
-    self_.object.attr("forward")(py::cast(&context, kReference));
+    if (!py::hasattr(self_.object, "flop")) return bytes_only(context);
+    return with_flop(context,
+                     self_.object.attr("flop")(py::cast(&context, kReference)).cast<double>());
   }
-  void backward(GradContext& context) override {
-    if (!has_backward_) return Operator::backward(context);
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
     const py::gil_scoped_acquire gil;
-    self_.object.attr("backward")(py::cast(&context, kReference));
+    return std::make_unique<PythonKernel>(self_.object);
   }
-  bool differentiable(std::size_t) const override { return has_backward_; }
 
  private:
-  static constexpr auto kReference = py::return_value_policy::reference;
   PythonReference self_;
   bool has_backward_;
 };

@@ -9,6 +9,8 @@
 namespace d5::python {
 namespace {
 
+const char* word(Pass pass) { return pass == Pass::forward ? "forward" : "backward"; }
+
 /// A Python object's hooks; those that it does not override are not called.
 class PythonExecutionEvent final : public ExecutionEvent {
  public:
@@ -29,18 +31,17 @@ class PythonExecutionEvent final : public ExecutionEvent {
   void after_run(Pass pass) override {
     if (after_run_) call("after_run", word(pass));
   }
-  void before_node(const onnx::Node& node, std::size_t step, Pass pass) override {
-    if (before_node_) call("before_node", &node, step, word(pass));
+  void before_node(const StepInfo& step) override {
+    if (before_node_) call("before_node", &step);
   }
-  void after_node(const onnx::Node& node, std::size_t step, Pass pass) override {
-    if (after_node_) call("after_node", &node, step, word(pass));
+  void after_node(const StepInfo& step) override {
+    if (after_node_) call("after_node", &step);
   }
   void gradient_ready(Parameter& parameter, std::size_t index) override {
     if (gradient_ready_) call("gradient_ready", &parameter, index);
   }
 
  private:
-  static const char* word(Pass pass) { return pass == Pass::forward ? "forward" : "backward"; }
   template <class... Arguments>
   void call(const char* name, Arguments... arguments) {
     const py::gil_scoped_acquire gil;
@@ -154,6 +155,21 @@ std::shared_ptr<GraphExecutor> make(Network network, std::vector<std::string> na
                                             .input_gradients = std::move(input_gradients)});
 }
 
+void bind_step_info(py::module_& m) {
+  py::class_<StepInfo>(m, "StepInfo", "One step of a plan; valid inside the hook that gets it.")
+      .def_property_readonly("node", [](const StepInfo& s) { return onnx::Node(s.node); })
+      .def_readonly("step", &StepInfo::step, "Its place in the plan.")
+      .def_property_readonly("direction", [](const StepInfo& s) { return word(s.pass); })
+      .def_property_readonly("framework",
+                             [](const StepInfo& s) { return std::string(s.framework); })
+      .def_property_readonly("device", [](const StepInfo& s) { return to_string(s.device); })
+      .def_property_readonly(
+          "flop", [](const StepInfo& s) { return s.cost.flop; }, "Of the node's forward run.")
+      .def_property_readonly(
+          "bytes", [](const StepInfo& s) { return s.cost.bytes_read + s.cost.bytes_written; },
+          "Read and written by the node's forward run.");
+}
+
 void bind_executor(py::module_& m) {
   py::class_<GraphExecutor, std::shared_ptr<GraphExecutor>>(m, "GraphExecutor", "Runs a network.")
       .def(
@@ -218,6 +234,7 @@ std::shared_ptr<Event> execution_event(const py::object& object) {
 
 void bind_level1_network(py::module_& m) {
   bind_network(m);
+  bind_step_info(m);
   bind_executor(m);
 }
 

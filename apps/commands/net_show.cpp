@@ -55,7 +55,7 @@ app::TextTable nodes_of(const onnx::Graph& graph, const std::vector<std::string>
         fmt::format("{}", fmt::join(node.outputs, " ")),
         node.outputs.empty() ? "" : types[node.outputs.front()]};
     for (const auto& word : words) {
-      const Support support = framework(word).part<OperatorRegistry>().supports(node);
+      const Support support = framework(word).part<OperatorRegistry>().knows(node);
       row.push_back(support ? "yes" : support.reason);
     }
     table.add(std::move(row));

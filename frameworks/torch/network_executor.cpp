@@ -14,7 +14,7 @@
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "gradient_memory.hpp"
-#include "torch_operator.hpp"
+#include "planned_node.hpp"
 
 namespace d5::torch {
 namespace {
@@ -78,12 +78,10 @@ class NetworkExecutor final : public GraphExecutor {
 
  private:
   struct Step {
-    const onnx::Node* node = nullptr;
-    std::unique_ptr<Operator> owner;
-    const TorchOperator* op = nullptr;
-    std::vector<int> inputs, outputs;     // places in values_; -1: left out
-    std::vector<int> finished;            // nobody reads them after this step
-    std::vector<std::size_t> parameters;  // that it reads, in the arena's order
+    StepInfo info;
+    PlannedNode planned;
+    std::vector<int> finished = {};            // nobody reads them after this step
+    std::vector<std::size_t> parameters = {};  // that it reads, in the arena's order
   };
 
   int place_of(const std::string& name) {
@@ -104,16 +102,12 @@ class NetworkExecutor final : public GraphExecutor {
       input_places_[name] = std::size_t(place_of(name));
     }
     for (const auto& node : graph_->nodes) {
-      if (const Support support = operators_.supports(node); !support) {
-        throw Unsupported(onnx::describe(node) + ": torch does not support " + support.reason);
-      }
-      Step step;
-      step.node = &node;
-      step.owner = operators_.make(node);
-      step.op = dynamic_cast<const TorchOperator*>(step.owner.get());
-      for (const auto& name : node.inputs) step.inputs.push_back(place_of(name));
-      for (const auto& name : node.outputs) step.outputs.push_back(place_of(name));
-      steps_.push_back(std::move(step));
+      std::vector<int> inputs, outputs;
+      for (const auto& name : node.inputs) inputs.push_back(place_of(name));
+      for (const auto& name : node.outputs) outputs.push_back(place_of(name));
+      steps_.push_back(
+          {.info = {.node = node, .step = steps_.size(), .framework = "torch"},
+           .planned = PlannedNode(node, std::move(inputs), std::move(outputs), operators_)});
     }
     outputs_.clear();
     output_places_.clear();
@@ -122,10 +116,10 @@ class NetworkExecutor final : public GraphExecutor {
     }
     find_last_uses();
     values_.assign(places_.size(), at::Tensor());
-    input_views_.assign(places_.size(), TensorView());
     for (const auto& [name, tensor] : graph_->initializers) {
       if (!network_.is_parameter(name)) values_[std::size_t(place_of_known(name))] = wrap(tensor);
     }
+    forget_shapes();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       at::Tensor leaf = wrap(parameters[i].value);
       leaf.requires_grad_(true);
@@ -133,20 +127,30 @@ class NetworkExecutor final : public GraphExecutor {
       const int place = place_of_known(parameters[i].name);
       values_[std::size_t(place)] = std::move(leaf);
       for (Step& step : steps_) {
-        if (std::ranges::find(step.inputs, place) != step.inputs.end())
-          step.parameters.push_back(i);
+        const auto& inputs = step.planned.inputs();
+        if (std::ranges::find(inputs, place) != inputs.end()) step.parameters.push_back(i);
       }
     }
   }
 
-  /// The place of a name; one that no node reads gets a place of its own.
+  /// A name that no node reads gets a place of its own.
   int place_of_known(const std::string& name) {
     const int place = place_of(name);
-    if (std::size_t(place) >= values_.size()) {
-      values_.resize(std::size_t(place) + 1);
-      input_views_.resize(values_.size());
-    }
+    if (std::size_t(place) >= values_.size()) values_.resize(std::size_t(place) + 1);
     return place;
+  }
+
+  /// All nodes are planned anew; known then are the constants that nothing replaces.
+  void forget_shapes() {
+    for (Step& step : steps_) step.planned.forget();
+    known_.assign(values_.size(), {});
+    for (const auto& [name, tensor] : graph_->initializers) {
+      if (network_.is_parameter(name) || input_places_.contains(name)) continue;
+      known_[std::size_t(places_.at(name))].value = tensor;
+    }
+    for (const auto& [constant, output] : network_.updates()) {
+      known_[std::size_t(places_.at(constant))].value = {};
+    }
   }
 
   void find_last_uses() {
@@ -161,7 +165,7 @@ class NetworkExecutor final : public GraphExecutor {
       if (place != places_.end()) keep[std::size_t(place->second)] = true;
     }
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-      for (const auto* list : {&step->inputs, &step->outputs}) {
+      for (const auto* list : {&step->planned.inputs(), &step->planned.outputs()}) {
         for (const int place : *list) {
           if (place < 0 || keep[std::size_t(place)]) continue;
           keep[std::size_t(place)] = true;
@@ -179,19 +183,27 @@ class NetworkExecutor final : public GraphExecutor {
       if (input == input_places_.end()) {
         throw_unknown_name("input", name, network_.input_names());
       }
-      const std::size_t place = input->second;
-      values_[place] = input_views_[place].of(value.tensor());
+      feed(values_[input->second], value.tensor());
     }
-    for (const auto& input : graph_->inputs) {
-      check_input(input, inputs);
-    }
+    for (const auto& input : graph_->inputs) check_input(input, inputs);
     events_.collect(observers_);
   }
 
-  void check_input(const onnx::ValueInfo& input, const ValueMap& inputs) const {
+  /// `held`: what was fed before.
+  void feed(at::Tensor& held, const Tensor& tensor) {
+    const bool alike = held.defined() && held.sizes() == sizes_of(tensor.shape()) &&
+                       held.scalar_type() == scalar_type(tensor.dtype());
+    if (!alike) forget_shapes();
+    if (!alike || held.const_data_ptr() != tensor.raw()) held = wrap(tensor);
+  }
+
+  void check_input(const onnx::ValueInfo& input, const ValueMap& inputs) {
     const auto fed = inputs.find(input.name);
     if (fed == inputs.end()) {
-      if (graph_->initializers.contains(input.name)) return;
+      const auto fallback = graph_->initializers.find(input.name);
+      if (fallback != graph_->initializers.end()) {
+        return feed(values_[input_places_.find(input.name)->second], fallback->second);
+      }
       throw NotFound("input '" + printable(input.name) + "' of network '" +
                      printable(network_.name()) + "' was not fed");
     }
@@ -218,28 +230,17 @@ class NetworkExecutor final : public GraphExecutor {
   }
 
   void run_forward(Mode mode) {
-    const Call call{.mode = mode, .generator = generator_};
-    for (std::size_t s = 0; s < steps_.size(); ++s) {
-      Step& step = steps_[s];
-      announce([&](ExecutionEvent& event) { event.before_node(*step.node, s, Pass::forward); });
-      arguments_.resize(step.inputs.size());
-      for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-        arguments_[i] = step.inputs[i] < 0 ? at::Tensor() : values_[std::size_t(step.inputs[i])];
-      }
-      try {
-        Results results = step.op->call(arguments_, call);
-        if (mode == Mode::training) gradients_.expect(results.at(0), step.parameters);
-        for (std::size_t i = 0; i < step.outputs.size() && i < results.size(); ++i) {
-          if (step.outputs[i] >= 0) values_[std::size_t(step.outputs[i])] = std::move(results[i]);
-        }
-      } catch (const c10::Error& error) {
-        throw ValueError(onnx::describe(*step.node) +
-                         ": torch says: " + error.what_without_backtrace());
+    const Random random = generator_;
+    for (Step& step : steps_) {
+      announce([&](ExecutionEvent& event) { event.before_node(step.info); });
+      step.planned.run(values_, known_, random);
+      step.info.cost = step.planned.cost();
+      if (const int first = step.planned.outputs()[0]; mode == Mode::training && first >= 0) {
+        gradients_.expect(values_[std::size_t(first)], step.parameters);
       }
       for (const int place : step.finished) values_[std::size_t(place)].reset();
-      announce([&](ExecutionEvent& event) { event.after_node(*step.node, s, Pass::forward); });
+      announce([&](ExecutionEvent& event) { event.after_node(step.info); });
     }
-    arguments_.clear();
   }
 
   void run_backward(const at::Tensor& loss, const std::string& name) {
@@ -277,8 +278,8 @@ class NetworkExecutor final : public GraphExecutor {
   std::uint64_t revision_ = 0;
   std::map<std::string, int, std::less<>> places_;
   std::vector<Step> steps_;
-  std::vector<at::Tensor> values_, arguments_;
-  std::vector<TensorView> input_views_;
+  std::vector<at::Tensor> values_;
+  std::vector<KnownValue> known_;
   GradientMemory gradients_{[this](std::size_t i) {
     announce([&](ExecutionEvent& event) { event.gradient_ready(network_.parameters()[i], i); });
   }};

@@ -7,7 +7,10 @@
 
 namespace d5::torch {
 
-at::ScalarType scalar_type(DType dtype) {
+namespace {
+
+/// Undefined where torch has none.
+at::ScalarType counterpart(DType dtype) {
   switch (dtype) {
     case DType::float32:
       return at::kFloat;
@@ -40,15 +43,23 @@ at::ScalarType scalar_type(DType dtype) {
     case DType::complex128:
       return at::kComplexDouble;
     default:
-      throw Unsupported("torch has no element type " + std::string(name_of(dtype)));
+      return at::ScalarType::Undefined;
   }
+}
+
+}  // namespace
+
+bool has_scalar_type(DType dtype) { return counterpart(dtype) != at::ScalarType::Undefined; }
+
+at::ScalarType scalar_type(DType dtype) {
+  if (has_scalar_type(dtype)) return counterpart(dtype);
+  throw Unsupported("torch has no element type " + std::string(name_of(dtype)));
 }
 
 DType dtype_of_scalar(at::ScalarType type) {
   for (int i = 1; i < kDTypeCount; ++i) {
     const auto dtype = static_cast<DType>(i);
-    if (dtype == DType::string || dtype > DType::bfloat16) continue;
-    if (scalar_type(dtype) == type) return dtype;
+    if (has_scalar_type(dtype) && counterpart(dtype) == type) return dtype;
   }
   throw Unsupported(std::string("torch's element type ") + at::toString(type) +
                     " has no counterpart");
@@ -64,13 +75,6 @@ Tensor share(const at::Tensor& tensor) {
   const TensorDesc desc{dtype_of_scalar(owner->scalar_type()),
                         Shape(std::span<const std::int64_t>(owner->sizes().data(), owner->dim()))};
   return Tensor::borrow(desc, owner->data_ptr(), owner);
-}
-
-void TensorView::refresh(const Tensor& tensor) {
-  view_ = wrap(tensor);
-  data_ = tensor.raw();
-  dtype_ = tensor.dtype();
-  shape_ = tensor.shape();
 }
 
 }  // namespace d5::torch

@@ -8,6 +8,7 @@
 
 namespace d5::torch {
 
+[[nodiscard]] bool has_scalar_type(DType dtype);
 /// Throws: Unsupported for an element type that torch has none for.
 [[nodiscard]] at::ScalarType scalar_type(DType dtype);
 [[nodiscard]] DType dtype_of_scalar(at::ScalarType type);
@@ -22,24 +23,20 @@ namespace d5::torch {
 [[nodiscard]] Tensor share(const at::Tensor& tensor);
 
 /// The last tensor that was wrapped: buffers of a plan stay where they are, so that wrapping
-/// happens on its first run only.
+/// happens on its first run only. All have the same type and shape.
 class TensorView {
  public:
   [[nodiscard]] at::Tensor& of(const Tensor& tensor) {
-    if (tensor.raw() != data_ || tensor.dtype() != dtype_ || tensor.shape() != shape_)
-        [[unlikely]] {
-      refresh(tensor);
+    if (tensor.raw() != data_ || !view_.defined()) [[unlikely]] {
+      view_ = wrap(tensor);
+      data_ = tensor.raw();
     }
     return view_;
   }
 
  private:
-  void refresh(const Tensor& tensor);
-
   at::Tensor view_;
   const void* data_ = nullptr;
-  DType dtype_ = DType::undefined;
-  Shape shape_;
 };
 
 }  // namespace d5::torch

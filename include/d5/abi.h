@@ -9,7 +9,9 @@
  *     examples/101_custom_operator.c is a complete one.
  *
  * This header has a version of its own. A library of another version is refused. Within a version
- * nothing is moved, removed or given another meaning.
+ * nothing is moved, removed or given another meaning; fields are only appended, to the structs that
+ * carry their size. A library that leaves new fields out, or has some that d5 does not know yet, is
+ * loaded all the same.
  */
 #ifndef D5_ABI_H
 #define D5_ABI_H
@@ -21,7 +23,7 @@
 extern "C" {
 #endif
 
-#define D5_ABI_VERSION 1
+#define D5_ABI_VERSION 2
 #define D5_MOST_DIMS 16
 #define D5_EXPORT __attribute__((visibility("default")))
 
@@ -54,7 +56,14 @@ typedef struct {
   char message[512];
 } d5_error;
 
-/* A dense row-major array in host memory. Borrowed: it is valid during the call only.
+/* Where memory is and work runs. */
+enum { D5_CPU = 1, D5_CUDA = 2 }; /* DLPack's numbers of kinds */
+typedef struct {
+  int32_t kind;
+  int32_t index;
+} d5_device;
+
+/* A dense row-major array. Borrowed: it is valid during the call only.
  * A left-out input or output has dtype 0 and no data. */
 typedef struct {
   void* data;
@@ -92,6 +101,7 @@ typedef struct {
 /* The node that an operator is made from; valid during `create` only. Attributes that hold tensors
  * or graphs are not passed on. */
 typedef struct {
+  size_t size; /* of this struct in the d5 that calls: what lies beyond is not there */
   const char* name;
   const char* op_type;
   int32_t opset;
@@ -101,36 +111,57 @@ typedef struct {
   size_t attribute_count;
 } d5_node;
 
-/* One operator. Functions that may be null say so. An instance is used by one thread at a time. */
+/* One run, forward or backward. All tensors lie on `device`. */
+typedef struct {
+  size_t size; /* of this struct in the d5 that calls: what lies beyond is not there */
+  const d5_tensor* inputs;
+  size_t input_count;
+  const d5_tensor* outputs;
+  size_t output_count;
+  const d5_tensor* grad_outputs; /* backward: one an output, without data where it is zero */
+  const d5_tensor* grad_inputs;  /* backward: one an input, without data where nobody asks */
+  d5_device device;
+  void* stream; /* the device's own handle (a cudaStream_t) to queue work on; null on the host,
+                   where all work is done when a call returns */
+} d5_call;
+
+/* One operator. Functions that may be null say so; so may all that are appended later.
+ *
+ * An instance is what `create` makes of a node. d5 asks one (`infer`, `flop`), perhaps from several
+ * threads, and makes another for each kernel that runs, by one thread at a time. */
 typedef struct {
   const char* domain; /* "" is ONNX's own; choose another */
   const char* name;
   int32_t since_version; /* the first opset version of `domain` that means this operator */
   int32_t until_version; /* the last one; 0: all later ones */
+  int32_t device_kind;   /* of the memory that `forward` and `backward` work on; 0: the host's */
 
   /* Makes an instance; `*self` is handed to the other functions. May be null: there is no state. */
   d5_status (*create)(const d5_node* node, void** self, d5_error* error);
   /* Ends its life. May be null. */
   void (*destroy)(void* self);
 
-  /* Writes one description an output. Inputs have data where it is known before running. */
+  /* Writes one description an output. Inputs have data, on the host, where it is known before
+   * running. */
   d5_status (*infer)(const void* self, const d5_tensor* inputs, size_t input_count,
                      d5_tensor_desc* outputs, size_t output_count, d5_error* error);
 
+  /* Additions and multiplications of one forward run, counted apart; the inputs are those of
+   * `infer`. May be null: the operator only moves elements. */
+  d5_status (*flop)(const void* self, const d5_tensor* inputs, size_t input_count, double* flop,
+                    d5_error* error);
+
   /* Writes every output that has data. */
-  d5_status (*forward)(void* self, const d5_tensor* inputs, size_t input_count,
-                       const d5_tensor* outputs, size_t output_count, d5_error* error);
+  d5_status (*forward)(void* self, const d5_call* call, d5_error* error);
 
   /* Overwrites every input gradient that has data with the vector-Jacobian product of the output
-   * gradients; an output gradient without data is zero. May be null: not differentiable. */
-  d5_status (*backward)(void* self, const d5_tensor* inputs, size_t input_count,
-                        const d5_tensor* outputs, size_t output_count,
-                        const d5_tensor* grad_outputs, const d5_tensor* grad_inputs,
-                        d5_error* error);
+   * gradients. May be null: not differentiable. */
+  d5_status (*backward)(void* self, const d5_call* call, d5_error* error);
 } d5_operator;
 
 typedef struct {
-  int32_t abi_version; /* D5_ABI_VERSION, first in all versions */
+  int32_t abi_version;  /* D5_ABI_VERSION, first in all versions */
+  size_t operator_size; /* sizeof(d5_operator) where the library was built */
   size_t operator_count;
   const d5_operator* operators;
 } d5_operator_table;

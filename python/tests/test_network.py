@@ -74,8 +74,9 @@ def test_an_event_in_python_sees_nodes_and_gradients():
         def __init__(self):
             self.seen = []
 
-        def before_node(self, node, step, direction):
-            self.seen.append((node.op_type, direction))
+        def before_node(self, step):
+            self.seen.append((step.node.op_type, step.direction))
+            assert step.framework == "reference" and step.device.startswith("cpu")
 
         def gradient_ready(self, parameter, index):
             self.seen.append((parameter.name, index))
@@ -116,7 +117,7 @@ def test_an_operator_in_python_runs_forward_and_backward_inside_the_executor():
 
 def test_an_exception_in_python_passes_through_the_executor():
     class Broken(d5.Event):
-        def before_node(self, node, step, direction):
+        def before_node(self, step):
             raise KeyError("mine")
 
     executor = d5.executor(linear())

@@ -5,11 +5,15 @@
 
 namespace d5 {
 
-Arena::Arena(std::size_t bytes)
-    : block_(Tensor::zeros(DType::uint8, {std::int64_t(aligned(bytes))})) {}
+Arena::Arena(std::size_t bytes, Device device)
+    : block_(Tensor::zeros({.dtype = DType::uint8,
+                            .shape = {std::int64_t(aligned(bytes))},
+                            .device = device})) {}
 
 Tensor Arena::at(std::size_t offset, const TensorDesc& desc) const {
-  return block_.view(offset, desc);
+  TensorDesc here = desc;
+  here.device = block_.device();
+  return block_.view(offset, here);
 }
 
 }  // namespace d5

@@ -6,8 +6,10 @@
 #include <charconv>
 
 #include "core/cuda_driver.hpp"
+#include "core/device_table.hpp"
 #include "core/machine.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
 #include "d5/core/registry.hpp"
 
 namespace d5 {
@@ -30,36 +32,60 @@ DeviceInfo cpu() {
   return result;
 }
 
+/// Loads the framework called `kind`, if there is one: it may bring the device.
+void look_for(std::string_view kind) {
+  for (const auto& info : frameworks()) {
+    if (info.name == kind && !info.loaded) (void)framework(kind);
+  }
+}
+
+[[noreturn]] void throw_unknown_device(std::string_view name) {
+  std::vector<std::string> known = {"cpu", "cuda", "cuda:0"};
+  for (auto& own : detail::device_table().names()) known.push_back(std::move(own));
+  throw_unknown_name("device", name, known);
+}
+
+DeviceKind kind_of(std::string_view word, std::string_view name) {
+  if (word == "cpu") return DeviceKind::cpu;
+  if (!detail::device_table().kind_of(word)) look_for(word);
+  if (const auto own = detail::device_table().kind_of(word)) return *own;
+  if (word == "cuda") return DeviceKind::cuda;
+  throw_unknown_device(name);
+}
+
+int index_of(std::string_view text, std::string_view name) {
+  int index = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  if (error != std::errc{} || end != text.data() + text.size() || index < 0) {
+    throw_unknown_device(name);
+  }
+  return index;
+}
+
 }  // namespace
 
 std::string to_string(Device device) {
-  if (device.kind == DeviceKind::cpu) return "cpu";
-  return fmt::format("cuda:{}", device.index);
+  if (device == Device{}) return "cpu";
+  std::string kind = detail::device_table().name_of(device.kind);
+  if (kind.empty()) {
+    kind = device.kind == DeviceKind::cuda ? "cuda" : fmt::format("device {}", int(device.kind));
+  }
+  return fmt::format("{}:{}", kind, device.index);
 }
 
 std::vector<DeviceInfo> devices() {
   std::vector<DeviceInfo> result{cpu()};
-  for (auto& info : detail::cuda_devices()) result.push_back(std::move(info));
+  if (!detail::device_table().memory(DeviceKind::cuda)) {
+    for (auto& info : detail::cuda_devices()) result.push_back(std::move(info));
+  }
+  for (auto& info : detail::device_table().devices()) result.push_back(std::move(info));
   return result;
 }
 
 Device device_from_name(std::string_view name) {
   const auto colon = name.find(':');
-  const std::string_view kind = name.substr(0, colon);
-  Device device;
-  if (kind == "cuda") {
-    device.kind = DeviceKind::cuda;
-  } else if (kind != "cpu") {
-    throw_unknown_name("device", name, {"cpu", "cuda", "cuda:0"});
-  }
-  if (colon != std::string_view::npos) {
-    const std::string_view index = name.substr(colon + 1);
-    const auto [end, error] =
-        std::from_chars(index.data(), index.data() + index.size(), device.index);
-    if (error != std::errc{} || end != index.data() + index.size() || device.index < 0) {
-      throw_unknown_name("device", name, {"cpu", "cuda", "cuda:0"});
-    }
-  }
+  Device device{.kind = kind_of(name.substr(0, colon), name)};
+  if (colon != std::string_view::npos) device.index = index_of(name.substr(colon + 1), name);
   std::string reason = fmt::format("there is no device {} of this kind", device.index);
   for (const auto& info : devices()) {
     if (info.device.kind != device.kind) continue;

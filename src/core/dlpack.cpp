@@ -78,6 +78,11 @@ bool is_dense(const D5DLTensor& tensor, const Shape& shape) {
 }  // namespace
 
 D5DLManagedTensor* to_dlpack(const Tensor& tensor) {
+  const DeviceKind device = tensor.device().kind;
+  if (device != DeviceKind::cpu && device != DeviceKind::cuda) {
+    throw Unsupported(fmt::format("{}: DLPack has no number for this device; copy it to the host",
+                                  to_string(tensor.desc())));
+  }
   for (const auto& entry : kTypes) {
     if (entry.dtype != tensor.dtype()) continue;
     auto* out = new Export{{}, tensor, {}, tensor.shape().strides()};

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <new>
 
+#include "core/device_table.hpp"
 #include "d5/core/arena.hpp"
 #include "d5/core/error.hpp"
 
@@ -26,7 +28,19 @@ std::atomic<std::size_t>& budget() {
 std::size_t memory_budget() { return budget(); }
 void set_memory_budget(std::size_t bytes) { budget() = bytes; }
 
+bool TensorDesc::operator==(const TensorDesc& other) const {
+  if (dtype != other.dtype || shape != other.shape || layout != other.layout ||
+      device != other.device) {
+    return false;
+  }
+  if (arrangement == other.arrangement) return true;
+  return arrangement && other.arrangement &&
+         arrangement->framework() == other.arrangement->framework() &&
+         arrangement->equals(*other.arrangement);
+}
+
 std::size_t TensorDesc::bytes() const {
+  if (arrangement) return arrangement->bytes();
   std::int64_t result;
   if (__builtin_mul_overflow(shape.elements(), std::int64_t(size_of(dtype)), &result)) {
     throw ShapeError(fmt::format("{} takes more than 2^63 - 1 bytes", to_string(*this)));
@@ -35,14 +49,25 @@ std::size_t TensorDesc::bytes() const {
 }
 
 std::string to_string(const TensorDesc& desc) {
-  return fmt::format("{} {}", name_of(desc.dtype), to_string(desc.shape));
+  std::string result = fmt::format("{} {}", name_of(desc.dtype), to_string(desc.shape));
+  if (desc.arrangement) result += " in " + desc.arrangement->name();
+  if (desc.device != Device{}) result += " on " + to_string(desc.device);
+  return result;
 }
 
-Tensor Tensor::empty(const TensorDesc& desc) {
-  if (desc.device.kind != DeviceKind::cpu) {
-    throw Unsupported(fmt::format("a tensor on {} is made by the framework that runs there",
-                                  to_string(desc.device)));
+namespace {
+
+/// Memory of a device that a plug-in brought.
+std::shared_ptr<void> allocate_off_host(const TensorDesc& desc, std::size_t bytes) {
+  if (desc.dtype == DType::string) {
+    throw Unsupported(fmt::format("{}: strings are kept on the host", to_string(desc)));
   }
+  return device_memory(desc.device).allocate(desc.device.index, std::max<std::size_t>(bytes, 1));
+}
+
+}  // namespace
+
+Tensor Tensor::empty(const TensorDesc& desc) {
   const std::size_t bytes = desc.bytes();
   if (bytes > memory_budget()) {
     throw MemoryError(fmt::format("{} takes {} bytes, above the memory budget of {}",
@@ -51,6 +76,11 @@ Tensor Tensor::empty(const TensorDesc& desc) {
   Tensor result;
   result.desc_ = desc;
   result.elements_ = desc.elements();
+  if (desc.device != Device{}) {
+    result.owner_ = allocate_off_host(desc, bytes);
+    result.data_ = result.owner_.get();
+    return result;
+  }
   if (desc.dtype == DType::string) {
     auto strings = std::make_shared<std::vector<std::string>>(result.elements_);
     result.data_ = strings->data();
@@ -68,9 +98,17 @@ Tensor Tensor::empty(const TensorDesc& desc) {
   return result;
 }
 
-Tensor Tensor::zeros(DType dtype, const Shape& shape) {
-  Tensor result = empty(dtype, shape);
-  if (dtype != DType::string && result.bytes() > 0) std::memset(result.data_, 0, result.bytes());
+Tensor Tensor::zeros(const TensorDesc& desc) {
+  Tensor result = empty(desc);
+  if (desc.dtype == DType::string) return result;
+  if (desc.device == Device{}) {
+    if (result.bytes() > 0) std::memset(result.data_, 0, result.bytes());
+    return result;
+  }
+  const std::lock_guard lock(detail::device_table().copying);
+  Stream& stream = detail::device_table().copy_stream(desc.device);
+  queue_zero(result, stream);
+  stream.synchronise();
   return result;
 }
 
@@ -83,9 +121,20 @@ Tensor Tensor::borrow(const TensorDesc& desc, void* data, std::shared_ptr<void> 
   return result;
 }
 
-std::size_t Tensor::bytes() const { return std::size_t(elements_) * size_of(desc_.dtype); }
+std::size_t Tensor::bytes() const {
+  return desc_.arrangement ? desc_.arrangement->bytes()
+                           : std::size_t(elements_) * size_of(desc_.dtype);
+}
 
 void Tensor::throw_wrong_type(DType asked) const {
+  if (desc_.device != Device{}) {
+    throw Unsupported(fmt::format("tensor is {}: the host cannot read it there; copy({{}}) brings it",
+                                  to_string(desc_)));
+  }
+  if (desc_.layout != Layout::row_major) {
+    throw Unsupported(fmt::format("tensor is {}: only its framework knows the order of its elements",
+                                  to_string(desc_)));
+  }
   throw TypeError(
       fmt::format("tensor is {}, but {} was asked for", to_string(desc_), name_of(asked)));
 }
@@ -149,27 +198,38 @@ Tensor Tensor::view(std::size_t offset_bytes, const TensorDesc& desc) const {
   return borrow(desc, static_cast<std::byte*>(data_) + offset_bytes, owner_);
 }
 
-Tensor Tensor::copy() const {
+Tensor Tensor::copy(Device device) const {
   if (!defined()) return {};
-  Tensor result = empty(desc_);
-  result.copy_elements_from(data_, std::size_t(elements_));
+  TensorDesc there = desc_;
+  there.device = device;
+  Tensor result = empty(there);
+  result.copy_from(*this);
   return result;
 }
 
 void Tensor::copy_from(const Tensor& other) {
-  if (other.dtype() != dtype()) {
-    throw TypeError(
-        fmt::format("cannot copy {} into {}", to_string(other.desc_), to_string(desc_)));
+  const auto message = [&] {
+    return fmt::format("cannot copy {} into {}", to_string(other.desc_), to_string(desc_));
+  };
+  if (other.dtype() != dtype()) throw TypeError(message());
+  if (other.shape() != shape()) throw ShapeError(message());
+  if (other.desc_.layout != Layout::row_major || desc_.layout != Layout::row_major) {
+    throw Unsupported(message() + ": the framework that arranged the elements has to reorder them");
   }
-  if (other.shape() != shape()) {
-    throw ShapeError(
-        fmt::format("cannot copy {} into {}", to_string(other.desc_), to_string(desc_)));
+  if (device() == Device{} && other.device() == Device{}) {
+    copy_elements_from(other.data_, std::size_t(other.elements_));
+    return;
   }
-  copy_elements_from(other.data_, std::size_t(other.elements_));
+  const std::lock_guard lock(detail::device_table().copying);
+  Stream& stream =
+      detail::device_table().copy_stream(device() == Device{} ? other.device() : device());
+  queue_copy(*this, other, stream);
+  stream.synchronise();
 }
 
 std::string to_string(const Tensor& tensor, std::size_t most_elements) {
   if (!tensor.defined()) return "undefined";
+  if (tensor.device() != Device{} || tensor.desc().arrangement) return to_string(tensor.desc());
   std::string result = to_string(tensor.desc()) + " [";
   const auto count = std::min<std::size_t>(most_elements, std::size_t(tensor.elements()));
   dispatch(AllTypes{}, tensor.dtype(), "to_string", [&]<class T>() {

@@ -51,30 +51,25 @@ void on_threads_changed(std::function<void(int)> listener) {
   state().listeners.push_back(std::move(listener));
 }
 
-void parallel_for(std::int64_t count, std::int64_t grain,
-                  const std::function<void(std::int64_t, std::int64_t)>& body) {
-  if (count <= 0) return;
-  const std::int64_t pieces =
-      std::min<std::int64_t>(threads(), count / std::max<std::int64_t>(grain, 1));
-  if (pieces <= 1) {
-    body(0, count);
-    return;
-  }
-  // An exception must not leave a parallel region: the one of the first piece that threw does
-  // after.
-  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(pieces));
+namespace detail {
+
+void run_pieces(std::int64_t count, std::int64_t pieces, const void* body, LoopBody call) {
+  // An exception must not leave a parallel region: that of the first piece that threw does after.
+  std::exception_ptr error;
+  std::int64_t thrower = pieces;
+  std::mutex mutex;
 #pragma omp parallel for num_threads(int(pieces)) schedule(static, 1)
   for (std::int64_t i = 0; i < pieces; ++i) {
     try {
-      body(count / pieces * i + std::min(i, count % pieces),
+      call(body, count / pieces * i + std::min(i, count % pieces),
            count / pieces * (i + 1) + std::min(i + 1, count % pieces));
     } catch (...) {
-      errors[static_cast<std::size_t>(i)] = std::current_exception();
+      const std::lock_guard lock(mutex);
+      if (i < thrower) thrower = i, error = std::current_exception();
     }
   }
-  for (const auto& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  if (error) std::rethrow_exception(error);
 }
 
+}  // namespace detail
 }  // namespace d5

@@ -3,23 +3,36 @@
 
 #include <fmt/format.h>
 
+#include "d5/core/error.hpp"
+
 namespace d5 {
 
-void Operator::backward(GradContext& context) {
-  throw Unsupported(fmt::format("{} has no gradient", context.who()));
-}
-
-Cost Operator::cost(const InferContext& context) const {
+Cost Operator::bytes_only(const InferContext& context) const {
   Cost result;
   for (std::size_t i = 0; i < context.input_count(); ++i) {
     if (context.has_input(i) && context.value(i).is_static()) {
       result.bytes_read += double(context.input(i).bytes());
     }
   }
-  for (const auto& output : infer(context)) {
-    if (output.is_static()) result.bytes_written += double(output.tensor.bytes());
+  const auto outputs = infer(context);
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    if (context.wants_output(k) && outputs[k].is_static()) {
+      result.bytes_written += double(outputs[k].tensor.bytes());
+    }
   }
   return result;
+}
+
+Cost Operator::with_flop(const InferContext& context, double flop) const {
+  Cost result = bytes_only(context);
+  result.flop = flop;
+  return result;
+}
+
+Cost ElementwiseOperator::cost(const InferContext& context) const {
+  const auto outputs = infer(context);
+  const bool known = !outputs.empty() && outputs[0].is_static();
+  return with_flop(context, known ? flop_per_element() * double(outputs[0].tensor.elements()) : 0);
 }
 
 }  // namespace d5

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
-#include "d5/core/registry.hpp"
 #include "d5/version.hpp"
 
 namespace d5 {
@@ -19,6 +21,50 @@ std::string full_name(std::string_view domain, std::string_view name) {
   return domain.empty() ? printable(name) : printable(domain) + "." + printable(name);
 }
 
+bool covers(const OperatorVersions& versions, int opset) {
+  return versions.since <= opset && opset <= versions.until;
+}
+
+/// The entry for `node`, or null.
+template <class Ranges>
+auto* find(const Ranges& ranges, const onnx::Node& node) {
+  const auto place = ranges.find({node.domain, node.op_type});
+  if (place != ranges.end()) {
+    for (const auto& [versions, entry] : place->second) {
+      if (covers(versions, node.opset)) return &entry;
+    }
+  }
+  return static_cast<decltype(&place->second.front().second)>(nullptr);
+}
+
+template <class Ranges, class Entry>
+void insert(Ranges& ranges, const std::string& framework, std::string name,
+            OperatorVersions versions, Entry entry) {
+  auto& list = ranges[{versions.domain, name}];
+  for (const auto& [other, _] : list) {
+    if (versions.since <= other.until && other.since <= versions.until) {
+      throw ValueError(fmt::format("operator {} of {} is registered twice for opset {}",
+                                   full_name(versions.domain, name), framework,
+                                   std::max(versions.since, other.since)));
+    }
+  }
+  list.emplace_back(std::move(versions), std::move(entry));
+}
+
+/// The kernel of an operator that nobody else owns.
+class OwnedOperatorKernel final : public Kernel {
+ public:
+  OwnedOperatorKernel(std::unique_ptr<Operator> op, PlanContext& context)
+      : op_(std::move(op)), kernel_(op_->plan(context)) {}
+  void forward(OpContext& context) override { kernel_->forward(context); }
+  void backward(GradContext& context) override { kernel_->backward(context); }
+  KernelTraits traits() const override { return kernel_->traits(); }
+
+ private:
+  std::unique_ptr<Operator> op_;
+  std::unique_ptr<Kernel> kernel_;
+};
+
 }  // namespace
 
 void detail::add_linked_frameworks() {
@@ -29,52 +75,111 @@ void detail::add_linked_frameworks() {
 
 OperatorRegistry::OperatorRegistry(std::string framework) : framework_(std::move(framework)) {}
 
-void OperatorRegistry::add(std::string name, OperatorVersions versions, Factory make, Check check) {
-  auto& ranges = entries_[{versions.domain, name}];
-  for (const auto& other : ranges) {
-    if (versions.since <= other.versions.until && other.versions.since <= versions.until) {
-      throw ValueError(fmt::format("operator {} of {} is registered twice for opset {}",
-                                   full_name(versions.domain, name), framework_,
-                                   std::max(versions.since, other.versions.since)));
-    }
-  }
-  ranges.push_back({std::move(versions), std::move(make), std::move(check)});
+void OperatorRegistry::add(std::string name, OperatorVersions versions, Make make) {
+  insert(operators_, framework_, std::move(name), std::move(versions), std::move(make));
 }
 
-Support OperatorRegistry::supports(const onnx::Node& node) const {
-  const auto place = entries_.find({node.domain, node.op_type});
-  if (place == entries_.end()) {
-    return {fmt::format("operator {}", full_name(node.domain, node.op_type))};
-  }
-  for (const auto& entry : place->second) {
-    if (entry.versions.since <= node.opset && node.opset <= entry.versions.until) {
-      return entry.check ? entry.check(node) : Support{};
-    }
-  }
-  return {fmt::format("operator {} in opset {}", full_name(node.domain, node.op_type), node.opset)};
+void OperatorRegistry::add_kernel(std::string name, OperatorVersions versions, Plan plan,
+                                  Check check, DeviceKind device) {
+  insert(kernels_[device], framework_, std::move(name), std::move(versions),
+         KernelEntry{std::move(plan), std::move(check)});
+}
+
+const OperatorRegistry::KernelEntry* OperatorRegistry::kernel(const onnx::Node& node,
+                                                              DeviceKind device) const {
+  const auto place = kernels_.find(device);
+  return place == kernels_.end() ? nullptr : find(place->second, node);
+}
+
+bool OperatorRegistry::has_operator(const onnx::Node& node) const {
+  return find(operators_, node) != nullptr;
 }
 
 std::unique_ptr<Operator> OperatorRegistry::make(const onnx::Node& node) const {
-  if (const Support support = supports(node); !support) {
-    throw Unsupported(fmt::format("{}: {} does not support {}", onnx::describe(node), framework_,
-                                  support.reason));
+  if (const Make* entry = find(operators_, node)) return (*entry)(node);
+  throw Unsupported(fmt::format("{}: {} has no operator {} in opset {}", onnx::describe(node),
+                                framework_, full_name(node.domain, node.op_type), node.opset));
+}
+
+Support OperatorRegistry::knows(const onnx::Node& node) const {
+  if (has_operator(node)) return {};
+  const std::pair key{node.domain, node.op_type};
+  bool other_opset = operators_.contains(key);
+  for (const auto& [device, ranges] : kernels_) {
+    if (find(ranges, node)) return {};
+    other_opset = other_opset || ranges.contains(key);
   }
-  for (const auto& entry : entries_.at({node.domain, node.op_type})) {
-    if (entry.versions.since <= node.opset && node.opset <= entry.versions.until) {
-      return entry.make(node);
-    }
+  const std::string name = full_name(node.domain, node.op_type);
+  return {other_opset ? fmt::format("operator {} in opset {}", name, node.opset)
+                      : fmt::format("operator {}", name)};
+}
+
+Support OperatorRegistry::supports(const PlanContext& context) const {
+  if (Support known = knows(context.node()); !known) return known;
+  const DeviceKind device = context.device().kind;
+  if (const KernelEntry* entry = kernel(context.node(), device)) {
+    return entry->check ? entry->check(context) : Support{};
   }
-  throw std::logic_error("OperatorRegistry: supports and make disagree");
+  if (device == DeviceKind::cpu && has_operator(context.node())) return {};
+  return {fmt::format("operator {} on {}", full_name(context.node().domain, context.node().op_type),
+                      to_string(context.device()))};
+}
+
+std::unique_ptr<Kernel> OperatorRegistry::plan(PlanContext& context) const {
+  if (const Support support = supports(context); !support) {
+    throw Unsupported(
+        fmt::format("{}: {} does not support {}", context.who(), framework_, support.reason));
+  }
+  if (const KernelEntry* entry = kernel(context.node(), context.device().kind)) {
+    return entry->plan(context);
+  }
+  if (framework_ == "reference") return context.op().plan(context);
+  // Another framework may be the one that says what the node means: this one's kernel is its own.
+  return std::make_unique<OwnedOperatorKernel>(make(context.node()), context);
+}
+
+std::unique_ptr<Kernel> OperatorRegistry::reorder(const TensorDesc& from,
+                                                  const TensorDesc& to) const {
+  if (reorder_) return reorder_(from, to);
+  throw Unsupported(
+      fmt::format("{} made {}, but has no reorder to {}: its plug-in calls "
+                  "OperatorRegistry::set_reorder",
+                  framework_, to_string(from), to_string(to)));
 }
 
 std::vector<OperatorRegistry::Entry> OperatorRegistry::list() const {
   std::vector<Entry> result;
-  for (const auto& [key, ranges] : entries_) {
-    for (const auto& entry : ranges) {
-      result.push_back({key.first, key.second, entry.versions.since, entry.versions.until});
+  const auto collect = [&](const auto& ranges) {
+    for (const auto& [key, list] : ranges) {
+      for (const auto& [versions, _] : list) {
+        result.push_back({key.first, key.second, versions.since, versions.until});
+      }
+    }
+  };
+  for (const auto& [device, ranges] : kernels_) collect(ranges);
+  collect(operators_);
+  std::sort(result.begin(), result.end(), [](const Entry& a, const Entry& b) {
+    return std::tie(a.domain, a.name, a.since) < std::tie(b.domain, b.name, b.since);
+  });
+  return result;
+}
+
+std::unique_ptr<Operator> operator_for(const onnx::Node& node,
+                                       std::span<const OperatorRegistry* const> others) {
+  const auto& reference = framework("reference").part<OperatorRegistry>();
+  if (reference.has_operator(node)) return reference.make(node);
+  std::string names = reference.framework(), hint;
+  for (const OperatorRegistry* other : others) {
+    if (other->has_operator(node)) return other->make(node);
+    if (other != &reference) names += ", " + other->framework();
+    if (other->knows(node)) {
+      hint = fmt::format(
+          "; {} has a kernel for it, but no operator: register one (OperatorRegistry::add)",
+          other->framework());
     }
   }
-  return result;
+  throw Unsupported(fmt::format("{}: no {} in {}{}", onnx::describe(node),
+                                reference.knows(node).reason, names, hint));
 }
 
 }  // namespace d5

@@ -2,14 +2,14 @@
 #include "level1_network/constant_folding.hpp"
 
 #include "d5/core/error.hpp"
-#include "level1_network/dynamic_operator.hpp"
+#include "d5/level0_ops/node_run.hpp"
 
 namespace d5 {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
-/// Thrown through an operator that cannot be folded; no error.
+/// Thrown through a kernel that cannot be folded; no error.
 struct NotFoldable {};
 
 class FoldingServices final : public RunServices {
@@ -25,27 +25,19 @@ class FoldingServices final : public RunServices {
 
 }  // namespace
 
-std::optional<std::vector<Value>> fold(const onnx::Node& node, std::span<const Value* const> inputs,
-                                       RunState& state) {
+std::optional<std::vector<Value>> fold(const onnx::Node& node, const Operator& op,
+                                       std::span<const Value* const> inputs,
+                                       const RunState& state) {
   FoldingServices services;
   std::vector<Value> values(node.outputs.size());
   std::vector<Value*> outputs;
   for (std::size_t k = 0; k < values.size(); ++k) {
     outputs.push_back(node.has_output(k) ? &values[k] : nullptr);
   }
-  OpContext context;
-  context.inputs = inputs;
-  context.outputs = outputs;
-  context.run_services = &services;
-  context.context_node = &node;
   try {
-    std::vector<ValueDesc> descs;
-    for (const Value* input : inputs) descs.push_back(input ? input->desc() : ValueDesc());
-    auto op = state.make(node);
-    for (const auto& desc : op->infer(InferContext(node, descs, inputs))) {
-      if (desc.is_static() && desc.tensor.bytes() > kMostBytes) return std::nullopt;
-    }
-    DynamicOperator(state, std::move(op), Mode::inference).forward(context);
+    NodeRun run(node, op, state.frameworks(), {}, services);
+    run.plan(inputs, outputs);
+    run.forward();
   } catch (const NotFoldable&) {
     return std::nullopt;
   } catch (const Error&) {

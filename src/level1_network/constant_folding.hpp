@@ -12,8 +12,8 @@ namespace d5 {
 /// The outputs of a node whose inputs are all constant, computed while compiling, so that shapes
 /// which depend on them are known. Nothing if the node draws random numbers, fails (it will fail
 /// again, and say so, when it is run), or makes more than 1 MiB.
-[[nodiscard]] std::optional<std::vector<Value>> fold(const onnx::Node& node,
+[[nodiscard]] std::optional<std::vector<Value>> fold(const onnx::Node& node, const Operator& op,
                                                      std::span<const Value* const> inputs,
-                                                     RunState& state);
+                                                     const RunState& state);
 
 }  // namespace d5

@@ -15,10 +15,8 @@ void FrameworkOverhead::begin(int repetitions) {
 
 void FrameworkOverhead::before_run(Pass) { run_begin_ = now_seconds(); }
 void FrameworkOverhead::after_run(Pass) { whole_ += now_seconds() - run_begin_; }
-void FrameworkOverhead::before_node(const onnx::Node&, std::size_t, Pass) {
-  node_begin_ = now_seconds();
-}
-void FrameworkOverhead::after_node(const onnx::Node&, std::size_t, Pass) {
+void FrameworkOverhead::before_node(const StepInfo&) { node_begin_ = now_seconds(); }
+void FrameworkOverhead::after_node(const StepInfo&) {
   nodes_ += now_seconds() - node_begin_;
   ++steps_;
 }

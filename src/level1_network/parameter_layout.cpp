@@ -34,7 +34,7 @@ std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
   std::set<std::string> result;
   for (const auto& node : graph.nodes) {
     std::unique_ptr<Operator> op;
-    if (registry.supports(node)) {
+    if (registry.has_operator(node)) {
       try {
         op = registry.make(node);
       } catch (const Error&) {
@@ -44,7 +44,7 @@ std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const auto place = graph.initializers.find(node.inputs[i]);
       if (place == graph.initializers.end() || !may_be_trained(place->second.dtype())) continue;
-      if (!op || op->differentiable(i)) result.insert(place->first);
+      if (!op || op->gradients().contains(i)) result.insert(place->first);
     }
   }
   return {result.begin(), result.end()};

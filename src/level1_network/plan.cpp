@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <stdexcept>
 
 #include "d5/core/error.hpp"
 
@@ -30,23 +29,21 @@ void run_step(Plan::BackwardStep& step, RunState& state) {
   for (const auto& [gradient, value] : step.to_allocate) {
     *gradient = state.allocate(value->tensor().desc());
   }
-  step.op->backward(step.context);
+  step.kernel->backward(step.context);
   add_up(step.sums);
 }
 
 }  // namespace
 
 void Plan::run_forward() {
-  for (ForwardStep& step : forward) step.op->forward(step.context);
+  for (ForwardStep& step : forward) step.kernel->forward(step.context);
 }
 
 void Plan::run_forward(std::span<ExecutionEvent* const> observers) {
   for (std::size_t i = 0; i < forward.size(); ++i) {
-    ForwardStep& step = forward[i];
-    const onnx::Node& node = step.context.node();
-    for (auto* observer : observers) observer->before_node(node, i, Pass::forward);
-    step.op->forward(step.context);
-    for (auto* observer : observers) observer->after_node(node, i, Pass::forward);
+    for (auto* observer : observers) observer->before_node(infos[i]);
+    forward[i].kernel->forward(forward[i].context);
+    for (auto* observer : observers) observer->after_node(infos[i]);
   }
 }
 
@@ -81,26 +78,22 @@ void Plan::run_backward(RunState& state, std::vector<Parameter>& parameters,
   announce(final_at_start);
   for (std::size_t i = 0; i < backward.size(); ++i) {
     BackwardStep& step = backward[i];
-    const onnx::Node& node = step.context.node();
-    for (auto* observer : observers)
-      observer->before_node(node, forward.size() + i, Pass::backward);
+    const StepInfo& info = infos[forward.size() + i];
+    for (auto* observer : observers) observer->before_node(info);
     run_step(step, state);
-    for (auto* observer : observers) observer->after_node(node, forward.size() + i, Pass::backward);
+    for (auto* observer : observers) observer->after_node(info);
     announce(step.final_parameters);
   }
 }
 
-/// An operator that replaced an output whose memory was planned would leave its readers with memory
+/// A kernel that replaced an output whose memory was planned would leave its readers with memory
 /// that the plan gives to others.
 void Plan::check_planned() const {
-  for (const auto& [value, node] : planned) {
-    const bool kept = value->is_tensor() &&
-                      (value->tensor().dtype() == DType::string || value->tensor().bytes() == 0 ||
-                       value->tensor().shares_storage_with(arena.block()));
-    if (!kept) {
-      throw std::logic_error(onnx::describe(*node) +
-                             " replaced an output that infer described; it has to write into it");
-    }
+  for (const Planned& output : planned) {
+    if (output.value->is_tensor() && output.value->tensor().raw() == output.memory) continue;
+    throw ContractError(
+        onnx::describe(*output.node) +
+        ": its kernel replaced an output that infer described; it has to write into it");
   }
 }
 

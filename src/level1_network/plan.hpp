@@ -31,7 +31,7 @@ struct Plan {
     const Value* source;
   };
   struct ForwardStep {
-    Operator* op;
+    Kernel* kernel;
     OpContext context;
   };
   struct Sum {
@@ -39,12 +39,18 @@ struct Plan {
     const Tensor* term;
   };
   struct BackwardStep {
-    Operator* op;
+    Kernel* kernel;
     GradContext context;
     std::span<const Sum> sums;  ///< gradients of tensors with several readers
     /// Gradients whose shape only the forward run told, and the values that they belong to.
     std::span<const std::pair<Tensor*, const Value*>> to_allocate;
     std::size_t final_parameters;  ///< of the arena's first, how many are final after this step
+  };
+  /// An output of a step whose memory was planned.
+  struct Planned {
+    const Value* value;
+    const void* memory;
+    const onnx::Node* node;
   };
 
   std::shared_ptr<const onnx::Graph> graph;
@@ -52,6 +58,7 @@ struct Plan {
   std::vector<Fed> inputs;  ///< sorted by name
   std::vector<ForwardStep> forward;
   std::vector<BackwardStep> backward;
+  std::vector<StepInfo> infos;  ///< of the forward steps, then of the backward ones
   std::vector<Update> updates;
   ValueMap outputs;
   std::vector<Output> changing_outputs;  ///< those whose memory is another in every run
@@ -62,15 +69,15 @@ struct Plan {
   std::size_t final_at_start = 0;
   std::map<std::string, Tensor*, std::less<>> input_gradients;
 
-  /// Outputs of steps whose memory was planned.
-  std::vector<std::pair<const Value*, const onnx::Node*>> planned;
+  std::vector<Planned> planned;
 
   // What the steps point to.
   Arena arena;
   std::deque<Value> values;
   std::deque<Tensor> gradients;
-  std::deque<std::unique_ptr<Operator>> operators;
   std::deque<NodeServices> services;
+  std::deque<std::unique_ptr<Operator>> operators;
+  std::deque<std::unique_ptr<Kernel>> kernels;  // they keep their operators and services
   std::deque<std::vector<const Value*>> input_lists, output_lists;
   std::deque<std::vector<Value*>> writable_lists;
   std::deque<std::vector<Tensor>> saved_lists;

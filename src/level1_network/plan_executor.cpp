@@ -27,6 +27,10 @@ class PlanExecutor final : public GraphExecutor {
         state_.registries.push_back(&d5::framework(name).part<OperatorRegistry>());
       }
     }
+    for (const OperatorRegistry* registry : state_.frameworks()) {
+      if (!state_.framework_names.empty()) state_.framework_names += ',';
+      state_.framework_names += registry->framework();
+    }
     state_.seed = options_.seed;
     state_.iteration_budget = options_.iteration_budget;
   }

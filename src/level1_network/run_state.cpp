@@ -9,17 +9,10 @@
 
 namespace d5 {
 
-std::unique_ptr<Operator> RunState::make(const onnx::Node& node) const {
-  std::string reasons;
-  for (const auto* list : {&registries, &candidates}) {
-    for (const OperatorRegistry* registry : *list) {
-      const Support support = registry->supports(node);
-      if (support) return registry->make(node);
-      reasons += fmt::format("{}{} does not support {}", reasons.empty() ? "" : "; ",
-                             registry->framework(), support.reason);
-    }
-  }
-  throw Unsupported(fmt::format("{}: {}", onnx::describe(node), reasons));
+std::vector<const OperatorRegistry*> RunState::frameworks() const {
+  std::vector<const OperatorRegistry*> result = registries;
+  result.insert(result.end(), candidates.begin(), candidates.end());
+  return result;
 }
 
 Tensor RunState::allocate(const TensorDesc& desc) const {

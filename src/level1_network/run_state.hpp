@@ -18,6 +18,7 @@ class NestedGraph;
 struct RunState {
   std::vector<const OperatorRegistry*> registries;  ///< in order of preference
   std::vector<const OperatorRegistry*> candidates;  ///< for what those lack: the fastest of these
+  std::string framework_names;                      ///< of both: "torch,reference"
   std::uint64_t seed = 0;
   std::int64_t iteration_budget = 0;
   std::uint32_t run = 0;          ///< number of the present run
@@ -25,8 +26,8 @@ struct RunState {
   std::shared_ptr<std::size_t> allocated =
       std::make_shared<std::size_t>(0);  ///< bytes, while running
 
-  /// Throws: Unsupported with every framework's reason.
-  [[nodiscard]] std::unique_ptr<Operator> make(const onnx::Node& node) const;
+  /// Registries, then candidates.
+  [[nodiscard]] std::vector<const OperatorRegistry*> frameworks() const;
   /// Memory that counts against the budget as long as it lives. Throws: MemoryError.
   [[nodiscard]] Tensor allocate(const TensorDesc& desc) const;
 };

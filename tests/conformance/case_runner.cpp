@@ -33,7 +33,7 @@ ForwardTolerance read_tolerance(const std::string& path) {
 std::string first_unsupported(const onnx::Graph& graph, const OperatorRegistry& registry) {
   std::string reason;
   const std::function<void(const onnx::Node&)> look = [&](const onnx::Node& node) {
-    if (reason.empty()) reason = registry.supports(node).reason;
+    if (reason.empty()) reason = registry.knows(node).reason;
   };
   onnx::Visitor visitor;
   visitor.otherwise(look);

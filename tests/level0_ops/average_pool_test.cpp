@@ -51,3 +51,8 @@ TEST_CASE("mean and norm pooling refuse what has no meaning") {
   CHECK_THROWS_AS(run_case("GlobalAveragePool 3x3"), ShapeError);
   CHECK_THROWS_AS(run_case("LpPool 1x1x3 kernel_shape=2 p=0"), ValueError);
 }
+
+TEST_CASE("pooling does one operation for each element under a window, norms two") {
+  CHECK(run_case("AveragePool 1x2x6 kernel_shape=2").cost().flop == 2 * 5 * 2);
+  CHECK(run_case("LpPool 1x2x6 kernel_shape=2").cost().flop == 2 * 5 * 2 * 2);
+}

@@ -3,10 +3,11 @@
 #include <limits>
 
 #include "d5/core/error.hpp"
-#include "level0_ops/conversion.hpp"
+#include "level0_ops/kernels/conversion.hpp"
 #include "run_case.hpp"
 
 using namespace d5;
+using detail::Conversion;
 using detail::ConversionRules;
 using detail::ExponentRounding;
 
@@ -14,9 +15,9 @@ namespace {
 
 template <class To, class From>
 To converted(From value, ConversionRules rules = {}) {
-  Tensor to = Tensor::empty(dtype_of<To>, {});
-  detail::convert_elements(Tensor::scalar(value), to, rules);
-  return to.item<To>();
+  To result;
+  Conversion(dtype_of<From>, dtype_of<To>, rules).run(&result, &value, 1);
+  return result;
 }
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -29,19 +30,20 @@ TEST_CASE("every element type is converted to every other") {
   };
   each([&](DType from) {
     each([&](DType to) {
-      // 1 is a number of every type.
-      Tensor one = Tensor::empty(from, {3});
-      detail::convert_elements(Tensor::of<std::int32_t>({3}, {1, 1, 1}), one, {});
-      Tensor other = Tensor::empty(to, {3}), back = Tensor::empty(DType::float32, {3});
       const bool is_complex = from == DType::complex64 || from == DType::complex128;
       if (is_complex && to == DType::string) {
-        CHECK_THROWS_AS(detail::convert_elements(one, other, {}), TypeError);
+        CHECK_THROWS_AS(Conversion(from, to), Unsupported);
         return;
       }
-      detail::convert_elements(one, other, {});
-      detail::convert_elements(other, back, {});
+      // 1 is a number of every type.
+      const std::int32_t ones[] = {1, 1, 1};
+      Tensor one = Tensor::empty(from, {3}), other = Tensor::empty(to, {3});
+      float back[3];
+      Conversion(DType::int32, from).run(one.raw(), ones, 3);
+      Conversion(from, to).run(other.raw(), one.raw(), 3);
+      Conversion(to, DType::float32).run(back, other.raw(), 3);
       INFO(name_of(from) << " to " << name_of(to));
-      CHECK(back.data<float>()[2] == 1);
+      CHECK(back[2] == 1);
     });
   });
 }

@@ -55,12 +55,11 @@ std::vector<Value> run(const std::string& op, Services& services, std::vector<Va
     node.outputs.push_back("y");
     out.push_back(&result);
   }
-  OpContext context;
-  context.inputs = in;
-  context.outputs = out;
-  context.run_services = &services;
-  context.context_node = &node;
-  framework("reference").part<OperatorRegistry>().make(node)->forward(context);
+  const OperatorRegistry& reference = framework("reference").part<OperatorRegistry>();
+  const auto op = reference.make(node);
+  NodeRun one(node, *op, {&reference}, {}, services);
+  one.plan(in, out);
+  one.forward();
   return results;
 }
 

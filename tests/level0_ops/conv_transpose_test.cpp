@@ -38,3 +38,14 @@ TEST_CASE("ConvTranspose refuses what does not fit") {
   CHECK_THROWS_AS(run_case("ConvTranspose 1x1x3 1x1x2 output_padding=-1"), ValueError);
   CHECK_THROWS_AS(run_case("ConvTranspose 1x1x3 1x1x2 auto_pad=SOME"), ValueError);
 }
+
+TEST_CASE("ConvTranspose's work is a product and a sum for each weight and position") {
+  CHECK(run_case("ConvTranspose 1x1x2 1x1x3").cost().flop == 2 * 2 * 3);
+  CHECK(run_case("ConvTranspose 1x1x2 1x1x3 1").cost().flop == 2 * 2 * 3 + 4);
+}
+
+TEST_CASE("ConvTranspose takes a whole output_shape") {
+  const std::string line = "ConvTranspose 1x1x2{1,10} 1x1x3{1,2,3} strides=2 ";
+  CHECK(result_of(line + "output_shape=1x1x3") == Floats{2, 13, 20});
+  CHECK_THROWS_AS(run_case(line + "output_shape=1x3"), ShapeError);
+}

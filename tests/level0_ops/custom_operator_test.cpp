@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "d5/abi.h"
 #include "d5/core/error.hpp"
 #include "run_case.hpp"
 
@@ -79,15 +80,128 @@ TEST_CASE("a library that is no table of operators of this version is refused") 
   CHECK_THROWS_AS(load_custom_operators(folder.path / "absent.so", registry), IoError);
   CHECK_THROWS_AS(load_custom_operators(folder.library_of("int nothing;", "empty"), registry),
                   Unsupported);
-  const std::string future =
-      "#include <d5/abi.h>\n"
-      "const d5_operator_table* d5_custom_operators(void) {\n"
-      "  static const d5_operator_table table = {D5_ABI_VERSION + 1, 0, 0};\n"
+  // The table of version 1 had no size of its entries.
+  const std::string old =
+      "#include <stddef.h>\n"
+      "#include <stdint.h>\n"
+      "typedef struct { int32_t abi_version; size_t operator_count; const void* operators; } v1;\n"
+      "const v1* d5_custom_operators(void) {\n"
+      "  static const v1 table = {1, 1, 0};\n"
       "  return &table;\n"
       "}\n";
-  CHECK_THROWS_WITH(load_custom_operators(folder.library_of(future, "future"), registry),
-                    Catch::Matchers::Contains("is of ABI version 2"));
+  const std::string library = folder.library_of(old, "old");
+  CHECK_THROWS_AS(load_custom_operators(library, registry), Unsupported);
+  CHECK_THROWS_WITH(
+      load_custom_operators(library, registry),
+      Catch::Matchers::Contains("is of ABI version 1, expected one built against d5/abi.h of "
+                                "version 2"));
   CHECK(registry.list().empty());
+}
+
+TEST_CASE("entries of another length are read by the size that the table says") {
+  source_dir();
+  BuildFolder folder;
+  const std::string text =
+      "#include <d5/abi.h>\n"
+      "static d5_status infer(const void* s, const d5_tensor* x, size_t n, d5_tensor_desc* y,\n"
+      "                       size_t m, d5_error* e) {\n"
+      "  (void)s, (void)x, (void)n, (void)m, (void)e;\n"
+      "  y[0].dtype = D5_FLOAT32, y[0].rank = 0;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static d5_status one(void* s, const d5_call* c, d5_error* e) {\n"
+      "  (void)s, (void)e;\n"
+      "  *(float*)c->outputs[0].data = 1;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static d5_status two(void* s, const d5_call* c, d5_error* e) {\n"
+      "  (void)s, (void)e;\n"
+      "  *(float*)c->outputs[0].data = 2;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "#define ENTRY(word, f) {.domain = PREFIX, .name = word, .since_version = 1,\\\n"
+      "                        .infer = infer, .forward = f}\n";
+  const std::string longer =
+      "#define PREFIX \"longer\"\n" + text +
+      "typedef struct { d5_operator known; void (*later)(void); } entry;\n"
+      "static const entry entries[] = {{ENTRY(\"One\", one), 0}, {ENTRY(\"Two\", two), 0}};\n"
+      "const d5_operator_table* d5_custom_operators(void) {\n"
+      "  static const d5_operator_table table = {D5_ABI_VERSION, sizeof(entry), 2,\n"
+      "                                          (const d5_operator*)entries};\n"
+      "  return &table;\n"
+      "}\n";
+  load_custom_operators(folder.library_of(longer, "longer"), reference());
+  CHECK(result_of("longer.One@1 3") == std::vector<float>{1});
+  CHECK(result_of("longer.Two@1 3") == std::vector<float>{2});
+
+  // One that ends before `forward` lacks it.
+  const std::string shorter =
+      "#define PREFIX \"shorter\"\n" + text +
+      "static const d5_operator entries[] = {ENTRY(\"One\", one), ENTRY(\"Two\", two)};\n"
+      "const d5_operator_table* d5_custom_operators(void) {\n"
+      "  static const d5_operator_table table = {D5_ABI_VERSION, offsetof(d5_operator, forward), "
+      "1,\n"
+      "                                          entries};\n"
+      "  return &table;\n"
+      "}\n";
+  OperatorRegistry registry("test");
+  CHECK_THROWS_WITH(load_custom_operators(folder.library_of(shorter, "shorter"), registry),
+                    Catch::Matchers::Contains("lacks a domain, a name, infer or forward"));
+}
+
+TEST_CASE("a call says its size, device and stream; a kernel of another device is refused") {
+  source_dir();
+  BuildFolder folder;
+  const std::string probe =
+      "#include <d5/abi.h>\n"
+      "static d5_status infer(const void* s, const d5_tensor* x, size_t n, d5_tensor_desc* y,\n"
+      "                       size_t m, d5_error* e) {\n"
+      "  (void)s, (void)x, (void)n, (void)m, (void)e;\n"
+      "  y[0].dtype = D5_INT64, y[0].rank = 1, y[0].dims[0] = 6;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static d5_status forward(void* s, const d5_call* c, d5_error* e) {\n"
+      "  (void)s, (void)e;\n"
+      "  int64_t* y = c->outputs[0].data;\n"
+      "  y[0] = c->size == sizeof(d5_call), y[1] = (int64_t)c->input_count;\n"
+      "  y[2] = c->inputs[1].data == 0, y[3] = c->device.kind, y[4] = c->device.index;\n"
+      "  y[5] = c->stream == 0;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static const d5_operator operators[] = {\n"
+      "    {.domain = \"test\", .name = \"Probe\", .since_version = 1, .infer = infer,\n"
+      "     .forward = forward}};\n"
+      "const d5_operator_table* d5_custom_operators(void) {\n"
+      "  static const d5_operator_table table = {D5_ABI_VERSION, sizeof(d5_operator), 1,\n"
+      "                                          operators};\n"
+      "  return &table;\n"
+      "}\n";
+  load_custom_operators(folder.library_of(probe, "probe"), reference());
+  CHECK(result_of<std::int64_t>("test.Probe@1 3 - 2") ==
+        std::vector<std::int64_t>{1, 3, 1, D5_CPU, 0, 1});
+
+  const OperatorCase op_case = parse_case("test.Probe@1 3");
+  const auto op = reference().make(op_case.node);
+  const std::vector<ValueDesc> inputs{TensorDesc{DType::float32, {3}}};
+  const std::vector<const Value*> constants{nullptr};
+  const auto outputs = op->infer(InferContext(op_case.node, inputs, constants));
+  PlanContext context(*op, op_case.node, inputs, constants, outputs,
+                      {.device = {DeviceKind::cuda, 0}});
+  CHECK_THROWS_AS(op->plan(context), Unsupported);
+}
+
+TEST_CASE("the work of an operator is what it says") {
+  source_dir();
+  BuildFolder folder;
+  OperatorRegistry registry("test");
+  load_custom_operators(folder.library(source_dir() / "examples/101_custom_operator.c", "work"),
+                        registry);
+  const OperatorCase op_case = parse_case("example.LogCosh@1 2x5");
+  const std::vector<ValueDesc> inputs{TensorDesc{DType::float32, {2, 5}}};
+  const Cost cost = registry.make(op_case.node)->cost(InferContext(op_case.node, inputs, {}));
+  CHECK(cost.flop == 30);
+  CHECK(cost.bytes_read == 40);
+  CHECK(cost.bytes_written == 40);
 }
 
 TEST_CASE("a shape that is none is refused before anything is allocated") {
@@ -101,16 +215,16 @@ TEST_CASE("a shape that is none is refused before anything is allocated") {
       "  y[0].dtype = D5_FLOAT32, y[0].rank = 1, y[0].dims[0] = -5;\n"
       "  return D5_OK;\n"
       "}\n"
-      "static d5_status forward(void* s, const d5_tensor* x, size_t n, const d5_tensor* y,\n"
-      "                         size_t m, d5_error* e) {\n"
-      "  (void)s, (void)x, (void)n, (void)y, (void)m, (void)e;\n"
+      "static d5_status forward(void* s, const d5_call* c, d5_error* e) {\n"
+      "  (void)s, (void)c, (void)e;\n"
       "  return D5_OK;\n"
       "}\n"
       "static const d5_operator operators[] = {\n"
       "    {.domain = \"test\", .name = \"Liar\", .since_version = 1, .infer = infer,\n"
       "     .forward = forward}};\n"
       "const d5_operator_table* d5_custom_operators(void) {\n"
-      "  static const d5_operator_table table = {D5_ABI_VERSION, 1, operators};\n"
+      "  static const d5_operator_table table = {D5_ABI_VERSION, sizeof(d5_operator), 1,\n"
+      "                                          operators};\n"
       "  return &table;\n"
       "}\n";
   load_custom_operators(folder.library_of(liar, "liar"), reference());

@@ -50,3 +50,8 @@ TEST_CASE("Gemm refuses sizes that do not fit") {
   CHECK_THROWS_AS(run_case("Gemm 4 4x2"), ShapeError);
   CHECK_THROWS_AS(run_case("Gemm 3x4 float64:4x2"), TypeError);
 }
+
+TEST_CASE("Gemm's work is a product and a sum for each term, and C's sum") {
+  CHECK(run_case("Gemm 3x4 4x5").cost().flop == 3 * 5 * 2 * 4);
+  CHECK(run_case("Gemm 3x4 4x5 5").cost().flop == 3 * 5 * (2 * 4 + 1));
+}

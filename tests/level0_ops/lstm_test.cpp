@@ -99,3 +99,13 @@ TEST_CASE("LSTM refuses what does not fit") {
   CHECK_THROWS_AS(run_case("LSTM 2x1x1 1x4x1 1x4x1 activations=Sigmoid,Tanh,Sine"), ValueError);
   CHECK_THROWS_AS(run_case("LSTM 2x1x1 1x4x1 1x4x1 - int32:{3}"), ValueError);
 }
+
+TEST_CASE("LSTM's work is that of its products and of its cell") {
+  // Two steps of one sample: 4 gates of 2 products and sums; 4 sums, 5 functions, 3 products and
+  // one sum in the cell.
+  CHECK(run_case("LSTM 2x1x1 1x4x1 1x4x1").cost().flop == 2 * (4 * 2 * 2 + 4 + 5 + 4));
+}
+
+TEST_CASE("LSTM refuses lengths of another type") {
+  CHECK_THROWS_AS(run_case("LSTM 2x1x1 1x4x1 1x4x1 - int64:{1}"), TypeError);
+}

@@ -46,3 +46,7 @@ TEST_CASE("MatMul refuses sizes that do not fit") {
   CHECK_THROWS_AS(run_case("MatMul scalar 3"), ShapeError);
   CHECK_THROWS_AS(run_case("MatMul 2 float64:2"), TypeError);
 }
+
+TEST_CASE("MatMul's work is a product and a sum for each term") {
+  CHECK(run_case("MatMul 2x3x4 4x5").cost().flop == 2 * 3 * 5 * 2 * 4);
+}

@@ -12,13 +12,9 @@ using namespace d5;
 
 namespace {
 
-/// y = x^2, with a derivative that may be wrong.
-class Square final : public Operator {
+class SquareKernel final : public Kernel {
  public:
-  explicit Square(double factor) : factor_(factor) {}
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    return {context.input(0)};
-  }
+  explicit SquareKernel(double factor) : factor_(factor) {}
   void forward(OpContext& context) override {
     dispatch(RealTypes{}, context.input(0).dtype(), "Square", [&]<class T>() {
       const auto x = context.input(0).span<T>();
@@ -33,7 +29,22 @@ class Square final : public Operator {
       context.grad_input(0).data<double>()[i] = factor_ * x[i] * dy[i];
     }
   }
-  bool differentiable(std::size_t) const override { return true; }
+
+ private:
+  double factor_;
+};
+
+/// y = x^2, with a derivative that may be wrong.
+class Square final : public ElementwiseOperator {
+ public:
+  explicit Square(double factor) : factor_(factor) {}
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return {context.input(0)};
+  }
+  Places gradients() const override { return {0}; }
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return std::make_unique<SquareKernel>(factor_);
+  }
 
  private:
   double factor_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level0_ops/reduction.hpp"
+#include "level0_ops/kernels/reduction.hpp"
 
 #include <cmath>
 #include <limits>
@@ -81,4 +81,23 @@ TEST_CASE("ArgMax and ArgMin give the first or the last place") {
   CHECK(shape_of("ArgMax 2x3 axis=0 keepdims=0") == "3");
   CHECK_THROWS_AS(run_case("ArgMax 2x0 axis=1"), ShapeError);
   CHECK_THROWS_AS(run_case("ArgMax 2x3 axis=2"), ValueError);
+}
+
+TEST_CASE("the work of a reduction is counted from its definition") {
+  const auto flop = [](const std::string& line) {
+    const OperatorCase op_case = parse_case(line);
+    std::vector<ValueDesc> inputs;
+    std::vector<const Value*> constants;
+    for (const Value& input : op_case.inputs) {
+      inputs.push_back(input.desc());
+      constants.push_back(&input);
+    }
+    const auto op = framework("reference").part<OperatorRegistry>().make(op_case.node);
+    return op->cost(InferContext(op_case.node, inputs, constants)).flop;
+  };
+  CHECK(flop("ReduceSum 2x3 int64:{1}") == 6);
+  CHECK(flop("ReduceMean 2x3 int64:{1}") == 6 + 2);  // a division a result
+  CHECK(flop("ReduceL2 2x3 int64:{1}") == 12 + 2);   // a product and a sum; a root a result
+  CHECK(flop("ReduceMax 2x3 int64:{0}") == 6);
+  CHECK(flop("ArgMax 2x3 axis=1") == 6);
 }

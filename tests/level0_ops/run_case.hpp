@@ -12,11 +12,11 @@
 
 namespace d5 {
 
-/// The reference's operator of one case, run forward.
+/// The reference's operator of one case, run forward with a guard over its memory.
 inline OperatorRunner run_case(const std::string& line, Mode mode = Mode::inference) {
   const OperatorCase op_case = parse_case(line);
   OperatorRunner runner(framework("reference").part<OperatorRegistry>(), op_case.node,
-                        op_case.inputs, mode);
+                        op_case.inputs, mode, Guard::on);
   runner.forward();
   return runner;
 }

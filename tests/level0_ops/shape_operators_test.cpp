@@ -160,3 +160,28 @@ TEST_CASE("NonZero and Compress find out their own sizes") {
   CHECK(result_of("Compress 3x2{1,2,3,4,5,6} bool:{0,1,0,0,1}") == Floats{2, 5});
   CHECK_THROWS_AS(run_case("Compress 2x2 bool:{0,1,1} axis=0"), ShapeError);
 }
+
+TEST_CASE("axes that only running tells leave no shape that the elements do not fit") {
+  const OperatorCase squeeze = parse_case("Squeeze 1x1 int64:{0,1}");
+  const auto op = framework("reference").part<OperatorRegistry>().make(squeeze.node);
+  const auto infer = [&](const Shape& x) {
+    const std::vector<ValueDesc> inputs{TensorDesc{DType::float32, x},
+                                        TensorDesc{DType::int64, {2}}};
+    return op->infer(InferContext(squeeze.node, inputs, {}))[0].tensor.shape;
+  };
+  CHECK(infer({1, 1}) == Shape{});
+  CHECK(infer({1, 3, 1}) == Shape{kUnknownDim});
+  CHECK_THROWS_AS(infer({3, 1}), ShapeError);
+}
+
+TEST_CASE("a list without elements is known before it is computed") {
+  const OperatorCase reshape = parse_case("Reshape 1 int64:0");
+  const auto op = framework("reference").part<OperatorRegistry>().make(reshape.node);
+  const auto infer = [&](const Shape& x) {
+    const std::vector<ValueDesc> inputs{TensorDesc{DType::float32, x},
+                                        TensorDesc{DType::int64, {0}}};
+    return op->infer(InferContext(reshape.node, inputs, {}))[0].tensor.shape;
+  };
+  CHECK(infer({1, 1}) == Shape{});
+  CHECK_THROWS_AS(infer({6}), ShapeError);
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level0_ops/strided_loop.hpp"
+#include "level0_ops/kernels/strided_loop.hpp"
 
 #include <catch2/catch.hpp>
 #include <numeric>

@@ -37,8 +37,8 @@ class Recorder final : public d5::ExecutionEvent {
   std::vector<std::string> log;
   void before_run(d5::Pass) override { log.push_back("begin"); }
   void after_run(d5::Pass) override { log.push_back("end"); }
-  void after_node(const d5::onnx::Node& node, std::size_t, d5::Pass pass) override {
-    log.push_back((pass == d5::Pass::forward ? "forward " : "backward ") + node.op_type);
+  void after_node(const d5::StepInfo& step) override {
+    log.push_back((step.pass == d5::Pass::forward ? "forward " : "backward ") + step.node.op_type);
   }
   void gradient_ready(d5::Parameter& parameter, std::size_t index) override {
     log.push_back("gradient " + std::to_string(index) + " " + parameter.name + " " +
@@ -74,6 +74,28 @@ TEST_CASE("a gradient is announced once, as soon as it is final, in the order of
                                                   "forward Relu", "forward Mul", "backward Mul",
                                                   "backward Relu", "backward Mul", "backward Mul",
                                                   "gradient 0 w 24", "gradient 1 idle 0", "end"});
+}
+
+TEST_CASE("observers are told what a step is, whose kernel it runs, and what work it is") {
+  class Steps final : public d5::ExecutionEvent {
+   public:
+    std::vector<d5::StepInfo> seen;
+    void before_node(const d5::StepInfo& step) override { seen.push_back(step); }
+  };
+  auto executor = d5::make_executor(squared());
+  auto steps = std::make_shared<Steps>();
+  executor->events().add(steps);
+  (void)executor->inference_and_backprop({{"x", Tensor::of<float>({1}, {2})}}, "loss");
+  REQUIRE(steps->seen.size() == 8);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const d5::StepInfo& step = steps->seen[i];
+    CHECK(step.step == i);
+    CHECK(step.framework == "reference");
+    CHECK(step.device == d5::Device{});
+    CHECK(step.cost.flop == 1);
+  }
+  CHECK(steps->seen[3].cost.bytes_read == 8);  // two float32
+  CHECK(steps->seen[3].cost.bytes_written == 4);
 }
 
 TEST_CASE("a wrong feed is refused with the name that was meant") {

@@ -8,11 +8,8 @@
 namespace toy {
 
 /// The elements of x that are above zero: a size that only the data knows.
-class Positive final : public d5::Operator {
+class PositiveKernel final : public d5::Kernel {
  public:
-  std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
-    return {d5::TensorDesc{context.dtype(0), {d5::kUnknownDim}}};
-  }
   void forward(d5::OpContext& context) override {
     std::vector<float> kept;
     for (float x : context.input(0).span<float>()) {
@@ -28,15 +25,11 @@ class Positive final : public d5::Operator {
       context.grad_input(0).data<float>()[i] = x[i] > 0 ? *from++ : 0;
     }
   }
-  bool differentiable(std::size_t) const override { return true; }
 };
 
 /// The sum of all elements.
-class Total final : public d5::Operator {
+class TotalKernel final : public d5::Kernel {
  public:
-  std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
-    return {d5::TensorDesc{context.dtype(0), {}}};
-  }
   void forward(d5::OpContext& context) override {
     float sum = 0;
     for (float x : context.input(0).span<float>()) sum += x;
@@ -46,15 +39,14 @@ class Total final : public d5::Operator {
     const float slope = context.grad_output(0).item<float>();
     for (float& dx : context.grad_input(0).span<float>()) dx = slope;
   }
-  bool differentiable(std::size_t) const override { return true; }
+  d5::KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
 };
 
 /// Runs the graph `body` on x, and again on the result, as often as `times` says.
-class Repeat final : public d5::Operator {
+class RepeatKernel final : public d5::Kernel {
  public:
-  std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
-    return {context.input(0)};
-  }
   void forward(d5::OpContext& context) override {
     auto& body = context.services().subgraph("body");
     d5::Value value(context.input(0).copy());
@@ -66,35 +58,65 @@ class Repeat final : public d5::Operator {
 };
 
 /// One random number.
-class Draw final : public d5::Operator {
+class DrawKernel final : public d5::Kernel {
  public:
-  std::vector<d5::ValueDesc> infer(const d5::InferContext&) const override {
-    return {d5::TensorDesc{d5::DType::float32, {1}}};
-  }
   void forward(d5::OpContext& context) override {
     *context.output(0).data<float>() = context.services().random().uniform();
   }
 };
 
-/// No gradient, though its output is a real number.
-class Opaque final : public d5::Operator {
+/// y = x.
+class CopyKernel final : public d5::Kernel {
+ public:
+  void forward(d5::OpContext& context) override { context.output(0).copy_from(context.input(0)); }
+};
+
+/// An operator that is run by `K`, of one output like input 0.
+template <class K>
+class Simple : public d5::MovingOperator {
  public:
   std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
     return {context.input(0)};
   }
-  void forward(d5::OpContext& context) override { context.output(0).copy_from(context.input(0)); }
+  std::unique_ptr<d5::Kernel> plan(d5::PlanContext&) const override {
+    return std::make_unique<K>();
+  }
+};
+
+class Positive final : public Simple<PositiveKernel> {
+ public:
+  std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
+    return {d5::TensorDesc{context.dtype(0), {d5::kUnknownDim}}};
+  }
+  d5::Places gradients() const override { return {0}; }
+};
+
+class Total final : public Simple<TotalKernel> {
+ public:
+  std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
+    return {d5::TensorDesc{context.dtype(0), {}}};
+  }
+  d5::Places gradients() const override { return {0}; }
+};
+
+class Draw final : public Simple<DrawKernel> {
+ public:
+  std::vector<d5::ValueDesc> infer(const d5::InferContext&) const override {
+    return {d5::TensorDesc{d5::DType::float32, {1}}};
+  }
 };
 
 /// Framework "toy": the operators above, for tests that need what they do and nothing else.
+/// "Opaque" has no gradient, though its output is a real number.
 inline const std::string& name() {
   static const std::string registered = [] {
     d5::add_framework("toy", "1", [](d5::Framework& framework) {
       auto& registry = framework.part<d5::OperatorRegistry>();
       registry.add<Positive>("Positive");
       registry.add<Total>("Total");
-      registry.add<Repeat>("Repeat");
       registry.add<Draw>("Draw");
-      registry.add<Opaque>("Opaque");
+      registry.add<Simple<RepeatKernel>>("Repeat");
+      registry.add<Simple<CopyKernel>>("Opaque");
     });
     return std::string("toy");
   }();

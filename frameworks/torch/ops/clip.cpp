@@ -2,37 +2,47 @@
 #include <ATen/ops/clamp.h>
 
 #include "d5/onnx/nodes.hpp"
-#include "torch_operator.hpp"
+#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
 
+using View = onnx::nodes::Clip;
+
 /// y = min(max(x, low), high); where low > high, torch and ONNX both give high.
-class Clip final : public TorchOperator {
-  using View = onnx::nodes::Clip;
-
+class Clip final : public TorchKernel {
  public:
-  using TorchOperator::TorchOperator;
-
-  Results call(Inputs inputs, const Call&) const override {
-    std::optional<at::Scalar> low, high;
-    if (node().opset >= 11) {
-      if (inputs.size() > View::In::min && inputs[View::In::min].defined())
-        low = inputs[View::In::min].item();
-      if (inputs.size() > View::In::max && inputs[View::In::max].defined())
-        high = inputs[View::In::max].item();
-    } else {
-      const View view(node());
-      if (view.min()) low = *view.min();
-      if (view.max()) high = *view.max();
-    }
-    if (!low && !high) return {inputs[0].clone()};
-    return {at::clamp(inputs[0], low, high)};
+  explicit Clip(const PlanContext& context) : TorchKernel(context) {
+    const View view(node());
+    if (node().opset >= 11) return;
+    if (view.min()) low_ = *view.min();
+    if (view.max()) high_ = *view.max();
   }
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    const auto given = [&](std::size_t i) { return i < inputs.size() && inputs[i].defined(); };
+    const auto low = given(View::In::min) ? inputs[View::In::min].item() : low_;
+    const auto high = given(View::In::max) ? inputs[View::In::max].item() : high_;
+    results[0] = low || high ? at::clamp(inputs[0], low, high) : inputs[0].clone();
+  }
+
+ protected:
+  void run(OpContext& context) override {
+    const auto low = context.has_input(View::In::min) ? in(context, View::In::min).item() : low_;
+    const auto high = context.has_input(View::In::max) ? in(context, View::In::max).item() : high_;
+    if (low || high) {
+      at::clamp_out(out(context, 0), in(context, 0), low, high);
+    } else {
+      out(context, 0).copy_(in(context, 0));
+    }
+  }
+
+ private:
+  std::optional<at::Scalar> low_, high_;  // of attributes
 };
 
 }  // namespace
 
-void register_clip(OperatorRegistry& registry) { add<Clip>(registry, "Clip"); }
+void register_clip(OperatorRegistry& registry) { add<Clip, View>(registry, computes); }
 
 }  // namespace d5::torch

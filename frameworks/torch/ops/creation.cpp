@@ -8,107 +8,137 @@
 #include <algorithm>
 
 #include "d5/onnx/nodes.hpp"
-#include "torch_operator.hpp"
+#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
 
 namespace nodes = onnx::nodes;
 
-class Constant final : public TorchOperator {
- public:
-  using TorchOperator::TorchOperator;
-
-  Results call(Inputs, const Call&) const override {
-    const nodes::Constant view(node());
-    if (const auto* value = node().attribute<Tensor>("value")) return {wrap(*value).clone()};
-    if (const auto value = view.value_float()) return {at::scalar_tensor(*value)};
-    if (const auto value = view.value_int()) return {at::scalar_tensor(*value, at::kLong)};
-    if (const auto values = view.value_floats()) return {at::tensor(*values)};
-    return {at::tensor(view.value_ints().value(), at::kLong)};
-  }
-};
-
-Support is_number(const onnx::Node& node) {
-  for (const char* name : {"value_string", "value_strings", "sparse_value"}) {
-    if (node.attributes.contains(name)) return {std::string("Constant with ") + name};
-  }
-  return {};
+at::Tensor constant_of(const onnx::Node& node) {
+  const nodes::Constant view(node);
+  if (const auto* value = node.attribute<Tensor>("value")) return wrap(*value);
+  if (const auto value = view.value_float()) return at::scalar_tensor(*value);
+  if (const auto value = view.value_int()) return at::scalar_tensor(*value, at::kLong);
+  if (const auto values = view.value_floats()) return at::tensor(*values);
+  return at::tensor(view.value_ints().value(), at::kLong);
 }
 
-class ConstantOfShape final : public TorchOperator {
- public:
-  using TorchOperator::TorchOperator;
+at::Tensor shape_of(const PlanContext& context) {
+  const nodes::Shape view(context.node());
+  const auto dims = context.shape(0).dims();
+  const auto rank = std::int64_t(dims.size());
+  const auto place = [&](std::int64_t i) {
+    return std::clamp<std::int64_t>(i < 0 ? i + rank : i, 0, rank);
+  };
+  const std::int64_t begin = place(view.start());
+  const std::int64_t end = std::max(begin, place(view.end().value_or(rank)));
+  return at::tensor(at::IntArrayRef(dims.data() + begin, dims.data() + end), at::kLong);
+}
 
-  Results call(Inputs inputs, const Call&) const override {
-    const auto sizes = integers(inputs[0]);
-    const auto* value = node().attribute<Tensor>("value");
-    if (!value) return {at::full(sizes, 0, at::kFloat)};
-    const at::Tensor single = wrap(*value);
-    return {at::full(sizes, single.item(), single.options())};
+/// A value that is known when the node is planned.
+class Known final : public TorchKernel {
+ public:
+  Known(const PlanContext& context, at::Tensor value)
+      : TorchKernel(context), value_(std::move(value)) {}
+
+  void call(Inputs, Results results, const Random&) const override { results[0] = value_.clone(); }
+  bool reads_values() const override { return false; }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
   }
+
+ protected:
+  void run(OpContext& context) override { out(context, 0).copy_(value_); }
+
+ private:
+  at::Tensor value_;
 };
 
-class Shape final : public TorchOperator {
- public:
-  using TorchOperator::TorchOperator;
+template <class View>
+void add_known(OperatorRegistry& registry, at::Tensor (*value)(const PlanContext&),
+               Support (*check)(const PlanContext&)) {
+  registry.add_kernel<View>(
+      [value](PlanContext& context) { return std::make_unique<Known>(context, value(context)); },
+      check);
+}
 
-  Results call(Inputs inputs, const Call&) const override {
-    const nodes::Shape view(node());
-    const at::IntArrayRef sizes = inputs[0].sizes();
-    const auto rank = std::int64_t(sizes.size());
-    const auto place = [&](std::int64_t i) {
-      return std::clamp<std::int64_t>(i < 0 ? i + rank : i, 0, rank);
-    };
-    const std::int64_t begin = place(view.start()), end = place(view.end().value_or(rank));
-    return {at::tensor(
-        sizes.slice(std::size_t(begin), std::size_t(std::max(end - begin, std::int64_t{0}))),
-        at::kLong)};
+Support is_number(const PlanContext& context) {
+  for (const char* name : {"value_string", "value_strings", "sparse_value"}) {
+    if (context.node().attributes.contains(name)) return {std::string("Constant with ") + name};
   }
-};
+  return stores(context);
+}
 
-class Size final : public TorchOperator {
+class ConstantOfShape final : public TorchKernel {
  public:
-  using TorchOperator::TorchOperator;
-  Results call(Inputs inputs, const Call&) const override {
-    return {at::scalar_tensor(inputs[0].numel(), at::kLong)};
+  explicit ConstantOfShape(const PlanContext& context)
+      : TorchKernel(context),
+        sizes_(sizes_of(context.output(0).shape).vec()),
+        type_(scalar_type(context.output(0).dtype)) {
+    if (const auto* value = node().attribute<Tensor>("value")) value_ = wrap(*value).item();
   }
+
+  void call(Inputs, Results results, const Random&) const override {
+    results[0] = at::full(sizes_, value_, type_);
+  }
+
+ protected:
+  void run(OpContext& context) override { out(context, 0).fill_(value_); }
+
+ private:
+  Sizes sizes_;
+  at::ScalarType type_;
+  at::Scalar value_ = 0;
 };
 
 /// Shapes: x any; y rank x number of elements that are not zero, which only the data knows.
-class NonZero final : public TorchOperator {
+class NonZero final : public TorchKernel {
  public:
-  using TorchOperator::TorchOperator;
-  Results call(Inputs inputs, const Call&) const override { return {at::nonzero(inputs[0]).t()}; }
-};
-
-class Cast final : public TorchOperator {
- public:
-  using TorchOperator::TorchOperator;
-  Results call(Inputs inputs, const Call&) const override {
-    return {inputs[0].to(scalar_type(static_cast<DType>(nodes::Cast(node()).to())))};
+  using TorchKernel::TorchKernel;
+  void call(Inputs inputs, Results results, const Random&) const override {
+    results[0] = at::nonzero(inputs[0]).t();
   }
 };
 
-Support casts_to_torch_type(const onnx::Node& node) {
-  if (node.opset < 6) return {"Cast to a type given by name (opset < 6)"};
-  try {
-    (void)scalar_type(static_cast<DType>(nodes::Cast(node).to()));
-  } catch (const Unsupported& error) {
-    return {error.what()};
+class Cast final : public TorchKernel {
+ public:
+  explicit Cast(const PlanContext& context)
+      : TorchKernel(context), type_(scalar_type(context.output(0).dtype)) {}
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    results[0] = inputs[0].to(type_);
   }
-  return {};
+
+ protected:
+  void run(OpContext& context) override { out(context, 0).copy_(in(context, 0)); }
+
+ private:
+  at::ScalarType type_;
+};
+
+Support casts_by_number(const PlanContext& context) {
+  if (context.node().opset < 6) return {"Cast to a type given by name (opset < 6)"};
+  const auto to = static_cast<DType>(nodes::Cast(context.node()).to());
+  if (!has_scalar_type(to)) return {"Cast to " + std::string(name_of(to))};
+  return stores(context);
 }
 
 }  // namespace
 
 void register_creation(OperatorRegistry& registry) {
-  add<Constant>(registry, "Constant", is_number);
-  add<ConstantOfShape>(registry, "ConstantOfShape");
-  add<Shape>(registry, "Shape");
-  add<Size>(registry, "Size");
-  add<NonZero>(registry, "NonZero");
-  add<Cast>(registry, "Cast", casts_to_torch_type);
+  add_known<nodes::Constant>(
+      registry, [](const PlanContext& context) { return constant_of(context.node()); }, is_number);
+  add_known<nodes::Shape>(registry, shape_of, stores);
+  add_known<nodes::Size>(
+      registry,
+      [](const PlanContext& context) {
+        return at::scalar_tensor(context.shape(0).elements(), at::kLong);
+      },
+      stores);
+  add<ConstantOfShape, nodes::ConstantOfShape>(registry, stores);
+  add<NonZero, nodes::NonZero>(registry, computes);
+  add<Cast, nodes::Cast>(registry, casts_by_number);
 }
 
 }  // namespace d5::torch

@@ -5,78 +5,101 @@
 #include <ATen/ops/ones_like.h>
 
 #include "d5/onnx/nodes.hpp"
-#include "torch_operator.hpp"
+#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
 
+using View = onnx::nodes::Dropout;
+
 /// In training, keeps each element with probability 1 - ratio, scaled by 1 / (1 - ratio).
 /// Random numbers are torch's, seeded from d5's stream of the node.
-class Dropout final : public TorchOperator {
-  using View = onnx::nodes::Dropout;
-
+class Dropout final : public TorchKernel {
  public:
-  using TorchOperator::TorchOperator;
-
-  void plan(PlanContext& context) override {
-    if (context.mode() == Mode::training) context.save({DType::boolean, context.shape(0)});
+  explicit Dropout(PlanContext& context) : TorchKernel(context), saves_(context.wants_backward()) {
+    if (saves_) context.save({DType::boolean, context.shape(0)});
   }
 
-  Results call(Inputs inputs, const Call& call) const override {
+  void call(Inputs inputs, Results results, const Random& random) const override {
     const at::Tensor& x = inputs[0];
-    const double ratio = dropped(inputs);
-    if (ratio == 0) return {x.clone(), at::ones_like(x, at::kBool)};
-    const at::Tensor mask = at::empty_like(x, at::kBool).bernoulli_(1 - ratio, call.generator);
-    return {apply(x, mask, ratio), mask};
+    const auto given = [&](std::size_t i) {
+      return i < inputs.size() && inputs[i].defined() ? &inputs[i] : nullptr;
+    };
+    const double ratio = dropped(given(View::In::ratio), given(View::In::training_mode));
+    if (ratio == 0) {
+      results[0] = x.clone();
+      if (results.size() > 1) results[1] = at::ones_like(x, at::kBool);
+      return;
+    }
+    const at::Tensor mask = at::empty_like(x, at::kBool).bernoulli_(1 - ratio, random);
+    results[0] = at::mul(x, mask) * (1 / (1 - ratio));
+    if (results.size() > 1) results[1] = mask;
   }
-  bool backward_needs_input(std::size_t i) const override { return i != View::In::data; }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {View::In::ratio, View::In::training_mode},
+            .backward_reads_outputs = {}};
+  }
 
  protected:
   void run(OpContext& context) override {
-    std::vector<at::Tensor> inputs(context.input_count());
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (context.has_input(i)) inputs[i] = in(context, i);
+    const double ratio = dropped_in(context);
+    const at::Tensor& x = in(context, 0);
+    at::Tensor& y = out(context, 0);
+    if (ratio == 0) {
+      y.copy_(x);
+      if (context.wants_output(View::Out::mask)) out(context, View::Out::mask).fill_(true);
+      return;
     }
-    Call call{.mode = context.mode()};
-    ratio_ = dropped(inputs);
-    if (ratio_ != 0)
-      call.generator = at::detail::createCPUGenerator(context.services().random().bits());
-    const Results results = this->call(inputs, call);
-    out(context, 0).copy_(results[0]);
-    if (context.wants_output(1)) out(context, 1).copy_(results[1]);
-    if (context.mode() == Mode::training) saved(context, 0).copy_(results[1]);
+    if (!saves_ && !mask_.defined()) mask_ = at::empty_like(x, at::kBool);
+    at::Tensor& mask = saves_ ? saved(context, 0) : mask_;
+    generator_.set_current_seed(context.services().random().bits());
+    mask.bernoulli_(1 - ratio, generator_);
+    at::mul_out(y, x, mask);
+    y.mul_(1 / (1 - ratio));
+    if (context.wants_output(View::Out::mask)) out(context, View::Out::mask).copy_(mask);
   }
 
   void differentiate(GradContext& context) override {
+    const double ratio = dropped_in(context);
+    at::Tensor& dx = grad_in(context, 0);
     const at::Tensor& dy = grad_out(context, 0);
-    grad_in(context, 0).copy_(ratio_ == 0 ? dy : apply(dy, saved(context, 0), ratio_));
+    if (ratio == 0) {
+      dx.copy_(dy);
+    } else {
+      at::mul_out(dx, dy, saved(context, 0));
+      dx.mul_(1 / (1 - ratio));
+    }
   }
 
  private:
-  static at::Tensor apply(const at::Tensor& x, const at::Tensor& mask, double ratio) {
-    return at::mul(x, mask) * (1 / (1 - ratio));
-  }
   /// The share of elements to drop: none outside of training.
-  double dropped(Inputs inputs) const {
-    const auto given = [&](std::size_t i) { return inputs.size() > i && inputs[i].defined(); };
-    if (node().opset < 12 || !given(View::In::training_mode)) return 0;
-    if (!inputs[View::In::training_mode].item().toBool()) return 0;
-    return given(View::In::ratio) ? inputs[View::In::ratio].item().toDouble() : 0.5;
+  double dropped(const at::Tensor* ratio, const at::Tensor* training) const {
+    if (node().opset < 12 || !training || !training->item().toBool()) return 0;
+    return ratio ? ratio->item().toDouble() : 0.5;
+  }
+  template <class Context>
+  double dropped_in(const Context& context) {
+    const auto given = [&](std::size_t i) {
+      return context.has_input(i) ? &in(context, i) : nullptr;
+    };
+    return dropped(given(View::In::ratio), given(View::In::training_mode));
   }
 
-  double ratio_ = 0;  // of the last forward run
+  bool saves_;
+  at::Tensor mask_;  // where nobody keeps it
+  at::Generator generator_ = at::detail::createCPUGenerator();
 };
 
-Support drops_by_input(const onnx::Node& node) {
-  if (node.opset < 7 && onnx::nodes::Dropout(node).is_test() == 0)
+Support drops_by_input(const PlanContext& context) {
+  if (context.node().opset < 7 && View(context.node()).is_test() == 0) {
     return {"Dropout with is_test=0 (opset < 7)"};
-  return {};
+  }
+  return computes(context);
 }
 
 }  // namespace
 
-void register_dropout(OperatorRegistry& registry) {
-  add<Dropout>(registry, "Dropout", drops_by_input);
-}
+void register_dropout(OperatorRegistry& registry) { add<Dropout, View>(registry, drops_by_input); }
 
 }  // namespace d5::torch

@@ -18,7 +18,6 @@
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/logical_not.h>
-#include <ATen/ops/mul.h>
 #include <ATen/ops/neg.h>
 #include <ATen/ops/reciprocal.h>
 #include <ATen/ops/relu.h>
@@ -34,40 +33,51 @@
 #include <ATen/ops/tanh_backward.h>
 #include <ATen/ops/threshold_backward.h>
 
-#include "torch_operator.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
 
+namespace nodes = onnx::nodes;
+
 struct Function {
   at::Tensor (*call)(const at::Tensor& x);
-  at::Tensor& (*write)(at::Tensor& y, const at::Tensor& x) = nullptr;
+  at::Tensor& (*write)(at::Tensor& y, const at::Tensor& x);
   /// dx from dy and y. Without one, backward goes through autograd.
   at::Tensor& (*gradient)(at::Tensor& dx, const at::Tensor& dy, const at::Tensor& y) = nullptr;
 };
 
-class Elementwise final : public TorchOperator {
+class Elementwise final : public TorchKernel {
  public:
-  Elementwise(const onnx::Node& node, Function function)
-      : TorchOperator(node), function_(function) {}
+  Elementwise(const PlanContext& context, Function function)
+      : TorchKernel(context), function_(function) {}
 
-  Results call(Inputs inputs, const Call&) const override { return {function_.call(inputs[0])}; }
-
-  int in_place_output() const override { return function_.gradient ? 0 : -1; }
-  bool backward_needs_input(std::size_t) const override { return function_.gradient == nullptr; }
-  bool backward_needs_output(std::size_t) const override { return function_.gradient != nullptr; }
+  void call(Inputs inputs, Results results, const Random&) const override {
+    results[0] = function_.call(inputs[0]);
+  }
+  KernelTraits traits() const override {
+    if (!function_.gradient) return TorchKernel::traits();
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {0}, .in_place_output = 0};
+  }
 
  protected:
   void run(OpContext& context) override { function_.write(out(context, 0), in(context, 0)); }
 
   void differentiate(GradContext& context) override {
-    if (!function_.gradient) return TorchOperator::differentiate(context);
+    if (!function_.gradient) return TorchKernel::differentiate(context);
     function_.gradient(grad_in(context, 0), grad_out(context, 0), out(context, 0));
   }
 
  private:
   Function function_;
 };
+
+/// A row of the table.
+template <class View>
+void add_function(OperatorRegistry& registry, Function function) {
+  add<Elementwise, View>(registry, computes, function);
+}
 
 // Torch's relu has no out variant that writes directly; this is what it computes.
 at::Tensor& write_relu(at::Tensor& y, const at::Tensor& x) { return at::clamp_min_out(y, x, 0); }
@@ -78,37 +88,35 @@ at::Tensor& relu_gradient(at::Tensor& dx, const at::Tensor& dy, const at::Tensor
 }  // namespace
 
 void register_elementwise(OperatorRegistry& registry) {
-  const auto function = [&](const char* name, Function f) {
-    add<Elementwise>(registry, name, {}, f);
-  };
-  function("Relu", {at::relu, write_relu, relu_gradient});
-  function("Sigmoid", {at::sigmoid, at::sigmoid_out, at::sigmoid_backward_out});
-  function("Tanh", {at::tanh, at::tanh_out, at::tanh_backward_out});
-  function("Abs", {at::abs, at::abs_out});
-  function("Acos", {at::acos, at::acos_out});
-  function("Acosh", {at::acosh, at::acosh_out});
-  function("Asin", {at::asin, at::asin_out});
-  function("Asinh", {at::asinh, at::asinh_out});
-  function("Atan", {at::atan, at::atan_out});
-  function("Atanh", {at::atanh, at::atanh_out});
-  function("BitwiseNot", {at::bitwise_not, at::bitwise_not_out});
-  function("Ceil", {at::ceil, at::ceil_out});
-  function("Cos", {at::cos, at::cos_out});
-  function("Cosh", {at::cosh, at::cosh_out});
-  function("Erf", {at::erf, at::erf_out});
-  function("Exp", {at::exp, at::exp_out});
-  function("Floor", {at::floor, at::floor_out});
-  function("IsNaN", {at::isnan, at::isnan_out});
-  function("Log", {at::log, at::log_out});
-  function("Neg", {at::neg, at::neg_out});
-  function("Not", {at::logical_not, at::logical_not_out});
-  function("Reciprocal", {at::reciprocal, at::reciprocal_out});
-  function("Round", {at::round, at::round_out});  // both: halves to the even neighbour
-  function("Sign", {at::sign, at::sign_out});
-  function("Sin", {at::sin, at::sin_out});
-  function("Sinh", {at::sinh, at::sinh_out});
-  function("Sqrt", {at::sqrt, at::sqrt_out});
-  function("Tan", {at::tan, at::tan_out});
+  add_function<nodes::Relu>(registry, {at::relu, write_relu, relu_gradient});
+  add_function<nodes::Sigmoid>(registry, {at::sigmoid, at::sigmoid_out, at::sigmoid_backward_out});
+  add_function<nodes::Tanh>(registry, {at::tanh, at::tanh_out, at::tanh_backward_out});
+  add_function<nodes::Abs>(registry, {at::abs, at::abs_out});
+  add_function<nodes::Acos>(registry, {at::acos, at::acos_out});
+  add_function<nodes::Acosh>(registry, {at::acosh, at::acosh_out});
+  add_function<nodes::Asin>(registry, {at::asin, at::asin_out});
+  add_function<nodes::Asinh>(registry, {at::asinh, at::asinh_out});
+  add_function<nodes::Atan>(registry, {at::atan, at::atan_out});
+  add_function<nodes::Atanh>(registry, {at::atanh, at::atanh_out});
+  add_function<nodes::BitwiseNot>(registry, {at::bitwise_not, at::bitwise_not_out});
+  add_function<nodes::Ceil>(registry, {at::ceil, at::ceil_out});
+  add_function<nodes::Cos>(registry, {at::cos, at::cos_out});
+  add_function<nodes::Cosh>(registry, {at::cosh, at::cosh_out});
+  add_function<nodes::Erf>(registry, {at::erf, at::erf_out});
+  add_function<nodes::Exp>(registry, {at::exp, at::exp_out});
+  add_function<nodes::Floor>(registry, {at::floor, at::floor_out});
+  add_function<nodes::IsNaN>(registry, {at::isnan, at::isnan_out});
+  add_function<nodes::Log>(registry, {at::log, at::log_out});
+  add_function<nodes::Neg>(registry, {at::neg, at::neg_out});
+  add_function<nodes::Not>(registry, {at::logical_not, at::logical_not_out});
+  add_function<nodes::Reciprocal>(registry, {at::reciprocal, at::reciprocal_out});
+  add_function<nodes::Round>(registry,
+                             {at::round, at::round_out});  // both: halves to the even neighbour
+  add_function<nodes::Sign>(registry, {at::sign, at::sign_out});
+  add_function<nodes::Sin>(registry, {at::sin, at::sin_out});
+  add_function<nodes::Sinh>(registry, {at::sinh, at::sinh_out});
+  add_function<nodes::Sqrt>(registry, {at::sqrt, at::sqrt_out});
+  add_function<nodes::Tan>(registry, {at::tan, at::tan_out});
 }
 
 }  // namespace d5::torch

@@ -6,7 +6,7 @@
 #include <ATen/ops/sum.h>
 
 #include "d5/onnx/nodes.hpp"
-#include "torch_operator.hpp"
+#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
@@ -22,32 +22,50 @@ void write_product(at::Tensor& y, const at::Tensor& a, const at::Tensor& b, doub
   }
 }
 
-/// Shapes: op(A) MxK, op(B) KxN, C broadcasts to MxN.
-class Gemm final : public TorchOperator {
+/// The last transposed view that was made: one a plan.
+class Transposed {
  public:
-  explicit Gemm(const onnx::Node& node)
-      : TorchOperator(node),
-        alpha_(View(this->node()).alpha()),
-        beta_(View(this->node()).beta()),
-        trans_a_(View(this->node()).transA() != 0),
-        trans_b_(View(this->node()).transB() != 0) {}
+  const at::Tensor& of(const at::Tensor& x) {
+    if (!source_.is_same(x)) {
+      source_ = x;
+      view_ = x.t();
+    }
+    return view_;
+  }
 
-  Results call(Inputs inputs, const Call&) const override {
+ private:
+  at::Tensor source_, view_;
+};
+
+/// Shapes: op(A) MxK, op(B) KxN, C broadcasts to MxN.
+class Gemm final : public TorchKernel {
+ public:
+  explicit Gemm(const PlanContext& context)
+      : TorchKernel(context),
+        alpha_(View(node()).alpha()),
+        beta_(View(node()).beta()),
+        trans_a_(View(node()).transA() != 0),
+        trans_b_(View(node()).transB() != 0) {}
+
+  void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor a = trans_a_ ? inputs[View::In::A].t() : inputs[View::In::A];
     const at::Tensor b = trans_b_ ? inputs[View::In::B].t() : inputs[View::In::B];
     if (inputs.size() > View::In::C && inputs[View::In::C].defined()) {
-      return {at::addmm(inputs[View::In::C], a, b, beta_, alpha_)};
+      results[0] = at::addmm(inputs[View::In::C], a, b, beta_, alpha_);
+      return;
     }
-    const at::Tensor y = at::mm(a, b);
-    return {alpha_ == 1 ? y : at::mul(y, alpha_)};
+    results[0] = at::mm(a, b);
+    if (alpha_ != 1) results[0] = at::mul(results[0], alpha_);
   }
 
-  bool backward_needs_input(std::size_t i) const override { return i != View::In::C; }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {View::In::A, View::In::B}, .backward_reads_outputs = {}};
+  }
 
  protected:
   void run(OpContext& context) override {
-    const at::Tensor& a = a_.of(in(context, View::In::A), trans_a_);
-    const at::Tensor& b = b_.of(in(context, View::In::B), trans_b_);
+    const at::Tensor& a = a_of(context, trans_a_);
+    const at::Tensor& b = b_of(context, trans_b_);
     at::Tensor& y = out(context, 0);
     if (context.has_input(View::In::C)) {
       at::addmm_out(y, in(context, View::In::C), a, b, beta_, alpha_);
@@ -59,21 +77,19 @@ class Gemm final : public TorchOperator {
   void differentiate(GradContext& context) override {
     const at::Tensor& dy = grad_out(context, 0);
     if (context.wants_grad(View::In::A)) {
-      const at::Tensor& b = b_.of(in(context, View::In::B), trans_b_);
       at::Tensor& da = grad_in(context, View::In::A);
       if (trans_a_) {
-        write_product(da, b, dy.t(), alpha_);
+        write_product(da, b_of(context, trans_b_), dy_transposed_.of(dy), alpha_);
       } else {
-        write_product(da, dy, b.t(), alpha_);
+        write_product(da, dy, b_of(context, !trans_b_), alpha_);
       }
     }
     if (context.wants_grad(View::In::B)) {
-      const at::Tensor& a = a_.of(in(context, View::In::A), trans_a_);
       at::Tensor& db = grad_in(context, View::In::B);
       if (trans_b_) {
-        write_product(db, dy.t(), a, alpha_);
+        write_product(db, dy_transposed_.of(dy), a_of(context, trans_a_), alpha_);
       } else {
-        write_product(db, a.t(), dy, alpha_);
+        write_product(db, a_of(context, !trans_a_), dy, alpha_);
       }
     }
     if (context.wants_grad(View::In::C)) {
@@ -88,34 +104,30 @@ class Gemm final : public TorchOperator {
   }
 
  private:
-  /// The last transposed view that was made: one a plan.
-  class Transposed {
-   public:
-    const at::Tensor& of(const at::Tensor& x, bool transpose) {
-      if (!transpose) return x;
-      if (!source_.is_same(x)) {
-        source_ = x;
-        view_ = x.t();
-      }
-      return view_;
-    }
-
-   private:
-    at::Tensor source_, view_;
-  };
+  template <class Context>
+  const at::Tensor& a_of(const Context& context, bool transpose) {
+    const at::Tensor& a = in(context, View::In::A);
+    return transpose ? a_transposed_.of(a) : a;
+  }
+  template <class Context>
+  const at::Tensor& b_of(const Context& context, bool transpose) {
+    const at::Tensor& b = in(context, View::In::B);
+    return transpose ? b_transposed_.of(b) : b;
+  }
 
   double alpha_, beta_;
   bool trans_a_, trans_b_;
-  Transposed a_, b_;
+  Transposed a_transposed_, b_transposed_, dy_transposed_;
 };
 
 /// Before opset 7, C was broadcast by an attribute.
-Support broadcasts_by_shape(const onnx::Node& node) {
-  return {node.opset >= 7 ? "" : "Gemm with the broadcast attribute (opset < 7)"};
+Support broadcasts_by_shape(const PlanContext& context) {
+  if (context.node().opset < 7) return {"Gemm with the broadcast attribute (opset < 7)"};
+  return computes(context);
 }
 
 }  // namespace
 
-void register_gemm(OperatorRegistry& registry) { add<Gemm>(registry, "Gemm", broadcasts_by_shape); }
+void register_gemm(OperatorRegistry& registry) { add<Gemm, View>(registry, broadcasts_by_shape); }
 
 }  // namespace d5::torch

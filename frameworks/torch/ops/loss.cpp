@@ -12,7 +12,7 @@
 #include <ATen/ops/nll_loss_nd.h>
 
 #include "d5/onnx/nodes.hpp"
-#include "torch_operator.hpp"
+#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
@@ -27,47 +27,46 @@ std::int64_t reduction_of(const View& view) {
 }
 
 /// Shapes: scores N,C,d...; labels N,d...; weights C; loss a scalar, or as labels for "none".
-class SoftmaxCrossEntropyLoss final : public TorchOperator {
+class SoftmaxCrossEntropyLoss final : public TorchKernel {
   using View = onnx::nodes::SoftmaxCrossEntropyLoss;
 
  public:
-  explicit SoftmaxCrossEntropyLoss(const onnx::Node& node)
-      : TorchOperator(node),
-        reduction_(reduction_of(View(this->node()))),
-        ignored_(View(this->node()).ignore_index().value_or(kIgnoreNothing)) {}
-
-  void plan(PlanContext& context) override {
-    const TensorDesc& scores = context.input(View::In::scores);
-    // Torch's fast functions take a plain batch of scores; the rest goes through `call`.
-    direct_ = scores.shape.rank() == 2 && context.dtype(View::In::labels) == DType::int64;
-    if (!direct_) return;
-    total_weight_ = at::empty({}, scalar_type(scores.dtype));
-    log_prob_ = at::empty(sizes_of(scores.shape), scalar_type(scores.dtype));
-    if (context.mode() == Mode::training) {
-      log_prob_gradient_ = at::empty_like(log_prob_);
-      context.save(scores);
-      context.save({scores.dtype, {}});
-    }
+  explicit SoftmaxCrossEntropyLoss(PlanContext& context)
+      : TorchKernel(context),
+        reduction_(reduction_of(View(node()))),
+        ignored_(View(node()).ignore_index().value_or(kIgnoreNothing)),
+        direct_(context.shape(View::In::scores).rank() == 2 &&
+                context.dtype(View::In::labels) == DType::int64),
+        saves_(direct_ && context.wants_backward()) {
+    if (!saves_) return;
+    context.save(context.input(View::In::scores));
+    context.save({context.dtype(View::In::scores), {}});
   }
 
-  Results call(Inputs inputs, const Call&) const override {
+  void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor log_prob = at::log_softmax(inputs[View::In::scores], 1);
-    return {at::nll_loss_nd(log_prob, inputs[View::In::labels].to(at::kLong), weights(inputs),
-                            reduction_, ignored_),
-            log_prob};
+    results[0] = at::nll_loss_nd(log_prob, inputs[View::In::labels].to(at::kLong), weights(inputs),
+                                 reduction_, ignored_);
+    if (results.size() > 1) results[1] = log_prob;
   }
 
-  bool backward_needs_input(std::size_t i) const override {
-    return !direct_ || i != View::In::scores;
+  KernelTraits traits() const override {
+    if (!direct_) return TorchKernel::traits();
+    return {.backward_reads_inputs = {View::In::labels, View::In::weights},
+            .backward_reads_outputs = {}};
   }
 
  protected:
   void run(OpContext& context) override {
-    if (!direct_) return TorchOperator::run(context);
-    const bool keep = context.mode() == Mode::training;
-    at::Tensor& log_prob = keep ? saved(context, 0) : log_prob_;
-    at::Tensor& total_weight = keep ? saved(context, 1) : total_weight_;
-    at::_log_softmax_out(log_prob, in(context, View::In::scores), 1, false);
+    if (!direct_) return TorchKernel::run(context);
+    const at::Tensor& scores = in(context, View::In::scores);
+    if (!saves_ && !log_prob_.defined()) {
+      log_prob_ = at::empty_like(scores);
+      total_weight_ = at::empty({}, scores.options());
+    }
+    at::Tensor& log_prob = saves_ ? saved(context, 0) : log_prob_;
+    at::Tensor& total_weight = saves_ ? saved(context, 1) : total_weight_;
+    at::_log_softmax_out(log_prob, scores, 1, false);
     at::nll_loss_forward_out(out(context, 0), total_weight, log_prob, in(context, View::In::labels),
                              weights(context), reduction_, ignored_);
     if (context.wants_output(View::Out::log_prob)) {
@@ -76,8 +75,9 @@ class SoftmaxCrossEntropyLoss final : public TorchOperator {
   }
 
   void differentiate(GradContext& context) override {
-    if (!direct_) return TorchOperator::differentiate(context);
+    if (!direct_) return TorchKernel::differentiate(context);
     const at::Tensor& log_prob = saved(context, 0);
+    if (!log_prob_gradient_.defined()) log_prob_gradient_ = at::empty_like(log_prob);
     at::Tensor& d_log_prob = log_prob_gradient_;
     if (context.has_grad_output(0)) {
       at::nll_loss_backward_out(d_log_prob, grad_out(context, 0), log_prob,
@@ -105,31 +105,38 @@ class SoftmaxCrossEntropyLoss final : public TorchOperator {
   }
 
   std::int64_t reduction_, ignored_;
-  bool direct_ = false;
-  at::Tensor log_prob_, total_weight_, log_prob_gradient_;
+  bool
+      direct_;  // torch's fast functions take a plain batch of scores; the rest goes through `call`
+  bool saves_;
+  at::Tensor log_prob_, total_weight_;  // where nobody keeps them
+  at::Tensor log_prob_gradient_;
 };
 
 /// Shapes: log-probabilities N,C,d...; labels N,d...; weights C.
-class NegativeLogLikelihoodLoss final : public TorchOperator {
+class NegativeLogLikelihoodLoss final : public TorchKernel {
   using View = onnx::nodes::NegativeLogLikelihoodLoss;
 
  public:
-  using TorchOperator::TorchOperator;
+  explicit NegativeLogLikelihoodLoss(const PlanContext& context)
+      : TorchKernel(context),
+        reduction_(reduction_of(View(node()))),
+        ignored_(View(node()).ignore_index().value_or(kIgnoreNothing)) {}
 
-  Results call(Inputs inputs, const Call&) const override {
-    const View view(node());
+  void call(Inputs inputs, Results results, const Random&) const override {
     std::optional<at::Tensor> weights;
     if (inputs.size() > 2 && inputs[2].defined()) weights = inputs[2];
-    return {at::nll_loss_nd(inputs[0], inputs[1].to(at::kLong), weights, reduction_of(view),
-                            view.ignore_index().value_or(kIgnoreNothing))};
+    results[0] = at::nll_loss_nd(inputs[0], inputs[1].to(at::kLong), weights, reduction_, ignored_);
   }
+
+ private:
+  std::int64_t reduction_, ignored_;
 };
 
 }  // namespace
 
 void register_loss(OperatorRegistry& registry) {
-  add<SoftmaxCrossEntropyLoss>(registry, "SoftmaxCrossEntropyLoss");
-  add<NegativeLogLikelihoodLoss>(registry, "NegativeLogLikelihoodLoss");
+  add<SoftmaxCrossEntropyLoss, onnx::nodes::SoftmaxCrossEntropyLoss>(registry, computes);
+  add<NegativeLogLikelihoodLoss, onnx::nodes::NegativeLogLikelihoodLoss>(registry, computes);
 }
 
 }  // namespace d5::torch

@@ -2,18 +2,19 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/mm.h>
 
-#include "torch_operator.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
 
 /// Shapes: as NumPy's matmul.
-class MatMul final : public TorchOperator {
+class MatMul final : public TorchKernel {
  public:
-  using TorchOperator::TorchOperator;
+  using TorchKernel::TorchKernel;
 
-  Results call(Inputs inputs, const Call&) const override {
-    return {at::matmul(inputs[0], inputs[1])};
+  void call(Inputs inputs, Results results, const Random&) const override {
+    results[0] = at::matmul(inputs[0], inputs[1]);
   }
 
  protected:
@@ -24,7 +25,7 @@ class MatMul final : public TorchOperator {
   void differentiate(GradContext& context) override {
     const at::Tensor& a = in(context, 0);
     const at::Tensor& b = in(context, 1);
-    if (a.dim() != 2 || b.dim() != 2) return TorchOperator::differentiate(context);
+    if (a.dim() != 2 || b.dim() != 2) return TorchKernel::differentiate(context);
     const at::Tensor& dy = grad_out(context, 0);
     if (context.wants_grad(0)) at::mm_out(grad_in(context, 0), dy, b.t());
     if (context.wants_grad(1)) at::mm_out(grad_in(context, 1), a.t(), dy);
@@ -33,6 +34,8 @@ class MatMul final : public TorchOperator {
 
 }  // namespace
 
-void register_matmul(OperatorRegistry& registry) { add<MatMul>(registry, "MatMul"); }
+void register_matmul(OperatorRegistry& registry) {
+  add<MatMul, onnx::nodes::MatMul>(registry, computes);
+}
 
 }  // namespace d5::torch

@@ -3,86 +3,89 @@
 #include <ATen/ops/add.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/constant_pad_nd.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/mul.h>
 #include <ATen/ops/native_batch_norm.h>
 #include <ATen/ops/native_batch_norm_backward.h>
 #include <ATen/ops/pow.h>
-#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros_like.h>
 
 #include "d5/onnx/nodes.hpp"
 #include "result_memory.hpp"
-#include "torch_operator.hpp"
+#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
 
 /// Shapes: x N,C,d...; all statistics C.
-class BatchNormalization final : public TorchOperator {
+class BatchNormalization final : public TorchKernel {
   using View = onnx::nodes::BatchNormalization;
   using In = View::In;
 
  public:
-  explicit BatchNormalization(const onnx::Node& node)
-      : TorchOperator(node),
-        epsilon_(View(this->node()).epsilon()),
-        momentum_(View(this->node()).momentum()),
-        training_(View(this->node()).training_mode() != 0) {}
-
-  void plan(PlanContext& context) override {
-    const TensorDesc& scale = context.input(In::scale);
-    mean_ = at::empty(sizes_of(scale.shape), scalar_type(scale.dtype));
-    inverse_deviation_ = at::empty_like(mean_);
-    batch_mean_ = at::empty_like(mean_);
-    batch_variance_ = at::empty_like(mean_);
-    if (context.mode() == Mode::training && training_) {
-      context.save(scale);
-      context.save(scale);
-    }
+  explicit BatchNormalization(PlanContext& context)
+      : TorchKernel(context),
+        epsilon_(View(node()).epsilon()),
+        momentum_(View(node()).momentum()),
+        training_(View(node()).training_mode() != 0),
+        saves_(training_ && context.wants_backward()) {
+    const Shape& x = context.shape(In::X);
+    const double n = double(x.elements()) / double(context.shape(In::scale).elements());
+    population_factor_ = n > 1 ? (n - 1) / n : 0;
+    if (!saves_) return;
+    context.save(context.input(In::scale));
+    context.save(context.input(In::scale));
   }
 
-  Results call(Inputs in, const Call&) const override {
+  void call(Inputs in, Results results, const Random&) const override {
     if (!training_) {
-      return {
+      results[0] =
           std::get<0>(at::native_batch_norm(in[In::X], in[In::scale], in[In::B], in[In::input_mean],
-                                            in[In::input_var], false, 0, epsilon_))};
+                                            in[In::input_var], false, 0, epsilon_));
+      return;
     }
     const at::Tensor mean = at::zeros_like(in[In::input_mean]), variance = at::zeros_like(mean);
-    Results results = {std::get<0>(at::native_batch_norm(in[In::X], in[In::scale], in[In::B], mean,
-                                                         variance, true, kBatchOnly, epsilon_))};
-    results.push_back(in[In::input_mean] * momentum_ + mean * (1 - momentum_));
-    results.push_back(in[In::input_var] * momentum_ +
-                      variance * ((1 - momentum_) * population_factor(in[In::X])));
-    return results;
+    results[0] = std::get<0>(at::native_batch_norm(in[In::X], in[In::scale], in[In::B], mean,
+                                                   variance, true, kBatchOnly, epsilon_));
+    if (results.size() > 1) results[1] = in[In::input_mean] * momentum_ + mean * (1 - momentum_);
+    if (results.size() > 2) {
+      results[2] =
+          in[In::input_var] * momentum_ + variance * ((1 - momentum_) * population_factor_);
+    }
   }
 
-  bool backward_needs_input(std::size_t i) const override { return i != In::B; }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {In::X, In::scale, In::B, In::input_mean, In::input_var},
+            .backward_reads_outputs = {}};
+  }
 
  protected:
   void run(OpContext& context) override {
     const at::Tensor& x = in(context, In::X);
+    const at::Tensor& scale = in(context, In::scale);
+    if (!mean_.defined()) {
+      for (auto* buffer : {&mean_, &inverse_deviation_, &batch_mean_, &batch_variance_}) {
+        *buffer = at::empty_like(scale);
+      }
+    }
     if (!training_) {
-      at::native_batch_norm_out(
-          out(context, 0), mean_, inverse_deviation_, x, in(context, In::scale), in(context, In::B),
-          in(context, In::input_mean), in(context, In::input_var), false, 0, epsilon_);
+      at::native_batch_norm_out(out(context, 0), mean_, inverse_deviation_, x, scale,
+                                in(context, In::B), in(context, In::input_mean),
+                                in(context, In::input_var), false, 0, epsilon_);
       return;
     }
-    const bool keep = context.mode() == Mode::training;
-    at::native_batch_norm_out(out(context, 0), keep ? saved(context, 0) : mean_,
-                              keep ? saved(context, 1) : inverse_deviation_, x,
-                              in(context, In::scale), in(context, In::B), batch_mean_.zero_(),
-                              batch_variance_.zero_(), true, kBatchOnly, epsilon_);
+    at::native_batch_norm_out(out(context, 0), saves_ ? saved(context, 0) : mean_,
+                              saves_ ? saved(context, 1) : inverse_deviation_, x, scale,
+                              in(context, In::B), batch_mean_.zero_(), batch_variance_.zero_(),
+                              true, kBatchOnly, epsilon_);
     if (context.wants_output(View::Out::running_mean)) {
       at::Tensor& y = out(context, View::Out::running_mean);
-      at::mul_out(y, in(context, In::input_mean), at::scalar_tensor(momentum_, y.options()));
-      y.add_(batch_mean_, 1 - momentum_);
+      y.copy_(in(context, In::input_mean)).mul_(momentum_).add_(batch_mean_, 1 - momentum_);
     }
     if (context.wants_output(View::Out::running_var)) {
       at::Tensor& y = out(context, View::Out::running_var);
-      at::mul_out(y, in(context, In::input_var), at::scalar_tensor(momentum_, y.options()));
-      y.add_(batch_variance_, (1 - momentum_) * population_factor(x));
+      y.copy_(in(context, In::input_var))
+          .mul_(momentum_)
+          .add_(batch_variance_, (1 - momentum_) * population_factor_);
     }
   }
 
@@ -95,7 +98,7 @@ class BatchNormalization final : public TorchOperator {
       mean = in(context, In::input_mean);
       variance = in(context, In::input_var);
       if (context.wants_grad(3) || context.wants_grad(4)) {
-        return TorchOperator::differentiate(context);
+        return TorchKernel::differentiate(context);
       }
     }
     const std::array<bool, 3> wanted = {context.wants_grad(0), context.wants_grad(1),
@@ -113,18 +116,15 @@ class BatchNormalization final : public TorchOperator {
  private:
   /// Torch's running statistics then hold those of this batch alone.
   static constexpr double kBatchOnly = 1;
-  /// Torch's running variance is the sample's (n - 1), ONNX's is the population's (n).
-  static double population_factor(const at::Tensor& x) {
-    const double n = double(x.numel()) / double(x.size(1));
-    return n > 1 ? (n - 1) / n : 0;
-  }
-
   double epsilon_, momentum_;
-  bool training_;
+  bool training_, saves_;
+  /// Torch's running variance is the sample's (n - 1), ONNX's is the population's (n).
+  double population_factor_;
   at::Tensor mean_, inverse_deviation_, batch_mean_, batch_variance_;
 };
 
-Support normalizes_as_torch(const onnx::Node& node) {
+Support normalizes_as_torch(const PlanContext& context) {
+  const onnx::Node& node = context.node();
   const onnx::nodes::BatchNormalization view(node);
   if (view.spatial() == 0) return {"BatchNormalization with spatial=0"};
   if (node.opset < 14 && node.has_output(1)) {
@@ -133,32 +133,41 @@ Support normalizes_as_torch(const onnx::Node& node) {
   if (node.opset < 7 && view.is_test() == 0) {
     return {"BatchNormalization with is_test=0 (opset < 7)"};
   }
-  return {};
+  return computes(context);
 }
 
 /// y = x / (bias + alpha / size * sum of squares of `size` channels around)^beta
 /// Shapes: x and y N,C,d...
-class LRN final : public TorchOperator {
- public:
-  using TorchOperator::TorchOperator;
+class LRN final : public TorchKernel {
+  using View = onnx::nodes::LRN;
 
-  Results call(Inputs inputs, const Call&) const override {
-    const onnx::nodes::LRN view(node());
+ public:
+  explicit LRN(const PlanContext& context)
+      : TorchKernel(context),
+        size_(View(node()).size()),
+        alpha_(View(node()).alpha()),
+        beta_(View(node()).beta()),
+        bias_(View(node()).bias()) {}
+
+  void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor& x = inputs[0];
-    const std::int64_t before = (view.size() - 1) / 2, after = view.size() / 2;
     const at::Tensor squares = (x * x).reshape({x.size(0), 1, x.size(1), -1});
-    const at::Tensor means = at::avg_pool2d(at::constant_pad_nd(squares, {0, 0, before, after}),
-                                            {view.size(), 1}, /*stride=*/1);
-    const at::Tensor scale = at::add(means.view(x.sizes()) * double(view.alpha()), view.bias());
-    return {x / at::pow(scale, double(view.beta()))};
+    const at::Tensor means = at::avg_pool2d(
+        at::constant_pad_nd(squares, {0, 0, (size_ - 1) / 2, size_ / 2}), {size_, 1}, /*stride=*/1);
+    const at::Tensor scale = at::add(means.view(x.sizes()) * alpha_, bias_);
+    results[0] = x / at::pow(scale, beta_);
   }
+
+ private:
+  std::int64_t size_;
+  double alpha_, beta_, bias_;
 };
 
 }  // namespace
 
 void register_normalization(OperatorRegistry& registry) {
-  add<BatchNormalization>(registry, "BatchNormalization", normalizes_as_torch);
-  add<LRN>(registry, "LRN");
+  add<BatchNormalization, onnx::nodes::BatchNormalization>(registry, normalizes_as_torch);
+  add<LRN, onnx::nodes::LRN>(registry, computes);
 }
 
 }  // namespace d5::torch

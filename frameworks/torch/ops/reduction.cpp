@@ -11,18 +11,24 @@
 #include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/sum.h>
 
-#include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "d5/onnx/nodes.hpp"
-#include "torch_operator.hpp"
+#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
+namespace nodes = onnx::nodes;
+
 /// The reduction of `x` over `dims`, which are not empty; dimensions stay, with size 1.
-using Reduce = at::Tensor (*)(const at::Tensor& x, at::IntArrayRef dims);
+struct Function {
+  at::Tensor (*call)(const at::Tensor& x, at::IntArrayRef dims);
+  /// The same of real numbers, at least one, into `y`; `keep`: dimensions stay.
+  at::Tensor& (*write)(at::Tensor& y, const at::Tensor& x, at::IntArrayRef dims,
+                       bool keep) = nullptr;
+};
 
 /// Sums in the input's own type; torch would widen integers.
 at::Tensor sum(const at::Tensor& x, at::IntArrayRef dims) {
@@ -88,70 +94,120 @@ at::Tensor log_sum_exp(const at::Tensor& x, at::IntArrayRef dims) {
   return at::logsumexp(x, dims, true).to(x.scalar_type());
 }
 
+at::Tensor& write_sum(at::Tensor& y, const at::Tensor& x, at::IntArrayRef dims, bool keep) {
+  return at::sum_out(y, x, dims, keep);
+}
+at::Tensor& write_mean(at::Tensor& y, const at::Tensor& x, at::IntArrayRef dims, bool keep) {
+  return at::mean_out(y, x, dims, keep);
+}
+
 /// Shapes: y is x with the reduced dimensions of size 1, or without them.
-class Reduction final : public TorchOperator {
+class Reduction final : public TorchKernel {
  public:
-  Reduction(const onnx::Node& node, Reduce reduce) : TorchOperator(node), reduce_(reduce) {
-    keep_ = onnx::nodes::ReduceSum(this->node()).keepdims() != 0;
-  }
-
-  Results call(Inputs inputs, const Call&) const override {
-    const at::Tensor& x = inputs[0];
-    const onnx::nodes::ReduceSum view(node());
-    Sizes axes = view.axes().value_or(Sizes());
-    if (inputs.size() > 1 && inputs[1].defined()) axes = integers(inputs[1]);
-    if (axes.empty()) {
-      // Nothing is reduced, but what the operator does to single elements is done.
-      if (view.noop_with_empty_axes() != 0) return {reduce_(x.unsqueeze(0), {0}).squeeze(0)};
-      for (std::int64_t i = 0; i < x.dim(); ++i) axes.push_back(i);
+  Reduction(const PlanContext& context, Function function)
+      : TorchKernel(context), function_(function), sizes_(sizes_of(context.output(0).shape).vec()) {
+    const nodes::ReduceSum view(node());
+    const Shape& x = context.shape(0);
+    direct_ = function_.write && is_floating_point(context.dtype(0)) && x.elements() > 0;
+    keep_ = view.keepdims() != 0;
+    dims_ = context.constant_integers(nodes::ReduceSum::In::axes)
+                .value_or(view.axes().value_or(Sizes()));
+    // Where nothing is reduced, what the operator does to single elements is done.
+    single_ = x.rank() == 0 || (dims_.empty() && view.noop_with_empty_axes() != 0);
+    if (single_) {
+      dims_ = {0};
+      keep_ = false;
+      return;
     }
-    if (x.dim() == 0) return {reduce_(x.unsqueeze(0), {0}).squeeze(0)};
-    for (auto& axis : axes) axis = axis < 0 ? axis + x.dim() : axis;
-    at::Tensor y = reduce_(x, axes);
-    if (keep_) return {y};
-    std::sort(axes.rbegin(), axes.rend());
-    for (auto axis : axes) y = y.squeeze(axis);
-    return {y};
+    for (auto& dim : dims_) {
+      dim = std::int64_t(normalize_axis(dim, x.rank(), context.who()));
+    }
+    if (dims_.empty()) {
+      dims_.resize(x.rank());
+      std::iota(dims_.begin(), dims_.end(), 0);
+    }
+  }
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    results[0] = function_.call(operand(inputs[0]), dims_).reshape(sizes_);
+  }
+
+ protected:
+  void run(OpContext& context) override {
+    if (!direct_) return TorchKernel::run(context);
+    function_.write(out(context, 0), operand(in(context, 0)), dims_, keep_);
   }
 
  private:
-  Reduce reduce_;
-  bool keep_ = true;
-};
+  at::Tensor operand(const at::Tensor& x) const { return single_ ? x.unsqueeze(0) : x; }
 
-class Arg final : public TorchOperator {
- public:
-  using Function = at::Tensor (*)(const at::Tensor&, std::optional<std::int64_t>, bool);
-  Arg(const onnx::Node& node, Function function) : TorchOperator(node), function_(function) {}
-
-  Results call(Inputs inputs, const Call&) const override {
-    const onnx::nodes::ArgMax view(node());
-    const at::Tensor& x = inputs[0];
-    const std::int64_t axis = view.axis() < 0 ? view.axis() + x.dim() : view.axis();
-    if (view.select_last_index() == 0) return {function_(x, axis, view.keepdims() != 0)};
-    // The first of the reversed is the last.
-    return {x.size(axis) - 1 - function_(x.flip(axis), axis, view.keepdims() != 0)};
-  }
-
- private:
   Function function_;
+  Sizes sizes_, dims_;
+  bool direct_, keep_, single_;
 };
+
+struct ArgFunction {
+  at::Tensor (*call)(const at::Tensor& x, std::optional<std::int64_t> axis, bool keep);
+  at::Tensor& (*write)(at::Tensor& y, const at::Tensor& x, std::optional<std::int64_t> axis,
+                       bool keep);
+};
+
+class Arg final : public TorchKernel {
+ public:
+  Arg(const PlanContext& context, ArgFunction function)
+      : TorchKernel(context), function_(function) {
+    const nodes::ArgMax view(node());
+    const Shape& x = context.shape(0);
+    axis_ = std::int64_t(normalize_axis(view.axis(), x.rank(), context.who()));
+    keep_ = view.keepdims() != 0;
+    if (view.select_last_index() != 0) last_ = x[std::size_t(axis_)] - 1;
+  }
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    const at::Tensor& x = inputs[0];
+    // The first of the reversed is the last.
+    results[0] = last_ ? *last_ - function_.call(x.flip(axis_), axis_, keep_)
+                       : function_.call(x, axis_, keep_);
+  }
+
+ protected:
+  void run(OpContext& context) override {
+    if (last_) return TorchKernel::run(context);
+    function_.write(out(context, 0), in(context, 0), axis_, keep_);
+  }
+
+ private:
+  ArgFunction function_;
+  std::int64_t axis_;
+  bool keep_;
+  std::optional<std::int64_t> last_;  ///< place; set where the last of equal elements is meant
+};
+
+/// Rows of the tables.
+template <class View>
+void add_reduction(OperatorRegistry& registry, Function function) {
+  add<Reduction, View>(registry, computes, function);
+}
+template <class View>
+void add_arg(OperatorRegistry& registry, ArgFunction function) {
+  add<Arg, View>(registry, computes, function);
+}
 
 }  // namespace
 
 void register_reduction(OperatorRegistry& registry) {
-  add<Reduction>(registry, "ReduceSum", {}, sum);
-  add<Reduction>(registry, "ReduceMean", {}, mean);
-  add<Reduction>(registry, "ReduceProd", {}, product);
-  add<Reduction>(registry, "ReduceMax", {}, largest);
-  add<Reduction>(registry, "ReduceMin", {}, smallest);
-  add<Reduction>(registry, "ReduceL1", {}, l1);
-  add<Reduction>(registry, "ReduceL2", {}, l2);
-  add<Reduction>(registry, "ReduceSumSquare", {}, sum_square);
-  add<Reduction>(registry, "ReduceLogSum", {}, log_sum);
-  add<Reduction>(registry, "ReduceLogSumExp", {}, log_sum_exp);
-  add<Arg>(registry, "ArgMax", {}, at::argmax);
-  add<Arg>(registry, "ArgMin", {}, at::argmin);
+  add_reduction<nodes::ReduceSum>(registry, {sum, write_sum});
+  add_reduction<nodes::ReduceMean>(registry, {mean, write_mean});
+  add_reduction<nodes::ReduceProd>(registry, {product});
+  add_reduction<nodes::ReduceMax>(registry, {largest, at::amax_out});
+  add_reduction<nodes::ReduceMin>(registry, {smallest, at::amin_out});
+  add_reduction<nodes::ReduceL1>(registry, {l1});
+  add_reduction<nodes::ReduceL2>(registry, {l2});
+  add_reduction<nodes::ReduceSumSquare>(registry, {sum_square});
+  add_reduction<nodes::ReduceLogSum>(registry, {log_sum});
+  add_reduction<nodes::ReduceLogSumExp>(registry, {log_sum_exp});
+  add_arg<nodes::ArgMax>(registry, {at::argmax, at::argmax_out});
+  add_arg<nodes::ArgMin>(registry, {at::argmin, at::argmin_out});
 }
 
 }  // namespace d5::torch

@@ -5,7 +5,7 @@
 #include <ATen/ops/_softmax_backward_data.h>
 
 #include "d5/onnx/nodes.hpp"
-#include "torch_operator.hpp"
+#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
@@ -17,53 +17,53 @@ struct Kind {
 };
 
 /// Before opset 13 all dimensions from `axis` on are normalized together, as one.
-class Softmax final : public TorchOperator {
+class Softmax final : public TorchKernel {
  public:
-  Softmax(const onnx::Node& node, Kind kind)
-      : TorchOperator(node), kind_(kind), axis_(onnx::nodes::Softmax(this->node()).axis()) {}
-
-  Results call(Inputs inputs, const Call&) const override {
-    const at::Tensor x = joined(inputs[0]);
-    return {kind_.call(x, dim(inputs[0]), /*half_to_float=*/false).view(inputs[0].sizes())};
+  Softmax(const PlanContext& context, Kind kind) : TorchKernel(context), kind_(kind) {
+    const Shape& x = context.shape(0);
+    dim_ = onnx::nodes::Softmax(node()).axis();
+    if (dim_ < 0) dim_ += std::int64_t(x.rank());
+    joins_ = node().opset < 13;
+    if (!joins_) return;
+    const auto axis = std::size_t(dim_);
+    matrix_ = {x.elements(0, axis), x.elements(axis, x.rank())};
+    dim_ = 1;
   }
-  bool backward_needs_input(std::size_t) const override { return false; }
-  bool backward_needs_output(std::size_t) const override { return true; }
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    results[0] =
+        kind_.call(joined(inputs[0]), dim_, /*half_to_float=*/false).view(inputs[0].sizes());
+  }
+  KernelTraits traits() const override { return {.backward_reads_inputs = {}}; }
 
  protected:
   void run(OpContext& context) override {
     at::Tensor y = joined(out(context, 0));
-    kind_.write(y, joined(in(context, 0)), dim(out(context, 0)), false);
+    kind_.write(y, joined(in(context, 0)), dim_, false);
   }
   void differentiate(GradContext& context) override {
     at::Tensor dx = joined(grad_in(context, 0));
     const at::Tensor& y = out(context, 0);
-    kind_.gradient(dx, joined(grad_out(context, 0)), joined(y), dim(y), y.scalar_type());
+    kind_.gradient(dx, joined(grad_out(context, 0)), joined(y), dim_, y.scalar_type());
   }
 
  private:
-  std::int64_t dim(const at::Tensor& x) const {
-    const std::int64_t front = axis_ < 0 ? axis_ + x.dim() : axis_;
-    return node().opset >= 13 ? front : 1;
-  }
-  at::Tensor joined(const at::Tensor& x) const {
-    if (node().opset >= 13) return x;
-    std::int64_t rows = 1;
-    const std::int64_t front = axis_ < 0 ? axis_ + x.dim() : axis_;
-    for (std::int64_t i = 0; i < front; ++i) rows *= x.size(i);
-    return x.view({rows, rows == 0 ? 0 : x.numel() / rows});
-  }
+  at::Tensor joined(const at::Tensor& x) const { return joins_ ? x.view(matrix_) : x; }
 
   Kind kind_;
-  std::int64_t axis_;
+  std::int64_t dim_;
+  bool joins_;
+  Sizes matrix_;
 };
 
 }  // namespace
 
 void register_softmax(OperatorRegistry& registry) {
-  add<Softmax>(registry, "Softmax", {},
-               Kind{at::_softmax, at::_softmax_out, at::_softmax_backward_data_out});
-  add<Softmax>(registry, "LogSoftmax", {},
-               Kind{at::_log_softmax, at::_log_softmax_out, at::_log_softmax_backward_data_out});
+  add<Softmax, onnx::nodes::Softmax>(
+      registry, computes, Kind{at::_softmax, at::_softmax_out, at::_softmax_backward_data_out});
+  add<Softmax, onnx::nodes::LogSoftmax>(
+      registry, computes,
+      Kind{at::_log_softmax, at::_log_softmax_out, at::_log_softmax_backward_data_out});
 }
 
 }  // namespace d5::torch

@@ -36,6 +36,18 @@ void check(const std::vector<Measurement>& records) {
 // Sums of a few hundred float32 products in another order, through four layers.
 constexpr ForwardTolerance kTolerance{.relative = 1e-4, .absolute = 1e-5};
 
+class StepCount final : public ExecutionEvent {
+ public:
+  void after_node(const StepInfo& step) override {
+    CHECK(step.step == count);
+    CHECK(step.framework == "torch");
+    flop += step.cost.flop;
+    ++count;
+  }
+  std::size_t count = 0;
+  double flop = 0;
+};
+
 class ReadyOrder final : public ExecutionEvent {
  public:
   void gradient_ready(Parameter&, std::size_t index) override { order.push_back(index); }
@@ -79,6 +91,54 @@ TEST_CASE("gradients are announced once each, in the order of the arena") {
   executor->inference_and_backprop(images(1), "loss");
   REQUIRE(ready->order.size() == executor->network().parameters().size());
   for (std::size_t i = 0; i < ready->order.size(); ++i) CHECK(ready->order[i] == i);
+}
+
+TEST_CASE("observers of torch's own executor see each node once, and its work") {
+  const auto executor = own_executor(lenet());
+  const auto steps = std::make_shared<StepCount>();
+  executor->events().add(steps);
+  executor->inference(images(1));
+  CHECK(steps->count == executor->network().graph().nodes.size());
+  // The first convolution alone: 6 channels of 28x28 outputs, 25 products and sums each.
+  CHECK(steps->flop > 6 * 28 * 28 * 25 * 2);
+}
+
+TEST_CASE("torch's own executor follows shapes that change, and shapes that data decide") {
+  // y = x as rows of half its width, and the places of its positive elements.
+  Network network("shapes");
+  network.add_input("x", DType::float32, {"N", "C"});
+  network.add_constant("two", Tensor::vector<std::int64_t>({1, 2}));
+  network.add_constant("factors", Tensor::vector<std::int64_t>({2, 0}));
+  network.add_constant("zero", Tensor::scalar(0.0f));
+  network.add_node("Shape", {"x"}, {"shape"});
+  network.add_node("Div", {"shape", "two"}, {"halves"});
+  network.add_node("Mul", {"halves", "factors"}, {"rows_0"});
+  network.add_constant("ones", Tensor::vector<std::int64_t>({0, -1}));
+  network.add_node("Add", {"rows_0", "ones"}, {"rows"});
+  network.add_node("Reshape", {"x", "rows"}, {"y"});
+  network.add_node("Greater", {"x", "zero"}, {"positive"});
+  network.add_node("NonZero", {"positive"}, {"places"});
+  network.add_node("Transpose", {"places"}, {"pairs"});
+  for (const char* name : {"y", "pairs"}) network.add_output(name);
+  const auto subject = own_executor(network);
+  const auto reference = make_executor(network);
+  RandomStream random(11);
+  for (const std::int64_t rows : {2, 2, 3, 2}) {
+    Tensor x = Tensor::empty(DType::float32, {rows, 4});
+    for (float& element : x.span<float>()) element = random.normal();
+    check(test_executor(*subject, *reference, {{"x", x}}, kTolerance));
+  }
+}
+
+TEST_CASE("torch's own executor refuses shapes as the reference does") {
+  Network network("product");
+  network.add_input("x", DType::float32, {"N", "C"});
+  network.add_constant("w", Tensor::zeros(DType::float32, {3, 2}));
+  network.add_node("MatMul", {"x", "w"}, {"y"});
+  network.add_output("y");
+  const auto executor = own_executor(network);
+  CHECK_NOTHROW(executor->inference({{"x", Tensor::zeros(DType::float32, {5, 3})}}));
+  CHECK_THROWS_AS(executor->inference({{"x", Tensor::zeros(DType::float32, {5, 4})}}), ShapeError);
 }
 
 TEST_CASE("gradients arrive whole where several tensors fit one place") {

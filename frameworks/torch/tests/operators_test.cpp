@@ -24,6 +24,21 @@ void check(const std::vector<Measurement>& records) {
   }
 }
 
+/// Torch's answer for the inputs of `op_case`.
+Support support_of(const OperatorCase& op_case) {
+  const auto op = operator_for(op_case.node);
+  std::vector<ValueDesc> inputs;
+  std::vector<const Value*> constants;
+  for (const Value& input : op_case.inputs) {
+    inputs.push_back(input.desc());
+    constants.push_back(&input);
+  }
+  auto outputs = op->infer({op_case.node, inputs, constants});
+  outputs.resize(op_case.node.outputs.size());
+  return framework("torch").part<OperatorRegistry>().supports(
+      {*op, op_case.node, inputs, constants, outputs, {}});
+}
+
 }  // namespace
 
 TEST_CASE("torch computes what the reference computes") {
@@ -44,6 +59,40 @@ TEST_CASE("torch's gradients are the slopes of its own forward") {
       CHECK((record.status == Status::passed || nothing_to_check));
     }
   }
+}
+
+TEST_CASE("what torch says that it supports runs, and all else is refused before it runs") {
+  const auto& torch = framework("torch").part<OperatorRegistry>();
+  const std::vector<std::string> functions = {"Add",   "Sub",     "Mul",        "Div",       "Max",
+                                              "Equal", "Greater", "BitwiseAnd", "BitwiseXor"};
+  const std::vector<std::string> types = {"uint8", "uint16", "uint32", "uint64",
+                                          "int8",  "int16",  "int32",  "int64"};
+  int refused = 0;
+  for (const auto& function : functions) {
+    for (const auto& type : types) {
+      const auto op_case = parse_case(function + " " + type + ":3{5,2,7} " + type + ":3{1,2,3}");
+      INFO(op_case.line);
+      const auto run = [&] { OperatorRunner(torch, op_case.node, op_case.inputs).forward(); };
+      if (const Support support = support_of(op_case)) {
+        CHECK_NOTHROW(run());
+      } else {
+        ++refused;
+        CHECK(support.reason == function + " on " + type);
+        CHECK_THROWS_AS(run(), Unsupported);
+      }
+    }
+  }
+  CHECK(refused > 0);
+}
+
+TEST_CASE("torch refuses by name what it has no element type, value or attribute for") {
+  const auto reason = [](const std::string& line) { return support_of(parse_case(line)).reason; };
+  CHECK(reason("Relu 3").empty());
+  CHECK(reason("Identity string:{a,b}").find("string") != std::string::npos);
+  CHECK(reason("Cast 3 to=17").find("float8e4m3fn") != std::string::npos);
+  CHECK(reason("Add@6 2x3 2x3").find("broadcast") != std::string::npos);
+  CHECK(reason("AveragePool float16:1x1x4x4x4 kernel_shape=2x2x2").find("float16") !=
+        std::string::npos);
 }
 
 TEST_CASE("torch's Dropout keeps what the mask says, scaled, and passes its gradient alike") {

@@ -7,7 +7,8 @@
 
 namespace d5 {
 
-/// One block of host memory from which tensors are cut. The block lives as long as any of them.
+/// One block of a device's memory from which tensors are cut. The block lives as long as any of
+/// them.
 ///
 /// Units: sizes and offsets in bytes; every tensor starts on a 64-byte line.
 class Arena {
@@ -20,11 +21,12 @@ class Arena {
 
   Arena() = default;
   /// Zero-filled; pages are touched here, so that nobody pays for them later.
-  /// Throws: MemoryError above `memory_budget()`.
-  explicit Arena(std::size_t bytes);
+  /// Throws: MemoryError above `memory_budget()`, or if the device has no more.
+  explicit Arena(std::size_t bytes, Device device = {});
 
   [[nodiscard]] std::size_t bytes() const { return block_.bytes(); }
-  /// A tensor at `offset`. Throws: ShapeError past the end, TypeError for strings.
+  /// A tensor at `offset`. It is on the arena's device, whatever `desc` says.
+  /// Throws: ShapeError past the end, TypeError for strings.
   [[nodiscard]] Tensor at(std::size_t offset, const TensorDesc& desc) const;
   /// The whole block as bytes.
   [[nodiscard]] const Tensor& block() const { return block_; }

@@ -7,9 +7,11 @@
 
 namespace d5 {
 
-enum class DeviceKind : int { cpu = 1, cuda = 2 };  // DLPack's numbers
+/// DLPack's numbers; those from 1000 on are d5's own, for devices that plug-ins bring (`add_device`
+/// in device_memory.hpp).
+enum class DeviceKind : int { cpu = 1, cuda = 2 };
 
-/// Where memory is and work runs: "cpu", "cuda:1".
+/// Where memory is and work runs: "cpu", "cuda:1". The default is the host.
 struct Device {
   DeviceKind kind = DeviceKind::cpu;
   int index = 0;
@@ -17,6 +19,7 @@ struct Device {
 };
 
 [[nodiscard]] std::string to_string(Device device);
+/// A kind that is not known yet is looked for in a framework's plug-in of that name.
 /// Throws: NotFound for an unknown word, Unsupported with the reason for a device that is absent.
 [[nodiscard]] Device device_from_name(std::string_view name);
 
@@ -29,7 +32,7 @@ struct DeviceInfo {
   double memory_bytes = 0;
 };
 
-/// Every device that d5 knows of, the absent ones too.
+/// Every device that d5 and the loaded frameworks know of, the absent ones too.
 [[nodiscard]] std::vector<DeviceInfo> devices();
 
 }  // namespace d5

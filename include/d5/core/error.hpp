@@ -59,6 +59,16 @@ class NumericError : public Error {
   using Error::Error;
 };
 
+/// A device that failed: a copy, a kernel.
+class DeviceError : public Error {
+  using Error::Error;
+};
+
+/// A part that broke the rules of its interface: a kernel that wrote past its memory.
+class ContractError : public Error {
+  using Error::Error;
+};
+
 /// A failure between ranks.
 class CommunicationError : public Error {
   using Error::Error;

@@ -20,20 +20,41 @@ enum class Layout : std::uint8_t {
   opaque,     ///< known only to the framework that made it (blocked, compressed)
 };
 
+/// How a framework arranges elements in its own way. A kernel that asks for one makes its output
+/// opaque; who does not know it is given a row-major copy by the framework's reorder.
+class Arrangement {
+ public:
+  explicit Arrangement(std::string framework) : framework_(std::move(framework)) {}
+  virtual ~Arrangement() = default;
+  /// Who knows it, and has a reorder to and from row-major.
+  [[nodiscard]] const std::string& framework() const { return framework_; }
+  /// For messages: "nChw16c".
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// In memory, padding included.
+  [[nodiscard]] virtual std::size_t bytes() const = 0;
+  /// `other` is of the same framework.
+  [[nodiscard]] virtual bool equals(const Arrangement& other) const = 0;
+
+ private:
+  std::string framework_;
+};
+
 /// What a tensor is, without its data.
 struct TensorDesc {
   DType dtype = DType::undefined;
   Shape shape;
   Layout layout = Layout::row_major;
   Device device = {};
+  std::shared_ptr<const Arrangement> arrangement = {};  ///< of an opaque layout alone
 
   [[nodiscard]] std::int64_t elements() const { return shape.elements(); }
   /// Throws: ShapeError where the product overflows.
   [[nodiscard]] std::size_t bytes() const;
-  bool operator==(const TensorDesc&) const = default;
+  [[nodiscard]] bool operator==(const TensorDesc& other) const;
 };
 
-/// "float32 2x3x4".
+/// "float32 2x3x4"; with the arrangement and the device where these are not plain: "float32 2x3x4 in
+/// nChw16c on cuda:0".
 [[nodiscard]] std::string to_string(const TensorDesc& desc);
 
 /// A dense row-major array with shared storage. Copying a Tensor shares; `view`, `reshaped` and
@@ -44,13 +65,17 @@ class Tensor {
  public:
   Tensor() = default;
 
-  /// Memory of its own, contents undefined (strings: empty), 64-byte aligned.
-  /// Throws: MemoryError above `memory_budget()`, before allocating.
+  /// Memory of its own on `desc.device`, contents undefined (strings: empty), 64-byte aligned.
+  /// Throws: MemoryError above `memory_budget()`, before allocating; Unsupported for a device that
+  /// nobody brought, and for strings off the host.
   [[nodiscard]] static Tensor empty(const TensorDesc& desc);
   [[nodiscard]] static Tensor empty(DType dtype, const Shape& shape) {
     return empty(TensorDesc{dtype, shape});
   }
-  [[nodiscard]] static Tensor zeros(DType dtype, const Shape& shape);
+  [[nodiscard]] static Tensor zeros(const TensorDesc& desc);
+  [[nodiscard]] static Tensor zeros(DType dtype, const Shape& shape) {
+    return zeros(TensorDesc{dtype, shape});
+  }
   /// Memory of somebody else's, kept alive by `owner`; no copy.
   [[nodiscard]] static Tensor borrow(const TensorDesc& desc, void* data,
                                      std::shared_ptr<void> owner = nullptr);
@@ -82,9 +107,11 @@ class Tensor {
   [[nodiscard]] std::int64_t elements() const { return elements_; }
   [[nodiscard]] std::size_t bytes() const;
 
+  /// The address on `device()`: off the host only that device's kernels and copies may use it.
   [[nodiscard]] void* raw() { return data_; }
   [[nodiscard]] const void* raw() const { return data_; }
-  /// Throws: TypeError if T is not the element type.
+  /// For the host. Throws: TypeError if T is not the element type, Unsupported if the elements are
+  /// on another device (`copy({})` brings them) or in an order that only a framework knows.
   template <class T>
   [[nodiscard]] T* data() {
     check_type(dtype_of<T>);
@@ -118,9 +145,12 @@ class Tensor {
   /// Throws: ShapeError if it would reach past the end, ValueError if the offset is no multiple of
   /// the element's size, TypeError between strings and anything else.
   [[nodiscard]] Tensor view(std::size_t offset_bytes, const TensorDesc& desc) const;
-  /// A tensor of its own with the same elements.
-  [[nodiscard]] Tensor copy() const;
-  /// Overwrites the elements. Throws: ShapeError, TypeError if the descriptions differ.
+  /// A tensor of its own with the same elements, on the same device.
+  [[nodiscard]] Tensor copy() const { return copy(device()); }
+  /// The same on another device; done when it returns. `queue_copy` does not wait.
+  [[nodiscard]] Tensor copy(Device device) const;
+  /// Overwrites the elements, also from another device; done when it returns.
+  /// Throws: ShapeError, TypeError if type or shape differ.
   void copy_from(const Tensor& other);
 
   [[nodiscard]] const std::shared_ptr<void>& owner() const { return owner_; }
@@ -130,7 +160,8 @@ class Tensor {
 
  private:
   void check_type(DType dtype) const {
-    if (dtype != desc_.dtype) [[unlikely]]
+    if (dtype != desc_.dtype || desc_.device.kind != DeviceKind::cpu ||
+        desc_.layout != Layout::row_major) [[unlikely]]
       throw_wrong_type(dtype);
   }
   [[noreturn]] void throw_wrong_type(DType asked) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -14,11 +15,26 @@ void set_threads(int count);
 /// Asks to be told of every change, and is told the present number at once.
 void on_threads_changed(std::function<void(int)> listener);
 
+namespace detail {
+using LoopBody = void (*)(const void* body, std::int64_t begin, std::int64_t end);
+void run_pieces(std::int64_t count, std::int64_t pieces, const void* body, LoopBody call);
+}  // namespace detail
+
 /// Calls `body(begin, end)` on pieces of [0, count) of at least `grain`, on `threads()` threads.
 /// Pieces depend on `count`, `grain` and `threads()` alone. An exception of `body` comes out after
-/// all pieces have ended.
-void parallel_for(std::int64_t count, std::int64_t grain,
-                  const std::function<void(std::int64_t, std::int64_t)>& body);
+/// all pieces have ended. Allocates nothing; a single piece is a plain call.
+template <class F>
+void parallel_for(std::int64_t count, std::int64_t grain, const F& body) {
+  if (count <= 0) return;
+  const std::int64_t most = grain > 1 ? count / grain : count;
+  if (most <= 1) return body(std::int64_t{0}, count);
+  const std::int64_t pieces = std::min<std::int64_t>(threads(), most);
+  if (pieces <= 1) return body(std::int64_t{0}, count);
+  detail::run_pieces(count, pieces, &body,
+                     [](const void* f, std::int64_t begin, std::int64_t end) {
+                       (*static_cast<const F*>(f))(begin, end);
+                     });
+}
 
 /// Binds the threads that compute to one core each, and all others of this process, such as those
 /// that a framework makes later, to the same cores. Later changes of `threads()` are followed.

@@ -8,7 +8,7 @@
 
 namespace d5 {
 
-/// What an operator gets while it runs backward: forward's values, the gradients of its outputs,
+/// What a kernel gets while it runs backward: forward's values, the gradients of its outputs,
 /// and room for those of its inputs. Gradients are overwritten; adding up is the executor's work.
 class GradContext {
  public:
@@ -17,7 +17,7 @@ class GradContext {
   }
   [[nodiscard]] std::size_t input_count() const { return inputs.size(); }
   [[nodiscard]] std::size_t output_count() const { return outputs.size(); }
-  /// Only what `backward_needs_input` and `backward_needs_output` asked for.
+  /// Only what `KernelTraits` says that backward reads; the rest is not there.
   [[nodiscard]] const Tensor& input(std::size_t i) const { return inputs[i]->tensor(); }
   [[nodiscard]] const Tensor& output(std::size_t i) const { return outputs[i]->tensor(); }
   [[nodiscard]] Tensor& saved(std::size_t k) const { return saved_tensors[k]; }
@@ -37,6 +37,8 @@ class GradContext {
   [[nodiscard]] T* scratch_as() const {
     return reinterpret_cast<T*>(scratch_bytes.data());
   }
+  /// As `OpContext::stream`.
+  [[nodiscard]] Stream& stream() const { return *run_stream; }
   [[nodiscard]] const onnx::Node& node() const { return *context_node; }
   [[nodiscard]] std::string who() const { return onnx::describe(*context_node); }
 
@@ -47,6 +49,7 @@ class GradContext {
   std::span<const Tensor* const> grad_outputs;
   std::span<Tensor* const> grad_inputs;
   std::span<std::byte> scratch_bytes;
+  Stream* run_stream = &host_stream();
   const onnx::Node* context_node = nullptr;
 };
 

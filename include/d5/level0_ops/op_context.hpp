@@ -7,14 +7,17 @@
 #include <string>
 
 #include "d5/core/random.hpp"
+#include "d5/core/stream.hpp"
 #include "d5/core/value.hpp"
-#include "d5/level0_ops/plan_context.hpp"
+#include "d5/onnx/model.hpp"
 
 namespace d5 {
 
+enum class Mode { inference, training };
+
 class SubgraphRunner;
 
-/// What an executor does for operators while they run; not on the path of ordinary operators.
+/// What an executor does for kernels while they run; not on the path of ordinary kernels.
 class RunServices {
  public:
   virtual ~RunServices() = default;
@@ -28,7 +31,7 @@ class RunServices {
   virtual std::int64_t iteration_budget() const = 0;
 };
 
-/// What an operator gets while it runs forward. Tensors are ready: shaped, allocated, resident.
+/// What a kernel gets while it runs forward. Tensors are ready: shaped, allocated, resident.
 class OpContext {
  public:
   OpContext() = default;
@@ -58,9 +61,11 @@ class OpContext {
   [[nodiscard]] T* scratch_as() const {
     return reinterpret_cast<T*>(scratch_bytes.data());
   }
-  /// The `k`th tensor that `plan` asked to keep. In inference mode there are none.
+  /// The `k`th tensor that the plan asked to keep. Where no backward is wanted there are none.
   [[nodiscard]] Tensor& saved(std::size_t k) const { return saved_tensors[k]; }
   [[nodiscard]] Mode mode() const { return run_mode; }
+  /// Where work of the kernel's device queues up; the host's is done when a call returns.
+  [[nodiscard]] Stream& stream() const { return *run_stream; }
   [[nodiscard]] RunServices& services() const { return *run_services; }
   [[nodiscard]] const onnx::Node& node() const { return *context_node; }
   [[nodiscard]] std::string who() const { return onnx::describe(*context_node); }
@@ -72,6 +77,7 @@ class OpContext {
   std::span<Tensor> saved_tensors;
   Mode run_mode = Mode::inference;
   RunServices* run_services = nullptr;
+  Stream* run_stream = &host_stream();
   const onnx::Node* context_node = nullptr;
 };
 

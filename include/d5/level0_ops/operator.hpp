@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <string>
+#include <memory>
 #include <vector>
 
 #include "d5/core/value.hpp"
-#include "d5/level0_ops/grad_context.hpp"
 #include "d5/level0_ops/infer_context.hpp"
-#include "d5/level0_ops/op_context.hpp"
+#include "d5/level0_ops/kernel.hpp"
 #include "d5/level0_ops/plan_context.hpp"
 
 namespace d5 {
@@ -20,14 +18,12 @@ struct Cost {
   double bytes_written = 0;  ///< every output once
 };
 
-/// One operator with fixed attributes, forward and backward.
+/// What one operator with fixed attributes means, for all frameworks: its rules of shapes and
+/// types, its gradients, its work; and how the reference computes it.
 ///
-/// Life: made from a node → `infer` for each set of input shapes → `plan` once for those shapes →
-/// `forward` (and `backward`) many times, without allocation. An operator may keep what `plan`
-/// prepared; it keeps nothing between two calls of `forward` except through `OpContext::saved` and
-/// operator state that its specification names.
+/// Made from a node; asked for any number of input shapes; knows nothing of runs.
 ///
-/// Thread safety: none; an executor owns its operators.
+/// Thread safety: all functions are const and may be called from several threads.
 class Operator {
  public:
   virtual ~Operator() = default;
@@ -35,41 +31,42 @@ class Operator {
   /// Types and shapes of the outputs, one each, left-out ones too. All input shapes are known when
   /// this is called. A dimension that depends on data which `InferContext::constant` does not give
   /// is `kUnknownDim`; the executor then asks again while running, with the data at hand. What is
-  /// unknown even then, `forward` allocates itself (`OpContext::allocate`).
+  /// unknown even then, the kernel allocates itself (`OpContext::allocate`).
   /// Throws: ShapeError, TypeError, ValueError.
   [[nodiscard]] virtual std::vector<ValueDesc> infer(const InferContext& context) const = 0;
 
-  /// Prepares for the shapes in `context`: scratch size, tensors to keep for backward, primitives.
-  virtual void plan(PlanContext& context) { (void)context; }
+  /// The inputs that have a gradient; integer and index inputs have none.
+  [[nodiscard]] virtual Places gradients() const { return {}; }
 
-  /// Writes every output that `wants_output`.
-  virtual void forward(OpContext& context) = 0;
+  /// The work of one forward run: `bytes_only` for an operator that only moves or relabels
+  /// elements, `with_flop` for any other. Throws: as `infer`.
+  [[nodiscard]] virtual Cost cost(const InferContext& context) const = 0;
 
-  /// Overwrites every input gradient that `wants_grad` with the vector-Jacobian product of the
-  /// output gradients. Throws: Unsupported by default.
-  virtual void backward(GradContext& context);
+  /// The reference's kernel. Element types are told apart here (`kernel_for`), not while it runs.
+  /// Throws: Unsupported for what it cannot do.
+  [[nodiscard]] virtual std::unique_ptr<Kernel> plan(PlanContext& context) const = 0;
 
-  /// Whether `backward` has a gradient for input `i`; integer and index inputs have none.
-  [[nodiscard]] virtual bool differentiable(std::size_t input) const {
-    (void)input;
-    return false;
-  }
+ protected:
+  /// Every input read and every output written once; those whose shapes are not known yet, and
+  /// values that are no tensors, count nothing.
+  [[nodiscard]] Cost bytes_only(const InferContext& context) const;
+  [[nodiscard]] Cost with_flop(const InferContext& context, double flop) const;
+};
 
-  /// What `backward` reads: the executor keeps these alive, and may reuse the memory of the rest.
-  [[nodiscard]] virtual bool backward_needs_input(std::size_t input) const {
-    (void)input;
-    return true;
-  }
-  [[nodiscard]] virtual bool backward_needs_output(std::size_t output) const {
-    (void)output;
-    return true;
-  }
+/// An operator without arithmetic: it moves, copies or relabels elements.
+class MovingOperator : public Operator {
+ public:
+  [[nodiscard]] Cost cost(const InferContext& context) const final { return bytes_only(context); }
+};
 
-  /// The output that may live in the memory of input 0, or -1: elementwise operators say 0. The
-  /// executor decides, and does it only where nobody else reads the input.
-  [[nodiscard]] virtual int in_place_output() const { return -1; }
+/// An operator that does `flop_per_element()` operations for each element of output 0. What a
+/// processor has no single instruction for (a root, an exponential) counts as one.
+class ElementwiseOperator : public Operator {
+ public:
+  [[nodiscard]] Cost cost(const InferContext& context) const final;
 
-  [[nodiscard]] virtual Cost cost(const InferContext& context) const;
+ protected:
+  [[nodiscard]] virtual double flop_per_element() const { return 1; }
 };
 
 }  // namespace d5

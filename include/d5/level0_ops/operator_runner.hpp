@@ -4,8 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "d5/level0_ops/operator.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/node_run.hpp"
 
 namespace d5 {
 
@@ -19,8 +18,9 @@ namespace d5 {
 /// executor of level 1. Throws: Unsupported for those.
 class OperatorRunner {
  public:
+  /// In `Mode::training` backward is ready for every input that has a gradient.
   OperatorRunner(const OperatorRegistry& registry, onnx::Node node, std::vector<Value> inputs,
-                 Mode mode = Mode::inference);
+                 Mode mode = Mode::inference, Guard guard = Guard::off);
   OperatorRunner(OperatorRunner&&) noexcept;
   ~OperatorRunner();
 
@@ -33,7 +33,7 @@ class OperatorRunner {
   [[nodiscard]] std::size_t output_count() const;
   /// Undefined for an input without gradient.
   [[nodiscard]] const Tensor& grad_input(std::size_t i) const;
-  [[nodiscard]] Operator& op();
+  [[nodiscard]] const Operator& op() const;
   [[nodiscard]] Cost cost() const;
 
  private:

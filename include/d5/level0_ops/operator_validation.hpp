@@ -18,7 +18,7 @@ struct ForwardTolerance {
 
 /// Runs `subject` and `reference` (framework names) on the same inputs and compares every output.
 /// Records the largest absolute and relative error, and passes if every element is within
-/// tolerance.
+/// tolerance and the subject wrote nowhere else (`Guard`).
 ///
 /// Without a tolerance it is that of float32 for inputs of size 1: a sum of k products rounds k
 /// times, by up to 2^-24 of a partial sum of size sqrt(k) each; an absolute 2 k 2^-23 leaves room

@@ -28,8 +28,8 @@ class FrameworkOverhead final : public Metric, public ExecutionEvent {
 
   void before_run(Pass pass) override;
   void after_run(Pass pass) override;
-  void before_node(const onnx::Node& node, std::size_t step, Pass pass) override;
-  void after_node(const onnx::Node& node, std::size_t step, Pass pass) override;
+  void before_node(const StepInfo& step) override;
+  void after_node(const StepInfo& step) override;
 
  private:
   double run_begin_ = 0, node_begin_ = 0;  ///< readings of the clock

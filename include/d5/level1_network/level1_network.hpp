@@ -7,3 +7,4 @@
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/network.hpp"
 #include "d5/level1_network/network_validation.hpp"
+#include "d5/level1_network/step_info.hpp"

@@ -2,21 +2,17 @@
 // Activations: one output element from one input element, with its slope there.
 #include <cmath>
 
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/unary.hpp"
 
 namespace d5::ops {
 namespace {
 
+using detail::add_unary;
 namespace nodes = onnx::nodes;
-
-// A function has `value(x)`, and its slope as `slope_at(y)` if the output alone tells it, so that
-// the input need not be kept; as `slope(x)` otherwise.
 
 /// y = max(x, 0); NaN stays
 struct Relu {
-  explicit Relu(const nodes::Relu&) {}
   template <class T>
   T value(T x) const {
     return x < 0 ? T(0) : x;
@@ -36,7 +32,6 @@ T sigmoid(T x) {
   return e / (T(1) + e);
 }
 struct Sigmoid {
-  explicit Sigmoid(const nodes::Sigmoid&) {}
   template <class T>
   T value(T x) const {
     return sigmoid(x);
@@ -48,7 +43,6 @@ struct Sigmoid {
 };
 
 struct Tanh {
-  explicit Tanh(const nodes::Tanh&) {}
   template <class T>
   T value(T x) const {
     return std::tanh(x);
@@ -135,7 +129,6 @@ T softplus(T x) {
   return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x)));
 }
 struct Softplus {
-  explicit Softplus(const nodes::Softplus&) {}
   template <class T>
   T value(T x) const {
     return softplus(x);
@@ -148,7 +141,6 @@ struct Softplus {
 
 /// y = x / (1 + |x|)
 struct Softsign {
-  explicit Softsign(const nodes::Softsign&) {}
   template <class T>
   T value(T x) const {
     return x / (T(1) + std::abs(x));
@@ -177,7 +169,6 @@ struct HardSigmoid {
 
 /// y = x max(0, min(1, x / 6 + 1/2))
 struct HardSwish {
-  explicit HardSwish(const nodes::HardSwish&) {}
   template <class T>
   T value(T x) const {
     return x * std::max(T(0), std::min(T(1), x / T(6) + T(0.5)));
@@ -206,7 +197,6 @@ struct Swish {
 
 /// y = x tanh(softplus(x))
 struct Mish {
-  explicit Mish(const nodes::Mish&) {}
   template <class T>
   T value(T x) const {
     return x * std::tanh(softplus(x));
@@ -218,80 +208,23 @@ struct Mish {
   }
 };
 
-/// Shapes: y as x, any.
-template <class Function, class View>
-class Activation final : public Operator {
-  static constexpr bool kFromOutput = requires(const Function& f) { f.slope_at(0.0f); };
-
- public:
-  explicit Activation(const onnx::Node& node) : function_(View(node)) {}
-
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    return {context.input(0)};
-  }
-
-  void forward(OpContext& context) override {
-    const Tensor& x = context.input(0);
-    dispatch(FloatTypes{}, x.dtype(), View::kName, [&]<class T>() {
-      using A = Arithmetic<T>;
-      const T* from = x.data<T>();
-      T* to = context.output(0).data<T>();
-      parallel_for(x.elements(), kGrain, [=, this](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) to[i] = T(function_.value(A(from[i])));
-      });
-    });
-  }
-
-  void backward(GradContext& context) override {
-    const Tensor& gradient = context.grad_output(0);
-    dispatch(RealTypes{}, gradient.dtype(), View::kName, [&]<class T>() {
-      const T* at = (kFromOutput ? context.output(0) : context.input(0)).data<T>();
-      const T* dy = gradient.data<T>();
-      T* dx = context.grad_input(0).data<T>();
-      parallel_for(gradient.elements(), kGrain, [=, this](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          if constexpr (kFromOutput) {
-            dx[i] = dy[i] * function_.slope_at(at[i]);
-          } else {
-            dx[i] = dy[i] * function_.slope(at[i]);
-          }
-        }
-      });
-    });
-  }
-
-  bool differentiable(std::size_t) const override { return true; }
-  bool backward_needs_input(std::size_t) const override { return !kFromOutput; }
-  bool backward_needs_output(std::size_t) const override { return kFromOutput; }
-  int in_place_output() const override { return 0; }
-
- private:
-  static constexpr std::int64_t kGrain = 16384;  // below it a thread costs more than it saves
-  Function function_;
-};
-
-template <class Function, class View>
-void add(OperatorRegistry& registry) {
-  registry.add<Activation<Function, View>>(std::string(View::kName));
-}
-
 }  // namespace
 
 void register_activation(OperatorRegistry& registry) {
-  add<Relu, nodes::Relu>(registry);
-  add<Sigmoid, nodes::Sigmoid>(registry);
-  add<Tanh, nodes::Tanh>(registry);
-  add<LeakyRelu, nodes::LeakyRelu>(registry);
-  add<ThresholdedRelu, nodes::ThresholdedRelu>(registry);
-  add<Elu, nodes::Elu>(registry);
-  add<Celu, nodes::Celu>(registry);
-  add<Selu, nodes::Selu>(registry);
-  add<Softplus, nodes::Softplus>(registry);
-  add<Softsign, nodes::Softsign>(registry);
-  add<HardSigmoid, nodes::HardSigmoid>(registry);
-  add<HardSwish, nodes::HardSwish>(registry);
-  add<Swish, nodes::Swish>(registry);
-  add<Mish, nodes::Mish>(registry);
+  add_unary<Relu, nodes::Relu>(registry);
+  add_unary<Sigmoid, nodes::Sigmoid>(registry);
+  add_unary<Tanh, nodes::Tanh>(registry);
+  add_unary<LeakyRelu, nodes::LeakyRelu>(registry);
+  add_unary<ThresholdedRelu, nodes::ThresholdedRelu>(registry);
+  add_unary<Elu, nodes::Elu>(registry);
+  add_unary<Celu, nodes::Celu>(registry);
+  add_unary<Selu, nodes::Selu>(registry);
+  add_unary<Softplus, nodes::Softplus>(registry);
+  add_unary<Softsign, nodes::Softsign>(registry);
+  add_unary<HardSigmoid, nodes::HardSigmoid>(registry);
+  add_unary<HardSwish, nodes::HardSwish>(registry);
+  add_unary<Swish, nodes::Swish>(registry);
+  add_unary<Mish, nodes::Mish>(registry);
 }
 
 }  // namespace d5::ops

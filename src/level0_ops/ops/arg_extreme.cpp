@@ -5,20 +5,19 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/forward_kernel.hpp"
 
 namespace d5::ops {
 namespace {
 
 /// Shapes: y is x with the axis 1, or without it (keepdims=0). Of equals, the first counts.
-template <bool largest>
+template <bool largest, class View>
 class ArgExtreme final : public Operator {
  public:
-  using View = onnx::nodes::ArgMax;  // ArgMin has the same attributes
-
-  explicit ArgExtreme(const onnx::Node& node)
-      : axis_(View(node).axis()),
-        keeps_(View(node).keepdims() != 0),
-        takes_last_(View(node).select_last_index() != 0) {}
+  explicit ArgExtreme(const View& view)
+      : axis_(view.axis()),
+        keeps_(view.keepdims() != 0),
+        takes_last_(view.select_last_index() != 0) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const Shape& x = context.shape(0);
@@ -38,31 +37,43 @@ class ArgExtreme final : public Operator {
     return {TensorDesc{DType::int64, y}};
   }
 
-  void forward(OpContext& context) override {
-    const Tensor& x = context.input(0);
-    const Shape& shape = x.shape();
-    const std::size_t axis = normalize_axis(axis_, shape.rank(), "ArgMax");
-    const std::int64_t outer = shape.elements(0, axis), size = shape[axis];
-    const std::int64_t inner = shape.elements(axis + 1, shape.rank());
-    std::int64_t* y = context.output(0).data<std::int64_t>();
-    dispatch(NumberTypes{}, x.dtype(), context.node().op_type, [&]<class T>() {
-      using A = Arithmetic<T>;
-      for (std::int64_t o = 0; o < outer; ++o) {
-        for (std::int64_t i = 0; i < inner; ++i) {
-          const T* column = x.data<T>() + o * size * inner + i;
-          std::int64_t best = 0;
-          for (std::int64_t k = 1; k < size; ++k) {
-            const A value = A(column[k * inner]), record = A(column[best * inner]);
-            const bool better = largest ? value > record : value < record;
-            if (better || (takes_last_ && value == record)) best = k;
+  /// Every element is compared once.
+  Cost cost(const InferContext& context) const override {
+    return with_flop(context, double(context.shape(0).elements()));
+  }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    const Shape& x = context.shape(0);
+    const std::size_t axis = normalize_axis(axis_, x.rank(), context.who());
+    const std::int64_t outer = x.elements(0, axis), size = x[axis];
+    const std::int64_t inner = x.elements(axis + 1, x.rank());
+    return kernel_for(NumberTypes{}, context.dtype(0), context, [&]<class T>() {
+      return detail::forward_kernel([=, takes_last = takes_last_](OpContext& run) {
+        const T* column = run.input(0).data<T>();
+        std::int64_t* y = run.output(0).data<std::int64_t>();
+        for (std::int64_t o = 0; o < outer; ++o, column += size * inner) {
+          for (std::int64_t i = 0; i < inner; ++i) {
+            *y++ = place(column + i, size, inner, takes_last);
           }
-          y[o * inner + i] = best;
         }
-      }
+      });
     });
   }
 
  private:
+  template <class T>
+  static std::int64_t place(const T* column, std::int64_t size, std::int64_t step,
+                            bool takes_last) {
+    using A = Arithmetic<T>;
+    std::int64_t best = 0;
+    for (std::int64_t k = 1; k < size; ++k) {
+      const A value = A(column[k * step]), record = A(column[best * step]);
+      const bool better = largest ? value > record : value < record;
+      if (better || (takes_last && value == record)) best = k;
+    }
+    return best;
+  }
+
   std::int64_t axis_;
   bool keeps_, takes_last_;
 };
@@ -70,8 +81,9 @@ class ArgExtreme final : public Operator {
 }  // namespace
 
 void register_arg_extreme(OperatorRegistry& registry) {
-  registry.add<ArgExtreme<true>>("ArgMax");
-  registry.add<ArgExtreme<false>>("ArgMin");
+  using onnx::nodes::ArgMax, onnx::nodes::ArgMin;
+  registry.add<ArgExtreme<true, ArgMax>, ArgMax>();
+  registry.add<ArgExtreme<false, ArgMin>, ArgMin>();
 }
 
 }  // namespace d5::ops

@@ -4,54 +4,55 @@
 
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/pooling.hpp"
+#include "level0_ops/kernels/pooling.hpp"
 
 namespace d5::ops {
 namespace {
 
-/// Padding counts as zeros in the mean if count_include_pad says so, and not at all otherwise; what
-/// lies past it never counts.
-class AveragePool final : public detail::Pooling {
+template <class T>
+class AveragePoolKernel final : public Kernel {
  public:
-  explicit AveragePool(const onnx::nodes::GlobalAveragePool&) {}
-  explicit AveragePool(const onnx::nodes::AveragePool& view)
-      : Pooling(WindowAttributes::of(view)), includes_padding_(view.count_include_pad() != 0) {}
+  AveragePoolKernel(const detail::PooledPlanes& planes, bool includes_padding)
+      : planes_(planes), includes_padding_(includes_padding) {}
 
   void forward(OpContext& context) override {
-    dispatch(FloatTypes{}, context.input(0).dtype(), context.who(), [&]<class T>() {
-      using A = Arithmetic<T>;
-      const T* x = context.input(0).data<T>();
-      T* y = context.output(0).data<T>();
-      for_each_plane([&](std::int64_t plane) {
-        const T* from = x + plane * window_.input_size();
-        T* to = y + plane * window_.output_size();
-        window_.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
-          A sum = 0;
-          window_.for_each_tap(oz, oy, ox, [&](std::int64_t i) { sum += A(from[i]); });
-          to[o] = T(sum / A(divisor(oz, oy, ox)));
-        });
+    using A = Arithmetic<T>;
+    const T* x = context.input(0).data<T>();
+    T* y = context.output(0).data<T>();
+    const Window& window = planes_.window;
+    planes_.for_each([&](std::int64_t plane) {
+      const T* from = x + plane * window.input_size();
+      T* to = y + plane * window.output_size();
+      window.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
+        A sum = 0;
+        window.for_each_tap(oz, oy, ox, [&](std::int64_t i) { sum += A(from[i]); });
+        to[o] = T(sum / A(divisor(oz, oy, ox)));
       });
     });
   }
 
   void backward(GradContext& context) override {
-    dispatch(RealTypes{}, context.grad_output(0).dtype(), context.who(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T>) {
       const T* dy = context.grad_output(0).data<T>();
       T* dx = context.grad_input(0).data<T>();
-      for_each_plane([&](std::int64_t plane) {
-        const T* from = dy + plane * window_.output_size();
-        T* to = dx + plane * window_.input_size();
-        std::fill_n(to, window_.input_size(), T(0));
-        window_.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
+      const Window& window = planes_.window;
+      planes_.for_each([&](std::int64_t plane) {
+        const T* from = dy + plane * window.output_size();
+        T* to = dx + plane * window.input_size();
+        std::fill_n(to, window.input_size(), T(0));
+        window.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
           const T share = from[o] / T(divisor(oz, oy, ox));
-          window_.for_each_tap(oz, oy, ox, [&](std::int64_t i) { to[i] += share; });
+          window.for_each_tap(oz, oy, ox, [&](std::int64_t i) { to[i] += share; });
         });
       });
-    });
+    } else {
+      Kernel::backward(context);
+    }
   }
 
-  bool backward_needs_input(std::size_t) const override { return false; }
-  bool backward_needs_output(std::size_t) const override { return false; }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
 
  private:
   std::int64_t counted(const WindowAxis& axis, std::int64_t o) const {
@@ -64,22 +65,37 @@ class AveragePool final : public detail::Pooling {
   }
   /// At least 1: a window that covers nothing has the mean 0.
   std::int64_t divisor(std::int64_t z, std::int64_t y, std::int64_t x) const {
-    return std::max<std::int64_t>(
-        1, counted(window_.axes[0], z) * counted(window_.axes[1], y) * counted(window_.axes[2], x));
+    const auto& [depth, height, width] = planes_.window.axes;
+    return std::max<std::int64_t>(1, counted(depth, z) * counted(height, y) * counted(width, x));
   }
 
+  detail::PooledPlanes planes_;
+  bool includes_padding_;
+};
+
+/// Padding counts as zeros in the mean if count_include_pad says so, and not at all otherwise; what
+/// lies past it never counts.
+class AveragePool final : public detail::Pooling {
+ public:
+  explicit AveragePool(const onnx::nodes::GlobalAveragePool&) {}
+  explicit AveragePool(const onnx::nodes::AveragePool& view)
+      : Pooling(WindowAttributes::of(view)), includes_padding_(view.count_include_pad() != 0) {}
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
+      return std::make_unique<AveragePoolKernel<T>>(planes(context), includes_padding_);
+    });
+  }
+
+ private:
   bool includes_padding_ = false;
 };
 
 }  // namespace
 
 void register_average_pool(OperatorRegistry& registry) {
-  registry.add("AveragePool", {}, [](const onnx::Node& node) {
-    return std::make_unique<AveragePool>(onnx::nodes::AveragePool(node));
-  });
-  registry.add("GlobalAveragePool", {}, [](const onnx::Node& node) {
-    return std::make_unique<AveragePool>(onnx::nodes::GlobalAveragePool(node));
-  });
+  registry.add<AveragePool, onnx::nodes::AveragePool>();
+  registry.add<AveragePool, onnx::nodes::GlobalAveragePool>();
 }
 
 }  // namespace d5::ops

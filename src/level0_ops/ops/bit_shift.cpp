@@ -2,63 +2,44 @@
 // BitShift: integers moved bit by bit to the left or to the right.
 #include <fmt/format.h>
 
-#include <type_traits>
+#include <cstdint>
+#include <string>
 
 #include "d5/core/error.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/elementwise.hpp"
+#include "level0_ops/kernels/binary.hpp"
 
 namespace d5::ops {
 namespace {
 
-/// Distances outside [0, bits) leave nothing but copies of the sign.
-template <class T>
-T shifted_right(T x, T y) {
-  const bool inside = y >= T(0) && std::uint64_t(y) < 8 * sizeof(T);
-  return inside ? T(x >> y) : x < T(0) ? T(-1) : T(0);
-}
-template <class T>
-T shifted_left(T x, T y) {
-  const bool inside = y >= T(0) && std::uint64_t(y) < 8 * sizeof(T);
-  return inside ? T(std::uint64_t(x) << y) : T(0);
-}
+namespace nodes = onnx::nodes;
 
-/// Shapes: X and Y are broadcast to Z.
-class BitShift final : public Operator {
- public:
-  explicit BitShift(const onnx::Node& node) {
-    const std::string direction = onnx::nodes::BitShift(node).direction();
+/// Distances outside [0, bits) leave nothing but copies of the sign.
+struct BitShift {
+  using Types = IntegerTypes;
+
+  explicit BitShift(const nodes::BitShift& view) : left(view.direction() == "LEFT") {
+    const std::string direction = view.direction();
     if (direction != "LEFT" && direction != "RIGHT") {
       throw ValueError(fmt::format("{}: direction is {}, expected LEFT or RIGHT",
-                                   onnx::describe(node), printable(direction)));
+                                   onnx::describe(view.node()), printable(direction)));
     }
-    left_ = direction == "LEFT";
   }
 
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    return {detail::infer_binary(context)};
+  template <class T>
+  T value(T x, T y) const {
+    const bool inside = y >= T(0) && std::uint64_t(y) < 8 * sizeof(T);
+    if (left) return inside ? T(std::uint64_t(x) << y) : T(0);
+    return inside ? T(x >> y) : x < T(0) ? T(-1) : T(0);
   }
 
-  void forward(OpContext& context) override {
-    const Tensor &x = context.input(0), &y = context.input(1);
-    Tensor& z = context.output(0);
-    const auto loop = detail::broadcast_loop(z.shape(), {&x.shape(), &y.shape()});
-    dispatch(IntegerTypes{}, z.dtype(), "BitShift", [&]<class T>() {
-      detail::apply_binary(loop, z.data<T>(), x.data<T>(), y.data<T>(), [left = left_](T a, T b) {
-        return left ? shifted_left(a, b) : shifted_right(a, b);
-      });
-    });
-  }
-
- private:
-  bool left_ = false;
+  bool left;
 };
 
 }  // namespace
 
 void register_bit_shift(OperatorRegistry& registry) {
-  registry.add<BitShift>("BitShift", {.since = 11});
+  detail::add_binary<BitShift, nodes::BitShift>(registry);
 }
 
 }  // namespace d5::ops

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast and CastLike: between all element types.
+// Cast, CastLike and BitCast: between all element types.
 #include <fmt/format.h>
+
+#include <cctype>
+#include <cstring>
+#include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/conversion.hpp"
-#include "level0_ops/element_moving.hpp"
+#include "level0_ops/kernels/conversion.hpp"
+#include "level0_ops/kernels/forward_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -21,49 +25,58 @@ DType element_type(const onnx::Node& node, std::int64_t number) {
   return DType(number);
 }
 
-/// Shapes: y as x.
-class Conversion : public Operator {
+/// The gradient is converted back.
+class ConversionKernel final : public Kernel {
  public:
-  explicit Conversion(detail::ConversionRules rules) : rules_(rules) {}
-
+  ConversionKernel(const PlanContext& context, const detail::ConversionRules& rules)
+      : there_(context.dtype(0), context.output(0).dtype, rules) {
+    if (context.wants_backward()) back_.emplace(context.output(0).dtype, context.dtype(0));
+  }
   void forward(OpContext& context) override {
-    detail::convert_elements(context.input(0), context.output(0), rules_);
+    const Tensor& x = context.input(0);
+    there_.run(context.output(0).raw(), x.raw(), x.elements());
   }
-  /// The gradient is converted back.
   void backward(GradContext& context) override {
-    detail::convert_elements(context.grad_output(0), context.grad_input(0), {});
+    const Tensor& dy = context.grad_output(0);
+    back_->run(context.grad_input(0).raw(), dy.raw(), dy.elements());
   }
-  bool differentiable(std::size_t input) const override { return input == 0; }
-  bool backward_needs_input(std::size_t) const override { return false; }
-  bool backward_needs_output(std::size_t) const override { return false; }
-
- protected:
-  static detail::ConversionRules rules(const onnx::Node& node, std::int64_t saturate,
-                                       const std::string& round_mode) {
-    detail::ConversionRules result;
-    result.overflow = saturate != 0 ? Overflow::saturate : Overflow::to_infinity;
-    if (round_mode == "up") {
-      result.exponent_rounding = detail::ExponentRounding::up;
-    } else if (round_mode == "down") {
-      result.exponent_rounding = detail::ExponentRounding::down;
-    } else if (round_mode == "nearest") {
-      result.exponent_rounding = detail::ExponentRounding::nearest;
-    } else {
-      throw ValueError(fmt::format("{}: round_mode is {}, expected up, down or nearest",
-                                   onnx::describe(node), printable(round_mode)));
-    }
-    return result;
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
   }
 
  private:
+  detail::Conversion there_;
+  std::optional<detail::Conversion> back_;
+};
+
+/// Shapes: y as x.
+class CastOperator : public MovingOperator {
+ public:
+  template <class View>
+  explicit CastOperator(const View& view)
+      : rules_{.overflow = view.saturate() != 0 ? Overflow::saturate : Overflow::to_infinity,
+               .exponent_rounding = rounding(view.node(), view.round_mode())} {}
+
+  Places gradients() const override { return {0}; }
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return std::make_unique<ConversionKernel>(context, rules_);
+  }
+
+ private:
+  static detail::ExponentRounding rounding(const onnx::Node& node, const std::string& mode) {
+    if (mode == "up") return detail::ExponentRounding::up;
+    if (mode == "down") return detail::ExponentRounding::down;
+    if (mode == "nearest") return detail::ExponentRounding::nearest;
+    throw ValueError(fmt::format("{}: round_mode is {}, expected up, down or nearest",
+                                 onnx::describe(node), printable(mode)));
+  }
+
   detail::ConversionRules rules_;
 };
 
-class Cast final : public Conversion {
+class Cast final : public CastOperator {
  public:
-  explicit Cast(const onnx::Node& node)
-      : Conversion(rules(node, nodes::Cast(node).saturate(), nodes::Cast(node).round_mode())),
-        to_(target(node)) {}
+  explicit Cast(const nodes::Cast& view) : CastOperator(view), to_(target(view)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return {TensorDesc{to_, context.shape(0)}};
@@ -71,26 +84,22 @@ class Cast final : public Conversion {
 
  private:
   /// Until opset 5 the type is a word.
-  static DType target(const onnx::Node& node) {
-    if (node.opset < 6) {
-      std::string word = nodes::Cast(node).to_v1();
-      for (char& c : word) c = char(std::tolower(static_cast<unsigned char>(c)));
-      return word == "float"    ? DType::float32
-             : word == "double" ? DType::float64
-                                : dtype_from_name(word);
-    }
-    return element_type(node, nodes::Cast(node).to());
+  static DType target(const nodes::Cast& view) {
+    if (view.node().opset >= 6) return element_type(view.node(), view.to());
+    std::string word = view.to_v1();
+    for (char& c : word) c = char(std::tolower(static_cast<unsigned char>(c)));
+    return word == "float"    ? DType::float32
+           : word == "double" ? DType::float64
+                              : dtype_from_name(word);
   }
 
   DType to_;
 };
 
 /// Shapes: the second input has any; only its type counts.
-class CastLike final : public Conversion {
+class CastLike final : public CastOperator {
  public:
-  explicit CastLike(const onnx::Node& node)
-      : Conversion(
-            rules(node, nodes::CastLike(node).saturate(), nodes::CastLike(node).round_mode())) {}
+  explicit CastLike(const nodes::CastLike& view) : CastOperator(view) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return {TensorDesc{context.dtype(1), context.shape(0)}};
@@ -113,9 +122,9 @@ unsigned bits_of(DType dtype) {
 }
 
 /// The same bits under another type of the same width.
-class BitCast final : public Operator {
+class BitCast final : public MovingOperator {
  public:
-  explicit BitCast(const onnx::Node& node) : to_(element_type(node, nodes::BitCast(node).to())) {}
+  explicit BitCast(const nodes::BitCast& view) : to_(element_type(view.node(), view.to())) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const DType from = context.dtype(0);
@@ -126,20 +135,24 @@ class BitCast final : public Operator {
     return {TensorDesc{to_, context.shape(0)}};
   }
 
-  void forward(OpContext& context) override {
-    const Tensor& x = context.input(0);
-    Tensor& y = context.output(0);
-    detail::copy_elements(y.dtype(), y.raw(), x.raw(), y.elements());
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    const std::size_t bytes = context.output(0).bytes();
     const unsigned width = bits_of(to_);
-    if (width == 8 * size_of(to_)) return;
+    if (width == 8 * size_of(to_)) {
+      return detail::forward_kernel([bytes](OpContext& run) {
+        if (bytes > 0) std::memcpy(run.output(0).raw(), run.input(0).raw(), bytes);
+      });
+    }
     // A narrow integer is kept as a number: its sign fills the byte.
     const unsigned mask = (1u << width) - 1;
-    const bool spreads_sign = to_ == DType::int4 || to_ == DType::int2;
-    auto* bytes = static_cast<std::uint8_t*>(y.raw());
-    for (std::int64_t i = 0; i < y.elements(); ++i) {
-      const unsigned low = bytes[i] & mask;
-      bytes[i] = std::uint8_t(spreads_sign && low >> (width - 1) ? low | ~mask : low);
-    }
+    const unsigned sign = to_ == DType::int4 || to_ == DType::int2 ? 1u << (width - 1) : 0;
+    return detail::forward_kernel([bytes, mask, sign](OpContext& run) {
+      const auto* x = static_cast<const std::uint8_t*>(run.input(0).raw());
+      auto* y = static_cast<std::uint8_t*>(run.output(0).raw());
+      for (std::size_t i = 0; i < bytes; ++i) {
+        y[i] = std::uint8_t(x[i] & sign ? x[i] | ~mask : x[i] & mask);
+      }
+    });
   }
 
  private:
@@ -149,9 +162,9 @@ class BitCast final : public Operator {
 }  // namespace
 
 void register_cast(OperatorRegistry& registry) {
-  registry.add<Cast>("Cast");
-  registry.add<CastLike>("CastLike", {.since = 15});
-  registry.add<BitCast>("BitCast", {.since = 26});
+  registry.add<Cast, nodes::Cast>();
+  registry.add<CastLike, nodes::CastLike>();
+  registry.add<BitCast, nodes::BitCast>();
 }
 
 }  // namespace d5::ops

@@ -2,25 +2,93 @@
 // Clip: y = min(high, max(low, x)).
 #include <fmt/format.h>
 
+#include <concepts>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/element_function.hpp"
 
 namespace d5::ops {
 namespace {
 
 using View = onnx::nodes::Clip;
 
-/// Shapes: low and high are scalars; y as x.
-class Clip final : public Operator {
+/// The limits that stand in the node; others are inputs.
+struct Limits {
+  std::optional<float> low, high;
+
+  template <class T, class Context>
+  [[nodiscard]] std::pair<Arithmetic<T>, Arithmetic<T>> read(const Context& context) const {
+    using A = Arithmetic<T>;
+    using Range = std::numeric_limits<A>;
+    A least = std::floating_point<A> ? -Range::infinity() : Range::lowest();
+    A most = std::floating_point<A> ? Range::infinity() : Range::max();
+    if (low) least = A(*low);
+    if (high) most = A(*high);
+    if (context.has_input(View::In::min)) {
+      least = A(context.input(View::In::min).template item<T>());
+    }
+    if (context.has_input(View::In::max)) {
+      most = A(context.input(View::In::max).template item<T>());
+    }
+    return {least, most};
+  }
+};
+
+template <class T>
+class ClipKernel final : public Kernel {
  public:
-  explicit Clip(const onnx::Node& node) {
-    if (node.opset >= 11) return;
-    min_ = View(node).min();
-    max_ = View(node).max();
+  ClipKernel(const Limits& limits, std::int64_t elements) : limits_(limits), elements_(elements) {}
+
+  void forward(OpContext& context) override {
+    using A = Arithmetic<T>;
+    const auto [least, most] = limits_.read<T>(context);
+    const T* x = context.input(0).data<T>();
+    T* y = context.output(0).data<T>();
+    parallel_for(elements_, detail::kElementGrain,
+                 [=, low = least, high = most](std::int64_t i, std::int64_t end) {
+                   for (; i < end; ++i) {
+                     A v = A(x[i]);
+                     v = v < low ? low : v;  // NaN stays NaN
+                     y[i] = T(v > high ? high : v);
+                   }
+                 });
+  }
+
+  void backward(GradContext& context) override {
+    if constexpr (std::floating_point<T>) {
+      const auto [least, most] = limits_.read<T>(context);
+      const T* x = context.input(0).data<T>();
+      const T* dy = context.grad_output(0).data<T>();
+      T* dx = context.grad_input(0).data<T>();
+      parallel_for(elements_, detail::kElementGrain,
+                   [=, low = least, high = most](std::int64_t i, std::int64_t end) {
+                     for (; i < end; ++i) dx[i] = x[i] >= low && x[i] <= high ? dy[i] : T(0);
+                   });
+    } else {
+      Kernel::backward(context);
+    }
+  }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_outputs = {}, .in_place_output = 0};
+  }
+
+ private:
+  Limits limits_;
+  std::int64_t elements_;
+};
+
+/// Shapes: low and high are scalars; y as x.
+class Clip final : public ElementwiseOperator {
+ public:
+  explicit Clip(const View& view) {
+    if (view.node().opset < 11) limits_ = {view.min(), view.max()};
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -34,65 +102,22 @@ class Clip final : public Operator {
     return {context.input(0)};
   }
 
-  void forward(OpContext& context) override {
-    const Tensor& x = context.input(0);
-    Tensor& y = context.output(0);
-    dispatch(NumberTypes{}, x.dtype(), View::kName, [&]<class T>() {
-      using A = Arithmetic<T>;
-      const auto [low, high] = limits<T>(context);
-      const T* from = x.data<T>();
-      T* to = y.data<T>();
-      const auto piece = [=, low = low, high = high](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          A v = A(from[i]);
-          v = v < low ? low : v;  // NaN stays NaN
-          to[i] = T(v > high ? high : v);
-        }
-      };
-      parallel_for(x.elements(), 16384, std::ref(piece));
+  Places gradients() const override { return {0}; }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return kernel_for(NumberTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
+      return std::make_unique<ClipKernel<T>>(limits_, context.shape(0).elements());
     });
   }
-
-  void backward(GradContext& context) override {
-    const Tensor& x = context.input(0);
-    dispatch(RealTypes{}, x.dtype(), View::kName, [&]<class T>() {
-      const auto [low, high] = limits<T>(context);
-      const T* from = x.data<T>();
-      const T* dy = context.grad_output(0).data<T>();
-      T* dx = context.grad_input(0).data<T>();
-      for (std::int64_t i = 0; i < x.elements(); ++i) {
-        dx[i] = from[i] >= low && from[i] <= high ? dy[i] : T(0);
-      }
-    });
-  }
-
-  bool differentiable(std::size_t input) const override { return input == 0; }
-  bool backward_needs_output(std::size_t) const override { return false; }
-  int in_place_output() const override { return 0; }
 
  private:
-  template <class T, class Context>
-  [[nodiscard]] std::pair<Arithmetic<T>, Arithmetic<T>> limits(const Context& context) const {
-    using A = Arithmetic<T>;
-    using Limits = std::numeric_limits<A>;
-    A low = std::is_floating_point_v<A> ? -Limits::infinity() : Limits::lowest();
-    A high = std::is_floating_point_v<A> ? Limits::infinity() : Limits::max();
-    if (min_) low = A(*min_);
-    if (max_) high = A(*max_);
-    if (context.has_input(View::In::min)) {
-      low = A(context.input(View::In::min).template item<T>());
-    }
-    if (context.has_input(View::In::max)) {
-      high = A(context.input(View::In::max).template item<T>());
-    }
-    return {low, high};
-  }
+  double flop_per_element() const override { return 2; }
 
-  std::optional<float> min_, max_;
+  Limits limits_;
 };
 
 }  // namespace
 
-void register_clip(OperatorRegistry& registry) { registry.add<Clip>("Clip"); }
+void register_clip(OperatorRegistry& registry) { registry.add<Clip, View>(); }
 
 }  // namespace d5::ops

@@ -2,84 +2,64 @@
 // Equal, Greater, Less, GreaterOrEqual, LessOrEqual: two elements to a truth value.
 #include <string>
 
-#include "d5/level0_ops/operator_registry.hpp"
-#include "level0_ops/elementwise.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/binary.hpp"
 
 namespace d5::ops {
 namespace {
 
-using ComparableTypes = Join<NumberTypes, Types<bool>>;
+using detail::add_binary;
+namespace nodes = onnx::nodes;
 
-struct EqualFunction {
-  using TypeList = Join<ComparableTypes, Types<std::string>>;
+struct Equal {
+  using Types = Join<NumberTypes, d5::Types<bool, std::string>>;
+  using Result = bool;
   template <class T>
-  static bool value(const T& a, const T& b) {
+  bool value(const T& a, const T& b) const {
     return a == b;
   }
 };
-struct GreaterFunction {
-  using TypeList = NumberTypes;
+struct Greater {
+  using Types = NumberTypes;
+  using Result = bool;
   template <class T>
-  static bool value(T a, T b) {
+  bool value(T a, T b) const {
     return a > b;
   }
 };
-struct LessFunction {
-  using TypeList = NumberTypes;
+struct Less {
+  using Types = NumberTypes;
+  using Result = bool;
   template <class T>
-  static bool value(T a, T b) {
+  bool value(T a, T b) const {
     return a < b;
   }
 };
-struct GreaterOrEqualFunction {
-  using TypeList = NumberTypes;
+struct GreaterOrEqual {
+  using Types = NumberTypes;
+  using Result = bool;
   template <class T>
-  static bool value(T a, T b) {
+  bool value(T a, T b) const {
     return a >= b;
   }
 };
-struct LessOrEqualFunction {
-  using TypeList = NumberTypes;
+struct LessOrEqual {
+  using Types = NumberTypes;
+  using Result = bool;
   template <class T>
-  static bool value(T a, T b) {
+  bool value(T a, T b) const {
     return a <= b;
-  }
-};
-
-/// Shapes: A and B are broadcast to C.
-template <class Function>
-class Comparison final : public Operator {
- public:
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    detail::expect_same_types(context, 0, 2);
-    return {TensorDesc{DType::boolean, detail::infer_binary_shape(context)}};
-  }
-
-  void forward(OpContext& context) override {
-    const Tensor &a = context.input(0), &b = context.input(1);
-    Tensor& c = context.output(0);
-    const auto loop = detail::binary_loop(context.node(), c.shape(), a.shape(), b.shape());
-    dispatch(typename Function::TypeList{}, a.dtype(), context.node().op_type, [&]<class T>() {
-      detail::apply_binary(loop, c.data<bool>(), a.data<T>(), b.data<T>(),
-                           [](const T& x, const T& y) {
-                             if constexpr (std::is_same_v<T, std::string>) {
-                               return Function::value(x, y);
-                             } else {
-                               return Function::value(Arithmetic<T>(x), Arithmetic<T>(y));
-                             }
-                           });
-    });
   }
 };
 
 }  // namespace
 
 void register_comparison(OperatorRegistry& registry) {
-  registry.add<Comparison<EqualFunction>>("Equal");
-  registry.add<Comparison<GreaterFunction>>("Greater");
-  registry.add<Comparison<LessFunction>>("Less");
-  registry.add<Comparison<GreaterOrEqualFunction>>("GreaterOrEqual", {.since = 12});
-  registry.add<Comparison<LessOrEqualFunction>>("LessOrEqual", {.since = 12});
+  add_binary<Equal, nodes::Equal>(registry);
+  add_binary<Greater, nodes::Greater>(registry);
+  add_binary<Less, nodes::Less>(registry);
+  add_binary<GreaterOrEqual, nodes::GreaterOrEqual>(registry);
+  add_binary<LessOrEqual, nodes::LessOrEqual>(registry);
 }
 
 }  // namespace d5::ops

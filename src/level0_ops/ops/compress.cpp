@@ -8,60 +8,83 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-/// Shapes: the condition may be shorter than the axis; without one the input counts as flat.
-class Compress final : public Operator {
+/// The input is `outer` blocks of `size` slices, which are `inner` elements each.
+template <class T>
+class CompressKernel final : public Kernel {
  public:
-  explicit Compress(const onnx::Node& node) : axis_(onnx::nodes::Compress(node).axis()) {}
-
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    TensorDesc y = context.input(0);
-    if (!axis_) {
-      y.shape = Shape{kUnknownDim};
-    } else {
-      y.shape[normalize_axis(*axis_, y.shape.rank(), context.who())] = kUnknownDim;
-    }
-    return {y};
-  }
+  CompressKernel(TensorDesc y, std::size_t axis, std::int64_t outer, std::int64_t size,
+                 std::int64_t inner)
+      : y_(std::move(y)), axis_(axis), outer_(outer), size_(size), inner_(inner) {}
 
   void forward(OpContext& context) override {
-    const Tensor x =
-        axis_ ? context.input(0) : context.input(0).reshaped({context.input(0).elements()});
-    const std::size_t axis = normalize_axis(axis_.value_or(0), x.shape().rank(), context.who());
     const auto condition = context.input(1).span<bool>();
-    const std::int64_t size = x.shape()[axis];
-    if (std::int64_t(condition.size()) > size) {
-      throw ShapeError(fmt::format("{}: the condition has {} elements for {} slices", context.who(),
-                                   condition.size(), size));
-    }
-    TensorDesc desc = x.desc();
-    desc.shape[axis] = std::count(condition.begin(), condition.end(), true);
-    Tensor& y = context.allocate(0, desc);
-    const std::int64_t outer = x.shape().elements(0, axis);
-    const std::int64_t inner = x.shape().elements(axis + 1, x.shape().rank());
-    std::int64_t to = 0;
-    for (std::int64_t o = 0; o < outer; ++o) {
+    y_.shape[axis_] = std::count(condition.begin(), condition.end(), true);
+    const T* from = static_cast<const T*>(context.input(0).raw());
+    T* to = static_cast<T*>(context.allocate(0, y_).raw());
+    for (std::int64_t o = 0; o < outer_; ++o) {
       for (std::size_t i = 0; i < condition.size(); ++i) {
         if (!condition[i]) continue;
-        detail::copy_elements(x.dtype(), detail::element(y, to),
-                              detail::element(x, (o * size + std::int64_t(i)) * inner), inner);
-        to += inner;
+        to = std::copy_n(from + (o * size_ + std::int64_t(i)) * inner_, inner_, to);
       }
     }
   }
 
  private:
+  TensorDesc y_;  // its axis is as long as the condition says
+  std::size_t axis_;
+  std::int64_t outer_, size_, inner_;
+};
+
+/// Shapes: the condition may be shorter than the axis.
+class Compress final : public MovingOperator {
+ public:
+  explicit Compress(const onnx::nodes::Compress& view) : axis_(view.axis()) {}
+
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    TensorDesc y = input(context);
+    const std::size_t axis = normalize_axis(axis_.value_or(0), y.shape.rank(), context.who());
+    if (context.dtype(1) != DType::boolean) {
+      throw TypeError(fmt::format("{}: the condition is {}, expected bool", context.who(),
+                                  name_of(context.dtype(1))));
+    }
+    const std::int64_t conditions = context.shape(1).elements();
+    if (conditions > y.shape[axis]) {
+      throw ShapeError(fmt::format("{}: the condition has {} elements for {} slices", context.who(),
+                                   conditions, y.shape[axis]));
+    }
+    y.shape[axis] = kUnknownDim;
+    return {y};
+  }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    const TensorDesc x = input(context);
+    const std::size_t axis = normalize_axis(axis_.value_or(0), x.shape.rank(), context.who());
+    return detail::dispatch_by_size(x.dtype, [&]<class T>() -> std::unique_ptr<Kernel> {
+      return std::make_unique<CompressKernel<T>>(x, axis, x.shape.elements(0, axis), x.shape[axis],
+                                                 x.shape.elements(axis + 1, x.shape.rank()));
+    });
+  }
+
+ private:
+  /// Without an axis it counts as flat.
+  [[nodiscard]] TensorDesc input(const InferContext& context) const {
+    TensorDesc x = context.input(0);
+    if (!axis_) x.shape = Shape{x.shape.elements()};
+    return x;
+  }
+
   std::optional<std::int64_t> axis_;
 };
 
 }  // namespace
 
 void register_compress(OperatorRegistry& registry) {
-  registry.add<Compress>("Compress", {.since = 9});
+  registry.add<Compress, onnx::nodes::Compress>();
 }
 
 }  // namespace d5::ops

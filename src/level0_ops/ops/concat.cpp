@@ -5,16 +5,37 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
+class ConcatKernel final : public Kernel {
+ public:
+  explicit ConcatKernel(std::vector<detail::TensorPart> parts) : parts_(std::move(parts)) {}
+  void forward(OpContext& context) override {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      parts_[i].paste(context.input(i), context.output(0));
+    }
+  }
+  void backward(GradContext& context) override {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (context.wants_grad(i)) parts_[i].cut(context.grad_output(0), context.grad_input(i));
+    }
+  }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
+
+ private:
+  std::vector<detail::TensorPart> parts_;  // one an input
+};
+
 /// Shapes: the inputs agree but for the axis; the output's axis is the sum of theirs.
-class Concat final : public Operator {
+class Concat final : public MovingOperator {
  public:
   /// Opset 1 allowed to leave the axis out.
-  explicit Concat(const onnx::Node& node) : axis_(onnx::nodes::Concat(node).axis().value_or(1)) {}
+  explicit Concat(const onnx::nodes::Concat& view) : axis_(view.axis().value_or(1)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     TensorDesc result = context.input(0);
@@ -39,63 +60,27 @@ class Concat final : public Operator {
     return {result};
   }
 
-  void plan(PlanContext& context) override {
-    const std::size_t rank = context.shape(0).rank();
-    const std::size_t axis = normalize_axis(axis_, rank, context.who());
-    lengths_.clear();
-    for (std::size_t i = 0; i < context.input_count(); ++i) {
-      lengths_.push_back(context.shape(i).elements(axis, rank));
-    }
-  }
+  Places gradients() const override { return Places::all(); }
 
-  void forward(OpContext& context) override {
-    Tensor& y = context.output(0);
-    const std::size_t axis = normalize_axis(axis_, y.shape().rank(), "Concat");
-    const std::int64_t rows = y.shape().elements(0, axis);
-    const std::int64_t row = y.shape().elements(axis, y.shape().rank());
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    const TensorDesc& y = context.output(0);
+    const std::size_t axis = normalize_axis(axis_, y.shape.rank(), context.who());
+    std::vector<detail::TensorPart> parts;
     std::int64_t start = 0;
     for (std::size_t i = 0; i < context.input_count(); ++i) {
-      const Tensor& x = context.input(i);
-      if (x.elements() == 0) continue;
-      const std::int64_t length = x.elements() / rows;
-      detail::StridedLoop loop(2);
-      loop.add(rows, {row, length});
-      loop.add(length, {1, 1});
-      detail::copy_strided(y.dtype(), loop, detail::element(y, start), x.raw());
+      const std::int64_t length = context.shape(i)[axis];
+      parts.emplace_back(y, axis, start, length);
       start += length;
     }
+    return std::make_unique<ConcatKernel>(std::move(parts));
   }
-
-  void backward(GradContext& context) override {
-    const Tensor& dy = context.grad_output(0);
-    const std::size_t axis = normalize_axis(axis_, dy.shape().rank(), "Concat");
-    const std::int64_t rows = dy.shape().elements(0, axis);
-    const std::int64_t row = dy.shape().elements(axis, dy.shape().rank());
-    std::int64_t start = 0;
-    for (std::size_t i = 0; i < lengths_.size(); ++i) {
-      const std::int64_t length = lengths_[i];
-      if (context.wants_grad(i)) {
-        Tensor& dx = context.grad_input(i);
-        detail::StridedLoop loop(2);
-        loop.add(rows, {length, row});
-        loop.add(length, {1, 1});
-        detail::copy_strided(dy.dtype(), loop, dx.raw(), detail::element(dy, start));
-      }
-      start += length;
-    }
-  }
-
-  bool differentiable(std::size_t) const override { return true; }
-  bool backward_needs_input(std::size_t) const override { return false; }
-  bool backward_needs_output(std::size_t) const override { return false; }
 
  private:
-  std::int64_t axis_ = 1;              // opset 1 allowed to leave it out
-  std::vector<std::int64_t> lengths_;  // of each input's rows, from the axis on
+  std::int64_t axis_;
 };
 
 }  // namespace
 
-void register_concat(OperatorRegistry& registry) { registry.add<Concat>("Concat"); }
+void register_concat(OperatorRegistry& registry) { registry.add<Concat, onnx::nodes::Concat>(); }
 
 }  // namespace d5::ops

@@ -5,7 +5,8 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/forward_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -39,16 +40,18 @@ Tensor dense(const onnx::SparseTensor& sparse, const std::string& who) {
   return result;
 }
 
-class Constant final : public Operator {
+class Constant final : public MovingOperator {
  public:
-  explicit Constant(const onnx::Node& node) : value_(read(node)) {}
+  explicit Constant(const onnx::nodes::Constant& view) : value_(read(view)) {}
 
   std::vector<ValueDesc> infer(const InferContext&) const override { return {value_.desc()}; }
-  void forward(OpContext& context) override { context.output(0).copy_from(value_); }
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return detail::forward_kernel(
+        [value = value_](OpContext& run) { run.output(0).copy_from(value); });
+  }
 
  private:
-  static Tensor read(const onnx::Node& node) {
-    const onnx::nodes::Constant view(node);
+  static Tensor read(const onnx::nodes::Constant& view) {
     if (const auto v = view.value()) return *v;
     if (const auto v = view.value_float()) return Tensor::scalar(*v);
     if (const auto v = view.value_floats()) return Tensor::vector(*v);
@@ -56,9 +59,9 @@ class Constant final : public Operator {
     if (const auto v = view.value_ints()) return Tensor::vector(*v);
     if (const auto v = view.value_string()) return Tensor::scalar(*v);
     if (const auto v = view.value_strings()) return Tensor::vector(*v);
-    if (const auto v = view.sparse_value()) return dense(*v, onnx::describe(node));
+    if (const auto v = view.sparse_value()) return dense(*v, onnx::describe(view.node()));
     throw FormatError(
-        fmt::format("{}: no attribute holds a value; give `value`", onnx::describe(node)));
+        fmt::format("{}: no attribute holds a value; give `value`", onnx::describe(view.node())));
   }
 
   Tensor value_;
@@ -66,6 +69,8 @@ class Constant final : public Operator {
 
 }  // namespace
 
-void register_constant(OperatorRegistry& registry) { registry.add<Constant>("Constant"); }
+void register_constant(OperatorRegistry& registry) {
+  registry.add<Constant, onnx::nodes::Constant>();
+}
 
 }  // namespace d5::ops

@@ -2,34 +2,57 @@
 // Expand and Tile: the same elements again and again.
 #include <fmt/format.h>
 
+#include <concepts>
+
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
-#include "level0_ops/integers_input.hpp"
+#include "level0_ops/kernels/broadcast.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
 namespace nodes = onnx::nodes;
 
-/// The gradient sums over the copies. A subclass tells which element each copy comes from.
-class Repetition : public Operator {
+/// The gradient sums over the copies.
+template <class T>
+class RepetitionKernel final : public Kernel {
  public:
+  /// Operand 0 of the loop is the output, operand 1 the input.
+  RepetitionKernel(const PlanContext& context, const detail::StridedLoop& loop)
+      : copy_(context.dtype(0), loop), sum_(loop, context.shape(0).elements()) {}
+
   void forward(OpContext& context) override {
-    const Tensor& x = context.input(0);
-    Tensor& y = context.output(0);
-    detail::copy_strided(x.dtype(), walk(y.shape(), x.shape()), y.raw(), x.raw());
+    copy_.run(context.output(0).raw(), context.input(0).raw());
   }
   void backward(GradContext& context) override {
-    const Tensor& dy = context.grad_output(0);
-    Tensor& dx = context.grad_input(0);
-    detail::zero_elements(dx);
-    detail::add_strided_back(dy.dtype(), walk(dy.shape(), dx.shape()), dy.raw(), dx.raw());
+    if constexpr (std::floating_point<T>) {
+      sum_.run(context.grad_input(0).data<T>(), context.grad_output(0).data<T>(),
+               [](auto, auto) { return T(1); });
+    } else {
+      Kernel::backward(context);
+    }
   }
-  bool differentiable(std::size_t input) const override { return input == 0; }
-  bool backward_needs_input(std::size_t) const override { return false; }
-  bool backward_needs_output(std::size_t) const override { return false; }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
+
+ private:
+  detail::StridedCopy copy_;
+  detail::GradientSum sum_;
+};
+
+/// A subclass tells which element each copy comes from.
+class Repetition : public MovingOperator {
+ public:
+  Places gradients() const override { return {0}; }
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    const auto loop = walk(context.output(0).shape, context.shape(0));
+    return detail::moving_kernel_for(context.dtype(0), context, [&]<class T>() {
+      return std::make_unique<RepetitionKernel<T>>(context, loop);
+    });
+  }
 
  private:
   /// Operand 0 is the output, operand 1 the input.
@@ -124,8 +147,8 @@ class Tile final : public Repetition {
 }  // namespace
 
 void register_expand(OperatorRegistry& registry) {
-  registry.add<Expand>("Expand");
-  registry.add<Tile>("Tile");
+  registry.add<Expand, nodes::Expand>();
+  registry.add<Tile, nodes::Tile>();
 }
 
 }  // namespace d5::ops

@@ -5,22 +5,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
+#include "d5/onnx/nodes.hpp"
 
 namespace d5::ops {
 namespace {
 
-/// What the outputs are, only the branch that is taken tells.
-class If final : public Operator {
+class IfKernel final : public Kernel {
  public:
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const TensorDesc& condition = context.input(0);
-    if (condition.dtype != DType::boolean || condition.shape.elements() != 1) {
-      throw TypeError(fmt::format("{}: the condition is {}, expected one bool", context.who(),
-                                  to_string(condition)));
-    }
-    return std::vector<ValueDesc>(context.output_count());
-  }
-
   void forward(OpContext& context) override {
     const bool condition = context.input(0).item<bool>();
     SubgraphRunner& branch = context.services().subgraph(condition ? "then_branch" : "else_branch");
@@ -35,8 +26,23 @@ class If final : public Operator {
   }
 };
 
+/// What the outputs are, only the branch that is taken tells; the work is that of its nodes.
+class If final : public MovingOperator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    const TensorDesc& condition = context.input(0);
+    if (condition.dtype != DType::boolean || condition.shape.elements() != 1) {
+      throw TypeError(fmt::format("{}: the condition is {}, expected one bool", context.who(),
+                                  to_string(condition)));
+    }
+    return std::vector<ValueDesc>(context.output_count());
+  }
+
+  std::unique_ptr<Kernel> plan(PlanContext&) const override { return std::make_unique<IfKernel>(); }
+};
+
 }  // namespace
 
-void register_if(OperatorRegistry& registry) { registry.add<If>("If"); }
+void register_if(OperatorRegistry& registry) { registry.add<If, onnx::nodes::If>(); }
 
 }  // namespace d5::ops

@@ -8,7 +8,7 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/stack_values.hpp"
+#include "level0_ops/kernels/stack_values.hpp"
 
 namespace d5::ops {
 namespace {
@@ -17,12 +17,8 @@ using View = onnx::nodes::Loop;
 
 /// The body takes iteration number, condition and variables; it gives condition, variables and what
 /// is stacked along a new first dimension.
-class Loop final : public Operator {
+class LoopKernel final : public Kernel {
  public:
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    return std::vector<ValueDesc>(context.output_count());
-  }
-
   void forward(OpContext& context) override {
     RunServices& services = context.services();
     SubgraphRunner& body = services.subgraph("body");
@@ -86,8 +82,19 @@ class Loop final : public Operator {
   }
 };
 
+/// What the outputs are, only running tells; the work is that of the nodes of the body.
+class Loop final : public MovingOperator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return std::vector<ValueDesc>(context.output_count());
+  }
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return std::make_unique<LoopKernel>();
+  }
+};
+
 }  // namespace
 
-void register_loop(OperatorRegistry& registry) { registry.add<Loop>("Loop"); }
+void register_loop(OperatorRegistry& registry) { registry.add<Loop, View>(); }
 
 }  // namespace d5::ops

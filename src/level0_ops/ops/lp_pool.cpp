@@ -5,12 +5,73 @@
 #include <algorithm>
 #include <cmath>
 
+#include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/pooling.hpp"
+#include "level0_ops/kernels/pooling.hpp"
 
 namespace d5::ops {
 namespace {
+
+constexpr std::int64_t kGrain = 1024;  // powers take long
+
+template <class T>
+class LpPoolKernel final : public Kernel {
+ public:
+  LpPoolKernel(const detail::PooledPlanes& planes, double power) : planes_(planes), power_(power) {}
+
+  void forward(OpContext& context) override {
+    using A = Arithmetic<T>;
+    const T* x = context.input(0).data<T>();
+    T* y = context.output(0).data<T>();
+    const A p = A(power_);
+    const Window& window = planes_.window;
+    planes_.for_each<kGrain>([&](std::int64_t plane) {
+      const T* from = x + plane * window.input_size();
+      T* to = y + plane * window.output_size();
+      window.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
+        A sum = 0;
+        window.for_each_tap(oz, oy, ox,
+                            [&](std::int64_t i) { sum += std::pow(std::abs(A(from[i])), p); });
+        to[o] = T(std::pow(sum, A(1) / p));
+      });
+    });
+  }
+
+  /// dx = dy sign(x) (|x| / y)^(p - 1)
+  void backward(GradContext& context) override {
+    if constexpr (std::is_floating_point_v<T>) {
+      const T* x = context.input(0).data<T>();
+      const T* y = context.output(0).data<T>();
+      const T* dy = context.grad_output(0).data<T>();
+      T* dx = context.grad_input(0).data<T>();
+      const Window& window = planes_.window;
+      planes_.for_each<kGrain>([&](std::int64_t plane) {
+        const T* from = x + plane * window.input_size();
+        T* to = dx + plane * window.input_size();
+        std::fill_n(to, window.input_size(), T(0));
+        window.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
+          const std::int64_t place = plane * window.output_size() + o;
+          if (y[place] == 0) return;
+          window.for_each_tap(oz, oy, ox, [&](std::int64_t i) {
+            const T ratio = std::pow(std::abs(from[i]) / y[place], T(power_ - 1));
+            to[i] += std::copysign(ratio, from[i]) * dy[place];
+          });
+        });
+      });
+    } else {
+      Kernel::backward(context);
+    }
+  }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {0}, .backward_reads_outputs = {0}};
+  }
+
+ private:
+  detail::PooledPlanes planes_;
+  double power_;
+};
 
 /// y = (sum of |x|^p)^(1/p)
 class LpPool final : public detail::Pooling {
@@ -24,50 +85,14 @@ class LpPool final : public detail::Pooling {
     }
   }
 
-  void forward(OpContext& context) override {
-    dispatch(FloatTypes{}, context.input(0).dtype(), context.who(), [&]<class T>() {
-      using A = Arithmetic<T>;
-      const T* x = context.input(0).data<T>();
-      T* y = context.output(0).data<T>();
-      const A p = A(power_);
-      for_each_plane<kGrain>([&](std::int64_t plane) {
-        const T* from = x + plane * window_.input_size();
-        T* to = y + plane * window_.output_size();
-        window_.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
-          A sum = 0;
-          window_.for_each_tap(oz, oy, ox,
-                               [&](std::int64_t i) { sum += std::pow(std::abs(A(from[i])), p); });
-          to[o] = T(std::pow(sum, A(1) / p));
-        });
-      });
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
+      return std::make_unique<LpPoolKernel<T>>(planes(context), power_);
     });
   }
 
-  /// dx = dy sign(x) (|x| / y)^(p - 1)
-  void backward(GradContext& context) override {
-    dispatch(RealTypes{}, context.grad_output(0).dtype(), context.who(), [&]<class T>() {
-      const T* x = context.input(0).data<T>();
-      const T* y = context.output(0).data<T>();
-      const T* dy = context.grad_output(0).data<T>();
-      T* dx = context.grad_input(0).data<T>();
-      for_each_plane<kGrain>([&](std::int64_t plane) {
-        const T* from = x + plane * window_.input_size();
-        T* to = dx + plane * window_.input_size();
-        std::fill_n(to, window_.input_size(), T(0));
-        window_.for_each_output([&](std::int64_t o, auto oz, auto oy, auto ox) {
-          const std::int64_t place = plane * window_.output_size() + o;
-          if (y[place] == 0) return;
-          window_.for_each_tap(oz, oy, ox, [&](std::int64_t i) {
-            const T ratio = std::pow(std::abs(from[i]) / y[place], T(power_ - 1));
-            to[i] += std::copysign(ratio, from[i]) * dy[place];
-          });
-        });
-      });
-    });
-  }
-
-  /// Its work is powers, which flop does not count.
-  Cost cost(const InferContext& context) const override { return Operator::cost(context); }
+ protected:
+  double flop_per_tap() const override { return 2; }  // a power and its sum
 
  private:
   template <class View>
@@ -79,19 +104,14 @@ class LpPool final : public detail::Pooling {
     }
   }
 
-  static constexpr std::int64_t kGrain = 1024;  // powers take long
   double power_ = 2;
 };
 
 }  // namespace
 
 void register_lp_pool(OperatorRegistry& registry) {
-  registry.add("LpPool", {}, [](const onnx::Node& node) {
-    return std::make_unique<LpPool>(onnx::nodes::LpPool(node));
-  });
-  registry.add("GlobalLpPool", {}, [](const onnx::Node& node) {
-    return std::make_unique<LpPool>(onnx::nodes::GlobalLpPool(node));
-  });
+  registry.add<LpPool, onnx::nodes::LpPool>();
+  registry.add<LpPool, onnx::nodes::GlobalLpPool>();
 }
 
 }  // namespace d5::ops

@@ -2,57 +2,36 @@
 // Long short-term memory over sequences, forward and backward in time.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <optional>
 #include <vector>
 
+#include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/lstm_cell.hpp"
-#include "level0_ops/lstm_layout.hpp"
-#include "level0_ops/matrix_product.hpp"
-#include "level0_ops/recurrent_activation.hpp"
+#include "level0_ops/kernels/lstm_kernel.hpp"
 
 namespace d5::ops {
 namespace {
 
+using detail::RecurrentActivation;
 using In = onnx::nodes::LSTM::In;
-using Out = onnx::nodes::LSTM::Out;
 
-/// Null for an input that is left out.
-template <class Context>
-const Tensor* given(const Context& context, std::size_t i) {
-  return context.has_input(i) ? &context.input(i) : nullptr;
-}
-
-/// The part of W, R, B, P or their gradients that belongs to direction `d`; null if there is none.
-template <class T, class AnyTensor>
-auto* part(AnyTensor* all, std::int64_t d) {
-  return all ? all->template data<T>() + d * all->shape().elements(1, all->shape().rank())
-             : nullptr;
-}
-
-/// The cell is LstmCell, the shapes are LstmLayout's.
-///
-/// A sample that is shorter than S keeps its state after its end, and its Y is zero there.
-/// Source: Hochreiter and Schmidhuber, "Long Short-Term Memory" (1997); backward as
-/// "backpropagation through time", for Sigmoid, Tanh, Tanh without clip and input_forget.
+/// Its kernel is LstmKernel, its shapes are LstmLayout's.
+/// Source: Hochreiter and Schmidhuber, "Long Short-Term Memory" (1997).
 class Lstm final : public Operator {
  public:
-  explicit Lstm(const onnx::Node& node) : attributes_(onnx::nodes::LSTM(node)) {
-    const onnx::nodes::LSTM view(node);
-    const std::string who = onnx::describe(node);
-    clip_ = view.clip();
-    if (clip_ && !(*clip_ > 0)) {
-      throw ValueError(fmt::format("{}: clip is {}, expected more than 0", who, *clip_));
+  explicit Lstm(const onnx::nodes::LSTM& view) : attributes_(view) {
+    const std::string who = onnx::describe(view.node());
+    functions_.clip = view.clip();
+    if (functions_.clip && !(*functions_.clip > 0)) {
+      throw ValueError(fmt::format("{}: clip is {}, expected more than 0", who, *functions_.clip));
     }
-    couples_ = view.input_forget() != 0;
-    functions_ = RecurrentActivation::parse(view.activations().value_or(std::vector<std::string>{}),
-                                            view.activation_alpha().value_or(std::vector<float>{}),
-                                            view.activation_beta().value_or(std::vector<float>{}),
-                                            {"Sigmoid", "Tanh", "Tanh"},
-                                            std::size_t(3 * attributes_.directions()), who);
+    functions_.couples = view.input_forget() != 0;
+    functions_.activations = RecurrentActivation::parse(
+        view.activations().value_or(std::vector<std::string>{}),
+        view.activation_alpha().value_or(std::vector<float>{}),
+        view.activation_beta().value_or(std::vector<float>{}), {"Sigmoid", "Tanh", "Tanh"},
+        std::size_t(3 * attributes_.directions()), who);
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -62,160 +41,36 @@ class Lstm final : public Operator {
             TensorDesc{dtype, layout.state_shape()}};
   }
 
-  void plan(PlanContext& context) override {
-    s_ = attributes_.resolve(context);
-    // Refuses what cannot be counted: all that is kept is less.
-    (void)Shape{32, s_.steps + 1, s_.batch + 1, s_.hidden + 1}.elements();
-    const std::int64_t kept = s_.directions * direction_size();
-    const std::size_t element = size_of(context.dtype(In::X));
-    saved_ = context.save({context.dtype(In::X), {kept}});
-    std::int64_t scratch = s_.batch * 4 * s_.hidden;  // one step's products with R
-    if (context.mode() == Mode::inference) scratch += kept;
-    // Backward: the gates' gradients twice, in two orders, and those of the state.
-    if (context.mode() == Mode::training) {
-      scratch = 2 * s_.steps * s_.batch * 4 * s_.hidden + 3 * s_.batch * s_.hidden;
-    }
-    context.request_scratch(std::size_t(scratch) * element);
+  Places gradients() const override {
+    return {In::X, In::W, In::R, In::B, In::initial_h, In::initial_c, In::P};
   }
 
-  void forward(OpContext& context) override {
-    dispatch(RealTypes{}, context.input(In::X).dtype(), context.who(), [&]<class T>() {
-      const bool training = context.mode() == Mode::training;
-      T* recurrent = context.scratch_as<T>();
-      T* kept = training ? context.saved(saved_).data<T>() : recurrent + s_.batch * 4 * s_.hidden;
-      const Lengths lengths = s_.lengths(given(context, In::sequence_lens), context.who());
-      if (context.wants_output(Out::Y)) {
-        Tensor& y = context.output(Out::Y);
-        std::fill_n(y.data<T>(), y.elements(), T(0));
-      }
-      for (std::int64_t d = 0; d < s_.directions; ++d) {
-        run(context, d, lengths, recurrent, kept_of(kept, d));
-      }
-    });
-  }
-
-  void backward(GradContext& context) override {
-    check_has_gradient(context);
-    dispatch(RealTypes{}, context.input(In::X).dtype(), context.who(), [&]<class T>() {
-      const Lengths lengths = s_.lengths(given(context, In::sequence_lens), context.who());
-      for (std::int64_t d = 0; d < s_.directions; ++d) {
-        run_back(context, d, lengths, kept_of(context.saved(saved_).data<T>(), d));
-      }
-    });
-  }
-
-  bool differentiable(std::size_t input) const override { return input != In::sequence_lens; }
-  bool backward_needs_input(std::size_t input) const override {
-    return input != In::B && input != In::initial_h && input != In::initial_c;
-  }
-  bool backward_needs_output(std::size_t) const override { return false; }
-
+  /// The products with W and R. For each element of the state: their four sums, five activations,
+  /// f c + i g and the product with o; with B eight sums more, with P three products and sums.
   Cost cost(const InferContext& context) const override {
     const detail::LstmLayout s = attributes_.resolve(context);
-    Cost cost = Operator::cost(context);
-    cost.flop = 2.0 * double(s.directions) * double(s.steps) * double(s.batch) * 4 *
-                double(s.hidden) * double(s.inputs + s.hidden);
-    return cost;
+    const double elementwise =
+        4 + 5 + 4 + (context.has_input(In::B) ? 8 : 0) + (context.has_input(In::P) ? 6 : 0);
+    return with_flop(context, double(s.directions) * double(s.steps) * double(s.batch) *
+                                  double(s.hidden) *
+                                  (8.0 * double(s.inputs + s.hidden) + elementwise));
+  }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    if (context.wants_backward()) expect_gradient(context);
+    return kernel_for(RealTypes{}, context.dtype(In::X), context, [&]<class T>() {
+      return std::make_unique<detail::LstmKernel<T>>(attributes_.resolve(context), functions_,
+                                                     context);
+    });
   }
 
  private:
-  using Lengths = std::vector<std::int64_t>;
-
-  /// What one direction keeps of its run: the gates, in the order of X's rows; cells and hidden
-  /// states, steps + 1 of them, the first being the initial ones.
-  template <class T>
-  struct Kept {
-    T *gates, *cells, *hidden;
-  };
-
-  std::int64_t direction_size() const {
-    return s_.steps * s_.batch * 4 * s_.hidden + 2 * (s_.steps + 1) * s_.batch * s_.hidden;
-  }
-  template <class T>
-  Kept<T> kept_of(T* all, std::int64_t d) const {
-    T* gates = all + d * direction_size();
-    T* cells = gates + s_.steps * s_.batch * 4 * s_.hidden;
-    return {gates, cells, cells + (s_.steps + 1) * s_.batch * s_.hidden};
-  }
-
-  template <class T>
-  detail::LstmCell<T> cell_of(std::int64_t d, const T* bias, const T* peepholes) const {
-    return {.hidden = s_.hidden,
-            .functions = &functions_[std::size_t(3 * d)],
-            .bias = bias,
-            .peepholes = peepholes,
-            .clip = clip_,
-            .couples = couples_};
-  }
-
-  /// From a tensor with the states of all directions to those of `d`, sample by sample. Zeros where
-  /// there is none.
-  template <class T>
-  void load_states(const Tensor* states, std::int64_t d, T* to) const {
-    for (std::int64_t b = 0; b < s_.batch; ++b, to += s_.hidden) {
-      if (states) {
-        std::copy_n(states->data<T>() + s_.state_offset(d, b), s_.hidden, to);
-      } else {
-        std::fill_n(to, s_.hidden, T(0));
-      }
-    }
-  }
-  /// The other way; nothing where there is no tensor.
-  template <class T>
-  void store_states(const T* from, std::int64_t d, Tensor* states) const {
-    if (!states) return;
-    for (std::int64_t b = 0; b < s_.batch; ++b, from += s_.hidden) {
-      std::copy_n(from, s_.hidden, states->data<T>() + s_.state_offset(d, b));
-    }
-  }
-
-  template <class T>
-  void run(OpContext& context, std::int64_t d, const Lengths& lengths, T* recurrent, Kept<T> kept) {
-    const std::int64_t h = s_.hidden, gates = 4 * h, rows = s_.steps * s_.batch;
-    const T* w = part<T>(given(context, In::W), d);
-    const T* r = part<T>(given(context, In::R), d);
-    const detail::LstmCell<T> cell =
-        cell_of(d, part<T>(given(context, In::B), d), part<T>(given(context, In::P), d));
-    matrix_product<T>({context.input(In::X).data<T>(), rows, s_.inputs, s_.inputs},
-                      {w, s_.inputs, gates, s_.inputs, true}, {kept.gates, rows, gates, gates});
-    load_states(given(context, In::initial_h), d, kept.hidden);
-    load_states(given(context, In::initial_c), d, kept.cells);
-    for (std::int64_t s = 0; s < s_.steps; ++s) {
-      const std::int64_t now = s * s_.batch * h, next = now + s_.batch * h;
-      matrix_product<T>({kept.hidden + now, s_.batch, h, h}, {r, h, gates, h, true},
-                        {recurrent, s_.batch, gates, gates});
-      for (std::int64_t b = 0; b < s_.batch; ++b) {
-        const T* c = kept.cells + now + b * h;
-        T* next_c = kept.cells + next + b * h;
-        T* next_h = kept.hidden + next + b * h;
-        if (s >= lengths[std::size_t(b)]) {
-          std::copy_n(c, h, next_c);
-          std::copy_n(kept.hidden + now + b * h, h, next_h);
-          continue;
-        }
-        const std::int64_t t = s_.time_of(d, s, lengths[std::size_t(b)]);
-        T* gate = kept.gates + s_.row(t, b) * gates;
-        for (std::int64_t j = 0; j < gates; ++j) gate[j] += recurrent[b * gates + j];
-        cell.forward(gate, c, next_c, next_h);
-        if (context.wants_output(Out::Y)) {
-          std::copy_n(next_h, h, context.output(Out::Y).data<T>() + s_.output_offset(t, d, b));
-        }
-      }
-    }
-    const std::int64_t last = s_.steps * s_.batch * h;
-    const auto wanted = [&](std::size_t i) {
-      return context.wants_output(i) ? &context.output(i) : nullptr;
-    };
-    store_states(kept.hidden + last, d, wanted(Out::Y_h));
-    store_states(kept.cells + last, d, wanted(Out::Y_c));
-  }
-
-  void check_has_gradient(const GradContext& context) const {
+  void expect_gradient(const PlanContext& context) const {
     using Kind = RecurrentActivation::Kind;
     constexpr std::array<Kind, 3> kStandard{Kind::sigmoid, Kind::tanh, Kind::tanh};
-    bool standard = !clip_ && !couples_;
-    for (std::size_t i = 0; i < functions_.size(); ++i) {
-      standard = standard && functions_[i].kind() == kStandard[i % 3];
+    bool standard = !functions_.clip && !functions_.couples;
+    for (std::size_t i = 0; i < functions_.activations.size(); ++i) {
+      standard = standard && functions_.activations[i].kind() == kStandard[i % 3];
     }
     if (standard) return;
     throw Unsupported(fmt::format(
@@ -224,86 +79,12 @@ class Lstm final : public Operator {
         context.who()));
   }
 
-  template <class T>
-  void run_back(GradContext& context, std::int64_t d, const Lengths& lengths, Kept<T> kept) const {
-    const std::int64_t h = s_.hidden, gates = 4 * h, rows = s_.steps * s_.batch;
-    T* by_step = context.scratch_as<T>();  // gradients of the gates' inputs, by step
-    T* by_row = by_step + rows * gates;    // the same in the order of X's rows
-    T* dh = by_row + rows * gates;         // of the state after the step at hand
-    T* dc = dh + s_.batch * h;
-    T* before = dc + s_.batch * h;
-    std::fill_n(by_step, rows * gates, T(0));
-    std::fill_n(by_row, rows * gates, T(0));
-    const auto arriving = [&](std::size_t i) {
-      return context.has_grad_output(i) ? &context.grad_output(i) : nullptr;
-    };
-    const auto wanted = [&](std::size_t i) {
-      return context.wants_grad(i) ? &context.grad_input(i) : nullptr;
-    };
-    load_states(arriving(Out::Y_h), d, dh);
-    load_states(arriving(Out::Y_c), d, dc);
-    T* dp = part<T>(wanted(In::P), d);
-    if (dp) std::fill_n(dp, 3 * h, T(0));
-    const T* r = part<T>(given(context, In::R), d);
-    const detail::LstmCell<T> cell =
-        cell_of<T>(d, /*bias=*/nullptr, part<T>(given(context, In::P), d));
-
-    for (std::int64_t s = s_.steps - 1; s >= 0; --s) {
-      T* dgates = by_step + s * s_.batch * gates;
-      for (std::int64_t b = 0; b < s_.batch; ++b) {
-        if (s >= lengths[std::size_t(b)]) continue;
-        const std::int64_t t = s_.time_of(d, s, lengths[std::size_t(b)]);
-        if (context.has_grad_output(Out::Y)) {
-          const T* dy = context.grad_output(Out::Y).data<T>() + s_.output_offset(t, d, b);
-          for (std::int64_t j = 0; j < h; ++j) dh[b * h + j] += dy[j];
-        }
-        const std::int64_t now = (s * s_.batch + b) * h, next = now + s_.batch * h;
-        cell.backward(kept.gates + s_.row(t, b) * gates, kept.cells + now, kept.cells + next,
-                      dh + b * h, dc + b * h, dgates + b * gates, dp);
-        std::copy_n(dgates + b * gates, gates, by_row + s_.row(t, b) * gates);
-      }
-      matrix_product<T>({dgates, s_.batch, gates, gates}, {r, gates, h, h},
-                        {before, s_.batch, h, h});
-      for (std::int64_t b = 0; b < s_.batch; ++b) {
-        if (s < lengths[std::size_t(b)]) std::copy_n(before + b * h, h, dh + b * h);
-      }
-    }
-
-    store_states(dh, d, wanted(In::initial_h));
-    store_states(dc, d, wanted(In::initial_c));
-    if (context.wants_grad(In::X)) {
-      const T* w = part<T>(given(context, In::W), d);
-      matrix_product<T>({by_row, rows, gates, gates}, {w, gates, s_.inputs, s_.inputs},
-                        {context.grad_input(In::X).data<T>(), rows, s_.inputs, s_.inputs}, T(1),
-                        d == 0 ? T(0) : T(1));
-    }
-    if (T* dw = part<T>(wanted(In::W), d)) {
-      matrix_product<T>({by_row, gates, rows, gates, true},
-                        {context.input(In::X).data<T>(), rows, s_.inputs, s_.inputs},
-                        {dw, gates, s_.inputs, s_.inputs});
-    }
-    if (T* dr = part<T>(wanted(In::R), d)) {
-      matrix_product<T>({by_step, gates, rows, gates, true}, {kept.hidden, rows, h, h},
-                        {dr, gates, h, h});
-    }
-    if (T* db = part<T>(wanted(In::B), d)) {
-      std::fill_n(db, gates, T(0));
-      for (std::int64_t i = 0; i < rows * gates; ++i) db[i % gates] += by_step[i];
-      std::copy_n(db, gates, db + gates);  // W's and R's biases are added to the same sum
-    }
-  }
-
   detail::LstmAttributes attributes_;
-  bool couples_ = false;
-  std::optional<float> clip_;
-  std::vector<RecurrentActivation> functions_;
-  // Of the plan:
-  detail::LstmLayout s_;
-  std::size_t saved_ = 0;
+  detail::LstmFunctions functions_;
 };
 
 }  // namespace
 
-void register_lstm(OperatorRegistry& registry) { registry.add<Lstm>("LSTM"); }
+void register_lstm(OperatorRegistry& registry) { registry.add<Lstm, onnx::nodes::LSTM>(); }
 
 }  // namespace d5::ops

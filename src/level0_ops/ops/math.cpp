@@ -1,157 +1,127 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of one element: Abs, Neg, Exp, Sin, ... with their slopes.
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
-#include "d5/core/threads.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/unary.hpp"
 
 namespace d5::ops {
 namespace {
 
-using SignedNumbers = Join<FloatTypes, SignedTypes>;
+using detail::add_unary;
+namespace nodes = onnx::nodes;
 
-struct AbsFunction {
-  using TypeList = NumberTypes;
+struct Abs {
+  using Types = NumberTypes;
   template <class T>
-  static T value(T x) {
-    if constexpr (std::is_floating_point_v<T>) return std::fabs(x);
+  T value(T x) const {
+    if constexpr (std::floating_point<T>) return std::fabs(x);
     return x < T(0) ? T(0 - std::uint64_t(x)) : x;
   }
   template <class T>
-  static T slope(T x, T) {
+  T slope(T x) const {
     return T((x > 0) - (x < 0));
   }
 };
-struct NegFunction {
-  using TypeList = SignedNumbers;
+struct Neg {
+  using Types = Join<FloatTypes, SignedTypes>;
   template <class T>
-  static T value(T x) {
-    if constexpr (std::is_floating_point_v<T>) return -x;
+  T value(T x) const {
+    if constexpr (std::floating_point<T>) return -x;
     return T(0 - std::uint64_t(x));
   }
   template <class T>
-  static T slope(T, T) {
+  T slope_at(T) const {
     return -1;
   }
 };
-struct SignFunction {
-  using TypeList = NumberTypes;
+struct Sign {
+  using Types = NumberTypes;
   template <class T>
-  static T value(T x) {
-    if constexpr (std::is_floating_point_v<T>) {
+  T value(T x) const {
+    if constexpr (std::floating_point<T>) {
       if (std::isnan(x)) return x;
     }
     return T((x > T(0)) - (x < T(0)));
   }
   template <class T>
-  static T slope(T, T) {
+  T slope_at(T) const {
     return 0;
   }
 };
 
-/// A function of the standard library, and its slope as an expression in x and y.
-#define D5_MATH_FUNCTION(NAME, VALUE, SLOPE)                     \
-  struct NAME##Function {                                        \
-    using TypeList = FloatTypes;                                 \
-    template <class T>                                           \
-    static T value(T x) {                                        \
-      return VALUE;                                              \
-    }                                                            \
-    template <class T>                                           \
-    static T slope([[maybe_unused]] T x, [[maybe_unused]] T y) { \
-      return SLOPE;                                              \
-    }                                                            \
-  };
-D5_MATH_FUNCTION(Sqrt, std::sqrt(x), T(0.5) / y)
-D5_MATH_FUNCTION(Exp, std::exp(x), y)
-D5_MATH_FUNCTION(Log, std::log(x), T(1) / x)
-D5_MATH_FUNCTION(Reciprocal, T(1) / x, -y* y)
-D5_MATH_FUNCTION(Ceil, std::ceil(x), T(0))
-D5_MATH_FUNCTION(Floor, std::floor(x), T(0))
-D5_MATH_FUNCTION(Round, std::nearbyint(x), T(0))  // halves to even
-D5_MATH_FUNCTION(Sin, std::sin(x), std::cos(x))
-D5_MATH_FUNCTION(Cos, std::cos(x), -std::sin(x))
-D5_MATH_FUNCTION(Tan, std::tan(x), T(1) + y * y)
-D5_MATH_FUNCTION(Asin, std::asin(x), T(1) / std::sqrt(T(1) - x * x))
-D5_MATH_FUNCTION(Acos, std::acos(x), T(-1) / std::sqrt(T(1) - x * x))
-D5_MATH_FUNCTION(Atan, std::atan(x), T(1) / (T(1) + x * x))
-D5_MATH_FUNCTION(Sinh, std::sinh(x), std::cosh(x))
-D5_MATH_FUNCTION(Cosh, std::cosh(x), std::sinh(x))
-D5_MATH_FUNCTION(Asinh, std::asinh(x), T(1) / std::sqrt(x * x + T(1)))
-D5_MATH_FUNCTION(Acosh, std::acosh(x), T(1) / std::sqrt(x * x - T(1)))
-D5_MATH_FUNCTION(Atanh, std::atanh(x), T(1) / (T(1) - x * x))
-D5_MATH_FUNCTION(Erf, std::erf(x), T(2 * std::numbers::inv_sqrtpi) * std::exp(-x * x))
-#undef D5_MATH_FUNCTION
-
-/// Shapes: y as x, any.
-template <class Function>
-class MathOperator final : public Operator {
- public:
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    return {context.input(0)};
+/// A function without attributes, and its slope in x.
+template <class Value, class Slope>
+struct SlopeInX {
+  template <class T>
+  T value(T x) const {
+    return Value()(x);
   }
-
-  void forward(OpContext& context) override {
-    const Tensor& x = context.input(0);
-    Tensor& y = context.output(0);
-    dispatch(typename Function::TypeList{}, x.dtype(), context.node().op_type, [&]<class T>() {
-      const T* from = x.data<T>();
-      T* to = y.data<T>();
-      const auto piece = [=](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-          to[i] = T(Function::value(Arithmetic<T>(from[i])));
-        }
-      };
-      parallel_for(x.elements(), kGrain, std::ref(piece));
-    });
+  template <class T>
+  T slope(T x) const {
+    return Slope()(x);
   }
-
-  void backward(GradContext& context) override {
-    const Tensor& x = context.input(0);
-    dispatch(RealTypes{}, x.dtype(), context.node().op_type, [&]<class T>() {
-      const T *in = x.data<T>(), *out = context.output(0).data<T>();
-      const T* dy = context.grad_output(0).data<T>();
-      T* dx = context.grad_input(0).data<T>();
-      const auto piece = [=](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) dx[i] = dy[i] * Function::slope(in[i], out[i]);
-      };
-      parallel_for(x.elements(), kGrain, std::ref(piece));
-    });
-  }
-
-  bool differentiable(std::size_t) const override { return true; }
-  int in_place_output() const override { return 0; }
-
- private:
-  static constexpr std::int64_t kGrain = 8192;  // below it a thread costs more than it saves
 };
+/// The same with its slope in y.
+template <class Value, class Slope>
+struct SlopeInY {
+  template <class T>
+  T value(T x) const {
+    return Value()(x);
+  }
+  template <class T>
+  T slope_at(T y) const {
+    return Slope()(y);
+  }
+};
+
+template <class View, class Value, class Slope>
+void in_x(OperatorRegistry& registry, Value, Slope) {
+  add_unary<SlopeInX<Value, Slope>, View>(registry);
+}
+template <class View, class Value, class Slope>
+void in_y(OperatorRegistry& registry, Value, Slope) {
+  add_unary<SlopeInY<Value, Slope>, View>(registry);
+}
 
 }  // namespace
 
 void register_math(OperatorRegistry& registry) {
-  registry.add<MathOperator<AbsFunction>>("Abs");
-  registry.add<MathOperator<NegFunction>>("Neg");
-  registry.add<MathOperator<SignFunction>>("Sign", {.since = 9});
-  registry.add<MathOperator<SqrtFunction>>("Sqrt");
-  registry.add<MathOperator<ExpFunction>>("Exp");
-  registry.add<MathOperator<LogFunction>>("Log");
-  registry.add<MathOperator<ReciprocalFunction>>("Reciprocal");
-  registry.add<MathOperator<CeilFunction>>("Ceil");
-  registry.add<MathOperator<FloorFunction>>("Floor");
-  registry.add<MathOperator<RoundFunction>>("Round", {.since = 11});
-  registry.add<MathOperator<SinFunction>>("Sin", {.since = 7});
-  registry.add<MathOperator<CosFunction>>("Cos", {.since = 7});
-  registry.add<MathOperator<TanFunction>>("Tan", {.since = 7});
-  registry.add<MathOperator<AsinFunction>>("Asin", {.since = 7});
-  registry.add<MathOperator<AcosFunction>>("Acos", {.since = 7});
-  registry.add<MathOperator<AtanFunction>>("Atan", {.since = 7});
-  registry.add<MathOperator<SinhFunction>>("Sinh", {.since = 9});
-  registry.add<MathOperator<CoshFunction>>("Cosh", {.since = 9});
-  registry.add<MathOperator<AsinhFunction>>("Asinh", {.since = 9});
-  registry.add<MathOperator<AcoshFunction>>("Acosh", {.since = 9});
-  registry.add<MathOperator<AtanhFunction>>("Atanh", {.since = 9});
-  registry.add<MathOperator<ErfFunction>>("Erf", {.since = 9});
+  OperatorRegistry& r = registry;
+  add_unary<Abs, nodes::Abs>(r);
+  add_unary<Neg, nodes::Neg>(r);
+  add_unary<Sign, nodes::Sign>(r);
+
+  using std::sqrt;
+  const auto flat = []<class T>(T) { return T(0); };
+  in_y<nodes::Ceil>(r, [](auto x) { return std::ceil(x); }, flat);
+  in_y<nodes::Floor>(r, [](auto x) { return std::floor(x); }, flat);
+  in_y<nodes::Round>(r, [](auto x) { return std::nearbyint(x); }, flat);  // halves to even
+  in_y<nodes::Sqrt>(r, [](auto x) { return sqrt(x); }, []<class T>(T y) { return T(0.5) / y; });
+  in_y<nodes::Reciprocal>(r, [](auto x) { return 1 / x; }, [](auto y) { return -y * y; });
+  in_y<nodes::Exp>(r, [](auto x) { return std::exp(x); }, [](auto y) { return y; });
+  in_x<nodes::Log>(r, [](auto x) { return std::log(x); }, [](auto x) { return 1 / x; });
+  in_x<nodes::Sin>(r, [](auto x) { return std::sin(x); }, [](auto x) { return std::cos(x); });
+  in_x<nodes::Cos>(r, [](auto x) { return std::cos(x); }, [](auto x) { return -std::sin(x); });
+  in_y<nodes::Tan>(r, [](auto x) { return std::tan(x); }, [](auto y) { return 1 + y * y; });
+  in_x<nodes::Asin>(
+      r, [](auto x) { return std::asin(x); }, [](auto x) { return 1 / sqrt(1 - x * x); });
+  in_x<nodes::Acos>(
+      r, [](auto x) { return std::acos(x); }, [](auto x) { return -1 / sqrt(1 - x * x); });
+  in_x<nodes::Atan>(r, [](auto x) { return std::atan(x); }, [](auto x) { return 1 / (1 + x * x); });
+  in_x<nodes::Sinh>(r, [](auto x) { return std::sinh(x); }, [](auto x) { return std::cosh(x); });
+  in_x<nodes::Cosh>(r, [](auto x) { return std::cosh(x); }, [](auto x) { return std::sinh(x); });
+  in_x<nodes::Asinh>(
+      r, [](auto x) { return std::asinh(x); }, [](auto x) { return 1 / sqrt(x * x + 1); });
+  in_x<nodes::Acosh>(
+      r, [](auto x) { return std::acosh(x); }, [](auto x) { return 1 / sqrt(x * x - 1); });
+  in_x<nodes::Atanh>(
+      r, [](auto x) { return std::atanh(x); }, [](auto x) { return 1 / (1 - x * x); });
+  in_x<nodes::Erf>(
+      r, [](auto x) { return std::erf(x); },
+      []<class T>(T x) { return T(2 * std::numbers::inv_sqrtpi) * std::exp(-x * x); });
 }
 
 }  // namespace d5::ops

@@ -5,14 +5,21 @@
 #include <algorithm>
 #include <concepts>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
-#include "level0_ops/matrix_product.hpp"
-#include "level0_ops/parallel_each.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/matrix_product.hpp"
+#include "level0_ops/kernels/one_type.hpp"
+#include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
+
+using detail::matrix_product;
+using detail::MatrixView;
 
 using MatMulTypes =
     Join<FloatTypes, Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>>;
@@ -27,29 +34,44 @@ struct Accumulator<T> {
   using type = std::make_unsigned_t<T>;
 };
 
-/// Shapes: A is ... x M x K, B is ... x K x N; the dots broadcast. A vector is a row at the left, a
-/// column at the right, and its dimension is missing from Y.
-class MatMul final : public Operator {
- public:
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    return {TensorDesc{context.dtype(0), problem(context).y}};
-  }
+/// Where an operand's matrices lie, for each matrix of Y.
+struct Stack {
+  struct Dim {
+    std::int64_t size, stride;  ///< of Y's stack; in elements, 0 where the operand is broadcast
+  };
+  std::vector<Dim> dims;
 
-  void plan(PlanContext& context) override { p_ = problem(context); }
+  [[nodiscard]] std::int64_t offset(std::int64_t i) const {
+    std::int64_t result = 0;
+    for (std::size_t d = dims.size(); d-- > 0; i /= dims[d].size) {
+      result += i % dims[d].size * dims[d].stride;
+    }
+    return result;
+  }
+};
+
+struct MatMulProblem {
+  std::int64_t m = 1, n = 1, k = 1, matrices = 1;
+  Stack a, b;
+  Shape y;
+};
+
+template <class T>
+class MatMulKernel final : public Kernel {
+ public:
+  explicit MatMulKernel(MatMulProblem problem) : p_(std::move(problem)) {}
 
   void forward(OpContext& context) override {
-    dispatch(MatMulTypes{}, context.input(0).dtype(), context.who(), [&]<class T>() {
-      const T* a = context.input(0).data<T>();
-      const T* b = context.input(1).data<T>();
-      T* y = context.output(0).data<T>();
-      detail::parallel_for_each(p_.matrices, p_.m * p_.n * p_.k, 65536, [&](std::int64_t i) {
-        multiply(a + p_.a.offset(i), b + p_.b.offset(i), y + i * p_.m * p_.n);
-      });
+    const T* a = context.input(0).data<T>();
+    const T* b = context.input(1).data<T>();
+    T* y = context.output(0).data<T>();
+    detail::parallel_for_each(p_.matrices, p_.m * p_.n * p_.k, 65536, [&](std::int64_t i) {
+      multiply(a + p_.a.offset(i), b + p_.b.offset(i), y + i * p_.m * p_.n);
     });
   }
 
   void backward(GradContext& context) override {
-    dispatch(RealTypes{}, context.grad_output(0).dtype(), context.who(), [&]<class T>() {
+    if constexpr (std::is_floating_point_v<T>) {
       const T* dy = context.grad_output(0).data<T>();
       const auto gradient = [&](std::int64_t i) {
         return MatrixView<const T>{dy + i * p_.m * p_.n, p_.m, p_.n, p_.n};
@@ -73,53 +95,66 @@ class MatMul final : public Operator {
                             {db + p_.b.offset(i), p_.k, p_.n, p_.n}, T(1), T(1));
         }
       }
-    });
+    } else {
+      Kernel::backward(context);
+    }
   }
 
-  bool differentiable(std::size_t) const override { return true; }
-  bool backward_needs_output(std::size_t) const override { return false; }
-
-  Cost cost(const InferContext& context) const override {
-    const Problem p = problem(context);
-    Cost cost = Operator::cost(context);
-    cost.flop = 2.0 * double(p.matrices) * double(p.m) * double(p.n) * double(p.k);
-    return cost;
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {0, 1}, .backward_reads_outputs = {}};
   }
 
  private:
-  /// Where an operand's matrices lie, for each matrix of Y.
-  struct Stack {
-    struct Dim {
-      std::int64_t size, stride;  ///< of Y's stack; in elements, 0 where the operand is broadcast
-    };
-    std::vector<Dim> dims;
-
-    [[nodiscard]] std::int64_t offset(std::int64_t i) const {
-      std::int64_t result = 0;
-      for (std::size_t d = dims.size(); d-- > 0; i /= dims[d].size) {
-        result += i % dims[d].size * dims[d].stride;
+  void multiply(const T* a, const T* b, T* y) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      matrix_product<T>({a, p_.m, p_.k, p_.k}, {b, p_.k, p_.n, p_.n}, {y, p_.m, p_.n, p_.n});
+    } else {
+      using Sum = typename Accumulator<T>::type;
+      for (std::int64_t i = 0; i < p_.m; ++i) {
+        for (std::int64_t j = 0; j < p_.n; ++j) {
+          Sum sum = 0;
+          for (std::int64_t k = 0; k < p_.k; ++k) {
+            sum += Sum(a[i * p_.k + k]) * Sum(b[k * p_.n + j]);
+          }
+          y[i * p_.n + j] = T(sum);
+        }
       }
-      return result;
     }
-  };
+  }
 
-  struct Problem {
-    std::int64_t m = 1, n = 1, k = 1, matrices = 1;
-    Stack a, b;
-    Shape y;
-  };
+  MatMulProblem p_;
+};
 
-  static Problem problem(const InferContext& context) {
+/// Shapes: A is ... x M x K, B is ... x K x N; the dots broadcast. A vector is a row at the left, a
+/// column at the right, and its dimension is missing from Y.
+class MatMul final : public Operator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return {TensorDesc{context.dtype(0), problem(context).y}};
+  }
+
+  Places gradients() const override { return {0, 1}; }
+
+  Cost cost(const InferContext& context) const override {
+    const MatMulProblem p = problem(context);
+    return with_flop(context, 2.0 * double(p.matrices) * double(p.m) * double(p.n) * double(p.k));
+  }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return kernel_for(MatMulTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
+      return std::make_unique<MatMulKernel<T>>(problem(context));
+    });
+  }
+
+ private:
+  static MatMulProblem problem(const InferContext& context) {
     const Shape &a = context.shape(0), &b = context.shape(1);
     if (a.rank() == 0 || b.rank() == 0) {
       throw ShapeError(fmt::format("{}: A is {} and B is {}, expected vectors or matrices",
                                    context.who(), to_string(a), to_string(b)));
     }
-    if (context.dtype(0) != context.dtype(1)) {
-      throw TypeError(fmt::format("{}: A is {} but B is {}", context.who(),
-                                  name_of(context.dtype(0)), name_of(context.dtype(1))));
-    }
-    Problem p;
+    detail::expect_one_type(context, {"A", "B"});
+    MatMulProblem p;
     if (a.rank() > 1) p.m = a[a.rank() - 2];
     p.k = a[a.rank() - 1];
     if (b.rank() > 1) p.n = b[b.rank() - 1];
@@ -155,30 +190,10 @@ class MatMul final : public Operator {
     }
     return result;
   }
-
-  template <class T>
-  void multiply(const T* a, const T* b, T* y) const {
-    if constexpr (std::is_floating_point_v<T>) {
-      matrix_product<T>({a, p_.m, p_.k, p_.k}, {b, p_.k, p_.n, p_.n}, {y, p_.m, p_.n, p_.n});
-    } else {
-      using Sum = typename Accumulator<T>::type;
-      for (std::int64_t i = 0; i < p_.m; ++i) {
-        for (std::int64_t j = 0; j < p_.n; ++j) {
-          Sum sum = 0;
-          for (std::int64_t k = 0; k < p_.k; ++k) {
-            sum += Sum(a[i * p_.k + k]) * Sum(b[k * p_.n + j]);
-          }
-          y[i * p_.n + j] = T(sum);
-        }
-      }
-    }
-  }
-
-  Problem p_;
 };
 
 }  // namespace
 
-void register_matmul(OperatorRegistry& registry) { registry.add<MatMul>("MatMul"); }
+void register_matmul(OperatorRegistry& registry) { registry.add<MatMul, onnx::nodes::MatMul>(); }
 
 }  // namespace d5::ops

@@ -3,12 +3,13 @@
 #include <cmath>
 #include <concepts>
 
-#include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/elementwise.hpp"
+#include "level0_ops/kernels/binary.hpp"
 
 namespace d5::ops {
 namespace {
+
+namespace nodes = onnx::nodes;
 
 template <class T>
 T truncated(T a, T b) {
@@ -30,37 +31,19 @@ T floored(T a, T b) {
   return rest;
 }
 
-/// Shapes: A and B are broadcast to C.
-class Mod final : public Operator {
- public:
-  explicit Mod(const onnx::Node& node) : truncates_(onnx::nodes::Mod(node).fmod() != 0) {}
-
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    return {detail::infer_binary(context)};
+struct Mod {
+  using Types = NumberTypes;
+  static constexpr bool kDivides = true;
+  explicit Mod(const nodes::Mod& view) : truncates(view.fmod() != 0) {}
+  template <class T>
+  T value(T a, T b) const {
+    return truncates ? truncated(a, b) : floored(a, b);
   }
-
-  void forward(OpContext& context) override {
-    const Tensor &a = context.input(0), &b = context.input(1);
-    Tensor& c = context.output(0);
-    const auto loop = detail::broadcast_loop(c.shape(), {&a.shape(), &b.shape()});
-    dispatch(NumberTypes{}, c.dtype(), "Mod", [&]<class T>() {
-      using A = Arithmetic<T>;
-      if constexpr (std::integral<T>) {
-        detail::expect_no_zeros(b.span<T>(), context.node());
-      }
-      detail::apply_binary(loop, c.data<T>(), a.data<T>(), b.data<T>(),
-                           [truncates = truncates_](T x, T y) {
-                             return T(truncates ? truncated(A(x), A(y)) : floored(A(x), A(y)));
-                           });
-    });
-  }
-
- private:
-  bool truncates_;
+  bool truncates;
 };
 
 }  // namespace
 
-void register_mod(OperatorRegistry& registry) { registry.add<Mod>("Mod", {.since = 10}); }
+void register_mod(OperatorRegistry& registry) { detail::add_binary<Mod, nodes::Mod>(registry); }
 
 }  // namespace d5::ops

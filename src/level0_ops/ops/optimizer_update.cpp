@@ -8,29 +8,99 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/conversion.hpp"
 
 namespace d5::ops {
 namespace {
 
 namespace training = onnx::nodes::training;
 
+constexpr std::size_t kFirst = 2;  // inputs before the first parameter
+
+/// The parameters of a node with `inputs`, for a rule with so many states.
+template <class Rule>
+constexpr std::size_t parameters(std::size_t inputs) {
+  return (inputs - kFirst) / (2 + Rule::kStates);
+}
+
+template <class Rule>
+class UpdateKernel final : public Kernel {
+ public:
+  UpdateKernel(const Rule& rule, const PlanContext& context)
+      : rule_(rule), read_rate_(context.dtype(0), DType::float64) {
+    for (std::size_t i = 0; i < parameters<Rule>(context.input_count()); ++i) {
+      const DType dtype = context.dtype(kFirst + i);
+      detail::expect_type(RealTypes{}, dtype, context, "kernel");
+      dispatch(RealTypes{}, dtype, Rule::View::kName,
+               [&]<class T>() { steps_.push_back(step<T>); });
+    }
+  }
+
+  void forward(OpContext& context) override {
+    double rate;
+    read_rate_.run(&rate, context.input(0).raw(), 1);
+    const auto count = double(context.input(1).item<std::int64_t>());
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      steps_[i](rule_, rate, count, context, steps_.size(), i);
+    }
+  }
+
+ private:
+  using Step = void (*)(const Rule&, double rate, double count, OpContext&, std::size_t n,
+                        std::size_t i);
+
+  /// Parameter `i` of `n`.
+  template <class T>
+  static void step(const Rule& rule, double rate, double count, OpContext& context, std::size_t n,
+                   std::size_t i) {
+    const T* x = context.input(kFirst + i).template data<T>();
+    const T* gradient = context.input(kFirst + n + i).template data<T>();
+    T* x_new = context.output(i).template data<T>();
+    const T* state[Rule::kStates];
+    T* state_new[Rule::kStates];
+    for (std::size_t s = 0; s < Rule::kStates; ++s) {
+      state[s] = context.input(kFirst + (2 + s) * n + i).template data<T>();
+      state_new[s] = context.output((1 + s) * n + i).template data<T>();
+    }
+    const std::int64_t elements = context.output(i).elements();
+    for (std::int64_t k = 0; k < elements; ++k) {
+      double values[Rule::kStates];
+      for (std::size_t s = 0; s < Rule::kStates; ++s) values[s] = state[s][k];
+      x_new[k] = T(rule.update(rate, count, double(x[k]), double(gradient[k]), values));
+      for (std::size_t s = 0; s < Rule::kStates; ++s) state_new[s][k] = T(values[s]);
+    }
+  }
+
+  const Rule& rule_;
+  detail::Conversion read_rate_;
+  std::vector<Step> steps_;  // one a parameter: each may have its own type
+};
+
 /// Inputs: learning rate, update count, then n parameters, n gradients, and n of each state.
 /// Outputs: n parameters, n of each state.
-/// Shapes: parameter, gradient and states that belong together have one shape.
+/// Shapes: parameter, gradient and states that belong together have one shape; rate and count are
+/// scalars.
 template <class Rule>
 class OptimizerUpdate final : public Operator {
  public:
-  explicit OptimizerUpdate(const onnx::Node& node) : rule_(node) {}
+  explicit OptimizerUpdate(const typename Rule::View& view) : rule_(view) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const std::size_t groups = 2 + Rule::kStates;  // parameter, gradient, states
-    if (context.input_count() < kFirst + groups || (context.input_count() - kFirst) % groups != 0) {
+    constexpr std::size_t kGroups = 2 + Rule::kStates;  // parameter, gradient, states
+    if (context.input_count() < kFirst + kGroups ||
+        (context.input_count() - kFirst) % kGroups != 0) {
       throw ShapeError(fmt::format("{}: {} inputs after rate and count, expected {} a parameter",
-                                   context.who(), context.input_count() - kFirst, groups));
+                                   context.who(), context.input_count() - kFirst, kGroups));
     }
-    const std::size_t n = (context.input_count() - kFirst) / groups;
+    for (const std::size_t i : {0, 1}) {
+      if (context.shape(i).elements() != 1) {
+        throw ShapeError(fmt::format("{}: input {} is {}, expected one element", context.who(), i,
+                                     to_string(context.shape(i))));
+      }
+    }
+    const std::size_t n = parameters<Rule>(context.input_count());
     std::vector<ValueDesc> result;
-    for (std::size_t g = 0; g < groups; ++g) {
+    for (std::size_t g = 0; g < kGroups; ++g) {
       for (std::size_t i = 0; i < n; ++i) {
         const TensorDesc& desc = context.input(kFirst + g * n + i);
         if (desc != context.input(kFirst + i)) {
@@ -44,51 +114,34 @@ class OptimizerUpdate final : public Operator {
     return result;
   }
 
-  void forward(OpContext& context) override {
-    const std::size_t n = (context.input_count() - kFirst) / (2 + Rule::kStates);
-    const auto count = double(context.input(1).item<std::int64_t>());
-    for (std::size_t i = 0; i < n; ++i) {
-      dispatch(RealTypes{}, context.input(kFirst + i).dtype(), Rule::kName, [&]<class T>() {
-        const double rate = read_rate(context.input(0));
-        const T* x = context.input(kFirst + i).template data<T>();
-        const T* gradient = context.input(kFirst + n + i).template data<T>();
-        T* x_new = context.output(i).template data<T>();
-        const T* state[Rule::kStates];
-        T* state_new[Rule::kStates];
-        for (std::size_t s = 0; s < Rule::kStates; ++s) {
-          state[s] = context.input(kFirst + (2 + s) * n + i).template data<T>();
-          state_new[s] = context.output((1 + s) * n + i).template data<T>();
-        }
-        const std::int64_t elements = context.output(i).elements();
-        for (std::int64_t k = 0; k < elements; ++k) {
-          double values[Rule::kStates];
-          for (std::size_t s = 0; s < Rule::kStates; ++s) values[s] = state[s][k];
-          x_new[k] = T(rule_.update(rate, count, double(x[k]), double(gradient[k]), values));
-          for (std::size_t s = 0; s < Rule::kStates; ++s) state_new[s][k] = T(values[s]);
-        }
-      });
+  Cost cost(const InferContext& context) const override {
+    double elements = 0;
+    for (std::size_t i = 0; i < parameters<Rule>(context.input_count()); ++i) {
+      elements += double(context.shape(kFirst + i).elements());
     }
+    return with_flop(context, rule_.flop() * elements);
+  }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    detail::expect_type(RealTypes{}, context.dtype(0), context, "learning rate");
+    return std::make_unique<UpdateKernel<Rule>>(rule_, context);
   }
 
  private:
-  static constexpr std::size_t kFirst = 2;
-  static double read_rate(const Tensor& rate) {
-    return rate.dtype() == DType::float64 ? rate.item<double>() : double(rate.item<float>());
-  }
   Rule rule_;
 };
 
 /// State: exponential averages of the gradient and of its square.
 /// Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (2015).
 struct AdamRule {
-  static constexpr std::string_view kName = "Adam";
+  using View = training::Adam;
   static constexpr std::size_t kStates = 2;
-  explicit AdamRule(const onnx::Node& node)
-      : alpha(training::Adam(node).alpha()),
-        beta(training::Adam(node).beta()),
-        epsilon(training::Adam(node).epsilon()),
-        decay(training::Adam(node).norm_coefficient()),
-        decay_after(training::Adam(node).norm_coefficient_post()) {}
+  explicit AdamRule(const View& view)
+      : alpha(view.alpha()),
+        beta(view.beta()),
+        epsilon(view.epsilon()),
+        decay(view.norm_coefficient()),
+        decay_after(view.norm_coefficient_post()) {}
 
   double update(double rate, double count, double x, double gradient, double* state) const {
     gradient += decay * x;
@@ -98,22 +151,24 @@ struct AdamRule {
     return (1 - decay_after) * (x - rate * state[0] / (std::sqrt(state[1]) + epsilon));
   }
 
+  double flop() const { return 15; }  // an element
+
   double alpha, beta, epsilon, decay, decay_after;
 };
 
 /// State: the momentum.
 struct MomentumRule {
-  static constexpr std::string_view kName = "Momentum";
+  using View = training::Momentum;
   static constexpr std::size_t kStates = 1;
-  explicit MomentumRule(const onnx::Node& node)
-      : alpha(training::Momentum(node).alpha()),
-        beta(training::Momentum(node).beta()),
-        decay(training::Momentum(node).norm_coefficient()),
-        nesterov(training::Momentum(node).mode() == "nesterov") {
-    const std::string mode = training::Momentum(node).mode();
+  explicit MomentumRule(const View& view)
+      : alpha(view.alpha()),
+        beta(view.beta()),
+        decay(view.norm_coefficient()),
+        nesterov(view.mode() == "nesterov") {
+    const std::string mode = view.mode();
     if (mode != "nesterov" && mode != "standard") {
       throw ValueError(fmt::format("{}: mode is {}, expected standard or nesterov",
-                                   onnx::describe(node), printable(mode)));
+                                   onnx::describe(view.node()), printable(mode)));
     }
   }
 
@@ -123,6 +178,8 @@ struct MomentumRule {
     return x - rate * (nesterov ? gradient + alpha * state[0] : state[0]);
   }
 
+  double flop() const { return nesterov ? 9 : 7; }  // an element
+
   double alpha, beta, decay;
   bool nesterov;
 };
@@ -131,12 +188,10 @@ struct MomentumRule {
 /// Source: Duchi et al., "Adaptive Subgradient Methods for Online Learning and Stochastic
 /// Optimization" (2011).
 struct AdagradRule {
-  static constexpr std::string_view kName = "Adagrad";
+  using View = training::Adagrad;
   static constexpr std::size_t kStates = 1;
-  explicit AdagradRule(const onnx::Node& node)
-      : rate_decay(training::Adagrad(node).decay_factor()),
-        epsilon(training::Adagrad(node).epsilon()),
-        decay(training::Adagrad(node).norm_coefficient()) {}
+  explicit AdagradRule(const View& view)
+      : rate_decay(view.decay_factor()), epsilon(view.epsilon()), decay(view.norm_coefficient()) {}
 
   double update(double rate, double count, double x, double gradient, double* state) const {
     gradient += decay * x;
@@ -144,16 +199,17 @@ struct AdagradRule {
     return x - rate / (1 + count * rate_decay) * gradient / (std::sqrt(state[0]) + epsilon);
   }
 
+  double flop() const { return 9; }  // an element
+
   double rate_decay, epsilon, decay;
 };
 
 }  // namespace
 
 void register_optimizer_update(OperatorRegistry& registry) {
-  const OperatorVersions versions{.domain = "ai.onnx.preview.training"};
-  registry.add<OptimizerUpdate<AdamRule>>("Adam", versions);
-  registry.add<OptimizerUpdate<MomentumRule>>("Momentum", versions);
-  registry.add<OptimizerUpdate<AdagradRule>>("Adagrad", versions);
+  registry.add<OptimizerUpdate<AdamRule>, training::Adam>();
+  registry.add<OptimizerUpdate<MomentumRule>, training::Momentum>();
+  registry.add<OptimizerUpdate<AdagradRule>, training::Adagrad>();
 }
 
 }  // namespace d5::ops

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
+#include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
-#include "level0_ops/integers_input.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/integers_input.hpp"
 
 namespace d5::ops {
 namespace {
@@ -17,35 +19,99 @@ using View = onnx::nodes::Pad;
 
 enum class Mode { constant, reflect, edge, wrap };
 
-/// Shapes: dimension i of y is begin[i] + dimension i of x + end[i].
-class Pad final : public Operator {
+/// For one dimension: the step in y, and where in x (in elements) each place of y comes from.
+struct Sources {
+  std::int64_t step = 0, begin = 0, end = 0;  // places of y that come from x at all
+  std::vector<std::int64_t> offset;
+};
+
+template <class T>
+class PadKernel final : public Kernel {
  public:
-  explicit Pad(const onnx::Node& node) : mode_(mode_of(node)) {
-    if (node.opset < 2) {
-      pads_ = View(node).paddings();
-    } else if (node.opset < 11) {
-      pads_ = View(node).pads();
+  /// `fill`: the element elsewhere, unless an input has it; undefined where every place has a
+  /// source.
+  PadKernel(std::vector<Sources> sources, Tensor fill)
+      : sources_(std::move(sources)), fill_(std::move(fill)) {}
+
+  void forward(OpContext& context) override {
+    Tensor& y = context.output(0);
+    T* to = static_cast<T*>(y.raw());
+    if (fill_.defined()) {
+      const bool given = context.has_input(View::In::constant_value);
+      const Tensor& value = given ? context.input(View::In::constant_value) : fill_;
+      std::fill_n(to, y.elements(), *static_cast<const T*>(value.raw()));
     }
-    if (node.opset < 11) value_ = View(node).value();
+    const T* from = static_cast<const T*>(context.input(0).raw());
+    visit([=](std::int64_t at, std::int64_t source) { to[at] = from[source]; });
+  }
+
+  void backward(GradContext& context) override {
+    if constexpr (std::floating_point<T>) {
+      detail::zero_elements(context.grad_input(0));
+      const T* from = context.grad_output(0).data<T>();
+      T* to = context.grad_input(0).data<T>();
+      visit([=](std::int64_t at, std::int64_t source) { to[source] += from[at]; });
+    } else {
+      Kernel::backward(context);
+    }
+  }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
+
+ private:
+  /// Calls `f(place in y, place in x)` for each element of y that comes from x.
+  template <class F>
+  void visit(const F& f, std::size_t d = 0, std::int64_t at = 0, std::int64_t from = 0) const {
+    if (d == sources_.size()) return f(at, from);
+    const Sources& place = sources_[d];
+    const std::int64_t count = place.end - place.begin;
+    at += place.begin * place.step;
+    if (d + 1 == sources_.size()) {
+      for (std::int64_t i = 0; i < count; ++i) f(at + i, from + place.offset[std::size_t(i)]);
+      return;
+    }
+    for (std::int64_t i = 0; i < count; ++i) {
+      visit(f, d + 1, at + i * place.step, from + place.offset[std::size_t(i)]);
+    }
+  }
+
+  std::vector<Sources> sources_;
+  Tensor fill_;
+};
+
+/// Shapes: dimension i of y is begin[i] + dimension i of x + end[i].
+class Pad final : public MovingOperator {
+ public:
+  explicit Pad(const View& view) : mode_(mode_of(view)) {
+    if (view.node().opset >= 11) return;
+    pads_ = view.node().opset < 2 ? view.paddings() : view.pads();
+    value_ = view.value();
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     TensorDesc y = context.input(0);
-    const auto pads = detail::integers_input(context, View::In::pads, pads_);
-    const auto axes = detail::integers_input(context, View::In::axes, std::nullopt);
-    if (!pads.given) throw ShapeError(fmt::format("{}: no pads are given", context.who()));
-    if (!pads.values || (axes.given && !axes.values)) {
-      for (std::size_t d = 0; d < y.shape.rank(); ++d) y.shape[d] = kUnknownDim;
-      return {y};
+    if (mode_ == Mode::constant && context.has_input(View::In::constant_value)) {
+      const TensorDesc& value = context.input(View::In::constant_value);
+      if (value.dtype != y.dtype || value.elements() != 1) {
+        throw TypeError(fmt::format("{}: the constant is {}, expected one element of {}",
+                                    context.who(), to_string(value), name_of(y.dtype)));
+      }
     }
-    const auto all = per_dimension(y.shape.rank(), *pads.values, axes.values, context.who());
-    for (std::size_t d = 0; d < all.size(); ++d) {
+    const auto all = ends(context);
+    for (std::size_t d = 0; d < y.shape.rank(); ++d) {
+      if (!all) {
+        y.shape[d] = kUnknownDim;
+        continue;
+      }
       const std::int64_t size = y.shape[d];
+      const auto [begin, end] = (*all)[d];
       std::int64_t padded;
-      if (__builtin_add_overflow(size, all[d].begin, &padded) ||
-          __builtin_add_overflow(padded, all[d].end, &padded) || padded < 0) {
+      if (__builtin_add_overflow(size, begin, &padded) ||
+          __builtin_add_overflow(padded, end, &padded) || padded < 0) {
         throw ValueError(fmt::format("{}: pads {} and {} do not fit a dimension of {}",
-                                     context.who(), all[d].begin, all[d].end, size));
+                                     context.who(), begin, end, size));
       }
       if (mode_ != Mode::constant && size == 0 && padded > 0) {
         throw ShapeError(fmt::format("{}: dimension {} is empty; there is nothing to pad with",
@@ -56,80 +122,49 @@ class Pad final : public Operator {
     return {y};
   }
 
-  void plan(PlanContext& context) override {
-    const auto pads = detail::integers_input(context, View::In::pads, pads_);
-    const auto axes = detail::integers_input(context, View::In::axes, std::nullopt);
-    fixed_ = pads.values && (!axes.given || axes.values);
-    if (fixed_) {
-      prepare(context.input(0),
-              per_dimension(context.shape(0).rank(), *pads.values, axes.values, context.who()));
-    }
-  }
+  Places gradients() const override { return {View::In::data}; }
 
-  void forward(OpContext& context) override {
-    const Tensor& x = context.input(0);
-    if (!fixed_) {
-      prepare(x.desc(), per_dimension(x.shape().rank(),
-                                      *detail::integers_input(context, View::In::pads, pads_),
-                                      detail::integers_input(context, View::In::axes, std::nullopt),
-                                      context.who()));
-    }
-    Tensor& y = context.output(0);
-    if (mode_ == Mode::constant) fill(context, y);
-    detail::dispatch_by_size(x.dtype(), [&]<class T>() {
-      const T* from = static_cast<const T*>(x.raw());
-      T* to = static_cast<T*>(y.raw());
-      visit([=](std::int64_t at, std::int64_t source) { to[at] = from[source]; });
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    // Only the pads of a scalar, which has none, may still be unknown.
+    auto places = sources(context, ends(context).value_or(std::vector<Ends>()));
+    const Tensor fill = mode_ == Mode::constant ? fill_of(context) : Tensor();
+    return detail::moving_kernel_for(context.dtype(0), context, [&]<class T>() {
+      return std::make_unique<PadKernel<T>>(std::move(places), fill);
     });
   }
-
-  void backward(GradContext& context) override {
-    const Tensor& dy = context.grad_output(0);
-    Tensor& dx = context.grad_input(0);
-    detail::zero_elements(dx);
-    dispatch(RealTypes{}, dy.dtype(), View::kName, [&]<class T>() {
-      const T* from = dy.data<T>();
-      T* to = dx.data<T>();
-      visit([=](std::int64_t at, std::int64_t source) { to[source] += from[at]; });
-    });
-  }
-
-  bool differentiable(std::size_t input) const override { return input == 0; }
-  bool backward_needs_input(std::size_t) const override { return false; }
-  bool backward_needs_output(std::size_t) const override { return false; }
 
  private:
   struct Ends {
     std::int64_t begin = 0, end = 0;
   };
-  /// For one dimension: the step in y, and where in x (in elements) each place of y comes from.
-  struct Sources {
-    std::int64_t step = 0, begin = 0, end = 0;  // places of y that come from x at all
-    std::vector<std::int64_t> offset;
-  };
 
-  static Mode mode_of(const onnx::Node& node) {
-    const std::string word = View(node).mode();
+  static Mode mode_of(const View& view) {
+    const std::string word = view.mode();
     if (word == "constant") return Mode::constant;
     if (word == "reflect") return Mode::reflect;
     if (word == "edge") return Mode::edge;
     if (word == "wrap") return Mode::wrap;
     throw ValueError(fmt::format("{}: mode is {}, expected constant, reflect, edge or wrap",
-                                 onnx::describe(node), printable(word)));
+                                 onnx::describe(view.node()), printable(word)));
   }
 
-  static std::vector<Ends> per_dimension(std::size_t rank, const detail::Integers& pads,
-                                         const std::optional<detail::Integers>& axes,
-                                         const std::string& who) {
-    const std::size_t count = axes ? axes->size() : rank;
-    if (pads.size() != 2 * count) {
+  /// One a dimension; empty where they are not known yet.
+  [[nodiscard]] std::optional<std::vector<Ends>> ends(const InferContext& context) const {
+    const auto pads = detail::integers_input(context, View::In::pads, pads_);
+    const auto axes = detail::integers_input(context, View::In::axes, std::nullopt);
+    if (!pads.given) throw ShapeError(fmt::format("{}: no pads are given", context.who()));
+    if (!pads.values || (axes.given && !axes.values)) return std::nullopt;
+    const std::size_t rank = context.shape(0).rank();
+    const std::size_t count = axes.given ? axes.values->size() : rank;
+    if (pads.values->size() != 2 * count) {
       throw ShapeError(
-          fmt::format("{}: {} pads are given for {} dimensions, expected twice as many", who,
-                      pads.size(), count));
+          fmt::format("{}: {} pads are given for {} dimensions, expected twice as many",
+                      context.who(), pads.values->size(), count));
     }
     std::vector<Ends> result(rank);
     for (std::size_t i = 0; i < count; ++i) {
-      result[axes ? normalize_axis((*axes)[i], rank, who) : i] = {pads[i], pads[count + i]};
+      const std::size_t d = axes.given ? normalize_axis((*axes.values)[i], rank, context.who()) : i;
+      result[d] = {(*pads.values)[i], (*pads.values)[count + i]};
     }
     return result;
   }
@@ -154,19 +189,19 @@ class Pad final : public Operator {
     return -1;
   }
 
-  void prepare(const TensorDesc& desc, const std::vector<Ends>& ends) {
-    const Shape& x = desc.shape;
-    TensorDesc padded = desc;
-    for (std::size_t d = 0; d < ends.size(); ++d) padded.shape[d] += ends[d].begin + ends[d].end;
-    if (padded.bytes() > memory_budget()) {
-      throw MemoryError(fmt::format("Pad: {} takes more than the memory budget of {} bytes",
-                                    to_string(padded), memory_budget()));
+  [[nodiscard]] std::vector<Sources> sources(const PlanContext& context,
+                                             const std::vector<Ends>& ends) const {
+    const Shape& x = context.shape(0);
+    const TensorDesc& y = context.output(0);
+    if (y.bytes() > memory_budget()) {
+      throw MemoryError(fmt::format("{}: {} takes more than the memory budget of {} bytes",
+                                    context.who(), to_string(y), memory_budget()));
     }
-    sources_.assign(x.rank(), {});
+    std::vector<Sources> result(ends.size());
     std::int64_t step_x = 1, step_y = 1;
-    for (std::size_t d = x.rank(); d-- > 0;) {
-      const std::int64_t size = ends[d].begin + x[d] + ends[d].end;
-      Sources& place = sources_[d];
+    for (std::size_t d = ends.size(); d-- > 0;) {
+      const std::int64_t size = y.shape[d];
+      Sources& place = result[d];
       place.step = step_y;
       place.end = size;
       if (mode_ == Mode::constant) {
@@ -179,50 +214,25 @@ class Pad final : public Operator {
       step_x *= x[d];
       step_y *= size;
     }
+    return result;
   }
 
-  /// Calls `f(place in y, place in x)` for each element of y that comes from x.
-  template <class F>
-  void visit(const F& f, std::size_t d = 0, std::int64_t at = 0, std::int64_t from = 0) const {
-    if (d == sources_.size()) return f(at, from);
-    const Sources& place = sources_[d];
-    const std::int64_t count = place.end - place.begin;
-    at += place.begin * place.step;
-    if (d + 1 == sources_.size()) {
-      for (std::int64_t i = 0; i < count; ++i) f(at + i, from + place.offset[std::size_t(i)]);
-      return;
-    }
-    for (std::int64_t i = 0; i < count; ++i) {
-      visit(f, d + 1, at + i * place.step, from + place.offset[std::size_t(i)]);
-    }
-  }
-
-  void fill(const OpContext& context, Tensor& y) const {
-    if (context.has_input(View::In::constant_value)) {
-      const Tensor& value = context.input(View::In::constant_value);
-      if (value.dtype() != y.dtype() || value.elements() != 1) {
-        throw TypeError(fmt::format("{}: the constant is {}, expected one element of {}",
-                                    context.who(), to_string(value.desc()), name_of(y.dtype())));
-      }
-      detail::fill_elements(y.dtype(), y.raw(), value.raw(), y.elements());
-    } else if (value_ != 0) {
-      dispatch(FloatTypes{}, y.dtype(), View::kName, [&]<class T>() {
-        std::fill_n(y.data<T>(), y.elements(), T(Arithmetic<T>(value_)));
-      });
-    } else {
-      detail::zero_elements(y);
-    }
+  /// Zero but for old opsets, which have a float for it.
+  [[nodiscard]] Tensor fill_of(const PlanContext& context) const {
+    Tensor result = Tensor::zeros(context.dtype(0), {});
+    if (value_ == 0) return result;
+    dispatch(FloatTypes{}, context.dtype(0), context.who(),
+             [&]<class T>() { *result.data<T>() = T(Arithmetic<T>(value_)); });
+    return result;
   }
 
   Mode mode_;
   std::optional<detail::Integers> pads_;
   float value_ = 0;
-  std::vector<Sources> sources_;
-  bool fixed_ = false;
 };
 
 }  // namespace
 
-void register_pad(OperatorRegistry& registry) { registry.add<Pad>("Pad"); }
+void register_pad(OperatorRegistry& registry) { registry.add<Pad, View>(); }
 
 }  // namespace d5::ops

@@ -2,9 +2,12 @@
 // Pow: x to the power of y, which may be of another type.
 #include <cmath>
 #include <concepts>
+#include <optional>
 
 #include "d5/level0_ops/operator_registry.hpp"
-#include "level0_ops/elementwise.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/broadcast.hpp"
+#include "level0_ops/kernels/conversion.hpp"
 
 namespace d5::ops {
 namespace {
@@ -37,71 +40,87 @@ T power(T base, double exponent) {
   }
 }
 
+template <class T>
+class PowKernel final : public Kernel {
+ public:
+  explicit PowKernel(PlanContext& context)
+      : PowKernel(context, detail::second_operand_shape(context)) {}
+
+  void forward(OpContext& context) override {
+    const double* exponents = read_exponents(context);
+    detail::apply_binary(loop_, context.output(0).data<T>(), context.input(0).data<T>(), exponents,
+                         [](T base, double exponent) { return power(base, exponent); });
+  }
+
+  void backward(GradContext& context) override {
+    if constexpr (std::floating_point<T>) {
+      const T* x = context.input(0).data<T>();
+      const double* y = read_exponents(context);
+      const T* dz = context.grad_output(0).data<T>();
+      if (context.wants_grad(0)) {
+        to_x_->run(context.grad_input(0).data<T>(), dz, [=](auto i, auto j) {
+          return y[j] == 0 ? T(0) : T(y[j] * std::pow(double(x[i]), y[j] - 1));
+        });
+      }
+      if (context.wants_grad(1)) {
+        // 0^y stays 0 near a positive y.
+        to_y_->run(context.grad_input(1).data<T>(), dz, [=](auto i, auto j) {
+          if (x[i] == 0 && y[j] >= 0) return T(0);
+          return T(std::pow(double(x[i]), y[j]) * std::log(double(x[i])));
+        });
+      }
+    } else {
+      Kernel::backward(context);
+    }
+  }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_outputs = {}, .in_place_output = 0};
+  }
+
+ private:
+  PowKernel(PlanContext& context, const Shape& y)
+      : loop_(detail::broadcast_loop(context.output(0).shape, {&context.shape(0), &y})),
+        exponents_(y.elements()),
+        to_double_(context.dtype(1), DType::float64) {
+    context.request_scratch(std::size_t(exponents_) * sizeof(double));
+    const Shape &z = context.output(0).shape, &x = context.shape(0);
+    if (context.wants_grad(0)) to_x_.emplace(z, x, x, y);
+    if (context.wants_grad(1)) to_y_.emplace(z, y, x, y);
+  }
+
+  /// As float64: one loop for all their types.
+  template <class Context>
+  const double* read_exponents(const Context& context) const {
+    double* to = context.template scratch_as<double>();
+    to_double_.run(to, context.input(1).raw(), exponents_);
+    return to;
+  }
+
+  detail::StridedLoop loop_;
+  std::int64_t exponents_;
+  detail::Conversion to_double_;
+  std::optional<detail::GradientSum> to_x_, to_y_;
+};
+
 /// Shapes: x and y are broadcast to z, which has the type of x.
-class Pow final : public Operator {
+class Pow final : public ElementwiseOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return {TensorDesc{context.dtype(0), detail::infer_binary_shape(context)}};
   }
 
-  /// Room for the exponents as float64: one loop for all their types.
-  void plan(PlanContext& context) override {
-    context.request_scratch(std::size_t(context.shape(1).elements()) * sizeof(double));
-  }
+  Places gradients() const override { return {0, 1}; }
 
-  void forward(OpContext& context) override {
-    const Tensor &x = context.input(0), &y = context.input(1);
-    Tensor& z = context.output(0);
-    const auto loop = detail::binary_loop(context.node(), z.shape(), x.shape(), y.shape());
-    const double* exponents = read_exponents(y, context.scratch_as<double>());
-    dispatch(BaseTypes{}, z.dtype(), "Pow", [&]<class T>() {
-      detail::apply_binary(loop, z.data<T>(), x.data<T>(), exponents,
-                           [](T base, double exponent) { return power(base, exponent); });
-    });
-  }
-
-  void backward(GradContext& context) override {
-    const Tensor &x = context.input(0), &y = context.input(1), &dz = context.grad_output(0);
-    const Shape second = detail::second_operand_shape(context.node(), x.shape(), y.shape());
-    const double* exponents = read_exponents(y, context.scratch_as<double>());
-    const auto accumulate = [&]<class T, class Slope>(Tensor& grad, const Shape& shape,
-                                                      const T* base, Slope slope) {
-      const auto loop = detail::broadcast_loop(dz.shape(), {&shape, &x.shape(), &second});
-      detail::accumulate_gradient<T>(loop, grad, dz, base, exponents, slope);
-    };
-    dispatch(RealTypes{}, dz.dtype(), "Pow", [&]<class T>() {
-      if (context.wants_grad(0)) {
-        accumulate(context.grad_input(0), x.shape(), x.data<T>(),
-                   [](const T* base, const double* e) {
-                     return *e == 0 ? T(0) : T(*e * std::pow(double(*base), *e - 1));
-                   });
-      }
-      if (context.wants_grad(1)) {
-        // 0^y stays 0 near a positive y.
-        accumulate(context.grad_input(1), second, x.data<T>(), [](const T* base, const double* e) {
-          if (*base == 0 && *e >= 0) return T(0);
-          return T(std::pow(double(*base), *e) * std::log(double(*base)));
-        });
-      }
-    });
-  }
-
-  bool differentiable(std::size_t) const override { return true; }
-  bool backward_needs_output(std::size_t) const override { return false; }
-  int in_place_output() const override { return 0; }
-
- private:
-  static const double* read_exponents(const Tensor& y, double* to) {
-    dispatch(NumberTypes{}, y.dtype(), "Pow", [&]<class T>() {
-      const T* from = y.data<T>();
-      for (std::int64_t i = 0; i < y.elements(); ++i) to[i] = double(Arithmetic<T>(from[i]));
-    });
-    return to;
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    detail::expect_type(NumberTypes{}, context.dtype(1), context, "exponent");
+    return kernel_for(BaseTypes{}, RealTypes{}, context.dtype(0), context,
+                      [&]<class T>() { return std::make_unique<PowKernel<T>>(context); });
   }
 };
 
 }  // namespace
 
-void register_pow(OperatorRegistry& registry) { registry.add<Pow>("Pow"); }
+void register_pow(OperatorRegistry& registry) { registry.add<Pow, onnx::nodes::Pow>(); }
 
 }  // namespace d5::ops

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReduceProd: the product along some axes.
-#include "d5/level0_ops/operator_registry.hpp"
-#include "level0_ops/reduction.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/reduction.hpp"
 
 namespace d5::ops {
 namespace {
 
-using MultipliedTypes =
-    Join<FloatTypes, Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>>;
+/// The slope of an element is the product of all others, right for zeros too.
+struct Product {
+  using Types =
+      Join<FloatTypes, d5::Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>>;
+  static constexpr bool kReadsInput = true, kReadsOutput = false;
+  static constexpr double kFlop = 1, kFlopOfResult = 0;
 
-struct ProdReduction {
   template <class T>
   struct State {
     std::conditional_t<std::is_integral_v<T>, std::uint64_t, double> product = 1;
@@ -22,73 +25,33 @@ struct ProdReduction {
   static T result(const State<T>& state, std::int64_t) {
     return T(state.product);
   }
-};
 
-/// The slope of an element is the product of all others, right for zeros too.
-class ReduceProd final : public detail::Reduction {
- public:
-  using Reduction::Reduction;
-
-  void plan(PlanContext& context) override {
-    Reduction::plan(context);
-    if (context.mode() == Mode::training && context.value(0).is_static()) {
-      context.request_scratch(std::size_t(context.input(0).elements()) * sizeof(Factors));
-    }
-  }
-
-  void forward(OpContext& context) override {
-    resolve_axes(context);
-    const Tensor& x = context.input(0);
-    dispatch(MultipliedTypes{}, x.dtype(), "ReduceProd",
-             [&]<class T>() { reduce<ProdReduction, T>(x, context.output(0)); });
-  }
-
-  void backward(GradContext& context) override {
-    const Tensor& x = context.input(0);
-    const Shape kept = kept_shape(x.shape());
-    const auto loop = detail::broadcast_loop(x.shape(), {&kept});
-    const std::int64_t step = loop.step(1);
-    dispatch(RealTypes{}, x.dtype(), "ReduceProd", [&]<class T>() {
-      const T *in = x.data<T>(), *dy = context.grad_output(0).data<T>();
-      T* dx = context.grad_input(0).data<T>();
-      Factors* factors = context.scratch_as<Factors>();
-      std::fill_n(factors, kept.elements(), Factors{});
-      loop.run_in_order([=](const detail::StridedLoop::Offsets& at, std::int64_t length) {
-        for (std::int64_t i = 0; i < length; ++i) {
-          Factors& f = factors[at[1] + i * step];
-          const double value = in[at[0] + i];
-          if (value == 0) {
-            f.zeros += 1;
-          } else {
-            f.product *= value;
-          }
-        }
-      });
-      loop.run([=](const detail::StridedLoop::Offsets& at, std::int64_t length) {
-        for (std::int64_t i = 0; i < length; ++i) {
-          const std::int64_t from = at[1] + i * step;
-          const Factors& f = factors[from];
-          const double value = in[at[0] + i];
-          const double others = f.zeros == 0                 ? f.product / value
-                                : f.zeros == 1 && value == 0 ? f.product
-                                                             : 0.0;
-          dx[at[0] + i] = T(double(dy[from]) * others);
-        }
-      });
-    });
-  }
-
-  bool backward_needs_output(std::size_t) const override { return false; }
-
- private:
-  struct Factors {
+  template <class T>
+  struct Tally {
     double product = 1;  // of those that are not zero
     double zeros = 0;    // how many are
   };
+  template <class T>
+  static void tally(Tally<T>& of, T x, T) {
+    if (x == 0) {
+      of.zeros += 1;
+    } else {
+      of.product *= double(x);
+    }
+  }
+  template <class T>
+  static T gradient(T x, T, T dy, const Tally<T>& of) {
+    const double others = of.zeros == 0             ? of.product / double(x)
+                          : of.zeros == 1 && x == 0 ? of.product
+                                                    : 0.0;
+    return T(double(dy) * others);
+  }
 };
 
 }  // namespace
 
-void register_reduce_prod(OperatorRegistry& registry) { registry.add<ReduceProd>("ReduceProd"); }
+void register_reduce_prod(OperatorRegistry& registry) {
+  detail::add_reduction<Product, onnx::nodes::ReduceProd>(registry);
+}
 
 }  // namespace d5::ops

@@ -2,13 +2,15 @@
 // Reshape, Flatten, Squeeze, Unsqueeze, Identity: the same elements under another shape.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
-#include "level0_ops/integers_input.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/forward_kernel.hpp"
+#include "level0_ops/kernels/integers_input.hpp"
 
 namespace d5::ops {
 namespace {
@@ -16,29 +18,41 @@ namespace {
 namespace nodes = onnx::nodes;
 
 /// Copies input 0; in place it costs nothing.
-class SameElements : public Operator {
+class SameElementsKernel final : public Kernel {
  public:
+  explicit SameElementsKernel(const TensorDesc& x) : dtype_(x.dtype), count_(x.elements()) {}
   void forward(OpContext& context) override {
-    const Tensor& x = context.input(0);
-    Tensor& y = context.output(0);
-    detail::copy_elements(x.dtype(), y.raw(), x.raw(), x.elements());
+    detail::copy_elements(dtype_, context.output(0).raw(), context.input(0).raw(), count_);
   }
   void backward(GradContext& context) override {
-    const Tensor& dy = context.grad_output(0);
-    detail::copy_elements(dy.dtype(), context.grad_input(0).raw(), dy.raw(), dy.elements());
+    detail::copy_elements(dtype_, context.grad_input(0).raw(), context.grad_output(0).raw(),
+                          count_);
   }
-  bool differentiable(std::size_t input) const override { return input == 0; }
-  bool backward_needs_input(std::size_t) const override { return false; }
-  bool backward_needs_output(std::size_t) const override { return false; }
-  int in_place_output() const override { return 0; }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}, .in_place_output = 0};
+  }
+
+ private:
+  DType dtype_;
+  std::int64_t count_;
+};
+
+class SameElements : public MovingOperator {
+ public:
+  Places gradients() const override { return {0}; }
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return std::make_unique<SameElementsKernel>(context.input(0));
+  }
 };
 
 class Reshape final : public SameElements {
  public:
+  explicit Reshape(const nodes::Reshape& view)
+      : shape_(view.shape()), allows_zero_(view.allowzero() != 0) {}
+
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
-    const nodes::Reshape view(context.node());
-    const auto wanted = detail::integers_input(context, nodes::Reshape::In::shape, view.shape());
+    const auto wanted = detail::integers_input(context, nodes::Reshape::In::shape, shape_);
     if (!wanted.given) throw ShapeError(fmt::format("{}: no shape is given", context.who()));
     if (!wanted.values) return {TensorDesc{x.dtype, detail::unknown_shape(context.shape(1))}};
     return {TensorDesc{x.dtype, resolve(context, x.shape, Shape(*wanted.values))}};
@@ -46,11 +60,10 @@ class Reshape final : public SameElements {
 
  private:
   /// A 0 stands for the input's dimension (unless `allowzero`), one -1 for what is left.
-  static Shape resolve(const InferContext& context, const Shape& x, Shape wanted) {
-    const bool allow_zero = nodes::Reshape(context.node()).allowzero() != 0;
+  Shape resolve(const InferContext& context, const Shape& x, Shape wanted) const {
     std::optional<std::size_t> open;
     for (std::size_t i = 0; i < wanted.rank(); ++i) {
-      if (wanted[i] == 0 && !allow_zero) {
+      if (wanted[i] == 0 && !allows_zero_) {
         if (i >= x.rank()) {
           throw ShapeError(fmt::format("{}: dimension {} is to be copied, but the input is {}",
                                        context.who(), i, to_string(x)));
@@ -77,15 +90,20 @@ class Reshape final : public SameElements {
     }
     return wanted;
   }
+
+  std::optional<detail::Integers> shape_;  // before opset 5
+  bool allows_zero_;
 };
 
 /// Shapes: y is [product of the dimensions before axis, product of the rest].
 class Flatten final : public SameElements {
  public:
+  explicit Flatten(const nodes::Flatten& view) : axis_(view.axis()) {}
+
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
     const auto rank = std::int64_t(x.shape.rank());
-    std::int64_t axis = nodes::Flatten(context.node()).axis();
+    std::int64_t axis = axis_;
     if (axis < -rank || axis > rank) {
       throw ValueError(fmt::format("{}: axis is {}, expected one in [{}, {}]", context.who(), axis,
                                    -rank, rank));
@@ -94,21 +112,27 @@ class Flatten final : public SameElements {
     return {TensorDesc{x.dtype, Shape{x.shape.elements(0, std::size_t(axis)),
                                       x.shape.elements(std::size_t(axis), x.shape.rank())}}};
   }
+
+ private:
+  std::int64_t axis_;
 };
 
 /// Shapes: y is x without the dimensions in axes, which are 1; by default without all that are 1.
 class Squeeze final : public SameElements {
  public:
+  explicit Squeeze(const nodes::Squeeze& view) : axes_(view.axes()) {}
+
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
     const std::size_t rank = x.shape.rank();
-    const auto axes = detail::integers_input(context, nodes::Squeeze::In::axes,
-                                             nodes::Squeeze(context.node()).axes());
+    const auto axes = detail::integers_input(context, nodes::Squeeze::In::axes, axes_);
     if (axes.given && !axes.values) {
-      const std::int64_t removed = context.shape(1).elements();
-      Shape result;
-      for (auto i = removed; i < std::int64_t(rank); ++i) result.push_back(kUnknownDim);
-      return {TensorDesc{x.dtype, result}};
+      const std::size_t removed = std::min(std::size_t(context.shape(1).elements()), rank);
+      if (removed == rank && x.shape.elements() != 1) {
+        throw ShapeError(
+            fmt::format("{}: not all dimensions of {} are 1", context.who(), to_string(x.shape)));
+      }
+      return {TensorDesc{x.dtype, Shape(std::vector<std::int64_t>(rank - removed, kUnknownDim))}};
     }
     std::vector<bool> removed(rank);
     for (std::size_t i = 0; i < rank; ++i) removed[i] = !axes.given && x.shape[i] == 1;
@@ -128,16 +152,21 @@ class Squeeze final : public SameElements {
     }
     return {TensorDesc{x.dtype, result}};
   }
+
+ private:
+  std::optional<detail::Integers> axes_;  // before opset 13
 };
 
 /// Shapes: y is x with a dimension of 1 at each of axes, which count y's dimensions.
 class Unsqueeze final : public SameElements {
  public:
+  explicit Unsqueeze(const nodes::Unsqueeze& view) {
+    if (view.node().opset < 13) axes_ = view.axes();
+  }
+
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
-    std::optional<detail::Integers> old_axes;
-    if (context.node().opset < 13) old_axes = nodes::Unsqueeze(context.node()).axes();
-    const auto axes = detail::integers_input(context, nodes::Unsqueeze::In::axes, old_axes);
+    const auto axes = detail::integers_input(context, nodes::Unsqueeze::In::axes, axes_);
     if (!axes.given) throw ShapeError(fmt::format("{}: no axes are given", context.who()));
     const std::size_t added =
         axes.values ? axes.values->size() : std::size_t(context.shape(1).elements());
@@ -156,6 +185,9 @@ class Unsqueeze final : public SameElements {
     }
     return {TensorDesc{x.dtype, result}};
   }
+
+ private:
+  std::optional<detail::Integers> axes_;  // before opset 13
 };
 
 /// Any value, not only a tensor.
@@ -164,20 +196,20 @@ class Identity final : public SameElements {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return {context.value(0)};
   }
-  void forward(OpContext& context) override {
-    if (context.input_value(0).is_tensor()) return SameElements::forward(context);
-    context.set_output(0, context.input_value(0));
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    if (context.value(0).is_tensor()) return SameElements::plan(context);
+    return detail::forward_kernel([](OpContext& run) { run.set_output(0, run.input_value(0)); });
   }
 };
 
 }  // namespace
 
 void register_reshape(OperatorRegistry& registry) {
-  registry.add<Reshape>("Reshape");
-  registry.add<Flatten>("Flatten");
-  registry.add<Squeeze>("Squeeze");
-  registry.add<Unsqueeze>("Unsqueeze");
-  registry.add<Identity>("Identity");
+  registry.add<Reshape, nodes::Reshape>();
+  registry.add<Flatten, nodes::Flatten>();
+  registry.add<Squeeze, nodes::Squeeze>();
+  registry.add<Unsqueeze, nodes::Unsqueeze>();
+  registry.add<Identity, nodes::Identity>();
 }
 
 }  // namespace d5::ops

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/parallel_each.hpp"
+#include "level0_ops/kernels/one_type.hpp"
+#include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
@@ -23,30 +25,31 @@ struct Rows {
 };
 
 /// A row is everything from `axis` on, with a scale an element.
-template <class View>
-Rows trailing_rows(const View& view, const InferContext& context) {
-  const Shape& x = context.shape(0);
-  const std::size_t axis = normalize_axis(view.axis(), x.rank(), context.who());
-  const std::int64_t count = x.elements(axis, x.rank());
-  return {x.elements(0, axis), count, 1, 0, 1, count};
-}
-
-/// Source: Ba et al., "Layer Normalization" (2016).
-struct Layer {
-  using View = nodes::LayerNormalization;
-  static constexpr bool kCenters = true;
-  static Rows rows(const View& view, const InferContext& context) {
-    return trailing_rows(view, context);
+struct Trailing {
+  std::int64_t axis;
+  std::size_t first_dim(const InferContext& context) const {
+    return normalize_axis(axis, context.shape(0).rank(), context.who());
+  }
+  Rows rows(const InferContext& context) const {
+    const Shape& x = context.shape(0);
+    const std::size_t first = first_dim(context);
+    const std::int64_t count = x.elements(first, x.rank());
+    return {x.elements(0, first), count, 1, 0, 1, count};
   }
 };
 
+/// Source: Ba et al., "Layer Normalization" (2016).
+struct Layer : Trailing {
+  using View = nodes::LayerNormalization;
+  static constexpr bool kCenters = true;
+  explicit Layer(const View& view) : Trailing{view.axis()} {}
+};
+
 /// Source: Zhang and Sennrich, "Root Mean Square Layer Normalization" (2019).
-struct RootMeanSquare {
+struct RootMeanSquare : Trailing {
   using View = nodes::RMSNormalization;
   static constexpr bool kCenters = false;
-  static Rows rows(const View& view, const InferContext& context) {
-    return trailing_rows(view, context);
-  }
+  explicit RootMeanSquare(const View& view) : Trailing{view.axis()} {}
 };
 
 const Shape& at_least_n_c(const InferContext& context) {
@@ -61,7 +64,8 @@ const Shape& at_least_n_c(const InferContext& context) {
 struct Instance {
   using View = nodes::InstanceNormalization;
   static constexpr bool kCenters = true;
-  static Rows rows(const View&, const InferContext& context) {
+  explicit Instance(const View&) {}
+  static Rows rows(const InferContext& context) {
     const Shape& x = at_least_n_c(context);
     const std::int64_t count = x.elements(2, x.rank());
     return {x[0] * x[1], count, x[1], 1, std::max<std::int64_t>(1, count), x[1]};
@@ -73,79 +77,47 @@ struct Instance {
 struct Group {
   using View = nodes::GroupNormalization;
   static constexpr bool kCenters = true;
-  static Rows rows(const View& view, const InferContext& context) {
+  explicit Group(const View& view)
+      : groups(view.num_groups()), scales_groups(view.node().opset < 21) {}
+  Rows rows(const InferContext& context) const {
     const Shape& x = at_least_n_c(context);
-    const std::int64_t groups = view.num_groups();
     if (groups < 1 || x[1] % groups != 0) {
       throw ValueError(fmt::format("{}: num_groups is {}, which does not divide the channels of {}",
                                    context.who(), groups, to_string(x)));
     }
     const std::int64_t channels = x[1] / groups, inner = x.elements(2, x.rank());
     const std::int64_t count = channels * inner;
-    if (view.node().opset < 21) {
+    if (scales_groups) {
       return {x[0] * groups, count, groups, 1, std::max<std::int64_t>(1, count), groups};
     }
     return {x[0] * groups, count, groups, channels, std::max<std::int64_t>(1, inner), x[1]};
   }
+  std::int64_t groups;
+  bool scales_groups;
 };
 
-/// y = scale (x - mean) / sqrt(var + epsilon) + b; RMSNormalization takes no mean off.
-///
-/// Shapes: y as x. LayerNormalization's Mean and InvStdDev have size 1 where a row was.
-template <class Kind>
-class RowNormalization final : public Operator {
-  using View = typename Kind::View;
-
+template <class T, bool kCenters>
+class RowNormalizationKernel final : public Kernel {
  public:
-  explicit RowNormalization(const onnx::Node& node) : epsilon_(View(node).epsilon()) {}
-
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Rows rows = Kind::rows(View(context.node()), context);
-    for (std::size_t i = 1; i < context.input_count(); ++i) {
-      if (!context.has_input(i)) continue;
-      if (context.input(i).elements() != rows.scales) {
-        throw ShapeError(fmt::format("{}: input {} is {}, expected {} elements for an input of {}",
-                                     context.who(), i, to_string(context.shape(i)), rows.scales,
-                                     to_string(context.shape(0))));
-      }
-      if (context.dtype(i) != context.dtype(0)) {
-        throw TypeError(fmt::format("{}: input {} is {}, but X is {}", context.who(), i,
-                                    name_of(context.dtype(i)), name_of(context.dtype(0))));
-      }
-    }
-    std::vector<ValueDesc> outputs{context.input(0)};
-    if constexpr (std::is_same_v<Kind, Layer>) {
-      Shape statistics = context.shape(0);
-      const std::size_t axis =
-          normalize_axis(View(context.node()).axis(), statistics.rank(), context.who());
-      for (std::size_t i = axis; i < statistics.rank(); ++i) statistics[i] = 1;
-      outputs.resize(3, TensorDesc{context.dtype(0), statistics});
-    }
-    return outputs;
-  }
-
-  void plan(PlanContext& context) override {
-    rows_ = Kind::rows(View(context.node()), context);
+  RowNormalizationKernel(const Rows& rows, double epsilon) : rows_(rows), epsilon_(epsilon) {
     if (rows_.count == 0) rows_.rows = 0;
   }
 
   void forward(OpContext& context) override {
-    dispatch(RealTypes{}, context.input(0).dtype(), context.who(), [&]<class T>() {
-      const T* x = context.input(0).data<T>();
-      const T* scale = context.input(1).data<T>();
-      const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
-      T* y = context.output(0).data<T>();
-      for_each_row([&](std::int64_t r) {
-        const T* from = x + r * rows_.count;
-        const Statistics<T> s = statistics(from);
-        for (std::int64_t i = 0; i < rows_.count; ++i) {
-          const std::int64_t k = scale_of(r, i);
-          y[r * rows_.count + i] =
-              (from[i] - s.mean) * s.inverse * scale[k] + (bias ? bias[k] : T(0));
-        }
-        if (context.wants_output(1)) context.output(1).template data<T>()[r] = s.mean;
-        if (context.wants_output(2)) context.output(2).template data<T>()[r] = s.inverse;
-      });
+    const T* x = context.input(0).data<T>();
+    const T* scale = context.input(1).data<T>();
+    const T* bias = context.has_input(2) ? context.input(2).data<T>() : nullptr;
+    T* y = context.output(0).data<T>();
+    for_each_row([&](std::int64_t r) {
+      const T* from = x + r * rows_.count;
+      const Statistics s = statistics(from);
+      for (std::int64_t i = 0; i < rows_.count; ++i) {
+        const std::int64_t k = scale_of(r, i);
+        y[r * rows_.count + i] =
+            (from[i] - s.mean) * s.inverse * scale[k] + (bias ? bias[k] : T(0));
+      }
+      if (context.wants_output(1)) context.output(1).template data<T>()[r] = s.mean;
+      if (context.wants_output(2)) context.output(2).template data<T>()[r] = s.inverse;
     });
   }
 
@@ -154,60 +126,56 @@ class RowNormalization final : public Operator {
       throw Unsupported(
           fmt::format("{} has no gradient through its statistics, only through Y", context.who()));
     }
-    dispatch(RealTypes{}, context.grad_output(0).dtype(), context.who(), [&]<class T>() {
-      const T* x = context.input(0).data<T>();
-      const T* scale = context.input(1).data<T>();
-      const T* dy = context.grad_output(0).data<T>();
-      if (context.wants_grad(0)) {
-        T* dx = context.grad_input(0).data<T>();
-        for_each_row([&](std::int64_t r) {
-          const T* from = x + r * rows_.count;
-          const T* up = dy + r * rows_.count;
-          const Statistics<T> s = statistics(from);
-          double sum = 0, product = 0;  // of scale dy; of scale dy and the normalised x
-          for (std::int64_t i = 0; i < rows_.count; ++i) {
-            const T g = up[i] * scale[scale_of(r, i)];
-            sum += double(g);
-            product += double(g) * double((from[i] - s.mean) * s.inverse);
-          }
-          const T a = Kind::kCenters ? T(sum / double(rows_.count)) : T(0);
-          const T b = T(product / double(rows_.count));
-          for (std::int64_t i = 0; i < rows_.count; ++i) {
-            const T g = up[i] * scale[scale_of(r, i)];
-            dx[r * rows_.count + i] = s.inverse * (g - a - (from[i] - s.mean) * s.inverse * b);
-          }
-        });
-      }
-      T* dscale = context.wants_grad(1) ? context.grad_input(1).data<T>() : nullptr;
-      T* dbias = context.wants_grad(2) ? context.grad_input(2).data<T>() : nullptr;
-      if (dscale) std::fill_n(dscale, rows_.scales, T(0));
-      if (dbias) std::fill_n(dbias, rows_.scales, T(0));
-      for (std::int64_t r = 0; (dscale || dbias) && r < rows_.rows; ++r) {
+    const T* x = context.input(0).data<T>();
+    const T* scale = context.input(1).data<T>();
+    const T* dy = context.grad_output(0).data<T>();
+    if (context.wants_grad(0)) {
+      T* dx = context.grad_input(0).data<T>();
+      for_each_row([&](std::int64_t r) {
         const T* from = x + r * rows_.count;
-        const Statistics<T> s = statistics(from);
+        const T* up = dy + r * rows_.count;
+        const Statistics s = statistics(from);
+        double sum = 0, product = 0;  // of scale dy; of scale dy and the normalised x
         for (std::int64_t i = 0; i < rows_.count; ++i) {
-          const T up = dy[r * rows_.count + i];
-          if (dscale) dscale[scale_of(r, i)] += up * (from[i] - s.mean) * s.inverse;
-          if (dbias) dbias[scale_of(r, i)] += up;
+          const T g = up[i] * scale[scale_of(r, i)];
+          sum += double(g);
+          product += double(g) * double((from[i] - s.mean) * s.inverse);
         }
+        const T a = kCenters ? T(sum / double(rows_.count)) : T(0);
+        const T b = T(product / double(rows_.count));
+        for (std::int64_t i = 0; i < rows_.count; ++i) {
+          const T g = up[i] * scale[scale_of(r, i)];
+          dx[r * rows_.count + i] = s.inverse * (g - a - (from[i] - s.mean) * s.inverse * b);
+        }
+      });
+    }
+    T* dscale = context.wants_grad(1) ? context.grad_input(1).data<T>() : nullptr;
+    T* dbias = context.wants_grad(2) ? context.grad_input(2).data<T>() : nullptr;
+    if (dscale) std::fill_n(dscale, rows_.scales, T(0));
+    if (dbias) std::fill_n(dbias, rows_.scales, T(0));
+    for (std::int64_t r = 0; (dscale || dbias) && r < rows_.rows; ++r) {
+      const T* from = x + r * rows_.count;
+      const Statistics s = statistics(from);
+      for (std::int64_t i = 0; i < rows_.count; ++i) {
+        const T up = dy[r * rows_.count + i];
+        if (dscale) dscale[scale_of(r, i)] += up * (from[i] - s.mean) * s.inverse;
+        if (dbias) dbias[scale_of(r, i)] += up;
       }
-    });
+    }
   }
 
-  bool differentiable(std::size_t) const override { return true; }
-  bool backward_needs_input(std::size_t input) const override { return input < 2; }
-  bool backward_needs_output(std::size_t) const override { return false; }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {0, 1}, .backward_reads_outputs = {}};
+  }
 
  private:
-  template <class T>
   struct Statistics {
     T mean, inverse;
   };
 
-  template <class T>
-  Statistics<T> statistics(const T* x) const {
+  Statistics statistics(const T* x) const {
     double mean = 0, squares = 0;
-    if (Kind::kCenters) {
+    if (kCenters) {
       for (std::int64_t i = 0; i < rows_.count; ++i) mean += double(x[i]);
       mean /= double(rows_.count);
     }
@@ -226,13 +194,61 @@ class RowNormalization final : public Operator {
     detail::parallel_for_each(rows_.rows, rows_.count, 16384, f);
   }
 
+  Rows rows_;
   double epsilon_;
-  Rows rows_;  ///< of the plan
+};
+
+/// y = scale (x - mean) / sqrt(var + epsilon) + b; RMSNormalization takes no mean off.
+///
+/// Shapes: y as x. LayerNormalization's Mean and InvStdDev have size 1 where a row was.
+template <class Kind>
+class RowNormalization final : public Operator {
+ public:
+  explicit RowNormalization(const typename Kind::View& view)
+      : kind_(view), epsilon_(view.epsilon()) {}
+
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    const Rows rows = kind_.rows(context);
+    detail::expect_one_type(context, {"X", "scale", "bias"});
+    for (std::size_t i = 1; i < context.input_count(); ++i) {
+      if (!context.has_input(i) || context.input(i).elements() == rows.scales) continue;
+      throw ShapeError(fmt::format("{}: input {} is {}, expected {} elements for an input of {}",
+                                   context.who(), i, to_string(context.shape(i)), rows.scales,
+                                   to_string(context.shape(0))));
+    }
+    std::vector<ValueDesc> outputs{context.input(0)};
+    if constexpr (std::is_same_v<Kind, Layer>) {
+      Shape statistics = context.shape(0);
+      for (std::size_t i = kind_.first_dim(context); i < statistics.rank(); ++i) statistics[i] = 1;
+      outputs.resize(3, TensorDesc{context.dtype(0), statistics});
+    }
+    return outputs;
+  }
+
+  Places gradients() const override { return {0, 1, 2}; }
+
+  /// The statistics: a sum, a difference, a square and its sum; a square and its sum where there is
+  /// no mean. Then [a difference,] two products [and a bias].
+  Cost cost(const InferContext& context) const override {
+    const double flop = (Kind::kCenters ? 4 + 3 : 2 + 2) + (context.has_input(2) ? 1 : 0);
+    return with_flop(context, flop * double(context.input(0).elements()));
+  }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return kernel_for(RealTypes{}, context.dtype(0), context, [&]<class T>() {
+      return std::make_unique<RowNormalizationKernel<T, Kind::kCenters>>(kind_.rows(context),
+                                                                         epsilon_);
+    });
+  }
+
+ private:
+  Kind kind_;
+  double epsilon_;
 };
 
 template <class Kind>
 void add(OperatorRegistry& registry) {
-  registry.add<RowNormalization<Kind>>(std::string(Kind::View::kName));
+  registry.add<RowNormalization<Kind>, typename Kind::View>();
 }
 
 }  // namespace

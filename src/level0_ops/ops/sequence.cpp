@@ -5,10 +5,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/integers_input.hpp"
+#include "level0_ops/kernels/forward_kernel.hpp"
+#include "level0_ops/kernels/integers_input.hpp"
 
 namespace d5::ops {
 namespace {
+
+namespace nodes = onnx::nodes;
 
 /// Throws: TypeError if the input is something else.
 const ValueDesc& sequence_desc(const InferContext& context, std::size_t i) {
@@ -34,7 +37,7 @@ std::size_t position(const OpContext& context, std::size_t input, std::int64_t s
 }
 
 /// A tensor of the plan lives shorter than a sequence: a sequence keeps copies.
-class SequenceConstruct final : public Operator {
+class SequenceConstruct final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     for (std::size_t i = 1; i < context.input_count(); ++i) {
@@ -45,32 +48,35 @@ class SequenceConstruct final : public Operator {
     }
     return {ValueDesc::sequence_of(context.input(0))};
   }
-  void forward(OpContext& context) override {
-    Sequence result{context.input(0).desc(), {}};
-    for (std::size_t i = 0; i < context.input_count(); ++i) {
-      result.values.push_back(context.input(i).copy());
-    }
-    context.set_output(0, std::move(result));
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return detail::forward_kernel([](OpContext& context) {
+      Sequence result{context.input(0).desc(), {}};
+      for (std::size_t i = 0; i < context.input_count(); ++i) {
+        result.values.push_back(context.input(i).copy());
+      }
+      context.set_output(0, std::move(result));
+    });
   }
 };
 
-class SequenceEmpty final : public Operator {
+class SequenceEmpty final : public MovingOperator {
  public:
-  explicit SequenceEmpty(const onnx::Node& node)
-      : dtype_(DType(
-            onnx::nodes::SequenceEmpty(node).dtype().value_or(std::int64_t(DType::float32)))) {}
+  explicit SequenceEmpty(const nodes::SequenceEmpty& view)
+      : dtype_(DType(view.dtype().value_or(std::int64_t(DType::float32)))) {}
   std::vector<ValueDesc> infer(const InferContext&) const override {
     return {ValueDesc::sequence_of(TensorDesc{dtype_, {}})};
   }
-  void forward(OpContext& context) override {
-    context.set_output(0, Sequence{TensorDesc{dtype_, {}}, {}});
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return detail::forward_kernel([dtype = dtype_](OpContext& context) {
+      context.set_output(0, Sequence{TensorDesc{dtype, {}}, {}});
+    });
   }
 
  private:
   DType dtype_;
 };
 
-class SequenceInsert final : public Operator {
+class SequenceInsert final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const ValueDesc& sequence = sequence_desc(context, 0);
@@ -82,67 +88,75 @@ class SequenceInsert final : public Operator {
     }
     return {sequence};
   }
-  void forward(OpContext& context) override {
-    Sequence result = context.input_value(0).sequence();
-    const auto size = std::int64_t(result.values.size());
-    const std::size_t place =
-        context.has_input(2) ? position(context, 2, size, size) : result.values.size();
-    result.values.insert(result.values.begin() + std::ptrdiff_t(place), context.input(1).copy());
-    context.set_output(0, std::move(result));
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return detail::forward_kernel([](OpContext& context) {
+      Sequence result = context.input_value(0).sequence();
+      const auto size = std::int64_t(result.values.size());
+      const std::size_t place =
+          context.has_input(2) ? position(context, 2, size, size) : result.values.size();
+      result.values.insert(result.values.begin() + std::ptrdiff_t(place), context.input(1).copy());
+      context.set_output(0, std::move(result));
+    });
   }
 };
 
-class SequenceErase final : public Operator {
+class SequenceErase final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return {sequence_desc(context, 0)};
   }
-  void forward(OpContext& context) override {
-    Sequence result = context.input_value(0).sequence();
-    const auto size = std::int64_t(result.values.size());
-    if (size == 0) throw ValueError(fmt::format("{}: the sequence is empty", context.who()));
-    const std::size_t place =
-        context.has_input(1) ? position(context, 1, size, size - 1) : std::size_t(size - 1);
-    result.values.erase(result.values.begin() + std::ptrdiff_t(place));
-    context.set_output(0, std::move(result));
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return detail::forward_kernel([](OpContext& context) {
+      Sequence result = context.input_value(0).sequence();
+      const auto size = std::int64_t(result.values.size());
+      if (size == 0) throw ValueError(fmt::format("{}: the sequence is empty", context.who()));
+      const std::size_t place =
+          context.has_input(1) ? position(context, 1, size, size - 1) : std::size_t(size - 1);
+      result.values.erase(result.values.begin() + std::ptrdiff_t(place));
+      context.set_output(0, std::move(result));
+    });
   }
 };
 
 /// What the output is, only the sequence's content tells.
-class SequenceAt final : public Operator {
+class SequenceAt final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     sequence_desc(context, 0);
     return {ValueDesc{}};
   }
-  void forward(OpContext& context) override {
-    const auto& values = context.input_value(0).sequence().values;
-    const auto size = std::int64_t(values.size());
-    context.set_output(0, values[position(context, 1, size, size - 1)]);
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return detail::forward_kernel([](OpContext& context) {
+      const auto& values = context.input_value(0).sequence().values;
+      const auto size = std::int64_t(values.size());
+      context.set_output(0, values[position(context, 1, size, size - 1)]);
+    });
   }
 };
 
-class SequenceLength final : public Operator {
+class SequenceLength final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     sequence_desc(context, 0);
     return {TensorDesc{DType::int64, Shape{}}};
   }
-  void forward(OpContext& context) override {
-    *context.output(0).data<std::int64_t>() =
-        std::int64_t(context.input_value(0).sequence().values.size());
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return detail::forward_kernel([](OpContext& context) {
+      *context.output(0).data<std::int64_t>() =
+          std::int64_t(context.input_value(0).sequence().values.size());
+    });
   }
 };
 
 }  // namespace
 
 void register_sequence(OperatorRegistry& registry) {
-  registry.add<SequenceConstruct>("SequenceConstruct", {.since = 11});
-  registry.add<SequenceEmpty>("SequenceEmpty", {.since = 11});
-  registry.add<SequenceInsert>("SequenceInsert", {.since = 11});
-  registry.add<SequenceErase>("SequenceErase", {.since = 11});
-  registry.add<SequenceAt>("SequenceAt", {.since = 11});
-  registry.add<SequenceLength>("SequenceLength", {.since = 11});
+  registry.add<SequenceConstruct, nodes::SequenceConstruct>();
+  registry.add<SequenceEmpty, nodes::SequenceEmpty>();
+  registry.add<SequenceInsert, nodes::SequenceInsert>();
+  registry.add<SequenceErase, nodes::SequenceErase>();
+  registry.add<SequenceAt, nodes::SequenceAt>();
+  registry.add<SequenceLength, nodes::SequenceLength>();
 }
 
 }  // namespace d5::ops

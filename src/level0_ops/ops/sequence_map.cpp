@@ -5,17 +5,14 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
+#include "d5/onnx/nodes.hpp"
 
 namespace d5::ops {
 namespace {
 
 /// Other sequences are as long as the first; a tensor is given to every run.
-class SequenceMap final : public Operator {
+class SequenceMapKernel final : public Kernel {
  public:
-  std::vector<ValueDesc> infer(const InferContext& context) const override {
-    return std::vector<ValueDesc>(context.output_count());
-  }
-
   void forward(OpContext& context) override {
     SubgraphRunner& body = context.services().subgraph("body");
     const std::size_t length = context.input_value(0).sequence().values.size();
@@ -45,10 +42,21 @@ class SequenceMap final : public Operator {
   }
 };
 
+/// What the outputs are, only running tells; the work is that of the nodes of the body.
+class SequenceMap final : public MovingOperator {
+ public:
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return std::vector<ValueDesc>(context.output_count());
+  }
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return std::make_unique<SequenceMapKernel>();
+  }
+};
+
 }  // namespace
 
 void register_sequence_map(OperatorRegistry& registry) {
-  registry.add<SequenceMap>("SequenceMap", {.since = 17});
+  registry.add<SequenceMap, onnx::nodes::SequenceMap>();
 }
 
 }  // namespace d5::ops

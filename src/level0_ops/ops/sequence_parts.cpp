@@ -7,44 +7,29 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
-#include "level0_ops/integers_input.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/forward_kernel.hpp"
+#include "level0_ops/kernels/integers_input.hpp"
 
 namespace d5::ops {
 namespace {
 
 namespace nodes = onnx::nodes;
 
-/// Copies `length` slices between a whole and a part, beginning at slice `start` of dimension
-/// `axis`.
-enum class Direction { to_part, to_whole };
-template <Direction direction>
-void copy_part(std::conditional_t<direction == Direction::to_whole, Tensor&, const Tensor&> whole,
-               std::conditional_t<direction == Direction::to_part, Tensor&, const Tensor&> part,
-               std::size_t axis, std::int64_t start, std::int64_t length) {
-  const Shape& shape = whole.shape();
-  const std::int64_t inner = shape.elements(axis + 1, shape.rank());
-  detail::StridedLoop loop(2);
-  loop.add(shape.elements(0, axis), {length * inner, shape[axis] * inner});
-  loop.add(length * inner, {1, 1});
-  if constexpr (direction == Direction::to_part) {
-    detail::copy_strided(part.dtype(), loop, part.raw(), detail::element(whole, start * inner));
-  } else {
-    detail::copy_strided_back(part.dtype(), loop, part.raw(),
-                              detail::element(whole, start * inner));
-  }
-}
-
 /// Shapes: the parts agree but for the axis; with new_axis=1 they are alike, and are stacked.
-class ConcatFromSequence final : public Operator {
+class ConcatFromSequence final : public MovingOperator {
  public:
-  explicit ConcatFromSequence(const onnx::Node& node)
-      : axis_(nodes::ConcatFromSequence(node).axis()),
-        stacks_(nodes::ConcatFromSequence(node).new_axis() != 0) {}
+  explicit ConcatFromSequence(const nodes::ConcatFromSequence& view)
+      : axis_(view.axis()), stacks_(view.new_axis() != 0) {}
 
   std::vector<ValueDesc> infer(const InferContext&) const override { return {ValueDesc{}}; }
 
-  void forward(OpContext& context) override {
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return detail::forward_kernel([this](OpContext& context) { join(context); });
+  }
+
+ private:
+  void join(OpContext& context) const {
     const auto& values = context.input_value(0).sequence().values;
     if (values.empty()) throw ValueError(fmt::format("{}: the sequence is empty", context.who()));
     std::vector<Tensor> parts;
@@ -73,29 +58,33 @@ class ConcatFromSequence final : public Operator {
     Tensor& y = context.allocate(0, whole);
     std::int64_t start = 0;
     for (const Tensor& part : parts) {
-      copy_part<Direction::to_whole>(y, part, axis, start, part.shape()[axis]);
-      start += part.shape()[axis];
+      const std::int64_t length = part.shape()[axis];
+      detail::TensorPart(whole, axis, start, length).paste(part, y);
+      start += length;
     }
   }
 
- private:
   std::int64_t axis_;
   bool stacks_;
 };
 
 /// `split` is the size of each part, or one size for all but the last. Without it, the parts are
 /// single slices, and with keepdims=0 they lose the axis.
-class SplitToSequence final : public Operator {
+class SplitToSequence final : public MovingOperator {
  public:
   using View = nodes::SplitToSequence;
-  explicit SplitToSequence(const onnx::Node& node)
-      : axis_(View(node).axis()), keeps_(View(node).keepdims() != 0) {}
+  explicit SplitToSequence(const View& view) : axis_(view.axis()), keeps_(view.keepdims() != 0) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return {ValueDesc::sequence_of(TensorDesc{context.dtype(0), {}})};
   }
 
-  void forward(OpContext& context) override {
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return detail::forward_kernel([this](OpContext& context) { split(context); });
+  }
+
+ private:
+  void split(OpContext& context) const {
     const Tensor& x = context.input(0);
     const std::size_t axis = normalize_axis(axis_, x.shape().rank(), context.who());
     Sequence result{TensorDesc{x.dtype(), {}}, {}};
@@ -104,7 +93,7 @@ class SplitToSequence final : public Operator {
       TensorDesc desc = x.desc();
       desc.shape[axis] = length;
       Tensor part = context.services().allocate(desc);
-      copy_part<Direction::to_part>(x, part, axis, start, length);
+      detail::TensorPart(x.desc(), axis, start, length).cut(x, part);
       start += length;
       if (!context.has_input(View::In::split) && !keeps_) {
         std::vector<std::int64_t> dims(desc.shape.begin(), desc.shape.end());
@@ -116,7 +105,6 @@ class SplitToSequence final : public Operator {
     context.set_output(0, std::move(result));
   }
 
- private:
   static detail::Integers lengths(const OpContext& context, std::int64_t size) {
     detail::Integers split{1};
     bool one_for_all = true;
@@ -155,8 +143,8 @@ class SplitToSequence final : public Operator {
 }  // namespace
 
 void register_sequence_parts(OperatorRegistry& registry) {
-  registry.add<ConcatFromSequence>("ConcatFromSequence", {.since = 11});
-  registry.add<SplitToSequence>("SplitToSequence", {.since = 11});
+  registry.add<ConcatFromSequence, nodes::ConcatFromSequence>();
+  registry.add<SplitToSequence, nodes::SplitToSequence>();
 }
 
 }  // namespace d5::ops

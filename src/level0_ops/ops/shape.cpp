@@ -7,8 +7,9 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
-#include "level0_ops/integers_input.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/forward_kernel.hpp"
+#include "level0_ops/kernels/integers_input.hpp"
 
 namespace d5::ops {
 namespace {
@@ -16,21 +17,23 @@ namespace {
 namespace nodes = onnx::nodes;
 
 /// Shapes: y is one-dimensional, of x's dimensions [start, end).
-class ShapeOperator final : public Operator {
+class ShapeOperator final : public MovingOperator {
  public:
-  explicit ShapeOperator(const onnx::Node& node)
-      : start_(nodes::Shape(node).start()), end_(nodes::Shape(node).end()) {}
+  explicit ShapeOperator(const nodes::Shape& view) : start_(view.start()), end_(view.end()) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const auto [begin, end] = range(context.shape(0).rank());
     return {TensorDesc{DType::int64, Shape{std::max<std::int64_t>(0, end - begin)}}};
   }
 
-  void forward(OpContext& context) override {
-    const Shape& shape = context.input(0).shape();
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    const Shape& shape = context.shape(0);
     const auto [begin, end] = range(shape.rank());
-    std::int64_t* to = context.output(0).data<std::int64_t>();
-    for (std::int64_t d = begin; d < end; ++d) *to++ = shape[std::size_t(d)];
+    std::vector<std::int64_t> dims;
+    for (std::int64_t d = begin; d < end; ++d) dims.push_back(shape[std::size_t(d)]);
+    return detail::forward_kernel([dims](OpContext& run) {
+      std::copy(dims.begin(), dims.end(), run.output(0).data<std::int64_t>());
+    });
   }
 
  private:
@@ -47,24 +50,26 @@ class ShapeOperator final : public Operator {
   std::optional<std::int64_t> end_;
 };
 
-class Size final : public Operator {
+class Size final : public MovingOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext&) const override {
     return {TensorDesc{DType::int64, Shape{}}};
   }
-  void forward(OpContext& context) override {
-    *context.output(0).data<std::int64_t>() = context.input(0).elements();
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return detail::forward_kernel([size = context.shape(0).elements()](OpContext& run) {
+      *run.output(0).data<std::int64_t>() = size;
+    });
   }
 };
 
 /// Shapes: y is as the values of the input say.
-class ConstantOfShape final : public Operator {
+class ConstantOfShape final : public MovingOperator {
  public:
-  explicit ConstantOfShape(const onnx::Node& node)
-      : value_(nodes::ConstantOfShape(node).value().value_or(Tensor::scalar(0.0f))) {
+  explicit ConstantOfShape(const nodes::ConstantOfShape& view)
+      : value_(view.value().value_or(Tensor::scalar(0.0f))) {
     if (value_.elements() != 1) {
       throw ShapeError(fmt::format("{}: attribute value is {}, expected one element",
-                                   onnx::describe(node), to_string(value_.desc())));
+                                   onnx::describe(view.node()), to_string(value_.desc())));
     }
   }
 
@@ -80,9 +85,13 @@ class ConstantOfShape final : public Operator {
     return {TensorDesc{value_.dtype(), Shape(*dims)}};
   }
 
-  void forward(OpContext& context) override {
-    Tensor& y = context.output(0);
-    detail::fill_elements(y.dtype(), y.raw(), value_.raw(), y.elements());
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return detail::dispatch_by_size(value_.dtype(), [&]<class T>() {
+      return detail::forward_kernel([value = *static_cast<const T*>(value_.raw())](OpContext& run) {
+        Tensor& y = run.output(0);
+        std::fill_n(static_cast<T*>(y.raw()), y.elements(), value);
+      });
+    });
   }
 
  private:
@@ -92,9 +101,9 @@ class ConstantOfShape final : public Operator {
 }  // namespace
 
 void register_shape(OperatorRegistry& registry) {
-  registry.add<ShapeOperator>("Shape");
-  registry.add<Size>("Size");
-  registry.add<ConstantOfShape>("ConstantOfShape");
+  registry.add<ShapeOperator, nodes::Shape>();
+  registry.add<Size, nodes::Size>();
+  registry.add<ConstantOfShape, nodes::ConstantOfShape>();
 }
 
 }  // namespace d5::ops

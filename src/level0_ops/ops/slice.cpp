@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
-#include "level0_ops/integers_input.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/integers_input.hpp"
 
 namespace d5::ops {
 namespace {
@@ -20,17 +21,64 @@ struct Range {
   std::int64_t start = 0, step = 1, count = 0;
 };
 
-class Slice final : public Operator {
+class SliceKernel final : public Kernel {
  public:
-  explicit Slice(const onnx::Node& node) : axes_(View(node).axes()) {
-    if (node.opset >= 10) return;
-    starts_ = View(node).starts();
-    ends_ = View(node).ends();
+  /// Operand 0 of `copy` is the slice, operand 1 the tensor it is cut from, beginning at `first`.
+  SliceKernel(const detail::StridedCopy& copy, std::int64_t first) : copy_(copy), first_(first) {}
+  void forward(OpContext& context) override {
+    copy_.run(context.output(0).raw(), detail::element(context.input(0), first_));
+  }
+  void backward(GradContext& context) override {
+    Tensor& dx = context.grad_input(0);
+    detail::zero_elements(dx);
+    copy_.run_back(context.grad_output(0).raw(), detail::element(dx, first_));
+  }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
+
+ private:
+  detail::StridedCopy copy_;
+  std::int64_t first_;
+};
+
+class Slice final : public MovingOperator {
+ public:
+  explicit Slice(const View& view) : axes_(view.axes()) {
+    if (view.node().opset >= 10) return;
+    starts_ = view.starts();
+    ends_ = view.ends();
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const TensorDesc& x = context.input(0);
-    TensorDesc y = x;
+    TensorDesc y = context.input(0);
+    const auto known = ranges(context);
+    for (std::size_t d = 0; d < y.shape.rank(); ++d) {
+      y.shape[d] = known ? (*known)[d].count : kUnknownDim;
+    }
+    return {y};
+  }
+
+  Places gradients() const override { return {View::In::data}; }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    const Shape &x = context.shape(0), &y = context.output(0).shape;
+    const auto from = x.strides(), to = y.strides();
+    detail::StridedLoop loop(2);
+    std::int64_t first = 0;
+    // Only those of a scalar, which has none, may still be unknown.
+    const auto known = ranges(context).value_or(std::vector<Range>());
+    for (std::size_t d = 0; d < known.size(); ++d) {
+      loop.add(known[d].count, {to[d], known[d].step * from[d]});
+      first += known[d].start * from[d];
+    }
+    return std::make_unique<SliceKernel>(detail::StridedCopy(context.dtype(0), loop),
+                                         y.elements() == 0 ? 0 : first);
+  }
+
+ private:
+  /// One a dimension; empty where they are not known yet.
+  [[nodiscard]] std::optional<std::vector<Range>> ranges(const InferContext& context) const {
     const auto starts = detail::integers_input(context, View::In::starts, starts_);
     const auto ends = detail::integers_input(context, View::In::ends, ends_);
     const auto axes = detail::integers_input(context, View::In::axes, axes_);
@@ -40,60 +88,12 @@ class Slice final : public Operator {
     }
     if (!starts.values || !ends.values || (axes.given && !axes.values) ||
         (steps.given && !steps.values)) {
-      for (std::size_t d = 0; d < y.shape.rank(); ++d) y.shape[d] = kUnknownDim;
-      return {y};
+      return std::nullopt;
     }
-    const auto ranges =
-        resolve(x.shape, *starts.values, *ends.values, axes.values, steps.values, context.who());
-    for (std::size_t d = 0; d < ranges.size(); ++d) y.shape[d] = ranges[d].count;
-    return {y};
+    return resolve(context.shape(0), *starts.values, *ends.values, axes.values, steps.values,
+                   context.who());
   }
 
-  void plan(PlanContext& context) override {
-    const auto starts = detail::integers_input(context, View::In::starts, starts_);
-    const auto ends = detail::integers_input(context, View::In::ends, ends_);
-    const auto axes = detail::integers_input(context, View::In::axes, axes_);
-    const auto steps = detail::integers_input(context, View::In::steps, std::nullopt);
-    fixed_ = starts.values && ends.values && (!axes.given || axes.values) &&
-             (!steps.given || steps.values);
-    if (fixed_) {
-      ranges_ = resolve(context.shape(0), *starts.values, *ends.values, axes.values, steps.values,
-                        context.who());
-    }
-  }
-
-  void forward(OpContext& context) override {
-    const Tensor& x = context.input(0);
-    if (!fixed_) {
-      ranges_ =
-          resolve(x.shape(), *detail::integers_input(context, View::In::starts, starts_),
-                  *detail::integers_input(context, View::In::ends, ends_),
-                  detail::integers_input(context, View::In::axes, axes_),
-                  detail::integers_input(context, View::In::steps, std::nullopt), context.who());
-    }
-    Tensor& y = context.output(0);
-    if (y.elements() == 0) return;
-    std::int64_t first;
-    const auto loop = walk(x.shape(), first);
-    detail::copy_strided(x.dtype(), loop, y.raw(), detail::element(x, first));
-  }
-
-  void backward(GradContext& context) override {
-    const Tensor& dy = context.grad_output(0);
-    Tensor& dx = context.grad_input(0);
-    detail::zero_elements(dx);
-    if (dy.elements() == 0) return;
-    std::int64_t first;
-    const auto loop = walk(dx.shape(), first);
-    // The same loop, with the roles of the tensors exchanged.
-    detail::copy_strided_back(dy.dtype(), loop, dy.raw(), detail::element(dx, first));
-  }
-
-  bool differentiable(std::size_t input) const override { return input == 0; }
-  bool backward_needs_input(std::size_t) const override { return false; }
-  bool backward_needs_output(std::size_t) const override { return false; }
-
- private:
   using Given = std::optional<detail::Integers>;
 
   static std::vector<Range> resolve(const Shape& x, const detail::Integers& starts,
@@ -129,28 +129,11 @@ class Slice final : public Operator {
     return {start, step, start > end ? (start - end - 1) / -step + 1 : 0};
   }
 
-  /// Operand 0 is the dense result, operand 1 the tensor it is cut from, beginning at `first`.
-  detail::StridedLoop walk(const Shape& from, std::int64_t& first) const {
-    detail::StridedLoop loop(2);
-    std::int64_t step_from = from.elements(), step_to = 1;
-    for (const Range& range : ranges_) step_to *= range.count;
-    first = 0;
-    for (std::size_t d = 0; d < ranges_.size(); ++d) {
-      step_from /= from[d];
-      step_to /= ranges_[d].count;
-      first += ranges_[d].start * step_from;
-      loop.add(ranges_[d].count, {step_to, ranges_[d].step * step_from});
-    }
-    return loop;
-  }
-
   std::optional<detail::Integers> starts_, ends_, axes_;
-  std::vector<Range> ranges_;
-  bool fixed_ = false;
 };
 
 }  // namespace
 
-void register_slice(OperatorRegistry& registry) { registry.add<Slice>("Slice"); }
+void register_slice(OperatorRegistry& registry) { registry.add<Slice, View>(); }
 
 }  // namespace d5::ops

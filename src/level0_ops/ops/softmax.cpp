@@ -4,7 +4,7 @@
 
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/parallel_each.hpp"
+#include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
@@ -30,8 +30,8 @@ Arithmetic<std::remove_const_t<T>> largest(Line<T> x) {
 
 /// y = exp(x - max) / sum of the same
 struct SoftmaxFunction {
-  using View = onnx::nodes::Softmax;
   static constexpr bool kDifferentiable = true;
+  static constexpr double kFlop = 5;  // maximum, difference, exponential, sum, quotient
 
   template <class T>
   static void forward(Line<const T> x, Line<T> y) {
@@ -52,8 +52,8 @@ struct SoftmaxFunction {
 
 /// y = x - max - log(sum of exp(x - max))
 struct LogSoftmaxFunction {
-  using View = onnx::nodes::LogSoftmax;
   static constexpr bool kDifferentiable = true;
+  static constexpr double kFlop = 5;  // maximum, two differences, exponential, sum
 
   template <class T>
   static void forward(Line<const T> x, Line<T> y) {
@@ -75,8 +75,8 @@ struct LogSoftmaxFunction {
 
 /// 1 at the first largest element, 0 elsewhere
 struct HardmaxFunction {
-  using View = onnx::nodes::Hardmax;
   static constexpr bool kDifferentiable = false;
+  static constexpr double kFlop = 1;  // maximum
 
   template <class T>
   static void forward(Line<const T> x, Line<T> y) {
@@ -91,79 +91,98 @@ struct HardmaxFunction {
   }
 };
 
+/// x as outer x count x inner; a line has `count` elements, `inner` apart.
+struct LineSizes {
+  std::int64_t outer = 1, count = 1, inner = 1;
+};
+
+template <class Function, class T>
+class SoftmaxKernel final : public Kernel {
+ public:
+  explicit SoftmaxKernel(const LineSizes& sizes) : s_(sizes) {}
+
+  void forward(OpContext& context) override {
+    const T* x = context.input(0).data<T>();
+    T* y = context.output(0).data<T>();
+    for_each_line([&](std::int64_t first) { Function::forward(line(x + first), line(y + first)); });
+  }
+
+  void backward(GradContext& context) override {
+    if constexpr (Function::kDifferentiable && std::is_floating_point_v<T>) {
+      const T* y = context.output(0).data<T>();
+      const T* dy = context.grad_output(0).data<T>();
+      T* dx = context.grad_input(0).data<T>();
+      for_each_line([&](std::int64_t first) {
+        Function::backward(line(y + first), line(dy + first), line(dx + first));
+      });
+    } else {
+      Kernel::backward(context);
+    }
+  }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {0}};
+  }
+
+ private:
+  template <class U>
+  Line<U> line(U* first) const {
+    return {first, s_.count, s_.inner};
+  }
+  template <class F>
+  void for_each_line(F&& f) const {
+    if (s_.count == 0) return;
+    detail::parallel_for_each(s_.outer * s_.inner, s_.count, 4096, [&](std::int64_t i) {
+      f(i / s_.inner * s_.count * s_.inner + i % s_.inner);
+    });
+  }
+
+  LineSizes s_;
+};
+
 /// Shapes: y as x. Before opset 13 x is a matrix, the axis its first dimension of the second half,
 /// and each row is one line.
 template <class Function>
-class Softmax final : public Operator {
+class Softmax final : public ElementwiseOperator {
  public:
-  explicit Softmax(const onnx::Node& node)
-      : axis_(typename Function::View(node).axis()), flattens_(node.opset < 13) {}
+  template <class View>
+  explicit Softmax(const View& view) : axis_(view.axis()), flattens_(view.node().opset < 13) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     (void)normalize_axis(axis_, context.shape(0).rank(), context.who());
     return {context.input(0)};
   }
 
-  void plan(PlanContext& context) override {
-    const Shape& x = context.shape(0);
-    const std::size_t axis = normalize_axis(axis_, x.rank(), context.who());
-    outer_ = x.elements(0, axis);
-    count_ = flattens_ ? x.elements(axis, x.rank()) : x[axis];
-    inner_ = flattens_ ? 1 : x.elements(axis + 1, x.rank());
-  }
+  Places gradients() const override { return Function::kDifferentiable ? Places{0} : Places{}; }
 
-  void forward(OpContext& context) override {
-    dispatch(FloatTypes{}, context.input(0).dtype(), context.who(), [&]<class T>() {
-      const T* x = context.input(0).data<T>();
-      T* y = context.output(0).data<T>();
-      for_each_line([&](std::int64_t first) {
-        Function::forward(Line<const T>{x + first, count_, inner_},
-                          Line<T>{y + first, count_, inner_});
-      });
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
+      return std::make_unique<SoftmaxKernel<Function, T>>(sizes(context));
     });
   }
 
-  void backward(GradContext& context) override {
-    if constexpr (Function::kDifferentiable) {
-      dispatch(RealTypes{}, context.grad_output(0).dtype(), context.who(), [&]<class T>() {
-        const T* y = context.output(0).data<T>();
-        const T* dy = context.grad_output(0).data<T>();
-        T* dx = context.grad_input(0).data<T>();
-        for_each_line([&](std::int64_t first) {
-          Function::backward(Line<const T>{y + first, count_, inner_},
-                             Line<const T>{dy + first, count_, inner_},
-                             Line<T>{dx + first, count_, inner_});
-        });
-      });
-    } else {
-      Operator::backward(context);
-    }
-  }
-
-  bool differentiable(std::size_t) const override { return Function::kDifferentiable; }
-  bool backward_needs_input(std::size_t) const override { return false; }
+ protected:
+  double flop_per_element() const override { return Function::kFlop; }
 
  private:
-  template <class F>
-  void for_each_line(F&& f) const {
-    if (count_ == 0) return;
-    detail::parallel_for_each(outer_ * inner_, count_, 4096, [&](std::int64_t i) {
-      f(i / inner_ * count_ * inner_ + i % inner_);
-    });
+  LineSizes sizes(const InferContext& context) const {
+    const Shape& x = context.shape(0);
+    const std::size_t axis = normalize_axis(axis_, x.rank(), context.who());
+    const std::int64_t outer = x.elements(0, axis);
+    if (flattens_) return {outer, x.elements(axis, x.rank()), 1};
+    return {outer, x[axis], x.elements(axis + 1, x.rank())};
   }
 
   std::int64_t axis_;
   bool flattens_;
-  // Of the plan:
-  std::int64_t outer_ = 1, count_ = 1, inner_ = 1;
 };
 
 }  // namespace
 
 void register_softmax(OperatorRegistry& registry) {
-  registry.add<Softmax<SoftmaxFunction>>("Softmax");
-  registry.add<Softmax<LogSoftmaxFunction>>("LogSoftmax");
-  registry.add<Softmax<HardmaxFunction>>("Hardmax");
+  registry.add<Softmax<SoftmaxFunction>, onnx::nodes::Softmax>();
+  registry.add<Softmax<LogSoftmaxFunction>, onnx::nodes::LogSoftmax>();
+  registry.add<Softmax<HardmaxFunction>, onnx::nodes::Hardmax>();
 }
 
 }  // namespace d5::ops

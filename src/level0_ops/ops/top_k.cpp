@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <numeric>
 #include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
@@ -26,13 +27,85 @@ bool above(T a, T b) {
   return a > b;
 }
 
+/// The lines of x along the axis: neighbours in a line are `inner` elements apart, and `k` of a
+/// line's `size` are taken.
+struct Lines {
+  std::int64_t outer, size, inner, k;
+  bool largest;
+};
+
+template <class T>
+class TopKKernel final : public Kernel {
+ public:
+  /// `places`: of the saved tensor that holds where in x each element of the output comes from.
+  TopKKernel(const Lines& lines, std::optional<std::size_t> places)
+      : lines_(lines), places_(places) {}
+
+  void forward(OpContext& context) override {
+    const T* x = context.input(View::In::X).data<T>();
+    const auto out = [&]<class U>(std::size_t i) -> U* {
+      return context.wants_output(i) ? context.output(i).template data<U>() : nullptr;
+    };
+    T* values = out.template operator()<T>(View::Out::Values);
+    std::int64_t* indices = out.template operator()<std::int64_t>(View::Out::Indices);
+    std::int64_t* places = places_ ? context.saved(*places_).data<std::int64_t>() : nullptr;
+    std::int64_t* order = context.scratch_as<std::int64_t>();
+    const auto& [outer, size, inner, k, largest] = lines_;
+    for (std::int64_t o = 0; o < outer; ++o) {
+      for (std::int64_t i = 0; i < inner; ++i) {
+        const std::int64_t from = o * size * inner + i, to = o * k * inner + i;
+        sort(x + from, order);
+        for (std::int64_t n = 0; n < k; ++n) {
+          const std::int64_t at = order[n] * inner, y = to + n * inner;
+          if (values) values[y] = x[from + at];
+          if (indices) indices[y] = order[n];
+          if (places) places[y] = from + at;
+        }
+      }
+    }
+  }
+
+  void backward(GradContext& context) override {
+    if constexpr (std::floating_point<T>) {
+      const Tensor& grad = context.grad_output(View::Out::Values);
+      const T* dy = grad.data<T>();
+      detail::zero_elements(context.grad_input(View::In::X));
+      T* dx = context.grad_input(View::In::X).data<T>();
+      const std::int64_t* places = context.saved(*places_).data<std::int64_t>();
+      for (std::int64_t i = 0; i < grad.elements(); ++i) dx[places[i]] = dy[i];
+    } else {
+      Kernel::backward(context);
+    }
+  }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
+
+ private:
+  /// The first k of `order` become the places of those that are taken, in order.
+  void sort(const T* line, std::int64_t* order) const {
+    using A = Arithmetic<T>;
+    std::iota(order, order + lines_.size, std::int64_t(0));
+    std::partial_sort(order, order + lines_.k, order + lines_.size,
+                      [line, inner = lines_.inner, largest = lines_.largest](auto i, auto j) {
+                        const A a = A(line[i * inner]), b = A(line[j * inner]);
+                        if (above(a, b)) return largest;
+                        if (above(b, a)) return !largest;
+                        return i < j;
+                      });
+  }
+
+  Lines lines_;
+  std::optional<std::size_t> places_;
+};
+
 /// Shapes: values and indices are x with k elements along the axis, always sorted. Of equals, the
 /// first comes first.
 class TopK final : public Operator {
  public:
-  explicit TopK(const onnx::Node& node)
-      : axis_(View(node).axis()), largest_(View(node).largest() != 0) {
-    if (node.opset < 10) k_ = View(node).k();
+  explicit TopK(const View& view) : axis_(view.axis()), largest_(view.largest() != 0) {
+    if (view.node().opset < 10) k_ = view.k();
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -51,59 +124,24 @@ class TopK final : public Operator {
     return {y, TensorDesc{DType::int64, y.shape}};
   }
 
-  void plan(PlanContext& context) override {
-    const Shape& x = context.shape(View::In::X);
-    lines_ = Lines(x, normalize_axis(axis_, x.rank(), context.who()));
-    context.request_scratch(std::size_t(lines_.size) * sizeof(std::int64_t));
-    places_ = context.save({DType::int64, x});  // as many as there can be
-    training_ = context.mode() == Mode::training;
+  Places gradients() const override { return {View::In::X}; }
+
+  /// Every element is compared once at least.
+  Cost cost(const InferContext& context) const override {
+    return with_flop(context, double(context.shape(View::In::X).elements()));
   }
 
-  void forward(OpContext& context) override {
-    const Tensor& x = context.input(View::In::X);
-    const bool wants_values = context.wants_output(View::Out::Values);
-    const bool wants_indices = context.wants_output(View::Out::Indices);
-    const std::int64_t k =
-        lines_.size_in(context.output(wants_values ? View::Out::Values : View::Out::Indices));
-    std::int64_t* order = context.scratch_as<std::int64_t>();
-    std::int64_t* places = training_ ? context.saved(places_).data<std::int64_t>() : nullptr;
-    dispatch(NumberTypes{}, x.dtype(), context.who(), [&]<class T>() {
-      using A = Arithmetic<T>;
-      T* values = wants_values ? context.output(View::Out::Values).data<T>() : nullptr;
-      std::int64_t* indices =
-          wants_indices ? context.output(View::Out::Indices).data<std::int64_t>() : nullptr;
-      lines_.for_each(k, [&](std::int64_t from, std::int64_t to) {
-        const T* line = x.data<T>() + from;
-        std::iota(order, order + lines_.size, std::int64_t(0));
-        std::partial_sort(order, order + k, order + lines_.size, [&](auto i, auto j) {
-          const A a = A(line[i * lines_.inner]), b = A(line[j * lines_.inner]);
-          if (above(a, b)) return largest_;
-          if (above(b, a)) return !largest_;
-          return i < j;
-        });
-        for (std::int64_t i = 0; i < k; ++i) {
-          const std::int64_t at = order[i] * lines_.inner, y = to + i * lines_.inner;
-          if (values) values[y] = line[at];
-          if (indices) indices[y] = order[i];
-          if (places) places[y] = from + at;
-        }
-      });
-    });
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    const Shape &x = context.shape(View::In::X), &y = context.output(View::Out::Values).shape;
+    const std::size_t axis = normalize_axis(axis_, x.rank(), context.who());
+    const Lines lines{x.elements(0, axis), x[axis], x.elements(axis + 1, x.rank()), y[axis],
+                      largest_};
+    context.request_scratch(std::size_t(lines.size) * sizeof(std::int64_t));
+    std::optional<std::size_t> places;
+    if (context.wants_backward()) places = context.save({DType::int64, y});
+    return kernel_for(NumberTypes{}, RealTypes{}, context.dtype(View::In::X), context,
+                      [&]<class T>() { return std::make_unique<TopKKernel<T>>(lines, places); });
   }
-
-  void backward(GradContext& context) override {
-    const Tensor& dy = context.grad_output(View::Out::Values);
-    Tensor& dx = context.grad_input(View::In::X);
-    const std::int64_t* places = context.saved(places_).data<std::int64_t>();
-    detail::zero_elements(dx);
-    dispatch(RealTypes{}, dy.dtype(), context.who(), [&]<class T>() {
-      for (std::int64_t i = 0; i < dy.elements(); ++i) dx.data<T>()[places[i]] = dy.data<T>()[i];
-    });
-  }
-
-  bool differentiable(std::size_t input) const override { return input == View::In::X; }
-  bool backward_needs_input(std::size_t) const override { return false; }
-  bool backward_needs_output(std::size_t) const override { return false; }
 
  private:
   static std::optional<std::int64_t> constant_k(const InferContext& context) {
@@ -111,38 +149,13 @@ class TopK final : public Operator {
     return values ? std::optional(values->front()) : std::nullopt;
   }
 
-  /// The lines of x along the axis; neighbours in a line are `inner` elements apart.
-  struct Lines {
-    Lines() = default;
-    Lines(const Shape& x, std::size_t axis)
-        : axis(axis),
-          outer(x.elements(0, axis)),
-          size(x[axis]),
-          inner(x.elements(axis + 1, x.rank())) {}
-
-    [[nodiscard]] std::int64_t size_in(const Tensor& y) const { return y.shape()[axis]; }
-    /// Calls `f(first element in x, first element in y)`, where y has k elements a line.
-    template <class F>
-    void for_each(std::int64_t k, F f) const {
-      for (std::int64_t o = 0; o < outer; ++o) {
-        for (std::int64_t i = 0; i < inner; ++i) f(o * size * inner + i, o * k * inner + i);
-      }
-    }
-
-    std::size_t axis = 0;
-    std::int64_t outer = 0, size = 0, inner = 0;
-  };
-
   std::int64_t axis_;
   bool largest_;
   std::optional<std::int64_t> k_;  // before opset 10
-  Lines lines_;
-  std::size_t places_ = 0;  // in x, of every element of the output
-  bool training_ = false;
 };
 
 }  // namespace
 
-void register_top_k(OperatorRegistry& registry) { registry.add<TopK>("TopK"); }
+void register_top_k(OperatorRegistry& registry) { registry.add<TopK, View>(); }
 
 }  // namespace d5::ops

@@ -5,15 +5,32 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/element_moving.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-class Transpose final : public Operator {
+class TransposeKernel final : public Kernel {
  public:
-  explicit Transpose(const onnx::Node& node)
-      : perm_(onnx::nodes::Transpose(node).perm().value_or(std::vector<std::int64_t>())) {}
+  explicit TransposeKernel(detail::StridedCopy copy) : copy_(copy) {}
+  void forward(OpContext& context) override {
+    copy_.run(context.output(0).raw(), context.input(0).raw());
+  }
+  void backward(GradContext& context) override {
+    copy_.run_back(context.grad_output(0).raw(), context.grad_input(0).raw());
+  }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
+
+ private:
+  detail::StridedCopy copy_;
+};
+
+class Transpose final : public MovingOperator {
+ public:
+  explicit Transpose(const onnx::nodes::Transpose& view)
+      : perm_(view.perm().value_or(std::vector<std::int64_t>())) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
@@ -35,21 +52,12 @@ class Transpose final : public Operator {
     return {TensorDesc{x.dtype, result}};
   }
 
-  void forward(OpContext& context) override {
-    const Tensor& x = context.input(0);
-    Tensor& y = context.output(0);
-    detail::copy_strided(x.dtype(), walk(y.shape(), x.shape()), y.raw(), x.raw());
-  }
+  Places gradients() const override { return {0}; }
 
-  void backward(GradContext& context) override {
-    const Tensor& dy = context.grad_output(0);
-    Tensor& dx = context.grad_input(0);
-    detail::copy_strided_back(dy.dtype(), walk(dy.shape(), dx.shape()), dy.raw(), dx.raw());
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return std::make_unique<TransposeKernel>(detail::StridedCopy(
+        context.dtype(0), walk(context.output(0).shape, context.shape(0))));
   }
-
-  bool differentiable(std::size_t) const override { return true; }
-  bool backward_needs_input(std::size_t) const override { return false; }
-  bool backward_needs_output(std::size_t) const override { return false; }
 
  private:
   /// As the node says; by default the dimensions are reversed.
@@ -75,6 +83,8 @@ class Transpose final : public Operator {
 
 }  // namespace
 
-void register_transpose(OperatorRegistry& registry) { registry.add<Transpose>("Transpose"); }
+void register_transpose(OperatorRegistry& registry) {
+  registry.add<Transpose, onnx::nodes::Transpose>();
+}
 
 }  // namespace d5::ops

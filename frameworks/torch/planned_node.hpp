@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "torch_kernel.hpp"
+
+namespace d5::torch {
+
+/// What is known of one of a network's values before a run with the same shapes of its inputs.
+struct KnownValue {
+  Value value;                 ///< none: its data are not known
+  bool shape_changes = false;  ///< data decide its shape
+};
+
+/// One node of torch's own executor. It is planned when its inputs reach it first, with the
+/// reference's rules of shapes and types, and runs with that kernel until `forget`; a node for
+/// which data decide a shape is planned in every run.
+class PlannedNode {
+ public:
+  /// `inputs` and `outputs` are places among the network's values, -1 for what is left out.
+  /// `node` and `operators` outlive it. Throws: Unsupported if `operators` has no kernel for it.
+  PlannedNode(const onnx::Node& node, std::vector<int> inputs, std::vector<int> outputs,
+              const OperatorRegistry& operators);
+
+  /// Reads and writes `values`, and puts what it learns into `known`: both have an entry a place.
+  /// Throws: as `Operator::infer`, `OperatorRegistry::plan` and a kernel's `forward`.
+  void run(std::span<at::Tensor> values, std::span<KnownValue> known, const Random& random);
+  void forget() { kernel_.reset(); }
+  [[nodiscard]] const std::vector<int>& inputs() const { return inputs_; }
+  [[nodiscard]] const std::vector<int>& outputs() const { return outputs_; }
+  /// The work of a run; nothing where data decide a shape.
+  [[nodiscard]] const Cost& cost() const { return cost_; }
+
+ private:
+  void plan(std::span<const KnownValue> known);
+  void learn(std::span<KnownValue> known) const;
+
+  const onnx::Node* node_;
+  std::vector<int> inputs_, outputs_;
+  const OperatorRegistry* operators_;
+  std::unique_ptr<Operator> op_;
+  std::unique_ptr<Kernel> kernel_;
+  const TorchKernel* torch_kernel_ = nullptr;  ///< the same
+  bool changes_ = false;                       ///< data decide a shape
+  std::vector<at::Tensor> arguments_, results_;
+  Cost cost_;
+};
+
+}  // namespace d5::torch

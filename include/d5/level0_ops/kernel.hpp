@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "d5/level0_ops/grad_context.hpp"
+#include "d5/level0_ops/op_context.hpp"
+
+namespace d5 {
+
+/// Some of an operator's inputs or outputs, by place. From place 63 on, all are in or none is: so
+/// many only a variadic operator has, and it treats them alike.
+class Places {
+ public:
+  constexpr Places() = default;  ///< none
+  constexpr Places(std::initializer_list<std::size_t> places) {
+    for (const std::size_t place : places) add(place);
+  }
+  [[nodiscard]] static constexpr Places all() {
+    Places result;
+    result.bits_ = ~std::uint64_t{0};
+    return result;
+  }
+  constexpr void add(std::size_t place) { bits_ |= bit(place); }
+  [[nodiscard]] constexpr bool contains(std::size_t place) const {
+    return (bits_ & bit(place)) != 0;
+  }
+  [[nodiscard]] constexpr bool empty() const { return bits_ == 0; }
+  bool operator==(const Places&) const = default;
+
+ private:
+  static constexpr std::uint64_t bit(std::size_t place) {
+    return std::uint64_t{1} << std::min<std::size_t>(place, 63);
+  }
+  std::uint64_t bits_ = 0;
+};
+
+/// What an executor may do with a kernel's memory.
+struct KernelTraits {
+  /// What `backward` reads of forward's values: kept alive; the memory of the rest is used again,
+  /// and the contexts do not show it.
+  Places backward_reads_inputs = Places::all();
+  Places backward_reads_outputs = Places::all();
+  /// The output that may live in the memory of input 0, or -1: elementwise kernels say 0. The
+  /// executor decides, and does it only where nobody else reads the input.
+  int in_place_output = -1;
+};
+
+/// How one node runs, in one framework: made by `Operator::plan` or by a framework's registered
+/// plan, for given types, shapes, device and mode. It owns what it prepared: loops, primitives,
+/// wrapped tensors, the C++ type that the element type stands for. Run many times, it allocates
+/// and formats nothing and asks no type.
+///
+/// Its node and its operator outlive it. It keeps nothing between two calls of `forward` except
+/// through `OpContext::saved` and state that its operator's specification names.
+///
+/// Thread safety: none; an executor owns its kernels.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  /// Writes every output that `wants_output`. Work of a device is queued on `context.stream()`.
+  virtual void forward(OpContext& context) = 0;
+
+  /// Overwrites every input gradient that `wants_grad` with the vector-Jacobian product of the
+  /// output gradients. Called only if the plan was told so (`PlanContext::wants_backward`).
+  /// Throws: Unsupported by default.
+  virtual void backward(GradContext& context);
+
+  [[nodiscard]] virtual KernelTraits traits() const { return {}; }
+};
+
+}  // namespace d5

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "d5/core/stream.hpp"
+#include "d5/level0_ops/operator.hpp"
+#include "d5/onnx/model.hpp"
+
+namespace d5 {
+
+enum class Pass { forward, backward };
+
+/// One step of a plan, as observers see it. Made while compiling; lives as long as the plan.
+struct StepInfo {
+  const onnx::Node& node;
+  std::size_t step = 0;  ///< its place in the plan; backward steps follow the forward ones
+  Pass pass = Pass::forward;
+  /// Whose kernel it runs. Where only running tells the shapes, all that may be asked, in order:
+  /// "torch,reference".
+  std::string_view framework = {};
+  Device device = {};
+  Stream& stream = host_stream();
+  /// The node's work forward, also in a backward step; nothing where only running tells the shapes.
+  Cost cost = {};
+};
+
+}  // namespace d5

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "d5/abi.h"
+#include "d5/level0_ops/operator.hpp"
+
+namespace d5::detail {
+
+/// The operator that a library's table describes, for one node, which outlives it.
+/// Throws: what the library's `create` answers.
+[[nodiscard]] std::unique_ptr<Operator> make_c_operator(const d5_operator& table,
+                                                        const onnx::Node& node);
+
+}  // namespace d5::detail

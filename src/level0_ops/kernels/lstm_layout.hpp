@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "d5/core/tensor.hpp"
+#include "d5/level0_ops/infer_context.hpp"
+#include "d5/onnx/nodes.hpp"
+
+namespace d5::detail {
+
+/// How many steps each sample has.
+struct SampleLengths {
+  const std::int32_t* given;  ///< null: all have `steps`
+  std::int64_t steps;
+  std::int64_t operator[](std::int64_t sample) const { return given ? given[sample] : steps; }
+};
+
+/// Where an LSTM's tensors hold what.
+///
+/// Shapes: X is S x B x I, W is D x 4H x I, R is D x 4H x H, B is D x 8H, initial_h and initial_c
+/// are D x B x H, P is D x 3H; Y is S x D x B x H, Y_h and Y_c are D x B x H, with D directions.
+/// `layout` 1 puts the batch first: B x S x I, B x D x H, B x S x D x H.
+struct LstmLayout {
+  std::int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
+  bool batch_first = false, reversed = false;
+
+  [[nodiscard]] Shape output_shape() const;
+  [[nodiscard]] Shape state_shape() const;
+
+  /// The time that direction `d` looks at in its step `s` of a sample of `length` steps.
+  [[nodiscard]] std::int64_t time_of(std::int64_t d, std::int64_t s, std::int64_t length) const {
+    return reversed || d == 1 ? length - 1 - s : s;
+  }
+  /// Of X, at time `t` of sample `b`.
+  [[nodiscard]] std::int64_t row(std::int64_t t, std::int64_t b) const {
+    return batch_first ? b * steps + t : t * batch + b;
+  }
+  /// In Y.
+  [[nodiscard]] std::int64_t output_offset(std::int64_t t, std::int64_t d, std::int64_t b) const {
+    return (batch_first ? (b * steps + t) * directions + d : (t * directions + d) * batch + b) *
+           hidden;
+  }
+  /// In initial_h, initial_c, Y_h and Y_c.
+  [[nodiscard]] std::int64_t state_offset(std::int64_t d, std::int64_t b) const {
+    return (batch_first ? b * directions + d : d * batch + b) * hidden;
+  }
+
+  /// Of `sequence_lens`, or null. Throws: ValueError for a length that is not 0 to `steps`.
+  [[nodiscard]] SampleLengths lengths(const Tensor* sequence_lens, const onnx::Node& node) const;
+};
+
+/// The attributes on which the layout depends.
+class LstmAttributes {
+ public:
+  /// Throws: ValueError for an unknown direction.
+  explicit LstmAttributes(const onnx::nodes::LSTM& view);
+
+  [[nodiscard]] std::int64_t directions() const { return directions_; }
+  /// Throws: ShapeError, TypeError if the inputs do not fit each other.
+  [[nodiscard]] LstmLayout resolve(const InferContext& context) const;
+
+ private:
+  std::int64_t directions_ = 1;
+  bool reversed_ = false, batch_first_ = false;
+  std::optional<std::int64_t> hidden_size_;
+};
+
+}  // namespace d5::detail

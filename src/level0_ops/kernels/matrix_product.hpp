@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace d5::detail {
+
+/// A row-major matrix in somebody's memory; rows lie `stride` elements apart. `transposed` reads it
+/// the other way round: `rows` and `columns` are those of the transposed matrix.
+template <class T>
+struct MatrixView {
+  T* data;
+  std::int64_t rows, columns, stride;
+  bool transposed = false;
+};
+
+/// c = alpha a b + beta c, on `threads()` threads; on one inside of `parallel_for`. With beta 0
+/// what c held is not read. T is float or double; compiled once, because Eigen's products take
+/// long.
+template <class T>
+void matrix_product(const MatrixView<const T>& a, const MatrixView<const T>& b,
+                    const MatrixView<T>& c, T alpha = T(1), T beta = T(0));
+
+}  // namespace d5::detail

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/core/random.hpp"
+#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/onnx/schema.hpp"
+#include "level0_ops/validation/validation_record.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr std::int64_t kMostInputs = 200, kMostOutputs = 2000;  // of a full Jacobian
+
+Tensor to_float64(const Tensor& tensor) {
+  Tensor result = Tensor::empty(DType::float64, tensor.shape());
+  dispatch(FloatTypes{}, tensor.dtype(), "test_gradient", [&]<class T>() {
+    const auto from = tensor.span<T>();
+    double* to = result.data<double>();
+    for (const T& value : from) *to++ = double(Arithmetic<T>(value));
+  });
+  return result;
+}
+
+/// The operator as a function of its real inputs, in float64, with its derivative.
+class Function {
+ public:
+  Function(const OperatorRegistry& registry, const OperatorCase& op_case)
+      : runner_(registry, op_case.node, real_inputs(op_case), Mode::training, Guard::on) {
+    const auto schema = onnx::schema_of(op_case.node);
+    runner_.forward();
+    for (std::size_t i = 0; i < runner_.output_count(); ++i) {
+      bool counts =
+          runner_.output(i).is_tensor() && runner_.output(i).tensor().dtype() == DType::float64;
+      if (schema && !schema->non_differentiable_outputs.empty()) {
+        const auto& flags = schema->non_differentiable_outputs;
+        counts = counts && !flags[std::min(i, flags.size() - 1)];
+      }
+      directions_.push_back(
+          counts ? Tensor::zeros(DType::float64, runner_.output(i).tensor().shape()) : Tensor());
+    }
+  }
+
+  /// Null for an input without gradient.
+  [[nodiscard]] Tensor* input(std::size_t i) {
+    return runner_.grad_input(i).defined() ? &runner_.input(i).tensor() : nullptr;
+  }
+  /// What the outputs are multiplied with: v in v^T F(x). Undefined where it is no function of x.
+  [[nodiscard]] std::vector<Tensor>& directions() { return directions_; }
+
+  /// The elements of every output that has a direction, one after another.
+  [[nodiscard]] std::vector<double> values() {
+    runner_.forward();
+    std::vector<double> result;
+    for (std::size_t i = 0; i < directions_.size(); ++i) {
+      if (!directions_[i].defined()) continue;
+      const auto y = std::as_const(runner_.output(i)).tensor().span<double>();
+      result.insert(result.end(), y.begin(), y.end());
+    }
+    return result;
+  }
+  /// v^T F(x)
+  [[nodiscard]] double project() {
+    const std::vector<double> y = values();
+    double sum = 0;
+    std::size_t k = 0;
+    for (Tensor& direction : directions_) {
+      if (!direction.defined()) continue;
+      for (const double v : direction.span<double>()) sum += v * y[k++];
+    }
+    return sum;
+  }
+  [[nodiscard]] std::int64_t output_elements() const {
+    std::int64_t count = 0;
+    for (const Tensor& direction : directions_) count += direction.elements();
+    return count;
+  }
+  /// v^T J for input `i`, at the inputs of the last forward run.
+  [[nodiscard]] const Tensor& gradient(std::size_t i) {
+    runner_.forward();
+    runner_.backward(directions_);
+    return runner_.grad_input(i);
+  }
+
+ private:
+  static std::vector<Value> real_inputs(const OperatorCase& op_case) {
+    std::vector<Value> result;
+    for (const Value& value : op_case.inputs) {
+      const bool real = value.is_tensor() && is_floating_point(value.tensor().dtype());
+      const bool tensor = value.is_tensor();
+      result.push_back(real     ? Value(to_float64(value.tensor()))
+                       : tensor ? Value(value.tensor().copy())
+                                : value);
+    }
+    return result;
+  }
+
+  OperatorRunner runner_;
+  std::vector<Tensor> directions_;
+};
+
+/// The largest error so far, and whether all were within tolerance.
+struct Verdict {
+  double tolerance;
+  double largest = 0;
+  std::string where = {};
+
+  template <class Place>
+  void compare(double analytic, double numerical, Place&& place) {
+    const double error = std::fabs(analytic - numerical) / std::max(1.0, std::fabs(numerical));
+    if (!(error <= largest)) largest = error;  // NaN is kept
+    if (!(error <= tolerance) && where.empty()) {
+      where = fmt::format("{}: backward says {}, central differences say {}", place(), analytic,
+                          numerical);
+    }
+  }
+};
+
+double* element(Tensor& tensor, std::int64_t i) { return tensor.data<double>() + i; }
+
+/// Every entry of the Jacobian of input `i`: rows by backward, columns by central differences.
+void check_full(Function& function, std::size_t i, const GradientOptions& options,
+                Verdict& verdict) {
+  Tensor& x = *function.input(i);
+  std::vector<Tensor> rows;
+  for (Tensor& direction : function.directions()) {
+    for (std::int64_t row = 0; direction.defined() && row < direction.elements(); ++row) {
+      *element(direction, row) = 1;
+      rows.push_back(function.gradient(i).copy());
+      *element(direction, row) = 0;
+    }
+  }
+  for (std::int64_t column = 0; column < x.elements(); ++column) {
+    const double before = *element(x, column);
+    const double step = options.step * std::max(1.0, std::fabs(before));
+    *element(x, column) = before + step;
+    const std::vector<double> above = function.values();
+    *element(x, column) = before - step;
+    const std::vector<double> below = function.values();
+    *element(x, column) = before;
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      verdict.compare(*element(rows[row], column), (above[row] - below[row]) / (2 * step), [&] {
+        return fmt::format("output element {}, input {}[{}]", row, i, column);
+      });
+    }
+  }
+}
+
+/// v^T J u against central differences along u, for random v and u.
+void check_projections(Function& function, std::size_t i, const GradientOptions& options,
+                       Verdict& verdict) {
+  Tensor& x = *function.input(i);
+  const Tensor start = x.copy();
+  for (int p = 0; p < options.projections; ++p) {
+    RandomStream random(options.seed, std::uint32_t(i), std::uint32_t(p));
+    for (Tensor& direction : function.directions()) {
+      if (!direction.defined()) continue;
+      for (double& v : direction.span<double>()) v = random.normal_double();
+    }
+    std::vector<double> u(std::size_t(x.elements()));
+    for (double& value : u) value = random.normal_double();
+    double analytic = 0;
+    const auto gradient = function.gradient(i).span<double>();
+    for (std::size_t k = 0; k < u.size(); ++k) analytic += gradient[k] * u[k];
+    const auto along = [&](double step) {
+      for (std::size_t k = 0; k < u.size(); ++k) {
+        *element(x, std::int64_t(k)) = start.span<double>()[k] + step * u[k];
+      }
+      return function.project();
+    };
+    const double numerical = (along(options.step) - along(-options.step)) / (2 * options.step);
+    x.copy_from(start);
+    verdict.compare(analytic, numerical,
+                    [&] { return fmt::format("projection {} of input {}", p, i); });
+  }
+}
+
+}  // namespace
+
+std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::string& subject,
+                                       GradientOptions options) {
+  Measurement result = detail::validation_record(op_case, subject, "gradient");
+  const auto refuse = [&](Status status, std::string reason) {
+    result.status = status;
+    result.reason = std::move(reason);
+    return std::vector<Measurement>{result};
+  };
+  std::vector<Measurement> results;
+  try {
+    Framework& tested = framework(subject);
+    result.framework_version = tested.version();
+    const auto& registry = tested.part<OperatorRegistry>();
+    if (const Support support = registry.knows(op_case.node); !support) {
+      return refuse(Status::unsupported, support.reason);
+    }
+    for (std::size_t i = 0; i < op_case.inputs.size(); ++i) {
+      // A function of its own for each input: directions start at zero.
+      Function function(registry, op_case);
+      if (!function.input(i)) continue;
+      const bool full =
+          options.mode == GradientMode::full || (options.mode == GradientMode::automatic &&
+                                                 function.input(i)->elements() <= kMostInputs &&
+                                                 function.output_elements() <= kMostOutputs);
+      Verdict verdict{options.tolerance};
+      (full ? check_full : check_projections)(function, i, options, verdict);
+      Measurement& one = results.emplace_back(result);
+      one.samples = {verdict.largest};
+      one.conditions["input"] = fmt::format("{}", i);
+      one.conditions["mode"] = full ? "full" : "projection";
+      if (verdict.where.empty()) continue;
+      one.status = Status::failed;
+      one.reason = verdict.where;
+    }
+    if (results.empty()) return refuse(Status::unsupported, "no input is differentiable");
+  } catch (const Unsupported& error) {
+    return refuse(Status::unsupported, error.what());
+  } catch (const std::exception& error) {
+    return refuse(Status::failed, error.what());
+  }
+  return results;
+}
+
+}  // namespace d5

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/operator_validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_runner.hpp"
+#include "level0_ops/validation/validation_record.hpp"
+
+namespace d5 {
+namespace {
+
+ForwardTolerance tolerance_of(const OperatorRunner& expected) {
+  std::int64_t elements = 1;
+  for (std::size_t i = 0; i < expected.output_count(); ++i) {
+    const Value& output = expected.output(i);
+    if (output.is_tensor()) elements = std::max(elements, output.tensor().elements());
+  }
+  const double k = expected.cost().flop / 2 / double(elements);  // a product and a sum are two
+  ForwardTolerance tolerance;
+  tolerance.absolute = std::max(tolerance.absolute, 2 * k * std::ldexp(1.0, -23));
+  return tolerance;
+}
+
+}  // namespace
+
+std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
+                                      const std::string& reference,
+                                      std::optional<ForwardTolerance> tolerance) {
+  Measurement result = detail::validation_record(op_case, subject, "forward");
+  result.conditions["reference"] = reference;
+  std::vector<Measurement> results;
+  try {
+    Framework& tested = framework(subject);
+    result.framework_version = tested.version();
+    for (const auto& name : {subject, reference}) {
+      const Support support = framework(name).part<OperatorRegistry>().knows(op_case.node);
+      if (support) continue;
+      result.status = Status::unsupported;
+      result.reason = fmt::format("{}: {}", name, support.reason);
+      return {result};
+    }
+    OperatorRunner got(tested.part<OperatorRegistry>(), op_case.node, op_case.inputs,
+                       Mode::inference, Guard::on);
+    OperatorRunner expected(framework(reference).part<OperatorRegistry>(), op_case.node,
+                            op_case.inputs);
+    got.forward();
+    expected.forward();
+    const ForwardTolerance within = tolerance ? *tolerance : tolerance_of(expected);
+    for (std::size_t i = 0; i < got.output_count(); ++i) {
+      if (!op_case.node.has_output(i)) continue;
+      const Difference difference = compare_values(got.output(i), expected.output(i), within);
+      Measurement& one = results.emplace_back(result);
+      one.samples = {difference.largest_relative};
+      one.conditions["output"] = fmt::format("{}", i);
+      one.conditions["absolute error"] = fmt::format("{}", difference.largest_absolute);
+      if (difference.equal) continue;
+      one.status = Status::failed;
+      one.reason = difference.where;
+    }
+  } catch (const Unsupported& error) {
+    result.status = Status::unsupported;
+    result.reason = error.what();
+    return {result};
+  } catch (const std::exception& error) {
+    result.status = Status::failed;
+    result.reason = error.what();
+    return {result};
+  }
+  return results;
+}
+
+}  // namespace d5

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "level1_network/compile.hpp"
+#include "level1_network/memory_plan.hpp"
+
+namespace d5 {
+
+/// A graph on its way to a plan: what the phases of `compile` find out, one after another.
+///
+/// Time is counted in steps: forward step i happens at time i, backward step j at the number of
+/// forward steps plus j.
+struct Draft {
+  static constexpr std::size_t kNoBlock = MemoryBlock::kForever;
+
+  enum class Origin {
+    fed,       ///< bound in each run
+    constant,  ///< known now
+    variable,  ///< a parameter, or a constant that runs update
+    planned,   ///< in the arena
+    dynamic,   ///< allocated while running
+  };
+  /// A value of the graph.
+  struct Slot {
+    std::string name;
+    ValueDesc desc;  ///< kind none or unknown dimensions: only running tells
+    Origin origin = Origin::planned;
+    Value* value = nullptr;  ///< in the plan
+    std::size_t block = kNoBlock;
+
+    // Backpropagation.
+    bool wants_gradient = false;  ///< depends on something whose gradient is asked for
+    bool reached = false;         ///< the loss depends on it
+    Tensor* gradient = nullptr;   ///< in the plan
+    std::size_t gradient_block = kNoBlock;
+    std::size_t contributions = 0;
+  };
+  struct Step {
+    // Resolved.
+    const onnx::Node* node = nullptr;
+    const Operator* op = nullptr;
+    NodeServices* services = nullptr;
+    std::vector<Slot*> inputs, outputs;  ///< null: left out
+    std::vector<Slot*> captured;
+    std::vector<ValueDesc> input_descs, output_descs;
+    std::vector<const Value*> constants;
+    bool dynamic = false;  ///< its shapes are told by running
+    // Gradients.
+    Places differentiable, grad_inputs;
+    // Selected.
+    Kernel* kernel = nullptr;
+    KernelTraits traits;
+    std::string_view framework;
+    std::size_t scratch_bytes = 0;
+    std::vector<TensorDesc> saved;
+    // Laid out.
+    std::size_t scratch_block = kNoBlock, backward_scratch_block = kNoBlock;
+    std::vector<std::size_t> saved_blocks;
+    std::span<Tensor> saved_tensors;
+  };
+  /// Room for the gradient of `slot` in a step: its own, or a term that is added to it.
+  struct GradientPlace {
+    Slot* slot = nullptr;
+    Tensor* tensor = nullptr;
+    std::size_t block = kNoBlock;
+    bool term = false;  ///< another reader has written the gradient before
+  };
+  struct BackwardStep {
+    Step* forward;
+    std::vector<GradientPlace> places = {};  ///< one an input; null slot: none wanted
+  };
+
+  Draft(const CompileRequest& for_request, RunState& for_state);
+
+  [[nodiscard]] bool trains() const { return !request.loss.empty(); }
+  Slot& define(const std::string& name);
+  [[nodiscard]] Slot* find(const std::string& name);
+  /// Throws: NotFound.
+  [[nodiscard]] Slot& at(const std::string& name);
+
+  const CompileRequest& request;
+  RunState& state;
+  std::unique_ptr<Plan> plan;
+  std::deque<Slot> slots;
+  std::map<std::string, Slot*, std::less<>> by_name;
+  std::vector<Step> steps;
+  Slot* loss = nullptr;
+  std::vector<BackwardStep> backward;  ///< in the order in which they run
+  std::vector<MemoryBlock> blocks;
+};
+
+}  // namespace d5

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/gradient_layout.hpp"
+
+#include "level1_network/memory_layout.hpp"
+
+namespace d5 {
+namespace {
+
+using Slot = Draft::Slot;
+using Place = Draft::GradientPlace;
+
+/// Gradients whose memory is not the plan's: parameters', inputs', the loss's.
+void define_lasting(Draft& draft) {
+  auto& gradients = draft.plan->gradients;
+  for (const Parameter& parameter : *draft.request.parameters) {
+    if (Slot* slot = draft.find(parameter.name)) {
+      slot->gradient = &gradients.emplace_back(parameter.gradient);
+    }
+  }
+  for (const auto& name : draft.request.input_gradients) {
+    Slot& slot = draft.at(name);
+    slot.gradient =
+        &gradients.emplace_back(Tensor::zeros(slot.desc.tensor.dtype, slot.desc.tensor.shape));
+  }
+  if (!draft.loss->gradient) draft.loss->gradient = &gradients.emplace_back();
+}
+
+Place place_for(Draft& draft, Slot& slot, std::size_t now) {
+  const bool term = slot.contributions++ > 0;
+  if (!term && slot.gradient) return {&slot, slot.gradient};
+  Place place{&slot, &draft.plan->gradients.emplace_back(), Draft::kNoBlock, term};
+  if (slot.desc.is_static()) place.block = request_block(draft, slot.desc.tensor, now);
+  if (!term) slot.gradient = place.tensor, slot.gradient_block = place.block;
+  return place;
+}
+
+void plan_step(Draft& draft, Draft::BackwardStep& step, std::size_t now) {
+  Draft::Step& forward = *step.forward;
+  forward.backward_scratch_block = request_scratch(draft, forward, now);
+  for (const std::size_t block : forward.saved_blocks) keep_until(draft, block, now);
+  for (std::size_t i = 0; i < forward.inputs.size(); ++i) {
+    Slot* input = forward.inputs[i];
+    if (input && forward.traits.backward_reads_inputs.contains(i)) {
+      keep_until(draft, input->block, now);
+    }
+    step.places.push_back(input && forward.grad_inputs.contains(i) && input->reached
+                              ? place_for(draft, *input, now)
+                              : Place{});
+  }
+  for (std::size_t k = 0; k < forward.outputs.size(); ++k) {
+    const Slot* output = forward.outputs[k];
+    if (!output) continue;
+    if (forward.traits.backward_reads_outputs.contains(k)) keep_until(draft, output->block, now);
+    keep_until(draft, output->gradient_block, now);
+  }
+}
+
+}  // namespace
+
+void plan_gradients(Draft& draft) {
+  define_lasting(draft);
+  for (std::size_t j = 0; j < draft.backward.size(); ++j) {
+    plan_step(draft, draft.backward[j], draft.steps.size() + j);
+  }
+}
+
+}  // namespace d5

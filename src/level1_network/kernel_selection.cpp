@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/kernel_selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "d5/core/error.hpp"
+#include "d5/core/measurement.hpp"
+#include "d5/onnx/visitor.hpp"
+#include "level1_network/dynamic_kernel.hpp"
+
+namespace d5 {
+namespace {
+
+/// Enough to tell a fast kernel from a slow one; compiling must not last.
+constexpr int kMostRuns = 5;
+constexpr double kMostSeconds = 0.05;
+
+/// Seconds of the shortest of a few runs forward, in one framework.
+double trial(const Draft::Step& step, const OperatorRegistry& framework, NodeServices& services) {
+  std::vector<Value> zeros(step.inputs.size()), outputs(step.outputs.size());
+  std::vector<const Value*> inputs(step.inputs.size());
+  std::vector<Value*> wanted(step.outputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!step.inputs[i]) continue;
+    inputs[i] = step.constants[i] ? step.constants[i] : &zeros[i];
+    const TensorDesc& desc = step.input_descs[i].tensor;
+    if (!step.constants[i]) zeros[i] = Tensor::zeros(desc.dtype, desc.shape);
+  }
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    wanted[k] = step.outputs[k] ? &outputs[k] : nullptr;
+  }
+  NodeRun run(*step.node, *step.op, {&framework}, {}, services);
+  run.plan(inputs, wanted);
+  run.forward();  // warms up
+  double shortest = std::numeric_limits<double>::infinity();
+  const double deadline = now_seconds() + kMostSeconds;
+  for (int i = 0; i < kMostRuns && (i == 0 || now_seconds() < deadline); ++i) {
+    const double begin = now_seconds();
+    run.forward();
+    shortest = std::min(shortest, now_seconds() - begin);
+  }
+  return shortest;
+}
+
+/// The candidates, the fastest first; those that fail a trial are left out.
+std::vector<const OperatorRegistry*> by_speed(const Draft::Step& step, const RunState& state) {
+  std::vector<std::pair<double, const OperatorRegistry*>> timed;
+  for (const OperatorRegistry* candidate : state.candidates) {
+    try {
+      timed.emplace_back(trial(step, *candidate, *step.services), candidate);
+    } catch (const std::exception&) {
+      // It could not be tried on zeros, or does not do this case; another may.
+    }
+  }
+  std::stable_sort(timed.begin(), timed.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const OperatorRegistry*> result;
+  for (const auto& [seconds, candidate] : timed) result.push_back(candidate);
+  return result;
+}
+
+PlannedKernel select(const Draft::Step& step, const PlanContext& context, const RunState& state) {
+  std::string reasons;
+  PlannedKernel planned = first_kernel(context, state.registries, reasons);
+  if (!planned.kernel && !state.candidates.empty() && onnx::subgraphs(*step.node).empty()) {
+    planned = first_kernel(context, by_speed(step, state), reasons);
+  }
+  if (!planned.kernel) planned = first_kernel(context, state.candidates, reasons);
+  if (!planned.kernel) throw Unsupported(fmt::format("{}: {}", context.who(), reasons));
+  return planned;
+}
+
+void select_static(Draft& draft, Draft::Step& step, const PlanTarget& target) {
+  const PlanContext context(*step.op, *step.node, step.input_descs, step.constants,
+                            step.output_descs, target);
+  PlannedKernel planned = select(step, context, draft.state);
+  step.framework = planned.framework->framework();
+  step.scratch_bytes = planned.scratch_bytes;
+  step.saved = std::move(planned.saved);
+  step.traits = planned.kernel->traits();
+  step.kernel = draft.plan->kernels.emplace_back(std::move(planned.kernel)).get();
+}
+
+void select_dynamic(Draft& draft, Draft::Step& step, const PlanTarget& target) {
+  auto kernel = std::make_unique<DynamicKernel>(
+      NodeRun(*step.node, *step.op, draft.state.frameworks(), target, *step.services));
+  step.framework = draft.state.framework_names;
+  step.traits = kernel->traits();
+  step.kernel = draft.plan->kernels.emplace_back(std::move(kernel)).get();
+}
+
+}  // namespace
+
+void select_kernels(Draft& draft) {
+  for (Draft::Step& step : draft.steps) {
+    const PlanTarget target{.mode = draft.trains() ? Mode::training : Mode::inference,
+                            .grad_inputs = step.grad_inputs};
+    (step.dynamic ? select_dynamic : select_static)(draft, step, target);
+  }
+}
+
+}  // namespace d5

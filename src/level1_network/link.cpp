@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/link.hpp"
+
+#include "level1_network/link_gradients.hpp"
+#include "level1_network/memory_layout.hpp"
+
+namespace d5 {
+namespace {
+
+using Slot = Draft::Slot;
+
+StepInfo describe(const Draft::Step& step, std::size_t place, Pass pass) {
+  const InferContext context(*step.node, step.input_descs, step.constants);
+  return {.node = *step.node,
+          .step = place,
+          .pass = pass,
+          .framework = step.framework,
+          .cost = step.dynamic ? Cost{} : step.op->cost(context)};
+}
+
+void link_forward(Draft& draft, Draft::Step& step) {
+  Plan& plan = *draft.plan;
+  auto& inputs = plan.input_lists.emplace_back();
+  auto& outputs = plan.writable_lists.emplace_back();
+  for (const Slot* slot : step.inputs) inputs.push_back(slot ? slot->value : nullptr);
+  for (const Slot* slot : step.outputs) {
+    outputs.push_back(slot ? slot->value : nullptr);
+    if (slot && slot->origin == Draft::Origin::planned) {
+      plan.planned.push_back({slot->value, slot->value->tensor().raw(), step.node});
+    }
+  }
+  auto& saved = plan.saved_lists.emplace_back();
+  for (std::size_t k = 0; k < step.saved.size(); ++k) {
+    saved.push_back(step.saved_blocks[k] == Draft::kNoBlock
+                        ? Tensor::empty(step.saved[k])
+                        : tensor_at(draft, step.saved_blocks[k], step.saved[k]));
+  }
+  step.saved_tensors = saved;
+  OpContext context;
+  context.inputs = inputs;
+  context.outputs = outputs;
+  context.scratch_bytes = bytes_at(draft, step.scratch_block);
+  context.saved_tensors = saved;
+  context.run_mode = draft.trains() ? Mode::training : Mode::inference;
+  context.run_services = step.services;
+  context.context_node = step.node;
+  plan.forward.push_back({step.kernel, context});
+}
+
+void link_outputs(Draft& draft) {
+  for (const auto& output : draft.request.graph->outputs) {
+    const Slot& slot = draft.at(output.name);
+    Value& answer = draft.plan->outputs[output.name];
+    answer = *slot.value;
+    if (slot.origin == Draft::Origin::fed || slot.origin == Draft::Origin::dynamic) {
+      draft.plan->changing_outputs.push_back({&answer, slot.value});
+    }
+  }
+  for (const auto& [constant, output] : draft.request.updates) {
+    draft.plan->updates.push_back({draft.at(constant).value->tensor(), draft.at(output).value});
+  }
+}
+
+}  // namespace
+
+void link(Draft& draft) {
+  for (Draft::Step& step : draft.steps) link_forward(draft, step);
+  link_outputs(draft);
+  if (draft.trains()) link_gradients(draft);
+
+  auto& infos = draft.plan->infos;
+  for (const Draft::Step& step : draft.steps) {
+    infos.push_back(describe(step, infos.size(), Pass::forward));
+  }
+  for (const Draft::BackwardStep& step : draft.backward) {
+    infos.push_back(describe(*step.forward, infos.size(), Pass::backward));
+  }
+}
+
+}  // namespace d5

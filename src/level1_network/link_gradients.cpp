@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/link_gradients.hpp"
+
+#include "level1_network/memory_layout.hpp"
+
+namespace d5 {
+namespace {
+
+using Slot = Draft::Slot;
+using Place = Draft::GradientPlace;
+
+void bind(Draft& draft, const Place& place,
+          std::vector<std::pair<Tensor*, const Value*>>& to_allocate) {
+  if (place.block != Draft::kNoBlock) {
+    *place.tensor = tensor_at(draft, place.block, place.slot->desc.tensor);
+  } else if (!place.tensor->defined()) {
+    to_allocate.emplace_back(place.tensor, place.slot->value);
+  }
+}
+
+void link_step(Draft& draft, const Draft::BackwardStep& step) {
+  const Draft::Step& forward = *step.forward;
+  Plan& plan = *draft.plan;
+  auto& inputs = plan.input_lists.emplace_back();
+  auto& outputs = plan.output_lists.emplace_back();
+  auto& grad_outputs = plan.grad_output_lists.emplace_back();
+  auto& grad_inputs = plan.grad_input_lists.emplace_back();
+  auto& sums = plan.sum_lists.emplace_back();
+  auto& to_allocate = plan.allocation_lists.emplace_back();
+  for (std::size_t i = 0; i < forward.inputs.size(); ++i) {
+    const bool read = forward.inputs[i] && forward.traits.backward_reads_inputs.contains(i);
+    inputs.push_back(read ? forward.inputs[i]->value : nullptr);
+  }
+  for (std::size_t k = 0; k < forward.outputs.size(); ++k) {
+    const Slot* slot = forward.outputs[k];
+    const bool read = slot && forward.traits.backward_reads_outputs.contains(k);
+    outputs.push_back(read ? slot->value : nullptr);
+    const bool arrives = slot && slot->wants_gradient && slot->reached;
+    grad_outputs.push_back(arrives ? slot->gradient : nullptr);
+  }
+  for (const Place& place : step.places) {
+    grad_inputs.push_back(place.tensor);
+    if (!place.slot) continue;
+    bind(draft, place, to_allocate);
+    if (place.term) sums.push_back({place.slot->gradient, place.tensor});
+  }
+  GradContext context;
+  context.inputs = inputs;
+  context.outputs = outputs;
+  context.saved_tensors = forward.saved_tensors;
+  context.grad_outputs = grad_outputs;
+  context.grad_inputs = grad_inputs;
+  context.scratch_bytes = bytes_at(draft, forward.backward_scratch_block);
+  context.context_node = forward.node;
+  plan.backward.push_back({forward.kernel, context, sums, to_allocate, 0});
+}
+
+void link_parameters(Draft& draft) {
+  Plan& plan = *draft.plan;
+  const auto& parameters = *draft.request.parameters;
+  // The backward step after which the gradient of parameter p is final; 0: before the first.
+  std::vector<std::size_t> final_after(parameters.size(), 0);
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    const Slot* slot = draft.find(parameters[p].name);
+    if (!slot || (slot->contributions == 0 && slot != draft.loss)) {
+      plan.zero_gradients.push_back(parameters[p].gradient);
+      continue;
+    }
+    for (std::size_t j = 0; j < draft.backward.size(); ++j) {
+      for (const Place& place : draft.backward[j].places) {
+        if (place.slot == slot) final_after[p] = j + 1;
+      }
+    }
+  }
+  std::size_t final = 0;
+  const auto advance = [&](std::size_t steps_done) {
+    while (final < parameters.size() && final_after[final] <= steps_done) ++final;
+    return final;
+  };
+  plan.final_at_start = advance(0);
+  for (std::size_t j = 0; j < plan.backward.size(); ++j) {
+    plan.backward[j].final_parameters = advance(j + 1);
+  }
+}
+
+}  // namespace
+
+void link_gradients(Draft& draft) {
+  for (const Draft::BackwardStep& step : draft.backward) link_step(draft, step);
+  link_parameters(draft);
+  Plan& plan = *draft.plan;
+  plan.loss_value = draft.loss->value;
+  plan.loss_gradient = draft.loss->gradient;
+  for (const auto& name : draft.request.input_gradients) {
+    const Slot& slot = draft.at(name);
+    if (slot.contributions == 0) plan.zero_gradients.push_back(*slot.gradient);
+    plan.input_gradients[name] = slot.gradient;
+  }
+}
+
+}  // namespace d5

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/resolve.hpp"
+
+#include <algorithm>
+
+#include "d5/onnx/visitor.hpp"
+#include "level1_network/constant_folding.hpp"
+
+namespace d5 {
+namespace {
+
+using Slot = Draft::Slot;
+using Origin = Draft::Origin;
+
+void define_fed(Draft& draft) {
+  for (const auto& [name, desc] : draft.request.fed) {
+    Slot& slot = draft.define(name);
+    slot.desc = desc;
+    slot.origin = Origin::fed;
+    draft.plan->inputs.push_back({name, desc, slot.value});
+  }
+  std::sort(draft.plan->inputs.begin(), draft.plan->inputs.end(),
+            [](const Plan::Fed& a, const Plan::Fed& b) { return a.name < b.name; });
+}
+
+void define_initializers(Draft& draft) {
+  const CompileRequest& request = draft.request;
+  for (const auto& [name, tensor] : request.graph->initializers) {
+    if (draft.find(name)) continue;  // a default that was fed
+    Slot& slot = draft.define(name);
+    slot.desc = tensor.desc();
+    slot.origin = request.variables.contains(name) || request.updates.contains(name)
+                      ? Origin::variable
+                      : Origin::constant;
+    *slot.value = tensor;
+  }
+}
+
+/// A step that knows what its node reads.
+Draft::Step read_inputs(Draft& draft, const onnx::Node& node) {
+  Draft::Step step;
+  step.node = &node;
+  for (const auto& name : node.inputs) {
+    Slot* slot = name.empty() ? nullptr : &draft.at(name);
+    step.inputs.push_back(slot);
+    step.input_descs.push_back(slot ? slot->desc : ValueDesc());
+    step.constants.push_back(slot && slot->origin == Origin::constant ? slot->value : nullptr);
+  }
+  for (const auto& [attribute, graph] : onnx::subgraphs(node)) {
+    for (const auto& name : onnx::captured_names(*graph)) {
+      // A subgraph may capture the graph's outer scope, which its own runner binds.
+      if (Slot* slot = draft.find(name)) step.captured.push_back(slot);
+    }
+  }
+  return step;
+}
+
+bool is_constant(const Draft::Step& step) {
+  return onnx::subgraphs(*step.node).empty() &&
+         std::all_of(step.inputs.begin(), step.inputs.end(),
+                     [](const Slot* slot) { return !slot || slot->origin == Origin::constant; });
+}
+
+/// Whether the node's outputs are known now; it then needs no step.
+bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) {
+  if (!is_constant(step)) return false;
+  auto values = fold(*step.node, op, step.constants, draft.state);
+  if (!values) return false;
+  for (std::size_t k = 0; k < values->size(); ++k) {
+    if (!step.node->has_output(k)) continue;
+    Slot& slot = draft.define(step.node->outputs[k]);
+    slot.desc = (*values)[k].desc();
+    slot.origin = Origin::constant;
+    *slot.value = std::move((*values)[k]);
+  }
+  return true;
+}
+
+void infer(Draft::Step& step, const Operator& op) {
+  const onnx::Node& node = *step.node;
+  step.dynamic = !std::all_of(step.inputs.begin(), step.inputs.end(),
+                              [](const Slot* slot) { return !slot || slot->desc.is_static(); });
+  if (!step.dynamic) {
+    step.output_descs = op.infer(InferContext(node, step.input_descs, step.constants));
+  }
+  step.output_descs.resize(node.outputs.size());
+  for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+    if (!node.has_output(k)) step.output_descs[k] = {};
+    step.dynamic = step.dynamic || (node.has_output(k) && !step.output_descs[k].is_static());
+  }
+}
+
+void define_outputs(Draft& draft, Draft::Step& step) {
+  for (std::size_t k = 0; k < step.node->outputs.size(); ++k) {
+    Slot*& slot = step.outputs.emplace_back(nullptr);
+    if (!step.node->has_output(k)) continue;
+    slot = &draft.define(step.node->outputs[k]);
+    slot->desc = step.output_descs[k];
+    slot->origin = step.dynamic ? Origin::dynamic : Origin::planned;
+  }
+}
+
+void resolve_node(Draft& draft, const onnx::Node& node) {
+  Draft::Step step = read_inputs(draft, node);
+  std::unique_ptr<Operator> op = operator_for(node, draft.state.frameworks());
+  if (fold_into_slots(draft, step, *op)) return;
+  infer(step, *op);
+  step.differentiable = op->gradients();
+  step.op = draft.plan->operators.emplace_back(std::move(op)).get();
+  step.services = &draft.plan->services.emplace_back(draft.state, node);
+  step.services->bind_subgraphs(node, [&](const std::string& name) -> const Value* {
+    const Slot* slot = draft.find(name);
+    return slot ? slot->value : nullptr;
+  });
+  define_outputs(draft, step);
+  draft.steps.push_back(std::move(step));
+}
+
+}  // namespace
+
+void resolve(Draft& draft) {
+  define_fed(draft);
+  define_initializers(draft);
+  for (const auto& node : draft.request.graph->nodes) resolve_node(draft, node);
+}
+
+}  // namespace d5

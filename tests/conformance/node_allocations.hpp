@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace d5::conformance {
+
+/// A kernel that allocated where it had run before.
+struct Allocation {
+  std::string op_type, pass, where;
+};
+
+/// Runs every node of the case in the folder `path` twice, forward and backward, with the kernels
+/// of `framework`, and returns those that allocated in the second run.
+///
+/// What is not asked: shapes that only running tells, values that are no tensors (sequences,
+/// optionals), strings, which live on the heap, nodes that hold graphs, nodes that the framework
+/// does not support.
+[[nodiscard]] std::vector<Allocation> node_allocations(const std::string& path,
+                                                       const std::string& framework);
+
+/// Runs the built-in network `model`, batch 1, forward and backward, and returns what allocated in
+/// the third run.
+[[nodiscard]] std::vector<Allocation> network_allocations(const std::string& model,
+                                                          const std::string& framework);
+
+}  // namespace d5::conformance

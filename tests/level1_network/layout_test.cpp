@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// A framework that keeps its results back to front, where a missing reorder cannot hide.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/onnx/nodes.hpp"
+
+using namespace d5;
+
+namespace {
+
+class BackToFront final : public Arrangement {
+ public:
+  BackToFront(std::string framework, std::size_t bytes)
+      : Arrangement(std::move(framework)), bytes_(bytes) {}
+  std::string name() const override { return "back to front"; }
+  std::size_t bytes() const override { return bytes_; }
+  bool equals(const Arrangement& other) const override { return other.bytes() == bytes_; }
+
+ private:
+  std::size_t bytes_;
+};
+
+float* elements(Tensor& tensor) { return static_cast<float*>(tensor.raw()); }
+const float* elements(const Tensor& tensor) { return static_cast<const float*>(tensor.raw()); }
+
+class ReverseKernel final : public Kernel {
+ public:
+  void forward(OpContext& context) override {
+    const Tensor& from = context.input(0);
+    std::reverse_copy(elements(from), elements(from) + from.elements(),
+                      elements(context.output(0)));
+  }
+};
+
+/// y = f(x), written back to front; x in whatever order it is.
+class MapKernel final : public Kernel {
+ public:
+  MapKernel(float (*f)(float), bool reverses) : f_(f), reverses_(reverses) {}
+  void forward(OpContext& context) override {
+    const Tensor& x = context.input(0);
+    float* y = elements(context.output(0));
+    for (std::int64_t i = 0, n = x.elements(); i < n; ++i) {
+      y[reverses_ ? n - 1 - i : i] = f_(elements(x)[i]);
+    }
+  }
+
+ private:
+  float (*f_)(float);
+  bool reverses_;
+};
+
+template <class View>
+void add_map(OperatorRegistry& registry, float (*f)(float)) {
+  registry.add_kernel<View>([f, name = registry.framework()](PlanContext& context) {
+    const bool is_dense = context.input(0).layout == Layout::row_major;
+    context.accept_layout(0);
+    context.arrange_output(0, std::make_shared<BackToFront>(name, context.output(0).bytes()));
+    return std::make_unique<MapKernel>(f, is_dense);
+  });
+}
+
+void fill(Framework& framework) {
+  auto& registry = framework.part<OperatorRegistry>();
+  add_map<onnx::nodes::Relu>(registry, [](float x) { return std::max(x, 0.0f); });
+  add_map<onnx::nodes::Neg>(registry, [](float x) { return -x; });
+}
+
+void use_frameworks() {
+  static const bool once = [] {
+    add_framework("reversing", "1", [](Framework& framework) {
+      fill(framework);
+      framework.part<OperatorRegistry>().set_reorder(
+          [](const TensorDesc&, const TensorDesc&) { return std::make_unique<ReverseKernel>(); });
+    });
+    add_framework("careless", "1", fill);
+    return true;
+  }();
+  (void)once;
+}
+
+Network network() {
+  Network network("layouts");
+  network.add_input("x", DType::float32, {4});
+  network.add_node("Relu", {"x"}, {"a"});
+  network.add_node("Neg", {"a"}, {"b"});
+  network.add_node("Softplus", {"b"}, {"c"});
+  network.add_node("Add", {"b", "c"}, {"d"});
+  network.add_output("b");
+  network.add_output("d");
+  return network;
+}
+
+const ValueMap& fed() {
+  static const ValueMap values{{"x", Tensor::of<float>({4}, {1, -2, 3, 4})}};
+  return values;
+}
+
+class Steps final : public ExecutionEvent {
+ public:
+  std::vector<std::string> names;
+  void before_node(const StepInfo& step) override { names.push_back(step.node.op_type); }
+};
+
+}  // namespace
+
+TEST_CASE("an arrangement stays between kernels that know it, and is reordered for others, once") {
+  use_frameworks();
+  const auto steps = std::make_shared<Steps>();
+  const auto executor = make_executor(network(), {.frameworks = {"reversing", "reference"}});
+  executor->events().add(steps);
+  const ValueMap expected = make_executor(network())->inference(fed());
+  const ValueMap& got = executor->inference(fed());
+  for (const char* name : {"b", "d"}) {
+    const auto ours = got.at(name).tensor().span<float>();
+    const auto theirs = expected.at(name).tensor().span<float>();
+    CHECK(std::equal(ours.begin(), ours.end(), theirs.begin()));
+  }
+  CHECK(steps->names == std::vector<std::string>{"Relu", "Neg", "Reorder", "Softplus", "Add"});
+}
+
+TEST_CASE("a framework that arranges values but cannot reorder them is told so") {
+  use_frameworks();
+  CHECK_THROWS_WITH(
+      make_executor(network(), {.frameworks = {"careless", "reference"}})->inference(fed()),
+      Catch::Contains("careless") && Catch::Contains("set_reorder"));
+}
+
+TEST_CASE("elements in an order that only a framework knows cannot be read") {
+  TensorDesc desc{DType::float32, {4}, Layout::opaque};
+  desc.arrangement = std::make_shared<BackToFront>("reversing", 16);
+  const Tensor tensor = Tensor::empty(desc);
+  CHECK(to_string(desc) == "float32 4 in back to front");
+  CHECK_THROWS_AS(tensor.data<float>(), Unsupported);
+  CHECK_THROWS_AS(Tensor::of<float>({4}, {1, 2, 3, 4}).copy_from(tensor), Unsupported);
+}
