@@ -117,7 +117,7 @@ Allocations node_allocations(const std::string& path, const std::string& framewo
 Allocations network_allocations(const std::string& model, const std::string& framework) {
   Allocations all;
   const auto executor =
-      make_executor(models().at(model).make({.seed = 1, .with_loss = true, .training = true}),
+      make_executor(models().at(model).make({{"seed", 1}, {"with_loss", true}, {"training", true}}),
                     {.frameworks = {framework}});
   ValueMap inputs;
   for (const auto& input : executor->network().graph().inputs) {

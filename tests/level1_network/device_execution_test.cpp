@@ -33,7 +33,7 @@ ValueMap digits(std::uint64_t seed) {
           {"label", Tensor::of<std::int64_t>({4}, {3, 1, 4, std::int64_t(seed % 10)})}};
 }
 
-Network lenet() { return models().at("lenet").make({.seed = 7, .with_loss = true}); }
+Network lenet() { return models().at("lenet").make({{"seed", 7}, {"with_loss", true}}); }
 
 /// The toy has Relu and Gemm, but neither Sigmoid nor Add. `r` and `w` have two readers each: the
 /// sum of two terms has the same bits in any order.

@@ -23,7 +23,7 @@ Batch batch(std::uint64_t seed) {
 
 /// LeNet after three steps with `options`, and the losses on the way.
 std::pair<Network, std::vector<float>> trained(const char* optimizer, ExecutorOptions options) {
-  Network network = models().at("lenet").make({.seed = 3, .with_loss = true});
+  Network network = models().at("lenet").make({{"seed", 3}, {"with_loss", true}});
   auto trainer = optimizers().at(optimizer).make(make_executor(network, std::move(options)), "loss",
                                                  Settings("optimizer"));
   std::vector<float> losses;
