@@ -108,7 +108,8 @@ void bind_tensor(py::module_& m) {
                              [](const Tensor& t) { return std::string(name_of(t.dtype())); })
       .def_property_readonly("nbytes", &Tensor::bytes)
       .def("numpy", &to_numpy, "A NumPy array over the same memory; no copy (strings are copied).")
-      .def("copy", &Tensor::copy, "A tensor with memory of its own.")
+      .def(
+          "copy", [](const Tensor& t) { return t.copy(); }, "A tensor with memory of its own.")
       .def(
           "copy_from", [](Tensor& t, const py::object& array) { t.copy_from(to_tensor(array)); },
           py::arg("array"), "Overwrites the elements; shape and type must agree.")

@@ -34,6 +34,13 @@ NodeRun::NodeRun(const onnx::Node& node, const Operator& op,
       target_(target),
       asked_(target.grad_inputs),
       services_(services) {
+  if (target_.device != Device{}) {
+    if (guard == Guard::on) {
+      throw Unsupported(fmt::format("{}: a guard watches the host's memory alone, not {}",
+                                    onnx::describe(node_), to_string(target_.device)));
+    }
+    stream_ = make_stream(target_.device);
+  }
   if (guard == Guard::on) guard_ = std::make_unique<detail::MemoryGuard>();
 }
 
@@ -58,10 +65,14 @@ void NodeRun::plan(std::span<const Value* const> inputs, std::span<Value* const>
     if (real && asked_.contains(i)) target_.grad_inputs.add(i);
   }
 
-  const std::vector<ValueDesc> inferred = op_.infer(InferContext(node_, descs, inputs_));
+  std::vector<ValueDesc> inferred = op_.infer(InferContext(node_, descs, inputs_));
   if (inferred.size() < outputs_.size()) {
     throw ShapeError(fmt::format("{}: {} outputs were asked for, but there are {}",
                                  onnx::describe(node_), outputs_.size(), inferred.size()));
+  }
+  host_inputs_ = inputs_;
+  for (auto* values : {&descs, &inferred}) {
+    for (ValueDesc& desc : *values) desc.tensor.device = target_.device;
   }
   planned_outputs_.assign(outputs_.size(), nullptr);
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
@@ -72,18 +83,46 @@ void NodeRun::plan(std::span<const Value* const> inputs, std::span<Value* const>
     planned_outputs_[k] = outputs_[k]->tensor().raw();
   }
   take_memory(
-      first_kernel(PlanContext(op_, node_, descs, inputs_, inferred, target_), frameworks_));
+      first_kernel(PlanContext(op_, node_, descs, host_inputs_, inferred, target_), frameworks_));
+}
+
+void NodeRun::take_inputs() {
+  if (target_.device == Device{}) return;
+  device_inputs_.clear();
+  for (const Value*& input : inputs_) {
+    if (!input) continue;
+    if (!input->is_tensor()) {
+      throw Unsupported(fmt::format("{}: {} stays on the host, it cannot go to {}",
+                                    onnx::describe(node_), to_string(input->desc()),
+                                    to_string(target_.device)));
+    }
+    input = &device_inputs_.emplace_back(input->tensor().copy(target_.device));
+  }
+}
+
+void NodeRun::renew_inputs() {
+  if (target_.device == Device{}) return;
+  synchronise();  // the kernel may still read the old ones
+  auto input = device_inputs_.begin();
+  for (const Value* host : host_inputs_) {
+    if (host) (input++)->tensor().copy_from(host->tensor());
+  }
 }
 
 void NodeRun::take_memory(PlannedKernel planned) {
+  take_inputs();
   kernel_ = std::move(planned.kernel);
   framework_ = planned.framework;
   scratch_ = {};
   if (planned.scratch_bytes > 0) {
-    scratch_ = allocate({DType::uint8, {std::int64_t(planned.scratch_bytes)}}, "scratch memory");
+    scratch_ = allocate({.dtype = DType::uint8,
+                         .shape = {std::int64_t(planned.scratch_bytes)},
+                         .device = target_.device},
+                        "scratch memory");
   }
   saved_.clear();
-  for (const TensorDesc& desc : planned.saved) {
+  for (TensorDesc& desc : planned.saved) {
+    desc.device = target_.device;
     saved_.push_back(allocate(desc, fmt::format("saved tensor {}", saved_.size())));
   }
   const KernelTraits traits = kernel_->traits();
@@ -123,6 +162,7 @@ void NodeRun::forward() {
   context.saved_tensors = saved_;
   context.run_mode = target_.mode;
   context.run_services = &services_;
+  context.run_stream = stream_.get();
   context.context_node = &node_;
   if (guard_) watch(inputs_, "input");
   kernel_->forward(context);
@@ -140,6 +180,7 @@ void NodeRun::backward(std::span<const Tensor* const> grad_outputs,
   context.grad_outputs = grad_outputs;
   context.grad_inputs = grad_inputs;
   context.scratch_bytes = bytes_of(scratch_);
+  context.run_stream = stream_.get();
   context.context_node = &node_;
   if (guard_) {
     watch(backward_inputs_, "input");

@@ -76,33 +76,42 @@ void detail::add_linked_frameworks() {
 OperatorRegistry::OperatorRegistry(std::string framework) : framework_(std::move(framework)) {}
 
 void OperatorRegistry::add(std::string name, OperatorVersions versions, Make make) {
+  const std::unique_lock lock(mutex_);
   insert(operators_, framework_, std::move(name), std::move(versions), std::move(make));
 }
 
 void OperatorRegistry::add_kernel(std::string name, OperatorVersions versions, Plan plan,
                                   Check check, DeviceKind device) {
+  const std::unique_lock lock(mutex_);
   insert(kernels_[device], framework_, std::move(name), std::move(versions),
          KernelEntry{std::move(plan), std::move(check)});
 }
 
 const OperatorRegistry::KernelEntry* OperatorRegistry::kernel(const onnx::Node& node,
                                                               DeviceKind device) const {
+  const std::shared_lock lock(mutex_);
   const auto place = kernels_.find(device);
   return place == kernels_.end() ? nullptr : find(place->second, node);
 }
 
+const OperatorRegistry::Make* OperatorRegistry::operator_entry(const onnx::Node& node) const {
+  const std::shared_lock lock(mutex_);
+  return find(operators_, node);
+}
+
 bool OperatorRegistry::has_operator(const onnx::Node& node) const {
-  return find(operators_, node) != nullptr;
+  return operator_entry(node) != nullptr;
 }
 
 std::unique_ptr<Operator> OperatorRegistry::make(const onnx::Node& node) const {
-  if (const Make* entry = find(operators_, node)) return (*entry)(node);
+  if (const Make* entry = operator_entry(node)) return (*entry)(node);
   throw Unsupported(fmt::format("{}: {} has no operator {} in opset {}", onnx::describe(node),
                                 framework_, full_name(node.domain, node.op_type), node.opset));
 }
 
 Support OperatorRegistry::knows(const onnx::Node& node) const {
   if (has_operator(node)) return {};
+  const std::shared_lock lock(mutex_);
   const std::pair key{node.domain, node.op_type};
   bool other_opset = operators_.contains(key);
   for (const auto& [device, ranges] : kernels_) {
@@ -148,6 +157,7 @@ std::unique_ptr<Kernel> OperatorRegistry::reorder(const TensorDesc& from,
 }
 
 std::vector<OperatorRegistry::Entry> OperatorRegistry::list() const {
+  const std::shared_lock lock(mutex_);
   std::vector<Entry> result;
   const auto collect = [&](const auto& ranges) {
     for (const auto& [key, list] : ranges) {

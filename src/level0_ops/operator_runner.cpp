@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 
@@ -41,9 +43,10 @@ struct OperatorRunner::State {
   RunnerServices services;
   NodeRun run;
   Mode mode;
+  bool inputs_changed = false;
 
   State(const OperatorRegistry& registry, onnx::Node one, std::vector<Value> values, Mode in_mode,
-        Guard guard)
+        Guard guard, Device device)
       : node(std::move(one)),
         inputs(std::move(values)),
         outputs(node.outputs.size()),
@@ -51,9 +54,16 @@ struct OperatorRunner::State {
         services(node),
         run(node, *op, {&registry},
             {.mode = in_mode,
+             .device = device,
              .grad_inputs = in_mode == Mode::training ? op->gradients() : Places()},
             services, guard),
         mode(in_mode) {}
+
+  [[nodiscard]] TensorDesc gradient_desc(std::size_t i) const {
+    TensorDesc desc = inputs[i].tensor().desc();
+    desc.device = run.device();
+    return desc;
+  }
 
   void plan() {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -66,8 +76,7 @@ struct OperatorRunner::State {
     grad_inputs.resize(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (run.wants_grad(i)) {
-        grad_inputs[i] =
-            run.allocate(inputs[i].tensor().desc(), fmt::format("the gradient of input {}", i));
+        grad_inputs[i] = run.allocate(gradient_desc(i), fmt::format("the gradient of input {}", i));
       }
       grad_input_pointers.push_back(run.wants_grad(i) ? &grad_inputs[i] : nullptr);
     }
@@ -75,12 +84,13 @@ struct OperatorRunner::State {
 };
 
 OperatorRunner::OperatorRunner(const OperatorRegistry& registry, onnx::Node node,
-                               std::vector<Value> inputs, Mode mode, Guard guard) {
+                               std::vector<Value> inputs, Mode mode, Guard guard, Device device) {
   if (inputs.size() != node.inputs.size()) {
     throw ShapeError(fmt::format("{}: {} inputs were given, but the node has {}",
                                  onnx::describe(node), inputs.size(), node.inputs.size()));
   }
-  state_ = std::make_unique<State>(registry, std::move(node), std::move(inputs), mode, guard);
+  state_ =
+      std::make_unique<State>(registry, std::move(node), std::move(inputs), mode, guard, device);
   state_->plan();
 }
 
@@ -89,8 +99,11 @@ OperatorRunner::~OperatorRunner() = default;
 
 void OperatorRunner::forward() {
   const Span span("operator", state_->node.op_type);
+  if (std::exchange(state_->inputs_changed, false)) state_->run.renew_inputs();
   state_->run.forward();
 }
+
+void OperatorRunner::synchronise() { state_->run.synchronise(); }
 
 void OperatorRunner::backward(const std::vector<Tensor>& grad_outputs) {
   State& s = *state_;
@@ -112,7 +125,10 @@ void OperatorRunner::backward(const std::vector<Tensor>& grad_outputs) {
   s.run.backward(s.grad_output_pointers, s.grad_input_pointers);
 }
 
-Value& OperatorRunner::input(std::size_t i) { return state_->inputs.at(i); }
+Value& OperatorRunner::input(std::size_t i) {
+  state_->inputs_changed = true;
+  return state_->inputs.at(i);
+}
 const Value& OperatorRunner::output(std::size_t i) const { return state_->outputs.at(i); }
 std::size_t OperatorRunner::output_count() const { return state_->outputs.size(); }
 const Tensor& OperatorRunner::grad_input(std::size_t i) const { return state_->grad_inputs.at(i); }

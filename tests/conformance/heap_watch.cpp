@@ -4,11 +4,14 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <fmt/format.h>
+#include <link.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -35,20 +38,45 @@ Frames first_frames;
 int first_size = 0;
 thread_local bool inside = false;
 
-std::string_view library_of(void* address) {
-  Dl_info info;
-  if (!dladdr(address, &info) || !info.dli_fname) return {};
-  const std::string_view path = info.dli_fname;
-  return path.substr(path.rfind('/') + 1);
+/// Where a library's code lies, and how it counts.
+struct Library {
+  std::uintptr_t begin, end;
+  bool ours;       ///< d5's
+  bool passes_on;  ///< others allocate through it
+};
+constexpr std::size_t kMostLibraries = 512;
+std::array<Library, kMostLibraries> libraries;
+std::size_t library_count = 0;
+
+std::string_view name_of(const char* path) {
+  const std::string_view whole = path ? path : "";
+  return whole.substr(whole.rfind('/') + 1);
 }
 
-bool passes_on(std::string_view library) {
-  return std::any_of(kThrough.begin(), kThrough.end(),
-                     [&](std::string_view name) { return library.starts_with(name); });
+/// Notes the code of one library; the program itself has no name.
+int note_library(dl_phdr_info* info, std::size_t, void*) {
+  const std::string_view name = name_of(info->dlpi_name);
+  const bool ours = name.starts_with("libd5_") || name.starts_with("d5_framework_");
+  const bool through =
+      name.empty() || std::any_of(kThrough.begin(), kThrough.end(),
+                                  [&](std::string_view other) { return name.starts_with(other); });
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& part = info->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD || !(part.p_flags & PF_X) || library_count == kMostLibraries)
+      continue;
+    const std::uintptr_t begin = info->dlpi_addr + part.p_vaddr;
+    libraries[library_count++] = {begin, begin + part.p_memsz, ours, through};
+  }
+  return 0;
 }
 
-bool is_ours(std::string_view library) {
-  return library.starts_with("libd5_") || library.starts_with("d5_framework_");
+/// Null for code that no library holds.
+const Library* library_of(const void* address) {
+  const auto place = reinterpret_cast<std::uintptr_t>(address);
+  for (std::size_t i = 0; i < library_count; ++i) {
+    if (libraries[i].begin <= place && place < libraries[i].end) return &libraries[i];
+  }
+  return nullptr;
 }
 
 /// Walks from the allocation outwards to the first library that asked for it.
@@ -57,11 +85,13 @@ void look() {
   inside = true;
   Frames frames;
   const int size = backtrace(frames.data(), kMostFrames);
-  const std::string_view own = library_of(reinterpret_cast<void*>(&look));
   for (int i = 0; i < size; ++i) {
-    const std::string_view library = library_of(frames[std::size_t(i)]);
-    if (library == own || passes_on(library)) continue;
-    if (is_ours(library) && counted.fetch_add(1) == 0) first_frames = frames, first_size = size;
+    const Library* library = library_of(frames[std::size_t(i)]);
+    if (library && library->passes_on) continue;
+    if (library && library->ours && counted.fetch_add(1) == 0) {
+      first_frames = frames;
+      first_size = size;
+    }
     break;
   }
   inside = false;
@@ -102,6 +132,8 @@ namespace d5::conformance {
 HeapWatch::HeapWatch() {
   Frames frames;
   backtrace(frames.data(), kMostFrames);  // the first call loads a library
+  library_count = 0;
+  dl_iterate_phdr(note_library, nullptr);
   counted = 0;
   first_size = 0;
   watching = true;
@@ -113,15 +145,18 @@ std::size_t HeapWatch::count() const { return counted; }
 std::string HeapWatch::first() const {
   std::string result;
   for (int i = 0; i < first_size; ++i) {
-    Dl_info info;
     void* const frame = first_frames[std::size_t(i)];
-    if (!is_ours(library_of(frame)) || !dladdr(frame, &info) || !info.dli_sname) continue;
+    const Library* library = library_of(frame);
+    Dl_info info;
+    if (!library || !library->ours || !dladdr(frame, &info)) continue;
+    if (!result.empty()) result += " < ";
     int status = 0;
     char* name = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
-    if (!name) continue;
     constexpr std::size_t kMostLetters = 80;  // enough to tell a function by
-    if (!result.empty()) result += " < ";
-    result += std::string_view(name).substr(0, kMostLetters);
+    result += name ? std::string(name).substr(0, kMostLetters)
+                   : fmt::format("{}+{:#x}", name_of(info.dli_fname),
+                                 reinterpret_cast<std::uintptr_t>(frame) -
+                                     reinterpret_cast<std::uintptr_t>(info.dli_fbase));
     std::free(name);
   }
   return result;

@@ -23,13 +23,14 @@ bool is_asked(const Value& value) {
   return value.is_tensor() && value.tensor().dtype() != DType::string;
 }
 
-/// Adds what `run` allocates to `found`.
+/// Adds what `run` allocates to `all`.
 template <class F>
-void watch(const std::string& op_type, const char* pass, std::vector<Allocation>& found, F&& run) {
+void watch(const std::string& op_type, const char* pass, Allocations& all, F&& run) {
   HeapWatch heap;
   run();
   heap.stop();
-  if (heap.count() > 0) found.push_back({op_type, pass, heap.first()});
+  ++all.watched;
+  if (heap.count() > 0) all.found.push_back({op_type, pass, heap.first()});
 }
 
 std::vector<Value> inputs_of(const onnx::Node& node, const Values& values) {
@@ -51,15 +52,15 @@ std::vector<Tensor> gradients_of(const OperatorRunner& runner) {
 }
 
 void run_backward(const onnx::Node& node, const Values& values, const OperatorRegistry& registry,
-                  std::vector<Allocation>& found) {
+                  Allocations& all) {
   try {
     OperatorRunner runner(registry, node, inputs_of(node, values), Mode::training);
     if (runner.op().gradients().empty()) return;
     runner.forward();
     const std::vector<Tensor> gradients = gradients_of(runner);
     runner.backward(gradients);
-    watch(node.op_type, "forward in training", found, [&] { runner.forward(); });
-    watch(node.op_type, "backward", found, [&] { runner.backward(gradients); });
+    watch(node.op_type, "forward in training", all, [&] { runner.forward(); });
+    watch(node.op_type, "backward", all, [&] { runner.backward(gradients); });
   } catch (const Unsupported&) {
     // It has no gradient for these types.
   }
@@ -67,7 +68,7 @@ void run_backward(const onnx::Node& node, const Values& values, const OperatorRe
 
 /// Runs the node, and defines its outputs. False if there are none to go on with.
 bool run_node(const onnx::Node& node, Values& values, const OperatorRegistry& registry,
-              std::vector<Allocation>& found) {
+              Allocations& all) {
   if (!onnx::subgraphs(node).empty()) return false;
   const auto inputs = inputs_of(node, values);
   OperatorRunner runner(registry, node, inputs);
@@ -80,8 +81,8 @@ bool run_node(const onnx::Node& node, Values& values, const OperatorRegistry& re
   }
   runner.forward();
   if (asked) {
-    watch(node.op_type, "forward", found, [&] { runner.forward(); });
-    run_backward(node, values, registry, found);
+    watch(node.op_type, "forward", all, [&] { runner.forward(); });
+    run_backward(node, values, registry, all);
   }
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {
     if (node.has_output(k)) values[node.outputs[k]] = runner.output(k);
@@ -91,8 +92,8 @@ bool run_node(const onnx::Node& node, Values& values, const OperatorRegistry& re
 
 }  // namespace
 
-std::vector<Allocation> node_allocations(const std::string& path, const std::string& framework) {
-  std::vector<Allocation> found;
+Allocations node_allocations(const std::string& path, const std::string& framework) {
+  Allocations all;
   const auto folder = onnx::open_test_folder(path);
   const onnx::Model model = onnx::load(folder.model_path);
   const auto& registry = d5::framework(framework).part<OperatorRegistry>();
@@ -105,19 +106,19 @@ std::vector<Allocation> node_allocations(const std::string& path, const std::str
   }
   try {
     for (const auto& node : model.graph.nodes) {
-      if (!run_node(node, values, registry, found)) break;
+      if (!run_node(node, values, registry, all)) break;
     }
   } catch (const Unsupported&) {
     // The case ends at a node that the framework does not have.
   }
-  return found;
+  return all;
 }
 
-std::vector<Allocation> network_allocations(const std::string& model,
-                                            const std::string& framework) {
-  std::vector<Allocation> found;
-  const auto executor = make_executor(models().at(model).make({.seed = 1, .with_loss = true}),
-                                      {.frameworks = {framework}});
+Allocations network_allocations(const std::string& model, const std::string& framework) {
+  Allocations all;
+  const auto executor =
+      make_executor(models().at(model).make({{"seed", 1}, {"with_loss", true}, {"training", true}}),
+                    {.frameworks = {framework}});
   ValueMap inputs;
   for (const auto& input : executor->network().graph().inputs) {
     if (executor->network().graph().initializers.contains(input.name)) continue;
@@ -132,10 +133,10 @@ std::vector<Allocation> network_allocations(const std::string& model,
     (void)executor->inference(inputs);
     (void)executor->inference_and_backprop(inputs, "loss");
   }
-  watch(model, "forward", found, [&] { (void)executor->inference(inputs); });
-  watch(model, "forward and backward", found,
+  watch(model, "forward", all, [&] { (void)executor->inference(inputs); });
+  watch(model, "forward and backward", all,
         [&] { (void)executor->inference_and_backprop(inputs, "loss"); });
-  return found;
+  return all;
 }
 
 }  // namespace d5::conformance

@@ -11,18 +11,22 @@ struct Allocation {
   std::string op_type, pass, where;
 };
 
+struct Allocations {
+  int watched = 0;  ///< runs
+  std::vector<Allocation> found = {};
+};
+
 /// Runs every node of the case in the folder `path` twice, forward and backward, with the kernels
-/// of `framework`, and returns those that allocated in the second run.
+/// of `framework`, and watches the second run.
 ///
 /// What is not asked: shapes that only running tells, values that are no tensors (sequences,
 /// optionals), strings, which live on the heap, nodes that hold graphs, nodes that the framework
 /// does not support.
-[[nodiscard]] std::vector<Allocation> node_allocations(const std::string& path,
-                                                       const std::string& framework);
+[[nodiscard]] Allocations node_allocations(const std::string& path, const std::string& framework);
 
-/// Runs the built-in network `model`, batch 1, forward and backward, and returns what allocated in
-/// the third run.
-[[nodiscard]] std::vector<Allocation> network_allocations(const std::string& model,
-                                                          const std::string& framework);
+/// Runs the built-in network `model` in training, batch 1, forward and backward, and watches the
+/// third run.
+[[nodiscard]] Allocations network_allocations(const std::string& model,
+                                              const std::string& framework);
 
 }  // namespace d5::conformance

@@ -7,7 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <latch>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
@@ -72,33 +75,51 @@ TEST_CASE("a framework may be linked in") {
 
 namespace {
 
-struct Tally {
-  std::vector<int> numbers;
-};
-template <int N>
+template <std::size_t N>
 struct Part {
-  int number = N;
+  std::size_t number = N;
 };
+
+template <std::size_t... N>
+void ask_for_all(Framework& framework, std::array<void*, sizeof...(N)>& parts,
+                 std::index_sequence<N...>) {
+  ((parts[N] = &framework.part<Part<N>>()), ...);
+}
 
 }  // namespace
 
 // What it proves, it proves under the thread sanitizer.
 TEST_CASE("threads that ask for a part at the same time get one part") {
+  constexpr std::size_t kThreads = 4, kParts = 32;
   add_framework("shared", "1", [](Framework&) {});
+  Framework& shared = framework("shared");
+  std::array<std::array<void*, kParts>, kThreads> parts{};
+  std::latch start(kThreads);
+  std::vector<std::thread> threads;
+  for (auto& mine : parts) {
+    threads.emplace_back([&] {
+      start.arrive_and_wait();
+      ask_for_all(shared, mine, std::make_index_sequence<kParts>());
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (const auto& mine : parts) CHECK(mine == parts.front());
+  CHECK(&shared.part<Part<7>>() == parts.front()[7]);
+}
+
+TEST_CASE("threads may look frameworks up and add them at the same time") {
   constexpr int kThreads = 4;
-  std::array<Tally*, kThreads> tallies{};
+  std::latch start(kThreads);
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&tallies, t] {
-      Framework& shared = framework("shared");
-      tallies[std::size_t(t)] = &shared.part<Tally>();
-      (void)shared.part<Part<0>>();
-      (void)shared.part<Part<1>>();
-      (void)shared.part<Part<2>>();
+    threads.emplace_back([&, t] {
+      start.arrive_and_wait();
+      const std::string name = "added-" + std::to_string(t);
+      add_framework(name, "1", [](Framework& f) { f.part<Registry<int>>().add("one", 1); });
+      (void)framework(name).part<Registry<int>>().at("one");
       (void)frameworks();
     });
   }
   for (auto& thread : threads) thread.join();
-  for (const Tally* tally : tallies) CHECK(tally == &framework("shared").part<Tally>());
-  CHECK(framework("shared").part<Part<2>>().number == 2);
+  for (int t = 0; t < kThreads; ++t) CHECK(info_of("added-" + std::to_string(t)).loaded);
 }

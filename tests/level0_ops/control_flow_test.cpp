@@ -6,7 +6,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/node_run.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
 
 using namespace d5;
@@ -56,8 +56,8 @@ std::vector<Value> run(const std::string& op, Services& services, std::vector<Va
     out.push_back(&result);
   }
   const OperatorRegistry& reference = framework("reference").part<OperatorRegistry>();
-  const auto op = reference.make(node);
-  NodeRun one(node, *op, {&reference}, {}, services);
+  const auto meaning = reference.make(node);
+  NodeRun one(node, *meaning, {&reference}, {}, services);
   one.plan(in, out);
   one.forward();
   return results;

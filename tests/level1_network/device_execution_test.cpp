@@ -9,7 +9,7 @@
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
-#include "tests/level1_network/on_toy.hpp"
+#include "tests/on_toy.hpp"
 
 using namespace d5;
 using d5::test::toy;
@@ -33,7 +33,7 @@ ValueMap digits(std::uint64_t seed) {
           {"label", Tensor::of<std::int64_t>({4}, {3, 1, 4, std::int64_t(seed % 10)})}};
 }
 
-Network lenet() { return models().at("lenet").make({.seed = 7, .with_loss = true}); }
+Network lenet() { return models().at("lenet").make({{"seed", 7}, {"with_loss", true}}); }
 
 /// The toy has Relu and Gemm, but neither Sigmoid nor Add. `r` and `w` have two readers each: the
 /// sum of two terms has the same bits in any order.

@@ -5,7 +5,7 @@
 #include "d5/core/random.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level2_training/optimizer.hpp"
-#include "tests/level1_network/on_toy.hpp"
+#include "tests/on_toy.hpp"
 
 using namespace d5;
 using d5::test::toy;
@@ -23,7 +23,7 @@ Batch batch(std::uint64_t seed) {
 
 /// LeNet after three steps with `options`, and the losses on the way.
 std::pair<Network, std::vector<float>> trained(const char* optimizer, ExecutorOptions options) {
-  Network network = models().at("lenet").make({.seed = 3, .with_loss = true});
+  Network network = models().at("lenet").make({{"seed", 3}, {"with_loss", true}});
   auto trainer = optimizers().at(optimizer).make(make_executor(network, std::move(options)), "loss",
                                                  Settings("optimizer"));
   std::vector<float> losses;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mean of the elements under a window, 1 to 3 spatial dimensions, or of all.
+#include <ATen/core/DimVector.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/avg_pool2d_backward.h>
 #include <ATen/ops/avg_pool3d.h>
@@ -58,9 +59,9 @@ class AveragePool final : public TorchKernel {
  private:
   /// What torch's pooling cannot do: sums of windows, divided by how many elements count in each.
   at::Tensor by_convolution(const at::Tensor& x) const {
-    Sizes ones_shape = {1, 1}, mask_shape = {1, 1};
-    ones_shape.insert(ones_shape.end(), window_.kernel.begin(), window_.kernel.end());
-    mask_shape.insert(mask_shape.end(), x.sizes().begin() + 2, x.sizes().end());
+    at::DimVector ones_shape = {1, 1}, mask_shape = {1, 1};
+    ones_shape.append(window_.kernel.begin(), window_.kernel.end());
+    mask_shape.append(x.sizes().begin() + 2, x.sizes().end());
     const at::Tensor ones = at::ones(ones_shape, x.options());
     const at::Tensor padded = window_.pad(x, 0);
     const at::Tensor mask = window_.pad(at::ones(mask_shape, x.options()), 0);
@@ -77,11 +78,11 @@ class AveragePool final : public TorchKernel {
       return at::convolution(values, ones, {}, window_.strides, window_.zeros, window_.dilations,
                              /*transposed=*/false, window_.zeros, 1);
     };
-    Sizes flat = padded.sizes().vec();
+    at::DimVector flat(padded.sizes().begin(), padded.sizes().end());
     flat[0] *= flat[1];
     flat[1] = 1;
     const at::Tensor y = sums(padded.reshape(flat)) / sums(mask);
-    Sizes shape = y.sizes().vec();
+    at::DimVector shape(y.sizes().begin(), y.sizes().end());
     shape[0] = x.size(0);
     shape[1] = x.size(1);
     return y.reshape(shape);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The largest element under a window, 1 to 3 spatial dimensions, or of all.
+#include <ATen/core/DimVector.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/div.h>
 #include <ATen/ops/empty_like.h>
@@ -92,7 +93,7 @@ class MaxPool final : public TorchKernel {
   at::Tensor whole_tensor_indices(at::Tensor index, const at::Tensor& x,
                                   const at::Tensor& padded) const {
     const std::int64_t rank = x.dim();
-    Sizes strides(std::size_t(rank), 1);
+    at::DimVector strides(std::size_t(rank), 1);
     std::int64_t stride = 1;
     for (std::int64_t k = 2; k < rank; ++k) {
       const std::int64_t i = column_major_ ? k : rank + 1 - k;
@@ -107,7 +108,7 @@ class MaxPool final : public TorchKernel {
     }
     const at::Tensor channels =
         at::arange(x.size(0) * x.size(1), index.options()).view({x.size(0), x.size(1)});
-    Sizes shape(std::size_t(rank), 1);
+    at::DimVector shape(std::size_t(rank), 1);
     shape[0] = x.size(0);
     shape[1] = x.size(1);
     return result + channels.view(shape) * stride;

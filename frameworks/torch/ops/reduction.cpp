@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ATen/core/DimVector.h>
 #include <ATen/ops/amax.h>
 #include <ATen/ops/amin.h>
 #include <ATen/ops/argmax.h>
@@ -48,7 +49,7 @@ at::Tensor product(const at::Tensor& x, at::IntArrayRef dims) {
 
 /// The largest (smallest) element; of none, the smallest (largest) there is.
 at::Tensor of_none(const at::Tensor& x, at::IntArrayRef dims, bool largest) {
-  Sizes sizes = x.sizes().vec();
+  at::DimVector sizes(x.sizes().begin(), x.sizes().end());
   for (auto dim : dims) sizes[std::size_t(dim)] = 1;
   at::Scalar value;
   const double infinity = std::numeric_limits<double>::infinity();

@@ -10,7 +10,7 @@ namespace d5 {
 
 /// The number of threads that every part of d5 and every loaded framework computes with.
 [[nodiscard]] int threads();
-/// Tells d5's own loops, Eigen and every loaded framework. Throws: ValueError if not positive.
+/// Tells d5's own loops and every loaded framework. Throws: ValueError if not positive.
 void set_threads(int count);
 /// Asks to be told of every change, and is told the present number at once.
 void on_threads_changed(std::function<void(int)> listener);

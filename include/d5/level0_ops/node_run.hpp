@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "d5/core/device_memory.hpp"
 #include "d5/level0_ops/kernel_choice.hpp"
 
 namespace d5 {
@@ -32,24 +34,31 @@ class NodeRun {
   NodeRun(NodeRun&&) noexcept;
   ~NodeRun();
 
-  /// For `inputs` as they are now (null or of kind none: left out); may be called again for others.
-  /// Every output (null: not wanted) gets memory; one whose size only running tells is left empty.
-  /// Throws: what `Operator::infer` throws, ShapeError for outputs that there are not, Unsupported
-  /// with every framework's reason, MemoryError.
+  /// For `inputs` on the host as they are now (null or of kind none: left out); may be called again
+  /// for others. Every output (null: not wanted) gets memory; one whose size only running tells is
+  /// left empty. On a device both get memory there, and the inputs are copied. Throws: what
+  /// `Operator::infer` throws, ShapeError for outputs that there are not, Unsupported with every
+  /// framework's reason, MemoryError.
   void plan(std::span<const Value* const> inputs, std::span<Value* const> outputs);
   /// Throws: what the kernel throws; with a guard ContractError, too.
   void forward();
+  /// On a device: copies the inputs again, whose values have changed. On the host there is no need.
+  void renew_inputs();
+  /// Waits for the device's work. Throws: what it failed with.
+  void synchronise() { stream_->synchronise(); }
   void backward(std::span<const Tensor* const> grad_outputs, std::span<Tensor* const> grad_inputs);
 
   /// Whether the plan made backward ready for the gradient of input `i`.
   [[nodiscard]] bool wants_grad(std::size_t i) const { return target_.grad_inputs.contains(i); }
   /// Memory from the services, between margins where a guard is on. `what` names it in messages.
   [[nodiscard]] Tensor allocate(const TensorDesc& desc, std::string what);
+  [[nodiscard]] Device device() const { return target_.device; }
   /// Whose kernel runs.
   [[nodiscard]] const std::string& framework() const { return framework_->framework(); }
 
  private:
   void take_memory(PlannedKernel planned);
+  void take_inputs();
   void watch(std::span<const Value* const> values, std::string_view what);
   void check_guard();
   void check_outputs() const;
@@ -65,7 +74,10 @@ class NodeRun {
   // Of the present plan.
   std::unique_ptr<Kernel> kernel_;
   const OperatorRegistry* framework_ = nullptr;
-  std::vector<const Value*> inputs_;
+  std::vector<const Value*> inputs_;  ///< the kernel's: copies on its device, or those on the host
+  std::vector<const Value*> host_inputs_;
+  std::deque<Value> device_inputs_;
+  std::shared_ptr<Stream> stream_ = make_stream(Device{});
   std::vector<Value*> outputs_;
   std::vector<const void*> planned_outputs_;  ///< null: the kernel allocates it
   std::vector<const Value*> backward_inputs_, backward_outputs_;

@@ -3,10 +3,12 @@
 
 #include <array>
 #include <concepts>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
 #include <memory>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,6 +36,8 @@ struct Support {
 /// - operators: what a node means, with a kernel of their own. The reference has those of ONNX; a
 ///   framework or a user adds one for a node that nobody else knows (a custom domain);
 /// - kernels: how it runs nodes whose meaning is known.
+///
+/// Thread safety: all functions but `set_reorder`, which a framework calls while it is loaded.
 ///
 ///     registry.add<Transpose, onnx::nodes::Transpose>();          // an operator of ONNX
 ///     registry.add<Triple>("Triple", {.domain = "org.example"});  // one that ONNX does not have
@@ -122,14 +126,17 @@ class OperatorRegistry {
   [[nodiscard]] static OperatorVersions versions_of() {
     return {.since = View::kSinceVersions.front(), .domain = std::string(View::kDomain)};
   }
-  template <class T>
+  template <class T>  // in a deque, where entries stay while others are added
   using Ranges =
-      std::map<std::pair<std::string, std::string>, std::vector<std::pair<OperatorVersions, T>>>;
+      std::map<std::pair<std::string, std::string>, std::deque<std::pair<OperatorVersions, T>>>;
   struct KernelEntry {
     Plan plan;
     Check check;
   };
   [[nodiscard]] const KernelEntry* kernel(const onnx::Node& node, DeviceKind device) const;
+  [[nodiscard]] const Make* operator_entry(const onnx::Node& node) const;
+
+  mutable std::shared_mutex mutex_;
   std::string framework_;
   Reorder reorder_;
   Ranges<Make> operators_;

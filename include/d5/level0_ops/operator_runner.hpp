@@ -18,16 +18,20 @@ namespace d5 {
 /// executor of level 1. Throws: Unsupported for those.
 class OperatorRunner {
  public:
-  /// In `Mode::training` backward is ready for every input that has a gradient.
+  /// In `Mode::training` backward is ready for every input that has a gradient. `inputs` are on the
+  /// host; on another device the runner copies them there, where outputs and gradients stay
+  /// (`Tensor::on_host` brings them), and work is done when `synchronise` returns.
   OperatorRunner(const OperatorRegistry& registry, onnx::Node node, std::vector<Value> inputs,
-                 Mode mode = Mode::inference, Guard guard = Guard::off);
+                 Mode mode = Mode::inference, Guard guard = Guard::off, Device device = {});
   OperatorRunner(OperatorRunner&&) noexcept;
   ~OperatorRunner();
 
   void forward();
-  /// `grad_outputs` as the outputs; one without gradient is an undefined tensor.
+  /// `grad_outputs` as the outputs, on their device; one without gradient is an undefined tensor.
   void backward(const std::vector<Tensor>& grad_outputs);
+  void synchronise();
 
+  /// The next `forward` sees what is written into it.
   [[nodiscard]] Value& input(std::size_t i);
   [[nodiscard]] const Value& output(std::size_t i) const;
   [[nodiscard]] std::size_t output_count() const;
