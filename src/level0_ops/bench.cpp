@@ -40,6 +40,7 @@ std::vector<Tensor> output_gradients(const OperatorRunner& runner, const Operato
         for (T& value : gradient.span<T>()) value = static_cast<T>(random.normal());
       });
     }
+    if (gradient.defined()) gradient = gradient.copy(output.tensor().device());
     gradients.push_back(std::move(gradient));
   }
   return gradients;
@@ -49,8 +50,10 @@ std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions&
                                     Passes pass) {
   std::vector<Subject> subjects;
   for (const auto& framework : options.frameworks) {
-    subjects.push_back(subject_or_refusal(record_of(one, framework, pass),
-                                          [&] { return operator_subject(one, framework, pass); }));
+    Measurement record = record_of(one, framework, pass);
+    record.device = to_string(options.device);
+    subjects.push_back(subject_or_refusal(
+        record, [&] { return operator_subject(one, framework, pass, options.device); }));
   }
   auto results = measure_side_by_side(subjects, options.metrics, options.measuring);
   for (auto& result : results) {
@@ -66,6 +69,7 @@ std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions&
 /// How far each framework's answer is from the reference's.
 void check(const OperatorCase& one, const BenchOptions& options,
            std::vector<Measurement>& results) {
+  if (options.device != Device{}) return;  // answers are compared on the host
   for (const auto& framework : options.frameworks) {
     if (framework == "reference" || options.measuring.interrupt.due()) continue;
     for (auto& error : test_forward(one, framework)) {
@@ -78,13 +82,16 @@ void check(const OperatorCase& one, const BenchOptions& options,
 
 }  // namespace
 
-Subject operator_subject(const OperatorCase& one, const std::string& framework, Passes pass) {
+Subject operator_subject(const OperatorCase& one, const std::string& framework, Passes pass,
+                         Device device) {
   const bool backward = pass == Passes::backward;
-  const auto runner =
-      std::make_shared<OperatorRunner>(d5::framework(framework).part<OperatorRegistry>(), one.node,
-                                       one.inputs, backward ? Mode::training : Mode::inference);
+  const auto runner = std::make_shared<OperatorRunner>(
+      d5::framework(framework).part<OperatorRegistry>(), one.node, one.inputs,
+      backward ? Mode::training : Mode::inference, Guard::off, device);
   Subject subject{.record = record_of(one, framework, pass)};
   subject.record.framework_version = d5::framework(framework).version();
+  subject.record.device = to_string(device);
+  subject.synchronise = [runner] { runner->synchronise(); };
   if (!backward) {
     const Cost cost = runner->cost();
     subject.run = [runner] { runner->forward(); };
@@ -92,6 +99,7 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
     return subject;
   }
   runner->forward();
+  runner->synchronise();
   const auto gradients = output_gradients(*runner, one);
   runner->backward(gradients);  // throws here, not while measuring, if it cannot
   subject.run = [runner, gradients] { runner->backward(gradients); };

@@ -55,7 +55,8 @@ void TrainingSession::make_optimizer() {
   label_ = model.settings.take("label", "label");
   builder.offer(model.settings, "seed", training_.seed);
   builder.offer(model.settings, "with_loss", true);
-  const ExecutorOptions execution{.frameworks = options_.frameworks, .seed = training_.seed};
+  const ExecutorOptions execution{
+      .frameworks = options_.frameworks, .device = options_.device, .seed = training_.seed};
   std::shared_ptr<GraphExecutor> executor = make_executor(builder.make(model.settings), execution);
   if (model.settings.flag("training", false)) {
     model.settings.set("training", false);
@@ -158,6 +159,7 @@ Measurement TrainingSession::record() const {
   result.level = "training";
   result.framework = fmt::format("{}", fmt::join(options_.frameworks, ","));
   result.framework_version = framework(options_.frameworks.front()).version();
+  result.device = to_string(options_.device);
   result.conditions["dataset"] = data_.train->description();
   result.conditions["seed"] = std::to_string(training_.seed);
   for (const char* key : {"model.name", "optimizer.name", "sampler.batch_size"}) {
@@ -185,7 +187,8 @@ void judge(Measurement& result, const Recipe::Acceptable& acceptable) {
     result.reason = fmt::format("there is no sample, {} is accepted", wanted);
     return;
   }
-  const double value = estimate(result).value;
+  const Direction better = at_least ? Direction::higher_is_better : Direction::lower_is_better;
+  const double value = estimate(result.samples, result.statistic, better).value;
   if (at_least ? value >= acceptable.value : value <= acceptable.value) return;
   result.status = Status::failed;
   result.reason = fmt::format("{} is not accepted: {} is", value, wanted);

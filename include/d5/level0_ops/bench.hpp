@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/device.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/level0_ops/operator_case.hpp"
 
@@ -13,6 +14,7 @@ namespace d5 {
 struct BenchOptions {
   enum class Passes { forward, backward, both };
   std::vector<std::string> frameworks = {"reference"};  ///< side by side; the first is the base
+  Device device = {};
   Passes passes = Passes::both;
   std::vector<MetricChoice> metrics = {"time"};
   MeasureOptions measuring = {};
@@ -37,6 +39,6 @@ struct BenchOptions {
 /// One operator in one framework, ready to run again and again: what `bench` measures.
 /// Throws: what the framework says if it cannot; Unsupported for a backward pass that is not there.
 [[nodiscard]] Subject operator_subject(const OperatorCase& one, const std::string& framework,
-                                       BenchOptions::Passes pass);
+                                       BenchOptions::Passes pass, Device device = {});
 
 }  // namespace d5
