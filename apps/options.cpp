@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 
+#include "apps/ctrl_c.hpp"
 #include "apps/traced_run.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/error.hpp"
@@ -14,6 +16,7 @@
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/executor_word.hpp"
 
 namespace d5::app {
 namespace {
@@ -33,10 +36,11 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
   const std::map<std::string, Format> formats{{"table", Format::table},
                                               {"json", Format::json},
                                               {"csv", Format::csv},
-                                              {"markdown", Format::markdown}};
+                                              {"markdown", Format::markdown},
+                                              {"gbench", Format::gbench}};
   command.add_option("--format", options.format, "how results are printed")
       ->transform(CLI::CheckedTransformer(formats))
-      ->option_text("table|json|csv|markdown")
+      ->option_text("table|json|csv|markdown|gbench")
       ->group("Common options");
   command.add_option("--out", options.out, "also write the results to this file, as JSON")
       ->option_text("FILE.json")
@@ -70,7 +74,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--seed", options.seed, "of all random numbers")
       ->option_text("N")
       ->group("Common options");
-  command.add_option("--metrics", options.metrics, "measure these too ('d5 list metrics')")
+  command
+      .add_option("--metrics", options.metrics,
+                  "measure these too ('d5 list metrics'), each as NAME[:KEY=VALUE]...")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...")
@@ -89,7 +95,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 
 void apply(const RunOptions& options) {
   for (const auto& word : options.frameworks) {
-    for (const auto& name : frameworks_in(word.substr(0, word.find(':')))) check_name(name);
+    for (const auto& name : frameworks_in(word)) check_name(name);
   }
   const Device device = device_from_name(options.device);
   if (device.kind != DeviceKind::cpu) {
@@ -98,7 +104,6 @@ void apply(const RunOptions& options) {
                     printable(options.device)));
   }
   if (options.threads > 0) set_threads(options.threads);
-  for (const auto& name : options.metrics) (void)metrics().at(name);
   for (const auto& library : options.load) {
     const auto names =
         load_custom_operators(library, framework("reference").part<OperatorRegistry>());
@@ -106,28 +111,23 @@ void apply(const RunOptions& options) {
   }
 }
 
-std::vector<std::string> frameworks_in(const std::string& word) {
-  std::vector<std::string> names(1);
-  for (const char c : word) {
-    if (c == '+') {
-      names.emplace_back();
-    } else {
-      names.back() += c;
-    }
-  }
-  return names;
-}
-
-std::string version_of(const std::string& word) {
-  const std::string first = word.substr(0, word.find_first_of("+:"));
-  return first == "auto" ? "" : framework(first).version();
-}
-
-std::string to_line(const RunOptions& options, const std::string& framework) {
-  std::string line = fmt::format(" --framework {} --seed {}", framework, options.seed);
+std::string to_line(const RunOptions& options) {
+  std::string line;
   if (options.threads > 0) line += fmt::format(" --threads {}", options.threads);
   for (const auto& library : options.load) line += fmt::format(" --load {}", library);
   return line;
+}
+
+std::vector<MetricChoice> metrics_of(const RunOptions& options, std::vector<MetricChoice> usual) {
+  for (const auto& text : options.metrics) {
+    MetricChoice choice(text);
+    const bool there =
+        std::ranges::any_of(usual, [&](const auto& one) { return one.name() == choice.name(); });
+    if (there) continue;
+    (void)choice.make();  // a misspelt name or setting is bad usage, and no finding of a run
+    usual.push_back(std::move(choice));
+  }
+  return usual;
 }
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
@@ -145,6 +145,13 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
       ->group("Measuring");
   command.add_flag("--cold-cache", options.cold_cache, "evict the caches before each sample")
       ->group("Measuring");
+}
+
+MeasureOptions measuring_of(const MeasureOptions& measuring, const RunOptions& run) {
+  MeasureOptions result = measuring;
+  result.seed = run.seed;
+  result.interrupt = ctrl_c();
+  return result;
 }
 
 }  // namespace d5::app

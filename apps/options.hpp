@@ -5,15 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/measurement.hpp"
+#include "d5/core/measure.hpp"
+#include "d5/core/text_table.hpp"
 
 namespace CLI {
 class App;
 }
 
 namespace d5::app {
-
-enum class Format { table, json, csv, markdown };
 
 /// Where results go. The same in every command.
 struct OutputOptions {
@@ -36,15 +35,16 @@ struct RunOptions {
 void add_run_options(CLI::App& command, RunOptions& options);
 /// Sets threads, checks device and metrics, loads what was named. Throws: Error, typed.
 void apply(const RunOptions& options);
-/// The frameworks in one word of `--framework`, in order of preference for each node:
-/// "torch+reference".
-[[nodiscard]] std::vector<std::string> frameworks_in(const std::string& word);
-/// The version of the first of them; empty for "auto", which chooses node by node.
-[[nodiscard]] std::string version_of(const std::string& word);
-/// " --framework torch --seed 3": the part of a line that runs a measurement again.
-[[nodiscard]] std::string to_line(const RunOptions& options, const std::string& framework);
+/// " --threads 2 --load mine.so": what a record's command says of them besides framework, seed and
+/// metrics.
+[[nodiscard]] std::string to_line(const RunOptions& options);
+/// `usual`, and those that `--metrics` names besides. Throws: NotFound, ValueError.
+[[nodiscard]] std::vector<MetricChoice> metrics_of(const RunOptions& options,
+                                                   std::vector<MetricChoice> usual);
 
 /// How a command measures.
 void add_measure_options(CLI::App& command, MeasureOptions& options);
+/// `measuring` with the seed of `run`, ended by Ctrl-C.
+[[nodiscard]] MeasureOptions measuring_of(const MeasureOptions& measuring, const RunOptions& run);
 
 }  // namespace d5::app

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "apps/ctrl_c.hpp"
 #include "apps/traced_run.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
@@ -22,7 +23,8 @@ constexpr const char* kFooter = R"(Examples:
   d5 train mnist-lenet-quick --set training.epochs=1
 
 Results go to stdout, everything else to stderr. Exit status: 0 passed, 1 something failed, 2 bad
-usage or input. `d5 COMMAND --help` teaches each command by examples.)";
+usage or input, 130 interrupted: Ctrl-C ends a measurement early and keeps what was measured.
+`d5 COMMAND --help` teaches each command by examples.)";
 
 void print_error(std::string_view message) {
   // Under mpirun several ranks print to one terminal.
@@ -111,11 +113,15 @@ CLI::App& Program::add(std::string_view path, const std::string& summary,
 int Program::run(int argc, char** argv) {
   try {
     app_.parse(argc, argv);
-    return run_traced(trace_file(deepest(app_)), chosen_);
+    const int status = run_traced(trace_file(deepest(app_)), chosen_);
+    return interrupted() ? kInterrupted : status;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app_.exit(error);  // --help, --version: on stdout
     print_error(explain(error, app_));
     return kBadUsage;
+  } catch (const Interrupted& error) {
+    print_error(error.what());
+    return kInterrupted;
   } catch (const NumericError& error) {
     print_error(error.what());
     return kFailed;

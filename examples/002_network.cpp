@@ -20,10 +20,11 @@ int main() {
     std::cout << parameter.name << ": " << to_string(parameter.gradient, 3) << "\n";
   }
 
-  auto overhead = std::make_shared<FrameworkOverhead>();
-  executor->events().add(overhead);
-  const Subject subject{.name = "lenet, batch 4", .run = [&] { executor->inference(batch); }};
-  const auto results = measure(subject, {metrics().at("time").make(), overhead});
+  const Subject inference{.record = {.subject = "lenet", .level = "network"},
+                          .run = [&] { executor->inference(batch); },
+                          .work = {.samples = 4},
+                          .events = {&executor->events()}};
+  const auto results = measure({inference}, {"time", "framework_overhead"});
   std::cout << to_table(results);
   return exit_status(results);
 }

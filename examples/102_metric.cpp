@@ -10,6 +10,7 @@ class GradientCount final : public d5::Metric, public d5::ExecutionEvent {
  public:
   std::string name() const override { return "gradient_count"; }
   std::string unit() const override { return "1"; }
+  d5::Quantity quantity() const override { return d5::Quantity::count; }
   d5::Direction direction() const override { return d5::Direction::neither; }
   void begin(int repetitions) override {
     repetitions_ = repetitions;
@@ -29,13 +30,12 @@ class GradientCount final : public d5::Metric, public d5::ExecutionEvent {
 int main() {
   using namespace d5;
   auto executor = make_executor(models().at("lenet").make({{"with_loss", true}}));
-  auto count = std::make_shared<GradientCount>();
-  executor->events().add(count);
   const ValueMap batch{{"image", Tensor::zeros(DType::float32, {1, 1, 28, 28})},
                        {"label", Tensor::vector<std::int64_t>({0})}};
-  const Subject subject{.name = "lenet step",
-                        .run = [&] { executor->inference_and_backprop(batch, "loss"); }};
-  const auto results = measure(subject, {count});
+  const Subject step{.record = {.subject = "lenet step"},
+                     .run = [&] { executor->inference_and_backprop(batch, "loss"); },
+                     .events = {&executor->events()}};
+  const auto results = measure({step}, {[] { return std::make_shared<GradientCount>(); }});
   std::cout << to_table(results);
   const double expected = double(executor->network().parameters().size());
   return results.front().samples.front() == expected ? 0 : 1;

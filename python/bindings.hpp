@@ -16,6 +16,7 @@ namespace py = pybind11;
 
 // One function a level; each stands in the file of that name.
 void bind_core(py::module_& m);
+void bind_bench(py::module_& m);
 void bind_onnx(py::module_& m);
 void bind_level0_ops(py::module_& m);
 void bind_level1_network(py::module_& m);

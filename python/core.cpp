@@ -143,6 +143,10 @@ void bind_measurement(py::module_& m) {
       .def_readwrite("framework", &Measurement::framework)
       .def_readwrite("metric", &Measurement::metric)
       .def_readwrite("unit", &Measurement::unit)
+      .def_property_readonly("quantity",
+                             [](const Measurement& r) { return std::string(name_of(r.quantity)); })
+      .def_property_readonly("statistic",
+                             [](const Measurement& r) { return to_string(r.statistic); })
       .def_readwrite("samples", &Measurement::samples)
       .def_readwrite("reason", &Measurement::reason)
       .def_property_readonly("conditions",
@@ -155,12 +159,15 @@ void bind_measurement(py::module_& m) {
       .def_property_readonly("median",
                              [](const Measurement& r) { return summarise(r.samples).median; })
       .def_property_readonly(
+          "value", [](const Measurement& r) { return estimate(r).value; },
+          "The number that stands for the samples, as `statistic` says.")
+      .def_property_readonly(
           "interval",
           [](const Measurement& r) {
-            const Interval i = summarise(r.samples).median_interval;
+            const Interval i = estimate(r).interval;
             return std::pair(i.low, i.high);
           },
-          "Nonparametric 95% interval of the median.")
+          "95% interval of `value`; NaN where it has none.")
       .def("__repr__", [](const Measurement& r) {
         return fmt::format("<Measurement {} {} {}: {} samples, {}>", r.subject, r.framework,
                            r.metric, r.samples.size(), name_of(r.status));
@@ -168,14 +175,30 @@ void bind_measurement(py::module_& m) {
 
   m.def(
       "measure",
-      [](const std::function<void()>& run, const std::string& name, int samples, int warmup,
+      [](const std::function<void()>& run, const std::string& name,
+         const std::vector<std::string>& metrics, int samples, int warmup,
          double seconds_per_sample) {
-        return measure(
-            {.name = name, .run = run}, {metrics().at("time").make()},
+        std::exception_ptr ended_by;  // KeyboardInterrupt, SystemExit: nobody's failure
+        const Subject subject{.record = {.subject = name}, .run = [&] {
+                                try {
+                                  run();
+                                } catch (py::error_already_set& error) {
+                                  if (error.matches(PyExc_Exception)) throw;
+                                  ended_by = std::current_exception();
+                                  throw Interrupted("ended by Python");
+                                }
+                              }};
+        auto results = measure(
+            {subject}, {metrics.begin(), metrics.end()},
             {.samples = samples, .warmup = warmup, .seconds_per_sample = seconds_per_sample});
+        if (ended_by) std::rethrow_exception(ended_by);
+        return results;
       },
-      py::arg("run"), py::arg("name") = "python", py::arg("samples") = 30, py::arg("warmup") = 3,
-      py::arg("seconds_per_sample") = 1e-4, "Times a Python callable the way d5 measures.");
+      py::arg("run"), py::arg("name") = "python",
+      py::arg("metrics") = std::vector<std::string>{"time"}, py::arg("samples") = 30,
+      py::arg("warmup") = 3, py::arg("seconds_per_sample") = 1e-4,
+      "Measures a Python callable the way d5 measures; one row a metric.");
+  m.def("metrics", [] { return metrics().names(); }, "Names of all metrics.");
   m.def(
       "to_table",
       [](const std::vector<Measurement>& measurements) { return to_table(measurements); },

@@ -200,10 +200,12 @@ void bind_metrics(py::module_& m) {
   m.def(
       "training_metric",
       [](const std::string& name, const py::kwargs& options) {
-        return training_metrics().at(name).make(to_settings(options));
+        auto metric = std::dynamic_pointer_cast<TrainingMetric>(
+            metrics().at(name).make(to_settings(options)));
+        if (!metric) throw TypeError("metric " + name + " is not one of training; use d5.measure");
+        return metric;
       },
       py::arg("name"), "A metric by name, such as training_metric(\"test_accuracy\").");
-  m.def("training_metrics", [] { return training_metrics().names(); });
 }
 
 void bind_recipes(py::module_& m) {

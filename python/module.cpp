@@ -11,4 +11,5 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_level1_network(m);
   d5::python::bind_level2_training(m);
   d5::python::bind_level3_distributed(m);
+  d5::python::bind_bench(m);
 }

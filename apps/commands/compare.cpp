@@ -5,16 +5,14 @@
 #include <filesystem>
 #include <memory>
 
-#include "apps/comparison_records.hpp"
-#include "apps/model_argument.hpp"
-#include "apps/operator_subject.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
-#include "apps/result_comparison.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/statistics.hpp"
+#include "d5/core/result_comparison.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level0_ops/bench.hpp"
+#include "d5/level1_network/network_bench.hpp"
 
 namespace d5::command {
 namespace {
@@ -43,39 +41,13 @@ bool is_results_file(const std::string& word) {
   return word.ends_with(".json") || word.ends_with(".JSON");
 }
 
-struct Prepared {
-  Subject subject;
-  Measurement record;
-  std::shared_ptr<void> owner;
-};
-
-Prepared prepare(const std::string& word, const std::string& framework_word,
-                 const Options& options) {
-  Prepared prepared;
+Subject subject_of(const std::string& word, const std::string& framework, const Options& options) {
   std::error_code ignored;
   const bool is_network = models().find(word) || std::filesystem::exists(word, ignored);
-  if (!is_network) {
-    const OperatorCase one = parse_case(word, options.seed);
-    const auto subject =
-        std::make_shared<app::OperatorSubject>(one, framework_word, Mode::inference);
-    prepared.subject = subject->forward();
-    prepared.record = subject->record();
-    prepared.owner = subject;
-    return prepared;
+  if (is_network) {
+    return network_subject(word, framework, {.batch = options.batch}, {.seed = options.seed});
   }
-  app::ModelArgument model;
-  model.model = word;
-  model.batch = options.batch;
-  const std::shared_ptr<GraphExecutor> executor = app::open_executor(
-      framework_word, app::open_network(model, {{"seed", options.seed}}), options.seed);
-  const auto inputs =
-      std::make_shared<ValueMap>(app::random_inputs(executor->network(), model, options.seed));
-  prepared.subject = {.name = word, .run = [executor, inputs] { executor->inference(*inputs); }};
-  prepared.record.subject = word;
-  prepared.record.level = "network";
-  prepared.record.framework = framework_word;
-  prepared.owner = executor;
-  return prepared;
+  return operator_subject(parse_case(word, options.seed), framework, BenchOptions::Passes::forward);
 }
 
 std::vector<Measurement> run_both(const Options& options) {
@@ -83,18 +55,18 @@ std::vector<Measurement> run_both(const Options& options) {
     throw ValueError("compare: give one framework for both subjects, or one for each");
   }
   pin_threads();
-  const Prepared a = prepare(options.a, options.frameworks.front(), options);
-  const Prepared b = prepare(options.b, options.frameworks.back(), options);
-  auto results = measure_interleaved({a.subject, b.subject}, options.measuring, options.seed);
-  const auto complete = [&](Measurement& result, const Prepared& from) {
-    app::describe(result, from.record);
-    result.command = fmt::format(
-        "d5 compare '{}' '{}'{}", options.a, options.b,
-        app::to_line(options, fmt::format("{},{}", a.record.framework, b.record.framework)));
-  };
-  complete(results[0], a);
-  complete(results[1], b);
-  results.push_back(app::ratio_record(results[1], results[0]));
+  const auto measuring = app::measuring_of(options.measuring, options);
+  const auto metrics = app::metrics_of(options, {"time"});
+  const auto& first = options.frameworks.front();
+  const auto& second = options.frameworks.back();
+  auto results = measure_side_by_side(
+      {subject_of(options.a, first, options), subject_of(options.b, second, options)}, metrics,
+      measuring);
+  for (auto& result : results) {
+    result.command = fmt::format("d5 compare '{}' '{}' --framework {},{} --batch {}{}{}", options.a,
+                                 options.b, first, second, options.batch,
+                                 to_line(measuring, metrics), app::to_line(options));
+  }
   return results;
 }
 
@@ -109,7 +81,7 @@ int compare_files(const Options& options) {
         "--format json > FILE");
   }
   const Results a = read_results(options.a), b = read_results(options.b);
-  const auto pairs = app::compare_results(a, b);
+  const auto pairs = compare_results(a, b);
   if (pairs.empty()) {
     throw ValueError(
         fmt::format("compare: no measurement is in both '{}' and '{}'; they must agree "
@@ -117,7 +89,7 @@ int compare_files(const Options& options) {
                     "threads, batches or caches, in these",
                     printable(options.a), printable(options.b)));
   }
-  auto differing = app::differences(a, b);
+  auto differing = differences(a, b);
   const auto add = [&](const char* what, const std::string& in_a, const std::string& in_b) {
     if (in_a != in_b) differing.push_back({what, in_a, in_b});
   };
@@ -138,11 +110,12 @@ int compare_files(const Options& options) {
 
 int compare_subjects(const Options& options) {
   auto results = run_both(options);
-  Measurement& ratio = results.back();
-  if (options.fail_above > 0 && ratio.status == Status::passed &&
-      summarise(ratio.samples).median_interval.low > options.fail_above) {
-    ratio.status = Status::failed;
-    ratio.reason = fmt::format("the ratio is surely above {}", options.fail_above);
+  for (auto& ratio : results) {
+    if (options.fail_above > 0 && ratio.quantity == Quantity::ratio &&
+        ratio.status == Status::passed && estimate(ratio).interval.low > options.fail_above) {
+      ratio.status = Status::failed;
+      ratio.reason = fmt::format("the ratio is surely above {}", options.fail_above);
+    }
   }
   return app::publish(std::move(results), options);
 }

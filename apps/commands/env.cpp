@@ -8,7 +8,6 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
-#include "apps/text_table.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level3_distributed/communicator.hpp"
@@ -21,21 +20,26 @@ constexpr const char* kExamples = R"(  d5 env                          for peopl
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
-app::TextTable properties(const Environment& env) {
-  app::TextTable table({"what", "value"});
+TextTable properties(const Environment& env) {
+  TextTable table({"what", "value"});
   const auto add = [&](const std::string& what, const std::string& value) {
     table.add({what, or_dash(value)});
   };
-  add("d5", env.d5_version);
+  add("d5", fmt::format("{}, commit {}", env.d5_version, env.source_commit));
   add("time", env.time);
   add("machine", env.hostname);
   add("system", env.os);
   add("processor",
       fmt::format("{}, {} sockets, {} cores, {} hardware threads, {} NUMA nodes", env.cpu,
                   env.sockets, env.cores, env.hardware_threads, env.numa_nodes));
+  add("instruction sets", fmt::format("{}", fmt::join(env.instruction_sets, " ")));
   add("caches", fmt::format("L1 {}, L2 {}, L3 {}", with_prefix(env.l1_bytes, "B"),
                             with_prefix(env.l2_bytes, "B"), with_prefix(env.l3_bytes, "B")));
   add("memory", with_prefix(env.memory_bytes, "B"));
+  if (env.processor_limit > 0) {
+    add("limit of processors", fmt::format("{:.3g}", env.processor_limit));
+  }
+  if (env.memory_limit_bytes > 0) add("limit of memory", with_prefix(env.memory_limit_bytes, "B"));
   add("virtual machine", env.virtualisation);
   add("frequency governor", env.governor);
   add("threads", fmt::format("{}, pinned to {}", env.threads, env.pinning));
@@ -63,7 +67,7 @@ app::TextTable properties(const Environment& env) {
 
 int run(const app::OutputOptions& options) {
   const Results results{environment(), {}};
-  if (options.format == app::Format::json) {
+  if (options.format == Format::json) {
     fmt::print("{}\n", to_json(results));
   } else {
     fmt::print("{}", properties(results.environment).to_text(options.format));

@@ -8,7 +8,6 @@
 
 #include "apps/options.hpp"
 #include "apps/program.hpp"
-#include "apps/text_table.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -41,19 +40,18 @@ struct Options : app::OutputOptions {
 /// One entry: what it is, and a row for each of its options.
 struct Description {
   std::string summary;
-  app::TextTable options;
+  TextTable options;
 };
 
 struct Kind {
   std::string name;
-  std::function<app::TextTable()> list;
+  std::function<TextTable()> list;
   std::function<Description(const std::string&)> describe = {};  // empty: nothing has options
 };
 
 template <class Signature>
 Description describe(const Entry<Signature>& entry) {
-  Description result{entry.summary(),
-                     app::TextTable({"option", "type", "default", "range", "what"})};
+  Description result{entry.summary(), TextTable({"option", "type", "default", "range", "what"})};
   for (const auto& option : entry.options()) {
     result.options.add({option.name, option.type, option.initial, option.range, option.help});
   }
@@ -61,8 +59,8 @@ Description describe(const Entry<Signature>& entry) {
 }
 
 template <class T>
-app::TextTable summaries(const Registry<T>& registry) {
-  app::TextTable table({"name", "summary"});
+TextTable summaries(const Registry<T>& registry) {
+  TextTable table({"name", "summary"});
   for (const auto& [name, entry] : registry.entries()) table.add({name, entry.summary()});
   return table;
 }
@@ -71,12 +69,6 @@ template <class T>
 Kind kind_of(std::string name, Registry<T>& (*registry)()) {
   return {std::move(name), [registry] { return summaries(registry()); },
           [registry](const std::string& entry) { return describe(registry().at(entry)); }};
-}
-
-app::TextTable metric_summaries(const auto& registry) {
-  app::TextTable table({"name", "summary"});
-  for (const auto& [name, entry] : registry.entries()) table.add({name, entry.summary});
-  return table;
 }
 
 /// Every framework that can be loaded; what cannot is reported on stderr.
@@ -98,7 +90,7 @@ std::string opsets(const OperatorRegistry::Entry& entry) {
                                     : fmt::format("{}-{}", entry.since, entry.until);
 }
 
-app::TextTable operators() {
+TextTable operators() {
   const auto all = loadable_frameworks();
   std::map<std::string, std::vector<std::string>> rows;
   for (std::size_t f = 0; f < all.size(); ++f) {
@@ -108,9 +100,9 @@ app::TextTable operators() {
       row[f] += (row[f].empty() ? "" : " ") + opsets(entry);
     }
   }
-  std::vector<std::string> columns{"operator"};
-  for (const auto* one : all) columns.push_back(one->name());
-  app::TextTable table(columns);
+  std::vector<TextTable::Column> columns{"operator"};
+  for (const auto* one : all) columns.emplace_back(one->name());
+  TextTable table(columns);
   for (auto& [name, row] : rows) {
     row.insert(row.begin(), name);
     table.add(row);
@@ -118,8 +110,8 @@ app::TextTable operators() {
   return table;
 }
 
-app::TextTable frameworks_found() {
-  app::TextTable table({"framework", "version", "operators", "executors", "optimizers"});
+TextTable frameworks_found() {
+  TextTable table({"framework", "version", "operators", "executors", "optimizers"});
   for (auto* one : loadable_frameworks()) {
     table.add({one->name(), one->version(),
                fmt::format("{}", one->part<OperatorRegistry>().list().size()),
@@ -129,23 +121,23 @@ app::TextTable frameworks_found() {
   return table;
 }
 
-app::TextTable devices_found() {
-  app::TextTable table({"device", "what"});
+TextTable devices_found() {
+  TextTable table({"device", "what"});
   for (const auto& info : devices()) {
     table.add({to_string(info.device), info.present ? info.description : "absent: " + info.reason});
   }
   return table;
 }
 
-app::TextTable recipes() {
-  app::TextTable table({"name", "summary"});
+TextTable recipes() {
+  TextTable table({"name", "summary"});
   for (const auto& name : carried_recipes()) table.add({name, load_recipe(name).summary()});
   return table;
 }
 
 /// d5's own, and each framework's: "torch/adam".
-app::TextTable all_optimizers() {
-  app::TextTable table = summaries(optimizers());
+TextTable all_optimizers() {
+  TextTable table = summaries(optimizers());
   for (auto* one : loadable_frameworks()) {
     for (const auto& [name, entry] : one->part<NativeOptimizers>().entries()) {
       table.add({one->name() + "/" + name, entry.summary()});
@@ -155,8 +147,8 @@ app::TextTable all_optimizers() {
 }
 
 /// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch".
-app::TextTable executors() {
-  app::TextTable table({"name", "summary"});
+TextTable executors() {
+  TextTable table({"name", "summary"});
   for (auto* one : loadable_frameworks()) {
     for (const auto& [name, entry] : one->part<ExecutorRegistry>().entries()) {
       table.add({one->name() + ":" + name, entry.summary()});
@@ -169,7 +161,7 @@ app::TextTable executors() {
 std::vector<Kind> kinds() {
   return {{"devices", devices_found},
           {"frameworks", frameworks_found},
-          {"metrics", [] { return metric_summaries(metrics()); }},
+          kind_of("metrics", metrics),
           {"operators", operators},
           kind_of("networks", models),
           {"executors", executors},
@@ -177,16 +169,15 @@ std::vector<Kind> kinds() {
           kind_of("samplers", samplers),
           {"optimizers", all_optimizers,
            [](const std::string& name) { return describe(find_optimizer(name)); }},
-          {"training-metrics", [] { return metric_summaries(training_metrics()); }},
           {"recipes", recipes},
           kind_of("distributed-optimizers", distributed_optimizers),
           kind_of("all-reduces", all_reduces)};
 }
 
-app::TextTable overview() {
-  app::TextTable table({"kind", "number", "for example"});
+TextTable overview() {
+  TextTable table({"kind", "number", "for example"});
   for (const auto& kind : kinds()) {
-    const app::TextTable entries = kind.list();
+    const TextTable entries = kind.list();
     table.add({kind.name, fmt::format("{}", entries.size()), entries.first_cells(4)});
   }
   return table;
@@ -198,7 +189,7 @@ void print_entry(const Kind& kind, const Options& options) {
                                   kind.name, kind.name));
   }
   const auto [summary, table] = kind.describe(options.name);
-  const bool for_people = options.format == app::Format::table;
+  const bool for_people = options.format == Format::table;
   if (for_people) fmt::print("{}: {}\n", printable(options.name), summary);
   if (table.size() == 0 && for_people) {
     fmt::print("It has no options.\n");

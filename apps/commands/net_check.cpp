@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <memory>
 
+#include "apps/ctrl_c.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
+#include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/network_validation.hpp"
 
 namespace d5::command {
@@ -27,11 +29,12 @@ struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {};
 std::vector<Measurement> against_reference(const Options& options, const std::string& word) {
   const Settings model{{"seed", options.seed}, {"with_loss", true}};
   // Networks of their own: both executors write gradients.
-  const auto subject = app::open_executor(word, app::open_network(options, model), options.seed);
+  const auto subject =
+      open_executor(word, open_model(options.model, model), {.seed = options.seed});
   const auto reference =
-      app::open_executor("reference", app::open_network(options, model), options.seed);
-  const ValueMap inputs = app::random_inputs(subject->network(), options, options.seed);
-  const std::string loss = app::loss_of(subject->network());
+      open_executor("reference", open_model(options.model, model), {.seed = options.seed});
+  const ValueMap inputs = random_inputs(subject->network(), app::sizes_of(options), options.seed);
+  const std::string loss = loss_of(subject->network());
   auto results = loss.empty() ? test_executor(*subject, *reference, inputs)
                               : test_executor_backprop(*subject, *reference, inputs, loss);
   const bool all_passed =
@@ -48,34 +51,36 @@ std::vector<Measurement> against_reference(const Options& options, const std::st
 std::vector<Measurement> check(const Options& options, const std::string& word) {
   std::vector<Measurement> results;
   try {
-    results = app::is_test_folder(options.model)
-                  ? test_folder(options.model,
-                                {.frameworks = app::frameworks_in(word), .seed = options.seed})
-                  : against_reference(options, word);
+    results =
+        is_test_folder(options.model)
+            ? test_folder(options.model, {.frameworks = frameworks_in(word), .seed = options.seed})
+            : against_reference(options, word);
   } catch (const Unsupported& error) {
-    Measurement& refused = results.emplace_back();
+    Measurement& refused = results.emplace_back(error_record());
     refused.status = Status::unsupported;
     refused.reason = error.what();
   }
   for (auto& result : results) {
     result.subject = result.subject.empty() ? options.model : result.subject;
-    result.command = fmt::format("d5 net check {} --batch {}{}", options.model, options.batch,
-                                 app::to_line(options, word));
+    result.command =
+        fmt::format("d5 net check {} --batch {} --framework {} --seed {}{}", options.model,
+                    options.batch, word, options.seed, app::to_line(options));
     result.level = "network";
     result.framework = word;
-    if (result.metric.empty()) result.metric = "relative error";
-    if (result.unit.empty()) result.unit = "1";
+    result.artefacts = {model_artefact(options.model)};
   }
   return results;
 }
 
 int run(const Options& options) {
   app::apply(options);
+  const Interrupt interrupt = app::ctrl_c();
   std::vector<Measurement> results;
   {
     Progress progress("frameworks", std::int64_t(options.frameworks.size()),
                       {.unit = "frameworks"});
     for (const auto& word : options.frameworks) {
+      if (interrupt.due()) break;
       progress.note(word);
       for (auto& result : check(options, word)) results.push_back(std::move(result));
       progress.advance();

@@ -6,9 +6,10 @@
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
-#include "apps/text_table.hpp"
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
+#include "d5/level1_network/executor_word.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5::command {
@@ -32,7 +33,7 @@ const onnx::ValueInfo& input_info(const Network& network, const std::string& nam
 /// Values in ONNX's own files replace random ones.
 ValueMap inputs_of(const Network& network, const Options& options) {
   ValueMap given;
-  if (app::is_test_folder(options.model)) {
+  if (is_test_folder(options.model)) {
     const auto folder = onnx::open_test_folder(options.model);
     const auto names = network.input_names();
     if (!folder.data_sets.empty()) {
@@ -51,7 +52,7 @@ ValueMap inputs_of(const Network& network, const Options& options) {
     given[name] = onnx::load_value(word.substr(equals + 1), input_info(network, name).type);
   }
   if (given.size() == network.input_names().size()) return given;
-  ValueMap all = app::random_inputs(network, options, options.seed);
+  ValueMap all = random_inputs(network, app::sizes_of(options), options.seed);
   for (auto& [name, value] : given) all[name] = std::move(value);
   return all;
 }
@@ -65,11 +66,11 @@ std::string first_values(const Value& value) {
 
 int run(const Options& options) {
   app::apply(options);
-  app::TextTable table({"framework", "output", "what", "first values"});
+  TextTable table({"framework", "output", "what", "first values"});
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
-    const auto executor = app::open_executor(
-        word, app::open_network(options, {{"seed", options.seed}}), options.seed);
+    const auto executor = open_executor(word, open_model(options.model, {{"seed", options.seed}}),
+                                        {.seed = options.seed});
     const ValueMap inputs = inputs_of(executor->network(), options);
     const double begin = now_seconds();
     const ValueMap& outputs = executor->inference(inputs);
@@ -79,12 +80,16 @@ int run(const Options& options) {
     }
     Measurement& result = results.emplace_back();
     result.subject = options.model;
-    result.command = fmt::format("d5 net run {} --batch {}{}", options.model, options.batch,
-                                 app::to_line(options, word));
+    result.command =
+        fmt::format("d5 net run {} --batch {} --framework {} --seed {}{}", options.model,
+                    options.batch, word, options.seed, app::to_line(options));
     result.level = "network";
     result.framework = word;
     result.metric = "time";
     result.unit = "s";
+    result.quantity = Quantity::time;
+    result.statistic = {.of = Statistic::Of::single};
+    result.artefacts = {model_artefact(options.model)};
     result.samples = {end - begin};
     mistrust(result, "one run, planning and first touch of memory included; use 'd5 net bench'");
   }

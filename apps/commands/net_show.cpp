@@ -10,7 +10,6 @@
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
-#include "apps/text_table.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/results.hpp"
@@ -38,14 +37,14 @@ onnx::Model with_types(const Network& network) {
   return onnx::parse(std::as_bytes(std::span(file)), network.name());
 }
 
-app::TextTable nodes_of(const onnx::Graph& graph, const std::vector<std::string>& words) {
+TextTable nodes_of(const onnx::Graph& graph, const std::vector<std::string>& words) {
   std::map<std::string, std::string> types;
   for (const auto* list : {&graph.inputs, &graph.values, &graph.outputs}) {
     for (const auto& info : *list) types[info.name] = onnx::to_string(info.type);
   }
-  std::vector<std::string> columns{"node", "operator", "inputs", "outputs", "type"};
+  std::vector<TextTable::Column> columns{"node", "operator", "inputs", "outputs", "type"};
   columns.insert(columns.end(), words.begin(), words.end());
-  app::TextTable table(columns);
+  TextTable table(columns);
   for (const auto& node : graph.nodes) {
     std::vector<std::string> row{
         node.name,
@@ -63,14 +62,14 @@ app::TextTable nodes_of(const onnx::Graph& graph, const std::vector<std::string>
   return table;
 }
 
-app::TextTable summary_of(Network& network, const onnx::Graph& graph, const std::string& model) {
+TextTable summary_of(Network& network, const onnx::Graph& graph, const std::string& model) {
   std::int64_t elements = 0;
   double bytes = 0;
   for (const auto& parameter : network.parameters()) {
     elements += parameter.value.elements();
     bytes += static_cast<double>(parameter.value.bytes());
   }
-  app::TextTable table({"what", "value"});
+  TextTable table({"what", "value"});
   table.add({"network", network.name()});
   table.add({"from", model});
   for (const auto& [domain, version] : network.model().opset_imports) {
@@ -91,9 +90,9 @@ app::TextTable summary_of(Network& network, const onnx::Graph& graph, const std:
 
 int run(const Options& options) {
   app::apply(options);
-  Network network = app::open_network(options, {{"seed", options.seed}});
+  Network network = open_model(options.model, {{"seed", options.seed}});
   const onnx::Graph graph = with_types(network).graph;
-  if (options.format == app::Format::table) {
+  if (options.format == Format::table) {
     fmt::print("{}\n", summary_of(network, graph, options.model).to_text(options.format));
   }
   fmt::print("{}", nodes_of(graph, options.frameworks).to_text(options.format));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "apps/operator_cases.hpp"
+#include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -42,11 +42,13 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
 
 int run(const Options& options) {
   app::apply(options);
-  const auto cases = app::read_case_words(options.words, options.seed);
+  const auto cases = read_case_words(options.words, options.seed);
+  const Interrupt interrupt = app::ctrl_c();
   std::vector<Measurement> results;
   {
     Progress progress("cases", std::int64_t(cases.size()), {.unit = "cases"});
     for (const auto& one : cases) {
+      if (interrupt.due()) break;
       progress.note(one.line);
       for (const auto& subject : options.frameworks) check(one, subject, options, results);
       progress.advance();

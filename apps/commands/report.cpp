@@ -24,7 +24,7 @@ int run(const Options& options) {
   Results all = read_results(options.files.front());
   for (std::size_t i = 1; i < options.files.size(); ++i) {
     Results next = read_results(options.files[i]);
-    if (options.format == app::Format::json || !options.out.empty()) {
+    if (options.format == Format::json || !options.out.empty()) {
       throw ValueError(
           "report: results of several files have several environments, and do not make one file; "
           "give one file, or choose table, csv or markdown");

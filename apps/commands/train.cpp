@@ -2,19 +2,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <optional>
 
-#include "apps/distributed_training.hpp"
+#include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
-#include "d5/core/stop_on_signal.hpp"
-#include "d5/level2_training/training_session.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
 
 namespace d5::command {
 namespace {
@@ -34,7 +33,7 @@ struct Options : app::OutputOptions, app::RunOptions {
   std::vector<std::string> changes;
   bool resume = false;
   std::int64_t checkpoint_every = 500;
-  app::DistributedChanges distributed;
+  DistributedChanges distributed;
 };
 
 /// How far the epoch is, and its last loss, on stderr.
@@ -68,22 +67,18 @@ Recipe recipe_of(const Options& options, bool seed_given) {
 
 SessionOptions session_of(const Options& options, const std::string& word) {
   SessionOptions session;
-  session.frameworks = app::frameworks_in(word);
+  session.frameworks = frameworks_in(word);
   session.data = options.data;
   session.checkpoint = options.checkpoint;
   session.checkpoint_every = options.checkpoint_every;
+  session.metrics = app::metrics_of(options, {});
+  session.observers = {std::make_shared<EpochProgress>()};
   if (options.resume && std::filesystem::exists(options.checkpoint)) {
     session.resume = options.checkpoint;
   }
   if (!options.quiet)
     session.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   return session;
-}
-
-/// Whether training came to an end that the other ranks do not share, such as a NaN loss here.
-bool ended_alone(const std::vector<Measurement>& results) {
-  return std::ranges::all_of(results,
-                             [](const Measurement& m) { return m.status == Status::failed; });
 }
 
 int run(const Options& options, bool seed_given) {
@@ -95,44 +90,20 @@ int run(const Options& options, bool seed_given) {
         "train: one checkpoint cannot serve several frameworks; train them one by one");
   }
   app::apply(options);
-  if (options.threads == 0) app::share_threads();
+  if (options.threads == 0) share_threads();
   const auto ranks = world();
   if (ranks->rank() != 0) Progress::set_quiet(true);
   const Recipe recipe = recipe_of(options, seed_given);
-  const auto distributed = app::distributed_options(recipe, options.distributed);
+  const auto distributed = distributed_options(recipe, options.distributed);
+  // mpirun ends all ranks by itself.
+  const Interrupt interrupt = ranks->size() == 1 ? app::ctrl_c() : Interrupt{};
 
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
-    std::vector<std::shared_ptr<Metric>> extra;
-    for (const auto& name : options.metrics) extra.push_back(metrics().at(name).make());
-    SessionOptions session_options = session_of(options, word);
-    app::distribute(session_options, distributed, ranks);
-    TrainingSession session(recipe, session_options);
-
-    session.trainer().events().add(std::make_shared<EpochProgress>());
-    const Traffic before = ranks->traffic();
-    for (const auto& metric : extra) metric->begin(1);
-    // mpirun ends all ranks by itself: one alone cannot end while the others wait for it.
-    std::optional<StopOnSignal> stop;
-    if (ranks->size() == 1) stop.emplace(SIGINT);
-    auto trained = session.run({.token = stop ? stop->token() : std::stop_token()});
-    stop.reset();
-    for (const auto& metric : extra) metric->end();
-    if (ranks->size() > 1 && ended_alone(trained)) throw NumericError(trained.front().reason);
-    app::gather_results(trained, before, *ranks);
-    for (const auto& metric : extra) {
-      Measurement result = trained.front();
-      result.metric = metric->name();
-      result.unit = metric->unit();
-      result.direction = metric->direction();
-      result.samples.clear();
-      result.status = Status::passed;
-      result.reason.clear();
-      metric->summarise(result);
-      trained.push_back(std::move(result));
+    for (auto& result : train(recipe, session_of(options, word), distributed, ranks, interrupt)) {
+      results.push_back(std::move(result));
     }
-    for (auto& result : trained) results.push_back(std::move(result));
-    if (session.trainer().interrupted()) break;
+    if (app::interrupted()) break;
   }
   const int status =
       ranks->rank() == 0 ? app::publish(std::move(results), options) : exit_status(results);

@@ -186,7 +186,23 @@ def test_a_measurement_of_a_python_callable():
     (time,) = d5.measure(lambda: sum(range(1000)), name="sum", samples=30)
     low, high = time.interval
     assert time.status in ("passed", "mistrusted") and low <= time.median <= high and low > 0
+    assert time.statistic == "median" and time.quantity == "time" and time.value == time.median
     assert "sum" in d5.to_table([time])
+
+
+def test_ctrl_c_in_a_measured_callable_is_no_failure_of_it():
+    def interrupt():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        d5.measure(interrupt)
+
+
+def test_a_benchmark_is_a_sentence():
+    rows = d5.bench("Relu 2x3", frameworks=["reference"], samples=30)
+    assert {row.metric for row in rows} >= {"time", "byte_rate"}
+    rows = d5.bench_network("lenet", frameworks=["reference"], batch=2, samples=3)
+    assert [row.metric for row in rows] == ["time", "sample_rate", "framework_overhead"]
 
 
 def test_a_gradient_check_from_python():

@@ -6,9 +6,8 @@
 namespace d5 {
 
 Arena::Arena(std::size_t bytes, Device device)
-    : block_(Tensor::zeros({.dtype = DType::uint8,
-                            .shape = {std::int64_t(aligned(bytes))},
-                            .device = device})) {}
+    : block_(Tensor::zeros(
+          {.dtype = DType::uint8, .shape = {std::int64_t(aligned(bytes))}, .device = device})) {}
 
 Tensor Arena::at(std::size_t offset, const TensorDesc& desc) const {
   TensorDesc here = desc;

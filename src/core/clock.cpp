@@ -3,7 +3,7 @@
 #include <array>
 #include <chrono>
 
-#include "d5/core/measurement.hpp"
+#include "d5/core/clock.hpp"
 
 namespace d5 {
 namespace {

@@ -16,9 +16,7 @@ namespace {
 
 void* address_of(const Tensor& tensor) { return const_cast<void*>(tensor.raw()); }
 
-DeviceMemory::Place place_of(const Tensor& tensor) {
-  return {tensor.device(), address_of(tensor)};
-}
+DeviceMemory::Place place_of(const Tensor& tensor) { return {tensor.device(), address_of(tensor)}; }
 
 void expect_same_elements(const Tensor& to, const Tensor& from) {
   const auto message = [&] {
@@ -44,9 +42,9 @@ DeviceKind add_device(Framework& framework, std::string name, std::shared_ptr<De
 
 DeviceMemory& device_memory(Device device) {
   if (auto* memory = detail::device_table().memory(device.kind)) return *memory;
-  throw Unsupported(fmt::format(
-      "nothing here has memory on {}: a framework's plug-in brings it (D5_PLUGIN_PATH)",
-      to_string(device)));
+  throw Unsupported(
+      fmt::format("nothing here has memory on {}: a framework's plug-in brings it (D5_PLUGIN_PATH)",
+                  to_string(device)));
 }
 
 std::shared_ptr<Stream> make_stream(Device device) {

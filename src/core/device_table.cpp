@@ -14,8 +14,7 @@ constexpr int kFirstOwnKind = 1000;  // below are DLPack's
 }  // namespace
 
 DeviceKind DeviceTable::add(const std::string& framework, std::string name,
-                            std::shared_ptr<DeviceMemory> memory,
-                            std::optional<DeviceKind> kind) {
+                            std::shared_ptr<DeviceMemory> memory, std::optional<DeviceKind> kind) {
   if (!memory) throw ValueError(fmt::format("device '{}' has no memory", printable(name)));
   const std::lock_guard lock(mutex_);
   int next = kFirstOwnKind;

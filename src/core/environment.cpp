@@ -16,9 +16,13 @@
 #include <mutex>
 #include <string_view>
 
+#include "core/control_group.hpp"
+#include "core/instruction_sets.hpp"
 #include "core/machine.hpp"
+#include "core/source_commit.hpp"
+#include "d5/core/clock.hpp"
+#include "d5/core/device.hpp"
 #include "d5/core/framework.hpp"
-#include "d5/core/measurement.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/version.hpp"
@@ -53,18 +57,22 @@ std::string value_in(const char* path, std::string_view key) {
   return "";
 }
 
-std::string operating_system() {
-  utsname system{};
-  uname(&system);
+std::string operating_system(const utsname& system) {
   std::string distribution = value_in("/etc/os-release", "PRETTY_NAME=");
   std::erase(distribution, '"');
   return fmt::format("{} {} {}{}{}", system.sysname, system.release, system.machine,
                      distribution.empty() ? "" : ", ", distribution);
 }
 
-std::string virtualisation() {
+/// Of the first processor; Linux writes "flags" on x86, "Features" on Arm.
+std::string processor_flags() {
+  std::string flags = value_in("/proc/cpuinfo", "flags");
+  if (flags.empty()) flags = value_in("/proc/cpuinfo", "Features");
+  return flags;
+}
+
+std::string virtualisation(const std::string& flags) {
   // Linux lists "hypervisor" among the flags of a processor that a virtual machine shows.
-  const std::string flags = value_in("/proc/cpuinfo", "flags");
   if ((flags + ' ').find(" hypervisor ") == std::string::npos) return "none";
   const std::string type = first_line("/sys/hypervisor/type", "");
   if (!type.empty()) return type;
@@ -152,10 +160,10 @@ std::vector<std::string> warnings(const Environment& environment) {
       first_line("/sys/devices/system/cpu/cpufreq/boost", "0") == "1") {
     result.push_back("turbo is on: the frequency depends on temperature and on other cores");
   }
-  double quota = 0, period = 0;
-  if (std::ifstream("/sys/fs/cgroup/cpu.max") >> quota >> period && period > 0 &&
-      quota / period < environment.hardware_threads) {
-    result.push_back(fmt::format("a quota of {:.2g} processors stops longer runs", quota / period));
+  if (environment.processor_limit > 0 &&
+      environment.processor_limit < environment.hardware_threads) {
+    result.push_back(
+        fmt::format("a quota of {:.2g} processors stops longer runs", environment.processor_limit));
   }
   if (environment.pinning.starts_with("none")) result.push_back("threads are not pinned to cores");
   if (Trace::on()) result.push_back("a trace was recorded: times contain what that costs");
@@ -179,7 +187,12 @@ Environment environment() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   result.hostname = host.data();
-  result.os = operating_system();
+  utsname system{};
+  uname(&system);
+  result.os = operating_system(system);
+  result.architecture = system.machine;
+  const std::string flags = processor_flags();
+  result.instruction_sets = detail::instruction_sets(flags);
   const auto& machine = detail::machine();
   result.cpu = machine.cpu;
   result.sockets = machine.sockets;
@@ -190,12 +203,19 @@ Environment environment() {
   result.l2_bytes = machine.l2_bytes;
   result.l3_bytes = machine.l3_bytes;
   result.memory_bytes = machine.memory_bytes;
-  result.virtualisation = virtualisation();
+  const auto limits = detail::control_group_limits();
+  result.processor_limit = limits.processors;
+  result.memory_limit_bytes = limits.memory_bytes;
+  for (const auto& info : devices()) {
+    if (info.present) result.devices[to_string(info.device)] = info.description;
+  }
+  result.virtualisation = virtualisation(flags);
   result.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "unknown");
   result.compiler = "g++ " __VERSION__;
   result.flags = D5_CXX_FLAGS;
   result.build_type = D5_BUILD_TYPE;
   result.d5_version = D5_VERSION;
+  result.source_commit = detail::source_commit();
   result.libraries = libraries();
   result.threads = threads();
   result.pinning = pinning();

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "core/process_clock.hpp"
-#include "d5/core/measurement.hpp"
+#include "d5/core/clock.hpp"
 
 namespace d5::detail {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <atomic>
 
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/measurement.hpp"
 
 namespace d5 {
 namespace {

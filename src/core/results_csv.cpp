@@ -1,54 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <string_view>
-
-#include "core/direction_name.hpp"
 #include "d5/core/results.hpp"
 
 namespace d5 {
 namespace {
 
-/// A field of RFC 4180: quoted where it holds a comma, a quote or an end of line.
-std::string quoted(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"') result += '"';
-    result += c;
+template <class Pairs>
+std::string joined(const Pairs& pairs) {
+  std::string text;
+  for (const auto& [name, value] : pairs) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : "; ", name, value);
   }
-  return result + '"';
+  return text;
+}
+
+std::string joined(const std::vector<Artefact>& artefacts) {
+  std::string text;
+  for (const auto& one : artefacts) {
+    text += fmt::format("{}{}", text.empty() ? "" : "; ", one.name);
+    if (!one.version.empty()) text += " " + one.version;
+    if (!one.sha256.empty()) text += " sha256=" + one.sha256;
+  }
+  return text;
 }
 
 }  // namespace
 
 std::string to_csv(const Results& results) {
-  std::string text =
-      "subject,level,framework,framework_version,device,metric,unit,direction,status,reason,"
-      "samples,"
-      "minimum,first_quartile,median,third_quartile,maximum,mean,interval_low,interval_high,"
-      "confidence,conditions,command,time,hostname\r\n";
+  TextTable table({"subject",        "level",   "framework",      "framework_version",
+                   "device",         "metric",  "quantity",       "unit",
+                   "direction",      "status",  "reason",         "samples",
+                   "statistic",      "value",   "interval_low",   "interval_high",
+                   "confidence",     "minimum", "first_quartile", "median",
+                   "third_quartile", "maximum", "mean",           "conditions",
+                   "artefacts",      "command", "time",           "hostname"});
   for (const auto& m : results.measurements) {
     const Summary s = summarise(m.samples);
-    std::string conditions;
-    for (const auto& [name, value] : m.conditions) {
-      conditions += fmt::format("{}{}={}", conditions.empty() ? "" : "; ", name, value);
+    const Estimate e = estimate(m);
+    std::vector<std::string> row = {m.subject,
+                                    m.level,
+                                    m.framework,
+                                    m.framework_version,
+                                    m.device,
+                                    m.metric,
+                                    std::string(name_of(m.quantity)),
+                                    m.unit,
+                                    std::string(name_of(m.direction)),
+                                    std::string(name_of(m.status)),
+                                    m.reason,
+                                    fmt::format("{}", s.count),
+                                    to_string(m.statistic)};
+    for (const double number : {e.value, e.interval.low, e.interval.high, e.confidence, s.minimum,
+                                s.first_quartile, s.median, s.third_quartile, s.maximum, s.mean}) {
+      row.push_back(m.samples.empty() ? "" : fmt::format("{}", number));
     }
-    for (const auto& field :
-         {quoted(m.subject), quoted(m.level), quoted(m.framework), quoted(m.framework_version),
-          quoted(m.device), quoted(m.metric), quoted(m.unit), std::string(name_of(m.direction)),
-          std::string(name_of(m.status)), quoted(m.reason), fmt::format("{}", s.count)}) {
-      text += field + ',';
-    }
-    for (const double number :
-         {s.minimum, s.first_quartile, s.median, s.third_quartile, s.maximum, s.mean,
-          s.median_interval.low, s.median_interval.high, s.confidence}) {
-      text += m.samples.empty() ? "," : fmt::format("{},", number);
-    }
-    text += fmt::format("{},{},{},{}\r\n", quoted(conditions), quoted(m.command),
-                        quoted(results.environment.time), quoted(results.environment.hostname));
+    row.insert(row.end(), {joined(m.conditions), joined(m.artefacts), m.command,
+                           results.environment.time, results.environment.hostname});
+    table.add(std::move(row));
   }
-  return text;
+  return table.to_text(Format::csv);
 }
 
 }  // namespace d5

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <set>
+#include <sstream>
 
 #include "core/scaled_unit.hpp"
 #include "d5/core/error.hpp"
@@ -14,25 +16,6 @@
 namespace d5 {
 namespace {
 
-enum class Align { left, right };
-
-struct Column {
-  std::string title;
-  Align align = Align::left;
-  std::vector<std::string> cells = {};
-};
-
-/// Columns that text takes on a screen: characters, not bytes.
-std::size_t width_of(std::string_view text) {
-  return std::size_t(std::count_if(text.begin(), text.end(),
-                                   [](char c) { return (std::uint8_t(c) & 0xc0) != 0x80; }));
-}
-
-std::string padded(const std::string& text, std::size_t width, Align align) {
-  const std::string space(width - width_of(text), ' ');
-  return align == Align::left ? text + space : space + text;
-}
-
 std::string_view colour_of(Status status) {
   constexpr std::array<std::string_view, 5> colours = {"\x1b[32m", "\x1b[31m", "\x1b[33m",
                                                        "\x1b[2m", "\x1b[2m"};
@@ -40,23 +23,35 @@ std::string_view colour_of(Status status) {
 }
 
 struct Numbers {
-  std::string median, interval;
+  std::string value = {}, interval = {};
 };
 
 Numbers numbers_of(const Measurement& m) {
   if (m.samples.empty()) return {};
-  const Summary summary = summarise(m.samples);
-  const auto [low, high] = summary.median_interval;
-  const auto unit = detail::scaled_unit(summary.median, m.unit);
-  const int digits = detail::supported_digits(summary.median, high - low);
-  const auto print = [&](double value) {
-    return detail::with_digits(value / unit.divisor, digits, summary.median / unit.divisor);
+  const auto [value, interval, confidence] = estimate(m);
+  const auto unit = detail::scaled_unit(value, m.unit);
+  const int digits = detail::supported_digits(value, interval.high - interval.low);
+  const auto print = [&, value = value](double number) {
+    return detail::with_digits(number / unit.divisor, digits, value / unit.divisor);
   };
   Numbers result;
-  result.median = print(summary.median) + (unit.name.empty() ? "" : " " + unit.name);
+  result.value = print(value) + (unit.name.empty() ? "" : " " + unit.name);
   // Samples that are all equal, such as counted bytes, need no interval.
-  if (low < high) result.interval = fmt::format("[{}, {}]", print(low), print(high));
+  if (interval.low < interval.high) {
+    result.interval = fmt::format("[{}, {}]", print(interval.low), print(interval.high));
+  }
   return result;
+}
+
+/// The statistic of all rows that have samples; nothing if they differ.
+std::optional<Statistic> only_statistic(const std::vector<Measurement>& measurements) {
+  std::optional<Statistic> result;
+  for (const auto& m : measurements) {
+    if (m.samples.empty()) continue;
+    if (result && *result != m.statistic) return std::nullopt;
+    result = m.statistic;
+  }
+  return result ? result : Statistic{};
 }
 
 /// Conditions in which the rows differ; what d5 chooses itself, sample by sample, is not one.
@@ -77,30 +72,49 @@ std::vector<std::string> differing_conditions(const std::vector<Measurement>& me
   return result;
 }
 
-std::vector<Column> columns_of(const std::vector<Measurement>& measurements) {
-  std::vector<Column> columns;
-  const auto add = [&](const std::string& title, Align align, auto&& cell) {
-    Column column{title, align};
-    for (const auto& m : measurements) column.cells.push_back(cell(m));
-    const bool empty = std::all_of(column.cells.begin(), column.cells.end(),
-                                   [](const auto& text) { return text.empty(); });
-    if (!empty) columns.push_back(std::move(column));
-  };
-  add("subject", Align::left, [](auto& m) { return printable(m.subject); });
-  add("framework", Align::left, [](auto& m) { return printable(m.framework); });
-  add("device", Align::left, [](auto& m) { return printable(m.device); });
-  for (const auto& name : differing_conditions(measurements)) {
-    add(printable(name), Align::left, [&](auto& m) {
+TextTable rows_of(const std::vector<Measurement>& measurements) {
+  using enum TextTable::Align;
+  const auto conditions = differing_conditions(measurements);
+  const auto statistic = only_statistic(measurements);
+  std::vector<TextTable::Column> columns = {"subject", "framework", "device"};
+  for (const auto& name : conditions) columns.emplace_back(printable(name));
+  columns.insert(columns.end(), {"metric",
+                                 "statistic",
+                                 {statistic ? to_string(*statistic) : "value", right},
+                                 "95% interval",
+                                 {"samples", right},
+                                 "status"});
+  TextTable table(std::move(columns));
+  for (const auto& m : measurements) {
+    std::vector<std::string> row = {m.subject, m.framework, m.device};
+    for (const auto& name : conditions) {
       const auto place = m.conditions.find(name);
-      return place == m.conditions.end() ? "" : printable(place->second);
-    });
+      row.push_back(place == m.conditions.end() ? "" : place->second);
+    }
+    const auto [value, interval] = numbers_of(m);
+    const bool none = m.samples.empty();
+    row.insert(row.end(),
+               {m.metric, statistic || none ? "" : to_string(m.statistic), value, interval,
+                none ? "" : fmt::format("{}", m.samples.size()), std::string(name_of(m.status))});
+    table.add(std::move(row));
   }
-  add("metric", Align::left, [](auto& m) { return printable(m.metric); });
-  add("median", Align::right, [](auto& m) { return numbers_of(m).median; });
-  add("95% interval", Align::left, [](auto& m) { return numbers_of(m).interval; });
-  add("samples", Align::right,
-      [](auto& m) { return m.samples.empty() ? "" : fmt::format("{}", m.samples.size()); });
-  return columns;
+  table.drop_empty_columns();
+  return table;
+}
+
+/// `lines` with the status at the end of each row coloured; two lines are the header.
+std::string painted(const std::string& lines, const std::vector<Measurement>& measurements) {
+  std::istringstream stream(lines);
+  std::string line, result;
+  for (std::size_t i = 0; std::getline(stream, line); ++i) {
+    if (i >= 2) {
+      const Status status = measurements[i - 2].status;
+      line.insert(line.size() - name_of(status).size(), colour_of(status));
+      line += "\x1b[0m";
+    }
+    result += line + '\n';
+  }
+  return result;
 }
 
 }  // namespace
@@ -111,32 +125,41 @@ Colour colour_for(int file_descriptor) {
 
 std::string to_table(const std::vector<Measurement>& measurements, Colour colour) {
   if (measurements.empty()) return "nothing was measured\n";
-  const auto columns = columns_of(measurements);
-  std::string header, rule, body, reasons;
-  std::vector<std::size_t> widths;
-  for (const auto& column : columns) {
-    std::size_t width = width_of(column.title);
-    for (const auto& cell : column.cells) width = std::max(width, width_of(cell));
-    header += padded(column.title, width, column.align) + "  ";
-    rule += std::string(width, '-') + "  ";
-    widths.push_back(width);
+  std::string rows = rows_of(measurements).to_text(Format::table), reasons;
+  if (colour == Colour::always) rows = painted(rows, measurements);
+  for (const auto& m : measurements) {
+    if (m.status == Status::passed) continue;
+    reasons += fmt::format("{}: {}{}{} {}: {}\n", name_of(m.status), printable(m.subject),
+                           m.framework.empty() ? "" : " ", printable(m.framework),
+                           printable(m.metric), printable_message(m.reason));
   }
-  for (std::size_t row = 0; row < measurements.size(); ++row) {
-    const auto& m = measurements[row];
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      body += padded(columns[i].cells[row], widths[i], columns[i].align) + "  ";
-    }
-    const std::string status(name_of(m.status));
-    body +=
-        colour == Colour::always ? std::string(colour_of(m.status)) + status + "\x1b[0m" : status;
-    body += '\n';
-    if (m.status != Status::passed) {
-      reasons += fmt::format("{}: {}{}{} {}: {}\n", status, printable(m.subject),
-                             m.framework.empty() ? "" : " ", printable(m.framework),
-                             printable(m.metric), printable_message(m.reason));
-    }
+  return rows + (reasons.empty() ? "" : "\n") + reasons;
+}
+
+std::string to_markdown(const std::vector<Measurement>& measurements) {
+  std::string text = rows_of(measurements).to_text(Format::markdown), reasons;
+  for (const auto& m : measurements) {
+    if (m.status == Status::passed) continue;
+    reasons += fmt::format("- {}: {} {} {}: {}\n", name_of(m.status), printable(m.subject),
+                           printable(m.framework), printable(m.metric), printable(m.reason));
   }
-  return header + "status\n" + rule + "------\n" + body + (reasons.empty() ? "" : "\n") + reasons;
+  return text + (reasons.empty() ? "" : "\n") + reasons;
+}
+
+std::string to_text(const Results& results, Format format, Colour colour) {
+  switch (format) {
+    case Format::table:
+      return to_table(results.measurements, colour);
+    case Format::json:
+      return to_json(results);
+    case Format::csv:
+      return to_csv(results);
+    case Format::markdown:
+      return to_markdown(results.measurements);
+    case Format::gbench:
+      return to_gbench(results);
+  }
+  return {};
 }
 
 std::string to_string(const Comparison& c, const std::string& a, const std::string& b) {

@@ -102,6 +102,35 @@ std::vector<double> rank_counts(std::size_t n, std::size_t m) {
   return previous[m];
 }
 
+Estimate quantile_estimate(std::span<const double> samples, double q, double confidence) {
+  check_probability("quantile", q);
+  const auto ordered = sorted(samples);
+  const Ranks ranks = quantile_ranks(ordered.size(), q, confidence);
+  const double value = quantile(ordered, q);
+  if (ranks.low >= ranks.high) return {value, {kNan, kNan}, kNan};
+  return {value, {ordered[ranks.low], ordered[ranks.high]}, ranks.confidence};
+}
+
+/// Shares have an interval only where each sample is a yes or a no.
+Estimate share_estimate(std::span<const double> samples, double confidence) {
+  const double n = double(samples.size());
+  const double yes = std::accumulate(samples.begin(), samples.end(), 0.0);
+  const bool counted = std::all_of(samples.begin(), samples.end(),
+                                   [](double sample) { return sample == 0 || sample == 1; });
+  if (!counted) return {yes / n, {kNan, kNan}, kNan};
+  using boost::math::binomial;
+  const double tail = (1 - confidence) / 2;
+  const auto low = binomial::find_lower_bound_on_p(n, yes, tail);
+  const auto high = binomial::find_upper_bound_on_p(n, yes, tail);
+  return {yes / n, {low, high}, confidence};
+}
+
+double harmonic_mean(std::span<const double> samples) {
+  double sum = 0;
+  for (const double sample : samples) sum += 1 / sample;
+  return double(samples.size()) / sum;
+}
+
 }  // namespace
 
 Summary summarise(std::span<const double> samples, double confidence) {
@@ -136,6 +165,35 @@ Interval quantile_interval(std::span<const double> samples, double q, double con
   if (ranks.low >= ranks.high || any_nan(samples)) return {kNan, kNan};
   const auto ordered = sorted(samples);
   return {ordered[ranks.low], ordered[ranks.high]};
+}
+
+Estimate estimate(std::span<const double> samples, const Statistic& statistic, Direction direction,
+                  double confidence) {
+  using Of = Statistic::Of;
+  check_probability("confidence", confidence);
+  const auto plain = [](double value) { return Estimate{value, {kNan, kNan}, kNan}; };
+  if (samples.empty()) return plain(kNan);
+  if (statistic.of == Of::last || statistic.of == Of::single) return plain(samples.back());
+  if (any_nan(samples)) return plain(kNan);
+  const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
+  switch (statistic.of) {
+    case Of::quantile:
+      return quantile_estimate(samples, statistic.quantile, confidence);
+    case Of::mean:
+      return plain(std::accumulate(samples.begin(), samples.end(), 0.0) / double(samples.size()));
+    case Of::maximum:
+      return plain(*most);
+    case Of::rate:
+      return plain(harmonic_mean(samples));
+    case Of::share:
+      return share_estimate(samples, confidence);
+    case Of::best:
+      return plain(direction == Direction::higher_is_better ? *most : *least);
+    case Of::last:
+    case Of::single:
+      break;
+  }
+  return plain(samples.back());
 }
 
 double rank_test(std::span<const double> a, std::span<const double> b) {

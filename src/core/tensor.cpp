@@ -128,12 +128,12 @@ std::size_t Tensor::bytes() const {
 
 void Tensor::throw_wrong_type(DType asked) const {
   if (desc_.device != Device{}) {
-    throw Unsupported(fmt::format("tensor is {}: the host cannot read it there; copy({{}}) brings it",
-                                  to_string(desc_)));
+    throw Unsupported(fmt::format(
+        "tensor is {}: the host cannot read it there; copy({{}}) brings it", to_string(desc_)));
   }
   if (desc_.layout != Layout::row_major) {
-    throw Unsupported(fmt::format("tensor is {}: only its framework knows the order of its elements",
-                                  to_string(desc_)));
+    throw Unsupported(fmt::format(
+        "tensor is {}: only its framework knows the order of its elements", to_string(desc_)));
   }
   throw TypeError(
       fmt::format("tensor is {}, but {} was asked for", to_string(desc_), name_of(asked)));

@@ -7,25 +7,30 @@
 #include <cmath>
 #include <span>
 
-namespace d5 {
+#include "d5/core/clock.hpp"
 
-void mistrust(Measurement& result, const std::string& reason) {
-  if (result.status != Status::passed && result.status != Status::mistrusted) return;
-  result.status = Status::mistrusted;
-  result.reason += (result.reason.empty() ? "" : "; ") + reason;
+namespace d5::detail {
+
+void judge_presence(Measurement& result, const std::string& interruption) {
+  if (!result.samples.empty()) {
+    if (!interruption.empty()) mistrust(result, interruption);
+  } else if (result.status == Status::passed ||
+             (result.status == Status::skipped && !interruption.empty())) {
+    result.status = Status::skipped;
+    result.reason = interruption.empty() ? "no sample was taken" : interruption;
+  }
 }
-
-namespace detail {
 
 void judge_samples(Measurement& result, int asked) {
   // Fewer give an interval too wide to rest on (Hoefler and Belli, rule 5, and the Deep500 paper).
   constexpr std::size_t kEnough = 30;
   const auto& samples = result.samples;
-  if (asked != 1 && samples.size() < kEnough) {
-    mistrust(result,
-             fmt::format("{} samples; {} are needed for a median", samples.size(), kEnough));
+  if (asked == 1 || samples.empty()) return;
+  if (samples.size() < kEnough) {
+    mistrust(result, fmt::format("{} {}; {} are needed for a median", samples.size(),
+                                 samples.size() == 1 ? "sample" : "samples", kEnough));
+    return;
   }
-  if (samples.size() < kEnough) return;
   // A shift that a machine of one speed would show once in a thousand measurements, and that is
   // large enough to matter to a reader.
   constexpr double kRare = 1e-3, kMatters = 0.05;
@@ -58,5 +63,4 @@ void judge_other_work(Measurement& result, double others, int own, int processor
   }
 }
 
-}  // namespace detail
-}  // namespace d5
+}  // namespace d5::detail

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "d5/core/measurement.hpp"
 
 namespace d5::detail {
 
-/// Marks `result` as mistrusted where its samples are too few, or drift.
-/// `asked` is how many its metric wants; a metric that wants one is content with one.
+/// A record without samples is skipped; one that was interrupted is mistrusted, with the reason
+/// that `interruption` gives (empty: it was not).
+void judge_presence(Measurement& result, const std::string& interruption);
+
+/// Marks `result` as mistrusted where its samples are too few, or drift. `asked` is how many runs
+/// its metric wants: one that wants one is content with one, and its samples, such as the losses of
+/// one training, are no repetitions of each other.
 void judge_samples(Measurement& result, int asked);
 
 /// Marks `result`, a time or a rate, where the clock is too coarse for runs of `shortest_seconds`.

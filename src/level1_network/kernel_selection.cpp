@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/measurement.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/dynamic_kernel.hpp"
 

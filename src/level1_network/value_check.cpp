@@ -8,12 +8,10 @@
 namespace d5 {
 
 Measurement error_record(std::string subject, std::string framework) {
-  Measurement record;
+  Measurement record = d5::error_record();
   record.subject = std::move(subject);
   record.framework = std::move(framework);
   record.level = "network";
-  record.metric = "error";
-  record.unit = "1";
   return record;
 }
 

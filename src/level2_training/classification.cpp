@@ -3,7 +3,14 @@
 
 #include "d5/core/registry.hpp"
 
-namespace d5::detail {
+namespace d5 {
+
+void ClassificationNames::declare(OptionList& options) {
+  options.add("logits", logits, "network output with a score for each class");
+  options.add("label", label, "field of a batch with the right class");
+}
+
+namespace detail {
 
 const Tensor& named(const ValueMap& values, const std::string& name, const char* kind) {
   const auto place = values.find(name);
@@ -13,4 +20,5 @@ const Tensor& named(const ValueMap& values, const std::string& name, const char*
   throw_unknown_name(kind, name, known);
 }
 
-}  // namespace d5::detail
+}  // namespace detail
+}  // namespace d5

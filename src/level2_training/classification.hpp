@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/settings.hpp"
 #include "d5/level2_training/accuracy.hpp"
 
 namespace d5::detail {
-
-/// Settings "logits" and "label" of a metric.
-[[nodiscard]] inline ClassificationNames classification_names(const Settings& settings) {
-  const ClassificationNames defaults;
-  return {.logits = settings.text("logits", defaults.logits),
-          .label = settings.text("label", defaults.label)};
-}
 
 /// The value called `name` among a network's outputs or a batch's fields.
 /// Throws: NotFound, listing what there is.

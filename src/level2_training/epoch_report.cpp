@@ -7,6 +7,16 @@
 
 namespace d5::detail {
 
+EpochReport::EpochReport(std::function<void(const std::string&)> say,
+                         const std::vector<std::shared_ptr<Metric>>& metrics)
+    : say_(std::move(say)) {
+  for (const auto& metric : metrics) {
+    if (auto one = std::dynamic_pointer_cast<TrainingMetric>(metric)) {
+      metrics_.push_back(std::move(one));
+    }
+  }
+}
+
 void EpochReport::after_epoch(Trainer& trainer, std::int64_t epoch) {
   std::string line =
       fmt::format("epoch {} of {}, step {}", epoch + 1, trainer.options().epochs, trainer.step());

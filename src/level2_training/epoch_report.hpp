@@ -14,8 +14,7 @@ namespace d5::detail {
 class EpochReport final : public TrainingEvent {
  public:
   EpochReport(std::function<void(const std::string&)> say,
-              std::vector<std::shared_ptr<TrainingMetric>> metrics)
-      : say_(std::move(say)), metrics_(std::move(metrics)) {}
+              const std::vector<std::shared_ptr<Metric>>& metrics);
   void after_epoch(Trainer& trainer, std::int64_t epoch) override;
 
  private:

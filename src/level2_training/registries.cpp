@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/framework.hpp"
+#include "d5/core/metric.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
-#include "d5/level2_training/training_metric.hpp"
 
 namespace d5 {
 
@@ -18,7 +18,7 @@ namespace optimizer {
 void register_all(Registry<OptimizerEntry>& registry);
 }
 namespace training_metric {
-void register_all(Registry<TrainingMetricEntry>& registry);
+void register_all(Registry<MetricEntry>& registry);
 }
 
 Registry<DatasetEntry>& datasets() {
@@ -42,9 +42,8 @@ const OptimizerEntry& find_optimizer(std::string_view name) {
   return framework(name.substr(0, slash)).part<NativeOptimizers>().at(name.substr(slash + 1));
 }
 
-Registry<TrainingMetricEntry>& training_metrics() {
-  static Registry<TrainingMetricEntry> registry("training metric", training_metric::register_all);
-  return registry;
+void detail::add_training_metrics(Registry<MetricEntry>& registry) {
+  training_metric::register_all(registry);
 }
 
 }  // namespace d5

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "d5/core/clock.hpp"
 #include "d5/level2_training/dataset_metrics.hpp"
 #include "d5/level2_training/tensor_dataset.hpp"
 #include "d5/level2_training/training_validation.hpp"
@@ -11,13 +12,16 @@
 namespace d5 {
 namespace {
 
-Measurement record(const std::string& subject, const std::string& metric, const std::string& unit) {
+Measurement record(const std::string& subject, const std::string& metric, const std::string& unit,
+                   Quantity quantity, Statistic::Of statistic) {
   Measurement result;
   result.subject = subject;
   result.level = "training";
   result.framework = "reference";
   result.metric = metric;
   result.unit = unit;
+  result.quantity = quantity;
+  result.statistic = {.of = statistic};
   return result;
 }
 
@@ -45,8 +49,10 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
                                       std::shared_ptr<const Dataset> data, const Settings& settings,
                                       std::int64_t epochs) {
   const std::string subject = fmt::format("sampler over {}", printable(data->name()));
-  Measurement coverage = record(subject, "sampler_coverage", "1");
-  Measurement repeatability = record(subject, "sampler_repeatability", "1");
+  Measurement coverage =
+      record(subject, "sampler_coverage", "1", Quantity::error, Statistic::Of::maximum);
+  Measurement repeatability =
+      record(subject, "sampler_repeatability", "1", Quantity::error, Statistic::Of::maximum);
   const auto order = entry.make(numbers(data->size()), settings);
   const auto options = read_shared_options<SamplerOptions>(settings);
   const std::int64_t may_be_left =
@@ -92,7 +98,8 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
   }
 
   std::vector<Measurement> results{coverage, repeatability};
-  Measurement latency = record(subject, "dataset_latency", "s");
+  Measurement latency =
+      record(subject, "dataset_latency", "s", Quantity::time, Statistic::Of::quantile);
   DatasetBias bias;
   bool labelled = false;
   for (const auto& field : data->fields()) labelled |= field.name == "label";
@@ -111,7 +118,8 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
   }
   results.push_back(std::move(latency));
   if (labelled) {
-    Measurement shares = record(subject, bias.name(), bias.unit());
+    Measurement shares =
+        record(subject, bias.name(), bias.unit(), bias.quantity(), bias.statistic().of);
     shares.direction = bias.direction();
     bias.summarise(shares);
     results.push_back(std::move(shares));

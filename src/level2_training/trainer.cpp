@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
@@ -55,6 +56,7 @@ bool Trainer::finished() const {
 
 void Trainer::run(const Interrupt& interrupt) {
   const Span span("training", "training");
+  restore_metrics();
   events_.collect(listeners_);
   for (auto* event : listeners_) event->before_training(*this);
   interrupted_ = false;
@@ -83,7 +85,7 @@ Trainer::Stop Trainer::run_epoch() {
     for (auto* event : listeners_) event->before_epoch(*this, epoch_);
   }
   interrupt_.check("training");
-  while (const Batch* batch = next_batch(train_)) {
+  while (const Batch* batch = next_training_batch()) {
     run_batch(*batch);
     if (finished()) {
       // Saved as it stands, within the epoch: whoever resumes with a higher limit continues as if
@@ -106,12 +108,24 @@ Trainer::Stop Trainer::run_epoch() {
   return stop;
 }
 
+const Batch* Trainer::next_training_batch() {
+  // The clock runs while the sampler works, and nobody else (a listening trace notes the span).
+  const double begin = now_seconds();
+  const Batch* batch = next_batch(train_);
+  batch_times_ = {.waiting_seconds = now_seconds() - begin};
+  return batch;
+}
+
 void Trainer::run_batch(const Batch& batch) {
   Span span("training", "batch");
   span.argument("batch", batch.index);
   span.argument("samples", batch.size);
   for (auto* event : listeners_) event->before_batch(*this, batch);
+  // The clock runs during the step alone: forward, backward, update, and the wait for the device.
+  const double begin = now_seconds();
   const ValueMap& outputs = optimizer_.step(batch);
+  optimizer_.executor().synchronise();
+  batch_times_.step_seconds = now_seconds() - begin;
   const double loss = detail::scalar_loss(outputs, optimizer_.loss());
   if (!std::isfinite(loss)) {
     throw NumericError(fmt::format(

@@ -63,6 +63,7 @@ void Trainer::save_checkpoint(const std::string& path) {
   add(kExecutor, optimizer_.executor().state());
   std::vector<TrainingMetric*> metrics;
   events_.collect(metrics);
+  add(kMetric, metric_state_);
   for (const auto* metric : metrics) add(metric_prefix(*metric), metric->state());
   write_checkpoint(checkpoint, path);
 }
@@ -104,15 +105,22 @@ void Trainer::resume(const std::string& path) {
     const auto saved = saved_constants.find(name);
     if (saved != saved_constants.end()) network.feed(name, saved->second.tensor());
   }
-  std::vector<TrainingMetric*> metrics;
-  events_.collect(metrics);
-  for (auto* metric : metrics) {
-    const ValueMap state = below(checkpoint.tensors, metric_prefix(*metric));
-    if (!state.empty()) metric->restore(state);  // a metric that was added since begins here
-  }
+  metric_state_ = below(checkpoint.tensors, kMetric);
+  restore_metrics();
   epoch_ = checkpoint.epoch;
   batch_ = checkpoint.batch;
   step_ = checkpoint.step;
+}
+
+void Trainer::restore_metrics() {
+  std::vector<TrainingMetric*> metrics;
+  events_.collect(metrics);
+  for (auto* metric : metrics) {
+    const std::string prefix = metric->name() + "/";
+    const ValueMap state = below(metric_state_, prefix);
+    if (!state.empty()) metric->restore(state);  // a metric that was added since begins here
+    for (const auto& [name, value] : state) metric_state_.erase(joined(prefix, name));
+  }
 }
 
 }  // namespace d5

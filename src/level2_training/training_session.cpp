@@ -10,7 +10,9 @@
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/core/measure.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "level2_training/epoch_report.hpp"
@@ -74,6 +76,7 @@ void TrainingSession::make_trainer() {
                                                       .checkpoint = options_.checkpoint,
                                                       .checkpoint_every = options_.checkpoint_every,
                                                       .recipe = identity});
+  for (const auto& observer : options_.observers) trainer_->events().add(observer);
   if (test_executor_) trainer_->test_with(test_executor_);
 }
 
@@ -87,21 +90,21 @@ void TrainingSession::make_metrics() {
     if (std::ranges::find(names, acceptable.metric) == names.end())
       names.push_back(acceptable.metric);
   }
-  for (const std::string& name : names) {
-    const TrainingMetricEntry& entry = training_metrics().at(name);
-    auto values = recipe_.section("metrics." + name).values();
-    Settings settings(fmt::format("{}: metric {}", printable(recipe_.file()), name), values);
-    for (const auto& [key, value] : {std::pair{"logits", logits_}, {"label", label_}}) {
-      (void)settings.has(key);  // known to every metric, whether it asks or not
-      if (!settings.has(key)) settings.set(key, value);
-    }
-    metrics_.push_back(entry.make(settings));
-    settings.expect_all_read();
-    trainer_->events().add(metrics_.back());
+  for (const std::string& name : names) metrics_.push_back(choice_of(name).make());
+  for (const MetricChoice& choice : options_.metrics) {
+    const bool there = std::ranges::find(names, choice.name()) != names.end();
+    if (!there || choice.name().empty()) metrics_.push_back(choice.make());
   }
-  if (options_.say) {
-    trainer_->events().add(std::make_shared<detail::EpochReport>(options_.say, metrics_));
-  }
+}
+
+/// With the settings of the recipe, and the model's names where the recipe gives no others.
+MetricChoice TrainingSession::choice_of(const std::string& metric) const {
+  const MetricEntry& entry = metrics().at(metric);
+  Settings settings(fmt::format("{}: metric {}", printable(recipe_.file()), metric),
+                    recipe_.section("metrics." + metric).values());
+  entry.offer(settings, "logits", logits_);
+  entry.offer(settings, "label", label_);
+  return {metric, std::move(settings)};
 }
 
 std::vector<Measurement> TrainingSession::run(const Interrupt& interrupt) {
@@ -109,56 +112,61 @@ std::vector<Measurement> TrainingSession::run(const Interrupt& interrupt) {
     options_.say(fmt::format("{}: {}, {} batches an epoch", printable(recipe_.name()),
                              data_.train->description(), train_->batches()));
   }
-  std::string failure;
-  try {
-    trainer_->run(interrupt);
-  } catch (const NumericError& error) {
-    failure = error.what();
-    if (options_.say) options_.say(failure);
+  Subject subject{.record = record(),
+                  .run = [&] { train(interrupt); },
+                  .events = {&trainer_->events()},
+                  .life = Subject::Life::once};
+  std::vector<MetricChoice> choices;
+  for (const auto& metric : metrics_) {
+    choices.emplace_back([metric] { return metric; });
+    const bool of_executor = dynamic_cast<ExecutionEvent*>(metric.get()) != nullptr;
+    if (of_executor && subject.events.size() == 1) {
+      subject.events.push_back(&optimizer_->executor().events());
+    }
   }
-  std::vector<Measurement> results;
-  const std::string interruption = trainer_->interrupted() ? interrupt.reason() : "";
-  for (const auto& metric : metrics_) results.push_back(record(*metric, failure, interruption));
+  auto results = measure({subject}, choices, {.interrupt = interrupt});
+  for (Measurement& result : results) {
+    result.conditions["steps"] = std::to_string(trainer_->step());
+    if (trainer_->interrupted()) continue;  // what is accepted is so at the end
+    for (const auto& acceptable : recipe_.acceptable()) {
+      if (acceptable.metric == result.metric) judge(result, acceptable);
+    }
+  }
   return results;
 }
 
-Measurement TrainingSession::record(const TrainingMetric& metric, const std::string& failure,
-                                    const std::string& interruption) const {
-  Measurement result{.subject = recipe_.name(),
-                     .command = recipe_.command(),
-                     .level = "training",
-                     .framework = fmt::format("{}", fmt::join(options_.frameworks, ",")),
-                     .framework_version = framework(options_.frameworks.front()).version(),
-                     .device = "cpu",
-                     .metric = metric.name(),
-                     .unit = metric.unit(),
-                     .direction = metric.direction(),
-                     .samples = {},
-                     .status = Status::passed,
-                     .reason = {},
-                     .conditions = {}};
+/// The run itself. What is said of an epoch comes after the metrics have seen it.
+void TrainingSession::train(const Interrupt& interrupt) {
+  std::shared_ptr<Event> report;
+  if (options_.say) report = std::make_shared<detail::EpochReport>(options_.say, metrics_);
+  EventList& events = trainer_->events();
+  if (report) events.add(report);
+  try {
+    trainer_->run(interrupt);
+  } catch (const std::exception& error) {
+    if (options_.say) options_.say(error.what());
+    events.remove(report.get());
+    throw;
+  }
+  events.remove(report.get());
+}
+
+Measurement TrainingSession::record() const {
+  Measurement result;
+  result.subject = recipe_.name();
+  result.command = recipe_.command();
+  result.level = "training";
+  result.framework = fmt::format("{}", fmt::join(options_.frameworks, ","));
+  result.framework_version = framework(options_.frameworks.front()).version();
   result.conditions["dataset"] = data_.train->description();
   result.conditions["seed"] = std::to_string(training_.seed);
-  result.conditions["recipe"] = recipe_.checksum();
-  result.conditions["steps"] = std::to_string(trainer_->step());
   for (const char* key : {"model.name", "optimizer.name", "sampler.batch_size"}) {
     const auto value = recipe_.values().find(key);
     if (value != recipe_.values().end()) result.conditions[key] = value->second.text;
   }
   if (!options_.variant.empty()) result.conditions["variant"] = options_.variant;
-  metric.summarise(result);
-  if (!failure.empty()) {
-    result.status = Status::failed;
-    result.reason = failure;
-  }
-  if (!interruption.empty()) {
-    result.status = result.samples.empty() ? Status::skipped : Status::mistrusted;
-    result.reason = interruption;
-    return result;  // what is accepted is so at the end
-  }
-  for (const auto& acceptable : recipe_.acceptable()) {
-    if (acceptable.metric == metric.name()) judge(result, acceptable);
-  }
+  result.artefacts = {{.name = "recipe " + recipe_.name(), .sha256 = recipe_.checksum()},
+                      {.name = data_.train->name(), .version = data_.train->description()}};
   return result;
 }
 
@@ -168,16 +176,16 @@ void judge(Measurement& result, const Recipe::Acceptable& acceptable) {
   const std::string wanted =
       fmt::format("{} {}", at_least ? "at least" : "at most", acceptable.value);
   result.conditions["accepted"] = wanted;
+  result.statistic.of = acceptable.of == last   ? Statistic::Of::last
+                        : acceptable.of == best ? Statistic::Of::best
+                                                : Statistic::Of::quantile;
   if (result.status == Status::failed) return;  // its reason says more
   if (result.samples.empty()) {
     result.status = Status::failed;
     result.reason = fmt::format("there is no sample, {} is accepted", wanted);
     return;
   }
-  const auto [lowest, highest] = std::ranges::minmax(result.samples);
-  const double value = acceptable.of == last   ? result.samples.back()
-                       : acceptable.of == best ? (at_least ? highest : lowest)
-                                               : summarise(result.samples).median;
+  const double value = estimate(result).value;
   if (at_least ? value >= acceptable.value : value <= acceptable.value) return;
   result.status = Status::failed;
   result.reason = fmt::format("{} is not accepted: {} is", value, wanted);

@@ -52,6 +52,8 @@ Measurement test_optimizer(Optimizer& subject, Optimizer& reference, Sampler& da
   result.framework = subject.executor().framework();
   result.metric = "trajectory_difference";
   result.unit = "1";
+  result.quantity = Quantity::error;
+  result.statistic = {.of = Statistic::Of::maximum};
   std::int64_t epoch = 0;
   data.reset(epoch);
   for (std::int64_t step = 1; step <= steps; ++step) {
@@ -86,6 +88,8 @@ std::vector<Measurement> test_training(const Recipe& recipe, const SessionOption
   Measurement result = results.empty() ? Measurement{} : results.front();
   result.metric = "reproducibility";
   result.unit = "1";
+  result.quantity = Quantity::error;
+  result.statistic = {.of = Statistic::Of::single};
   result.direction = Direction::lower_is_better;
   result.status = Status::passed;
   result.reason.clear();

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level3_distributed/traffic.hpp"
 
-#include <algorithm>
-#include <cstring>
 #include <sstream>
 
-#include "d5/level3_distributed/communicator.hpp"
+#include "level3_distributed/gather_texts.hpp"
 
 namespace d5 {
 namespace {
@@ -65,19 +63,9 @@ Traffic Traffic::since(const Traffic& earlier) const {
 }
 
 std::vector<Traffic> gather_traffic(Communicator& communicator, const Traffic& traffic) {
-  const std::string mine = to_text(traffic);
-  // Texts differ in length: agree on the longest, then gather them padded with zero bytes.
-  Tensor longest = Tensor::scalar<std::int64_t>(static_cast<std::int64_t>(mine.size()) + 1);
-  communicator.all_reduce(longest, Reduction::maximum);
-  const std::int64_t length = longest.item<std::int64_t>();
-  Tensor padded = Tensor::zeros(DType::uint8, {length});
-  std::copy(mine.begin(), mine.end(), padded.data<std::uint8_t>());
-  Tensor all = Tensor::empty(DType::uint8, {communicator.size(), length});
-  communicator.all_gather(padded, all);
   std::vector<Traffic> result;
-  for (int rank = 0; rank < communicator.size(); ++rank) {
-    result.push_back(
-        from_text(reinterpret_cast<const char*>(all.data<std::uint8_t>() + rank * length)));
+  for (const auto& text : detail::gather_texts(communicator, to_text(traffic))) {
+    result.push_back(from_text(text));
   }
   return result;
 }

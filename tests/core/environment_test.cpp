@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <regex>
 
+#include "core/instruction_sets.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/version.hpp"
 
@@ -29,6 +30,21 @@ TEST_CASE("the record agrees with what the system says") {
   CHECK(record.threads == threads());
   CHECK(record.libraries.contains("glibc"));
   CHECK(record.clock_seconds_per_read > 0);
+}
+
+TEST_CASE("the record says what the code was compiled from and for") {
+  const Environment record = environment();
+  CHECK(record.os.find(record.architecture) != std::string::npos);
+  CHECK(std::is_sorted(record.instruction_sets.begin(), record.instruction_sets.end()));
+  CHECK(std::regex_match(record.source_commit, std::regex("unknown|[0-9a-f]{40}(-dirty)?")));
+  CHECK(record.devices.contains("cpu"));
+}
+
+TEST_CASE("instruction sets are those that numeric code is compiled for") {
+  CHECK(detail::instruction_sets("\t\t: fpu vme sse sse4_2 hypervisor avx avx2 fma f16c avx512f") ==
+        std::vector<std::string>{"avx", "avx2", "avx512f", "f16c", "fma", "sse4_2"});
+  CHECK(detail::instruction_sets(": fp asimd evtstrm aes sve2 bf16") ==
+        std::vector<std::string>{"asimd", "bf16", "sve2"});
 }
 
 TEST_CASE("variables that change results are recorded, others are not") {

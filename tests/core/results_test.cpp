@@ -46,6 +46,12 @@ Environment an_environment() {
   e.flags = "-O3";
   e.build_type = "Release";
   e.d5_version = "0.1.0";
+  e.source_commit = "0123456789abcdef0123456789abcdef01234567";
+  e.architecture = "x86_64";
+  e.instruction_sets = {"avx2", "fma"};
+  e.processor_limit = 1.5;
+  e.memory_limit_bytes = 4e9;
+  e.devices = {{"cpu", "A Processor, 2 cores"}};
   e.libraries = {{"glibc", "2.36"}};
   e.threads = 2;
   e.pinning = "cores 0-1";
@@ -62,7 +68,9 @@ Results some_results() {
                    .framework = "reference",
                    .framework_version = "0.1.0",
                    .metric = "time",
-                   .unit = "s"};
+                   .unit = "s",
+                   .quantity = Quantity::time,
+                   .over_ranks = OverRanks::maximum};
   conv.samples = ramp(1e-3, 0.01);
   conv.conditions = {{"cache", "hot"}, {"repetitions", "4"}};
   Measurement torch = conv;
@@ -72,24 +80,26 @@ Results some_results() {
   torch.conditions["cache"] = "cold";
   torch.status = Status::mistrusted;
   torch.reason = "a sample took 999 ns, the clock resolves 20 ns";
-  Measurement error{.subject = "Conv n=16 c=3",
-                    .level = "operator",
-                    .framework = "torch",
-                    .metric = "error",
-                    .unit = "1"};
+  Measurement error = error_record();
+  error.subject = "Conv n=16 c=3";
+  error.level = "operator";
+  error.framework = "torch";
   error.samples = {1.2345e-7};
   Measurement bytes{.subject = "lenet, \"quoted\"",
                     .level = "distributed",
                     .framework = "reference",
                     .metric = "communication_volume",
                     .unit = "byte",
+                    .quantity = Quantity::bytes,
                     .direction = Direction::neither};
+  bytes.artefacts = {{.name = "lenet.onnx", .version = "opset 17", .sha256 = std::string(64, 'a')}};
   bytes.samples = std::vector<double>(6, 1725912.0);
   Measurement failed{.subject = "Gemm\x1b[2J",
                      .level = "operator",
                      .framework = "torch",
                      .metric = "time",
                      .unit = "s",
+                     .quantity = Quantity::time,
                      .status = Status::failed,
                      .reason = "Gemm: A is 3x4 but B is 5x2;\nthe inner sizes must agree"};
   Measurement rate{.subject = "gemm",
@@ -97,8 +107,10 @@ Results some_results() {
                    .framework = "torch",
                    .metric = "flop_rate",
                    .unit = "flop/s",
+                   .quantity = Quantity::rate,
                    .direction = Direction::higher_is_better};
   rate.samples = ramp(1.2e10, 0.002);
+  rate.statistic = {.quantile = 0.9};
   return {an_environment(), {conv, torch, error, bytes, failed, rate}};
 }
 
@@ -179,14 +191,24 @@ TEST_CASE("a damaged file is refused with place, given and expected") {
   check_refused("", "results 'a.json': no JSON at byte");
   check_refused("[]", "the file is a list, expected an object");
   check_refused(with("\"d5 results\"", "\"x\""), "format is another, expected \"d5 results\"");
-  check_refused(with("\"schema\": 1", "\"schema\": 2"),
-                "schema is 2, expected 1 to 1; a newer d5 may read it");
-  check_refused(with("\"schema\": 1", "\"schema\": 1.5"), "schema is the number 1.5");
+  check_refused(with("\"schema\": 2", "\"schema\": 3"),
+                "schema is 3, expected 1 to 2; a newer d5 may read it");
+  check_refused(with("\"schema\": 2", "\"schema\": 0"), "schema is 0, expected 1 to 2");
+  check_refused(with("\"schema\": 2", "\"schema\": 1.5"), "schema is the number 1.5");
+  check_refused(with("\"statistic\": \"median\"", "\"statistic\": \"middle\""),
+                "measurements[0].statistic is 'middle', expected median");
+  check_refused(with("\"quantity\": \"time\"", "\"quantity\": \"length\""),
+                "measurements[0].quantity is the text 'length', expected one of time, energy");
+  check_refused(with("\"over_ranks\": \"maximum\"", "\"over_ranks\": 1"),
+                "measurements[0].over_ranks is the number 1");
+  check_refused(with("\"name\": \"lenet.onnx\"", "\"nam\": \"lenet.onnx\""),
+                "measurements[3].artefacts[0].name is missing");
   check_refused(with("\"unit\": \"s\"", "\"unit\": 5"),
                 "measurements[0].unit is the number 5, expected a text");
   check_refused(with("\"mistrusted\"", "\"doubtful\""),
                 "measurements[1].status is the text 'doubtful', expected one of passed, failed");
-  check_refused(with("1.2345e-07", "\"much\""), "measurements[2].samples[0] is the text 'much'");
+  check_refused(with("[\n    1.2345e-07", "[\n    \"much\""),
+                "measurements[2].samples[0] is the text 'much'");
   check_refused(with("\"metric\"", "\"metrik\""), "measurements[0].metric is missing");
   check_refused(with("\"cores\": 2", "\"cores\": -2"), "environment.cores is the number -2");
   check_refused(with("\"reason\": \"a sample", "\"reason\": \"\", \"x\": \"a"),
@@ -204,8 +226,48 @@ TEST_CASE("every truncation of a file is refused, none crashes") {
 }
 
 TEST_CASE("unknown fields are left alone, so that a later d5 may add some") {
-  CHECK(results_from_json(with("\"schema\": 1", "\"schema\": 1, \"new\": {}"), "a")
+  CHECK(results_from_json(with("\"schema\": 2", "\"schema\": 2, \"new\": {}"), "a")
             .measurements.size() == 6);
+}
+
+TEST_CASE("schema 1 is read, its words become those of today") {
+  const auto record = [](const std::string& metric, const std::string& unit,
+                         const std::string& conditions) {
+    return R"({"subject": "s", "metric": ")" + metric + R"(", "unit": ")" + unit +
+           R"(", "direction": "lower_is_better", "status": "passed", "samples": [1, 2, 3],
+               "conditions": {)" +
+           conditions + "}}";
+  };
+  const auto results = results_from_json(
+      R"({"format": "d5 results", "schema": 1, "environment": {}, "measurements": [)" +
+          record("time", "s", "") + "," + record("relative error", "1", R"("output": "0")") + "," +
+          record("flop rate", "flop/s", "") + "," + record("time ratio to torch", "1", "") + "]}",
+      "old.json");
+  const auto& m = results.measurements;
+  REQUIRE(m.size() == 4);
+  CHECK(m[0].quantity == Quantity::time);
+  CHECK(estimate(m[0]).value == 2);
+  CHECK(m[1].metric == "error");
+  CHECK(m[1].quantity == Quantity::error);
+  CHECK(m[1].conditions.at("tensor") == "output 0");
+  CHECK(m[2].metric == "flop_rate");
+  CHECK(m[2].quantity == Quantity::rate);
+  CHECK(m[3].metric == "time_ratio");
+  CHECK(m[3].conditions.at("base") == "torch");
+}
+
+TEST_CASE("the value in a file is the statistic of the samples, with its interval") {
+  Results results = some_results();
+  results.measurements.resize(1);
+  const auto value_of = [&](Statistic statistic) {
+    results.measurements[0].statistic = statistic;
+    return nlohmann::json::parse(to_json(results)).at("measurements").at(0);
+  };
+  const auto& samples = results.measurements[0].samples;
+  CHECK(value_of({}).at("value") == summarise(samples).median);
+  CHECK(value_of({}).at("interval").at(0) == summarise(samples).median_interval.low);
+  CHECK(value_of({.of = Statistic::Of::last}).at("value") == samples.back());
+  CHECK_FALSE(value_of({.of = Statistic::Of::last}).contains("interval"));
 }
 
 TEST_CASE("an unwritable place is an error") {

@@ -104,6 +104,67 @@ TEST_CASE("no samples, one sample and NaN make no false numbers") {
   CHECK_THROWS_AS(quantile_interval(std::vector<double>{1}, 0.0), ValueError);
 }
 
+TEST_CASE("a statistic is the number that its name says") {
+  const std::vector<double> samples = {4, 1, 2, 8};
+  const auto value = [&](const char* name, Direction direction = Direction::lower_is_better) {
+    const auto statistic = statistic_from(name);
+    REQUIRE(statistic);
+    CHECK(to_string(*statistic) == name);
+    return estimate(samples, *statistic, direction).value;
+  };
+  CHECK(value("median") == 3);
+  CHECK(value("p25") == 1.75);
+  CHECK(value("p99.9") == Approx(4 + 4 * 0.997));
+  CHECK(value("mean") == 3.75);
+  CHECK(value("maximum") == 8);
+  CHECK(value("rate") == Approx(4 / (0.25 + 1 + 0.5 + 0.125)));
+  CHECK(value("last") == 8);
+  CHECK(value("best") == 1);
+  CHECK(value("best", Direction::higher_is_better) == 8);
+  CHECK(value("single") == 8);
+  for (const char* unknown : {"", "mode", "p", "p0", "p100", "p-1", "p9x", "medians"}) {
+    CHECK_FALSE(statistic_from(unknown));
+  }
+}
+
+TEST_CASE("a quantile has its own interval") {
+  const auto samples = ranks(1000);
+  const Estimate p90 = estimate(samples, {.quantile = 0.9});
+  const Interval interval = quantile_interval(samples, 0.9);
+  CHECK(p90.value == Approx(900.1));
+  CHECK(p90.interval.low == interval.low);
+  CHECK(p90.interval.high == interval.high);
+  CHECK(p90.confidence >= 0.95);
+  CHECK(std::isnan(estimate(samples, {.of = Statistic::Of::mean}).interval.low));
+  CHECK_THROWS_AS(estimate(samples, {.quantile = 1.5}), ValueError);
+}
+
+TEST_CASE("a share has the interval of Clopper and Pearson") {
+  // No yes in n: the bound solves (1 - p)^n = 0.025; all yes: p^n = 0.025.
+  const Statistic share{.of = Statistic::Of::share};
+  const Estimate none = estimate(std::vector<double>(10, 0.0), share);
+  CHECK(none.value == 0);
+  CHECK(none.interval.low == 0);
+  CHECK(none.interval.high == Approx(1 - std::pow(0.025, 0.1)));
+  const Estimate all = estimate(std::vector<double>(10, 1.0), share);
+  CHECK(all.interval.low == Approx(std::pow(0.025, 0.1)));
+  CHECK(all.interval.high == 1);
+  // Half of ten: 0.1871 to 0.8129 in every table of binomial limits.
+  const Estimate half = estimate(std::vector<double>{0, 1, 0, 1, 0, 1, 0, 1, 0, 1}, share);
+  CHECK(half.value == 0.5);
+  CHECK(half.interval.low == Approx(0.1871).margin(5e-5));
+  CHECK(half.interval.high == Approx(0.8129).margin(5e-5));
+  CHECK(std::isnan(estimate(std::vector<double>{0.2, 0.4}, share).interval.low));
+}
+
+TEST_CASE("NaN spoils every statistic but those that look at one sample") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> samples = {nan, 2};
+  CHECK(std::isnan(estimate(samples).value));
+  CHECK(estimate(samples, {.of = Statistic::Of::last}).value == 2);
+  CHECK(std::isnan(estimate(std::vector<double>{}, {.of = Statistic::Of::last}).value));
+}
+
 TEST_CASE("the rank test of small samples is exact") {
   // 3 against 3 samples, all of one below all of the other: 2 of the 20 orders are as extreme.
   CHECK(rank_test(std::vector<double>{1, 2, 3}, std::vector<double>{4, 5, 6}) == Approx(0.1));

@@ -2,7 +2,9 @@
 #include "d5/level2_training/trainer.hpp"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <limits>
+#include <thread>
 
 #include "d5/core/measurement.hpp"
 #include "d5/level1_network/execution_event.hpp"
@@ -174,6 +176,42 @@ TEST_CASE("training separates the points, and the metrics say so") {
   for (const double seconds : latency->samples()) batches += seconds;
   for (const double seconds : epoch_time->samples()) epochs += seconds;
   CHECK(batches <= epochs);
+}
+
+namespace {
+
+/// An observer that takes its time at every hook.
+struct Slow final : TrainingEvent {
+  void before_batch(Trainer&, const Batch&) override { idle(); }
+  void after_batch(Trainer&, const Batch&, const ValueMap&) override { idle(); }
+  static void idle() { std::this_thread::sleep_for(std::chrono::milliseconds(20)); }
+};
+
+}  // namespace
+
+TEST_CASE("the clock of a batch does not see the observers, in whatever order they stand") {
+  for (const bool slow_first : {true, false}) {
+    Scripted run({3, 2, 1});
+    const auto batch_time = std::make_shared<BatchTime>();
+    const auto latency = std::make_shared<DatasetLatency>();
+    const auto epoch_time = std::make_shared<EpochTime>();
+    if (slow_first) run.trainer.events().add(std::make_shared<Slow>());
+    for (const std::shared_ptr<Event>& event :
+         std::vector<std::shared_ptr<Event>>{batch_time, latency, epoch_time}) {
+      run.trainer.events().add(event);
+    }
+    if (!slow_first) run.trainer.events().add(std::make_shared<Slow>());
+    run.trainer.run();
+    REQUIRE(batch_time->samples().size() == 3);
+    double sum = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+      // A step of a scripted executor and a batch of points take microseconds; one hook takes 20
+      // ms.
+      sum += batch_time->samples()[i] + latency->samples()[i];
+    }
+    CHECK(sum < 3 * 0.02);
+    CHECK(epoch_time->samples().at(0) == Approx(sum));
+  }
 }
 
 TEST_CASE("a target that is not reached is a failed measurement with the best accuracy") {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // LeNet through d5 beside the same network written by hand in LibTorch, interleaved in one process:
-// one library, one thread count, one allocator. Prints the ratio of times, d5 over hand-written.
+// one library, one thread count, one allocator. The counters of NAME/ratio are d5's time over the
+// hand-written one's.
 //
-//     bench_torch_lenet [THREADS]
+//     bench_torch_lenet [options of Google Benchmark] [THREADS]
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/conv2d.h>
@@ -13,12 +14,11 @@
 #include <ATen/ops/relu.h>
 #include <c10/core/InferenceMode.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 
+#include "benchmarks/side_by_side.hpp"
 #include "d5/core/framework.hpp"
-#include "d5/core/measurement.hpp"
 #include "d5/core/random.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level1_network/level1_network.hpp"
@@ -80,55 +80,74 @@ class HandWritten {
   at::Tensor last_;
 };
 
-void compare(const char* what, std::int64_t batch, const std::function<void()>& d5_run,
-             const std::function<void()>& by_hand) {
-  const auto times = d5::measure_interleaved({{"d5", d5_run}, {"by hand", by_hand}},
-                                             {.samples = 200, .warmup = 10});
-  const auto result = d5::compare(times[0].samples, times[1].samples);
-  std::printf("%-44s batch %2d: ratio %.4f [%.4f, %.4f], by hand %.1f us%s%s\n", what, int(batch),
-              result.ratio, result.ratio_interval.low, result.ratio_interval.high,
-              1e6 * d5::summarise(times[1].samples).median, times[0].reason.empty() ? "" : "; ",
-              times[0].reason.c_str());
-}
-
 d5::Network lenet(bool with_loss) {
   return d5::models().at("lenet").make({{"seed", 1}, {"with_loss", with_loss}});
 }
 
-void run(std::int64_t batch) {
-  auto& torch = d5::framework("torch");
-  Tensor image = Tensor::empty(DType::float32, {batch, 1, 28, 28});
-  Tensor label = Tensor::empty(DType::int64, {batch});
-  d5::RandomStream random(1);
-  for (float& value : image.span<float>()) value = random.normal();
-  for (auto& value : label.span<std::int64_t>()) value = std::int64_t(random.below(10));
-  const at::Tensor images = at::from_blob(image.raw(), {batch, 1, 28, 28});
-  const at::Tensor labels = at::from_blob(label.raw(), {batch}, at::kLong);
-  const d5::ValueMap inputs{{"image", image}};
-  const d5::Batch samples{.values = {{"image", image}, {"label", label}}, .size = batch};
+/// One batch, as d5 and as LibTorch see it; both share the memory.
+struct Data {
+  explicit Data(std::int64_t batch)
+      : image(Tensor::empty(DType::float32, {batch, 1, 28, 28})),
+        label(Tensor::empty(DType::int64, {batch})) {
+    d5::RandomStream random(1);
+    for (float& value : image.span<float>()) value = random.normal();
+    for (auto& value : label.span<std::int64_t>()) value = std::int64_t(random.below(10));
+    images = at::from_blob(image.raw(), {batch, 1, 28, 28});
+    labels = at::from_blob(label.raw(), {batch}, at::kLong);
+    inputs = {{"image", image}};
+    samples = {.values = {{"image", image}, {"label", label}}, .size = batch};
+  }
+  Tensor image, label;
+  at::Tensor images, labels;
+  d5::ValueMap inputs;
+  d5::Batch samples;
+};
+
+std::unique_ptr<d5::GraphExecutor> plan(bool with_loss) {
+  return d5::make_executor(lenet(with_loss), {.frameworks = {"torch", "reference"}});
+}
+std::unique_ptr<d5::GraphExecutor> own(bool with_loss) {
+  return d5::framework("torch").part<d5::ExecutorRegistry>().at("torch").make(lenet(with_loss), {});
+}
+
+d5::Subject inference(const std::shared_ptr<Data>& data,
+                      std::shared_ptr<d5::GraphExecutor> executor) {
+  return {.run = [data, executor] { (void)executor->inference(data->inputs); }};
+}
+d5::Subject training_step(const std::shared_ptr<Data>& data,
+                          std::shared_ptr<d5::Optimizer> optimizer) {
+  return {.run = [data, optimizer] { (void)optimizer->step(data->samples); }};
+}
+
+void add(std::int64_t batch) {
+  const auto data = std::make_shared<Data>(batch);
   const d5::Settings rate("optimizer sgd", {{"learning_rate", std::to_string(kRate)}});
-
-  const auto plan = [](bool with_loss) {
-    return d5::make_executor(lenet(with_loss), {.frameworks = {"torch", "reference"}});
-  };
-  const auto own = [&](bool with_loss) {
-    return torch.part<d5::ExecutorRegistry>().at("torch").make(lenet(with_loss), {});
-  };
-  const auto planned = plan(false), whole = own(false);
-  HandWritten by_hand(planned->network());
-  const auto infer = [&] { by_hand.infer(images); };
-  compare(
-      "inference, plan of torch's operators", batch, [&] { planned->inference(inputs); }, infer);
-  compare("inference, torch's own executor", batch, [&] { whole->inference(inputs); }, infer);
-
-  const auto& native = torch.part<d5::NativeOptimizers>().at("sgd");
-  const auto planned_step = d5::optimizers().at("sgd").make(plan(true), "loss", rate);
-  const auto whole_step = native.make(own(true), "loss", rate);
-  const auto train = [&] { by_hand.train(images, labels); };
-  compare("training step, plan and d5's sgd", batch, [&] { planned_step->step(samples); }, train);
-  compare(
-      "training step, own executor and torch's sgd", batch, [&] { whole_step->step(samples); },
-      train);
+  const std::string size = "/batch:" + std::to_string(batch);
+  d5::benchmarks::add("inference" + size,
+                      {{"by_hand",
+                        [data] {
+                          auto network = lenet(false);
+                          const auto hand = std::make_shared<HandWritten>(network);
+                          return d5::Subject{.run = [=] { hand->infer(data->images); }};
+                        }},
+                       {"plan", [data] { return inference(data, plan(false)); }},
+                       {"own", [data] { return inference(data, own(false)); }}});
+  d5::benchmarks::add(
+      "training_step" + size,
+      {{"by_hand",
+        [data] {
+          auto network = lenet(true);
+          const auto hand = std::make_shared<HandWritten>(network);
+          return d5::Subject{.run = [=] { hand->train(data->images, data->labels); }};
+        }},
+       {"plan_and_sgd",
+        [=] {
+          return training_step(data, d5::optimizers().at("sgd").make(plan(true), "loss", rate));
+        }},
+       {"own_and_torch_sgd", [=] {
+          const auto& native = d5::framework("torch").part<d5::NativeOptimizers>().at("sgd");
+          return training_step(data, native.make(own(true), "loss", rate));
+        }}});
 }
 
 }  // namespace
@@ -137,8 +156,10 @@ int main(int argc, char** argv) {
   // Some machines export these; they halve OpenBLAS.
   unsetenv("OPENBLAS_CORETYPE");
   unsetenv("OPENBLAS_L2_SIZE");
+  benchmark::Initialize(&argc, argv);
   d5::set_threads(argc > 1 ? std::max(1, std::atoi(argv[1])) : 1);
-  std::printf("%d threads, LibTorch %s\n", at::get_num_threads(),
-              d5::framework("torch").version().c_str());
-  for (const std::int64_t batch : {1, 64}) run(batch);
+  benchmark::AddCustomContext("threads", std::to_string(at::get_num_threads()));
+  benchmark::AddCustomContext("libtorch", d5::framework("torch").version());
+  for (const std::int64_t batch : {1, 64}) add(batch);
+  benchmark::RunSpecifiedBenchmarks();
 }

@@ -11,15 +11,21 @@ namespace d5 {
 struct Environment {
   std::string time;  ///< ISO 8601, UTC
   std::string hostname;
-  std::string os;  ///< kernel and distribution
+  std::string os;            ///< kernel and distribution
+  std::string architecture;  ///< "x86_64", "aarch64"
   std::string cpu;
+  std::vector<std::string> instruction_sets;  ///< vectors and half floats: "avx2", "fma", "asimd"
   int sockets = 0, cores = 0, hardware_threads = 0, numa_nodes = 0;
+  double processor_limit = 0;  ///< of the control group (a container's); 0: none
   double l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< of one cache; 0 where there is none
   double memory_bytes = 0;
+  double memory_limit_bytes = 0;               ///< of the control group; 0: none
+  std::map<std::string, std::string> devices;  ///< those present: "cuda:0" to what it is
   std::string virtualisation;  ///< "none", or the name that the virtual machine gives itself
   std::string governor;        ///< of the CPU frequency; "unknown" where the system hides it
   std::string compiler, flags, build_type;
   std::string d5_version;
+  std::string source_commit;  ///< of d5, "-dirty" if changed; "unknown" where it was built without
   std::map<std::string, std::string> libraries;  ///< name to version
   int threads = 0;
   std::string pinning;                           ///< "cores 0-1", "none"

@@ -8,9 +8,10 @@
 
 namespace d5 {
 
-/// Work a second, where the work of one call is known: FLOP/s, bytes a second, samples a second.
+/// Work a second, where the work of one call is known. The engine adds those of a subject's `Work`
+/// by itself; this is for work of another kind.
 ///
-///     measure(gemm, {std::make_shared<Rate>("flop_rate", "flop", 2.0 * m * n * k)});
+///     measure({lookup}, {[&] { return std::make_shared<Rate>("lookup_rate", "lookup", keys); }});
 class Rate final : public Metric {
  public:
   /// `amount` of `unit` is done by one call of the subject.
@@ -18,6 +19,7 @@ class Rate final : public Metric {
       : name_(std::move(name)), unit_(std::move(unit) + "/s"), amount_(amount) {}
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::string unit() const override { return unit_; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::rate; }
   [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
   [[nodiscard]] int reruns() const override { return kAsAsked; }
   void sample(double seconds) override { samples_.push_back(amount_ / seconds); }

@@ -6,25 +6,30 @@
 
 #include "d5/core/environment.hpp"
 #include "d5/core/measurement.hpp"
+#include "d5/core/text_table.hpp"
 
 namespace d5 {
 
 /// What a results file holds. Format: docs/file_formats.md, "Results"; `schema` is its version.
 struct Results {
-  static constexpr int kSchema = 1;
+  static constexpr int kSchema = 2;
   Environment environment;
   std::vector<Measurement> measurements;
 };
 
-/// Throws: IoError, FormatError (place, given, expected; newer schemas are refused).
+/// Reads schema 1 too. Throws: IoError, FormatError (place, given, expected; newer schemas are
+/// refused).
 [[nodiscard]] Results read_results(const std::string& path);
 /// Written to a temporary file beside `path`, then renamed. Throws: IoError.
 void write_results(const Results& results, const std::string& path);
 [[nodiscard]] std::string to_json(const Results& results);
 /// `file` is the name for messages.
 [[nodiscard]] Results results_from_json(const std::string& text, const std::string& file);
-/// One line a sample set: RFC 4180, summary statistics in SI units, full precision.
+/// One line a measurement: RFC 4180, statistics in SI units, full precision.
 [[nodiscard]] std::string to_csv(const Results& results);
+/// What Google Benchmark writes with `--benchmark_format=json`, so that its `compare.py benchmarks`
+/// reads it: an entry for each sample of a time, and its mean, median, stddev and cv.
+[[nodiscard]] std::string to_gbench(const Results& results);
 
 enum class Colour { never, always };
 /// `always` if the file descriptor is a terminal and NO_COLOR is not set.
@@ -34,6 +39,11 @@ enum class Colour { never, always };
 /// Conditions in which the rows differ, such as the rank, become columns.
 [[nodiscard]] std::string to_table(const std::vector<Measurement>& measurements,
                                    Colour colour = Colour::never);
+/// The same columns as a table of GitHub's Markdown.
+[[nodiscard]] std::string to_markdown(const std::vector<Measurement>& measurements);
+/// `results` as `format` says; `colour` is of the table alone.
+[[nodiscard]] std::string to_text(const Results& results, Format format,
+                                  Colour colour = Colour::never);
 
 /// "a / b = 1.031 [1.020, 1.045], rank test p = 3.2e-05, 30 pairs: a is higher".
 [[nodiscard]] std::string to_string(const Comparison& comparison, const std::string& a,

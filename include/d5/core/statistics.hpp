@@ -2,9 +2,36 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
+#include <string>
+#include <string_view>
+
+#include "d5/core/quantity.hpp"
 
 namespace d5 {
+
+/// Which number stands for samples.
+struct Statistic {
+  enum class Of {
+    quantile,  ///< the median among them
+    mean,
+    maximum,
+    rate,    ///< harmonic mean of rates: all work over all time, if samples are of equal work
+    share,   ///< mean of samples that are 0 or 1: how many of them are 1
+    last,    ///< of a curve
+    best,    ///< of a curve; which is better, its direction says
+    single,  ///< the only sample: something counted or timed once
+  };
+  Of of = Of::quantile;
+  double quantile = 0.5;  ///< from 0 to 1, of `Of::quantile` alone
+  bool operator==(const Statistic&) const = default;
+};
+
+/// "median", "p99", "p99.9", "mean", "maximum", "rate", "share", "last", "best", "single".
+[[nodiscard]] std::string to_string(const Statistic& statistic);
+/// The statistic of that name; nothing for another word.
+[[nodiscard]] std::optional<Statistic> statistic_from(std::string_view name);
 
 /// Closed interval; both ends are NaN where too few samples allow none.
 struct Interval {
@@ -32,6 +59,24 @@ struct Summary {
 /// Throws: ValueError if `q` or `confidence` is not between 0 and 1.
 [[nodiscard]] Interval quantile_interval(std::span<const double> samples, double q,
                                          double confidence = 0.95);
+
+/// A statistic of samples, with how sure it is.
+struct Estimate {
+  double value;
+  Interval interval;  ///< NaN for statistics that have none, and for too few samples
+  double confidence;  ///< achieved; NaN without an interval
+};
+
+/// Quantiles have the nonparametric interval of `quantile_interval`, shares the exact one of
+/// Clopper and Pearson, the others none. All NaN for no samples, or if one of them is NaN (except
+/// `last` and `single`, which look at one sample).
+///
+/// Source: Clopper and Pearson, "The Use of Confidence or Fiducial Limits Illustrated in the Case
+/// of the Binomial" (1934). Throws: ValueError if a quantile or `confidence` is not between 0
+/// and 1.
+[[nodiscard]] Estimate estimate(std::span<const double> samples, const Statistic& statistic = {},
+                                Direction direction = Direction::lower_is_better,
+                                double confidence = 0.95);
 
 /// Two-sided p-value of the Wilcoxon-Mann-Whitney test: how likely samples that differ as much in
 /// rank would be if `a` and `b` came from one distribution. Exact for up to 20 samples a side

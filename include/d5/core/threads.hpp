@@ -30,10 +30,9 @@ void parallel_for(std::int64_t count, std::int64_t grain, const F& body) {
   if (most <= 1) return body(std::int64_t{0}, count);
   const std::int64_t pieces = std::min<std::int64_t>(threads(), most);
   if (pieces <= 1) return body(std::int64_t{0}, count);
-  detail::run_pieces(count, pieces, &body,
-                     [](const void* f, std::int64_t begin, std::int64_t end) {
-                       (*static_cast<const F*>(f))(begin, end);
-                     });
+  detail::run_pieces(count, pieces, &body, [](const void* f, std::int64_t begin, std::int64_t end) {
+    (*static_cast<const F*>(f))(begin, end);
+  });
 }
 
 /// Binds the threads that compute to one core each, and all others of this process, such as those

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "d5/level0_ops/bench.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level0_ops/grad_context.hpp"
 #include "d5/level0_ops/infer_context.hpp"

@@ -35,4 +35,11 @@ struct OperatorCase {
 /// Lines of a file; blank ones and those beginning with # are skipped.
 [[nodiscard]] std::vector<OperatorCase> read_cases(const std::string& path, std::uint64_t seed = 0);
 
+/// The cases that `words` name: each is a case, or a file of cases. A case that was not quoted on a
+/// command line, and so came as several words, is put together again.
+/// Throws: FormatError, IoError; NotFound for an operator that neither ONNX nor the reference
+/// knows.
+[[nodiscard]] std::vector<OperatorCase> read_case_words(const std::vector<std::string>& words,
+                                                        std::uint64_t seed = 0);
+
 }  // namespace d5

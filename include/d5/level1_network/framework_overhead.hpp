@@ -10,7 +10,7 @@
 namespace d5 {
 
 /// What an executor adds on top of its operators: time of a whole run minus the sum of its nodes'.
-/// Add it to the executor's events and measure with it. Units: s a run.
+/// Its subject names the executor's events; unsupported if no node was observed. Units: s a run.
 ///
 /// Reading the clock twice a node costs time as well: what `clock_cost` says of it is taken off,
 /// and the record's conditions tell how much, and the overhead's share of the whole run.
@@ -21,6 +21,8 @@ class FrameworkOverhead final : public Metric, public ExecutionEvent {
  public:
   [[nodiscard]] std::string name() const override { return "framework_overhead"; }
   [[nodiscard]] std::string unit() const override { return "s"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::time; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
   [[nodiscard]] int reruns() const override { return kAsAsked; }
   void begin(int repetitions) override;
   void end() override;

@@ -12,6 +12,7 @@ namespace d5 {
 struct ClassificationNames {
   std::string logits = "logits";
   std::string label = "label";
+  void declare(OptionList& options);
 };
 
 /// How many rows of `scores` are largest at their label; the first of equal scores counts, and a
@@ -26,6 +27,9 @@ class TrainingAccuracy final : public TrainingMetric {
   explicit TrainingAccuracy(ClassificationNames names = {}) : names_(std::move(names)) {}
   [[nodiscard]] std::string name() const override { return "training_accuracy"; }
   [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::accuracy; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
+  [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
   [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
   [[nodiscard]] ValueMap state() const override;
   void restore(const ValueMap& state) override;
@@ -43,6 +47,9 @@ class TestAccuracy : public TrainingMetric {
   explicit TestAccuracy(ClassificationNames names = {}) : names_(std::move(names)) {}
   [[nodiscard]] std::string name() const override { return "test_accuracy"; }
   [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::accuracy; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
+  [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
   [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
   void before_test(Trainer& trainer) override;
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
@@ -62,6 +69,9 @@ class TimeToAccuracy final : public TrainingMetric {
   explicit TimeToAccuracy(double target, ClassificationNames names = {}, Then then = Then::go_on);
   [[nodiscard]] std::string name() const override { return "time_to_accuracy"; }
   [[nodiscard]] std::string unit() const override { return "s"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::time; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
+  [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::single}; }
   void summarise(Measurement& result) const override;
   [[nodiscard]] ValueMap state() const override;
   void restore(const ValueMap& state) override;

@@ -9,7 +9,8 @@
 namespace d5 {
 
 /// The share of each class among the training samples that were drawn, in the order of the classes:
-/// one sample a class. A sampler that prefers some classes shows here.
+/// one sample a class. A sampler that prefers some classes shows here: the largest share stands for
+/// all.
 ///
 /// Source: Ben-Nun et al., "A Modular Benchmarking Infrastructure for High-Performance and
 /// Reproducible Deep Learning" (IPDPS 2019), level 2 metrics.
@@ -18,6 +19,8 @@ class DatasetBias final : public TrainingMetric {
   explicit DatasetBias(std::string label = "label") : label_(std::move(label)) {}
   [[nodiscard]] std::string name() const override { return "dataset_bias"; }
   [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::share; }
+  [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::maximum}; }
   [[nodiscard]] Direction direction() const override { return Direction::neither; }
   void summarise(Measurement& result) const override;
   /// Throws: ValueError for a label below 0 or above 1e6.
@@ -33,14 +36,9 @@ class DatasetLatency final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "dataset_latency"; }
   [[nodiscard]] std::string unit() const override { return "s"; }
-  void before_training(Trainer& trainer) override;
-  void before_epoch(Trainer& trainer, std::int64_t epoch) override;
+  [[nodiscard]] Quantity quantity() const override { return Quantity::time; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
   void before_batch(Trainer& trainer, const Batch& batch) override;
-  void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
-  void after_checkpoint(Trainer& trainer, const std::string& path) override;
-
- private:
-  double mark_ = 0;
 };
 
 }  // namespace d5

@@ -17,5 +17,6 @@
 #include "d5/level2_training/training_event.hpp"
 #include "d5/level2_training/training_metric.hpp"
 #include "d5/level2_training/training_session.hpp"
+#include "d5/level2_training/training_step_bench.hpp"
 #include "d5/level2_training/training_time.hpp"
 #include "d5/level2_training/training_validation.hpp"

@@ -12,6 +12,9 @@ class LossCurve final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "loss"; }
   [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::loss; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
+  [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
 };
 

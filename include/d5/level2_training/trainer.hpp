@@ -24,6 +24,12 @@ struct TrainerOptions {
   std::string recipe = {};  ///< what is trained, as a checksum: a checkpoint of another is refused
 };
 
+/// What the trainer read from the clock around a batch. The observers are outside.
+struct BatchTimes {
+  double waiting_seconds = 0;  ///< for the sampler to give the batch
+  double step_seconds = 0;     ///< forward, backward and update; 0 until it is done
+};
+
 /// The loop: epochs of batches, a test run after each, observers all along.
 ///
 ///     Trainer trainer(optimizer, train_sampler, &test_sampler, {.epochs = 2});
@@ -45,7 +51,8 @@ class Trainer {
   /// those before the batch. On several ranks give it only what all see at the same batch.
   void run(const Interrupt& interrupt = {});
   /// Continues from `path` at the next `run`: parameters, running statistics, the optimizer's
-  /// state, the place in the data and what metrics have seen so far. Add the metrics before.
+  /// state, the place in the data and what metrics had seen; metrics that are added after get that
+  /// when `run` begins.
   /// Throws: IoError, FormatError (a broken file; another recipe's or another network's).
   void resume(const std::string& path);
   /// Written to a temporary file, then renamed: a crash at any moment leaves a whole one.
@@ -67,12 +74,16 @@ class Trainer {
   [[nodiscard]] std::int64_t epoch() const { return epoch_; }
   [[nodiscard]] std::int64_t batch() const { return batch_; }  ///< the next of this epoch
   [[nodiscard]] std::int64_t step() const { return step_; }    ///< batches since the beginning
+  /// Of the batch that `before_batch` or `after_batch` is about.
+  [[nodiscard]] const BatchTimes& batch_times() const { return batch_times_; }
 
  private:
   enum class Stop { no, yes };
   Stop run_epoch();
+  [[nodiscard]] const Batch* next_training_batch();
   void run_batch(const Batch& batch);
   void checkpoint();
+  void restore_metrics();
   [[nodiscard]] GraphExecutor& prepare_test();
   [[nodiscard]] bool finished() const;
 
@@ -84,6 +95,8 @@ class Trainer {
   std::vector<TrainingEvent*> listeners_;  // while it runs
   BatchFeed test_feed_;
   std::shared_ptr<GraphExecutor> test_executor_;
+  BatchTimes batch_times_;
+  ValueMap metric_state_;  // what a checkpoint kept of metrics, until they are there
   std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;
   Interrupt interrupt_;  // of this run
   bool interrupted_ = false;

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "d5/core/metric.hpp"
-#include "d5/core/registry.hpp"
-#include "d5/core/settings.hpp"
 #include "d5/level2_training/training_event.hpp"
 
 namespace d5 {
@@ -29,13 +24,5 @@ class TrainingMetric : public Metric, public TrainingEvent {
  protected:
   std::vector<double> samples_;
 };
-
-struct TrainingMetricEntry {
-  std::string summary;
-  std::function<std::shared_ptr<TrainingMetric>(const Settings&)> make;
-};
-
-/// All metrics of training by name: test_accuracy, loss, epoch_time, and a user's.
-[[nodiscard]] Registry<TrainingMetricEntry>& training_metrics();
 
 }  // namespace d5

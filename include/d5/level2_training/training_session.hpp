@@ -9,6 +9,7 @@
 
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/recipe.hpp"
@@ -25,6 +26,8 @@ struct SessionOptions {
   std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
   std::int64_t checkpoint_every = 500;  ///< batches
   std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
+  std::vector<MetricChoice> metrics = {};            ///< besides the recipe's
+  std::vector<std::shared_ptr<TrainingEvent>> observers = {};
 
   // The seams where training becomes distributed. Empty: as the recipe says.
   std::function<std::shared_ptr<Sampler>(const SamplerEntry&, std::shared_ptr<const Dataset>,
@@ -47,8 +50,9 @@ class TrainingSession {
   explicit TrainingSession(const Recipe& recipe, SessionOptions options = {});
 
   /// Trains, then judges: one record a metric, failed where it misses what the recipe accepts, or
-  /// where training met a loss that is not a number. An interrupt ends it as `Trainer::run` says:
-  /// what was measured is kept and mistrusted, what was not is skipped, and nothing is judged.
+  /// where training threw, such as by a loss that is not a number. An interrupt ends it as
+  /// `Trainer::run` says: what was measured is kept and mistrusted, what was not is skipped, and
+  /// nothing is judged. Called once.
   [[nodiscard]] std::vector<Measurement> run(const Interrupt& interrupt = {});
 
   [[nodiscard]] Trainer& trainer() { return *trainer_; }
@@ -60,9 +64,9 @@ class TrainingSession {
   void make_optimizer();
   void make_trainer();
   void make_metrics();
-  /// `interruption` says why training ended before its time; empty: it did not.
-  [[nodiscard]] Measurement record(const TrainingMetric& metric, const std::string& failure,
-                                   const std::string& interruption) const;
+  void train(const Interrupt& interrupt);
+  [[nodiscard]] Measurement record() const;
+  [[nodiscard]] MetricChoice choice_of(const std::string& metric) const;
 
   Recipe recipe_;
   SessionOptions options_;
@@ -73,10 +77,11 @@ class TrainingSession {
   std::shared_ptr<Optimizer> optimizer_;
   std::shared_ptr<GraphExecutor> test_executor_;
   std::unique_ptr<Trainer> trainer_;
-  std::vector<std::shared_ptr<TrainingMetric>> metrics_;
+  std::vector<std::shared_ptr<Metric>> metrics_;
 };
 
-/// Marks `result` failed, with the reason, if it misses `acceptable`.
+/// Marks `result` failed, with the reason, if it misses `acceptable`, which also says the statistic
+/// that is printed.
 void judge(Measurement& result, const Recipe::Acceptable& acceptable);
 
 struct RecipeRun {

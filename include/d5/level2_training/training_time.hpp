@@ -7,22 +7,23 @@
 
 namespace d5 {
 
-/// Wall-clock time of each epoch's training, data included, test run and checkpoints left out. An
-/// epoch that was interrupted counts the time of its parts up to the checkpoint.
+/// Wall-clock time of each epoch's steps and of waiting for their data, without test run,
+/// checkpoints and observers. An epoch that was interrupted counts the time of its parts up to the
+/// checkpoint.
 class EpochTime final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "epoch_time"; }
   [[nodiscard]] std::string unit() const override { return "s"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::time; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
   [[nodiscard]] ValueMap state() const override;
   void restore(const ValueMap& state) override;
-  void before_training(Trainer& trainer) override;
   void before_epoch(Trainer& trainer, std::int64_t epoch) override;
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
-  void after_checkpoint(Trainer& trainer, const std::string& path) override;
   void after_epoch(Trainer& trainer, std::int64_t epoch) override;
 
  private:
-  double spent_ = 0, mark_ = 0;
+  double spent_ = 0;
 };
 
 /// Wall-clock time of each step: forward, backward and update, without the data.
@@ -30,11 +31,9 @@ class BatchTime final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "batch_time"; }
   [[nodiscard]] std::string unit() const override { return "s"; }
-  void before_batch(Trainer& trainer, const Batch& batch) override;
+  [[nodiscard]] Quantity quantity() const override { return Quantity::time; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
-
- private:
-  double begin_ = 0;
 };
 
 }  // namespace d5

@@ -23,6 +23,7 @@ class CommunicationVolume final : public Metric {
       : communicator_(std::move(communicator)) {}
   [[nodiscard]] std::string name() const override { return "communication_volume"; }
   [[nodiscard]] std::string unit() const override { return "byte"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::bytes; }
   void begin(int repetitions) override;
   void end() override;
   void summarise(Measurement& result) const override;

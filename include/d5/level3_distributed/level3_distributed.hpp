@@ -8,4 +8,6 @@
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_sampler.hpp"
 #include "d5/level3_distributed/distributed_trace.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/gather_records.hpp"
 #include "d5/level3_distributed/traffic.hpp"

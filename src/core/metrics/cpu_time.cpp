@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/process_clock.hpp"
 #include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
 
 namespace d5 {
 namespace {
@@ -10,6 +11,8 @@ class CpuTime final : public Metric {
  public:
   [[nodiscard]] std::string name() const override { return "cpu_time"; }
   [[nodiscard]] std::string unit() const override { return "s"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::time; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::sum; }
   [[nodiscard]] int reruns() const override { return kAsAsked; }
   void begin(int repetitions) override {
     repetitions_ = repetitions;
@@ -28,8 +31,8 @@ class CpuTime final : public Metric {
 
 namespace metric {
 void register_cpu_time(Registry<MetricEntry>& registry) {
-  registry.add("cpu_time", {.summary = "processor time of one call, all threads together",
-                            .make = [] { return std::make_shared<CpuTime>(); }});
+  registry.add("cpu_time",
+               MetricEntry::of<CpuTime>("processor time of one call, all threads together"));
 }
 }  // namespace metric
 

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
 
 namespace d5 {
 namespace {
@@ -26,6 +27,7 @@ class Energy final : public Metric {
   }
   [[nodiscard]] std::string name() const override { return "energy"; }
   [[nodiscard]] std::string unit() const override { return "J"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::energy; }
   [[nodiscard]] int reruns() const override { return kAsAsked; }
   void begin(int repetitions) override {
     repetitions_ = repetitions;
@@ -76,8 +78,8 @@ class Energy final : public Metric {
 
 namespace metric {
 void register_energy(Registry<MetricEntry>& registry) {
-  registry.add("energy", {.summary = "energy of the processor packages for one call (RAPL)",
-                          .make = [] { return std::make_shared<Energy>(); }});
+  registry.add("energy",
+               MetricEntry::of<Energy>("energy of the processor packages for one call (RAPL)"));
 }
 }  // namespace metric
 

@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
 
 namespace d5 {
 namespace {
@@ -13,6 +14,8 @@ class PageFaults final : public Metric {
  public:
   [[nodiscard]] std::string name() const override { return "page_faults"; }
   [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::count; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::sum; }
   [[nodiscard]] int reruns() const override { return kAsAsked; }
   void begin(int repetitions) override {
     repetitions_ = repetitions;
@@ -36,8 +39,8 @@ class PageFaults final : public Metric {
 
 namespace metric {
 void register_page_faults(Registry<MetricEntry>& registry) {
-  registry.add("page_faults", {.summary = "page faults of one call, all threads together",
-                               .make = [] { return std::make_shared<PageFaults>(); }});
+  registry.add("page_faults",
+               MetricEntry::of<PageFaults>("page faults of one call, all threads together"));
 }
 }  // namespace metric
 

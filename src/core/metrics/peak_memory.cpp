@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
 
 namespace d5 {
 namespace {
@@ -13,13 +14,15 @@ class PeakMemory final : public Metric {
  public:
   [[nodiscard]] std::string name() const override { return "peak_memory"; }
   [[nodiscard]] std::string unit() const override { return "byte"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::bytes; }
+  [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::maximum}; }
   void begin(int) override {
     std::ofstream reset("/proc/self/clear_refs");
     supported_ = supported_ && bool(reset << 5 << std::flush);
   }
   void end() override { samples_.push_back(peak_resident_bytes()); }
   void summarise(Measurement& result) const override {
-    if (supported_ && samples_.back() > 0) {
+    if (supported_ && (samples_.empty() || samples_.back() > 0)) {
       result.samples = samples_;
       return;
     }
@@ -45,8 +48,8 @@ class PeakMemory final : public Metric {
 
 namespace metric {
 void register_peak_memory(Registry<MetricEntry>& registry) {
-  registry.add("peak_memory", {.summary = "most resident memory of the process during a run",
-                               .make = [] { return std::make_shared<PeakMemory>(); }});
+  registry.add("peak_memory",
+               MetricEntry::of<PeakMemory>("most resident memory of the process during a run"));
 }
 }  // namespace metric
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
 
 namespace d5 {
 namespace {
@@ -9,6 +10,8 @@ class WallclockTime final : public Metric {
  public:
   [[nodiscard]] std::string name() const override { return "time"; }
   [[nodiscard]] std::string unit() const override { return "s"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::time; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
   [[nodiscard]] int reruns() const override { return kAsAsked; }
   void sample(double seconds) override { samples_.push_back(seconds); }
   void summarise(Measurement& result) const override { result.samples = samples_; }
@@ -21,8 +24,7 @@ class WallclockTime final : public Metric {
 
 namespace metric {
 void register_wallclock_time(Registry<MetricEntry>& registry) {
-  registry.add("time", {.summary = "wall-clock time of one call",
-                        .make = [] { return std::make_shared<WallclockTime>(); }});
+  registry.add("time", MetricEntry::of<WallclockTime>("wall-clock time of one call"));
 }
 }  // namespace metric
 

@@ -209,7 +209,7 @@ std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::s
       (full ? check_full : check_projections)(function, i, options, verdict);
       Measurement& one = results.emplace_back(result);
       one.samples = {verdict.largest};
-      one.conditions["input"] = fmt::format("{}", i);
+      one.conditions["tensor"] = fmt::format("gradient of input {}", i);
       one.conditions["mode"] = full ? "full" : "projection";
       if (verdict.where.empty()) continue;
       one.status = Status::failed;

@@ -56,7 +56,7 @@ std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::st
       const Difference difference = compare_values(got.output(i), expected.output(i), within);
       Measurement& one = results.emplace_back(result);
       one.samples = {difference.largest_relative};
-      one.conditions["output"] = fmt::format("{}", i);
+      one.conditions["tensor"] = fmt::format("output {}", i);
       one.conditions["absolute error"] = fmt::format("{}", difference.largest_absolute);
       if (difference.equal) continue;
       one.status = Status::failed;

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/measurement.hpp"
+#include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_time.hpp"
 
 namespace d5 {
 
-void BatchTime::before_batch(Trainer&, const Batch&) { begin_ = now_seconds(); }
-
-void BatchTime::after_batch(Trainer&, const Batch&, const ValueMap&) {
-  samples_.push_back(now_seconds() - begin_);
+void BatchTime::after_batch(Trainer& trainer, const Batch&, const ValueMap&) {
+  samples_.push_back(trainer.batch_times().step_seconds);
 }
 
 namespace training_metric {
 
-void register_batch_time(Registry<TrainingMetricEntry>& registry) {
-  registry.add("batch_time", {"wall-clock time of a step: forward, backward, update",
-                              [](const Settings&) { return std::make_shared<BatchTime>(); }});
+void register_batch_time(Registry<MetricEntry>& registry) {
+  registry.add("batch_time",
+               MetricEntry::of<BatchTime>("wall-clock time of a step: forward, backward, update"));
 }
 
 }  // namespace training_metric

@@ -37,12 +37,18 @@ void DatasetBias::summarise(Measurement& result) const {
 
 namespace training_metric {
 
-void register_dataset_bias(Registry<TrainingMetricEntry>& registry) {
-  registry.add(
-      "dataset_bias",
-      {"share of each class among the samples drawn", [](const Settings& settings) {
-         return std::make_shared<DatasetBias>(detail::classification_names(settings).label);
-       }});
+void register_dataset_bias(Registry<MetricEntry>& registry) {
+  struct Options {
+    std::string label = "label";
+    void declare(OptionList& options) {
+      options.add("label", label, "field of a batch with the right class");
+    }
+  };
+  registry.add("dataset_bias",
+               MetricEntry::with<Options>("share of each class among the samples drawn",
+                                          [](const Options& options) {
+                                            return std::make_shared<DatasetBias>(options.label);
+                                          }));
 }
 
 }  // namespace training_metric

@@ -1,24 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/measurement.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
+#include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_time.hpp"
 
 namespace d5 {
 
-void EpochTime::before_training(Trainer&) { mark_ = now_seconds(); }
+void EpochTime::before_epoch(Trainer&, std::int64_t) { spent_ = 0; }
 
-void EpochTime::before_epoch(Trainer&, std::int64_t) {
-  spent_ = 0;
-  mark_ = now_seconds();
+void EpochTime::after_batch(Trainer& trainer, const Batch&, const ValueMap&) {
+  const BatchTimes& times = trainer.batch_times();
+  spent_ += times.waiting_seconds + times.step_seconds;
 }
-
-void EpochTime::after_batch(Trainer&, const Batch&, const ValueMap&) {
-  const double now = now_seconds();
-  spent_ += now - mark_;
-  mark_ = now;
-}
-
-void EpochTime::after_checkpoint(Trainer&, const std::string&) { mark_ = now_seconds(); }
 
 void EpochTime::after_epoch(Trainer&, std::int64_t) {
   samples_.push_back(spent_);
@@ -38,9 +30,10 @@ void EpochTime::restore(const ValueMap& state) {
 
 namespace training_metric {
 
-void register_epoch_time(Registry<TrainingMetricEntry>& registry) {
-  registry.add("epoch_time", {"wall-clock time of an epoch's training, data included",
-                              [](const Settings&) { return std::make_shared<EpochTime>(); }});
+void register_epoch_time(Registry<MetricEntry>& registry) {
+  registry.add("epoch_time",
+               MetricEntry::of<EpochTime>(
+                   "wall-clock time of the steps of an epoch and of waiting for data"));
 }
 
 }  // namespace training_metric

@@ -11,9 +11,8 @@ void LossCurve::after_batch(Trainer& trainer, const Batch&, const ValueMap& outp
 
 namespace training_metric {
 
-void register_loss(Registry<TrainingMetricEntry>& registry) {
-  registry.add("loss", {"the loss of every training batch",
-                        [](const Settings&) { return std::make_shared<LossCurve>(); }});
+void register_loss(Registry<MetricEntry>& registry) {
+  registry.add("loss", MetricEntry::of<LossCurve>("the loss of every training batch"));
 }
 
 }  // namespace training_metric

@@ -18,11 +18,12 @@ void TestAccuracy::after_test(Trainer&) {
 
 namespace training_metric {
 
-void register_test_accuracy(Registry<TrainingMetricEntry>& registry) {
-  registry.add("test_accuracy",
-               {"share of test samples classified right, a test run", [](const Settings& settings) {
-                  return std::make_shared<TestAccuracy>(detail::classification_names(settings));
-                }});
+void register_test_accuracy(Registry<MetricEntry>& registry) {
+  registry.add("test_accuracy", MetricEntry::with<ClassificationNames>(
+                                    "share of test samples classified right, a test run",
+                                    [](const ClassificationNames& names) {
+                                      return std::make_shared<TestAccuracy>(names);
+                                    }));
 }
 
 }  // namespace training_metric

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/level2_training/accuracy.hpp"
@@ -58,16 +59,24 @@ void TimeToAccuracy::restore(const ValueMap& state) {
 
 namespace training_metric {
 
-void register_time_to_accuracy(Registry<TrainingMetricEntry>& registry) {
+void register_time_to_accuracy(Registry<MetricEntry>& registry) {
+  struct Options {
+    double target = 0.985;
+    bool stop = false;
+    ClassificationNames names = {};
+    void declare(OptionList& options) {
+      options.add("target", target, "accuracy of a test run", {.above = 0, .most = 1});
+      options.add("stop", stop, "training ends where it is reached");
+      names.declare(options);
+    }
+  };
   registry.add("time_to_accuracy",
-               {"seconds until a test run reaches target=SHARE; stop=true ends training there",
-                [](const Settings& settings) {
-                  const double target = settings.number("target", 0.985);
-                  const auto then = settings.flag("stop", false) ? TimeToAccuracy::Then::stop
-                                                                 : TimeToAccuracy::Then::go_on;
-                  return std::make_shared<TimeToAccuracy>(
-                      target, detail::classification_names(settings), then);
-                }});
+               MetricEntry::with<Options>(
+                   "seconds until a test run reaches an accuracy", [](const Options& options) {
+                     using enum TimeToAccuracy::Then;
+                     return std::make_shared<TimeToAccuracy>(options.target, options.names,
+                                                             options.stop ? stop : go_on);
+                   }));
 }
 
 }  // namespace training_metric

@@ -31,12 +31,12 @@ void TrainingAccuracy::restore(const ValueMap& state) {
 
 namespace training_metric {
 
-void register_training_accuracy(Registry<TrainingMetricEntry>& registry) {
-  registry.add(
-      "training_accuracy",
-      {"share of training samples classified right, an epoch", [](const Settings& settings) {
-         return std::make_shared<TrainingAccuracy>(detail::classification_names(settings));
-       }});
+void register_training_accuracy(Registry<MetricEntry>& registry) {
+  registry.add("training_accuracy", MetricEntry::with<ClassificationNames>(
+                                        "share of training samples classified right, an epoch",
+                                        [](const ClassificationNames& names) {
+                                          return std::make_shared<TrainingAccuracy>(names);
+                                        }));
 }
 
 }  // namespace training_metric

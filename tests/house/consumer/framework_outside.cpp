@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A framework plug-in from outside d5's tree: one operator, one metric.
 #include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
 #include "d5/core/plugin.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 
@@ -15,6 +16,7 @@ class CallCount final : public d5::Metric {
  public:
   std::string name() const override { return "call_count"; }
   std::string unit() const override { return "1"; }
+  d5::Quantity quantity() const override { return d5::Quantity::count; }
   d5::Direction direction() const override { return d5::Direction::neither; }
   void begin(int repetitions) override { samples_.push_back(repetitions); }
   void summarise(d5::Measurement& result) const override { result.samples = samples_; }
@@ -25,8 +27,7 @@ class CallCount final : public d5::Metric {
 
 void fill(d5::Framework& framework) {
   d5::outside_ops::register_all(framework.part<d5::OperatorRegistry>());
-  d5::metrics().add("call_count", {.summary = "calls of the subject a sample",
-                                   .make = [] { return std::make_shared<CallCount>(); }});
+  d5::metrics().add("call_count", d5::MetricEntry::of<CallCount>("calls of the subject a sample"));
 }
 
 }  // namespace

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "d5/core/event.hpp"
+#include "d5/core/interrupt.hpp"
+#include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
+
+namespace d5 {
+
+/// What one call of a subject does; 0 where it is not known.
+struct Work {
+  double flop = 0;
+  double bytes = 0;    ///< read and written
+  double samples = 0;  ///< of a batch
+};
+
+/// One thing that can be run again and again, and what is known of it before it runs.
+struct Subject {
+  /// Whether one run is like the next.
+  enum class Life {
+    repeatable,
+    once,  ///< it changes as it runs (training): one run without warm-up, which all metrics share
+  };
+  Measurement record = {};  ///< subject, command, level, framework, device, conditions, artefacts
+  std::function<void()> run = {};
+  std::function<void()> prepare = {};      ///< before each run, outside the clock
+  std::function<void()> synchronise = {};  ///< waits for a device before the clock is read
+  Work work = {};                          ///< of one call; rates follow the metric "time"
+  std::vector<EventList*> events = {};     ///< where metrics that are events are hung up
+  Life life = Life::repeatable;
+};
+
+struct MeasureOptions {
+  int samples = 30;                  ///< of each metric that leaves it open; fewer are mistrusted
+  int warmup = 3;                    ///< runs that are not sampled
+  double seconds_per_sample = 1e-4;  ///< small subjects are batched until a sample lasts this long
+  double most_seconds = 60;          ///< past it sampling ends, after one sample at least
+  bool cold_cache = false;           ///< evict the last-level cache before each run (no batching)
+  std::uint64_t seed = 0;            ///< of the order of subjects
+  Interrupt interrupt = {};          ///< ends it, also before the first sample
+};
+
+/// Measures every metric on every subject: subject by subject, metric by metric, in their order,
+/// and after the metric "time" the rates of the subject's work: "flop_rate", "byte_rate",
+/// "sample_rate".
+///
+/// Subjects are interleaved: rounds, in random order within a round, so that drift of the machine
+/// meets all alike; samples of the same index were taken in the same round (`compare` them).
+/// Metrics share a subject's runs, except that one that is an Event has runs of its own, for it is
+/// inside the clock.
+///
+/// A subject that throws makes failed records (`Unsupported` unsupported ones) with its message, a
+/// metric that throws one; the others go on. A record is mistrusted, with the reason, if it has too
+/// few samples, if the clock is too coarse for it, if the samples drift, if other work was in its
+/// way, or if it was interrupted; it is skipped if there is no sample.
+///
+/// Throws: NotFound, ValueError for metrics that cannot be made, or have measured already; for
+/// options outside their range.
+[[nodiscard]] std::vector<Measurement> measure(const std::vector<Subject>& subjects,
+                                               const std::vector<MetricChoice>& metrics = {"time"},
+                                               const MeasureOptions& options = {});
+
+/// `measure`, and after the records of each subject but the base the ratio of its time to the
+/// base's: "time_ratio", with the condition "base". The base is the first subject that has a time.
+[[nodiscard]] std::vector<Measurement> measure_side_by_side(
+    const std::vector<Subject>& subjects, const std::vector<MetricChoice>& metrics = {"time"},
+    const MeasureOptions& options = {});
+
+/// The options of the program that measure so: " --seed 3 --samples 10", and " --metrics a,b" for
+/// metrics besides "time". A record's command ends with them.
+[[nodiscard]] std::string to_line(const MeasureOptions& options,
+                                  const std::vector<MetricChoice>& metrics = {});
+
+/// What `make` makes; if it throws, a subject of `record` that throws the same when it is run, so
+/// that its records say why there is no number. Throws: NotFound as it comes, a misspelt name is no
+/// finding.
+[[nodiscard]] Subject subject_or_refusal(const Measurement& record,
+                                         const std::function<Subject()>& make);
+
+}  // namespace d5

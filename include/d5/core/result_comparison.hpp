@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/results.hpp"
+#include "d5/core/statistics.hpp"
+#include "d5/core/text_table.hpp"
+
+namespace d5 {
+
+/// One measurement that two results hold.
+struct ResultPair {
+  Measurement a, b;
+  double ratio = 1;         ///< statistic of b / statistic of a
+  Interval interval{1, 1};  ///< of the ratio, at least 95%; NaN where the statistic has none
+  double p_value = 1;       ///< of the rank test
+
+  /// Not with fewer samples than an interval of the median takes.
+  [[nodiscard]] bool has_interval() const;
+  /// Whether b is surely worse than a by more than the factor `limit`, whatever the direction.
+  [[nodiscard]] bool worse_by(double limit) const;
+};
+
+/// What all of a and all of b were made with, where that differs: what the user compares.
+struct ResultDifference {
+  std::string name;  ///< level, framework, ranks, threads, batch, cache
+  std::string a, b;
+};
+[[nodiscard]] std::vector<ResultDifference> differences(const Results& a, const Results& b);
+
+/// The measurements that both hold, in the order of `a`: subject and metric agree, and so do the
+/// level, the framework and the conditions that a user chose, except for `differences`.
+///
+/// They were not measured interleaved, so the interval of the ratio is joined from intervals
+/// of 97.5% of both statistics (Bonferroni's inequality), and a machine that changed in between is
+/// part of it.
+[[nodiscard]] std::vector<ResultPair> compare_results(const Results& a, const Results& b);
+
+/// With a verdict for each: better, worse, same (within noise).
+[[nodiscard]] TextTable to_table(const std::vector<ResultPair>& pairs);
+
+}  // namespace d5

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/measure.hpp"
+#include "d5/level0_ops/operator_case.hpp"
+
+namespace d5 {
+
+/// How operators are measured.
+struct BenchOptions {
+  enum class Passes { forward, backward, both };
+  std::vector<std::string> frameworks = {"reference"};  ///< side by side; the first is the base
+  Passes passes = Passes::both;
+  std::vector<MetricChoice> metrics = {"time"};
+  MeasureOptions measuring = {};
+  std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"
+};
+
+/// What `d5 op bench` does: one operator in several frameworks, interleaved, forward and backward.
+/// Rates follow from the operator's cost, ratios to the first framework's time, and forward the
+/// distance from the reference's answer ("error").
+///
+///     std::cout << to_table(bench("Conv 16x3x32x32 8x3x3x3", {.frameworks = {"reference",
+///                                                                             "torch"}}));
+///
+/// A framework that cannot run it has a record that says why. Throws: FormatError for a line that
+/// is no case, NotFound for a framework that is not there.
+[[nodiscard]] std::vector<Measurement> bench(const OperatorCase& one,
+                                             const BenchOptions& options = {});
+/// `line` is a case, its random inputs drawn from `options.measuring.seed`.
+[[nodiscard]] std::vector<Measurement> bench(const std::string& line,
+                                             const BenchOptions& options = {});
+
+/// One operator in one framework, ready to run again and again: what `bench` measures.
+/// Throws: what the framework says if it cannot; Unsupported for a backward pass that is not there.
+[[nodiscard]] Subject operator_subject(const OperatorCase& one, const std::string& framework,
+                                       BenchOptions::Passes pass);
+
+}  // namespace d5

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5 {
+
+/// The frameworks that a word names, in order of preference for each node: of "torch+reference"
+/// both, of "torch:NAME" the first; "auto" is a name like others.
+[[nodiscard]] std::vector<std::string> frameworks_in(const std::string& word);
+
+/// The version of the first of them; empty for "auto", which chooses node by node.
+/// Throws: NotFound, Unsupported for a framework that is not there.
+[[nodiscard]] std::string version_of(const std::string& word);
+
+/// An executor by a word, in place of `options.frameworks`: d5's own with the operators of
+/// "torch+reference", or "torch:NAME", a framework's own for whole graphs.
+///
+///     auto executor = open_executor("torch+reference", open_model("lenet"));
+///
+/// Throws: NotFound, Unsupported, and what the executor says of the network.
+[[nodiscard]] std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
+                                                           ExecutorOptions options = {});
+
+}  // namespace d5

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/level1_network/models.hpp"
+
+namespace d5 {
+
+/// The network that a word names: an .onnx file, an ONNX test folder (its model), or a built-in
+/// network, which takes the `wishes` that it has options for ("seed", "with_loss"); a file is what
+/// it is. Two calls share no values. Throws: NotFound, and what loading throws.
+[[nodiscard]] Network open_model(const std::string& model, const Settings& wishes = {});
+/// Whether `model` is a folder, and so an ONNX test folder.
+[[nodiscard]] bool is_test_folder(const std::string& model);
+/// What `open_model` opens: the file with its checksum, or the built-in network of this version.
+[[nodiscard]] Artefact model_artefact(const std::string& model);
+
+/// Sizes of the dimensions that a model leaves open.
+struct OpenSizes {
+  std::int64_t batch = 1;  ///< of those that `by_name` does not name
+  std::map<std::string, std::int64_t> by_name = {};
+};
+
+/// Random inputs, the same for the same names, shapes and seed: normal reals, integers from
+/// [0, 10). Throws: Unsupported for an input that is no tensor of known rank.
+[[nodiscard]] ValueMap random_inputs(const Network& network, const OpenSizes& sizes = {},
+                                     std::uint64_t seed = 0);
+
+/// "loss" if the network has that output, otherwise empty.
+[[nodiscard]] std::string loss_of(const Network& network);
+
+}  // namespace d5

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "d5/core/measure.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/model_source.hpp"
+
+namespace d5 {
+
+/// How networks are measured.
+struct NetworkBenchOptions {
+  std::vector<std::string> frameworks = {"reference"};  ///< words of `open_executor`, side by side
+  OpenSizes sizes = {};
+  Device device = {};
+  std::vector<MetricChoice> metrics = {"time", "framework_overhead"};
+  MeasureOptions measuring = {};
+  std::string command_options = {};  ///< at the end of every record's command
+};
+
+/// What `d5 net bench` does: inference of one network in several frameworks, interleaved.
+///
+///     std::cout << to_table(bench_network("resnet-50", {.frameworks = {"reference", "torch"}}));
+///
+/// A framework that cannot run it has a record that says why. Throws: NotFound, and what opening
+/// the model throws.
+[[nodiscard]] std::vector<Measurement> bench_network(const std::string& model,
+                                                     const NetworkBenchOptions& options = {});
+
+/// Inference of one network in one framework, ready to run again and again; it ran once already.
+[[nodiscard]] Subject network_subject(const std::string& model, const std::string& framework,
+                                      const OpenSizes& sizes = {},
+                                      const ExecutorOptions& execution = {});
+
+namespace detail {
+/// The subjects that `make` makes, a framework each, side by side; `flags` are of the command.
+[[nodiscard]] std::vector<Measurement> bench_side_by_side(
+    const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
+    const std::string& flags, const std::function<Subject(const std::string& framework)>& make);
+/// What is known of a network's record before it runs.
+[[nodiscard]] Measurement network_record(const std::string& model, const std::string& framework,
+                                         const OpenSizes& sizes, const std::string& pass);
+}  // namespace detail
+
+}  // namespace d5

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/level2_training/training_session.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5 {
+
+/// How ranks train together.
+struct DistributedOptions {
+  EntryChoice scheme{"consistent_decentralized"};
+  /// "strong": the recipe's batch is shared by all ranks, so that training is the same as on one.
+  /// "weak": every rank takes a batch of the recipe's size.
+  std::string scaling = "strong";
+};
+
+/// What a command line says in place of the recipe's section "distributed"; empty: nothing.
+struct DistributedChanges {
+  std::string scheme, scaling, all_reduce, bucket_bytes;
+};
+
+/// The recipe's section "distributed", changed.
+[[nodiscard]] DistributedOptions distributed_options(const Recipe& recipe,
+                                                     const DistributedChanges& changes);
+
+/// Makes a session run on all ranks of `ranks`; nothing changes for one rank. Rank 0 alone speaks
+/// and writes checkpoints. Throws at training: ValueError if the ranks cannot share the batch,
+/// Unsupported for an optimizer that is no three-step one.
+void distribute(SessionOptions& session, const DistributedOptions& options,
+                const std::shared_ptr<Communicator>& ranks);
+
+/// Divides the cores of this machine among its ranks. No effect without a launcher.
+void share_threads();
+
+/// Trains by a recipe on all ranks of `ranks`: one record a metric, the same on every rank, as
+/// `gather_records` joins them. With several ranks "communication_volume" is measured too, and
+/// there is no interrupt: one rank alone cannot end while the others wait for it. A collective.
+/// Throws: NumericError at a rank whose training failed.
+[[nodiscard]] std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
+                                             const DistributedOptions& options,
+                                             const std::shared_ptr<Communicator>& ranks,
+                                             const Interrupt& interrupt = {});
+
+}  // namespace d5

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/bench.hpp"
+#include "bindings.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level2_training/training_step_bench.hpp"
+#include "interruptible.hpp"
+
+namespace d5::python {
+namespace {
+
+BenchOptions::Passes passes_of(const std::string& word) {
+  using enum BenchOptions::Passes;
+  if (word == "forward") return forward;
+  if (word == "backward") return backward;
+  if (word == "both") return both;
+  throw ValueError("passes is '" + printable(word) + "', expected forward, backward or both");
+}
+
+}  // namespace
+
+void bind_bench(py::module_& m) {
+  m.def(
+      "bench",
+      [](const std::string& line, const std::vector<std::string>& frameworks,
+         const std::string& passes, const std::vector<std::string>& metrics, int samples,
+         std::uint64_t seed) {
+        BenchOptions options{.frameworks = frameworks,
+                             .passes = passes_of(passes),
+                             .metrics = {metrics.begin(), metrics.end()},
+                             .measuring = {.samples = samples, .seed = seed}};
+        std::vector<Measurement> results;
+        interruptible([&](const Interrupt& interrupt) {
+          options.measuring.interrupt = interrupt;
+          results = bench(line, options);
+        });
+        return results;
+      },
+      py::arg("case"), py::kw_only(), py::arg("frameworks") = std::vector<std::string>{"reference"},
+      py::arg("passes") = "both", py::arg("metrics") = std::vector<std::string>{"time"},
+      py::arg("samples") = 30, py::arg("seed") = 0,
+      "One operator in several frameworks, interleaved: `d5 op bench`.");
+  m.def(
+      "bench_network",
+      [](const std::string& model, const std::vector<std::string>& frameworks, std::int64_t batch,
+         bool training, const std::vector<std::string>& metrics, int samples, std::uint64_t seed) {
+        NetworkBenchOptions options{.frameworks = frameworks,
+                                    .sizes = {.batch = batch},
+                                    .metrics = {metrics.begin(), metrics.end()},
+                                    .measuring = {.samples = samples, .seed = seed}};
+        std::vector<Measurement> results;
+        interruptible([&](const Interrupt& interrupt) {
+          options.measuring.interrupt = interrupt;
+          results = training ? bench_training_step(model, options) : bench_network(model, options);
+        });
+        return results;
+      },
+      py::arg("model"), py::kw_only(),
+      py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("batch") = 1,
+      py::arg("training") = false,
+      py::arg("metrics") = std::vector<std::string>{"time", "framework_overhead"},
+      py::arg("samples") = 30, py::arg("seed") = 0,
+      "One network in several frameworks, interleaved: `d5 net bench`.");
+}
+
+}  // namespace d5::python

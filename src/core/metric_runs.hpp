@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "d5/core/measure.hpp"
+
+namespace d5::detail {
+
+/// Metrics that watch the same runs of one subject.
+class MetricRuns {
+ public:
+  /// While it lives, those of the metrics that are events hang in the lists.
+  class Hung {
+   public:
+    Hung(const MetricRuns& metrics, const std::vector<EventList*>& lists);
+    ~Hung();
+    Hung(const Hung&) = delete;
+    Hung& operator=(const Hung&) = delete;
+
+   private:
+    std::vector<std::shared_ptr<Event>> events_;
+    const std::vector<EventList*>& lists_;
+  };
+
+  /// Throws: ValueError for a metric that is null, or has been in a measurement.
+  void add(std::shared_ptr<Metric> metric);
+  [[nodiscard]] Hung hang_up(const std::vector<EventList*>& lists) const { return {*this, lists}; }
+  void begin(int repetitions);
+  /// `seconds` of one call.
+  void end(double seconds);
+
+  [[nodiscard]] const std::vector<std::shared_ptr<Metric>>& metrics() const { return metrics_; }
+  /// How many runs they want, where `as_asked` is what the options say.
+  [[nodiscard]] int reruns(int as_asked) const;
+  /// Whether a run has begun.
+  [[nodiscard]] bool begun() const { return begun_; }
+
+ private:
+  std::vector<std::shared_ptr<Metric>> metrics_;
+  bool begun_ = false;
+};
+
+/// The metrics of one subject, by the runs that they share, and the order in which records tell
+/// them.
+struct SubjectMetrics {
+  std::vector<MetricRuns> groups;
+  struct Place {
+    std::size_t group, metric;
+  };
+  std::vector<Place> order;
+};
+[[nodiscard]] SubjectMetrics make_metrics(const Subject& subject,
+                                          const std::vector<MetricChoice>& choices);
+
+}  // namespace d5::detail

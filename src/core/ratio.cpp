@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/ratio.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace d5 {
+
+Measurement ratio_record(const Measurement& subject, const Measurement& base) {
+  Measurement ratio = subject;
+  ratio.metric += "_ratio";
+  ratio.unit = "1";
+  ratio.quantity = Quantity::ratio;
+  ratio.statistic = {};
+  ratio.samples.clear();
+  ratio.status = Status::passed;
+  ratio.reason.clear();
+  const bool same = base.framework == subject.framework;
+  ratio.conditions["base"] = same ? base.subject : base.framework;
+  for (const auto* part : {&subject, &base}) {
+    if (part->samples.empty() || part->status == Status::failed ||
+        part->status == Status::unsupported) {
+      ratio.status = Status::skipped;
+      ratio.reason =
+          fmt::format("{} has no {} to compare with",
+                      part->framework.empty() ? part->subject : part->framework, part->metric);
+      return ratio;
+    }
+    if (part->status != Status::passed && part->reason != ratio.reason) {
+      mistrust(ratio, part->reason);
+    }
+  }
+  const std::size_t pairs = std::min(subject.samples.size(), base.samples.size());
+  for (std::size_t i = 0; i < pairs; ++i) {
+    ratio.samples.push_back(subject.samples[i] / base.samples[i]);
+  }
+  ratio.conditions["rank test p"] = fmt::format("{:.2g}", rank_test(subject.samples, base.samples));
+  return ratio;
+}
+
+}  // namespace d5

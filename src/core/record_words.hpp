@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace d5::detail {
+
+// The words of results files for the enumerators of Quantity, Direction, OverRanks and Status, in
+// their order.
+inline constexpr std::array<std::string_view, 11> kQuantities = {
+    "time",  "energy", "bytes",    "rate",  "count", "share",
+    "ratio", "loss",   "accuracy", "error", "other"};
+inline constexpr std::array<std::string_view, 3> kDirections = {"lower_is_better",
+                                                                "higher_is_better", "neither"};
+inline constexpr std::array<std::string_view, 4> kOverRanks = {"maximum", "sum", "mean", "apart"};
+inline constexpr std::array<std::string_view, 5> kStatuses = {"passed", "failed", "mistrusted",
+                                                              "skipped", "unsupported"};
+
+}  // namespace d5::detail

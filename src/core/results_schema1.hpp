@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/measurement.hpp"
+
+namespace d5::detail {
+
+/// Gives a record of schema 1, just read, the words and the fields of schema 2.
+void from_schema1(Measurement& measurement);
+
+}  // namespace d5::detail

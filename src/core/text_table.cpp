@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/text_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+using Row = std::vector<std::string>;
+using Column = TextTable::Column;
+
+/// Columns that text takes on a screen: characters, not bytes.
+std::size_t width_of(std::string_view text) {
+  return std::size_t(std::count_if(text.begin(), text.end(),
+                                   [](char c) { return (std::uint8_t(c) & 0xc0) != 0x80; }));
+}
+
+std::string for_people(const std::vector<Column>& columns, const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    std::size_t width = width_of(columns[c].title);
+    for (const auto& row : rows) width = std::max(width, width_of(row[c]));
+    widths.push_back(width);
+  }
+  const auto line = [&](const auto& cell_of) {
+    std::string text;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::string cell = cell_of(c);
+      const std::string space(widths[c] - width_of(cell), ' ');
+      text += (columns[c].align == TextTable::Align::left ? cell + space : space + cell) + "  ";
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    return text + "\n";
+  };
+  std::string text = line([&](std::size_t c) { return columns[c].title; }) +
+                     line([&](std::size_t c) { return std::string(widths[c], '-'); });
+  for (const auto& row : rows) text += line([&](std::size_t c) { return row[c]; });
+  return text;
+}
+
+std::string to_json(const std::vector<Column>& columns, const std::vector<Row>& rows) {
+  auto list = nlohmann::ordered_json::array();
+  for (const auto& row : rows) {
+    auto& object = list.emplace_back(nlohmann::ordered_json::object());
+    for (std::size_t c = 0; c < row.size(); ++c) object[columns[c].title] = row[c];
+  }
+  return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+/// A field of RFC 4180: quoted where it holds a comma, a quote or an end of line.
+std::string csv_cell(const std::string& cell) {
+  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
+  std::string quoted = "\"";
+  for (const char c : cell) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string markdown_cell(const std::string& cell) {
+  std::string escaped;
+  for (const char c : cell) escaped += c == '|' ? "\\|" : std::string(1, c);
+  return escaped;
+}
+
+template <class Cell>
+std::string joined(const Row& row, const char* begin, const char* between, const char* end,
+                   const Cell& cell) {
+  std::string text = begin;
+  for (std::size_t c = 0; c < row.size(); ++c) text += (c ? between : "") + cell(row[c]);
+  return text + end;
+}
+
+}  // namespace
+
+void TextTable::drop_empty_columns() {
+  for (std::size_t c = columns_.size(); c-- > 0;) {
+    if (!std::ranges::all_of(rows_, [&](const Row& row) { return row[c].empty(); })) continue;
+    columns_.erase(columns_.begin() + std::ptrdiff_t(c));
+    for (auto& row : rows_) row.erase(row.begin() + std::ptrdiff_t(c));
+  }
+}
+
+std::string TextTable::first_cells(std::size_t most) const {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, rows_.size()); ++i) {
+    if (i) text += ", ";
+    text += rows_[i].front();
+  }
+  return rows_.size() > most ? text + ", ..." : text;
+}
+
+std::string TextTable::to_text(Format format) const {
+  std::vector<Row> rows = rows_;
+  for (auto& row : rows) {
+    for (auto& cell : row) cell = printable_message(cell);
+  }
+  if (format == Format::table) return for_people(columns_, rows);
+  if (format == Format::json) return to_json(columns_, rows);
+  if (format == Format::gbench) {
+    throw ValueError("format gbench is for measurements; use table, json, csv or markdown here");
+  }
+  Row titles;
+  for (const auto& column : columns_) titles.push_back(column.title);
+  std::string text;
+  if (format == Format::csv) {
+    text = joined(titles, "", ",", "\r\n", csv_cell);
+    for (const auto& row : rows) text += joined(row, "", ",", "\r\n", csv_cell);
+    return text;
+  }
+  text = joined(titles, "| ", " | ", " |\n", markdown_cell);
+  text += joined(titles, "| ", " | ", " |\n", [](const auto&) { return std::string("---"); });
+  for (const auto& row : rows) text += joined(row, "| ", " | ", " |\n", markdown_cell);
+  return text;
+}
+
+}  // namespace d5

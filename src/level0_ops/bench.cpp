@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/bench.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/core/random.hpp"
+#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+
+namespace d5 {
+namespace {
+
+using Passes = BenchOptions::Passes;
+
+std::string name_of(Passes pass) { return pass == Passes::backward ? "backward" : "forward"; }
+
+Measurement record_of(const OperatorCase& one, const std::string& framework, Passes pass) {
+  Measurement record;
+  record.subject = one.line;
+  record.level = "operator";
+  record.framework = framework;
+  record.conditions["pass"] = name_of(pass);
+  return record;
+}
+
+/// Random gradients of all real outputs.
+std::vector<Tensor> output_gradients(const OperatorRunner& runner, const OperatorCase& one) {
+  RandomStream random(one.seed, stream_of("gradients of outputs"));
+  std::vector<Tensor> gradients;
+  for (std::size_t i = 0; i < runner.output_count(); ++i) {
+    Tensor gradient;
+    const Value& output = runner.output(i);
+    if (output.is_tensor() && is_floating_point(output.tensor().dtype())) {
+      gradient = Tensor::empty(output.tensor().dtype(), output.tensor().shape());
+      dispatch(RealTypes{}, gradient.dtype(), "gradient of " + one.line, [&]<class T>() {
+        for (T& value : gradient.span<T>()) value = static_cast<T>(random.normal());
+      });
+    }
+    gradients.push_back(std::move(gradient));
+  }
+  return gradients;
+}
+
+std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions& options,
+                                    Passes pass) {
+  std::vector<Subject> subjects;
+  for (const auto& framework : options.frameworks) {
+    subjects.push_back(subject_or_refusal(record_of(one, framework, pass),
+                                          [&] { return operator_subject(one, framework, pass); }));
+  }
+  auto results = measure_side_by_side(subjects, options.metrics, options.measuring);
+  for (auto& result : results) {
+    const auto base = result.conditions.find("base");  // a ratio's: it takes both to run it again
+    const std::string both = base == result.conditions.end() ? "" : base->second + ",";
+    result.command = fmt::format(
+        "d5 op bench '{}' --pass {} --framework {}{}{}{}", one.line, name_of(pass), both,
+        result.framework, to_line(options.measuring, options.metrics), options.command_options);
+  }
+  return results;
+}
+
+/// How far each framework's answer is from the reference's.
+void check(const OperatorCase& one, const BenchOptions& options,
+           std::vector<Measurement>& results) {
+  for (const auto& framework : options.frameworks) {
+    if (framework == "reference" || options.measuring.interrupt.due()) continue;
+    for (auto& error : test_forward(one, framework)) {
+      if (error.status == Status::unsupported) continue;  // its time says so already
+      error.conditions["pass"] = "forward";
+      results.push_back(std::move(error));
+    }
+  }
+}
+
+}  // namespace
+
+Subject operator_subject(const OperatorCase& one, const std::string& framework, Passes pass) {
+  const bool backward = pass == Passes::backward;
+  const auto runner =
+      std::make_shared<OperatorRunner>(d5::framework(framework).part<OperatorRegistry>(), one.node,
+                                       one.inputs, backward ? Mode::training : Mode::inference);
+  Subject subject{.record = record_of(one, framework, pass)};
+  subject.record.framework_version = d5::framework(framework).version();
+  if (!backward) {
+    const Cost cost = runner->cost();
+    subject.run = [runner] { runner->forward(); };
+    subject.work = {.flop = cost.flop, .bytes = cost.bytes_read + cost.bytes_written};
+    return subject;
+  }
+  runner->forward();
+  const auto gradients = output_gradients(*runner, one);
+  runner->backward(gradients);  // throws here, not while measuring, if it cannot
+  subject.run = [runner, gradients] { runner->backward(gradients); };
+  return subject;
+}
+
+std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& options) {
+  std::vector<Measurement> results;
+  if (options.passes != Passes::backward) {
+    results = bench_pass(one, options, Passes::forward);
+    check(one, options, results);
+  }
+  if (options.passes == Passes::forward || options.measuring.interrupt.due()) return results;
+  for (auto& result : bench_pass(one, options, Passes::backward)) {
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+std::vector<Measurement> bench(const std::string& line, const BenchOptions& options) {
+  return bench(parse_case(line, options.measuring.seed), options);
+}
+
+}  // namespace d5

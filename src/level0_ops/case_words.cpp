@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases as a command line names them.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/schema.hpp"
+
+namespace d5 {
+namespace {
+
+bool is_file(const std::string& word) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(word, ignored);
+}
+
+/// An operator of ONNX that d5 lacks is a finding; a name that ONNX does not know either is a
+/// misprint.
+void check_name(const OperatorCase& one) {
+  if (!one.node.domain.empty() || onnx::schema_of(one.node)) return;
+  std::vector<std::string> known;
+  for (const auto& entry : framework("reference").part<OperatorRegistry>().list()) {
+    if (entry.domain.empty()) known.push_back(entry.name);
+  }
+  if (std::ranges::find(known, one.node.op_type) == known.end()) {
+    throw_unknown_name("operator", one.node.op_type, known);
+  }
+}
+
+}  // namespace
+
+std::vector<OperatorCase> read_case_words(const std::vector<std::string>& words,
+                                          std::uint64_t seed) {
+  const bool unquoted =
+      words.size() > 1 && std::ranges::none_of(words, [](const std::string& word) {
+        return word.find(' ') != std::string::npos || is_file(word);
+      });
+  std::vector<OperatorCase> cases;
+  if (unquoted) {
+    cases.push_back(parse_case(fmt::format("{}", fmt::join(words, " ")), seed));
+    check_name(cases.front());
+    return cases;
+  }
+  for (const auto& word : words) {
+    if (is_file(word)) {
+      for (auto& one : read_cases(word, seed)) cases.push_back(std::move(one));
+    } else {
+      cases.push_back(parse_case(word, seed));
+    }
+  }
+  std::ranges::for_each(cases, check_name);
+  return cases;
+}
+
+}  // namespace d5

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/framework_overhead.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/measurement.hpp"
+
+namespace d5 {
+
+void FrameworkOverhead::begin(int repetitions) {
+  repetitions_ = repetitions;
+  nodes_ = whole_ = 0;
+  steps_ = 0;
+}
+
+void FrameworkOverhead::before_run(Pass) { run_begin_ = now_seconds(); }
+void FrameworkOverhead::after_run(Pass) { whole_ += now_seconds() - run_begin_; }
+void FrameworkOverhead::before_node(const StepInfo&) { node_begin_ = now_seconds(); }
+void FrameworkOverhead::after_node(const StepInfo&) {
+  nodes_ += now_seconds() - node_begin_;
+  ++steps_;
+}
+
+void FrameworkOverhead::end() {
+  // Of a node's two readings, about one falls between them, and counts as the node's; the other
+  // falls outside, and so does one of the two around the run.
+  const double clock = double(steps_ + repetitions_) * clock_cost().seconds_per_read;
+  const double overhead = whole_ - nodes_ - clock;
+  samples_.push_back(overhead / repetitions_);
+  shares_.push_back(whole_ > 0 ? overhead / whole_ : 0);
+  clock_seconds_.push_back(clock / repetitions_);
+}
+
+void FrameworkOverhead::summarise(Measurement& result) const {
+  if (steps_ == 0) {
+    result.status = Status::unsupported;
+    result.reason = "no node was observed: the subject names no executor's events";
+    return;
+  }
+  result.samples = samples_;
+  result.conditions["share of the run"] = fmt::format("{:.6f}", d5::summarise(shares_).median);
+  result.conditions["clock seconds taken off"] =
+      fmt::format("{:.3e}", d5::summarise(clock_seconds_).median);
+}
+
+namespace network_metric {
+void register_framework_overhead(Registry<MetricEntry>& registry) {
+  registry.add("framework_overhead", MetricEntry::of<FrameworkOverhead>(
+                                         "what an executor adds to the time of its operators"));
+}
+}  // namespace network_metric
+
+}  // namespace d5

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/model_source.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/onnx/file.hpp"
+#include "d5/version.hpp"
+
+namespace d5 {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The path of the model's file; empty for a built-in network.
+std::string file_of(const std::string& model) {
+  if (is_test_folder(model)) return onnx::open_test_folder(model).model_path;
+  std::error_code ignored;
+  const bool is_file = fs::exists(model, ignored) || model.ends_with(".onnx") ||
+                       model.find('/') != std::string::npos;
+  return is_file ? model : "";
+}
+
+}  // namespace
+
+bool is_test_folder(const std::string& model) {
+  std::error_code ignored;
+  return fs::is_directory(model, ignored);
+}
+
+Network open_model(const std::string& model, const Settings& wishes) {
+  const std::string file = file_of(model);
+  if (!file.empty()) return Network::load(file);
+  const ModelEntry& entry = models().at(model);
+  Settings settings;
+  for (const auto& [name, value] : wishes.values()) entry.offer(settings, name, value);
+  return entry.make(settings);
+}
+
+Artefact model_artefact(const std::string& model) {
+  const std::string file = file_of(model);
+  if (file.empty()) return {.name = "network " + model, .version = D5_VERSION};
+  return {.name = fs::path(file).filename().string(),
+          .sha256 = detail::sha256(read_file(file, onnx::LoadOptions{}.most_file_bytes))};
+}
+
+std::string loss_of(const Network& network) {
+  const auto outputs = network.output_names();
+  return std::ranges::find(outputs, "loss") == outputs.end() ? "" : "loss";
+}
+
+}  // namespace d5

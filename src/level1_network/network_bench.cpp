@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/network_bench.hpp"
+
+#include <fmt/format.h>
+
+namespace d5 {
+namespace {
+
+std::string sizes_line(const OpenSizes& sizes) {
+  std::string line = fmt::format(" --batch {}", sizes.batch);
+  for (const auto& [name, size] : sizes.by_name) line += fmt::format(" --dim {}={}", name, size);
+  return line;
+}
+
+}  // namespace
+
+namespace detail {
+
+Measurement network_record(const std::string& model, const std::string& framework,
+                           const OpenSizes& sizes, const std::string& pass) {
+  Measurement record;
+  record.subject = model;
+  record.level = "network";
+  record.framework = framework;
+  record.conditions["pass"] = pass;
+  record.conditions["batch"] = fmt::format("{}", sizes.batch);
+  record.artefacts = {model_artefact(model)};
+  return record;
+}
+
+std::vector<Measurement> bench_side_by_side(
+    const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
+    const std::string& flags, const std::function<Subject(const std::string& framework)>& make) {
+  std::vector<Subject> subjects;
+  for (const auto& framework : options.frameworks) {
+    subjects.push_back(subject_or_refusal(network_record(model, framework, options.sizes, pass),
+                                          [&] { return make(framework); }));
+  }
+  auto results = measure_side_by_side(subjects, options.metrics, options.measuring);
+  for (auto& result : results) {
+    const auto base = result.conditions.find("base");  // a ratio's: it takes both to run it again
+    const std::string both = base == result.conditions.end() ? "" : base->second + ",";
+    result.command = fmt::format(
+        "d5 net bench {}{}{} --framework {}{}{}{}", model, sizes_line(options.sizes), flags, both,
+        result.framework, to_line(options.measuring, options.metrics), options.command_options);
+  }
+  return results;
+}
+
+}  // namespace detail
+
+Subject network_subject(const std::string& model, const std::string& framework,
+                        const OpenSizes& sizes, const ExecutorOptions& execution) {
+  const std::shared_ptr<GraphExecutor> executor =
+      open_executor(framework, open_model(model, {{"seed", execution.seed}}), execution);
+  const auto inputs =
+      std::make_shared<ValueMap>(random_inputs(executor->network(), sizes, execution.seed));
+  Subject subject{.record = detail::network_record(model, framework, sizes, "inference"),
+                  .run = [executor, inputs] { (void)executor->inference(*inputs); },
+                  .synchronise = [executor] { executor->synchronise(); },
+                  .work = {.samples = double(sizes.batch)},
+                  .events = {&executor->events()}};
+  subject.record.framework_version = version_of(framework);
+  subject.record.device = to_string(execution.device);
+  subject.run();  // throws here, not while measuring, if it cannot
+  return subject;
+}
+
+std::vector<Measurement> bench_network(const std::string& model,
+                                       const NetworkBenchOptions& options) {
+  return detail::bench_side_by_side(
+      model, options, "inference", "", [&](const std::string& framework) {
+        return network_subject(model, framework, options.sizes,
+                               {.device = options.device, .seed = options.measuring.seed});
+      });
+}
+
+}  // namespace d5

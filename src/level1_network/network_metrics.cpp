@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/metric.hpp"
+
+namespace d5 {
+
+namespace network_metric {
+void register_all(Registry<MetricEntry>& registry);  // generated from the files in metrics/
+}
+
+void detail::add_network_metrics(Registry<MetricEntry>& registry) {
+  network_metric::register_all(registry);
+}
+
+}  // namespace d5

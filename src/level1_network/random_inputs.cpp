@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
+#include "d5/level1_network/model_source.hpp"
+
+namespace d5 {
+namespace {
+
+Tensor random_tensor(const std::string& name, DType dtype, const Shape& shape, std::uint64_t seed) {
+  Tensor tensor = Tensor::empty(dtype, shape);
+  RandomStream random(seed, stream_of(name));
+  using Drawn = Join<FloatTypes, Join<IntegerTypes, Types<bool>>>;
+  dispatch(Drawn{}, dtype, "random values for input '" + printable(name) + "'", [&]<class T>() {
+    for (T& value : tensor.span<T>()) {
+      if constexpr (std::is_same_v<T, bool>) {
+        value = random.below(2) == 1;
+      } else if constexpr (std::is_integral_v<T>) {
+        value = static_cast<T>(random.below(10));
+      } else {
+        value = static_cast<T>(random.normal());
+      }
+    }
+  });
+  return tensor;
+}
+
+}  // namespace
+
+ValueMap random_inputs(const Network& network, const OpenSizes& sizes, std::uint64_t seed) {
+  const auto names = network.input_names();
+  ValueMap values;
+  for (const auto& info : network.graph().inputs) {
+    if (std::ranges::find(names, info.name) == names.end()) continue;
+    if (info.type.kind != ValueKind::tensor || !info.type.has_shape) {
+      throw Unsupported(
+          fmt::format("input '{}' is {}: no random values for it; use an ONNX test "
+                      "folder, which brings its own",
+                      printable(info.name), onnx::to_string(info.type)));
+    }
+    Shape shape;
+    for (const auto& dim : info.type.dims) {
+      const auto* name = std::get_if<std::string>(&dim);
+      const auto* size = std::get_if<std::int64_t>(&dim);
+      const auto place = name ? sizes.by_name.find(*name) : sizes.by_name.end();
+      shape.push_back(size ? *size : place != sizes.by_name.end() ? place->second : sizes.batch);
+    }
+    values[info.name] = random_tensor(info.name, info.type.dtype, shape, seed);
+  }
+  return values;
+}
+
+}  // namespace d5

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_step_bench.hpp"
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/optimizer.hpp"
+
+namespace d5 {
+
+Subject training_step_subject(const std::string& model, const std::string& framework,
+                              const OpenSizes& sizes, const ExecutorOptions& execution) {
+  constexpr double kHardlyAny = 1e-12;
+  const Settings wishes{{"seed", execution.seed}, {"with_loss", true}, {"training", true}};
+  auto executor = open_executor(framework, open_model(model, wishes), execution);
+  const std::string loss = loss_of(executor->network());
+  if (loss.empty()) {
+    throw Unsupported("the network has no scalar output 'loss' to train on; built-in ones have");
+  }
+  const auto batch = std::make_shared<Batch>();
+  batch->values = random_inputs(executor->network(), sizes, execution.seed);
+  batch->size = sizes.batch;
+  const std::shared_ptr<Optimizer> optimizer =
+      optimizers().at("sgd").make(std::move(executor), loss, {{"learning_rate", kHardlyAny}});
+  Subject subject{.record = detail::network_record(model, framework, sizes, "training step"),
+                  .run = [optimizer, batch] { (void)optimizer->step(*batch); },
+                  .synchronise = [optimizer] { optimizer->executor().synchronise(); },
+                  .work = {.samples = double(sizes.batch)},
+                  .events = {&optimizer->executor().events()}};
+  subject.record.framework_version = version_of(framework);
+  subject.record.device = to_string(execution.device);
+  subject.run();  // throws here, not while measuring, if it cannot
+  return subject;
+}
+
+std::vector<Measurement> bench_training_step(const std::string& model,
+                                             const NetworkBenchOptions& options) {
+  return detail::bench_side_by_side(
+      model, options, "training step", " --training", [&](const std::string& framework) {
+        return training_step_subject(model, framework, options.sizes,
+                                     {.device = options.device, .seed = options.measuring.seed});
+      });
+}
+
+}  // namespace d5

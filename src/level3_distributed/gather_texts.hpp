@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5::detail {
+
+/// Every rank's `mine`, in their order, the same on each. No text holds a zero byte. A collective.
+[[nodiscard]] std::vector<std::string> gather_texts(Communicator& ranks, const std::string& mine);
+
+}  // namespace d5::detail

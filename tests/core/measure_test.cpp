@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/measure.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "core/trust.hpp"
+#include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
+
+using namespace d5;
+
+namespace {
+
+void wait(double seconds) {
+  const double end = now_seconds() + seconds;
+  while (now_seconds() < end) continue;
+}
+
+Subject subject(std::string name, std::function<void()> run) {
+  return {.record = {.subject = std::move(name)}, .run = std::move(run)};
+}
+
+/// That very object, for one subject.
+MetricChoice given(std::shared_ptr<Metric> metric) {
+  return {[metric] { return metric; }};
+}
+
+/// Writes down what the engine calls.
+struct Diary : Metric {
+  std::string name() const override { return "diary"; }
+  std::string unit() const override { return "1"; }
+  Quantity quantity() const override { return Quantity::other; }
+  int reruns() const override { return runs; }
+  void begin(int) override { text += "begin "; }
+  void end() override { text += "end "; }
+  void sample(double) override { text += "sample "; }
+  void summarise(Measurement& result) const override { result.samples = {1}; }
+  int runs = 1;
+  std::string text;
+};
+
+Measurement with_samples(std::vector<double> samples) {
+  Measurement result;
+  result.samples = std::move(samples);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("the time of a subject is never below what it takes") {
+  const auto results = measure({subject("wait", [] { wait(2e-4); })}, {"time"});
+  REQUIRE(results.size() == 1);
+  const Measurement& time = results[0];
+  CHECK(time.subject == "wait");
+  CHECK(time.metric == "time");
+  CHECK(time.unit == "s");
+  CHECK(time.direction == Direction::lower_is_better);
+  CHECK(time.samples.size() == 30);
+  CHECK(*std::min_element(time.samples.begin(), time.samples.end()) >= 2e-4);
+  CHECK(time.conditions.at("repetitions") == "1");
+  CHECK(time.conditions.at("warmup") == "3");
+  CHECK(time.conditions.at("cache") == "hot");
+  CHECK(time.conditions.contains("threads"));
+  CHECK(time.conditions.contains("pinning"));
+}
+
+TEST_CASE("a tiny subject is called many times a sample, and the time of one call is told") {
+  long calls = 0;
+  const auto results =
+      measure({subject("count", [&] { ++calls; })}, {"time"}, {.seconds_per_sample = 1e-3});
+  const Measurement& time = results.at(0);
+  const long repetitions = std::stol(time.conditions.at("repetitions"));
+  CHECK(repetitions > 1000);
+  // Three warm-up calls, 1 + 2 + 4 + ... + repetitions while calibrating, 30 samples.
+  CHECK(calls == 3 + (2 * repetitions - 1) + 30 * repetitions);
+  CHECK(summarise(time.samples).median < 1e-6);
+}
+
+TEST_CASE("prepare and waiting for the device stand around the clock, metrics around both") {
+  auto diary = std::make_shared<Diary>();
+  std::string& text = diary->text;
+  const Subject one{.run = [&] { text += "run "; },
+                    .prepare = [&] { text += "prepare "; },
+                    .synchronise = [&] { text += "synchronise "; }};
+  CHECK(measure({one}, {given(diary)}, {.warmup = 1, .seconds_per_sample = 0}).size() == 1);
+  const std::string run = "synchronise run synchronise ";
+  CHECK(text == "prepare " + run        // warm-up
+                    + "prepare " + run  // calibration
+                    + "prepare begin " + run + "end sample ");
+}
+
+TEST_CASE("the engine makes as many runs as the metric that wants most") {
+  auto one = std::make_shared<Diary>(), many = std::make_shared<Diary>();
+  many->runs = 5;
+  int calls = 0;
+  const auto results = measure({subject("s", [&] { ++calls; })}, {given(one), given(many)},
+                               {.warmup = 0, .seconds_per_sample = 0});
+  CHECK(calls == 1 + 5);
+  CHECK(results.size() == 2);
+  CHECK(results[0].status == Status::passed);
+}
+
+TEST_CASE("misspelt metrics, settings and options are refused before anything runs") {
+  int calls = 0;
+  const Subject one = subject("s", [&] { ++calls; });
+  CHECK_THROWS_WITH(measure({one}, {"tine"}), Catch::Contains("time"));
+  CHECK_THROWS_AS(measure({one}, {"time:quickly=yes"}), NotFound);
+  CHECK_THROWS_WITH(MetricChoice("time:quickly"), Catch::Contains("KEY=VALUE"));
+  CHECK_THROWS_AS(measure({one}, {"time"}, {.samples = 0}), ValueError);
+  CHECK(calls == 0);
+}
+
+TEST_CASE("metric objects are not shared between measurements") {
+  const auto diary = std::make_shared<Diary>();
+  const Subject one = subject("s", [] {});
+  CHECK(measure({one}, {given(diary)}, {.samples = 1}).size() == 1);
+  CHECK_THROWS_AS(measure({one}, {given(diary)}), ValueError);
+  CHECK_THROWS_AS(measure({one}, {given(nullptr)}), ValueError);
+  // One object cannot serve two subjects either; a name makes one for each.
+  CHECK_THROWS_AS(measure({one, one}, {given(std::make_shared<Diary>())}), ValueError);
+  CHECK(measure({one, one}, {"time"}, {.samples = 1}).size() == 2);
+}
+
+TEST_CASE("a subject that throws becomes a failed record, or an unsupported one") {
+  int calls = 0;
+  const auto failed = measure({subject("s",
+                                       [&] {
+                                         if (++calls == 10) throw std::runtime_error("out of luck");
+                                       })},
+                              {"time"}, {.seconds_per_sample = 0});
+  CHECK(failed.at(0).status == Status::failed);
+  CHECK(failed.at(0).reason == "out of luck");
+  CHECK(failed.at(0).samples.size() == 5);  // what was measured before; 3 warm-ups, 1 calibration
+  CHECK(failed.at(0).metric == "time");
+  const auto refused =
+      measure({subject("s", [] { throw Unsupported("no float8 here"); })}, {"time"});
+  CHECK(refused.at(0).status == Status::unsupported);
+  const auto odd = measure({subject("s", [] { throw 1; })}, {"time"});
+  CHECK(odd.at(0).status == Status::failed);
+  CHECK(odd.at(0).reason != "");
+}
+
+TEST_CASE("too few samples are kept and mistrusted") {
+  const auto few = measure({subject("s", [] { wait(1e-5); })}, {"time"}, {.samples = 7});
+  CHECK(few.at(0).samples.size() == 7);
+  CHECK(few.at(0).status == Status::mistrusted);
+  CHECK_THAT(few.at(0).reason, Catch::Contains("7 samples; 30 are needed"));
+  const auto late =
+      measure({subject("s", [] { wait(0.02); })}, {"time"}, {.warmup = 0, .most_seconds = 0.05});
+  CHECK(late.at(0).samples.size() >= 1);
+  CHECK(late.at(0).samples.size() < 4);
+  CHECK(late.at(0).status == Status::mistrusted);
+}
+
+TEST_CASE("a cold subject runs once a sample; if it is too short for the clock, that is said") {
+  const auto results =
+      measure({subject("s", [] {})}, {"time"}, {.most_seconds = 5, .cold_cache = true});
+  CHECK(results.at(0).conditions.at("cache") == "cold");
+  CHECK(results.at(0).conditions.at("repetitions") == "1");
+  CHECK(results.at(0).status == Status::mistrusted);
+  CHECK_THAT(results.at(0).reason, Catch::Contains("the clock resolves"));
+}
+
+TEST_CASE("samples that drift are mistrusted, samples that only scatter are not") {
+  std::vector<double> steady, drifting;
+  for (int i = 0; i < 30; ++i) {
+    steady.push_back(1 + 0.3 * ((i * 7) % 10));
+    drifting.push_back(1 + 0.01 * i);
+  }
+  Measurement result = with_samples(steady);
+  detail::judge_samples(result, Metric::kAsAsked);
+  CHECK(result.status == Status::passed);
+  result = with_samples(drifting);
+  detail::judge_samples(result, Metric::kAsAsked);
+  CHECK(result.status == Status::mistrusted);
+  // Medians 1.07 and 1.22 of the halves.
+  CHECK(result.reason == "the samples drift: the second half is 14% higher than the first");
+  result = with_samples(std::vector<double>(30, 0.0));
+  detail::judge_samples(result, Metric::kAsAsked);
+  CHECK(result.status == Status::passed);
+}
+
+TEST_CASE("a time is mistrusted where d5's threads had to share processors with other work") {
+  const auto judged = [](double others, int own) {
+    Measurement result;
+    detail::judge_other_work(result, others, own, 4);
+    return result.status;
+  };
+  CHECK(judged(0.1, 4) == Status::passed);
+  CHECK(judged(2.9, 1) == Status::passed);
+  CHECK(judged(1.5, 3) == Status::mistrusted);
+  CHECK(judged(3.9, 1) == Status::mistrusted);
+  CHECK(judged(0.1, 8) == Status::passed);  // more threads than processors are the user's own wish
+}
+
+TEST_CASE("the engine notices other processes at work") {
+  // They keep every processor busy until they are killed.
+  std::vector<pid_t> others;
+  for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      for (volatile int forever = 1; forever;) continue;
+    }
+    others.push_back(child);
+  }
+  const auto times = measure({subject("s", [] { wait(0.005); })}, {"time"},
+                             {.samples = 60, .warmup = 0, .seconds_per_sample = 0});
+  for (const pid_t child : others) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+  CHECK(times[0].status == Status::mistrusted);
+  CHECK_THAT(times[0].reason, Catch::Contains("other work kept"));
+}
+
+TEST_CASE("mistrust adds reasons and never hides a failure") {
+  Measurement result;
+  mistrust(result, "a");
+  mistrust(result, "b");
+  CHECK(result.reason == "a; b");
+  result.status = Status::failed;
+  mistrust(result, "c");
+  CHECK(result.status == Status::failed);
+  CHECK(result.reason == "a; b");
+}
+
+TEST_CASE("interleaved subjects take turns in random order, each once a round") {
+  const auto order_of = [](std::uint64_t seed) {
+    std::string order;
+    const auto results =
+        measure({subject("a", [&] { order += 'a'; }), subject("b", [&] { order += 'b'; }),
+                 subject("c", [&] { order += 'c'; })},
+                {"time"}, {.warmup = 0, .seconds_per_sample = 0, .seed = seed});
+    REQUIRE(results.size() == 3);
+    CHECK(results[1].subject == "b");
+    CHECK(results[1].samples.size() == 30);
+    CHECK(results[1].conditions.contains("interleaved"));
+    REQUIRE(order.size() == 3 + 180);  // one call each to calibrate
+    // A turn is an untimed call and a sample of the same subject.
+    std::string turns;
+    for (std::size_t i = 3; i < order.size(); i += 2) {
+      CHECK(order[i] == order[i + 1]);
+      turns += order[i];
+    }
+    return turns;
+  };
+  const std::string order = order_of(1);
+  int different = 0;
+  for (std::size_t round = 0; round < 30; ++round) {
+    std::string turn = order.substr(round * 3, 3);
+    different += turn != order.substr(0, 3);
+    std::sort(turn.begin(), turn.end());
+    CHECK(turn == "abc");
+  }
+  CHECK(different > 10);
+  CHECK(order_of(1) == order);
+  CHECK(order_of(2) != order);
+}
+
+TEST_CASE("one subject's failure leaves the others measured") {
+  int calls = 0;
+  const auto results =
+      measure({subject("good", [] { wait(1e-5); }), subject("bad",
+                                                            [&] {
+                                                              if (++calls > 8)
+                                                                throw ValueError("worn out");
+                                                            })},
+              {"time"}, {.seconds_per_sample = 0});
+  CHECK(results.at(0).samples.size() == 30);
+  CHECK(results.at(1).status == Status::failed);
+  CHECK(results.at(1).reason == "worn out");
+}
+
+TEST_CASE("an interleaved comparison finds a true ratio") {
+  const auto results =
+      measure({subject("slow", [] { wait(3e-4); }), subject("fast", [] { wait(1e-4); })});
+  const Comparison comparison = compare(results.at(0).samples, results.at(1).samples);
+  CHECK(comparison.p_value < 1e-3);
+  CHECK(comparison.ratio > 1.5);
+}
+
+namespace {
+
+/// Hears whether it hangs in a list; counts what it hears.
+struct Bell : Event {
+  int rings = 0;
+};
+struct BellMetric final : Diary, Bell {
+  int reruns() const override { return kAsAsked; }
+  void summarise(Measurement& result) const override { result.samples.assign(30, double(rings)); }
+};
+
+/// A subject that rings whatever bells hang in `list`.
+Subject tower(EventList& list) {
+  Subject result = subject("tower", [&list] {
+    std::vector<Bell*> bells;
+    list.collect(bells);
+    for (auto* bell : bells) ++bell->rings;
+  });
+  result.events = {&list};
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a metric that is an event hangs in the subject's lists during its own runs alone") {
+  EventList list;
+  std::size_t runs = 0, observed = 0;
+  Subject one = tower(list);
+  one.run = [&, ring = one.run] {
+    ++runs;
+    observed += list.all().size();
+    ring();
+  };
+  const auto results = measure({one}, {"time", given(std::make_shared<BellMetric>())},
+                               {.warmup = 2, .seconds_per_sample = 0});
+  // Two warm-ups, a calibration, thirty runs that only the clock watches, and thirty with the bell.
+  CHECK(runs == 2 + 1 + 60);
+  CHECK(observed == 30);
+  CHECK(list.empty());
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].samples.size() == 30);
+  CHECK(results[1].samples.at(0) == 30);
+}
+
+TEST_CASE("a metric that is an event is taken down when the subject throws") {
+  EventList list;
+  Subject one = tower(list);
+  int calls = 0;
+  one.run = [&calls] {
+    if (++calls > 10) throw ValueError("worn out");
+  };
+  const auto results = measure({one}, {given(std::make_shared<BellMetric>())});
+  CHECK(results.at(0).status == Status::failed);
+  CHECK(list.empty());
+}
+
+TEST_CASE("what runs once runs once, with all metrics around it") {
+  EventList list;
+  Subject one = tower(list);
+  one.life = Subject::Life::once;
+  int calls = 0;
+  one.run = [&calls, ring = one.run] {
+    ++calls;
+    ring();
+  };
+  const auto bell = std::make_shared<BellMetric>();
+  const auto results = measure({one}, {"time", given(bell), "cpu_time"});
+  CHECK(calls == 1);
+  CHECK(bell->rings == 1);
+  CHECK(results.at(0).samples.size() == 1);
+  CHECK(results.at(0).status == Status::mistrusted);
+  CHECK_FALSE(results.at(0).conditions.contains("warmup"));
+}
+
+TEST_CASE("the record that a subject brings is that of its measurements") {
+  Subject one = subject("gemm", [] { wait(2e-4); });
+  one.record.command = "run gemm";
+  one.record.framework = "toy";
+  one.record.conditions["batch"] = "4";
+  one.record.artefacts = {{.name = "gemm.onnx", .sha256 = "00"}};
+  for (const auto& record : measure({one}, {"time", "cpu_time"}, {.samples = 2})) {
+    CHECK(record.subject == "gemm");
+    CHECK(record.command == "run gemm");
+    CHECK(record.framework == "toy");
+    CHECK(record.conditions.at("batch") == "4");
+    CHECK(record.artefacts == one.record.artefacts);
+  }
+}
+
+TEST_CASE("rates follow the time of a subject that says its work") {
+  Subject one = subject("gemm", [] { wait(1e-4); });
+  one.work = {.flop = 1000, .samples = 4};
+  const auto results = measure({one}, {"time", "cpu_time"});
+  REQUIRE(results.size() == 4);
+  CHECK(results[1].metric == "flop_rate");
+  CHECK(results[1].unit == "flop/s");
+  CHECK(results[2].metric == "sample_rate");
+  CHECK(results[3].metric == "cpu_time");
+  for (std::size_t i = 0; i < 30; ++i) {
+    CHECK(results[1].samples[i] * results[0].samples[i] == Approx(1000));
+    CHECK(results[2].samples[i] * results[0].samples[i] == Approx(4));
+  }
+}
+
+TEST_CASE("every metric of every subject is interleaved") {
+  std::string order;
+  const auto results =
+      measure({subject("a", [&] { order += 'a'; }), subject("b", [&] { order += 'b'; })},
+              {"time", "cpu_time"}, {.warmup = 0, .seconds_per_sample = 0});
+  CHECK(results.size() == 4);
+  // One call each to calibrate, then a round is an untimed call and a sample of each; had one
+  // metric been measured after the other, there were a hundred and twenty turns.
+  CHECK(order.size() == 2 + 30 * 4);
+  for (const auto& result : results) CHECK(result.samples.size() == 30);
+}
+
+TEST_CASE("an interrupt keeps what was measured, and says so") {
+  std::stop_source stop;
+  int calls = 0;
+  const auto results = measure({subject("s",
+                                        [&] {
+                                          wait(1e-4);
+                                          if (++calls == 20) stop.request_stop();
+                                        })},
+                               {"time"}, {.interrupt = {.token = stop.get_token()}});
+  CHECK(results.at(0).samples.size() > 5);
+  CHECK(results.at(0).samples.size() < 20);
+  CHECK(results.at(0).status == Status::mistrusted);
+  CHECK_THAT(results.at(0).reason, Catch::StartsWith("interrupted"));
+}
+
+TEST_CASE("an interrupt before the first sample leaves skipped records") {
+  std::stop_source stop;
+  stop.request_stop();
+  int calls = 0;
+  const auto results = measure({subject("a", [&] { ++calls; }), subject("b", [&] { ++calls; })},
+                               {"time"}, {.interrupt = {.token = stop.get_token()}});
+  REQUIRE(results.size() == 2);
+  CHECK(results[1].status == Status::skipped);
+  CHECK(results[1].reason == "interrupted");
+  CHECK(calls == 0);
+}
+
+TEST_CASE("a deadline ends a measurement, whatever it had still to do") {
+  const double begin = now_seconds();
+  const auto results = measure({subject("s", [] { wait(0.01); })}, {"time"},
+                               {.samples = 1000, .interrupt = {.deadline = begin + 0.2}});
+  CHECK(now_seconds() - begin < 0.7);
+  CHECK(results.at(0).status == Status::mistrusted);
+  CHECK_THAT(results.at(0).reason, Catch::Contains("deadline"));
+}
+
+TEST_CASE("a subject that was interrupted in its middle is nobody's failure") {
+  int calls = 0;
+  std::stop_source stop;
+  const auto results =
+      measure({subject("s",
+                       [&] {
+                         if (++calls < 12) return;
+                         stop.request_stop();
+                         throw Interrupted("a network, step 3: interrupted");
+                       })},
+              {"time"}, {.seconds_per_sample = 0, .interrupt = {.token = stop.get_token()}});
+  CHECK(results.at(0).samples.size() == 7);  // 3 warm-ups, 1 calibration, and the one that was cut
+  CHECK(results.at(0).status == Status::mistrusted);
+}
+
+TEST_CASE("subjects side by side have ratios to the first that can run") {
+  const Subject absent = subject_or_refusal({.subject = "absent", .framework = "none"},
+                                            []() -> Subject { throw Unsupported("no way"); });
+  Subject slow = subject("s", [] { wait(2e-4); }), fast = subject("s", [] { wait(1e-4); });
+  slow.record.framework = "slow";
+  fast.record.framework = "fast";
+  const auto results = measure_side_by_side({absent, slow, fast});
+  REQUIRE(results.size() == 4);
+  CHECK(results[0].status == Status::unsupported);
+  CHECK(results[0].reason == "no way");
+  const Measurement& ratio = results[3];
+  CHECK(ratio.metric == "time_ratio");
+  CHECK(ratio.quantity == Quantity::ratio);
+  CHECK(ratio.conditions.at("base") == "slow");
+  for (std::size_t i = 0; i < 30; ++i) {
+    CHECK(ratio.samples[i] == results[2].samples[i] / results[1].samples[i]);
+  }
+  CHECK_THROWS_AS(subject_or_refusal({}, []() -> Subject { throw NotFound("no such framework"); }),
+                  NotFound);
+}
+
+TEST_CASE("the clock goes forward, and its cost is known") {
+  const double before = now_seconds();
+  CHECK(now_seconds() >= before);
+  CHECK(clock_cost().seconds_per_read > 0);
+  CHECK(clock_cost().seconds_per_read < 1e-4);
+  CHECK(clock_cost().resolution_seconds > 0);
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/bench.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "d5/core/error.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// Records by pass and metric: "forward time".
+std::set<std::string> rows_of(const std::vector<Measurement>& records) {
+  std::set<std::string> rows;
+  for (const auto& m : records) rows.insert(m.conditions.at("pass") + " " + m.metric);
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a benchmark is a sentence: forward and backward, with the rates of the operator's work") {
+  const auto records = bench("Gemm 8x4 4x2");
+  CHECK(rows_of(records) == std::set<std::string>{"forward time", "forward flop_rate",
+                                                  "forward byte_rate", "backward time"});
+  for (const auto& m : records) {
+    CHECK(m.subject == "Gemm 8x4 4x2");
+    CHECK(m.level == "operator");
+    CHECK(m.framework == "reference");
+    CHECK(m.framework_version != "");
+    CHECK(m.samples.size() == 30);
+  }
+  // 8 x 2 outputs of 4 products and 4 sums, and C = 0: 2 * 8 * 4 * 2 flop, or some for C besides.
+  const auto& time = records.at(0);
+  const auto& rate = records.at(1);
+  CHECK(rate.samples.at(0) * time.samples.at(0) >= Approx(2 * 8 * 4 * 2));
+  CHECK(rate.samples.at(0) * time.samples.at(0) <= Approx(2 * 8 * 4 * 2 + 3 * 8 * 2));
+}
+
+TEST_CASE("every record's command runs it again, with all that was asked") {
+  const auto records = bench("Relu 8", {.passes = BenchOptions::Passes::forward,
+                                        .metrics = {"time", "cpu_time"},
+                                        .measuring = {.samples = 3, .warmup = 1, .seed = 7},
+                                        .command_options = " --threads 1"});
+  for (const auto& m : records) {
+    CHECK(m.command ==
+          "d5 op bench 'Relu 8' --pass forward --framework reference --seed 7 --samples 3 "
+          "--warmup 1 --metrics cpu_time --threads 1");
+  }
+}
+
+TEST_CASE("what cannot run has a record that says why; what does not exist is refused") {
+  const auto records = bench("NonZero 8", {.passes = BenchOptions::Passes::backward});
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].status == Status::unsupported);
+  CHECK(records[0].conditions.at("pass") == "backward");
+  CHECK_THROWS_AS(bench("Relu 8", {.frameworks = {"no-such-framework"}}), NotFound);
+  CHECK_THROWS_AS(bench("Relu eight"), FormatError);
+}
+
+TEST_CASE("an interrupt ends a benchmark between two passes too") {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto records = bench("Relu 8", {.measuring = {.interrupt = {.token = stop.get_token()}}});
+  CHECK_FALSE(rows_of(records).contains("backward time"));
+  for (const auto& m : records) CHECK(m.status == Status::skipped);
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/network_bench.hpp"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "core/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+
+using namespace d5;
+
+namespace {
+
+Network relu() {
+  Network network("relu");
+  network.add_input("x", DType::float32, {"N", std::int64_t{2}});
+  network.add_node("Relu", {"x"}, {"y"});
+  network.add_output("y");
+  return network;
+}
+
+/// A model file that goes away with it.
+struct ModelFile {
+  ModelFile() { relu().save(path); }
+  ~ModelFile() { std::filesystem::remove(path); }
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("d5-bench-" + std::to_string(::getpid()) + ".onnx"))
+                               .string();
+};
+
+}  // namespace
+
+TEST_CASE("a network's benchmark tells time, samples a second and what the executor adds") {
+  const ModelFile file;
+  const auto records = bench_network(file.path, {.sizes = {.batch = 4}});
+  REQUIRE(records.size() == 3);
+  CHECK(records[0].metric == "time");
+  CHECK(records[1].metric == "sample_rate");
+  CHECK(records[1].samples.at(0) * records[0].samples.at(0) == Approx(4));
+  CHECK(records[2].metric == "framework_overhead");
+  CHECK(records[2].status != Status::unsupported);
+  for (const auto& m : records) {
+    CHECK(m.level == "network");
+    CHECK(m.conditions.at("batch") == "4");
+    CHECK_THAT(m.command, Catch::StartsWith("d5 net bench " + file.path + " --batch 4"));
+    REQUIRE(m.artefacts.size() == 1);
+    CHECK(m.artefacts[0].sha256 == detail::sha256(read_file(file.path)));
+  }
+}
+
+TEST_CASE("a word names the model and the executor") {
+  CHECK(frameworks_in("torch+reference") == std::vector<std::string>{"torch", "reference"});
+  CHECK(frameworks_in("torch:own") == std::vector<std::string>{"torch"});
+  CHECK(version_of("auto") == "");
+  CHECK(open_executor("reference", relu())->framework() == "reference");
+  CHECK_THROWS_AS(open_executor("reference:no-such-executor", relu()), NotFound);
+  CHECK(open_model("lenet").name() == "lenet");
+  CHECK(loss_of(open_model("lenet")) == "");
+  CHECK(loss_of(open_model("lenet", {{"with_loss", true}})) == "loss");
+  CHECK_THROWS_WITH(open_model("lenett"), Catch::Contains("lenet"));
+  CHECK_THROWS_AS(open_model("/nowhere/lenet.onnx"), IoError);
+  CHECK(model_artefact("lenet").name == "network lenet");
+}
+
+TEST_CASE("open sizes are the batch, or their own") {
+  const Network network = relu();
+  const auto shape = [&](const OpenSizes& sizes) {
+    return to_string(random_inputs(network, sizes).at("x").tensor().shape());
+  };
+  CHECK(shape({.batch = 3}) == "3x2");
+  CHECK(shape({.batch = 3, .by_name = {{"N", 5}}}) == "5x2");
+  const auto value = [&](std::uint64_t seed) {
+    return random_inputs(network, {}, seed).at("x").tensor().span<float>()[0];
+  };
+  CHECK(value(1) == value(1));
+  CHECK(value(1) != value(2));
+}
