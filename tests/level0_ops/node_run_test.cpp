@@ -92,9 +92,9 @@ TEST_CASE("a kernel that writes past an output is named") {
     for (int i = 0; i < 4; ++i) y[i] = 1;
   }};
   CHECK_THROWS_AS(run_guarded(behaviour), ContractError);
-  CHECK_THROWS_WITH(run_guarded(behaviour), Catch::Contains("Same 'output0': the kernel of toy wrote past") &&
-                                                Catch::Contains("output 0") &&
-                                                Catch::Contains("12 bytes"));
+  CHECK_THROWS_WITH(run_guarded(behaviour),
+                    Catch::Contains("Same 'output0': the kernel of toy wrote past") &&
+                        Catch::Contains("output 0") && Catch::Contains("12 bytes"));
 }
 
 TEST_CASE("a kernel that writes before an output, or past scratch memory, is named") {
@@ -172,9 +172,10 @@ TEST_CASE("where planning is Unsupported, the next framework is asked, and all r
   CHECK(planned.scratch_bytes == 0);  // what the first one asked for is forgotten
   const OperatorRegistry empty("empty");
   CHECK_THROWS_AS(choose("Relu 2", {&strict, &empty}), Unsupported);
-  CHECK_THROWS_WITH(choose("Relu 2", {&strict, &empty}),
-                    "Relu 'output0': strict: there is no kernel for float32; there is one for float64; "
-                    "empty does not support operator Relu");
+  CHECK_THROWS_WITH(
+      choose("Relu 2", {&strict, &empty}),
+      "Relu 'output0': strict: there is no kernel for float32; there is one for float64; "
+      "empty does not support operator Relu");
 }
 
 TEST_CASE("a kernel without a meaning is refused, and the way out is named") {

@@ -39,6 +39,7 @@ class NodeRun {
   void plan(std::span<const Value* const> inputs, std::span<Value* const> outputs);
   /// Throws: what the kernel throws; with a guard ContractError, too.
   void forward();
+  /// Throws: as `forward`; Unsupported where the plan has no gradient to compute.
   void backward(std::span<const Tensor* const> grad_outputs, std::span<Tensor* const> grad_inputs);
 
   /// Whether the plan made backward ready for the gradient of input `i`.

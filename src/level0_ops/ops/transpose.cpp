@@ -55,8 +55,8 @@ class Transpose final : public MovingOperator {
   Places gradients() const override { return {0}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return std::make_unique<TransposeKernel>(detail::StridedCopy(
-        context.dtype(0), walk(context.output(0).shape, context.shape(0))));
+    return std::make_unique<TransposeKernel>(
+        detail::StridedCopy(context.dtype(0), walk(context.output(0).shape, context.shape(0))));
   }
 
  private:
