@@ -45,9 +45,11 @@ Subject subject_of(const std::string& word, const std::string& framework, const 
   std::error_code ignored;
   const bool is_network = models().find(word) || std::filesystem::exists(word, ignored);
   if (is_network) {
-    return network_subject(word, framework, {.batch = options.batch}, {.seed = options.seed});
+    return network_subject(word, framework, {.batch = options.batch},
+                           {.device = app::device_of(options), .seed = options.seed});
   }
-  return operator_subject(parse_case(word, options.seed), framework, BenchOptions::Passes::forward);
+  return operator_subject(parse_case(word, options.seed), framework, BenchOptions::Passes::forward,
+                          app::device_of(options));
 }
 
 std::vector<Measurement> run_both(const Options& options) {

@@ -70,7 +70,7 @@ int run(const Options& options) {
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
     const auto executor = open_executor(word, open_model(options.model, {{"seed", options.seed}}),
-                                        {.seed = options.seed});
+                                        {.device = app::device_of(options), .seed = options.seed});
     const ValueMap inputs = inputs_of(executor->network(), options);
     const double begin = now_seconds();
     const ValueMap& outputs = executor->inference(inputs);

@@ -31,6 +31,7 @@ int run(const Options& options) {
   const auto cases = read_case_words(options.words, options.seed);
   const BenchOptions how{.frameworks = options.frameworks,
                          .passes = options.passes,
+                         .device = app::device_of(options),
                          .metrics = app::metrics_of(options, {"time"}),
                          .measuring = app::measuring_of(options.measuring, options),
                          .command_options = app::to_line(options)};

@@ -39,6 +39,7 @@ std::vector<Tensor> output_gradients(const OperatorRunner& runner, const Operato
       dispatch(RealTypes{}, gradient.dtype(), "gradient of " + one.line, [&]<class T>() {
         for (T& value : gradient.span<T>()) value = static_cast<T>(random.normal());
       });
+      gradient = gradient.copy(output.tensor().device());
     }
     gradients.push_back(std::move(gradient));
   }
@@ -49,8 +50,9 @@ std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions&
                                     Passes pass) {
   std::vector<Subject> subjects;
   for (const auto& framework : options.frameworks) {
-    subjects.push_back(subject_or_refusal(record_of(one, framework, pass),
-                                          [&] { return operator_subject(one, framework, pass); }));
+    subjects.push_back(subject_or_refusal(record_of(one, framework, pass), [&] {
+      return operator_subject(one, framework, pass, options.device);
+    }));
   }
   auto results = measure_side_by_side(subjects, options.metrics, options.measuring);
   for (auto& result : results) {
@@ -68,7 +70,7 @@ void check(const OperatorCase& one, const BenchOptions& options,
            std::vector<Measurement>& results) {
   for (const auto& framework : options.frameworks) {
     if (framework == "reference" || options.measuring.interrupt.due()) continue;
-    for (auto& error : test_forward(one, framework)) {
+    for (auto& error : test_forward(one, framework, "reference", {}, options.device)) {
       if (error.status == Status::unsupported) continue;  // its time says so already
       error.conditions["pass"] = "forward";
       results.push_back(std::move(error));
@@ -78,12 +80,15 @@ void check(const OperatorCase& one, const BenchOptions& options,
 
 }  // namespace
 
-Subject operator_subject(const OperatorCase& one, const std::string& framework, Passes pass) {
+Subject operator_subject(const OperatorCase& one, const std::string& framework, Passes pass,
+                         Device device) {
   const bool backward = pass == Passes::backward;
-  const auto runner =
-      std::make_shared<OperatorRunner>(d5::framework(framework).part<OperatorRegistry>(), one.node,
-                                       one.inputs, backward ? Mode::training : Mode::inference);
-  Subject subject{.record = record_of(one, framework, pass)};
+  const auto runner = std::make_shared<OperatorRunner>(
+      d5::framework(framework).part<OperatorRegistry>(), one.node, one.inputs,
+      backward ? Mode::training : Mode::inference, Guard::off, device);
+  Subject subject{.record = record_of(one, framework, pass),
+                  .synchronise = [runner] { runner->synchronise(); }};
+  subject.record.device = to_string(device);
   subject.record.framework_version = d5::framework(framework).version();
   if (!backward) {
     const Cost cost = runner->cost();

@@ -55,7 +55,8 @@ void TrainingSession::make_optimizer() {
   label_ = model.settings.take("label", "label");
   builder.offer(model.settings, "seed", training_.seed);
   builder.offer(model.settings, "with_loss", true);
-  const ExecutorOptions execution{.frameworks = options_.frameworks, .seed = training_.seed};
+  const ExecutorOptions execution{
+      .frameworks = options_.frameworks, .device = options_.device, .seed = training_.seed};
   std::shared_ptr<GraphExecutor> executor = make_executor(builder.make(model.settings), execution);
   if (model.settings.flag("training", false)) {
     model.settings.set("training", false);

@@ -14,6 +14,7 @@ struct BenchOptions {
   enum class Passes { forward, backward, both };
   std::vector<std::string> frameworks = {"reference"};  ///< side by side; the first is the base
   Passes passes = Passes::both;
+  Device device = {};
   std::vector<MetricChoice> metrics = {"time"};
   MeasureOptions measuring = {};
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"
@@ -37,6 +38,6 @@ struct BenchOptions {
 /// One operator in one framework, ready to run again and again: what `bench` measures.
 /// Throws: what the framework says if it cannot; Unsupported for a backward pass that is not there.
 [[nodiscard]] Subject operator_subject(const OperatorCase& one, const std::string& framework,
-                                       BenchOptions::Passes pass);
+                                       BenchOptions::Passes pass, Device device = {});
 
 }  // namespace d5
