@@ -32,9 +32,9 @@ void OptionList::check_range(const Option& option, double value, const OptionRan
       (!range.least || value >= *range.least) && (!range.above || value > *range.above) &&
       (!range.most || value <= *range.most) && (!range.below || value < *range.below);
   if (inside) return;
-  throw ValueError(fmt::format("{}: option {} is {}, expected {} {}", settings_.who(), option.name,
-                               value, option.type == "number" ? "a number" : "an integer",
-                               option.range));
+  throw ValueError(fmt::format("{}: option {} is {}, expected {} {}",
+                               settings_.place_of(option.name), option.name, value,
+                               option.type == "number" ? "a number" : "an integer", option.range));
 }
 
 void OptionList::add(std::string name, double& value, std::string help, OptionRange range) {
@@ -79,8 +79,9 @@ std::size_t OptionList::choose(std::string name, std::size_t value, std::string 
   const std::string given = settings_.text(options_.back().name, words[value]);
   const auto place = std::ranges::find(words, given);
   if (place == words.end()) {
-    throw ValueError(fmt::format("{}: option {} is '{}', expected {}", settings_.who(),
-                                 options_.back().name, printable(given), fmt::join(words, " or ")));
+    throw ValueError(fmt::format("{}: option {} is '{}', expected {}",
+                                 settings_.place_of(options_.back().name), options_.back().name,
+                                 printable(given), fmt::join(words, " or ")));
   }
   return static_cast<std::size_t>(place - words.begin());
 }
@@ -94,7 +95,7 @@ void OptionList::expect_all_known() const {
     if (is_known(name)) continue;
     std::vector<std::string> known;
     for (const auto& option : options_) known.push_back(option.name);
-    throw_unknown_name(settings_.who() + ": option", name, known);
+    throw_unknown_name(settings_.place_of(name) + ": option", name, known);
   }
 }
 

@@ -12,13 +12,13 @@ namespace d5 {
 namespace {
 
 template <class T>
-T parse(const std::string& who, std::string_view name, const std::string& text,
+T parse(const Settings& settings, std::string_view name, const std::string& text,
         std::string_view expected) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw ValueError(
-        fmt::format("{}: option {} is '{}', expected {}", who, name, printable(text), expected));
+    throw ValueError(fmt::format("{}: option {} is '{}', expected {}", settings.place_of(name),
+                                 name, printable(text), expected));
   }
   return value;
 }
@@ -34,7 +34,8 @@ Settings::Settings(std::initializer_list<std::pair<std::string, Value>> values) 
 Settings::Settings(std::string who, std::map<std::string, std::string, std::less<>> values)
     : who_(std::move(who)), values_(std::move(values)) {}
 
-void Settings::set(std::string name, Value value) {
+void Settings::set(std::string name, Value value, std::string place) {
+  places_[name] = std::move(place);
   values_[std::move(name)] = std::move(value.text);
 }
 
@@ -43,6 +44,7 @@ std::string Settings::take(std::string_view name, std::string_view fallback) {
   if (place == values_.end()) return std::string(fallback);
   std::string text = std::move(place->second);
   values_.erase(place);
+  places_.erase(std::string(name));
   return text;
 }
 
@@ -56,17 +58,17 @@ const std::string* Settings::lookup(std::string_view name) const {
 
 double Settings::number(std::string_view name, double fallback) const {
   const std::string* text = lookup(name);
-  return text ? parse<double>(who_, name, *text, "a number") : fallback;
+  return text ? parse<double>(*this, name, *text, "a number") : fallback;
 }
 
 std::int64_t Settings::integer(std::string_view name, std::int64_t fallback) const {
   const std::string* text = lookup(name);
-  return text ? parse<std::int64_t>(who_, name, *text, "an integer") : fallback;
+  return text ? parse<std::int64_t>(*this, name, *text, "an integer") : fallback;
 }
 
 std::uint64_t Settings::natural(std::string_view name, std::uint64_t fallback) const {
   const std::string* text = lookup(name);
-  return text ? parse<std::uint64_t>(who_, name, *text, "an integer from 0") : fallback;
+  return text ? parse<std::uint64_t>(*this, name, *text, "an integer from 0") : fallback;
 }
 
 bool Settings::flag(std::string_view name, bool fallback) const {
@@ -74,8 +76,8 @@ bool Settings::flag(std::string_view name, bool fallback) const {
   if (!text) return fallback;
   if (*text == "true" || *text == "yes" || *text == "on" || *text == "1") return true;
   if (*text == "false" || *text == "no" || *text == "off" || *text == "0") return false;
-  throw ValueError(
-      fmt::format("{}: option {} is '{}', expected true or false", who_, name, printable(*text)));
+  throw ValueError(fmt::format("{}: option {} is '{}', expected true or false", place_of(name),
+                               name, printable(*text)));
 }
 
 std::string Settings::text(std::string_view name, std::string_view fallback) const {
@@ -88,9 +90,17 @@ Settings Settings::below(std::string_view name) const {
   Settings result(who_.empty() ? std::string(name) : fmt::format("{}: {}", who_, name));
   for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
        ++it) {
-    result.values_[it->first.substr(prefix.size())] = it->second;
+    const auto place = places_.find(it->first);
+    result.set(it->first.substr(prefix.size()), it->second,
+               place == places_.end() ? "" : place->second);
   }
   return result;
+}
+
+std::string Settings::place_of(std::string_view name) const {
+  const std::string owner = who_.empty() ? "settings" : who_;
+  const auto place = places_.find(name);
+  return place == places_.end() || place->second.empty() ? owner : place->second + ": " + owner;
 }
 
 Settings Settings::owned_by(std::string_view who) const {
@@ -102,7 +112,7 @@ Settings Settings::owned_by(std::string_view who) const {
 void Settings::expect_all_read() const {
   for (const auto& [name, value] : values_) {
     if (!known_.contains(name)) {
-      throw_unknown_name(who_ + ": option", name, {known_.begin(), known_.end()});
+      throw_unknown_name(place_of(name) + ": option", name, {known_.begin(), known_.end()});
     }
   }
 }

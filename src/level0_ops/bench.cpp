@@ -39,8 +39,8 @@ std::vector<Tensor> output_gradients(const OperatorRunner& runner, const Operato
       dispatch(RealTypes{}, gradient.dtype(), "gradient of " + one.line, [&]<class T>() {
         for (T& value : gradient.span<T>()) value = static_cast<T>(random.normal());
       });
+      gradient = gradient.copy(output.tensor().device());
     }
-    if (gradient.defined()) gradient = gradient.copy(output.tensor().device());
     gradients.push_back(std::move(gradient));
   }
   return gradients;
@@ -69,10 +69,9 @@ std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions&
 /// How far each framework's answer is from the reference's.
 void check(const OperatorCase& one, const BenchOptions& options,
            std::vector<Measurement>& results) {
-  if (options.device != Device{}) return;  // answers are compared on the host
   for (const auto& framework : options.frameworks) {
     if (framework == "reference" || options.measuring.interrupt.due()) continue;
-    for (auto& error : test_forward(one, framework)) {
+    for (auto& error : test_forward(one, framework, "reference", {}, options.device)) {
       if (error.status == Status::unsupported) continue;  // its time says so already
       error.conditions["pass"] = "forward";
       results.push_back(std::move(error));
@@ -88,10 +87,10 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
   const auto runner = std::make_shared<OperatorRunner>(
       d5::framework(framework).part<OperatorRegistry>(), one.node, one.inputs,
       backward ? Mode::training : Mode::inference, Guard::off, device);
-  Subject subject{.record = record_of(one, framework, pass)};
-  subject.record.framework_version = d5::framework(framework).version();
+  Subject subject{.record = record_of(one, framework, pass),
+                  .synchronise = [runner] { runner->synchronise(); }};
   subject.record.device = to_string(device);
-  subject.synchronise = [runner] { runner->synchronise(); };
+  subject.record.framework_version = d5::framework(framework).version();
   if (!backward) {
     const Cost cost = runner->cost();
     subject.run = [runner] { runner->forward(); };

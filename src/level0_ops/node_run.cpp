@@ -173,6 +173,10 @@ void NodeRun::forward() {
 
 void NodeRun::backward(std::span<const Tensor* const> grad_outputs,
                        std::span<Tensor* const> grad_inputs) {
+  if (target_.grad_inputs.empty()) {
+    throw Unsupported(
+        fmt::format("{}: no input has a gradient that was planned for", onnx::describe(node_)));
+  }
   GradContext context;
   context.inputs = backward_inputs_;
   context.outputs = backward_outputs_;

@@ -56,6 +56,7 @@ std::vector<Measurement> test_executor_backprop(GraphExecutor& subject, GraphExe
       gradients[parameter.name] = parameter.gradient.copy();
     }
     const ValueMap& got = subject.inference_and_backprop(inputs, loss);
+    subject.synchronise();
     auto results = compare_outputs(base, got, expected, tolerance);
     for (const auto& [name, gradient] : gradients) {
       results.push_back(check_value(base, "gradient of " + name,

@@ -183,28 +183,23 @@ void Recipe::set(std::string_view assignment) {
 
 Settings Recipe::section(std::string_view section) const {
   const std::string prefix = std::string(section) + ".";
-  std::map<std::string, std::string, std::less<>> below;
-  int line = 0;
+  Settings below;
   for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
        ++it) {
-    below[it->first.substr(prefix.size())] = it->second.text;
-    line = line == 0 ? it->second.line : std::min(line, it->second.line);
+    below.set(it->first.substr(prefix.size()), it->second.text,
+              fmt::format("{}:{}", printable(file_), it->second.line));
   }
-  const std::string place =
-      line == 0 ? printable(file_) : fmt::format("{}:{}", printable(file_), line);
-  return Settings(fmt::format("{}: {}", place, section), std::move(below));
+  return below;
 }
 
 EntryChoice Recipe::choice(std::string_view section, std::string_view usual) const {
-  const Settings given = this->section(section);
-  const std::string name = given.text("name", usual);
-  Settings settings(fmt::format("{} {}", given.who(), printable(name)), given.values());
-  settings.take("name", "");
-  return {name, std::move(settings)};
+  Settings settings = this->section(section);
+  std::string name = settings.take("name", usual);
+  return {std::move(name), std::move(settings)};
 }
 
 TrainingOptions Recipe::training() const {
-  return read_options<TrainingOptions>(section("training"));
+  return read_options<TrainingOptions>(section("training").owned_by("training"));
 }
 
 std::vector<std::string> Recipe::names_below(std::string_view section) const {

@@ -59,8 +59,8 @@ DistributedOptions distributed_options(const Recipe& recipe, const DistributedCh
   options.scaling = settings.take("scaling", options.scaling);
   if (!changes.scaling.empty()) options.scaling = changes.scaling;
   if (options.scaling != "strong" && options.scaling != "weak") {
-    throw ValueError(fmt::format("{}: scaling is '{}', expected strong or weak", settings.who(),
-                                 printable(options.scaling)));
+    throw ValueError(fmt::format("{}: scaling is '{}', expected strong or weak",
+                                 printable(recipe.file()), printable(options.scaling)));
   }
   if (!changes.scheme.empty()) options.scheme.name = changes.scheme;
   if (!changes.all_reduce.empty()) settings.set("all_reduce", changes.all_reduce);

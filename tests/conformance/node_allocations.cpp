@@ -39,7 +39,7 @@ std::vector<Value> inputs_of(const onnx::Node& node, const Values& values) {
   return result;
 }
 
-/// Ones for every real output.
+/// Zeros for every real output.
 std::vector<Tensor> gradients_of(const OperatorRunner& runner) {
   std::vector<Tensor> result;
   for (std::size_t k = 0; k < runner.output_count(); ++k) {
@@ -58,11 +58,15 @@ void run_backward(const onnx::Node& node, const Values& values, const OperatorRe
     if (runner.op().gradients().empty()) return;
     runner.forward();
     const std::vector<Tensor> gradients = gradients_of(runner);
+    if (std::none_of(gradients.begin(), gradients.end(),
+                     [](const Tensor& gradient) { return gradient.defined(); })) {
+      return;  // no gradient ever arrives at integers
+    }
     runner.backward(gradients);
     watch(node.op_type, "forward in training", all, [&] { runner.forward(); });
     watch(node.op_type, "backward", all, [&] { runner.backward(gradients); });
   } catch (const Unsupported&) {
-    // It has no gradient for these types.
+    // It has no gradient, or none for these types.
   }
 }
 

@@ -55,18 +55,19 @@ TEST_CASE("numbers, flags and words are settings that read back to the same") {
 }
 
 TEST_CASE("a setting may be taken away, and those below a name stand alone") {
-  Settings settings("recipe.yaml:3: scheme",
-                    {{"name", "ring"}, {"sum.name", "a"}, {"sum.b.c", "2"}});
+  Settings settings("scheme", {{"name", "ring"}, {"sum.name", "a"}});
+  settings.set("sum.b.c", 2, "recipe.yaml:4");
   CHECK(settings.take("name", "") == "ring");
   CHECK(settings.take("name", "tree") == "tree");
   CHECK_FALSE(settings.has("name"));
   const Settings below = settings.below("sum");
   CHECK(below.values().size() == 2);
   CHECK(below.text("b.c", "") == "2");
-  CHECK(below.who() == "recipe.yaml:3: scheme: sum");
+  CHECK(below.place_of("name") == "scheme: sum");
+  CHECK(below.place_of("b.c") == "recipe.yaml:4: scheme: sum");
 }
 
 TEST_CASE("settings get an owner once") {
-  CHECK(Settings{{"a", 1}}.owned_by("sampler shuffle").who() == "sampler shuffle");
-  CHECK(Settings("mine").owned_by("sampler shuffle").who() == "mine");
+  CHECK(Settings{{"a", 1}}.owned_by("sampler shuffle").place_of("a") == "sampler shuffle");
+  CHECK(Settings("mine").owned_by("sampler shuffle").place_of("a") == "mine");
 }

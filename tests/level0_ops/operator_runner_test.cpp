@@ -38,6 +38,14 @@ TEST_CASE("integer inputs have no gradient") {
   CHECK_FALSE(loss.grad_input(1).defined());
 }
 
+TEST_CASE("backward is refused where no input has a gradient, by type or at all") {
+  for (const char* line : {"Add int32:2 int32:2", "Shape 2x3"}) {
+    OperatorRunner runner = make(line, Mode::training);
+    runner.forward();
+    CHECK_THROWS_AS(runner.backward({Tensor()}), Unsupported);
+  }
+}
+
 TEST_CASE("random operators draw the same numbers at every run") {
   OperatorRunner dropout = make("Dropout 1000 scalar{0.5} bool:scalar{1}");
   dropout.forward();

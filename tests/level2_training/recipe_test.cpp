@@ -79,7 +79,7 @@ TEST_CASE("a section names an entry and its settings, some of them for an entry 
   CHECK(scheme.settings.text("all_reduce.name", "") == "ring");
   CHECK(scheme.settings.text("all_reduce.parts", "") == "2");
   CHECK(scheme.settings.text("bucket_bytes", "") == "1");
-  CHECK(scheme.settings.who() == "small.yaml:7: distributed usual");
+  CHECK(scheme.settings.owned_by("scheme").place_of("bucket_bytes") == "small.yaml:7: scheme");
   const EntryChoice optimizer = recipe.choice("optimizer");
   CHECK(optimizer.name == "momentum");
   CHECK(optimizer.settings.values().size() == 1);

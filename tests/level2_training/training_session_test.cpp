@@ -263,11 +263,12 @@ TEST_CASE("a sampler's and a model's own options come from the recipe, which kno
   CHECK(std::ranges::equal(images.first(784), sixth[0].span<float>()));
 
   CHECK_THROWS_WITH(TrainingSession(with_parts("name: lenet, bias: 3", "name: shuffle")),
-                    Catch::StartsWith("parts.yaml:4: model lenet: option 'bias'"));
+                    Catch::StartsWith("parts.yaml:4: network lenet: option 'bias'"));
   CHECK_THROWS_WITH(TrainingSession(with_parts("name: lenet", "name: shuffle, by: 3")),
                     Catch::StartsWith("parts.yaml:6: sampler shuffle: option 'by'"));
-  CHECK_THROWS_WITH(TrainingSession(with_parts("name: lenet", "batch_siz: 3")),
-                    Catch::Contains("did you mean batch_size?"));
+  CHECK_THROWS_WITH(
+      TrainingSession(with_parts("name: lenet", "name: shuffle,\n    batch_siz: 3")),
+      Catch::StartsWith("parts.yaml:7") && Catch::Contains("did you mean batch_size?"));
 }
 
 TEST_CASE("unknown names and settings are refused before anything runs") {

@@ -32,10 +32,11 @@ class Settings {
 
   Settings() = default;
   Settings(std::initializer_list<std::pair<std::string, Value>> values);
-  /// `who` names the owner in messages: "recipe.yaml:9: optimizer momentum".
+  /// `who` names the owner in messages: "optimizer momentum".
   explicit Settings(std::string who, std::map<std::string, std::string, std::less<>> values = {});
 
-  void set(std::string name, Value value);
+  /// `place` is where that stands, for messages: "recipe.yaml:9".
+  void set(std::string name, Value value, std::string place = {});
   /// Takes `name` away; its text, or `fallback` where it was not given.
   std::string take(std::string_view name, std::string_view fallback);
   [[nodiscard]] bool has(std::string_view name) const;
@@ -55,14 +56,15 @@ class Settings {
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& values() const {
     return values_;
   }
-  [[nodiscard]] const std::string& who() const { return who_; }
   /// The same for an owner called `who`, unless they name one already.
   [[nodiscard]] Settings owned_by(std::string_view who) const;
+  /// What a message about `name` begins with: "recipe.yaml:9: optimizer momentum".
+  [[nodiscard]] std::string place_of(std::string_view name) const;
 
  private:
   const std::string* lookup(std::string_view name) const;
   std::string who_;
-  std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, std::string, std::less<>> values_, places_;
   mutable std::set<std::string, std::less<>> known_;
 };
 

@@ -46,6 +46,7 @@ class NodeRun {
   void renew_inputs();
   /// Waits for the device's work. Throws: what it failed with.
   void synchronise() { stream_->synchronise(); }
+  /// Throws: as `forward`; Unsupported where the plan has no gradient to compute.
   void backward(std::span<const Tensor* const> grad_outputs, std::span<Tensor* const> grad_inputs);
 
   /// Whether the plan made backward ready for the gradient of input `i`.

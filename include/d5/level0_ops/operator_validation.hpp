@@ -18,7 +18,8 @@ struct ForwardTolerance {
 
 /// Runs `subject` and `reference` (framework names) on the same inputs and compares every output.
 /// Records the largest absolute and relative error, and passes if every element is within
-/// tolerance and the subject wrote nowhere else (`Guard`).
+/// tolerance and the subject wrote nowhere else (`Guard`). On another `device` than the host, whose
+/// memory nobody can watch, the subject runs there without a guard.
 ///
 /// Without a tolerance it is that of float32 for inputs of size 1: a sum of k products rounds k
 /// times, by up to 2^-24 of a partial sum of size sqrt(k) each; an absolute 2 k 2^-23 leaves room
@@ -26,7 +27,8 @@ struct ForwardTolerance {
 [[nodiscard]] std::vector<Measurement> test_forward(const OperatorCase& op_case,
                                                     const std::string& subject,
                                                     const std::string& reference = "reference",
-                                                    std::optional<ForwardTolerance> tolerance = {});
+                                                    std::optional<ForwardTolerance> tolerance = {},
+                                                    Device device = {});
 
 enum class GradientMode {
   automatic,   ///< full for at most 200 input and 2000 output elements

@@ -67,7 +67,7 @@ class Recipe {
   /// Changes a value of the mutable part, given as "key=value". Throws: ValueError for a key of the
   /// fixed part, NotFound with the nearest key for any other.
   void set(std::string_view assignment);
-  /// The values below `section`, for the part that they configure; its messages name file and line.
+  /// The values below `section`, for the part that they configure, with file and line of each.
   [[nodiscard]] Settings section(std::string_view section) const;
   /// The entry that `section` names ("optimizer": momentum), `usual` if it names none, and what is
   /// set for it.

@@ -128,8 +128,11 @@ class ValueComparison {
 }  // namespace
 
 Difference compare_values(const Value& got, const Value& expected, ForwardTolerance tolerance) {
+  const auto on_host = [](const Value& value) {
+    return value.is_tensor() && value.tensor().defined() ? Value(value.tensor().on_host()) : value;
+  };
   ValueComparison comparison(tolerance);
-  comparison.values(got, expected, "value");
+  comparison.values(on_host(got), on_host(expected), "value");
   return comparison.result;
 }
 

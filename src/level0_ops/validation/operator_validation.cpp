@@ -30,8 +30,9 @@ ForwardTolerance tolerance_of(const OperatorRunner& expected) {
 
 std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
                                       const std::string& reference,
-                                      std::optional<ForwardTolerance> tolerance) {
+                                      std::optional<ForwardTolerance> tolerance, Device device) {
   Measurement result = detail::validation_record(op_case, subject, "forward");
+  result.device = to_string(device);
   result.conditions["reference"] = reference;
   std::vector<Measurement> results;
   try {
@@ -45,10 +46,11 @@ std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::st
       return {result};
     }
     OperatorRunner got(tested.part<OperatorRegistry>(), op_case.node, op_case.inputs,
-                       Mode::inference, Guard::on);
+                       Mode::inference, device == Device{} ? Guard::on : Guard::off, device);
     OperatorRunner expected(framework(reference).part<OperatorRegistry>(), op_case.node,
                             op_case.inputs);
     got.forward();
+    got.synchronise();
     expected.forward();
     const ForwardTolerance within = tolerance ? *tolerance : tolerance_of(expected);
     for (std::size_t i = 0; i < got.output_count(); ++i) {
