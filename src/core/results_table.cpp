@@ -63,9 +63,10 @@ std::vector<std::string> differing_conditions(const std::vector<Measurement>& me
   std::vector<std::string> result;
   for (const auto& [name, seen] : values) {
     const bool short_enough =
-        std::all_of(seen.begin(), seen.end(), [](const auto& value) { return value.size() <= 16; });
-    if (seen.size() > 1 && short_enough && name != "repetitions" && name != "warmup" &&
-        name.find('.') == std::string::npos) {
+        std::all_of(seen.begin(), seen.end(), [](const auto& value) { return value.size() <= 24; });
+    const bool chosen_by_d5 = name == "repetitions" || name == "warmup" || name == "rank test p";
+    const bool differs = seen.size() > 1 || name == "base";  // a ratio's base is always told
+    if (differs && short_enough && !chosen_by_d5 && name.find('.') == std::string::npos) {
       result.push_back(name);
     }
   }
