@@ -17,38 +17,51 @@ struct Peer {
   std::function<Subject()> make;  ///< called when its benchmark begins
 };
 
+namespace detail {
+
+inline void run_alone(const Peer& peer, benchmark::State& state) {
+  const Subject subject = subject_or_refusal({}, peer.make);
+  try {
+    for (auto _ : state) subject.run();
+  } catch (const std::exception& error) {
+    state.SkipWithError(error.what());
+  }
+}
+
+inline void run_interleaved(const std::vector<Peer>& peers, const MeasureOptions& options,
+                            benchmark::State& state) {
+  std::vector<Subject> subjects;
+  for (const auto& peer : peers) {
+    subjects.push_back(subject_or_refusal({}, peer.make));
+    subjects.back().record.subject = peer.name;
+  }
+  std::vector<Measurement> records;
+  for (auto _ : state) records = measure_side_by_side(subjects, {"time"}, options);
+  for (const auto& record : records) {
+    if (record.quantity != Quantity::ratio) continue;
+    const auto [ratio, interval, confidence] = estimate(record);
+    state.counters[record.subject] = ratio;
+    state.counters[record.subject + ".low"] = interval.low;
+    state.counters[record.subject + ".high"] = interval.high;
+    if (!record.reason.empty()) state.SetLabel(record.reason);
+  }
+}
+
+}  // namespace detail
+
 /// Registers NAME/PEER for each peer, as Google Benchmark times it, and NAME/ratio, in which d5's
 /// engine runs all of them interleaved: its counters are each peer's time over the first one's,
 /// with the ends of the 95% interval. A peer that cannot run is skipped with its reason.
-inline void add(const std::string& name, const std::vector<Peer>& peers) {
+inline void add(const std::string& name, const std::vector<Peer>& peers,
+                const MeasureOptions& options = {}) {
   for (const auto& peer : peers) {
     benchmark::RegisterBenchmark((name + "/" + peer.name).c_str(), [peer](benchmark::State& state) {
-      const Subject subject = subject_or_refusal({}, peer.make);
-      try {
-        for (auto _ : state) subject.run();
-      } catch (const std::exception& error) {
-        state.SkipWithError(error.what());
-      }
+      detail::run_alone(peer, state);
     });
   }
-  benchmark::RegisterBenchmark((name + "/ratio").c_str(),
-                               [peers](benchmark::State& state) {
-                                 std::vector<Subject> subjects;
-                                 for (const auto& peer : peers) {
-                                   subjects.push_back(subject_or_refusal({}, peer.make));
-                                   subjects.back().record.subject = peer.name;
-                                 }
-                                 for (auto _ : state) {
-                                   for (const auto& record : measure_side_by_side(subjects)) {
-                                     if (record.quantity != Quantity::ratio) continue;
-                                     const auto [ratio, interval, confidence] = estimate(record);
-                                     state.counters[record.subject] = ratio;
-                                     state.counters[record.subject + ".low"] = interval.low;
-                                     state.counters[record.subject + ".high"] = interval.high;
-                                     if (!record.reason.empty()) state.SetLabel(record.reason);
-                                   }
-                                 }
-                               })
+  benchmark::RegisterBenchmark(
+      (name + "/ratio").c_str(),
+      [=](benchmark::State& state) { detail::run_interleaved(peers, options, state); })
       ->Iterations(1)
       ->Unit(benchmark::kSecond);
 }

@@ -29,8 +29,9 @@ struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {};
 std::vector<Measurement> against_reference(const Options& options, const std::string& word) {
   const Settings model{{"seed", options.seed}, {"with_loss", true}};
   // Networks of their own: both executors write gradients.
-  const auto subject = open_executor(word, open_model(options.model, model),
-                                     {.device = app::device_of(options), .seed = options.seed});
+  const auto subject =
+      open_executor(word, open_model(options.model, model),
+                    {.device = device_from_name(options.device), .seed = options.seed});
   const auto reference =
       open_executor("reference", open_model(options.model, model), {.seed = options.seed});
   const ValueMap inputs = random_inputs(subject->network(), app::sizes_of(options), options.seed);
@@ -51,10 +52,11 @@ std::vector<Measurement> against_reference(const Options& options, const std::st
 std::vector<Measurement> check(const Options& options, const std::string& word) {
   std::vector<Measurement> results;
   try {
-    results =
-        is_test_folder(options.model)
-            ? test_folder(options.model, {.frameworks = frameworks_in(word), .seed = options.seed})
-            : against_reference(options, word);
+    results = is_test_folder(options.model)
+                  ? test_folder(options.model, {.frameworks = frameworks_in(word),
+                                                .device = device_from_name(options.device),
+                                                .seed = options.seed})
+                  : against_reference(options, word);
   } catch (const Unsupported& error) {
     Measurement& refused = results.emplace_back(error_record());
     refused.status = Status::unsupported;
@@ -67,6 +69,7 @@ std::vector<Measurement> check(const Options& options, const std::string& word) 
                     options.batch, word, options.seed, app::to_line(options));
     result.level = "network";
     result.framework = word;
+    result.device = options.device;
     result.artefacts = {model_artefact(options.model)};
   }
   return results;

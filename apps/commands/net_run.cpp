@@ -69,8 +69,9 @@ int run(const Options& options) {
   TextTable table({"framework", "output", "what", "first values"});
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
-    const auto executor = open_executor(word, open_model(options.model, {{"seed", options.seed}}),
-                                        {.device = app::device_of(options), .seed = options.seed});
+    const auto executor =
+        open_executor(word, open_model(options.model, {{"seed", options.seed}}),
+                      {.device = device_from_name(options.device), .seed = options.seed});
     const ValueMap inputs = inputs_of(executor->network(), options);
     const double begin = now_seconds();
     const ValueMap& outputs = executor->inference(inputs);
@@ -85,6 +86,7 @@ int run(const Options& options) {
                     options.batch, word, options.seed, app::to_line(options));
     result.level = "network";
     result.framework = word;
+    result.device = options.device;
     result.metric = "time";
     result.unit = "s";
     result.quantity = Quantity::time;

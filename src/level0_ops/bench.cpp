@@ -39,8 +39,8 @@ std::vector<Tensor> output_gradients(const OperatorRunner& runner, const Operato
       dispatch(RealTypes{}, gradient.dtype(), "gradient of " + one.line, [&]<class T>() {
         for (T& value : gradient.span<T>()) value = static_cast<T>(random.normal());
       });
-      gradient = gradient.copy(output.tensor().device());
     }
+    if (gradient.defined()) gradient = gradient.copy(output.tensor().device());
     gradients.push_back(std::move(gradient));
   }
   return gradients;
@@ -50,9 +50,10 @@ std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions&
                                     Passes pass) {
   std::vector<Subject> subjects;
   for (const auto& framework : options.frameworks) {
-    subjects.push_back(subject_or_refusal(record_of(one, framework, pass), [&] {
-      return operator_subject(one, framework, pass, options.device);
-    }));
+    Measurement record = record_of(one, framework, pass);
+    record.device = to_string(options.device);
+    subjects.push_back(subject_or_refusal(
+        record, [&] { return operator_subject(one, framework, pass, options.device); }));
   }
   auto results = measure_side_by_side(subjects, options.metrics, options.measuring);
   for (auto& result : results) {
@@ -86,10 +87,10 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
   const auto runner = std::make_shared<OperatorRunner>(
       d5::framework(framework).part<OperatorRegistry>(), one.node, one.inputs,
       backward ? Mode::training : Mode::inference, Guard::off, device);
-  Subject subject{.record = record_of(one, framework, pass),
-                  .synchronise = [runner] { runner->synchronise(); }};
-  subject.record.device = to_string(device);
+  Subject subject{.record = record_of(one, framework, pass)};
   subject.record.framework_version = d5::framework(framework).version();
+  subject.record.device = to_string(device);
+  subject.synchronise = [runner] { runner->synchronise(); };
   if (!backward) {
     const Cost cost = runner->cost();
     subject.run = [runner] { runner->forward(); };
@@ -97,6 +98,7 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
     return subject;
   }
   runner->forward();
+  runner->synchronise();
   const auto gradients = output_gradients(*runner, one);
   runner->backward(gradients);  // throws here, not while measuring, if it cannot
   subject.run = [runner, gradients] { runner->backward(gradients); };

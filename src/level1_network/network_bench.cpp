@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "d5/core/clock.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
+
 namespace d5 {
 namespace {
 
@@ -10,6 +13,17 @@ std::string sizes_line(const OpenSizes& sizes) {
   std::string line = fmt::format(" --batch {}", sizes.batch);
   for (const auto& [name, size] : sizes.by_name) line += fmt::format(" --dim {}={}", name, size);
   return line;
+}
+
+/// Long runs end within, where they are interrupted; to short ones an observer costs too much.
+void end_within_runs(const Subject& subject, const Interrupt& interrupt) {
+  constexpr double kLongSeconds = 0.1;
+  if (!interrupt.possible()) return;
+  const double begin = now_seconds();
+  subject.run();
+  subject.synchronise();
+  if (now_seconds() - begin < kLongSeconds) return;
+  subject.events.front()->add(std::make_shared<ExecutionInterrupt>(interrupt));
 }
 
 }  // namespace
@@ -24,7 +38,6 @@ Measurement network_record(const std::string& model, const std::string& framewor
   record.framework = framework;
   record.conditions["pass"] = pass;
   record.conditions["batch"] = fmt::format("{}", sizes.batch);
-  record.artefacts = {model_artefact(model)};
   return record;
 }
 
@@ -33,11 +46,18 @@ std::vector<Measurement> bench_side_by_side(
     const std::string& flags, const std::function<Subject(const std::string& framework)>& make) {
   std::vector<Subject> subjects;
   for (const auto& framework : options.frameworks) {
-    subjects.push_back(subject_or_refusal(network_record(model, framework, options.sizes, pass),
-                                          [&] { return make(framework); }));
+    Measurement record = network_record(model, framework, options.sizes, pass);
+    record.device = to_string(options.device);
+    subjects.push_back(subject_or_refusal(record, [&] {
+      Subject subject = make(framework);
+      end_within_runs(subject, options.measuring.interrupt);
+      return subject;
+    }));
   }
   auto results = measure_side_by_side(subjects, options.metrics, options.measuring);
+  const std::vector<Artefact> artefacts = {model_artefact(model)};
   for (auto& result : results) {
+    result.artefacts = artefacts;
     const auto base = result.conditions.find("base");  // a ratio's: it takes both to run it again
     const std::string both = base == result.conditions.end() ? "" : base->second + ",";
     result.command = fmt::format(

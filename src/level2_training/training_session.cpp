@@ -159,6 +159,7 @@ Measurement TrainingSession::record() const {
   result.level = "training";
   result.framework = fmt::format("{}", fmt::join(options_.frameworks, ","));
   result.framework_version = framework(options_.frameworks.front()).version();
+  result.device = to_string(options_.device);
   result.conditions["dataset"] = data_.train->description();
   result.conditions["seed"] = std::to_string(training_.seed);
   for (const char* key : {"model.name", "optimizer.name", "sampler.batch_size"}) {
@@ -186,7 +187,8 @@ void judge(Measurement& result, const Recipe::Acceptable& acceptable) {
     result.reason = fmt::format("there is no sample, {} is accepted", wanted);
     return;
   }
-  const double value = estimate(result).value;
+  const Direction better = at_least ? Direction::higher_is_better : Direction::lower_is_better;
+  const double value = estimate(result.samples, result.statistic, better).value;
   if (at_least ? value >= acceptable.value : value <= acceptable.value) return;
   result.status = Status::failed;
   result.reason = fmt::format("{} is not accepted: {} is", value, wanted);

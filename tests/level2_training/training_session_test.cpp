@@ -66,6 +66,28 @@ TEST_CASE("a recipe runs and becomes one record a metric") {
   CHECK_THAT(lines[0], Catch::Contains("carries"));
 }
 
+TEST_CASE("any metric can be asked of a training run, and is measured in the same run") {
+  TrainingSession session(tiny(), {.metrics = {"time", "framework_overhead", "loss"}});
+  const auto results = session.run();
+  CHECK(session.trainer().step() == 3);
+  const Measurement& time = named(results, "time");
+  CHECK(time.samples.size() == 1);
+  CHECK(time.status == Status::mistrusted);  // one sample
+  CHECK(named(results, "framework_overhead").samples.size() == 1);
+  CHECK(std::ranges::count(results, "loss", &Measurement::metric) == 1);
+  CHECK(session.trainer().events().empty());
+}
+
+TEST_CASE("what a recipe accepts says which number is printed") {
+  const auto of = [](const std::string& words) {
+    TrainingSession session(tiny("acceptable:\n  test_accuracy: {at_least: 0" + words + "}\n"));
+    return named(session.run(), "test_accuracy").statistic;
+  };
+  CHECK(of("") == Statistic{.of = Statistic::Of::last});
+  CHECK(of(", of: best") == Statistic{.of = Statistic::Of::best});
+  CHECK(of(", of: median") == Statistic{});
+}
+
 TEST_CASE("a metric that misses what is accepted is a failed record") {
   TrainingSession session(tiny("acceptable:\n  test_accuracy: {at_least: 1.1}\n"));
   const auto results = session.run();

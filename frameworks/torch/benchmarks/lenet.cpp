@@ -30,6 +30,7 @@ using d5::DType;
 using d5::Tensor;
 
 constexpr double kRate = 0.01;
+const d5::MeasureOptions kPairs{.samples = 200, .warmup = 10};
 
 /// What a LibTorch user writes.
 class HandWritten {
@@ -131,7 +132,8 @@ void add(std::int64_t batch) {
                           return d5::Subject{.run = [=] { hand->infer(data->images); }};
                         }},
                        {"plan", [data] { return inference(data, plan(false)); }},
-                       {"own", [data] { return inference(data, own(false)); }}});
+                       {"own", [data] { return inference(data, own(false)); }}},
+                      kPairs);
   d5::benchmarks::add(
       "training_step" + size,
       {{"by_hand",
@@ -144,10 +146,12 @@ void add(std::int64_t batch) {
         [=] {
           return training_step(data, d5::optimizers().at("sgd").make(plan(true), "loss", rate));
         }},
-       {"own_and_torch_sgd", [=] {
+       {"own_and_torch_sgd",
+        [=] {
           const auto& native = d5::framework("torch").part<d5::NativeOptimizers>().at("sgd");
           return training_step(data, native.make(own(true), "loss", rate));
-        }}});
+        }}},
+      kPairs);
 }
 
 }  // namespace
