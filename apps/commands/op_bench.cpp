@@ -32,7 +32,6 @@ int run(const Options& options) {
   const BenchOptions how{.frameworks = options.frameworks,
                          .device = device_from_name(options.device),
                          .passes = options.passes,
-                         .device = device_from_name(options.device),
                          .metrics = app::metrics_of(options, {"time"}),
                          .measuring = app::measuring_of(options.measuring, options),
                          .command_options = app::to_line(options)};
