@@ -104,10 +104,10 @@ struct Data {
   d5::Batch samples;
 };
 
-std::unique_ptr<d5::GraphExecutor> plan(bool with_loss) {
+std::shared_ptr<d5::GraphExecutor> plan(bool with_loss) {
   return d5::make_executor(lenet(with_loss), {.frameworks = {"torch", "reference"}});
 }
-std::unique_ptr<d5::GraphExecutor> own(bool with_loss) {
+std::shared_ptr<d5::GraphExecutor> own(bool with_loss) {
   return d5::framework("torch").part<d5::ExecutorRegistry>().at("torch").make(lenet(with_loss), {});
 }
 

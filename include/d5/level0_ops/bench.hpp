@@ -16,7 +16,6 @@ struct BenchOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< side by side; the first is the base
   Device device = {};
   Passes passes = Passes::both;
-  Device device = {};
   std::vector<MetricChoice> metrics = {"time"};
   MeasureOptions measuring = {};
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"
