@@ -67,7 +67,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--device", options.device,
                   "where to compute what a framework has kernels for there ('d5 list devices')")
-      ->option_text("cpu|cuda:N|NAME")
+      ->option_text("cpu|cuda:N|...")
       ->group("Common options");
   command.add_option("--threads", options.threads, "threads that compute (all cores if left out)")
       ->check(CLI::PositiveNumber)
@@ -99,7 +99,7 @@ void apply(const RunOptions& options) {
   for (const auto& word : options.frameworks) {
     for (const auto& name : frameworks_in(word)) check_name(name);
   }
-  (void)device_of(options);
+  (void)device_from_name(options.device);
   if (options.threads > 0) set_threads(options.threads);
   for (const auto& library : options.load) {
     const auto names =
@@ -107,8 +107,6 @@ void apply(const RunOptions& options) {
     fmt::print(stderr, "loaded {} operators from {}\n", names.size(), printable(library));
   }
 }
-
-Device device_of(const RunOptions& options) { return device_from_name(options.device); }
 
 std::string to_line(const RunOptions& options) {
   std::string line;

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "d5/core/device.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/text_table.hpp"
 
@@ -34,8 +33,6 @@ struct RunOptions {
   std::string trace;                 ///< file for a timeline of the run; empty: none
 };
 void add_run_options(CLI::App& command, RunOptions& options);
-/// The device that was named. Throws: NotFound, Unsupported with the reason for one that is absent.
-[[nodiscard]] Device device_of(const RunOptions& options);
 /// Sets threads, checks device and metrics, loads what was named. Throws: Error, typed.
 void apply(const RunOptions& options);
 /// " --threads 2 --load mine.so": what a record's command says of them besides framework, seed and

@@ -42,14 +42,15 @@ bool is_results_file(const std::string& word) {
 }
 
 Subject subject_of(const std::string& word, const std::string& framework, const Options& options) {
+  const Device device = device_from_name(options.device);
   std::error_code ignored;
   const bool is_network = models().find(word) || std::filesystem::exists(word, ignored);
   if (is_network) {
     return network_subject(word, framework, {.batch = options.batch},
-                           {.device = app::device_of(options), .seed = options.seed});
+                           {.device = device, .seed = options.seed});
   }
   return operator_subject(parse_case(word, options.seed), framework, BenchOptions::Passes::forward,
-                          app::device_of(options));
+                          device);
 }
 
 std::vector<Measurement> run_both(const Options& options) {

@@ -28,7 +28,7 @@ int run(const Options& options) {
   app::apply(options);
   const NetworkBenchOptions how{.frameworks = options.frameworks,
                                 .sizes = app::sizes_of(options),
-                                .device = app::device_of(options),
+                                .device = device_from_name(options.device),
                                 .metrics = app::metrics_of(options, {"time", "framework_overhead"}),
                                 .measuring = app::measuring_of(options.measuring, options),
                                 .command_options = app::to_line(options)};

@@ -29,8 +29,9 @@ struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {};
 std::vector<Measurement> against_reference(const Options& options, const std::string& word) {
   const Settings model{{"seed", options.seed}, {"with_loss", true}};
   // Networks of their own: both executors write gradients.
-  const auto subject = open_executor(word, open_model(options.model, model),
-                                     {.device = app::device_of(options), .seed = options.seed});
+  const auto subject =
+      open_executor(word, open_model(options.model, model),
+                    {.device = device_from_name(options.device), .seed = options.seed});
   const auto reference =
       open_executor("reference", open_model(options.model, model), {.seed = options.seed});
   const ValueMap inputs = random_inputs(subject->network(), app::sizes_of(options), options.seed);
@@ -53,7 +54,7 @@ std::vector<Measurement> check(const Options& options, const std::string& word) 
   try {
     results = is_test_folder(options.model)
                   ? test_folder(options.model, {.frameworks = frameworks_in(word),
-                                                .device = app::device_of(options),
+                                                .device = device_from_name(options.device),
                                                 .seed = options.seed})
                   : against_reference(options, word);
   } catch (const Unsupported& error) {

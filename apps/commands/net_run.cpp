@@ -69,8 +69,9 @@ int run(const Options& options) {
   TextTable table({"framework", "output", "what", "first values"});
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
-    const auto executor = open_executor(word, open_model(options.model, {{"seed", options.seed}}),
-                                        {.device = app::device_of(options), .seed = options.seed});
+    const auto executor =
+        open_executor(word, open_model(options.model, {{"seed", options.seed}}),
+                      {.device = device_from_name(options.device), .seed = options.seed});
     const ValueMap inputs = inputs_of(executor->network(), options);
     const double begin = now_seconds();
     const ValueMap& outputs = executor->inference(inputs);

@@ -30,8 +30,8 @@ int run(const Options& options) {
   app::apply(options);
   const auto cases = read_case_words(options.words, options.seed);
   const BenchOptions how{.frameworks = options.frameworks,
+                         .device = device_from_name(options.device),
                          .passes = options.passes,
-                         .device = app::device_of(options),
                          .metrics = app::metrics_of(options, {"time"}),
                          .measuring = app::measuring_of(options.measuring, options),
                          .command_options = app::to_line(options)};

@@ -5,6 +5,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 
@@ -26,7 +27,7 @@ struct Options : app::OutputOptions, app::RunOptions {
 
 void check(const OperatorCase& one, const std::string& subject, const Options& options,
            std::vector<Measurement>& results) {
-  const Device device = app::device_of(options);
+  const Device device = device_from_name(options.device);
   auto forward = test_forward(one, subject, "reference", {}, device);
   for (auto& result : forward) {
     if (subject == "reference" && result.status == Status::passed) {

@@ -68,7 +68,7 @@ Recipe recipe_of(const Options& options, bool seed_given) {
 SessionOptions session_of(const Options& options, const std::string& word) {
   SessionOptions session;
   session.frameworks = frameworks_in(word);
-  session.device = app::device_of(options);
+  session.device = device_from_name(options.device);
   session.data = options.data;
   session.checkpoint = options.checkpoint;
   session.checkpoint_every = options.checkpoint_every;

@@ -39,8 +39,8 @@ std::vector<Tensor> output_gradients(const OperatorRunner& runner, const Operato
       dispatch(RealTypes{}, gradient.dtype(), "gradient of " + one.line, [&]<class T>() {
         for (T& value : gradient.span<T>()) value = static_cast<T>(random.normal());
       });
-      gradient = gradient.copy(output.tensor().device());
     }
+    if (gradient.defined()) gradient = gradient.copy(output.tensor().device());
     gradients.push_back(std::move(gradient));
   }
   return gradients;
@@ -88,10 +88,10 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
   const auto runner = std::make_shared<OperatorRunner>(
       d5::framework(framework).part<OperatorRegistry>(), one.node, one.inputs,
       backward ? Mode::training : Mode::inference, Guard::off, device);
-  Subject subject{.record = record_of(one, framework, pass),
-                  .synchronise = [runner] { runner->synchronise(); }};
-  subject.record.device = to_string(device);
+  Subject subject{.record = record_of(one, framework, pass)};
   subject.record.framework_version = d5::framework(framework).version();
+  subject.record.device = to_string(device);
+  subject.synchronise = [runner] { runner->synchronise(); };
   if (!backward) {
     const Cost cost = runner->cost();
     subject.run = [runner] { runner->forward(); };

@@ -48,16 +48,10 @@ class Same final : public MovingOperator {
   std::size_t scratch_bytes_;
 };
 
-/// A registry whose "Same" behaves so.
-OperatorRegistry registry_of(const Behaviour& behaviour, std::size_t scratch_bytes = 0) {
+void run_guarded(const Behaviour& behaviour, std::size_t scratch_bytes = 0) {
   OperatorRegistry registry("toy");
   registry.add("Same", {},
                [=](const onnx::Node&) { return std::make_unique<Same>(behaviour, scratch_bytes); });
-  return registry;
-}
-
-void run_guarded(const Behaviour& behaviour, std::size_t scratch_bytes = 0) {
-  const OperatorRegistry registry = registry_of(behaviour, scratch_bytes);
   const OperatorCase one = parse_case("Same 3");
   OperatorRunner runner(registry, one.node, one.inputs, Mode::training, Guard::on);
   runner.forward();

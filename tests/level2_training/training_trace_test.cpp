@@ -23,8 +23,8 @@ std::string place_of(const Timeline& timeline, const TraceRecord& record) {
 
 TEST_CASE("training, its data, runs, updates and test runs are on one timeline") {
   const auto optimizer = test::points_optimizer("sgd");
-  const auto train = samplers().at("ordered").make(test::points(5), {.batch_size = 2});
-  const auto tested = samplers().at("ordered").make(test::points(3), {.batch_size = 2});
+  const auto train = samplers().at("ordered").make(test::points(5), {{"batch_size", 2}});
+  const auto tested = samplers().at("ordered").make(test::points(3), {{"batch_size", 2}});
   Trainer trainer(*optimizer, *train, tested.get(), {.epochs = 2});
   Trace::start();
   trainer.run();

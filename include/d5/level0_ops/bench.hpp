@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/device.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/level0_ops/operator_case.hpp"
 
@@ -13,8 +14,8 @@ namespace d5 {
 struct BenchOptions {
   enum class Passes { forward, backward, both };
   std::vector<std::string> frameworks = {"reference"};  ///< side by side; the first is the base
-  Passes passes = Passes::both;
   Device device = {};
+  Passes passes = Passes::both;
   std::vector<MetricChoice> metrics = {"time"};
   MeasureOptions measuring = {};
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"

@@ -21,7 +21,7 @@ namespace d5 {
 /// How a recipe is run here; nothing in it changes what is trained.
 struct SessionOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< in order of preference for each node
-  Device device = {};                   ///< where nodes run that a framework has kernels for there
+  Device device = {};                                   ///< where the network computes
   std::string data = {};                ///< folder of the data set; empty: what it finds by itself
   std::string checkpoint = {};          ///< file to write; empty: none
   std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
