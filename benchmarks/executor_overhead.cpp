@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "benchmarks/side_by_side.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/level1_network/framework_overhead.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 
@@ -50,6 +51,17 @@ d5::Subject executor(const Step& step, const std::shared_ptr<d5::Event>& observe
   return {.run = [executor, inputs] { (void)executor->inference(inputs); }};
 }
 
+/// While a trace is on; its start and end are shared by a thousand steps.
+d5::Subject traced(const Step& step) {
+  d5::Subject subject = executor(step);
+  subject.run = [run = subject.run] {
+    d5::Trace::start();
+    run();
+    d5::Trace::stop();
+  };
+  return subject;
+}
+
 class Silent final : public d5::ExecutionEvent {};
 
 }  // namespace
@@ -65,7 +77,8 @@ int main(int argc, char** argv) {
          {"executor", [&step] { return executor(step); }},
          {"silent_observer", [&step] { return executor(step, std::make_shared<Silent>()); }},
          {"framework_overhead",
-          [&step] { return executor(step, std::make_shared<d5::FrameworkOverhead>()); }}});
+          [&step] { return executor(step, std::make_shared<d5::FrameworkOverhead>()); }},
+         {"trace", [&step] { return traced(step); }}});
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step costs with torch's kernels: a chain of a thousand Adds of one element through d5's
+// plan, beside the calls of at::add_out that somebody would write by hand.
+#include <ATen/ops/add.h>
+#include <ATen/ops/ones.h>
+#include <c10/core/InferenceMode.h>
+#include <fmt/format.h>
+
+#include "benchmarks/side_by_side.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace {
+
+constexpr int kSteps = 1000;
+
+d5::Subject by_hand() {
+  const c10::InferenceMode inference;
+  const auto values = std::make_shared<std::vector<at::Tensor>>();
+  for (int i = 0; i <= kSteps; ++i) values->push_back(at::ones({1}));
+  return {.run = [values, one = at::ones({1})] {
+    const c10::InferenceMode no_autograd;
+    for (int i = 0; i < kSteps; ++i) at::add_out((*values)[i + 1], (*values)[i], one);
+  }};
+}
+
+d5::Subject plan() {
+  d5::Network network("chain");
+  network.add_input("x0", d5::DType::float32, {1});
+  network.add_input("one", d5::DType::float32, {1});
+  for (int i = 0; i < kSteps; ++i) {
+    network.add_node("Add", {fmt::format("x{}", i), "one"}, {fmt::format("x{}", i + 1)});
+  }
+  network.add_output(fmt::format("x{}", kSteps));
+  const std::shared_ptr<d5::GraphExecutor> executor =
+      d5::make_executor(network, {.frameworks = {"torch"}});
+  const d5::ValueMap inputs{{"x0", d5::Tensor::of<float>({1}, {1})},
+                            {"one", d5::Tensor::of<float>({1}, {1})}};
+  return {.run = [executor, inputs] { (void)executor->inference(inputs); }};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  (void)d5::framework("torch");  // one library for both
+  d5::benchmarks::add("add_of_one_element", {{"by_hand", by_hand}, {"plan", plan}});
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  benchmark::RunSpecifiedBenchmarks();
+}
