@@ -4,7 +4,6 @@
 #include <ATen/ops/add.h>
 #include <ATen/ops/ones.h>
 #include <c10/core/InferenceMode.h>
-#include <fmt/format.h>
 
 #include "benchmarks/side_by_side.hpp"
 #include "d5/core/framework.hpp"
@@ -24,14 +23,16 @@ d5::Subject by_hand() {
   }};
 }
 
+std::string name(int i) { return "x" + std::to_string(i); }
+
 d5::Subject plan() {
   d5::Network network("chain");
   network.add_input("x0", d5::DType::float32, {1});
   network.add_input("one", d5::DType::float32, {1});
   for (int i = 0; i < kSteps; ++i) {
-    network.add_node("Add", {fmt::format("x{}", i), "one"}, {fmt::format("x{}", i + 1)});
+    network.add_node("Add", {name(i), "one"}, {name(i + 1)});
   }
-  network.add_output(fmt::format("x{}", kSteps));
+  network.add_output(name(kSteps));
   const std::shared_ptr<d5::GraphExecutor> executor =
       d5::make_executor(network, {.frameworks = {"torch"}});
   const d5::ValueMap inputs{{"x0", d5::Tensor::of<float>({1}, {1})},
