@@ -69,7 +69,7 @@ std::vector<Measurement> check(const Options& options, const std::string& word) 
                     options.batch, word, options.seed, app::to_line(options));
     result.level = "network";
     result.framework = word;
-    result.device = options.device;
+    result.device = to_string(device_from_name(options.device));
     result.artefacts = {model_artefact(options.model)};
   }
   return results;

@@ -86,7 +86,7 @@ int run(const Options& options) {
                     options.batch, word, options.seed, app::to_line(options));
     result.level = "network";
     result.framework = word;
-    result.device = options.device;
+    result.device = to_string(device_from_name(options.device));
     result.metric = "time";
     result.unit = "s";
     result.quantity = Quantity::time;
