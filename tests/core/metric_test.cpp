@@ -33,6 +33,7 @@ TEST_CASE("built-in metrics are in the registry, each with a summary, a name and
   CHECK(metrics().find("peak_memory"));
   CHECK(metrics().find("energy"));
   CHECK(metrics().find("page_faults"));
+  CHECK(metrics().find("voluntary_context_switches"));
 }
 
 TEST_CASE("processor time is not counted while a thread sleeps") {
@@ -79,6 +80,17 @@ TEST_CASE("page faults are as many as the fresh pages that a call touches") {
   // The median: other threads of the process, and the first calls, may fault too.
   CHECK(summarise(measure_one("page_faults", touch).samples).median == Approx(kPages).margin(1));
   CHECK(summarise(measure_one("page_faults", [] {}).samples).median < 1);
+}
+
+TEST_CASE("voluntary context switches are as many as the naps that a call takes") {
+  constexpr int kNaps = 3;
+  const auto nap = [] {
+    for (int i = 0; i < kNaps; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  // The median: other threads of the process may wait, too.
+  const auto median = [](const Measurement& result) { return summarise(result.samples).median; };
+  CHECK(median(measure_one("voluntary_context_switches", nap)) == Approx(kNaps).margin(0.5));
+  CHECK(median(measure_one("voluntary_context_switches", [] {})) < 0.5);
 }
 
 TEST_CASE("energy is measured where the machine counts it, and refused with a reason elsewhere") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move whole tensors: Transpose, Concat, Split, Expand, Tile, Where.
+// Operators that move whole tensors: Transpose, Concat, Split, Expand, Tile, Where, Trilu.
 #include <ATen/ops/cat.h>
+#include <ATen/ops/tril.h>
+#include <ATen/ops/triu.h>
 #include <ATen/ops/where.h>
 
 #include <algorithm>
@@ -157,6 +159,52 @@ class Where final : public TorchKernel {
   }
 };
 
+/// One triangle of the last two dimensions. Which diagonal begins it is read in each run: it
+/// decides no shape, and need not be constant.
+class Trilu final : public TorchKernel {
+  using View = nodes::Trilu;
+
+ public:
+  explicit Trilu(const PlanContext& context)
+      : TorchKernel(context), upper_(View(node()).upper() != 0) {}
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    const at::Tensor& x = inputs[0];
+    const bool given = inputs.size() > View::In::k && inputs[View::In::k].defined();
+    const std::int64_t k =
+        given ? inside(x, *inputs[View::In::k].const_data_ptr<std::int64_t>()) : 0;
+    results[0] = upper_ ? at::triu(x, k) : at::tril(x, k);
+  }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {View::In::k}, .backward_reads_outputs = {}};
+  }
+
+ protected:
+  void run(OpContext& context) override { cut(context, in(context, 0), out(context, 0)); }
+  void differentiate(GradContext& context) override {
+    cut(context, grad_out(context, 0), grad_in(context, 0));
+  }
+
+ private:
+  /// Beyond the corners nothing changes, but torch's sums with k would overflow.
+  static std::int64_t inside(const at::Tensor& x, std::int64_t k) {
+    return std::clamp(k, -x.size(-2), x.size(-1));
+  }
+  template <class Context>
+  void cut(const Context& context, const at::Tensor& x, at::Tensor& y) const {
+    const bool given = context.has_input(View::In::k);
+    const std::int64_t k =
+        given ? inside(x, *context.input(View::In::k).template data<std::int64_t>()) : 0;
+    if (upper_) {
+      at::triu_out(y, x, k);
+    } else {
+      at::tril_out(y, x, k);
+    }
+  }
+
+  bool upper_;
+};
+
 }  // namespace
 
 void register_rearrange(OperatorRegistry& registry) {
@@ -166,6 +214,7 @@ void register_rearrange(OperatorRegistry& registry) {
   add<Expand, nodes::Expand>(registry, stores);
   add<Tile, nodes::Tile>(registry, repeats_as_input);
   add<Where, nodes::Where>(registry, stores);
+  add<Trilu, nodes::Trilu>(registry, computes);
 }
 
 }  // namespace d5::torch
