@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 
-#include "d5/core/measurement.hpp"
-#include "d5/core/metric.hpp"
+#include "core/process_counter.hpp"
 
 namespace d5 {
 namespace {
 
+double switches() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_nvcsw);
+}
+
 /// Voluntary context switches of one call, summed over all threads of the process: how often a
 /// thread gave its processor away because it had to wait, for a lock, another thread or a device.
 /// A subject that only computes on one thread has none.
-class VoluntaryContextSwitches final : public Metric {
+class VoluntaryContextSwitches final : public detail::ProcessCounter {
  public:
-  [[nodiscard]] std::string name() const override { return "voluntary_context_switches"; }
-  [[nodiscard]] std::string unit() const override { return "1"; }
-  [[nodiscard]] Quantity quantity() const override { return Quantity::count; }
-  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::sum; }
-  [[nodiscard]] int reruns() const override { return kAsAsked; }
-  void begin(int repetitions) override {
-    repetitions_ = repetitions;
-    begin_ = now();
-  }
-  void end() override { samples_.push_back(double(now() - begin_) / repetitions_); }
-  void summarise(Measurement& result) const override { result.samples = samples_; }
-
- private:
-  static long now() {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_nvcsw;
-  }
-  int repetitions_ = 1;
-  long begin_ = 0;
-  std::vector<double> samples_;
+  VoluntaryContextSwitches()
+      : ProcessCounter("voluntary_context_switches", "1", Quantity::count, switches) {}
 };
 
 }  // namespace

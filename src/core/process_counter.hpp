@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
+
+namespace d5::detail {
+
+/// How far one call of the subject takes a counter that the system keeps for this process, all
+/// threads together.
+class ProcessCounter : public Metric {
+ public:
+  [[nodiscard]] std::string name() const final { return name_; }
+  [[nodiscard]] std::string unit() const final { return unit_; }
+  [[nodiscard]] Quantity quantity() const final { return quantity_; }
+  [[nodiscard]] OverRanks over_ranks() const final { return OverRanks::sum; }
+  [[nodiscard]] int reruns() const final { return kAsAsked; }
+  void begin(int repetitions) final {
+    repetitions_ = repetitions;
+    begin_ = read_();
+  }
+  void end() final { samples_.push_back((read_() - begin_) / repetitions_); }
+  void summarise(Measurement& result) const final { result.samples = samples_; }
+
+ protected:
+  /// `read` gives the counter's present state; a count stays exact up to 2^53.
+  ProcessCounter(std::string name, std::string unit, Quantity quantity, double (*read)())
+      : name_(std::move(name)), unit_(std::move(unit)), quantity_(quantity), read_(read) {}
+
+ private:
+  std::string name_, unit_;
+  Quantity quantity_;
+  double (*read_)();
+  int repetitions_ = 1;
+  double begin_ = 0;
+  std::vector<double> samples_;
+};
+
+}  // namespace d5::detail
