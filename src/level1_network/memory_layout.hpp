@@ -9,7 +9,8 @@ namespace d5 {
 void plan_lifetimes(Draft& draft);
 
 /// Once all lifetimes are known: lets kernels that may write where they read do so, gives every
-/// block its place in one arena, and every planned value its tensor. Throws: MemoryError.
+/// block its place in the arena of its device, and every planned value its tensor. Throws:
+/// MemoryError.
 void lay_out_memory(Draft& draft);
 
 // Parts of both, for gradients.

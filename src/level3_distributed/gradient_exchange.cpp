@@ -41,9 +41,9 @@ void GradientExchange::begin(Network& network, double weight) {
   active_ = true;
 }
 
-void GradientExchange::gradient_ready(Parameter&, std::size_t index, Stream& stream) {
+void GradientExchange::gradient_ready(Parameter&, std::size_t index, Stream&) {
   if (!active_) return;
-  (void)stream;  // all-reduces take the host's memory, where a gradient is final at once
+  // All-reduces take the host's memory, where a gradient is final at once: no stream to wait for.
   --missing_[bucket_of_[index]];
   while (started_ < buckets_.size() && missing_[started_] == 0) start_next();
   // Nothing else moves those under way on while this thread computes.

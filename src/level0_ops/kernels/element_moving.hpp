@@ -95,21 +95,4 @@ class TensorPart {
   std::int64_t first_;
 };
 
-/// `to += from`, visit by visit, with the operands of `StridedCopy::run_back`.
-template <class T>
-void add_strided_back(const StridedLoop& loop, const T* from, T* to) {
-  const std::int64_t step_from = loop.step(0), step_to = loop.step(1);
-  loop.run_in_order([=](const StridedLoop::Offsets& at, std::int64_t count) {
-    const T* x = from + at[0];
-    T* y = to + at[1];
-    if (step_to == 0) {
-      double sum = 0;
-      for (std::int64_t i = 0; i < count; ++i) sum += x[i * step_from];
-      *y += T(sum);
-    } else {
-      for (std::int64_t i = 0; i < count; ++i) y[i * step_to] += x[i * step_from];
-    }
-  });
-}
-
 }  // namespace d5::detail
