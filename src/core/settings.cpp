@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
 
 namespace d5 {
 namespace {
@@ -51,7 +50,6 @@ std::string Settings::take(std::string_view name, std::string_view fallback) {
 bool Settings::has(std::string_view name) const { return lookup(name) != nullptr; }
 
 const std::string* Settings::lookup(std::string_view name) const {
-  known_.emplace(name);
   const auto place = values_.find(name);
   return place == values_.end() ? nullptr : &place->second;
 }
@@ -107,14 +105,6 @@ Settings Settings::owned_by(std::string_view who) const {
   Settings result = *this;
   if (who_.empty()) result.who_ = who;
   return result;
-}
-
-void Settings::expect_all_read() const {
-  for (const auto& [name, value] : values_) {
-    if (!known_.contains(name)) {
-      throw_unknown_name(place_of(name) + ": option", name, {known_.begin(), known_.end()});
-    }
-  }
 }
 
 }  // namespace d5

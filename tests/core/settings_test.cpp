@@ -17,7 +17,6 @@ TEST_CASE("options are read by type, with fallbacks") {
   CHECK(settings.flag("nesterov", false));
   CHECK(settings.text("name", "") == "a b");
   CHECK(settings.text("other", "fallback") == "fallback");
-  CHECK_NOTHROW(settings.expect_all_read());
 }
 
 TEST_CASE("text of the wrong type is refused as a whole") {
@@ -32,13 +31,6 @@ TEST_CASE("text of the wrong type is refused as a whole") {
   CHECK_THROWS_AS(settings.integer("huge", 0), ValueError);
   CHECK_THROWS_AS(settings.flag("flag", false), ValueError);
   CHECK_THROWS_AS(settings.number("empty", 0), ValueError);
-}
-
-TEST_CASE("an option that nobody asked for is an error that names the nearest") {
-  const Settings settings("optimizer adam", {{"learning_rat", "0.1"}});
-  CHECK(settings.number("learning_rate", 0.001) == 0.001);
-  CHECK_THROWS_WITH(settings.expect_all_read(), Catch::Contains("did you mean learning_rate?"));
-  CHECK_THROWS_AS(settings.expect_all_read(), NotFound);
 }
 
 TEST_CASE("numbers, flags and words are settings that read back to the same") {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,7 +40,7 @@ class Settings {
   std::string take(std::string_view name, std::string_view fallback);
   [[nodiscard]] bool has(std::string_view name) const;
 
-  /// Each returns `fallback` where the option was not given, and marks it as known.
+  /// Each returns `fallback` where the option was not given.
   /// Throws: ValueError if the text is not of the type asked.
   [[nodiscard]] double number(std::string_view name, double fallback) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t fallback) const;
@@ -51,8 +50,6 @@ class Settings {
   /// Those below `name`: "segments" of "all_reduce.segments".
   [[nodiscard]] Settings below(std::string_view name) const;
 
-  /// Throws: NotFound for the first option that nobody asked for.
-  void expect_all_read() const;
   [[nodiscard]] const std::map<std::string, std::string, std::less<>>& values() const {
     return values_;
   }
@@ -65,7 +62,6 @@ class Settings {
   const std::string* lookup(std::string_view name) const;
   std::string who_;
   std::map<std::string, std::string, std::less<>> values_, places_;
-  mutable std::set<std::string, std::less<>> known_;
 };
 
 }  // namespace d5
