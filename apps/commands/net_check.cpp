@@ -57,10 +57,8 @@ std::vector<Measurement> check(const Options& options, const std::string& word) 
                                                 .device = device_from_name(options.device),
                                                 .seed = options.seed})
                   : against_reference(options, word);
-  } catch (const Unsupported& error) {
-    Measurement& refused = results.emplace_back(error_record());
-    refused.status = Status::unsupported;
-    refused.reason = error.what();
+  } catch (const Unsupported&) {
+    record_failure(results.emplace_back(error_record()), std::current_exception());
   }
   for (auto& result : results) {
     result.subject = result.subject.empty() ? options.model : result.subject;

@@ -32,31 +32,17 @@ void check(const MeasureOptions& options) {
   }
 }
 
-struct Failure {
-  Status status;
-  std::string reason;
-};
-
-/// Calls `body`; what it throws becomes the answer. An interrupt is nobody's failure, and goes on.
+/// Calls `body`; what it throws is the answer. An interrupt is nobody's failure, and goes on.
 template <class F>
-std::optional<Failure> attempt(F&& body) {
+std::exception_ptr attempt(F&& body) {
   try {
     body();
-    return std::nullopt;
+    return nullptr;
   } catch (const Interrupted&) {
     throw;
-  } catch (const Unsupported& error) {
-    return Failure{Status::unsupported, error.what()};
-  } catch (const std::exception& error) {
-    return Failure{Status::failed, error.what()};
   } catch (...) {
-    return Failure{Status::failed, "an exception of a type that d5 does not know"};
+    return std::current_exception();
   }
-}
-
-void fail(Measurement& result, const Failure& failure) {
-  result.status = failure.status;
-  result.reason = failure.reason.empty() ? "no message" : failure.reason;
 }
 
 /// One subject with its metrics, and how it fared.
@@ -82,7 +68,7 @@ struct Lane {
   bool once;
   detail::SubjectMetrics metrics;
   detail::SubjectRunner runner;
-  std::optional<Failure> failure;
+  std::exception_ptr failure;
 };
 
 /// All subjects, round by round. Throws: Interrupted.
@@ -122,9 +108,9 @@ Measurement describe(const Lane& lane, const MetricRuns& group, const Metric& me
   result.over_ranks = metric.over_ranks();
   result.status = Status::passed;
   if (group.begun()) {
-    if (const auto own = attempt([&] { metric.summarise(result); })) fail(result, *own);
+    if (const auto own = attempt([&] { metric.summarise(result); })) record_failure(result, own);
   }
-  if (lane.failure) fail(result, *lane.failure);
+  if (lane.failure) record_failure(result, lane.failure);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include "d5/core/measurement.hpp"
 
 #include "core/record_words.hpp"
+#include "d5/core/error.hpp"
 
 namespace d5 {
 
@@ -26,6 +27,19 @@ Measurement error_record() {
   record.quantity = Quantity::error;
   record.statistic = {.of = Statistic::Of::single};
   return record;
+}
+
+void record_failure(Measurement& result, const std::exception_ptr& thrown) {
+  result.status = Status::failed;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& error) {
+    if (dynamic_cast<const Unsupported*>(&error)) result.status = Status::unsupported;
+    result.reason = error.what();
+  } catch (...) {
+    result.reason = "an exception of a type that d5 does not know";
+  }
+  if (result.reason.empty()) result.reason = "no message";
 }
 
 void mistrust(Measurement& result, const std::string& reason) {

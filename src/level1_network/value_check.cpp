@@ -34,12 +34,8 @@ std::vector<Measurement> guarded(const Measurement& base,
   Measurement record = base;
   try {
     return body();
-  } catch (const Unsupported& error) {
-    record.status = Status::unsupported;
-    record.reason = error.what();
-  } catch (const std::exception& error) {
-    record.status = Status::failed;
-    record.reason = error.what();
+  } catch (const std::exception&) {
+    record_failure(record, std::current_exception());
   }
   return {record};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <exception>
 #include <map>
 #include <string>
 #include <string_view>
@@ -49,6 +50,10 @@ struct Measurement {
 
 /// A record of the metric "error", of which one number is expected, without subject and sample.
 [[nodiscard]] Measurement error_record();
+
+/// Writes what was thrown into `result`: unsupported for `Unsupported`, failed for all else, with
+/// the message as its reason. In a handler: `record_failure(result, std::current_exception())`.
+void record_failure(Measurement& result, const std::exception_ptr& thrown);
 
 /// Sets `result` to mistrusted with `reason`; a status that is already worse is kept.
 void mistrust(Measurement& result, const std::string& reason);

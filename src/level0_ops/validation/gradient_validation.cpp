@@ -184,8 +184,8 @@ void check_projections(Function& function, std::size_t i, const GradientOptions&
 std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::string& subject,
                                        GradientOptions options) {
   Measurement result = detail::validation_record(op_case, subject, "gradient");
-  const auto refuse = [&](Status status, std::string reason) {
-    result.status = status;
+  const auto unsupported = [&](std::string reason) {
+    result.status = Status::unsupported;
     result.reason = std::move(reason);
     return std::vector<Measurement>{result};
   };
@@ -195,7 +195,7 @@ std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::s
     result.framework_version = tested.version();
     const auto& registry = tested.part<OperatorRegistry>();
     if (const Support support = registry.knows(op_case.node); !support) {
-      return refuse(Status::unsupported, support.reason);
+      return unsupported(support.reason);
     }
     for (std::size_t i = 0; i < op_case.inputs.size(); ++i) {
       // A function of its own for each input: directions start at zero.
@@ -215,11 +215,10 @@ std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::s
       one.status = Status::failed;
       one.reason = verdict.where;
     }
-    if (results.empty()) return refuse(Status::unsupported, "no input is differentiable");
-  } catch (const Unsupported& error) {
-    return refuse(Status::unsupported, error.what());
-  } catch (const std::exception& error) {
-    return refuse(Status::failed, error.what());
+    if (results.empty()) return unsupported("no input is differentiable");
+  } catch (const std::exception&) {
+    record_failure(result, std::current_exception());
+    return {result};
   }
   return results;
 }

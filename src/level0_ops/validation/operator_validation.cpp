@@ -64,13 +64,8 @@ std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::st
       one.status = Status::failed;
       one.reason = difference.where;
     }
-  } catch (const Unsupported& error) {
-    result.status = Status::unsupported;
-    result.reason = error.what();
-    return {result};
-  } catch (const std::exception& error) {
-    result.status = Status::failed;
-    result.reason = error.what();
+  } catch (const std::exception&) {
+    record_failure(result, std::current_exception());
     return {result};
   }
   return results;
