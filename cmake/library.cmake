@@ -13,6 +13,7 @@ function(d5_add_library name folder)
   target_compile_features(d5_${name} PUBLIC cxx_std_20)
   target_link_libraries(d5_${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE}
     $<BUILD_INTERFACE:d5_warnings> $<$<BOOL:${D5_NATIVE}>:$<BUILD_INTERFACE:d5_native>>)
+  d5_precompile(d5_${name} <fmt/format.h>)
   set_target_properties(d5_${name} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN;${D5_DEPS}/onnx/lib")

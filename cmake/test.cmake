@@ -1,3 +1,15 @@
+if(D5_BUILD_TESTS)
+  find_package(Catch2 REQUIRED)
+  add_library(d5_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/test_main.cpp)
+  target_link_libraries(d5_test_main PUBLIC ZLIB::ZLIB Catch2::Catch2 PRIVATE d5_not_measured)
+  # test_main.cpp asks for the body of Catch's main; what all others read is parsed here.
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "// See cmake/test.cmake.\n")
+  add_library(d5_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
+  target_link_libraries(d5_test_headers PRIVATE Catch2::Catch2 d5_warnings d5_not_measured)
+  set_target_properties(d5_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+  d5_precompile(d5_test_headers <catch2/catch.hpp>)
+endif()
+
 # d5_add_test(<source> [RANKS <n>...] [LIBRARIES <targets>])
 #
 # One program and one ctest entry (one a rank count) for a file <stem>_test.cpp. The entry is named
@@ -21,6 +33,8 @@ function(d5_add_test source)
   endif()
   target_link_libraries(${target} PRIVATE d5_test_main d5::${library} fmt::fmt d5_warnings d5_not_measured ${arg_LIBRARIES})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as the headers
+  d5_precompiled_by(${target} d5_test_headers)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   string(REGEX REPLACE "_test$" "" name ${stem})
   if(NOT arg_RANKS OR NOT MPI_CXX_FOUND)  # without MPI a world of one
