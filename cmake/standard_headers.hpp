@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The standard headers that many files read; see cmake/precompile.cmake.
+// What many files read of the standard library; see cmake/precompile.cmake.
 #pragma once
 
 #include <algorithm>

@@ -2,10 +2,12 @@ if(D5_BUILD_TESTS)
   find_package(Catch2 REQUIRED)
   add_library(d5_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/test_main.cpp)
   target_link_libraries(d5_test_main PUBLIC ZLIB::ZLIB Catch2::Catch2 PRIVATE d5_not_measured)
+  target_compile_definitions(d5_test_main PUBLIC CATCH_CONFIG_EXTERNAL_INTERFACES)  # for listeners
   # test_main.cpp asks for the body of Catch's main; what all others read is parsed here.
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "// See cmake/test.cmake.\n")
   add_library(d5_test_headers OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
   target_link_libraries(d5_test_headers PRIVATE Catch2::Catch2 d5_warnings d5_not_measured)
+  target_compile_definitions(d5_test_headers PRIVATE CATCH_CONFIG_EXTERNAL_INTERFACES)
   set_target_properties(d5_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   d5_precompile(d5_test_headers <catch2/catch.hpp>)
 endif()
