@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/model_argument.hpp"
@@ -23,7 +24,23 @@ constexpr const char* kExamples =
   d5 net check lenet --framework torch --batch 8
                                                 a built-in network: gradients too)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {};
+struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {
+  std::optional<double> rtol, atol;
+};
+
+/// What was asked for; nothing: what rounding can do, or the folder's own.
+std::optional<ForwardTolerance> tolerance_of(const Options& options) {
+  if (!options.rtol && !options.atol) return std::nullopt;
+  return ForwardTolerance{.relative = options.rtol.value_or(0),
+                          .absolute = options.atol.value_or(0)};
+}
+
+std::string tolerance_line(const Options& options) {
+  std::string line;
+  if (options.rtol) line += fmt::format(" --rtol {}", *options.rtol);
+  if (options.atol) line += fmt::format(" --atol {}", *options.atol);
+  return line;
+}
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
 std::vector<Measurement> against_reference(const Options& options, const std::string& word) {
@@ -36,8 +53,10 @@ std::vector<Measurement> against_reference(const Options& options, const std::st
       open_executor("reference", open_model(options.model, model), {.seed = options.seed});
   const ValueMap inputs = random_inputs(subject->network(), app::sizes_of(options), options.seed);
   const std::string loss = loss_of(subject->network());
-  auto results = loss.empty() ? test_executor(*subject, *reference, inputs)
-                              : test_executor_backprop(*subject, *reference, inputs, loss);
+  const auto tolerance = tolerance_of(options);
+  auto results = loss.empty()
+                     ? test_executor(*subject, *reference, inputs, tolerance)
+                     : test_executor_backprop(*subject, *reference, inputs, loss, tolerance);
   const bool all_passed =
       std::ranges::all_of(results, [](const Measurement& m) { return m.status == Status::passed; });
   if (word == "reference" && all_passed && !results.empty()) {
@@ -53,18 +72,20 @@ std::vector<Measurement> check(const Options& options, const std::string& word) 
   std::vector<Measurement> results;
   try {
     results = is_test_folder(options.model)
-                  ? test_folder(options.model, {.frameworks = frameworks_in(word),
-                                                .device = device_from_name(options.device),
-                                                .seed = options.seed})
+                  ? test_folder(options.model,
+                                {.frameworks = frameworks_in(word),
+                                 .device = device_from_name(options.device),
+                                 .seed = options.seed},
+                                tolerance_of(options))
                   : against_reference(options, word);
   } catch (const Unsupported&) {
     record_failure(results.emplace_back(error_record()), std::current_exception());
   }
   for (auto& result : results) {
-    result.subject = result.subject.empty() ? options.model : result.subject;
-    result.command =
-        fmt::format("d5 net check {} --batch {} --framework {} --seed {}{}", options.model,
-                    options.batch, word, options.seed, app::to_line(options));
+    result.subject = model_name(options.model);
+    result.command = fmt::format("d5 net check {} --batch {} --framework {} --seed {}{}{}",
+                                 options.model, options.batch, word, options.seed,
+                                 tolerance_line(options), app::to_line(options));
     result.level = "network";
     result.framework = word;
     result.device = to_string(device_from_name(options.device));
@@ -97,6 +118,15 @@ void register_net_check(app::Program& program) {
   auto& command = program.add("net check", "is a network right", kExamples,
                               [options] { return run(*options); });
   app::add_model_argument(command, *options);
+  command
+      .add_option("--rtol", options->rtol,
+                  "an element passes within ATOL + RTOL x |expected|, in place of the bound that "
+                  "rounding sets; one that is left out is 0")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("RTOL");
+  command.add_option("--atol", options->atol, "see --rtol")
+      ->check(CLI::NonNegativeNumber)
+      ->option_text("ATOL");
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);
 }

@@ -80,7 +80,7 @@ int run(const Options& options) {
       table.add({word, name, to_string(value.desc()), first_values(value)});
     }
     Measurement& result = results.emplace_back();
-    result.subject = options.model;
+    result.subject = model_name(options.model);
     result.command =
         fmt::format("d5 net run {} --batch {} --framework {} --seed {}{}", options.model,
                     options.batch, word, options.seed, app::to_line(options));

@@ -66,7 +66,9 @@ std::vector<std::string> differing_conditions(const std::vector<Measurement>& me
         std::all_of(seen.begin(), seen.end(), [](const auto& value) { return value.size() <= 24; });
     const bool chosen_by_d5 = name == "repetitions" || name == "warmup" || name == "rank test p";
     const bool differs = seen.size() > 1 || name == "base";  // a ratio's base is always told
-    if (differs && short_enough && !chosen_by_d5 && name.find('.') == std::string::npos) {
+    const bool names_row = name == "tensor";                 // however long it is
+    if (differs && (short_enough || names_row) && !chosen_by_d5 &&
+        name.find('.') == std::string::npos) {
       result.push_back(name);
     }
   }

@@ -39,6 +39,14 @@ Network open_model(const std::string& model, const Settings& wishes) {
   return entry.make(settings);
 }
 
+std::string model_name(const std::string& model) {
+  const std::string file = file_of(model);
+  if (file.empty()) return model;
+  const fs::path path = fs::absolute(file).lexically_normal();
+  const std::string stem = path.stem().string(), folder = path.parent_path().filename().string();
+  return stem == "model" && !folder.empty() ? folder : stem;
+}
+
 Artefact model_artefact(const std::string& model) {
   const std::string file = file_of(model);
   if (file.empty()) return {.name = "network " + model, .version = D5_VERSION};

@@ -21,11 +21,23 @@ Measurement check_value(const Measurement& base, const std::string& what, const 
   Measurement record = base;
   record.samples = {difference.largest_relative};
   record.conditions["tensor"] = printable(what);
-  record.conditions["absolute error"] = fmt::format("{}", difference.largest_absolute);
+  record.conditions["absolute error"] = fmt::format("{:.3g}", difference.largest_absolute);
   if (!difference.equal) {
     record.status = Status::failed;
     record.reason = fmt::format("{}: {}", printable(what), difference.where);
   }
+  return record;
+}
+
+std::string to_string(ForwardTolerance tolerance) {
+  return fmt::format("rtol {}, atol {}", tolerance.relative, tolerance.absolute);
+}
+
+Measurement missing_value(const Measurement& base, const std::string& what) {
+  Measurement record = base;
+  record.conditions["tensor"] = printable(what);
+  record.status = Status::failed;
+  record.reason = printable(what) + " is missing";
   return record;
 }
 

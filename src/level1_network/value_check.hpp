@@ -14,11 +14,17 @@ namespace d5 {
 /// A record of the metric "error" at level network.
 [[nodiscard]] Measurement error_record(std::string subject, std::string framework);
 
-/// `base` with the largest relative error of `got`, passed if every element is within tolerance.
-/// `what` names the value: "output y", "gradient of w".
+/// `base` with the largest error of `got` relative to the largest number expected, passed if every
+/// element is within tolerance. `what` names the value: "output y", "gradient of w".
 [[nodiscard]] Measurement check_value(const Measurement& base, const std::string& what,
                                       const Value& got, const Value& expected,
                                       ForwardTolerance tolerance);
+
+/// "rtol 0.001, atol 1e-07": the condition "tolerance" of a record.
+[[nodiscard]] std::string to_string(ForwardTolerance tolerance);
+
+/// `base`, failed: what it names is not there.
+[[nodiscard]] Measurement missing_value(const Measurement& base, const std::string& what);
 
 /// What `body` returns; what it throws becomes one record, unsupported or failed.
 [[nodiscard]] std::vector<Measurement> guarded(

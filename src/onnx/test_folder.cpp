@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -56,6 +57,23 @@ std::vector<std::string> files(const fs::path& folder, std::string_view prefix) 
   return result;
 }
 
+/// Lines "rtol 0.001", "atol 1e-07"; a file that is not there changes nothing.
+void read_tolerance(const std::string& path, TestFolder& folder) {
+  std::ifstream file(path);
+  if (!file) return;
+  std::string word;
+  while (file >> word) {
+    double* number = word == "rtol"   ? &folder.relative
+                     : word == "atol" ? &folder.absolute
+                                      : nullptr;
+    if (!number || !(file >> *number) || !(*number >= 0)) {
+      throw FormatError(
+          fmt::format("'{}': '{}' is no tolerance; expected rtol or atol and a number",
+                      printable(path), printable(word)));
+    }
+  }
+}
+
 }  // namespace
 
 TestFolder open_test_folder(const std::string& path) {
@@ -69,6 +87,7 @@ TestFolder open_test_folder(const std::string& path) {
     throw IoError(
         fmt::format("'{}' is no ONNX test folder: it has no model.onnx", printable(path)));
   }
+  read_tolerance((folder / "tolerance.txt").string(), result);
   for (const auto& [number, data_set] : numbered(folder, "test_data_set_", "")) {
     result.data_sets.push_back({data_set, files(data_set, "input_"), files(data_set, "output_")});
   }

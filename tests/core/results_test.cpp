@@ -320,4 +320,15 @@ TEST_CASE("colour comes only when it is asked for, and never into a file") {
   std::fclose(file);
 }
 
+TEST_CASE("rows that differ in their tensor name it, however long the name is") {
+  Measurement first = error_record();
+  first.samples = {1e-7};
+  first.conditions["tensor"] = "gradient of stage4.block1.shortcut.norm.scale";
+  Measurement second = first;
+  second.conditions["tensor"] = "output y";
+  for (const auto& text : {to_table({first, second}), to_markdown({first, second})}) {
+    CHECK_THAT(text, Catch::Contains(first.conditions["tensor"]) && Catch::Contains("output y"));
+  }
+}
+
 TEST_CASE("a table of nothing says so") { CHECK(to_table({}) == "nothing was measured\n"); }

@@ -55,6 +55,19 @@ TEST_CASE("a missing file between others is not passed over") {
   CHECK_THROWS_AS(open_test_folder(folder.path()), FormatError);
 }
 
+TEST_CASE("a folder may state its tolerance; otherwise it is that of ONNX's runner") {
+  const Folder folder({"model.onnx"});
+  const TestFolder without = open_test_folder(folder.path());
+  CHECK(without.relative == 1e-3);
+  CHECK(without.absolute == 1e-7);
+  std::ofstream(folder.path() + "/tolerance.txt") << "rtol 0.01\natol 1e-05\n";
+  const TestFolder with = open_test_folder(folder.path());
+  CHECK(with.relative == 0.01);
+  CHECK(with.absolute == 1e-5);
+  std::ofstream(folder.path() + "/tolerance.txt") << "rtol much\n";
+  CHECK_THROWS_AS(open_test_folder(folder.path()), FormatError);
+}
+
 TEST_CASE("what is no test folder is refused") {
   const Folder folder({"other.onnx"});
   CHECK_THROWS_AS(open_test_folder(folder.path()), IoError);

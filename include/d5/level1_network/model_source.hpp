@@ -17,6 +17,9 @@ namespace d5 {
 [[nodiscard]] Network open_model(const std::string& model, const Settings& wishes = {});
 /// Whether `model` is a folder, and so an ONNX test folder.
 [[nodiscard]] bool is_test_folder(const std::string& model);
+/// What a record calls it, the same on all machines: a built-in network's name, a file's without
+/// folder and ".onnx", the folder's for a test folder and for a file called model.onnx.
+[[nodiscard]] std::string model_name(const std::string& model);
 /// What `open_model` opens: the file with its checksum, or the built-in network of this version.
 [[nodiscard]] Artefact model_artefact(const std::string& model);
 

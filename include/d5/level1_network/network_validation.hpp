@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,20 +11,28 @@
 
 namespace d5 {
 
-/// Feeds both executors the same and compares every output. One record an output.
-[[nodiscard]] std::vector<Measurement> test_executor(GraphExecutor& subject,
-                                                     GraphExecutor& reference,
-                                                     const ValueMap& inputs,
-                                                     ForwardTolerance tolerance = {});
+/// Feeds both executors the same and compares every output. One record an output: the largest
+/// error, relative to the output's largest number.
+///
+/// Without a tolerance an output passes within what rounding can do: `reference` is run in float64
+/// as well, and its own errors tell (docs/level1.md, "Right"). Records hold the bound. With one,
+/// each element is held against the reference's.
+[[nodiscard]] std::vector<Measurement> test_executor(
+    GraphExecutor& subject, GraphExecutor& reference, const ValueMap& inputs,
+    std::optional<ForwardTolerance> tolerance = {});
 /// Besides the outputs, every parameter's gradient.
-[[nodiscard]] std::vector<Measurement> test_executor_backprop(GraphExecutor& subject,
-                                                              GraphExecutor& reference,
-                                                              const ValueMap& inputs,
-                                                              std::string_view loss,
-                                                              ForwardTolerance tolerance = {});
-/// Runs an ONNX test folder's data sets and compares with its expected outputs.
+[[nodiscard]] std::vector<Measurement> test_executor_backprop(
+    GraphExecutor& subject, GraphExecutor& reference, const ValueMap& inputs, std::string_view loss,
+    std::optional<ForwardTolerance> tolerance = {});
+
+/// Runs an ONNX test folder's data sets and compares with its expected outputs. One record an
+/// output.
+///
+/// Without a tolerance it is ONNX's own: what the folder's tolerance.txt says, otherwise a relative
+/// 1e-3 and an absolute 1e-7; for bfloat16, whose significand has 8 bits, a relative 2^-6 at least.
+/// Of a network that draws random numbers only types and shapes are compared; its records say so.
 [[nodiscard]] std::vector<Measurement> test_folder(const std::string& path,
                                                    const ExecutorOptions& options,
-                                                   ForwardTolerance tolerance = {});
+                                                   std::optional<ForwardTolerance> tolerance = {});
 
 }  // namespace d5

@@ -44,7 +44,8 @@ void save(const Model& model, const std::string& path);
                                 const std::string& file);
 [[nodiscard]] std::string serialize_value(const Value& value, const std::string& name);
 
-/// An ONNX test folder: model.onnx, and test_data_set_N with input_*.pb and output_*.pb.
+/// An ONNX test folder: model.onnx, test_data_set_N with input_*.pb and output_*.pb, and maybe
+/// tolerance.txt.
 struct TestFolder {
   struct DataSet {
     std::string path;
@@ -52,6 +53,9 @@ struct TestFolder {
   };
   std::string model_path;
   std::vector<DataSet> data_sets;
+  /// An output passes within `absolute + relative * |expected|`; the defaults are those of ONNX's
+  /// own runner.
+  double relative = 1e-3, absolute = 1e-7;
 };
 /// Throws: IoError, FormatError.
 [[nodiscard]] TestFolder open_test_folder(const std::string& path);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/float64.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/random.hpp"
@@ -15,16 +16,6 @@ namespace d5 {
 namespace {
 
 constexpr std::int64_t kMostInputs = 200, kMostOutputs = 2000;  // of a full Jacobian
-
-Tensor to_float64(const Tensor& tensor) {
-  Tensor result = Tensor::empty(DType::float64, tensor.shape());
-  dispatch(FloatTypes{}, tensor.dtype(), "test_gradient", [&]<class T>() {
-    const auto from = tensor.span<T>();
-    double* to = result.data<double>();
-    for (const T& value : from) *to++ = double(Arithmetic<T>(value));
-  });
-  return result;
-}
 
 /// The operator as a function of its real inputs, in float64, with its derivative.
 class Function {
@@ -92,7 +83,7 @@ class Function {
     for (const Value& value : op_case.inputs) {
       const bool real = value.is_tensor() && is_floating_point(value.tensor().dtype());
       const bool tensor = value.is_tensor();
-      result.push_back(real     ? Value(to_float64(value.tensor()))
+      result.push_back(real     ? Value(detail::to_float64(value.tensor()))
                        : tensor ? Value(value.tensor().copy())
                                 : value);
     }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/level1_network/network.hpp"
+
+namespace d5 {
+
+/// A network of its own with the same nodes and the same numbers, all floats in float64: inputs,
+/// parameters, constants, attributes, and what casts make. Its constants are never updated.
+[[nodiscard]] Network in_float64(const Network& network);
+
+/// The same numbers; floats in float64, everything else shared.
+[[nodiscard]] ValueMap in_float64(const ValueMap& values);
+
+}  // namespace d5

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "d5/core/random.hpp"
+#include "d5/level1_network/network.hpp"
+
+namespace d5 {
+
+/// The distance of 1 to the next larger number: 2^-23 for float32. 0 for what is no float.
+[[nodiscard]] double ulp_of_one(DType dtype);
+
+/// A copy of `tensor` as if each number had been rounded once more: one in twelve, at random, is
+/// moved by a unit in its last place, up or down. That has the variance of rounding to nearest,
+/// 1/12 of the unit's square. What holds no floats is shared.
+[[nodiscard]] Tensor nudged(const Tensor& tensor, RandomStream& random);
+[[nodiscard]] ValueMap nudged(const ValueMap& values, RandomStream& random);
+
+/// Moves all parameters of a network so; they are back when it goes.
+class NudgedParameters {
+ public:
+  NudgedParameters(Network network, RandomStream& random);
+  NudgedParameters(const NudgedParameters&) = delete;
+  NudgedParameters& operator=(const NudgedParameters&) = delete;
+  ~NudgedParameters();
+
+ private:
+  Network network_;
+  std::vector<Tensor> values_;
+};
+
+}  // namespace d5

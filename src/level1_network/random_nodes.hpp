@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/onnx/model.hpp"
+
+namespace d5 {
+
+/// Whether a node of `graph`, or of a graph in it, draws random numbers, which another generator
+/// does not draw.
+[[nodiscard]] bool draws_random_numbers(const onnx::Graph& graph);
+
+}  // namespace d5

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds a framework against the reference on ten small networks, outputs and gradients, within what
+// rounding can do (d5/level1_network/network_validation.hpp): each must pass with its right
+// answers, and fail with one number that is wrong by twice the bound.
+//
+//   rounding FRAMEWORK [--seeds N] [--from SEED]
+//
+// Exit status: 0 so it is, 1 it is not, 2 bad usage, 4 skipped.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "conformance/small_networks.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_validation.hpp"
+
+namespace {
+
+using d5::Measurement;
+using d5::Tensor;
+
+struct Options {
+  std::string framework;
+  std::uint64_t seeds = 2, from = 0;
+};
+
+bool parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if ((word == "--seeds" || word == "--from") && i + 1 < argc) {
+      std::uint64_t& number = word == "--seeds" ? options.seeds : options.from;
+      const char* end = argv[++i] + std::strlen(argv[i]);
+      if (std::from_chars(argv[i], end, number).ptr != end) return false;
+    } else if (!word.starts_with("-") && options.framework.empty()) {
+      options.framework = word;
+    } else {
+      return false;
+    }
+  }
+  return !options.framework.empty();
+}
+
+/// An executor whose answers have one wrong number.
+class Planted final : public d5::GraphExecutor {
+ public:
+  /// `error` is added to the largest element of `tensor`: "output y", "gradient of w".
+  Planted(d5::GraphExecutor& right, std::string tensor, double error)
+      : right_(right), tensor_(std::move(tensor)), error_(error) {}
+
+  const d5::ValueMap& inference(const d5::ValueMap& inputs) override {
+    return wrong(right_.inference(inputs));
+  }
+  const d5::ValueMap& inference_and_backprop(const d5::ValueMap& inputs,
+                                             std::string_view loss) override {
+    const d5::ValueMap& outputs = right_.inference_and_backprop(inputs, loss);
+    for (auto& parameter : network().parameters()) {
+      if (tensor_ == "gradient of " + parameter.name) plant(parameter.gradient);
+    }
+    return wrong(outputs);
+  }
+  const Tensor& input_gradient(std::string_view name) const override {
+    return right_.input_gradient(name);
+  }
+  void synchronise() override { right_.synchronise(); }
+  d5::ValueMap state() const override { return right_.state(); }
+  void restore(const d5::ValueMap& state) override { right_.restore(state); }
+  d5::Network& network() override { return right_.network(); }
+  d5::EventList& events() override { return right_.events(); }
+  std::string framework() const override { return right_.framework(); }
+
+ private:
+  void plant(Tensor& tensor) const {
+    const auto values = tensor.span<float>();
+    const auto largest = std::ranges::max_element(values, {}, [](float v) { return std::fabs(v); });
+    *largest = static_cast<float>(double(*largest) + error_);
+  }
+  const d5::ValueMap& wrong(const d5::ValueMap& outputs) {
+    outputs_.clear();
+    for (const auto& [name, value] : outputs) {
+      Tensor copy = value.tensor().copy();
+      if (tensor_ == "output " + name) plant(copy);
+      outputs_[name] = copy;
+    }
+    return outputs_;
+  }
+
+  d5::GraphExecutor& right_;
+  std::string tensor_;
+  double error_;
+  d5::ValueMap outputs_;
+};
+
+/// One network with the weights and inputs of one seed.
+class Trial {
+ public:
+  Trial(const d5::conformance::SmallNetwork& network, const std::string& framework,
+        std::uint64_t seed)
+      : name_(fmt::format("{} seed {}", network.name, seed)),
+        subject_(d5::make_executor(network.make(seed), {.frameworks = {framework, "reference"}})),
+        reference_(d5::make_executor(network.make(seed))),
+        inputs_(d5::random_inputs(subject_->network(), {}, seed)) {}
+
+  /// How many tensors were judged wrongly; each is printed.
+  int run() {
+    int wrong = 0;
+    for (const auto& record : test(*subject_)) {
+      if (record.status == d5::Status::mistrusted) continue;  // rounding is all that is there
+      if (record.status != d5::Status::passed) {
+        fmt::print("false alarm: {}: {}, bound {}\n", name_, record.reason, bound_of(record));
+        ++wrong;
+        continue;
+      }
+      wrong += finds(record.conditions.at("tensor"), 2 * std::stod(bound_of(record))) ? 0 : 1;
+    }
+    return wrong;
+  }
+
+ private:
+  std::vector<Measurement> test(d5::GraphExecutor& subject) {
+    return d5::test_executor_backprop(subject, *reference_, inputs_, "loss");
+  }
+  static std::string bound_of(const Measurement& record) {
+    const auto place = record.conditions.find("bound");
+    return place == record.conditions.end() ? "none" : place->second;
+  }
+  /// Whether an error of `relative` to the tensor's largest number is found.
+  bool finds(const std::string& tensor, double relative) {
+    const double error = relative * scale_of(tensor);
+    if (error == 0) return true;
+    Planted planted(*subject_, tensor, error);
+    for (const auto& record : test(planted)) {
+      if (record.conditions.at("tensor") != tensor) continue;
+      if (record.status == d5::Status::failed) return true;
+      fmt::print("missed: {}: {} wrong by {}, bound {} then\n", name_, tensor, relative,
+                 bound_of(record));
+    }
+    return false;
+  }
+  double scale_of(const std::string& tensor) {
+    const auto largest = [](const Tensor& t) {
+      double result = 0;
+      for (const float v : t.span<float>()) result = std::max(result, std::fabs(double(v)));
+      return result;
+    };
+    for (const auto& parameter : reference_->network().parameters()) {
+      if (tensor == "gradient of " + parameter.name) return largest(parameter.gradient);
+    }
+    const auto& outputs = reference_->inference(inputs_);
+    return largest(outputs.at(tensor.substr(std::strlen("output "))).tensor());
+  }
+
+  std::string name_;
+  std::unique_ptr<d5::GraphExecutor> subject_, reference_;
+  d5::ValueMap inputs_;
+};
+
+int check(const Options& options) {
+  const auto known = d5::frameworks();
+  if (std::ranges::find(known, options.framework, &d5::FrameworkInfo::name) == known.end()) {
+    fmt::print("skipped: framework {} is not built\n", options.framework);
+    return 4;
+  }
+  int wrong = 0, trials = 0;
+  for (std::uint64_t seed = options.from; seed < options.from + options.seeds; ++seed) {
+    for (const auto& network : d5::conformance::small_networks()) {
+      wrong += Trial(network, options.framework, seed).run();
+      ++trials;
+    }
+  }
+  fmt::print("{} trials, {} tensors judged wrongly\n", trials, wrong);
+  return wrong > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  if (!parse(argc, argv, options)) {
+    fmt::print(stderr, "usage: rounding FRAMEWORK [--seeds N] [--from SEED]\n");
+    return 2;
+  }
+  try {
+    return check(options);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
+  }
+}
