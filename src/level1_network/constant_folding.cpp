@@ -7,20 +7,19 @@
 namespace d5 {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-
 /// Thrown through a kernel that cannot be folded; no error.
 struct NotFoldable {};
 
 class FoldingServices final : public RunServices {
  public:
-  Tensor allocate(const TensorDesc& desc) override {
-    if (desc.bytes() > kMostBytes) throw NotFoldable{};
-    return Tensor::empty(desc);
-  }
+  explicit FoldingServices(const RunState& state) : state_(state) {}
+  Tensor allocate(const TensorDesc& desc) override { return state_.allocate(desc); }
   SubgraphRunner& subgraph(std::string_view) override { throw NotFoldable{}; }
   RandomStream random() override { throw NotFoldable{}; }
   std::int64_t iteration_budget() const override { return 1'000; }
+
+ private:
+  const RunState& state_;
 };
 
 }  // namespace
@@ -28,7 +27,7 @@ class FoldingServices final : public RunServices {
 std::optional<std::vector<Value>> fold(const onnx::Node& node, const Operator& op,
                                        std::span<const Value* const> inputs,
                                        const RunState& state) {
-  FoldingServices services;
+  FoldingServices services(state);
   std::vector<Value> values(node.outputs.size());
   std::vector<Value*> outputs;
   for (std::size_t k = 0; k < values.size(); ++k) {

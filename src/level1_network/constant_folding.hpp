@@ -9,9 +9,10 @@
 
 namespace d5 {
 
-/// The outputs of a node whose inputs are all constant, computed while compiling, so that shapes
-/// which depend on them are known. Nothing if the node draws random numbers, fails (it will fail
-/// again, and say so, when it is run), or makes more than 1 MiB.
+/// The outputs of a node whose inputs are all constant, computed once, while compiling, so that
+/// shapes which depend on them are known. They count against the memory budget as long as they
+/// live. Nothing if the node draws random numbers, fails (it will fail again, and say so, when it
+/// is run), or makes more than the budget has left.
 [[nodiscard]] std::optional<std::vector<Value>> fold(const onnx::Node& node, const Operator& op,
                                                      std::span<const Value* const> inputs,
                                                      const RunState& state);

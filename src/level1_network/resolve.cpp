@@ -2,6 +2,7 @@
 #include "level1_network/resolve.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/constant_folding.hpp"
@@ -116,12 +117,27 @@ void resolve_node(Draft& draft, const onnx::Node& node) {
   draft.steps.push_back(std::move(step));
 }
 
+/// Constants that only other constants were made of need no memory.
+void drop_unread_constants(Draft& draft) {
+  std::set<const Slot*> read;
+  for (const auto& step : draft.steps) {
+    read.insert(step.inputs.begin(), step.inputs.end());
+    read.insert(step.captured.begin(), step.captured.end());
+  }
+  for (const auto& output : draft.request.graph->outputs) read.insert(draft.find(output.name));
+  for (const auto& [constant, output] : draft.request.updates) read.insert(draft.find(output));
+  for (const Slot& slot : draft.slots) {
+    if (slot.origin == Origin::constant && !read.contains(&slot)) *slot.value = Value();
+  }
+}
+
 }  // namespace
 
 void resolve(Draft& draft) {
   define_fed(draft);
   define_initializers(draft);
   for (const auto& node : draft.request.graph->nodes) resolve_node(draft, node);
+  drop_unread_constants(draft);
 }
 
 }  // namespace d5
