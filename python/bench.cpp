@@ -42,10 +42,12 @@ void bind_bench(py::module_& m) {
   m.def(
       "bench_network",
       [](const std::string& model, const std::vector<std::string>& frameworks, std::int64_t batch,
-         bool training, const std::vector<std::string>& metrics, int samples, std::uint64_t seed) {
+         bool training, const std::vector<std::string>& metrics, int samples, std::uint64_t seed,
+         bool profile) {
         NetworkBenchOptions options{.frameworks = frameworks,
                                     .sizes = {.batch = batch},
                                     .metrics = {metrics.begin(), metrics.end()},
+                                    .profile = profile,
                                     .measuring = {.samples = samples, .seed = seed}};
         std::vector<Measurement> results;
         interruptible([&](const Interrupt& interrupt) {
@@ -58,8 +60,10 @@ void bind_bench(py::module_& m) {
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("batch") = 1,
       py::arg("training") = false,
       py::arg("metrics") = std::vector<std::string>{"time", "framework_overhead"},
-      py::arg("samples") = 30, py::arg("seed") = 0,
-      "One network in several frameworks, interleaved: `d5 net bench`.");
+      py::arg("samples") = 30, py::arg("seed") = 0, py::arg("profile") = false,
+      "One network in several frameworks, interleaved: `d5 net bench`. With profile=True also what "
+      "each operator type, layer and node takes (conditions 'by', 'operator', 'layer', 'node', "
+      "'direction').");
 }
 
 }  // namespace d5::python

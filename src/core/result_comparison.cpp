@@ -13,7 +13,8 @@ namespace {
 
 /// Conditions that may be what is compared, and those that say what was measured.
 constexpr std::array kMayDiffer{"level", "framework", "ranks", "threads", "batch", "cache"};
-constexpr std::array kMustAgree{"pass", "test", "tensor", "rank", "base"};
+constexpr std::array kMustAgree{"pass", "test",     "tensor", "rank", "base",
+                                "by",   "operator", "layer",  "node", "direction"};
 
 std::string condition(const Measurement& m, const std::string& name) {
   if (name == "level") return m.level;

@@ -9,6 +9,21 @@ namespace {
 
 using Slot = Draft::Slot;
 
+std::size_t bytes_of(const ValueDesc& desc) { return desc.is_static() ? desc.tensor.bytes() : 0; }
+
+std::size_t memory_of(const Draft::Step& step) {
+  std::size_t bytes = step.scratch_bytes;
+  for (const ValueDesc& output : step.output_descs) bytes += bytes_of(output);
+  for (const TensorDesc& saved : step.saved) bytes += saved.bytes();
+  return step.dynamic ? 0 : bytes;
+}
+
+std::size_t memory_of(const Draft::BackwardStep& step) {
+  std::size_t bytes = step.forward->scratch_bytes;
+  for (const auto& place : step.places) bytes += place.slot ? bytes_of(place.slot->desc) : 0;
+  return step.forward->dynamic ? 0 : bytes;
+}
+
 StepInfo describe(Draft& draft, const Draft::Step& step, std::size_t place, Pass pass) {
   const InferContext context(*step.node, step.input_descs, step.constants);
   return {.node = *step.node,
@@ -74,9 +89,11 @@ void link(Draft& draft) {
   auto& infos = draft.plan->infos;
   for (const Draft::Step& step : draft.steps) {
     infos.push_back(describe(draft, step, infos.size(), Pass::forward));
+    infos.back().memory = memory_of(step);
   }
   for (const Draft::BackwardStep& step : draft.backward) {
     infos.push_back(describe(draft, *step.forward, infos.size(), Pass::backward));
+    infos.back().memory = memory_of(step);
   }
 }
 

@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "d5/core/clock.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level1_network/network_profile.hpp"
 
 namespace d5 {
 namespace {
@@ -26,6 +29,23 @@ void end_within_runs(const Subject& subject, const Interrupt& interrupt) {
   subject.events.front()->add(std::make_shared<ExecutionInterrupt>(interrupt));
 }
 
+/// `measure_side_by_side` with a profile of each subject, whose records follow its own.
+std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
+                                          std::vector<MetricChoice> metrics,
+                                          const MeasureOptions& options) {
+  std::vector<std::shared_ptr<NetworkProfile>> profiles;  // in the order of the subjects
+  metrics.emplace_back([&] { return profiles.emplace_back(std::make_shared<NetworkProfile>()); });
+  std::vector<Measurement> results;
+  std::size_t subject = 0;
+  for (const auto& record : measure_side_by_side(subjects, metrics, options)) {
+    results.push_back(record);
+    if (record.metric != "profiled_time") continue;
+    auto parts = profile_records(*profiles.at(subject++), record);
+    std::ranges::move(parts, std::back_inserter(results));
+  }
+  return results;
+}
+
 }  // namespace
 
 namespace detail {
@@ -33,7 +53,7 @@ namespace detail {
 Measurement network_record(const std::string& model, const std::string& framework,
                            const OpenSizes& sizes, const std::string& pass) {
   Measurement record;
-  record.subject = model;
+  record.subject = model_name(model);
   record.level = "network";
   record.framework = framework;
   record.conditions["pass"] = pass;
@@ -54,15 +74,18 @@ std::vector<Measurement> bench_side_by_side(
       return subject;
     }));
   }
-  auto results = measure_side_by_side(subjects, options.metrics, options.measuring);
+  auto results = options.profile
+                     ? measure_profiled(subjects, options.metrics, options.measuring)
+                     : measure_side_by_side(subjects, options.metrics, options.measuring);
   const std::vector<Artefact> artefacts = {model_artefact(model)};
   for (auto& result : results) {
     result.artefacts = artefacts;
     const auto base = result.conditions.find("base");  // a ratio's: it takes both to run it again
     const std::string both = base == result.conditions.end() ? "" : base->second + ",";
-    result.command = fmt::format(
-        "d5 net bench {}{}{} --framework {}{}{}{}", model, sizes_line(options.sizes), flags, both,
-        result.framework, to_line(options.measuring, options.metrics), options.command_options);
+    result.command =
+        fmt::format("d5 net bench {}{}{}{} --framework {}{}{}{}", model, sizes_line(options.sizes),
+                    flags, options.profile ? " --profile" : "", both, result.framework,
+                    to_line(options.measuring, options.metrics), options.command_options);
   }
   return results;
 }

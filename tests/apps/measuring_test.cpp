@@ -154,6 +154,39 @@ TEST_CASE("net bench times inference and training, and what the executor adds") 
   CHECK(overheads == 2);
 }
 
+TEST_CASE("net bench tells people which operator costs most, and machines all of it") {
+  const TemporaryFolder folder;
+  const std::string command = "net bench lenet --profile --training --samples 3 --trace " +
+                              (folder / "trace.json") + " --out " + (folder / "out.json");
+  const auto run = run_d5(command);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("unobserved") && Contains("MaxPool") && Contains("conv1") &&
+                          Contains("backward") && Contains("Gflop/s"));
+  CHECK(std::filesystem::file_size(folder / "trace.json") > 0);
+  bool by_node = false;
+  for (const auto& m : read_results(folder / "out.json").measurements) {
+    CHECK(m.subject == "lenet");
+    CHECK_THAT(m.command, Contains(" --profile"));
+    const auto node = m.conditions.find("node");
+    by_node = by_node || (node != m.conditions.end() && node->second == "conv1");
+  }
+  CHECK(by_node);
+}
+
+TEST_CASE("net check takes a tolerance in place of its own, and runs it again with it") {
+  const TemporaryFolder folder;
+  write_test_folder(folder, {0, 2.001F});
+  CHECK(run_d5("net check " + (folder / "")).status == 0);  // ONNX's own relative 1e-3
+  CHECK(run_d5("net check " + (folder / "") + " --rtol 1e-4").status == 1);
+  const auto run = run_d5("net check " + (folder / "") + " --atol 0.01 --format json");
+  CHECK(run.status == 0);
+  const auto record = nlohmann::json::parse(run.out).at("measurements").at(0);
+  CHECK(record.at("conditions").at("tolerance") == "rtol 0, atol 0.01");
+  CHECK_THAT(record.at("command").get<std::string>(), Contains("--atol 0.01"));
+  CHECK(record.at("subject") ==
+        std::filesystem::path(folder / "model.onnx").parent_path().filename().string());
+}
+
 TEST_CASE("compare finds the ratio of two results files, and fails above a limit") {
   const TemporaryFolder folder;
   write_results({environment(), {timed("reference", around(1.0))}}, folder / "a.json");

@@ -43,6 +43,7 @@ TEST_CASE("a network's benchmark tells time, samples a second and what the execu
   CHECK(records[2].metric == "framework_overhead");
   CHECK(records[2].status != Status::unsupported);
   for (const auto& m : records) {
+    CHECK(m.subject == std::filesystem::path(file.path).stem());
     CHECK(m.level == "network");
     CHECK(m.conditions.at("batch") == "4");
     CHECK_THAT(m.command, Catch::StartsWith("d5 net bench " + file.path + " --batch 4"));
@@ -63,6 +64,18 @@ TEST_CASE("a word names the model and the executor") {
   CHECK_THROWS_WITH(open_model("lenett"), Catch::Contains("lenet"));
   CHECK_THROWS_AS(open_model("/nowhere/lenet.onnx"), IoError);
   CHECK(model_artefact("lenet").name == "network lenet");
+}
+
+TEST_CASE("a model has one name, wherever it lies") {
+  CHECK(model_name("lenet") == "lenet");
+  CHECK(model_name("/somewhere/resnet50-v1.onnx") == "resnet50-v1");
+  CHECK(model_name("/elsewhere/resnet50/model.onnx") == "resnet50");
+  const auto folder = std::filesystem::temp_directory_path() / "d5-model-name";
+  std::filesystem::create_directory(folder);
+  relu().save((folder / "model.onnx").string());
+  CHECK(model_name(folder.string()) == "d5-model-name");
+  CHECK(model_name(folder.string() + "/") == "d5-model-name");
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("open sizes are the batch, or their own") {

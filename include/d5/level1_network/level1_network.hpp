@@ -11,5 +11,6 @@
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/network.hpp"
 #include "d5/level1_network/network_bench.hpp"
+#include "d5/level1_network/network_profile.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/step_info.hpp"

@@ -17,6 +17,7 @@ struct NetworkBenchOptions {
   OpenSizes sizes = {};
   Device device = {};
   std::vector<MetricChoice> metrics = {"time", "framework_overhead"};
+  bool profile = false;  ///< which operator costs most: `profile_records` besides
   MeasureOptions measuring = {};
   std::string command_options = {};  ///< at the end of every record's command
 };

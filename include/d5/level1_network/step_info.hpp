@@ -24,6 +24,9 @@ struct StepInfo {
   Stream& stream = host_stream();
   /// The node's work forward, also in a backward step; nothing where only running tells the shapes.
   Cost cost = {};
+  /// Bytes that the plan lays out for it: what it writes (outputs, or gradients), what it keeps for
+  /// backward, scratch. 0 where only running tells the shapes.
+  std::size_t memory = 0;
 };
 
 }  // namespace d5

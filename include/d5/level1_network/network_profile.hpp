@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
+#include "d5/core/text_table.hpp"
+#include "d5/level1_network/execution_event.hpp"
+
+namespace d5 {
+
+/// Which operator costs most: what each step of an executor's runs takes.
+///
+/// As a metric it is "profiled_time", whole runs with the clock read around every step; beside the
+/// metric "time" that tells what profiling itself costs. On a device it waits for each step. Only
+/// the first run allocates, outside the clock: it tells what the steps are.
+///
+///     auto profile = std::make_shared<NetworkProfile>();
+///     const auto results = measure({subject}, {"time", [&] { return profile; }});
+///     for (const auto& record : profile_records(*profile, results.back())) use(record);
+///
+/// Units: s, bytes.
+class NetworkProfile final : public Metric, public ExecutionEvent {
+ public:
+  struct Step {
+    std::string node;     ///< as the model names it; one without a name by its first output
+    std::string op_type;  ///< with its domain, if that is not ONNX's: "com.example.Gelu"
+    Pass pass = Pass::forward;
+    std::string framework;  ///< whose kernel ran
+    Cost cost = {};         ///< of forward; a backward step has none
+    std::size_t memory = 0;
+    std::vector<double> seconds = {};  ///< of one run, a sample of the metric each
+  };
+  /// In the order of the plan. Empty if the subject names no executor's events.
+  [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+
+  [[nodiscard]] std::string name() const override { return "profiled_time"; }
+  [[nodiscard]] std::string unit() const override { return "s"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::time; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
+  [[nodiscard]] int reruns() const override { return kAsAsked; }
+  void begin(int repetitions) override;
+  void end() override;
+  void sample(double seconds) override { whole_.push_back(seconds); }
+  void summarise(Measurement& result) const override;
+
+  void before_node(const StepInfo& step) override;
+  void after_node(const StepInfo& step) override;
+
+ private:
+  void meet(const StepInfo& step);
+
+  std::vector<Step> steps_;
+  std::vector<double> sums_;  ///< of each step, seconds since `begin`
+  std::vector<double> whole_;
+  double node_begin_ = 0;  ///< a reading of the clock
+  int repetitions_ = 1;
+};
+
+/// What `profile` found, as records of level "operator" made from its own, `profiled`: by operator
+/// type, by layer, and by node (condition "by"; the name under "operator", "layer", "node"),
+/// forward and backward apart (condition "direction"). Each has "time", its "share" of all steps,
+/// and where they are known "flop_rate", "bytes" (every input and output once) and "memory" (of a
+/// group the largest).
+///
+/// A layer is the first two parts of a node's name without its last, parts being told by slashes,
+/// or else by dots: "stage1.block2" of "stage1.block2.conv1.norm".
+[[nodiscard]] std::vector<Measurement> profile_records(const NetworkProfile& profile,
+                                                       const Measurement& profiled);
+
+/// Whether `profile_records` made it.
+[[nodiscard]] bool is_profile_record(const Measurement& record);
+
+/// For people: a table each of the costliest operator types, layers and nodes among `records`, with
+/// what the profile cost ("profiled_time" beside "time"). Throws: ValueError for a format that is
+/// no table.
+[[nodiscard]] std::string profile_tables(const std::vector<Measurement>& records, Format format);
+
+}  // namespace d5
