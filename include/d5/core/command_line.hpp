@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "d5/core/device.hpp"
+#include "d5/core/metric.hpp"
+#include "d5/core/settings.hpp"
+
+namespace d5 {
+
+/// A line of the program d5 that does what a call of the library does: a record's `command`. Words
+/// are quoted for a shell where they need it.
+///
+///     CommandLine("op bench").word("Relu 8").option("--pass", "forward").text();
+///     // d5 op bench 'Relu 8' --pass forward
+class CommandLine {
+ public:
+  /// Options alone, for the end of another line: " --seed 3 --samples 10".
+  CommandLine() = default;
+  /// `command` is "op bench".
+  explicit CommandLine(const std::string& command) : text_("d5 " + command) {}
+
+  CommandLine& word(std::string_view word);
+  CommandLine& flag(const std::string& name);
+  CommandLine& option(const std::string& name, const Settings::Value& value);
+  /// " --framework A,B --device cuda:0 --threads 2"; the device is left out where it is the host.
+  CommandLine& runs_in(const std::vector<std::string>& frameworks, Device device = {});
+  /// " --metrics A,B" for those but "time", which is always measured, and those without a name.
+  CommandLine& metrics(const std::vector<MetricChoice>& metrics);
+  /// What is quoted already: another line's options.
+  CommandLine& append(std::string_view options);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+}  // namespace d5
