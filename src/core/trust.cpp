@@ -54,13 +54,16 @@ void judge_clock(Measurement& result, double shortest_seconds) {
   }
 }
 
-void judge_other_work(Measurement& result, double others, int own, int processors) {
+std::string disturbance(double others, int own, int processors) {
   constexpr double kHardlyAny = 0.25;  // what a system does for itself, and steps of its counter
-  if (others + std::min(own, processors) > processors + kHardlyAny) {
-    mistrust(result, fmt::format("other work kept {:.1f} of {} processors busy, while d5 computed "
-                                 "on {} threads",
-                                 others, processors, own));
-  }
+  if (others + std::min(own, processors) <= processors + kHardlyAny) return "";
+  return fmt::format("other work kept {:.1f} of {} processors busy, while d5 computed on {} {}",
+                     others, processors, own, own == 1 ? "thread" : "threads");
+}
+
+void judge_other_work(Measurement& result, double others, int own, int processors) {
+  const std::string reason = disturbance(others, own, processors);
+  if (!reason.empty()) mistrust(result, reason);
 }
 
 }  // namespace d5::detail

@@ -19,8 +19,11 @@ void judge_samples(Measurement& result, int asked);
 /// Marks `result`, a time or a rate, where the clock is too coarse for runs of `shortest_seconds`.
 void judge_clock(Measurement& result, double shortest_seconds);
 
-/// Marks `result`, a time or a rate, where `others` processors that were busy with other work and
-/// `own` threads of d5 are more than the machine's `processors`.
+/// Why times are not to be trusted where `others` processors that were busy with other work and
+/// `own` threads of d5 are more than the machine's `processors`; empty where they are not.
+[[nodiscard]] std::string disturbance(double others, int own, int processors);
+
+/// Marks `result`, a time or a rate, where there was a disturbance.
 void judge_other_work(Measurement& result, double others, int own, int processors);
 
 }  // namespace d5::detail

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "core/machine.hpp"
+#include "core/trust.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/level2_training/trainer.hpp"
 
 namespace d5::detail {
@@ -26,6 +29,11 @@ void EpochReport::after_epoch(Trainer& trainer, std::int64_t epoch) {
     line += fmt::format(", {} {:.4g}{}", metric->name(), metric->samples().back(), unit);
   }
   say_(line);
+  const auto others = other_work_.processors();
+  if (!others) return;
+  other_work_ = {};
+  const std::string reason = disturbance(*others, threads(), machine().hardware_threads);
+  if (!reason.empty()) say_("warning: " + reason + "; do not trust the times");
 }
 
 }  // namespace d5::detail

@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "core/other_work.hpp"
 #include "d5/level2_training/training_metric.hpp"
 
 namespace d5::detail {
 
-/// Says in one line how an epoch went, from what the metrics saw. Add it after them.
+/// Says in one line how an epoch went, from what the metrics saw, and in another that other work
+/// disturbed its times: while it can still be ended. Add it after the metrics.
 class EpochReport final : public TrainingEvent {
  public:
   EpochReport(std::function<void(const std::string&)> say,
@@ -20,6 +22,7 @@ class EpochReport final : public TrainingEvent {
  private:
   std::function<void(const std::string&)> say_;
   std::vector<std::shared_ptr<TrainingMetric>> metrics_;
+  OtherWork other_work_;  ///< since it could last be told
 };
 
 }  // namespace d5::detail

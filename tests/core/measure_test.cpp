@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/measure.hpp"
 
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <numeric>
-#include <thread>
 #include <vector>
 
 #include "core/trust.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "tests/busy_processors.hpp"
 
 using namespace d5;
 
@@ -202,21 +198,9 @@ TEST_CASE("a time is mistrusted where d5's threads had to share processors with 
 }
 
 TEST_CASE("the engine notices other processes at work") {
-  // They keep every processor busy until they are killed.
-  std::vector<pid_t> others;
-  for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      for (volatile int forever = 1; forever;) continue;
-    }
-    others.push_back(child);
-  }
+  const testing::BusyProcessors others;
   const auto times = measure({subject("s", [] { wait(0.005); })}, {"time"},
                              {.samples = 60, .warmup = 0, .seconds_per_sample = 0});
-  for (const pid_t child : others) {
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-  }
   CHECK(times[0].status == Status::mistrusted);
   CHECK_THAT(times[0].reason, Catch::Contains("other work kept"));
 }
