@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON of Google Benchmark: every time that was measured, a sample a repetition, and the
 // aggregates that Google Benchmark itself would print.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -86,15 +87,27 @@ void add(Json& list, int family, const Measurement& time, const Measurement& pro
            processor_time.samples[i] * kNanoseconds);
     list.push_back(std::move(json));
   }
-  for (const auto& aggregate : kAggregates) {
-    Json json = entry(name + "_" + aggregate.name, "aggregate");
-    json["aggregate_name"] = aggregate.name;
-    json["aggregate_unit"] = aggregate.unit;
-    const double scale = std::string_view(aggregate.unit) == "time" ? kNanoseconds : 1;
-    finish(json, int(time.samples.size()), aggregate.of(time.samples) * scale,
-           aggregate.of(processor_time.samples) * scale);
+  const auto summarised = [&](const std::string& as, const char* unit, double real, double cpu) {
+    Json json = entry(name + "_" + as, "aggregate");
+    json["aggregate_name"] = as;
+    json["aggregate_unit"] = unit;
+    finish(json, int(time.samples.size()), real, cpu);
     list.push_back(std::move(json));
+  };
+  for (const auto& aggregate : kAggregates) {
+    const double scale = std::string_view(aggregate.unit) == "time" ? kNanoseconds : 1;
+    summarised(aggregate.name, aggregate.unit, aggregate.of(time.samples) * scale,
+               aggregate.of(processor_time.samples) * scale);
   }
+  // The number that every other format prints, where it is none of these.
+  const std::string statistic = to_string(time.statistic);
+  const bool there = std::ranges::any_of(
+      kAggregates, [&](const auto& aggregate) { return statistic == aggregate.name; });
+  if (there) return;
+  const auto printed = [&](const Measurement& of) {
+    return estimate(of.samples, time.statistic, time.direction).value * kNanoseconds;
+  };
+  summarised(statistic, "time", printed(time), printed(processor_time));
 }
 
 Json caches(const Environment& e) {
