@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "core/gzip.hpp"
+#include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
@@ -59,6 +60,7 @@ IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
   }
 
   IdxBytes result;
+  result.file = {.name = std::filesystem::path(path).filename().string(), .sha256 = sha256(file)};
   std::size_t total = 1;
   bool overflow = false;
   for (int i = 0; i < rank; ++i) {

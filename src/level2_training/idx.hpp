@@ -5,12 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/measurement.hpp"
+
 namespace d5::detail {
 
 /// Bytes in one, two, three ... dimensions, as the IDX format of MNIST stores them.
 struct IdxBytes {
   std::vector<std::int64_t> dims;
   std::vector<std::uint8_t> values;
+  Artefact file;  ///< as it was read, packed or not
 };
 
 /// Reads `folder`/`name`, or `name`.gz beside it, which must hold unsigned bytes in `rank`

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "d5/core/entry.hpp"
+#include "d5/core/measurement.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/core/value.hpp"
 
@@ -22,6 +23,10 @@ class Dataset {
   [[nodiscard]] virtual std::string name() const = 0;
   /// What it holds and where from, for people and for records.
   [[nodiscard]] virtual std::string description() const { return name(); }
+  /// What it was made of: its files, with their checksums, where it is of files.
+  [[nodiscard]] virtual std::vector<Artefact> artefacts() const {
+    return {{.name = name(), .version = description()}};
+  }
   [[nodiscard]] virtual std::int64_t size() const = 0;
   /// Names and descriptions of one sample's tensors, without the batch dimension: {"image",
   /// 1x28x28}.

@@ -73,6 +73,7 @@ class MnistDataset final : public Dataset {
     size_ = most > 0 ? std::min(most, images.dims[0]) : images.dims[0];
     images_ = std::move(images.values);
     labels_ = std::move(labels.values);
+    files_ = {std::move(images.file), std::move(labels.file)};
     for (int byte = 0; byte < 256; ++byte) {
       scaled_[std::size_t(byte)] = float((byte / 255.0 - options.mean) / options.deviation);
     }
@@ -84,6 +85,7 @@ class MnistDataset final : public Dataset {
   [[nodiscard]] std::string description() const override {
     return fmt::format("{} MNIST images from {}", size_, origin_);
   }
+  [[nodiscard]] std::vector<Artefact> artefacts() const override { return files_; }
   [[nodiscard]] std::int64_t size() const override { return size_; }
   [[nodiscard]] const std::vector<Field>& fields() const override { return fields_; }
 
@@ -105,6 +107,7 @@ class MnistDataset final : public Dataset {
   std::vector<Field> fields_{{"image", {DType::float32, {1, 28, 28}}},
                              {"label", {DType::int64, {}}}};
   std::vector<std::uint8_t> images_, labels_;
+  std::vector<Artefact> files_;
   std::array<float, 256> scaled_{};
 };
 
