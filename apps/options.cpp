@@ -9,6 +9,7 @@
 
 #include "apps/ctrl_c.hpp"
 #include "apps/traced_run.hpp"
+#include "d5/core/command_line.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -109,11 +110,9 @@ void apply(const RunOptions& options) {
 }
 
 std::string to_line(const RunOptions& options) {
-  std::string line;
-  if (options.device != "cpu") line += fmt::format(" --device {}", options.device);
-  if (options.threads > 0) line += fmt::format(" --threads {}", options.threads);
-  for (const auto& library : options.load) line += fmt::format(" --load {}", library);
-  return line;
+  CommandLine line;
+  for (const auto& library : options.load) line.option("--load", library);
+  return line.text();
 }
 
 std::vector<MetricChoice> metrics_of(const RunOptions& options, std::vector<MetricChoice> usual) {

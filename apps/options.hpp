@@ -35,8 +35,7 @@ struct RunOptions {
 void add_run_options(CLI::App& command, RunOptions& options);
 /// Sets threads, checks device and metrics, loads what was named. Throws: Error, typed.
 void apply(const RunOptions& options);
-/// " --threads 2 --load mine.so": what a record's command says of them besides framework, seed and
-/// metrics.
+/// " --load mine.so": what a library call cannot know, at the end of a record's command.
 [[nodiscard]] std::string to_line(const RunOptions& options);
 /// `usual`, and those that `--metrics` names besides. Throws: NotFound, ValueError.
 [[nodiscard]] std::vector<MetricChoice> metrics_of(const RunOptions& options,

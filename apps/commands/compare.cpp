@@ -8,6 +8,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/result_comparison.hpp"
 #include "d5/core/threads.hpp"
@@ -65,11 +66,12 @@ std::vector<Measurement> run_both(const Options& options) {
   auto results = measure_side_by_side(
       {subject_of(options.a, first, options), subject_of(options.b, second, options)}, metrics,
       measuring);
-  for (auto& result : results) {
-    result.command = fmt::format("d5 compare '{}' '{}' --framework {},{} --batch {}{}{}", options.a,
-                                 options.b, first, second, options.batch,
-                                 to_line(measuring, metrics), app::to_line(options));
-  }
+  CommandLine line("compare");
+  line.word(options.a).word(options.b).option("--batch", options.batch);
+  if (options.fail_above > 0) line.option("--fail-above", options.fail_above);
+  line.runs_in({first, second}, device_from_name(options.device));
+  line.append(to_line(measuring, metrics)).append(app::to_line(options));
+  for (auto& result : results) result.command = line.text();
   return results;
 }
 

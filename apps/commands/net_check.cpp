@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -10,6 +8,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/level1_network/executor_word.hpp"
@@ -33,13 +32,6 @@ std::optional<ForwardTolerance> tolerance_of(const Options& options) {
   if (!options.rtol && !options.atol) return std::nullopt;
   return ForwardTolerance{.relative = options.rtol.value_or(0),
                           .absolute = options.atol.value_or(0)};
-}
-
-std::string tolerance_line(const Options& options) {
-  std::string line;
-  if (options.rtol) line += fmt::format(" --rtol {}", *options.rtol);
-  if (options.atol) line += fmt::format(" --atol {}", *options.atol);
-  return line;
 }
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
@@ -81,11 +73,15 @@ std::vector<Measurement> check(const Options& options, const std::string& word) 
   } catch (const Unsupported&) {
     record_failure(results.emplace_back(error_record()), std::current_exception());
   }
+  CommandLine line("net check");
+  line.word(options.model).append(to_line(app::sizes_of(options)));
+  line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
+  if (options.rtol) line.option("--rtol", *options.rtol);
+  if (options.atol) line.option("--atol", *options.atol);
+  line.append(app::to_line(options));
   for (auto& result : results) {
     result.subject = model_name(options.model);
-    result.command = fmt::format("d5 net check {} --batch {} --framework {} --seed {}{}{}",
-                                 options.model, options.batch, word, options.seed,
-                                 tolerance_line(options), app::to_line(options));
+    result.command = line.text();
     result.level = "network";
     result.framework = word;
     result.device = to_string(device_from_name(options.device));

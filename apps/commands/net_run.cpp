@@ -7,6 +7,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "d5/core/clock.hpp"
+#include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level1_network/executor_word.hpp"
@@ -64,6 +65,14 @@ std::string first_values(const Value& value) {
   return text.starts_with(desc) ? text.substr(std::min(text.size(), desc.size() + 1)) : text;
 }
 
+std::string command_of(const Options& options, const std::string& word) {
+  CommandLine line("net run");
+  line.word(options.model).append(to_line(app::sizes_of(options)));
+  for (const auto& input : options.inputs) line.option("--input", input);
+  line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
+  return line.append(app::to_line(options)).text();
+}
+
 int run(const Options& options) {
   app::apply(options);
   TextTable table({"framework", "output", "what", "first values"});
@@ -81,9 +90,7 @@ int run(const Options& options) {
     }
     Measurement& result = results.emplace_back();
     result.subject = model_name(options.model);
-    result.command =
-        fmt::format("d5 net run {} --batch {} --framework {} --seed {}{}", options.model,
-                    options.batch, word, options.seed, app::to_line(options));
+    result.command = command_of(options, word);
     result.level = "network";
     result.framework = word;
     result.device = to_string(device_from_name(options.device));

@@ -34,12 +34,14 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
       result.status = Status::skipped;
       result.reason = "it ran, but the reference is no judge of itself; the ONNX tests are";
     }
+    result.command += app::to_line(options);
     results.push_back(std::move(result));
   }
   // Differences perturb the inputs of many runs, on the host; 'd5 net check' compares gradients
   // that a device computes with the reference's.
   if (options.no_gradient || device != Device{}) return;
   for (auto& result : test_gradient(one, subject, {.seed = options.seed})) {
+    result.command += app::to_line(options);
     results.push_back(std::move(result));
   }
 }

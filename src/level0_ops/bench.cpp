@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/random.hpp"
@@ -55,15 +56,16 @@ std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions&
     subjects.push_back(subject_or_refusal(
         record, [&] { return operator_subject(one, framework, pass, options.device); }));
   }
-  auto results = measure_side_by_side(subjects, options.metrics, options.measuring);
-  for (auto& result : results) {
-    const auto base = result.conditions.find("base");  // a ratio's: it takes both to run it again
-    const std::string both = base == result.conditions.end() ? "" : base->second + ",";
-    result.command = fmt::format(
-        "d5 op bench '{}' --pass {} --framework {}{}{}{}", one.line, name_of(pass), both,
-        result.framework, to_line(options.measuring, options.metrics), options.command_options);
-  }
-  return results;
+  return measure_side_by_side(subjects, options.metrics, options.measuring);
+}
+
+/// The same for all records of a pass: what was measured interleaved is so again.
+void set_commands(std::vector<Measurement>& results, const OperatorCase& one,
+                  const BenchOptions& options, Passes pass) {
+  CommandLine line("op bench");
+  line.word(one.line).option("--pass", name_of(pass)).runs_in(options.frameworks, options.device);
+  line.append(to_line(options.measuring, options.metrics)).append(options.command_options);
+  for (auto& result : results) result.command = line.text();
 }
 
 /// How far each framework's answer is from the reference's.
@@ -111,11 +113,12 @@ std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& opti
   if (options.passes != Passes::backward) {
     results = bench_pass(one, options, Passes::forward);
     check(one, options, results);
+    set_commands(results, one, options, Passes::forward);
   }
   if (options.passes == Passes::forward || options.measuring.interrupt.due()) return results;
-  for (auto& result : bench_pass(one, options, Passes::backward)) {
-    results.push_back(std::move(result));
-  }
+  auto backward = bench_pass(one, options, Passes::backward);
+  set_commands(backward, one, options, Passes::backward);
+  for (auto& result : backward) results.push_back(std::move(result));
   return results;
 }
 

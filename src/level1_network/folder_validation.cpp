@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 
+#include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/network_validation.hpp"
@@ -114,7 +116,12 @@ class FolderCheck {
 std::vector<Measurement> test_folder(const std::string& path, const ExecutorOptions& options,
                                      std::optional<ForwardTolerance> tolerance) {
   Measurement base = error_record(printable(model_name(path)), joined(options.frameworks));
-  base.command = fmt::format("d5 net check {} --framework {}", path, base.framework);
+  base.command =
+      CommandLine("net check")
+          .word(path)
+          .runs_in({fmt::format("{}", fmt::join(options.frameworks, "+"))}, options.device)
+          .option("--seed", options.seed)
+          .text();
   return guarded(base, [&] {
     onnx::TestFolder folder = onnx::open_test_folder(path);
     if (folder.data_sets.empty()) {

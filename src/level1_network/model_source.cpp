@@ -6,6 +6,7 @@
 
 #include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/command_line.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/version.hpp"
 
@@ -52,6 +53,15 @@ Artefact model_artefact(const std::string& model) {
   if (file.empty()) return {.name = "network " + model, .version = D5_VERSION};
   return {.name = fs::path(file).filename().string(),
           .sha256 = detail::sha256(read_file(file, onnx::LoadOptions{}.most_file_bytes))};
+}
+
+std::string to_line(const OpenSizes& sizes) {
+  CommandLine line;
+  line.option("--batch", sizes.batch);
+  for (const auto& [name, size] : sizes.by_name) {
+    line.option("--dim", name + "=" + std::to_string(size));
+  }
+  return line.text();
 }
 
 std::string loss_of(const Network& network) {

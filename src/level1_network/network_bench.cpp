@@ -6,17 +6,12 @@
 #include <algorithm>
 
 #include "d5/core/clock.hpp"
+#include "d5/core/command_line.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/network_profile.hpp"
 
 namespace d5 {
 namespace {
-
-std::string sizes_line(const OpenSizes& sizes) {
-  std::string line = fmt::format(" --batch {}", sizes.batch);
-  for (const auto& [name, size] : sizes.by_name) line += fmt::format(" --dim {}={}", name, size);
-  return line;
-}
 
 /// Long runs end within, where they are interrupted; to short ones an observer costs too much.
 void end_within_runs(const Subject& subject, const Interrupt& interrupt) {
@@ -78,14 +73,14 @@ std::vector<Measurement> bench_side_by_side(
                      ? measure_profiled(subjects, options.metrics, options.measuring)
                      : measure_side_by_side(subjects, options.metrics, options.measuring);
   const std::vector<Artefact> artefacts = {model_artefact(model)};
+  CommandLine line("net bench");
+  line.word(model).append(to_line(options.sizes)).append(flags);
+  if (options.profile) line.append(" --profile");
+  line.runs_in(options.frameworks, options.device);
+  line.append(to_line(options.measuring, options.metrics)).append(options.command_options);
   for (auto& result : results) {
     result.artefacts = artefacts;
-    const auto base = result.conditions.find("base");  // a ratio's: it takes both to run it again
-    const std::string both = base == result.conditions.end() ? "" : base->second + ",";
-    result.command =
-        fmt::format("d5 net bench {}{}{}{} --framework {}{}{}{}", model, sizes_line(options.sizes),
-                    flags, options.profile ? " --profile" : "", both, result.framework,
-                    to_line(options.measuring, options.metrics), options.command_options);
+    result.command = line.text();  // of all: what was measured interleaved is so again
   }
   return results;
 }

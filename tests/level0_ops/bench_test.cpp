@@ -6,6 +6,7 @@
 #include <set>
 
 #include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
 
 using namespace d5;
 
@@ -43,11 +44,12 @@ TEST_CASE("every record's command runs it again, with all that was asked") {
   const auto records = bench("Relu 8", {.passes = BenchOptions::Passes::forward,
                                         .metrics = {"time", "cpu_time"},
                                         .measuring = {.samples = 3, .warmup = 1, .seed = 7},
-                                        .command_options = " --threads 1"});
+                                        .command_options = " --load mine.so"});
+  const std::string threads = std::to_string(d5::threads());
   for (const auto& m : records) {
-    CHECK(m.command ==
-          "d5 op bench 'Relu 8' --pass forward --framework reference --seed 7 --samples 3 "
-          "--warmup 1 --metrics cpu_time --threads 1");
+    CHECK(m.command == "d5 op bench 'Relu 8' --pass forward --framework reference --threads " +
+                           threads +
+                           " --seed 7 --samples 3 --warmup 1 --metrics cpu_time --load mine.so");
   }
 }
 

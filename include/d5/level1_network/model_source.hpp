@@ -29,6 +29,9 @@ struct OpenSizes {
   std::map<std::string, std::int64_t> by_name = {};
 };
 
+/// " --batch 4 --dim T=16", as the program takes them.
+[[nodiscard]] std::string to_line(const OpenSizes& sizes);
+
 /// Random inputs, the same for the same names, shapes and seed: normal reals, integers from
 /// [0, 10). Throws: Unsupported for an input that is no tensor of known rank.
 [[nodiscard]] ValueMap random_inputs(const Network& network, const OpenSizes& sizes = {},

@@ -31,8 +31,7 @@ ForwardTolerance tolerance_of(const OperatorRunner& expected) {
 std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
                                       const std::string& reference,
                                       std::optional<ForwardTolerance> tolerance, Device device) {
-  Measurement result = detail::validation_record(op_case, subject, "forward");
-  result.device = to_string(device);
+  Measurement result = detail::validation_record(op_case, subject, "forward", device);
   result.conditions["reference"] = reference;
   std::vector<Measurement> results;
   try {

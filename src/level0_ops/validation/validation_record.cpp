@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level0_ops/validation/validation_record.hpp"
 
-#include <fmt/format.h>
+#include "d5/core/command_line.hpp"
 
 namespace d5::detail {
 
 Measurement validation_record(const OperatorCase& op_case, const std::string& subject,
-                              std::string_view test) {
+                              std::string_view test, Device device) {
   Measurement result = error_record();
   result.subject = op_case.line;
-  result.command =
-      fmt::format("d5 op check '{}' --framework {} --seed {}", op_case.line, subject, op_case.seed);
+  CommandLine line("op check");
+  line.word(op_case.line).runs_in({subject}, device).option("--seed", op_case.seed);
+  if (test == "forward") line.flag("--no-gradient");
+  result.command = line.text();
   result.level = "operator";
   result.framework = subject;
+  result.device = to_string(device);
   result.conditions["test"] = test;
   return result;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "d5/core/device.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/level0_ops/operator_case.hpp"
 
@@ -11,6 +12,6 @@ namespace d5::detail {
 
 /// What every record of one validation of `op_case` says; `test` is "forward" or "gradient".
 [[nodiscard]] Measurement validation_record(const OperatorCase& op_case, const std::string& subject,
-                                            std::string_view test);
+                                            std::string_view test, Device device = {});
 
 }  // namespace d5::detail
