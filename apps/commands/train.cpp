@@ -73,6 +73,7 @@ SessionOptions session_of(const Options& options, const std::string& word) {
   session.checkpoint = options.checkpoint;
   session.checkpoint_every = options.checkpoint_every;
   session.metrics = app::metrics_of(options, {});
+  session.command_options = app::to_line(options);
   session.observers = {std::make_shared<EpochProgress>()};
   if (options.resume && std::filesystem::exists(options.checkpoint)) {
     session.resume = options.checkpoint;

@@ -54,6 +54,10 @@ std::optional<Statistic> only_statistic(const std::vector<Measurement>& measurem
   return result ? result : Statistic{};
 }
 
+/// Conditions without which a row says too little: a ratio's base, how a training was judged.
+constexpr std::array<std::string_view, 4> kAlwaysTold = {"base", "accepted", "seed",
+                                                         "learning_rate"};
+
 /// Conditions in which the rows differ; what d5 chooses itself, sample by sample, is not one.
 std::vector<std::string> differing_conditions(const std::vector<Measurement>& measurements) {
   std::map<std::string, std::set<std::string>> values;
@@ -65,8 +69,9 @@ std::vector<std::string> differing_conditions(const std::vector<Measurement>& me
     const bool short_enough =
         std::all_of(seen.begin(), seen.end(), [](const auto& value) { return value.size() <= 24; });
     const bool chosen_by_d5 = name == "repetitions" || name == "warmup" || name == "rank test p";
-    const bool differs = seen.size() > 1 || name == "base";  // a ratio's base is always told
-    const bool names_row = name == "tensor";                 // however long it is
+    const bool differs =
+        seen.size() > 1 || std::ranges::find(kAlwaysTold, name) != kAlwaysTold.end();
+    const bool names_row = name == "tensor";  // however long it is
     if (differs && (short_enough || names_row) && !chosen_by_d5 &&
         name.find('.') == std::string::npos) {
       result.push_back(name);

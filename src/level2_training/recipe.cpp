@@ -95,13 +95,13 @@ Recipe::Acceptable read_acceptable(const std::string& file, const std::string& m
     expect_known(file, child.line, "key of " + metric, key, {"at_least", "at_most", "of"});
     Settings value(fmt::format("{}:{}", printable(file), child.line), {{key, child.text}});
     if (key == "of") {
-      const std::array<const char*, 3> words{"last", "best", "median"};
-      const auto word = std::ranges::find(words, child.text);
-      if (word == words.end()) {
+      result.of = statistic_from(child.text);
+      if (!result.of) {
         fail(file, child.line,
-             fmt::format("of: '{}', expected last, best or median", printable(child.text)));
+             fmt::format("of: '{}', expected last, best, median, mean, maximum or a percentile "
+                         "such as p99",
+                         printable(child.text)));
       }
-      result.of = Recipe::Acceptable::Of(word - words.begin());
     } else {
       if (bounded) fail(file, child.line, "at_least and at_most are both given; write one");
       bounded = true;
@@ -225,10 +225,11 @@ std::string Recipe::checksum() const {
   return sum.digest();
 }
 
-std::string Recipe::command() const {
-  std::string result = "d5 train " + file_;
-  for (const std::string& change : changes_) result += " --set " + change;
-  return result;
+CommandLine Recipe::command() const {
+  CommandLine line("train");
+  line.word(file_);
+  for (const std::string& change : changes_) line.option("--set", change);
+  return line;
 }
 
 Recipe load_recipe(const std::string& file_or_name) {

@@ -5,19 +5,42 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/sha256.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "level2_training/epoch_report.hpp"
 
 namespace d5 {
+namespace {
+
+/// The number that an option is set to, given or not; empty where there is no such option.
+std::string number_in_force(const OptimizerEntry& entry, const Settings& settings,
+                            std::string_view name) {
+  const auto option = std::ranges::find(entry.options(), name, &Option::name);
+  if (option == entry.options().end()) return "";
+  return fmt::format("{}", settings.number(name, std::stod(option->initial)));
+}
+
+std::string words_of(const Recipe::Acceptable& acceptable) {
+  const bool at_least = acceptable.bound == Recipe::Acceptable::Bound::at_least;
+  return fmt::format("{} {}", at_least ? "at least" : "at most", acceptable.value);
+}
+
+/// Says what will be judged, and by which number.
+void announce(Measurement& result, const Recipe::Acceptable& acceptable) {
+  result.conditions["accepted"] = words_of(acceptable);
+  if (acceptable.of) result.statistic = *acceptable.of;
+}
+
+}  // namespace
 
 TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options)
     : recipe_(recipe), options_(std::move(options)) {
@@ -66,6 +89,7 @@ void TrainingSession::make_optimizer() {
   const OptimizerEntry& rule = find_optimizer(optimizer.name);
   rule.offer(optimizer.settings, "seed", training_.seed);
   optimizer_ = rule.make(std::move(executor), loss_, optimizer.settings);
+  learning_rate_ = number_in_force(rule, optimizer.settings, "learning_rate");
   if (options_.wrap_optimizer) optimizer_ = options_.wrap_optimizer(std::move(optimizer_));
 }
 
@@ -109,6 +133,12 @@ MetricChoice TrainingSession::choice_of(const std::string& metric) const {
 }
 
 std::vector<Measurement> TrainingSession::run(const Interrupt& interrupt) {
+  auto results = run_unjudged(interrupt);
+  if (!trainer_->interrupted()) judge(results, recipe_);  // what is accepted is so at the end
+  return results;
+}
+
+std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrupt) {
   if (options_.say) {
     options_.say(fmt::format("{}: {}, {} batches an epoch", printable(recipe_.name()),
                              data_.train->description(), train_->batches()));
@@ -128,9 +158,8 @@ std::vector<Measurement> TrainingSession::run(const Interrupt& interrupt) {
   auto results = measure({subject}, choices, {.interrupt = interrupt});
   for (Measurement& result : results) {
     result.conditions["steps"] = std::to_string(trainer_->step());
-    if (trainer_->interrupted()) continue;  // what is accepted is so at the end
     for (const auto& acceptable : recipe_.acceptable()) {
-      if (acceptable.metric == result.metric) judge(result, acceptable);
+      if (acceptable.metric == result.metric) announce(result, acceptable);
     }
   }
   return results;
@@ -155,43 +184,55 @@ void TrainingSession::train(const Interrupt& interrupt) {
 Measurement TrainingSession::record() const {
   Measurement result;
   result.subject = recipe_.name();
-  result.command = recipe_.command();
+  result.command = command();
   result.level = "training";
-  result.framework = fmt::format("{}", fmt::join(options_.frameworks, ","));
-  result.framework_version = framework(options_.frameworks.front()).version();
+  result.framework = fmt::format("{}", fmt::join(options_.frameworks, "+"));
+  result.framework_version = version_of(result.framework);
   result.device = to_string(options_.device);
   result.conditions["dataset"] = data_.train->description();
   result.conditions["seed"] = std::to_string(training_.seed);
-  for (const char* key : {"model.name", "optimizer.name", "sampler.batch_size"}) {
-    const auto value = recipe_.values().find(key);
-    if (value != recipe_.values().end()) result.conditions[key] = value->second.text;
+  result.conditions["model"] = recipe_.choice("model").name;
+  result.conditions["optimizer"] = recipe_.choice("optimizer").name;
+  if (!learning_rate_.empty()) result.conditions["learning_rate"] = learning_rate_;
+  const auto sampling = read_shared_options<SamplerOptions>(recipe_.section("sampler"));
+  result.conditions["batch"] = std::to_string(sampling.batch_size);
+  result.artefacts = {{.name = "recipe " + recipe_.name(), .sha256 = recipe_.checksum()}};
+  for (const auto& part : {data_.train, data_.test}) {
+    if (part) std::ranges::copy(part->artefacts(), std::back_inserter(result.artefacts));
   }
-  if (!options_.variant.empty()) result.conditions["variant"] = options_.variant;
-  result.artefacts = {{.name = "recipe " + recipe_.name(), .sha256 = recipe_.checksum()},
-                      {.name = data_.train->name(), .version = data_.train->description()}};
   return result;
 }
 
+/// Checkpoints are left out: what is resumed reports as what was never interrupted.
+std::string TrainingSession::command() const {
+  CommandLine line = recipe_.command();
+  line.runs_in({fmt::format("{}", fmt::join(options_.frameworks, "+"))}, options_.device);
+  if (!options_.data.empty()) line.option("--data", options_.data);
+  return line.metrics(options_.metrics).append(options_.command_options).text();
+}
+
 void judge(Measurement& result, const Recipe::Acceptable& acceptable) {
-  using enum Recipe::Acceptable::Of;
-  const bool at_least = acceptable.bound == Recipe::Acceptable::Bound::at_least;
-  const std::string wanted =
-      fmt::format("{} {}", at_least ? "at least" : "at most", acceptable.value);
-  result.conditions["accepted"] = wanted;
-  result.statistic.of = acceptable.of == last   ? Statistic::Of::last
-                        : acceptable.of == best ? Statistic::Of::best
-                                                : Statistic::Of::quantile;
+  announce(result, acceptable);
+  const std::string wanted = words_of(acceptable);
   if (result.status == Status::failed) return;  // its reason says more
   if (result.samples.empty()) {
     result.status = Status::failed;
     result.reason = fmt::format("there is no sample, {} is accepted", wanted);
     return;
   }
-  const Direction better = at_least ? Direction::higher_is_better : Direction::lower_is_better;
-  const double value = estimate(result.samples, result.statistic, better).value;
+  const double value = estimate(result).value;
+  const bool at_least = acceptable.bound == Recipe::Acceptable::Bound::at_least;
   if (at_least ? value >= acceptable.value : value <= acceptable.value) return;
   result.status = Status::failed;
   result.reason = fmt::format("{} is not accepted: {} is", value, wanted);
+}
+
+void judge(std::vector<Measurement>& results, const Recipe& recipe) {
+  for (auto& result : results) {
+    for (const auto& acceptable : recipe.acceptable()) {
+      if (acceptable.metric == result.metric) judge(result, acceptable);
+    }
+  }
 }
 
 RecipeRun run_recipe(const Recipe& recipe, SessionOptions options, const Interrupt& interrupt) {

@@ -5,14 +5,18 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <thread>
+#include <utility>
 
+#include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_sampler.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
+#include "level3_distributed/transport/launcher.hpp"
 
 namespace d5 {
 namespace {
@@ -45,6 +49,44 @@ Settings of_one_rank(const Settings& sampling, const DistributedOptions& options
   return mine;
 }
 
+/// Every option of the scheme as it is in force; of an entry that one chooses, the name.
+std::map<std::string, std::string, std::less<>> in_force(const EntryChoice& scheme) {
+  constexpr std::string_view kName = ".name";
+  std::map<std::string, std::string, std::less<>> result;
+  for (const Option& option : distributed_optimizers().at(scheme.name).options()) {
+    result[option.name] = option.initial;
+  }
+  for (const auto& [key, text] : scheme.settings.values()) {
+    const bool names = key.ends_with(kName);
+    result[names ? key.substr(0, key.size() - kName.size()) : key] = text;
+  }
+  return result;
+}
+
+/// " --distributed NAME --scaling strong --all-reduce ring"; settings without an option of the
+/// program are the recipe's.
+std::string to_line(const DistributedOptions& options) {
+  CommandLine line;
+  line.option("--distributed", options.scheme.name).option("--scaling", options.scaling);
+  const auto settings = in_force(options.scheme);
+  for (const auto& [key, option] :
+       {std::pair{"all_reduce", "--all-reduce"}, {"bucket_bytes", "--bucket-bytes"}}) {
+    const auto place = settings.find(key);
+    if (place != settings.end()) line.option(option, place->second);
+  }
+  return line.text();
+}
+
+/// Says in a rank's record how the ranks worked together.
+void describe(Measurement& result, const DistributedOptions& options, int ranks) {
+  result.level = "distributed";
+  result.command = detail::launcher_line(ranks) + result.command;
+  result.conditions["ranks"] = std::to_string(ranks);
+  result.conditions["distributed"] = options.scheme.name;
+  result.conditions["scaling"] = options.scaling;
+  for (const auto& [key, text] : in_force(options.scheme)) result.conditions[key] = text;
+}
+
 /// Whether training came to an end that the other ranks do not share, such as a NaN loss here.
 bool ended_alone(const std::vector<Measurement>& results) {
   return std::ranges::all_of(results,
@@ -63,7 +105,10 @@ DistributedOptions distributed_options(const Recipe& recipe, const DistributedCh
                                  printable(recipe.file()), printable(options.scaling)));
   }
   if (!changes.scheme.empty()) options.scheme.name = changes.scheme;
-  if (!changes.all_reduce.empty()) settings.set("all_reduce", changes.all_reduce);
+  if (!changes.all_reduce.empty()) {
+    (void)settings.take("all_reduce.name", "");  // where the recipe has it as a map
+    settings.set("all_reduce", changes.all_reduce);
+  }
   if (!changes.bucket_bytes.empty()) settings.set("bucket_bytes", changes.bucket_bytes);
   return options;
 }
@@ -75,6 +120,7 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
     session.checkpoint.clear();
     session.say = {};
   }
+  session.command_options = to_line(options) + session.command_options;
   session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
   session.make_train_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                    const Settings& sampling) {
@@ -107,13 +153,12 @@ std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
   session.metrics.emplace_back([ranks] { return std::make_shared<CommunicationVolume>(ranks); });
   distribute(session, options, ranks);
   TrainingSession training(recipe, std::move(session));
-  auto results = training.run();
-  if (ended_alone(results)) throw NumericError(results.front().reason);
-  for (auto& result : results) {
-    result.level = "distributed";
-    result.conditions["ranks"] = fmt::format("{}", ranks->size());
-  }
-  return gather_records(std::move(results), *ranks);
+  auto mine = training.run_unjudged();
+  if (ended_alone(mine)) throw NumericError(mine.front().reason);
+  for (auto& result : mine) describe(result, options, ranks->size());
+  auto results = gather_records(std::move(mine), *ranks);
+  judge(results, recipe);
+  return results;
 }
 
 }  // namespace d5

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level3_distributed/transport/launcher.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <initializer_list>
+#include <string_view>
 
 namespace d5::detail {
 
@@ -16,6 +19,16 @@ int launched_ranks() {
     return tasks ? std::atoi(tasks) : 1;
   }
   return 0;
+}
+
+std::string launcher_line(int ranks) {
+  if (!std::getenv("OMPI_COMM_WORLD_SIZE") && std::getenv("SLURM_NTASKS")) {
+    return fmt::format("srun -n {} ", ranks);
+  }
+  // Open MPI refuses more ranks than cores without it, and its ranks wait otherwise with it.
+  const char* more = std::getenv("OMPI_MCA_rmaps_base_oversubscribe");
+  const bool oversubscribed = more && std::string_view(more) == "1";
+  return fmt::format("mpirun -np {} {}", ranks, oversubscribed ? "--oversubscribe " : "");
 }
 
 }  // namespace d5::detail

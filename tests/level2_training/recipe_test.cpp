@@ -64,7 +64,7 @@ TEST_CASE("a recipe's values are found under dotted keys, with their part") {
   REQUIRE(recipe.acceptable().size() == 2);
   CHECK(recipe.acceptable()[0].metric == "test_accuracy");
   CHECK(recipe.acceptable()[0].value == 0.9);
-  CHECK(recipe.acceptable()[0].of == Recipe::Acceptable::Of::best);
+  CHECK(recipe.acceptable()[0].of == Statistic{.of = Statistic::Of::best});
   CHECK(recipe.acceptable()[1].bound == Recipe::Acceptable::Bound::at_most);
 }
 
@@ -91,7 +91,7 @@ TEST_CASE("the mutable part may be changed, the fixed part may not") {
   Recipe recipe = small();
   recipe.set("optimizer.learning_rate=0.5");
   CHECK(recipe.section("optimizer").number("learning_rate", 0) == 0.5);
-  CHECK(recipe.command() == "d5 train small.yaml --set optimizer.learning_rate=0.5");
+  CHECK(recipe.command().text() == "d5 train small.yaml --set optimizer.learning_rate=0.5");
   CHECK_THROWS_WITH(recipe.set("model.name=alexnet"),
                     Catch::Contains("fixed") && Catch::Contains("small.yaml:5"));
   CHECK_THROWS_AS(recipe.set("model.name=alexnet"), ValueError);
@@ -174,9 +174,10 @@ TEST_CASE("every truncation of a recipe is parsed or refused with a typed error"
 
 TEST_CASE("a measurement is judged by its last sample, its best or the median") {
   using enum Recipe::Acceptable::Bound;
-  using enum Recipe::Acceptable::Of;
+  const Statistic median, last{.of = Statistic::Of::last}, best{.of = Statistic::Of::best};
   const auto status = [](Recipe::Acceptable acceptable, std::vector<double> samples) {
     Measurement result;
+    if (acceptable.bound == at_least) result.direction = Direction::higher_is_better;
     result.samples = std::move(samples);
     judge(result, acceptable);
     CHECK((result.status == Status::passed) == result.reason.empty());

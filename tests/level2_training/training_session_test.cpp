@@ -8,8 +8,10 @@
 #include <filesystem>
 
 #include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level2_training/training_validation.hpp"
+#include "tests/busy_processors.hpp"
 
 using namespace d5;
 
@@ -57,11 +59,13 @@ TEST_CASE("a recipe runs and becomes one record a metric") {
   for (const Measurement& result : results) {
     CHECK(result.subject == "tiny");
     CHECK(result.level == "training");
-    CHECK(result.command == "d5 train tiny.yaml");
+    CHECK(result.command ==
+          "d5 train tiny.yaml --framework reference --threads " + std::to_string(d5::threads()));
     // Times are mistrusted where other work is on the machine.
     if (result.quantity != Quantity::time) CHECK(result.status == Status::passed);
   }
   CHECK_THAT(named(results, "loss").conditions.at("dataset"), Catch::Contains("sample"));
+  std::erase_if(lines, [](const auto& line) { return line.starts_with("warning: other work"); });
   REQUIRE(lines.size() == 2);
   CHECK_THAT(lines[0], Catch::Contains("carries"));
 }
@@ -86,6 +90,76 @@ TEST_CASE("what a recipe accepts says which number is printed") {
   CHECK(of("") == Statistic{.of = Statistic::Of::last});
   CHECK(of(", of: best") == Statistic{.of = Statistic::Of::best});
   CHECK(of(", of: median") == Statistic{});
+}
+
+TEST_CASE("what is judged is the number that is printed, whatever the metric's own statistic") {
+  struct Tail final : TrainingMetric {
+    std::string name() const override { return "tail"; }
+    std::string unit() const override { return "1"; }
+    Quantity quantity() const override { return Quantity::other; }
+    Statistic statistic() const override { return {.quantile = 0.99}; }
+    void after_batch(Trainer&, const Batch&, const ValueMap&) override {
+      samples_.push_back(double(samples_.size()));
+    }
+  };
+  const auto result_of = [](const std::string& bound) {
+    const auto acceptable =
+        tiny("acceptable:\n  test_accuracy: {" + bound + "}\n").acceptable().front();
+    Measurement result{.metric = "tail", .statistic = Tail().statistic(), .samples = {0, 1, 9}};
+    judge(result, acceptable);
+    return result;
+  };
+  // The metric's own: its 99th percentile is 9. Best is what its direction says: the least.
+  CHECK(result_of("at_most: 8").status == Status::failed);
+  CHECK(estimate(result_of("at_most: 1, of: median")).value == 1);
+  CHECK(result_of("at_most: 1, of: median").status == Status::passed);
+  CHECK(result_of("at_least: 1, of: best").status == Status::failed);
+  CHECK(estimate(result_of("at_least: 1, of: best")).value == 0);
+  CHECK(result_of("at_least: 9, of: maximum").status == Status::passed);
+}
+
+TEST_CASE("a record tells seed, learning rate and criterion, also where they are the usual ones") {
+  Recipe usual = Recipe::parse(R"(name: usual
+fixed:
+  dataset: {name: mnist, subset: sample, train_samples: 20, test_samples: 10}
+  model: {name: lenet}
+  optimizer: {name: sgd}
+acceptable: {test_accuracy: {at_least: 0}}
+)",
+                               "usual.yaml");
+  const auto results = TrainingSession(usual, {.data = ""}).run();
+  const auto& conditions = named(results, "test_accuracy").conditions;
+  CHECK(conditions.at("accepted") == "at least 0");
+  CHECK(conditions.at("seed") == "0");
+  CHECK(conditions.at("learning_rate") == "0.01");
+  CHECK(conditions.at("optimizer") == "sgd");
+  CHECK(conditions.at("batch") == "64");
+  CHECK_FALSE(named(results, "loss").conditions.contains("accepted"));
+}
+
+TEST_CASE("the files of a data set are artefacts of what was trained on them") {
+  TrainingSession session(tiny());
+  const auto results = session.run();
+  const auto& artefacts = results.front().artefacts;
+  REQUIRE(artefacts.size() == 1 + 4);
+  CHECK(artefacts[0].name == "recipe tiny");
+  for (const Artefact& one : artefacts) CHECK(one.sha256.size() == 64);
+  CHECK_THAT(artefacts[1].name, Catch::StartsWith("train-images-idx3-ubyte"));
+  CHECK_THAT(artefacts[4].name, Catch::StartsWith("t10k-labels-idx1-ubyte"));
+}
+
+TEST_CASE("training among other work says so after the epoch, and mistrusts its times alone") {
+  const testing::BusyProcessors others;
+  std::vector<std::string> lines;
+  Recipe longer = tiny();
+  longer.set("training.epochs=100");  // longer than the 0.1 s that the system's counters need
+  TrainingSession session(longer, {.say = [&](const std::string& line) { lines.push_back(line); }});
+  const auto results = session.run();
+  CHECK(named(results, "batch_time").status == Status::mistrusted);
+  CHECK_THAT(named(results, "epoch_time").reason, Catch::Contains("other work kept"));
+  CHECK(named(results, "loss").status == Status::passed);
+  CHECK(std::ranges::any_of(
+      lines, [](const std::string& line) { return line.starts_with("warning: other work kept"); }));
 }
 
 TEST_CASE("a metric that misses what is accepted is a failed record") {

@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "d5/core/command_line.hpp"
 #include "d5/core/option.hpp"
 #include "d5/core/settings.hpp"
+#include "d5/core/statistics.hpp"
 
 namespace d5 {
 
@@ -44,14 +47,13 @@ class Recipe {
     bool fixed = false;
     int line = 0;
   };
-  /// A bound on a metric's last sample, its best one, or the median of all.
+  /// A bound on the number that stands for a metric's samples.
   struct Acceptable {
     enum class Bound { at_least, at_most };
-    enum class Of { last, best, median };
     std::string metric;
     Bound bound = Bound::at_least;
     double value = 0;
-    Of of = Of::last;
+    std::optional<Statistic> of = {};  ///< which number that is; nothing: the metric's own
   };
 
   /// Throws: FormatError, NotFound with file, line and the nearest known name.
@@ -78,8 +80,8 @@ class Recipe {
   /// Changes with everything that changes a run, but not with how long it is, what is measured or
   /// what is accepted: a checkpoint may be continued under the same checksum.
   [[nodiscard]] std::string checksum() const;
-  /// A command line that runs it again.
-  [[nodiscard]] std::string command() const;
+  /// "d5 train FILE --set KEY=VALUE...": what runs it with all its changes.
+  [[nodiscard]] CommandLine command() const;
 
  private:
   std::string name_, summary_, file_;

@@ -37,6 +37,7 @@ struct SessionOptions {
   std::function<std::shared_ptr<Optimizer>(std::shared_ptr<Optimizer>)> wrap_optimizer = {};
   /// Makes checkpoints of different ways to run one recipe differ: "ranks=2".
   std::string variant = {};
+  std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"
 };
 
 /// A recipe made real: data, network, optimizer, trainer and metrics.
@@ -55,6 +56,9 @@ class TrainingSession {
   /// `Trainer::run` says: what was measured is kept and mistrusted, what was not is skipped, and
   /// nothing is judged. Called once.
   [[nodiscard]] std::vector<Measurement> run(const Interrupt& interrupt = {});
+  /// `run` without the judgement: of one of several ranks, whose records are judged when they have
+  /// become one.
+  [[nodiscard]] std::vector<Measurement> run_unjudged(const Interrupt& interrupt = {});
 
   [[nodiscard]] Trainer& trainer() { return *trainer_; }
   [[nodiscard]] Network& network() { return optimizer_->executor().network(); }
@@ -67,12 +71,13 @@ class TrainingSession {
   void make_metrics();
   void train(const Interrupt& interrupt);
   [[nodiscard]] Measurement record() const;
+  [[nodiscard]] std::string command() const;
   [[nodiscard]] MetricChoice choice_of(const std::string& metric) const;
 
   Recipe recipe_;
   SessionOptions options_;
   TrainingOptions training_;
-  std::string loss_, logits_, label_;
+  std::string loss_, logits_, label_, learning_rate_;
   DatasetPair data_;
   std::shared_ptr<Sampler> train_, test_;
   std::shared_ptr<Optimizer> optimizer_;
@@ -81,9 +86,11 @@ class TrainingSession {
   std::vector<std::shared_ptr<Metric>> metrics_;
 };
 
-/// Marks `result` failed, with the reason, if it misses `acceptable`, which also says the statistic
-/// that is printed.
+/// Marks `result` failed, with the reason, if its number misses `acceptable`, which also says the
+/// statistic: what is judged is what is printed.
 void judge(Measurement& result, const Recipe::Acceptable& acceptable);
+/// Judges every record of a metric that the recipe accepts within a bound.
+void judge(std::vector<Measurement>& results, const Recipe& recipe);
 
 struct RecipeRun {
   Results results;
