@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/version.hpp"
 
 PYBIND11_MODULE(_d5, m) {
   m.doc() = "The C++ part of d5; import d5 instead.";
   m.attr("__version__") = D5_VERSION;
+  d5::bound_waiting();  // torch may be imported next
   d5::python::bind_core(m);
   d5::python::bind_onnx(m);
   d5::python::bind_level0_ops(m);

@@ -33,16 +33,17 @@ TextTable properties(const Environment& env) {
       fmt::format("{}, {} sockets, {} cores, {} hardware threads, {} NUMA nodes", env.cpu,
                   env.sockets, env.cores, env.hardware_threads, env.numa_nodes));
   add("instruction sets", fmt::format("{}", fmt::join(env.instruction_sets, " ")));
-  add("caches", fmt::format("L1 {}, L2 {}, L3 {}", with_prefix(env.l1_bytes, "B"),
-                            with_prefix(env.l2_bytes, "B"), with_prefix(env.l3_bytes, "B")));
-  add("memory", with_prefix(env.memory_bytes, "B"));
+  add("caches", fmt::format("L1 {}, L2 {}, L3 {}", memory_size(env.l1_bytes),
+                            memory_size(env.l2_bytes), memory_size(env.l3_bytes)));
+  add("memory", memory_size(env.memory_bytes));
   if (env.processor_limit > 0) {
     add("limit of processors", fmt::format("{:.3g}", env.processor_limit));
   }
-  if (env.memory_limit_bytes > 0) add("limit of memory", with_prefix(env.memory_limit_bytes, "B"));
+  if (env.memory_limit_bytes > 0) add("limit of memory", memory_size(env.memory_limit_bytes));
   add("virtual machine", env.virtualisation);
   add("frequency governor", env.governor);
   add("threads", fmt::format("{}, pinned to {}", env.threads, env.pinning));
+  add("threads without work", env.waiting);
   add("compiler", fmt::format("{} {} ({})", env.compiler, env.flags, env.build_type));
   for (const auto& [name, version] : env.libraries) add("library " + name, version);
   add("clock", fmt::format("{} a reading", with_prefix(env.clock_seconds_per_read, "s")));

@@ -8,6 +8,7 @@
 #include "core/cuda_driver.hpp"
 #include "core/device_table.hpp"
 #include "core/machine.hpp"
+#include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/registry.hpp"
@@ -20,11 +21,7 @@ DeviceInfo cpu() {
   DeviceInfo result{.present = true, .memory_bytes = machine.memory_bytes};
   result.description = fmt::format("{}, {} cores", machine.cpu, machine.cores);
   const auto add_cache = [&](const char* name, double bytes) {
-    if (bytes >= 1 << 20)
-      result.description += fmt::format(", {} {:.3g} MiB", name, bytes / (1 << 20));
-    if (bytes > 0 && bytes < 1 << 20) {
-      result.description += fmt::format(", {} {:.3g} KiB", name, bytes / (1 << 10));
-    }
+    if (bytes > 0) result.description += fmt::format(", {} {}", name, memory_size(bytes));
   };
   add_cache("L1", machine.l1_bytes);
   add_cache("L2", machine.l2_bytes);

@@ -219,6 +219,7 @@ Environment environment() {
   result.libraries = libraries();
   result.threads = threads();
   result.pinning = pinning();
+  result.waiting = bound_waiting();
   result.variables = variables();
   result.clock_seconds_per_read = clock_cost().seconds_per_read;
   result.warnings = warnings(result);

@@ -35,6 +35,7 @@ void for_each_field(Environment& e, Field&& field) {
   field("libraries", e.libraries);
   field("threads", e.threads);
   field("pinning", e.pinning);
+  field("waiting", e.waiting);
   field("variables", e.variables);
   field("clock_seconds_per_read", e.clock_seconds_per_read);
   field("warnings", e.warnings);

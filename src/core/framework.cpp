@@ -13,6 +13,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/plugin.hpp"
 #include "d5/core/registry.hpp"
+#include "d5/core/threads.hpp"
 
 namespace d5 {
 namespace {
@@ -68,6 +69,7 @@ F symbol(void* library, const char* name, const std::string& path) {
 }
 
 std::unique_ptr<Framework> load(const std::string& path) {
+  bound_waiting();
   // Local symbols: two frameworks that carry the same library do not meet.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {

@@ -93,6 +93,7 @@ void run_rounds(std::vector<Lane>& lanes, const MeasureOptions& options,
         if (lanes.size() > 1) lane.runner.settle();
         lane.take_turn(round, options.samples);
       });
+      if (options.on_sample) options.on_sample();
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sched.h>
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <vector>
@@ -41,12 +42,13 @@ std::string pin(int first) {
                        first, allowed.size());
   }
   const std::vector<int> chosen(allowed.begin() + first, allowed.begin() + first + count);
-  bool bound = true;
-#pragma omp parallel for num_threads(count) schedule(static, 1) reduction(&& : bound)
-  for (int i = 0; i < count; ++i) bound = bind({chosen[std::size_t(i)]}) && bound;
+  std::atomic<bool> bound = true;
+  parallel_for(count, 1, [&](std::int64_t i, std::int64_t) {  // piece i runs on thread i
+    if (!bind({chosen[std::size_t(i)]})) bound = false;
+  });
   // Threads that a framework makes later inherit the mask of this one: it keeps the whole set, or
   // they would all share its core.
-  bound = bind(chosen) && bound;
+  if (!bind(chosen)) bound = false;
   return bound ? "cores " + detail::to_ranges(chosen) : "none: the system refuses to bind threads";
 }
 

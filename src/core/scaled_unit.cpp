@@ -8,6 +8,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "d5/core/environment.hpp"
 #include "d5/core/results.hpp"
 
 namespace d5 {
@@ -65,6 +66,14 @@ std::string with_prefix(double value, const std::string& unit) {
   const auto scaled = detail::scaled_unit(value, unit);
   const std::string number = detail::with_digits(value / scaled.divisor, 3);
   return scaled.name.empty() ? number : number + " " + scaled.name;
+}
+
+std::string memory_size(double bytes) {
+  if (bytes == 0) return "-";
+  constexpr std::array<std::string_view, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return fmt::format("{:.4g} {}", bytes, units[unit]);
 }
 
 }  // namespace d5

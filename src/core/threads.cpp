@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/pinning.hpp"
+#include "core/thread_pool.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
@@ -53,13 +54,18 @@ void on_threads_changed(std::function<void(int)> listener) {
 
 namespace detail {
 
-void run_pieces(std::int64_t count, std::int64_t pieces, const void* body, LoopBody call) {
-  // An exception must not leave a parallel region: that of the first piece that threw does after.
-  std::exception_ptr error;
+namespace {
+
+/// A loop that is being cut, and the exception of the first piece that threw.
+struct Loop {
+  std::int64_t count, pieces;
+  const void* body;
+  LoopBody call;
+  std::mutex mutex = {};
   std::int64_t thrower = pieces;
-  std::mutex mutex;
-#pragma omp parallel for num_threads(int(pieces)) schedule(static, 1)
-  for (std::int64_t i = 0; i < pieces; ++i) {
+  std::exception_ptr error = {};
+
+  void run(std::int64_t i) {
     try {
       call(body, count / pieces * i + std::min(i, count % pieces),
            count / pieces * (i + 1) + std::min(i + 1, count % pieces));
@@ -68,8 +74,19 @@ void run_pieces(std::int64_t count, std::int64_t pieces, const void* body, LoopB
       if (i < thrower) thrower = i, error = std::current_exception();
     }
   }
-  if (error) std::rethrow_exception(error);
+};
+
+}  // namespace
+
+void run_pieces(std::int64_t count, std::int64_t pieces, const void* body, LoopBody call) {
+  Loop loop{.count = count, .pieces = pieces, .body = body, .call = call};
+  ThreadPool::instance().run(pieces, {&loop, [](void* self, std::int64_t piece) {
+                                        static_cast<Loop*>(self)->run(piece);
+                                      }});
+  if (loop.error) std::rethrow_exception(loop.error);
 }
+
+bool in_loop() { return ThreadPool::inside(); }
 
 }  // namespace detail
 }  // namespace d5

@@ -55,6 +55,7 @@ Environment an_environment() {
   e.libraries = {{"glibc", "2.36"}};
   e.threads = 2;
   e.pinning = "cores 0-1";
+  e.waiting = "d5: spins 0.1 ms, then sleeps";
   e.variables = {{"OMP_NUM_THREADS", "2"}};
   e.clock_seconds_per_read = 2.5e-8;
   e.warnings = {"turbo is on"};
@@ -299,6 +300,13 @@ TEST_CASE("numbers for people have three digits and a prefix") {
   CHECK(with_prefix(-1.5e-3, "s") == "-1.50 ms");
   CHECK(with_prefix(kNan, "s") == "nan s");
   CHECK(with_prefix(kInfinity, "1") == "inf");
+}
+
+TEST_CASE("sizes of memories have one unit, that of powers of two") {
+  CHECK(memory_size(32768) == "32 KiB");
+  CHECK(memory_size(1.5 * (1 << 20)) == "1.5 MiB");
+  CHECK(memory_size(8e9) == "7.451 GiB");
+  CHECK(memory_size(0) == "-");
 }
 
 TEST_CASE("a comparison is told in one line, with the digits that it supports") {

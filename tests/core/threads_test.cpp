@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/threads.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
 #include <mutex>
+#include <string>
+#include <thread>
 #include <vector>
 
+#include "core/process_clock.hpp"
 #include "d5/core/error.hpp"
 
 using namespace d5;
@@ -65,4 +75,85 @@ TEST_CASE("a listener hears the present number of threads and every change") {
   CHECK_THROWS_AS(set_threads(0), ValueError);
   CHECK(threads() == 3);
   set_threads(before);
+}
+
+TEST_CASE("threads without work sleep, and take no core from others") {
+  const int before = threads();
+  set_threads(2);
+  parallel_for(2, 1, [](std::int64_t, std::int64_t) {});
+  const double used = detail::process_seconds();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // Processor time, not the clock's: whatever else runs here does not count. They may spin 0.1 ms.
+  CHECK(detail::process_seconds() - used < 2e-3);
+  set_threads(before);
+}
+
+TEST_CASE("loops within a loop, and loops of several threads at once, cover every index") {
+  const int before = threads();
+  set_threads(4);
+  std::atomic<int> visits = 0;
+  const auto count = [&](std::int64_t begin, std::int64_t end) { visits += int(end - begin); };
+  parallel_for(4, 1, [&](std::int64_t, std::int64_t) {
+    CHECK(detail::in_loop());
+    parallel_for(100, 1, count);
+  });
+  CHECK_FALSE(detail::in_loop());
+  CHECK(visits == 400);
+  visits = 0;
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int loop = 0; loop < 1000; ++loop) parallel_for(7, 1, count);
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  CHECK(visits == 4 * 1000 * 7);
+  set_threads(before);
+}
+
+TEST_CASE("a forked process computes with threads of its own") {
+  const int before = threads();
+  set_threads(2);
+  std::atomic<int> visits = 0;
+  const auto count = [&](std::int64_t begin, std::int64_t end) { visits += int(end - begin); };
+  parallel_for(8, 1, count);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    parallel_for(8, 1, count);
+    _exit(visits == 16 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+  set_threads(before);
+}
+
+TEST_CASE("OpenMP's idle threads are told to sleep soon, unless the user has said how they wait") {
+  // In a process of its own: it is decided once.
+  const auto waiting_with = [](const char* variable, const char* value) {
+    int ends[2] = {-1, -1};
+    REQUIRE(pipe(ends) == 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      unsetenv("GOMP_SPINCOUNT");
+      unsetenv("OMP_WAIT_POLICY");
+      if (variable) setenv(variable, value, 1);
+      const char* seen = "";
+      const std::string said = bound_waiting();
+      if (const char* spin = std::getenv("GOMP_SPINCOUNT")) seen = spin;
+      const std::string line = said + "|" + seen;
+      _exit(write(ends[1], line.data(), line.size()) == ssize_t(line.size()) ? 0 : 1);
+    }
+    close(ends[1]);
+    std::string text(1000, '\0');
+    text.resize(std::size_t(std::max<ssize_t>(0, read(ends[0], text.data(), text.size()))));
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    return text;
+  };
+  const std::string ours = "d5: spins 0.1 ms, then sleeps; OpenMP: ";
+  CHECK(waiting_with(nullptr, "") == ours + "GOMP_SPINCOUNT=10000, set by d5|10000");
+  CHECK(waiting_with("OMP_WAIT_POLICY", "active") == ours + "OMP_WAIT_POLICY=active|");
+  CHECK(waiting_with("GOMP_SPINCOUNT", "7") == ours + "GOMP_SPINCOUNT=7|7");
 }

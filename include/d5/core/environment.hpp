@@ -29,6 +29,7 @@ struct Environment {
   std::map<std::string, std::string> libraries;  ///< name to version
   int threads = 0;
   std::string pinning;                           ///< "cores 0-1", "none"
+  std::string waiting;                           ///< how long threads without work spin
   std::map<std::string, std::string> variables;  ///< those set that change results
   double clock_seconds_per_read = 0;
   std::vector<std::string> warnings;  ///< what makes numbers scatter: turbo, a loaded machine
@@ -36,6 +37,9 @@ struct Environment {
 
 /// Looks at this machine now.
 [[nodiscard]] Environment environment();
+
+/// "32 KiB", "7.75 GiB", "-" for 0: of caches and memories, which come in powers of two.
+[[nodiscard]] std::string memory_size(double bytes);
 
 /// Adds a library to every later record: files that compute with one name it.
 void note_library(const std::string& name, const std::string& version);

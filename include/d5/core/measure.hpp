@@ -43,6 +43,8 @@ struct MeasureOptions {
   bool cold_cache = false;           ///< evict the last-level cache before each run (no batching)
   std::uint64_t seed = 0;            ///< of the order of subjects
   Interrupt interrupt = {};          ///< ends it, also before the first sample
+  /// Called after each of a subject's turns, outside the clock: `samples` times a subject.
+  std::function<void()> on_sample = {};
 };
 
 /// Measures every metric on every subject: subject by subject, metric by metric, in their order,

@@ -6,8 +6,6 @@
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #include <Eigen/Core>
 
-#include <omp.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -93,7 +91,7 @@ void add_product(const MatrixView<const T>& a, const MatrixView<const T>& b, con
     }
     return;
   }
-  if (omp_in_parallel()) return add_block_product<T, OrderA, OrderB>(a, b, c, alpha);
+  if (in_loop()) return add_block_product<T, OrderA, OrderB>(a, b, c, alpha);
   // The longer side is cut, into pieces that are worth waking a thread.
   constexpr std::int64_t kLeastWork = 50000, kLeastLines = 16;
   const std::int64_t lines = std::max(c.rows, c.columns);

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace d5::detail {
+
+/// A wait looks for a change this long, which is about what it costs to wake a thread, and then
+/// sleeps: it takes no more from other work, and at most doubles its own delay (Karlin et al.,
+/// "Empirical Studies of Competitive Spinning", SOSP 1991).
+inline constexpr double kSpinSeconds = 100e-6;
+
+/// The threads that compute. Piece i of a job runs on thread i, the caller is thread 0, so that
+/// what a piece touched is near it the next time, and threads can be bound one by one.
+///
+/// Thread safety: all functions. One job runs at a time: a caller that finds another one at work,
+/// or is inside one, computes all of its pieces by itself.
+class ThreadPool {
+ public:
+  struct Job {
+    void* body;
+    void (*run)(void* body, std::int64_t piece);
+  };
+
+  /// Of the process. It is never destroyed: its threads may wait when the process ends.
+  static ThreadPool& instance();
+
+  /// Runs pieces [0, pieces). They must not throw. Allocates where there were never so many.
+  void run(std::int64_t pieces, const Job& job);
+
+  /// Whether the calling thread is inside a job.
+  [[nodiscard]] static bool inside();
+
+ private:
+  struct alignas(64) Worker {
+    std::atomic<std::uint32_t> turn = 0;  ///< counted up for each of its pieces
+  };
+  void grow(std::size_t workers);
+  void work(Worker& worker, std::int64_t piece);
+
+  std::mutex busy_;
+  Job job_{};
+  std::atomic<std::uint32_t> unfinished_ = 0;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace d5::detail
