@@ -5,13 +5,13 @@
 
 namespace d5::app {
 
-/// The shell's word for a program that SIGINT ended.
-inline constexpr int kInterrupted = 130;
-
-/// What the first Ctrl-C ends: runs stop, and what was measured is printed and written. A second
-/// one kills the program at once. Listens from the first call on.
+/// What the first Ctrl-C ends, as do SIGTERM and a terminal that closes: runs stop, and what was
+/// measured is printed and written. A second one kills the program at once. Listens from the first
+/// call on.
 [[nodiscard]] Interrupt ctrl_c();
 /// Whether there was one.
 [[nodiscard]] bool interrupted();
+/// The shell's word for a program that the signal ended: 130 for Ctrl-C, 143 for SIGTERM.
+[[nodiscard]] int interrupted_status();
 
 }  // namespace d5::app

@@ -9,25 +9,40 @@
 
 namespace d5::app {
 
+namespace {
+
+void add_sizes(CLI::App& command, SizeOptions& options) {
+  command.add_option("--batch", options.batch, "size of each dimension that the model leaves open")
+      ->check(CLI::PositiveNumber)
+      ->option_text("N");
+  command
+      .add_option("--dim", options.dims, "size of one open dimension, by its name; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("NAME=SIZE");
+}
+
+}  // namespace
+
 void add_model_argument(CLI::App& command, ModelArgument& argument) {
   command
       .add_option("MODEL", argument.model,
                   "an .onnx file, an ONNX test folder, or a built-in network ('d5 list networks')")
       ->required();
-  command
-      .add_option("--batch", argument.batch, "size of each dimension that the model leaves open")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
-  command
-      .add_option("--dim", argument.dims,
-                  "size of one open dimension, by its name; may be repeated")
-      ->allow_extra_args(false)
-      ->option_text("NAME=SIZE");
+  add_sizes(command, argument);
 }
 
-OpenSizes sizes_of(const ModelArgument& argument) {
-  OpenSizes sizes{.batch = argument.batch};
-  for (const auto& word : argument.dims) {
+void add_models_argument(CLI::App& command, ModelsArgument& argument) {
+  command
+      .add_option("MODEL", argument.models,
+                  "an .onnx file, an ONNX test folder, a folder of such, or a built-in network "
+                  "('d5 list networks')")
+      ->required();
+  add_sizes(command, argument);
+}
+
+OpenSizes sizes_of(const SizeOptions& options) {
+  OpenSizes sizes{.batch = options.batch};
+  for (const auto& word : options.dims) {
     const auto equals = word.find('=');
     std::size_t read = 0;
     std::int64_t size = 0;

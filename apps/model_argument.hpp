@@ -13,15 +13,24 @@ class App;
 
 namespace d5::app {
 
-/// The argument MODEL of all `d5 net` commands (`open_model`), and the sizes that it leaves open.
-struct ModelArgument {
-  std::string model;
+/// The sizes of dimensions that models leave open. The same in all `d5 net` commands.
+struct SizeOptions {
   std::int64_t batch = 1;         ///< of every dimension that the model leaves open
   std::vector<std::string> dims;  ///< "NAME=SIZE", for those that are no batch
 };
+/// Throws: ValueError for a bad `--dim`.
+[[nodiscard]] OpenSizes sizes_of(const SizeOptions& options);
+
+/// The argument MODEL (`open_model`), and its sizes.
+struct ModelArgument : SizeOptions {
+  std::string model;
+};
 void add_model_argument(CLI::App& command, ModelArgument& argument);
 
-/// Throws: ValueError for a bad `--dim`.
-[[nodiscard]] OpenSizes sizes_of(const ModelArgument& argument);
+/// The argument MODEL... (`models_of`), and their sizes.
+struct ModelsArgument : SizeOptions {
+  std::vector<std::string> models;
+};
+void add_models_argument(CLI::App& command, ModelsArgument& argument);
 
 }  // namespace d5::app

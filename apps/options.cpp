@@ -57,6 +57,15 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
       ->group("Common options");
 }
 
+void add_pivot_option(CLI::App& command, OutputOptions& options) {
+  command
+      .add_option("--pivot", options.pivot,
+                  "a table of cases by this: framework, device, or a condition such as threads; "
+                  "with ratios and their geometric means")
+      ->option_text("COLUMN")
+      ->group("Common options");
+}
+
 void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--framework", options.frameworks,

@@ -18,9 +18,12 @@ namespace d5::app {
 struct OutputOptions {
   Format format = Format::table;
   std::string out;     ///< results file, JSON; empty: none
+  std::string pivot;   ///< what becomes columns; empty: one row a record
   bool quiet = false;  ///< no progress
 };
 void add_output_options(CLI::App& command, OutputOptions& options);
+/// For commands that print records of several cases.
+void add_pivot_option(CLI::App& command, OutputOptions& options);
 
 /// What a command runs with. The same in every command that runs something.
 struct RunOptions {

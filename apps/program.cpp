@@ -23,7 +23,8 @@ constexpr const char* kFooter = R"(Examples:
   d5 train mnist-lenet-quick --set training.epochs=1
 
 Results go to stdout, everything else to stderr. Exit status: 0 passed, 1 something failed, 2 bad
-usage or input, 130 interrupted: Ctrl-C ends a measurement early and keeps what was measured.
+usage or input, 130 interrupted: Ctrl-C ends a measurement early and keeps what was measured (143:
+SIGTERM, 129: the terminal closed).
 `d5 COMMAND --help` teaches each command by examples.)";
 
 void print_error(std::string_view message) {
@@ -114,14 +115,14 @@ int Program::run(int argc, char** argv) {
   try {
     app_.parse(argc, argv);
     const int status = run_traced(trace_file(deepest(app_)), chosen_);
-    return interrupted() ? kInterrupted : status;
+    return interrupted() ? interrupted_status() : status;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app_.exit(error);  // --help, --version: on stdout
     print_error(explain(error, app_));
     return kBadUsage;
   } catch (const Interrupted& error) {
     print_error(error.what());
-    return kInterrupted;
+    return interrupted_status();
   } catch (const NumericError& error) {
     print_error(error.what());
     return kFailed;

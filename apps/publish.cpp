@@ -6,24 +6,46 @@
 
 #include <cstdio>
 
-#include "d5/level3_distributed/communicator.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/pivot.hpp"
 
 namespace d5::app {
+namespace {
 
-void print(const Results& results, Format format) {
-  // mpirun gives ranks a terminal, wherever their output ends.
-  const Colour colour = world()->size() > 1 ? Colour::never : colour_for(STDOUT_FILENO);
-  std::fputs(to_text(results, format, colour).c_str(), stdout);
+void show(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
+}
+
+}  // namespace
+
+void print(const Results& results, const OutputOptions& options) {
+  const auto show_rows = [&] { show(to_text(results, options.format, screen_of(STDOUT_FILENO))); };
+  if (options.pivot.empty()) return show_rows();
+  try {
+    print(pivot(results.measurements, options.pivot), options.format);
+  } catch (const NotFound&) {  // what was measured is not lost for a misspelt column
+    show_rows();
+    throw;
+  }
+}
+
+void print(const TextTable& table, Format format) {
+  show(table.to_text(format, screen_of(STDOUT_FILENO).width));
+}
+
+void check_output(const OutputOptions& options) {
+  if (!options.out.empty()) check_writable(options.out);
 }
 
 int publish(std::vector<Measurement> measurements, const OutputOptions& options) {
   const Results results{environment(), std::move(measurements)};
-  print(results, options.format);
-  if (!options.out.empty()) {
+  if (!options.out.empty()) {  // first: the terminal may be gone
     write_results(results, options.out);
     if (!options.quiet) fmt::print(stderr, "results written to {}\n", options.out);
   }
+  print(results, options);
   return exit_status(results.measurements);
 }
 

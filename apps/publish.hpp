@@ -8,8 +8,12 @@
 
 namespace d5::app {
 
-/// Prints `results` on stdout in the format that was asked for.
-void print(const Results& results, Format format);
+/// Prints `results` on stdout in the format that was asked for, as wide as the terminal.
+void print(const Results& results, const OutputOptions& options);
+void print(const TextTable& table, Format format);
+
+/// Before the work that makes results. Throws: IoError if `--out` cannot be written.
+void check_output(const OutputOptions& options);
 
 /// Prints the measurements with this machine's environment, and writes them to `--out`. Returns the
 /// exit status: 1 if any failed. Throws: IoError.

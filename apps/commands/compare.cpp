@@ -106,7 +106,7 @@ int compare_files(const Options& options) {
     fmt::print(stderr, "d5: note: A and B differ in {}: {} and {}\n", what, or_none(in_a),
                or_none(in_b));
   }
-  fmt::print("{}", to_table(pairs).to_text(options.format));
+  app::print(to_table(pairs), options.format);
   const bool failed = options.fail_above > 0 && std::ranges::any_of(pairs, [&](const auto& pair) {
                         return pair.worse_by(options.fail_above);
                       });
@@ -114,6 +114,7 @@ int compare_files(const Options& options) {
 }
 
 int compare_subjects(const Options& options) {
+  app::check_output(options);
   auto results = run_both(options);
   for (auto& ratio : results) {
     if (options.fail_above > 0 && ratio.quantity == Quantity::ratio &&

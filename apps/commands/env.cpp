@@ -71,7 +71,7 @@ int run(const app::OutputOptions& options) {
   if (options.format == Format::json) {
     fmt::print("{}\n", to_json(results));
   } else {
-    fmt::print("{}", properties(results.environment).to_text(options.format));
+    app::print(properties(results.environment), options.format);
   }
   if (!options.out.empty()) write_results(results, options.out);
   return app::kPassed;

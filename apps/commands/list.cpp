@@ -8,6 +8,7 @@
 
 #include "apps/options.hpp"
 #include "apps/program.hpp"
+#include "apps/publish.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -194,13 +195,14 @@ void print_entry(const Kind& kind, const Options& options) {
   if (table.size() == 0 && for_people) {
     fmt::print("It has no options.\n");
   } else {
-    fmt::print("{}{}", for_people ? "\n" : "", table.to_text(options.format));
+    if (for_people) fmt::print("\n");
+    app::print(table, options.format);
   }
 }
 
 int run(const Options& options) {
   if (options.kind.empty()) {
-    fmt::print("{}", overview().to_text(options.format));
+    app::print(overview(), options.format);
     return app::kPassed;
   }
   std::vector<std::string> known;
@@ -208,7 +210,7 @@ int run(const Options& options) {
     known.push_back(kind.name);
     if (kind.name != options.kind) continue;
     if (options.name.empty()) {
-      fmt::print("{}", kind.list().to_text(options.format));
+      app::print(kind.list(), options.format);
     } else {
       print_entry(kind, options);
     }

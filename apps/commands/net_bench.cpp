@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
-#include "apps/publish.hpp"
-#include "d5/core/progress.hpp"
-#include "d5/core/results.hpp"
+#include "apps/work_list.hpp"
 #include "d5/core/threads.hpp"
-#include "d5/level1_network/network_profile.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
 
 namespace d5::command {
@@ -23,25 +17,22 @@ constexpr const char* kExamples =
   d5 net bench lenet --framework reference,torch --training
                                                 a training step with SGD too, side by side
   d5 net bench resnet-50 --profile --training   which operators cost most, forward and backward
-  d5 net bench model.onnx --framework torch+reference --out results.json)";
+  d5 net bench model.onnx --framework torch+reference --out results.json
+  d5 net bench lenet alexnet resnet-18 models/ --framework reference,torch --pivot framework
+                                                 several, and a folder of them, in one table)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {
+struct Options : app::OutputOptions, app::RunOptions, app::ModelsArgument, app::WorkOptions {
   bool training = false;
   bool profile = false;
   MeasureOptions measuring;
 };
 
-/// A profile has too many records for one table: people get tables of what costs most.
-int publish(std::vector<Measurement> results, const Options& options) {
-  const bool for_people = options.format == Format::table || options.format == Format::markdown;
-  if (!options.profile || !for_people) return app::publish(std::move(results), options);
-  fmt::print("{}\n", profile_tables(results, options.format));
-  std::vector<Measurement> whole;
-  std::ranges::copy_if(results, std::back_inserter(whole),
-                       [](const Measurement& m) { return !is_profile_record(m); });
-  app::print({environment(), std::move(whole)}, options.format);
-  if (!options.out.empty()) write_results({environment(), results}, options.out);
-  return exit_status(results);
+std::vector<Measurement> bench(const std::string& model, const NetworkBenchOptions& how,
+                               bool training) {
+  auto results = bench_network(model, how);
+  if (!training || app::interrupted()) return results;
+  for (auto& result : bench_training_step(model, how)) results.push_back(std::move(result));
+  return results;
 }
 
 int run(const Options& options) {
@@ -54,16 +45,23 @@ int run(const Options& options) {
                                 .measuring = app::measuring_of(options.measuring, options),
                                 .command_options = app::to_line(options)};
   pin_threads();
-  Progress progress(options.model, options.training ? 2 : 1, {.unit = "passes"});
-  auto results = bench_network(options.model, how);
-  progress.advance();
-  if (options.training && !app::interrupted()) {
-    for (auto& result : bench_training_step(options.model, how)) {
-      results.push_back(std::move(result));
-    }
-    progress.advance();
+  std::vector<app::Work> work;
+  for (const auto& model : models_of(options.models)) {
+    app::Work& one = work.emplace_back();
+    one.record = detail::network_record(model, options.frameworks.front(), how.sizes, "inference");
+    one.record.metric = "time";
+    one.record.unit = "s";
+    one.record.quantity = Quantity::time;
+    one.samples = std::int64_t(options.frameworks.size()) * how.measuring.samples *
+                  (options.training ? 2 : 1);
+    one.run = [&, model](const std::function<void()>& sampled) {
+      NetworkBenchOptions with_progress = how;
+      with_progress.measuring.on_sample = sampled;
+      return bench(model, with_progress, options.training);
+    };
+    one.plan = [&, model] { return plan_network(model, "inference", how); };
   }
-  return publish(std::move(results), options);
+  return app::run_work(work, options, options);
 }
 
 }  // namespace
@@ -72,10 +70,12 @@ void register_net_bench(app::Program& program) {
   auto options = std::make_shared<Options>();
   auto& command = program.add("net bench", "how fast is a network, and what does the executor add",
                               kExamples, [options] { return run(*options); });
-  app::add_model_argument(command, *options);
+  app::add_models_argument(command, *options);
+  app::add_work_options(command, *options);
   command.add_flag("--training", options->training, "time training steps too");
   command.add_flag("--profile", options->profile,
                    "which operator costs most: by type, by layer, by node");
+  app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);

@@ -7,11 +7,11 @@
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
-#include "apps/publish.hpp"
+#include "apps/work_list.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/progress.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/network_bench.hpp"
 #include "d5/level1_network/network_validation.hpp"
 
 namespace d5::command {
@@ -21,9 +21,11 @@ constexpr const char* kExamples =
     R"(  d5 net check test_folder/                     against the outputs that the folder expects
   d5 net check model.onnx --framework torch     against the reference, on random inputs
   d5 net check lenet --framework torch --batch 8
-                                                a built-in network: gradients too)";
+                                                a built-in network: gradients too
+  d5 net check test_folders/ --filter relu --out results.json --resume
+                                                many, going on where it was cut short)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {
+struct Options : app::OutputOptions, app::RunOptions, app::ModelsArgument, app::WorkOptions {
   std::optional<double> rtol, atol;
 };
 
@@ -35,14 +37,15 @@ std::optional<ForwardTolerance> tolerance_of(const Options& options) {
 }
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
-std::vector<Measurement> against_reference(const Options& options, const std::string& word) {
-  const Settings model{{"seed", options.seed}, {"with_loss", true}};
+std::vector<Measurement> against_reference(const std::string& model, const Options& options,
+                                           const std::string& word) {
+  const Settings wishes{{"seed", options.seed}, {"with_loss", true}};
   // Networks of their own: both executors write gradients.
   const auto subject =
-      open_executor(word, open_model(options.model, model),
+      open_executor(word, open_model(model, wishes),
                     {.device = device_from_name(options.device), .seed = options.seed});
   const auto reference =
-      open_executor("reference", open_model(options.model, model), {.seed = options.seed});
+      open_executor("reference", open_model(model, wishes), {.seed = options.seed});
   const ValueMap inputs = random_inputs(subject->network(), app::sizes_of(options), options.seed);
   const std::string loss = loss_of(subject->network());
   const auto tolerance = tolerance_of(options);
@@ -60,51 +63,67 @@ std::vector<Measurement> against_reference(const Options& options, const std::st
   return results;
 }
 
-std::vector<Measurement> check(const Options& options, const std::string& word) {
+std::vector<Measurement> check(const std::string& model, const Options& options,
+                               const std::string& word) {
   std::vector<Measurement> results;
   try {
-    results = is_test_folder(options.model)
-                  ? test_folder(options.model,
+    results = is_test_folder(model)
+                  ? test_folder(model,
                                 {.frameworks = frameworks_in(word),
                                  .device = device_from_name(options.device),
                                  .seed = options.seed},
                                 tolerance_of(options))
-                  : against_reference(options, word);
+                  : against_reference(model, options, word);
   } catch (const Unsupported&) {
     record_failure(results.emplace_back(error_record()), std::current_exception());
   }
   CommandLine line("net check");
-  line.word(options.model).append(to_line(app::sizes_of(options)));
+  line.word(model).append(to_line(app::sizes_of(options)));
   line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
   if (options.rtol) line.option("--rtol", *options.rtol);
   if (options.atol) line.option("--atol", *options.atol);
   line.append(app::to_line(options));
   for (auto& result : results) {
-    result.subject = model_name(options.model);
+    result.subject = model_name(model);
     result.command = line.text();
     result.level = "network";
     result.framework = word;
     result.device = to_string(device_from_name(options.device));
-    result.artefacts = {model_artefact(options.model)};
+    result.artefacts = {model_artefact(model)};
   }
   return results;
+}
+
+/// Opened for each framework, and not run.
+std::vector<Measurement> plan(const std::string& model, const Options& options) {
+  return plan_network(model, "",
+                      {.frameworks = options.frameworks,
+                       .sizes = app::sizes_of(options),
+                       .device = device_from_name(options.device)});
 }
 
 int run(const Options& options) {
   app::apply(options);
   const Interrupt interrupt = app::ctrl_c();
-  std::vector<Measurement> results;
-  {
-    Progress progress("frameworks", std::int64_t(options.frameworks.size()),
-                      {.unit = "frameworks"});
-    for (const auto& word : options.frameworks) {
-      if (interrupt.due()) break;
-      progress.note(word);
-      for (auto& result : check(options, word)) results.push_back(std::move(result));
-      progress.advance();
-    }
+  std::vector<app::Work> work;
+  for (const auto& model : models_of(options.models)) {
+    app::Work& one = work.emplace_back();
+    one.record = error_record();
+    one.record.subject = model;
+    one.record.level = "network";
+    one.samples = std::int64_t(options.frameworks.size());
+    one.run = [&, model](const std::function<void()>& sampled) {
+      std::vector<Measurement> results;
+      for (const auto& word : options.frameworks) {
+        if (interrupt.due()) break;
+        for (auto& result : check(model, options, word)) results.push_back(std::move(result));
+        sampled();
+      }
+      return results;
+    };
+    one.plan = [&, model] { return plan(model, options); };
   }
-  return app::publish(std::move(results), options);
+  return app::run_work(work, options, options);
 }
 
 }  // namespace
@@ -113,7 +132,8 @@ void register_net_check(app::Program& program) {
   auto options = std::make_shared<Options>();
   auto& command = program.add("net check", "is a network right", kExamples,
                               [options] { return run(*options); });
-  app::add_model_argument(command, *options);
+  app::add_models_argument(command, *options);
+  app::add_work_options(command, *options);
   command
       .add_option("--rtol", options->rtol,
                   "an element passes within ATOL + RTOL x |expected|, in place of the bound that "

@@ -6,6 +6,7 @@
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
+#include "apps/publish.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
@@ -75,6 +76,7 @@ std::string command_of(const Options& options, const std::string& word) {
 
 int run(const Options& options) {
   app::apply(options);
+  app::check_output(options);
   TextTable table({"framework", "output", "what", "first values"});
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
@@ -102,7 +104,7 @@ int run(const Options& options) {
     result.samples = {end - begin};
     mistrust(result, "one run, planning and first touch of memory included; use 'd5 net bench'");
   }
-  fmt::print("{}", table.to_text(options.format));
+  app::print(table, options.format);
   if (!options.out.empty()) write_results({environment(), results}, options.out);
   return app::kPassed;
 }

@@ -10,6 +10,7 @@
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
+#include "apps/publish.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/results.hpp"
@@ -93,9 +94,10 @@ int run(const Options& options) {
   Network network = open_model(options.model, {{"seed", options.seed}});
   const onnx::Graph graph = with_types(network).graph;
   if (options.format == Format::table) {
-    fmt::print("{}\n", summary_of(network, graph, options.model).to_text(options.format));
+    app::print(summary_of(network, graph, options.model), options.format);
+    fmt::print("\n");
   }
-  fmt::print("{}", nodes_of(graph, options.frameworks).to_text(options.format));
+  app::print(nodes_of(graph, options.frameworks), options.format);
   return app::kPassed;
 }
 

@@ -2,11 +2,9 @@
 #include <map>
 #include <memory>
 
-#include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
-#include "apps/publish.hpp"
-#include "d5/core/progress.hpp"
+#include "apps/work_list.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/bench.hpp"
 
@@ -18,9 +16,12 @@ constexpr const char* kExamples =
   d5 op bench "Conv 16x3x32x32 8x3x3x3" --framework reference,torch
                                                 side by side, interleaved, with the ratio
   d5 op bench cases.txt --pass forward --out results.json
+                                                rows as they come; --resume goes on after a stop
+  d5 op bench cases.txt --framework reference,torch --filter Conv --pivot framework
+                                                a table of cases by frameworks, geometric mean
   d5 op bench "Relu 1x64" --metrics peak_memory --samples 100 --cold-cache)";
 
-struct Options : app::OutputOptions, app::RunOptions {
+struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
   std::vector<std::string> words;
   BenchOptions::Passes passes = BenchOptions::Passes::both;
   MeasureOptions measuring;
@@ -36,17 +37,25 @@ int run(const Options& options) {
                          .measuring = app::measuring_of(options.measuring, options),
                          .command_options = app::to_line(options)};
   pin_threads();
-  std::vector<Measurement> results;
-  {
-    Progress progress("cases", std::int64_t(cases.size()), {.unit = "cases"});
-    for (const auto& one : cases) {
-      if (app::interrupted()) break;
-      progress.note(one.line);
-      for (auto& result : bench(one, how)) results.push_back(std::move(result));
-      progress.advance();
-    }
+  std::vector<app::Work> work;
+  for (const auto& one : cases) {
+    const int passes = options.passes == BenchOptions::Passes::both ? 2 : 1;
+    work.push_back(
+        {.record = {.subject = one.line,
+                    .level = "operator",
+                    .metric = "time",
+                    .unit = "s",
+                    .quantity = Quantity::time},
+         .samples = std::int64_t(options.frameworks.size()) * passes * how.measuring.samples,
+         .run =
+             [&](const std::function<void()>& sampled) {
+               BenchOptions with_progress = how;
+               with_progress.measuring.on_sample = sampled;
+               return bench(one, with_progress);
+             },
+         .plan = [&] { return plan_bench(one, how); }});
   }
-  return app::publish(std::move(results), options);
+  return app::run_work(work, options, options);
 }
 
 }  // namespace
@@ -56,12 +65,14 @@ void register_op_bench(app::Program& program) {
   auto& command = program.add("op bench", "how fast is an operator, in which framework", kExamples,
                               [options] { return run(*options); });
   command.add_option("CASE", options->words, "cases, or files of them")->required();
+  app::add_work_options(command, *options);
   using Passes = BenchOptions::Passes;
   const std::map<std::string, Passes> passes{
       {"forward", Passes::forward}, {"backward", Passes::backward}, {"both", Passes::both}};
   command.add_option("--pass", options->passes, "what is timed")
       ->transform(CLI::CheckedTransformer(passes))
       ->option_text("forward|backward|both");
+  app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);

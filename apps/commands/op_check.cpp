@@ -4,9 +4,9 @@
 #include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
-#include "apps/publish.hpp"
+#include "apps/work_list.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/progress.hpp"
+#include "d5/level0_ops/bench.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 
 namespace d5::command {
@@ -17,10 +17,11 @@ constexpr const char* kExamples =
   d5 op check Conv 2x3x8x8 4x3x3x3 pads=1x1x1x1 the quotes may be left out
   d5 op check cases.txt --framework torch       a file with one case a line
   d5 op check "Tanh float64:5" --no-gradient    forward alone
+  d5 op check cases.txt --list                  what would run; --dry-run plans it
 
 A case is an operator, its inputs as TYPE:SHAPE, and its attributes; docs/program.md has the grammar.)";
 
-struct Options : app::OutputOptions, app::RunOptions {
+struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
   std::vector<std::string> words;
   bool no_gradient = false;
 };
@@ -50,17 +51,30 @@ int run(const Options& options) {
   app::apply(options);
   const auto cases = read_case_words(options.words, options.seed);
   const Interrupt interrupt = app::ctrl_c();
-  std::vector<Measurement> results;
-  {
-    Progress progress("cases", std::int64_t(cases.size()), {.unit = "cases"});
-    for (const auto& one : cases) {
-      if (interrupt.due()) break;
-      progress.note(one.line);
-      for (const auto& subject : options.frameworks) check(one, subject, options, results);
-      progress.advance();
-    }
+  std::vector<app::Work> work;
+  for (const auto& one : cases) {
+    app::Work& piece = work.emplace_back();
+    piece.record = error_record();
+    piece.record.subject = one.line;
+    piece.record.level = "operator";
+    piece.samples = std::int64_t(options.frameworks.size());
+    piece.run = [&](const std::function<void()>& sampled) {
+      std::vector<Measurement> results;
+      for (const auto& subject : options.frameworks) {
+        if (interrupt.due()) break;
+        check(one, subject, options, results);
+        sampled();
+      }
+      return results;
+    };
+    piece.plan = [&] {
+      return plan_bench(one, {.frameworks = options.frameworks,
+                              .device = device_from_name(options.device),
+                              .passes = options.no_gradient ? BenchOptions::Passes::forward
+                                                            : BenchOptions::Passes::both});
+    };
   }
-  return app::publish(std::move(results), options);
+  return app::run_work(work, options, options);
 }
 
 }  // namespace
@@ -70,6 +84,7 @@ void register_op_check(app::Program& program) {
   auto& command = program.add("op check", "is an operator right, forward and backward", kExamples,
                               [options] { return run(*options); });
   command.add_option("CASE", options->words, "cases, or files of them")->required();
+  app::add_work_options(command, *options);
   command.add_flag("--no-gradient", options->no_gradient, "leave out the check of gradients");
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);

@@ -14,7 +14,8 @@ namespace {
 constexpr const char* kExamples =
     R"(  d5 report results.json                     a table of what was measured
   d5 report monday.json tuesday.json --format markdown > report.md
-  d5 report results.json --format csv > results.csv)";
+  d5 report results.json --format csv > results.csv
+  d5 report results.json --pivot framework    cases by frameworks, with geometric means)";
 
 struct Options : app::OutputOptions {
   std::vector<std::string> files;
@@ -35,7 +36,7 @@ int run(const Options& options) {
     }
     for (auto& m : next.measurements) all.measurements.push_back(std::move(m));
   }
-  app::print(all, options.format);
+  app::print(all, options);
   if (!options.out.empty()) write_results(all, options.out);
   return exit_status(all.measurements);
 }
@@ -47,6 +48,7 @@ void register_report(app::Program& program) {
   auto& command = program.add("report", "tables of results files", kExamples,
                               [options] { return run(*options); });
   command.add_option("RESULT", options->files, "results files that --out wrote")->required();
+  app::add_pivot_option(command, *options);
   app::add_output_options(command, *options);
 }
 

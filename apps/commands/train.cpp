@@ -94,6 +94,7 @@ int run(const Options& options, bool seed_given) {
   app::apply(options);
   if (options.threads == 0) share_threads();
   const auto ranks = world();
+  if (ranks->rank() == 0) app::check_output(options);
   if (ranks->rank() != 0) Progress::set_quiet(true);
   const Recipe recipe = recipe_of(options, seed_given);
   const auto distributed = distributed_options(recipe, options.distributed);

@@ -25,6 +25,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/core/trace.hpp"
+#include "d5/core/waiting.hpp"
 #include "d5/version.hpp"
 
 extern char** environ;

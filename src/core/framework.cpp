@@ -13,7 +13,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/plugin.hpp"
 #include "d5/core/registry.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/waiting.hpp"
 
 namespace d5 {
 namespace {

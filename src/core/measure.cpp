@@ -217,4 +217,19 @@ Subject subject_or_refusal(const Measurement& record, const std::function<Subjec
   }
 }
 
+void detail::plan_only(Measurement& record, const std::function<void()>& plan) {
+  record.metric = "time";
+  record.unit = "s";
+  record.quantity = Quantity::time;
+  record.status = Status::skipped;
+  record.reason = "planned, not run";
+  try {
+    plan();
+  } catch (const NotFound&) {
+    throw;
+  } catch (...) {
+    record_failure(record, std::current_exception());
+  }
+}
+
 }  // namespace d5

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <utility>
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
@@ -37,11 +38,12 @@ Progress::Progress(std::string what, std::int64_t total, ProgressOptions options
   next_ = begin_ + (terminal_ ? kSecondsOnTerminal : kSecondsElsewhere);
 }
 
-Progress::~Progress() {
-  if (line_is_open_) {
-    std::fputs(kClearLine, options_.stream);
-    std::fflush(options_.stream);
-  }
+Progress::~Progress() { hide(); }
+
+void Progress::hide() {
+  if (!std::exchange(line_is_open_, false)) return;
+  std::fputs(kClearLine, options_.stream);
+  std::fflush(options_.stream);
 }
 
 void Progress::advance(std::int64_t count) {

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "core/column_layout.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
@@ -15,32 +15,11 @@ namespace {
 using Row = std::vector<std::string>;
 using Column = TextTable::Column;
 
-/// Columns that text takes on a screen: characters, not bytes.
-std::size_t width_of(std::string_view text) {
-  return std::size_t(std::count_if(text.begin(), text.end(),
-                                   [](char c) { return (std::uint8_t(c) & 0xc0) != 0x80; }));
-}
-
-std::string for_people(const std::vector<Column>& columns, const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    std::size_t width = width_of(columns[c].title);
-    for (const auto& row : rows) width = std::max(width, width_of(row[c]));
-    widths.push_back(width);
-  }
-  const auto line = [&](const auto& cell_of) {
-    std::string text;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const std::string cell = cell_of(c);
-      const std::string space(widths[c] - width_of(cell), ' ');
-      text += (columns[c].align == TextTable::Align::left ? cell + space : space + cell) + "  ";
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text + "\n";
-  };
-  std::string text = line([&](std::size_t c) { return columns[c].title; }) +
-                     line([&](std::size_t c) { return std::string(widths[c], '-'); });
-  for (const auto& row : rows) text += line([&](std::size_t c) { return row[c]; });
+std::string for_people(const std::vector<Column>& columns, const std::vector<Row>& rows,
+                       int width) {
+  const detail::ColumnLayout layout(columns, rows, width);
+  std::string text = layout.header();
+  for (const auto& row : rows) text += layout.row(row);
   return text;
 }
 
@@ -94,12 +73,12 @@ std::string TextTable::first_cells(std::size_t most) const {
   return rows_.size() > most ? text + ", ..." : text;
 }
 
-std::string TextTable::to_text(Format format) const {
+std::string TextTable::to_text(Format format, int width) const {
   std::vector<Row> rows = rows_;
   for (auto& row : rows) {
     for (auto& cell : row) cell = printable_message(cell);
   }
-  if (format == Format::table) return for_people(columns_, rows);
+  if (format == Format::table) return for_people(columns_, rows, width);
   if (format == Format::json) return to_json(columns_, rows);
   if (format == Format::gbench) {
     throw ValueError("format gbench is for measurements; use table, json, csv or markdown here");

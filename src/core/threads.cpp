@@ -86,7 +86,5 @@ void run_pieces(std::int64_t count, std::int64_t pieces, const void* body, LoopB
   if (loop.error) std::rethrow_exception(loop.error);
 }
 
-bool in_loop() { return ThreadPool::inside(); }
-
 }  // namespace detail
 }  // namespace d5

@@ -27,7 +27,7 @@ void judge_samples(Measurement& result, int asked) {
   const auto& samples = result.samples;
   if (asked == 1 || samples.empty()) return;
   if (samples.size() < kEnough) {
-    mistrust(result, fmt::format("{} {}; {} are needed for a median", samples.size(),
+    mistrust(result, fmt::format("{} {}, fewer than the {} that a median needs", samples.size(),
                                  samples.size() == 1 ? "sample" : "samples", kEnough));
     return;
   }

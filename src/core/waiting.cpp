@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "core/thread_pool.hpp"
-#include "d5/core/threads.hpp"
+#include "d5/core/waiting.hpp"
 
 namespace d5 {
 namespace {

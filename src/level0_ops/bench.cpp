@@ -122,6 +122,23 @@ std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& opti
   return results;
 }
 
+std::vector<Measurement> plan_bench(const OperatorCase& one, const BenchOptions& options) {
+  std::vector<Measurement> records;
+  for (const auto pass : {Passes::forward, Passes::backward}) {
+    if (options.passes != Passes::both && options.passes != pass) continue;
+    for (const auto& framework : options.frameworks) {
+      Measurement& record = records.emplace_back(record_of(one, framework, pass));
+      record.device = to_string(options.device);
+      detail::plan_only(record, [&] {
+        const Mode mode = pass == Passes::backward ? Mode::training : Mode::inference;
+        const OperatorRunner planned(d5::framework(framework).part<OperatorRegistry>(), one.node,
+                                     one.inputs, mode, Guard::off, options.device);
+      });
+    }
+  }
+  return records;
+}
+
 std::vector<Measurement> bench(const std::string& line, const BenchOptions& options) {
   return bench(parse_case(line, options.measuring.seed), options);
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level1_network/model_source.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/command_line.hpp"
+#include "d5/core/error.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/version.hpp"
 
@@ -24,7 +27,35 @@ std::string file_of(const std::string& model) {
   return is_file ? model : "";
 }
 
+/// Of a folder that is no test folder itself.
+std::vector<std::string> models_in(const std::string& folder) {
+  std::vector<std::string> models;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const bool is_model = entry.is_directory() ? fs::exists(entry.path() / "model.onnx")
+                                               : entry.path().extension() == ".onnx";
+    if (is_model) models.push_back(entry.path().string());
+  }
+  std::ranges::sort(models);
+  return models;
+}
+
 }  // namespace
+
+std::vector<std::string> models_of(const std::vector<std::string>& words) {
+  std::vector<std::string> models;
+  for (const auto& word : words) {
+    std::vector<std::string> found;
+    if (is_test_folder(word) && !fs::exists(fs::path(word) / "model.onnx")) found = models_in(word);
+    if (found.empty()) found = {word};  // a folder without models says so where it is opened
+    for (auto& one : found) models.push_back(std::move(one));
+    const std::string file = file_of(models.back());
+    if (file.empty()) (void)d5::models().at(word);
+    if (!file.empty() && !fs::exists(file)) {
+      throw IoError(fmt::format("cannot read '{}': there is no such file", printable(file)));
+    }
+  }
+  return models;
+}
 
 bool is_test_folder(const std::string& model) {
   std::error_code ignored;

@@ -113,4 +113,20 @@ std::vector<Measurement> bench_network(const std::string& model,
       });
 }
 
+std::vector<Measurement> plan_network(const std::string& model, const std::string& pass,
+                                      const NetworkBenchOptions& options) {
+  std::vector<Measurement> records;
+  for (const auto& framework : options.frameworks) {
+    Measurement& record =
+        records.emplace_back(detail::network_record(model, framework, options.sizes, pass));
+    record.device = to_string(options.device);
+    if (pass.empty()) record.conditions.erase("pass");
+    detail::plan_only(record, [&] {
+      const auto executor = open_executor(framework, open_model(model), {.device = options.device});
+      (void)random_inputs(executor->network(), options.sizes);
+    });
+  }
+  return records;
+}
+
 }  // namespace d5

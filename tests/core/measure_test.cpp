@@ -148,7 +148,7 @@ TEST_CASE("too few samples are kept and mistrusted") {
   const auto few = measure({subject("s", [] { wait(1e-5); })}, {"time"}, {.samples = 7});
   CHECK(few.at(0).samples.size() == 7);
   CHECK(few.at(0).status == Status::mistrusted);
-  CHECK_THAT(few.at(0).reason, Catch::Contains("7 samples; 30 are needed"));
+  CHECK_THAT(few.at(0).reason, Catch::Contains("7 samples, fewer than the 30"));
   const auto late =
       measure({subject("s", [] { wait(0.02); })}, {"time"}, {.warmup = 0, .most_seconds = 0.05});
   CHECK(late.at(0).samples.size() >= 1);
@@ -465,4 +465,11 @@ TEST_CASE("the clock goes forward, and its cost is known") {
   CHECK(clock_cost().seconds_per_read > 0);
   CHECK(clock_cost().seconds_per_read < 1e-4);
   CHECK(clock_cost().resolution_seconds > 0);
+}
+
+TEST_CASE("each sample of each subject is told, for progress") {
+  int told = 0;
+  const Subject nothing{.run = [] {}};
+  (void)measure({nothing, nothing}, {"time"}, {.samples = 4, .on_sample = [&] { ++told; }});
+  CHECK(told == 2 * 4);
 }

@@ -54,6 +54,32 @@ TEST_CASE("control characters do not reach the terminal") {
   CHECK(printed(false, 10, 1, 1, "\x1b[2J") == "epoch 1: 1/1 batches, 0.1/s, \\x1b[2J\n");
 }
 
+TEST_CASE("the line is taken away for others to print, and comes again") {
+  std::FILE* file = std::tmpfile();
+  double now = 0;
+  {
+    Progress progress(
+        "op bench", 4,
+        {.unit = "samples", .stream = file, .terminal = true, .clock = [&] { return now; }});
+    progress.hide();  // there is none yet
+    now = 1;
+    progress.advance();
+    progress.hide();
+    std::fputs("a row\n", file);
+    now = 2;
+    progress.advance();
+  }
+  std::rewind(file);
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  CHECK(text ==
+        "\r\x1b[Kop bench: 1/4 samples, 1/s, 3 s left"
+        "\r\x1b[Ka row\n"
+        "\r\x1b[Kop bench: 2/4 samples, 1/s, 2 s left"
+        "\r\x1b[K");
+}
+
 TEST_CASE("quiet means quiet") {
   Progress::set_quiet(true);
   CHECK(printed(true, 1, 5, 5) == "");

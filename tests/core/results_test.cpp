@@ -322,9 +322,10 @@ TEST_CASE("a comparison is told in one line, with the digits that it supports") 
 TEST_CASE("colour comes only when it is asked for, and never into a file") {
   const auto measurements = some_results().measurements;
   CHECK(to_table(measurements).find('\x1b') == std::string::npos);
-  CHECK(to_table(measurements, Colour::always).find("\x1b[31mfailed\x1b[0m") != std::string::npos);
+  CHECK(to_table(measurements, {.colour = Colour::always}).find("\x1b[31mfailed [2]\x1b[0m") !=
+        std::string::npos);
   FILE* file = std::tmpfile();
-  CHECK(colour_for(fileno(file)) == Colour::never);
+  CHECK(screen_of(fileno(file)).colour == Colour::never);
   std::fclose(file);
 }
 

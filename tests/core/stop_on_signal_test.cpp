@@ -75,3 +75,17 @@ TEST_CASE("one at a time handles a signal, and only one that can be handled") {
   CHECK_THROWS_WITH(StopOnSignal(SIGKILL), Catch::Contains("Invalid argument"));
   CHECK_NOTHROW(StopOnSignal(SIGUSR1));
 }
+
+TEST_CASE("any of several signals asks, and it is known which; the next one ends as before") {
+  std::signal(SIGUSR1, count_call);
+  std::signal(SIGUSR2, count_call);
+  former_calls = 0;
+  const StopOnSignal stop(std::vector{SIGUSR1, SIGUSR2});
+  CHECK(stop.arrived() == 0);
+  std::raise(SIGUSR2);
+  CHECK(asked(stop.token()));
+  CHECK(stop.arrived() == SIGUSR2);
+  CHECK(former_calls == 0);
+  std::raise(SIGUSR1);
+  CHECK(former_calls == 1);
+}

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "core/process_clock.hpp"
+#include "core/thread_pool.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/waiting.hpp"
 
 using namespace d5;
 
@@ -94,10 +96,10 @@ TEST_CASE("loops within a loop, and loops of several threads at once, cover ever
   std::atomic<int> visits = 0;
   const auto count = [&](std::int64_t begin, std::int64_t end) { visits += int(end - begin); };
   parallel_for(4, 1, [&](std::int64_t, std::int64_t) {
-    CHECK(detail::in_loop());
+    CHECK(detail::ThreadPool::inside());
     parallel_for(100, 1, count);
   });
-  CHECK_FALSE(detail::in_loop());
+  CHECK_FALSE(detail::ThreadPool::inside());
   CHECK(visits == 400);
   visits = 0;
   std::vector<std::thread> callers;

@@ -84,4 +84,10 @@ struct MeasureOptions {
 [[nodiscard]] Subject subject_or_refusal(const Measurement& record,
                                          const std::function<Subject()>& make);
 
+namespace detail {
+/// Makes `record` that of a time that was planned and not measured: skipped, or what `plan` threw.
+/// Throws: NotFound as it comes.
+void plan_only(Measurement& record, const std::function<void()>& plan);
+}  // namespace detail
+
 }  // namespace d5

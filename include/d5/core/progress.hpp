@@ -33,6 +33,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::int64_t count = 1);
+  /// Takes the line off the terminal until the next `advance`, for others to print there.
+  void hide();
   /// Text at the end of the next lines.
   void note(std::string text) { note_ = std::move(text); }
 

@@ -6,6 +6,7 @@
 
 #include "d5/core/environment.hpp"
 #include "d5/core/measurement.hpp"
+#include "d5/core/screen.hpp"
 #include "d5/core/text_table.hpp"
 
 namespace d5 {
@@ -31,19 +32,15 @@ void write_results(const Results& results, const std::string& path);
 /// reads it: an entry for each sample of a time, and its mean, median, stddev and cv.
 [[nodiscard]] std::string to_gbench(const Results& results);
 
-enum class Colour { never, always };
-/// `always` if the file descriptor is a terminal and NO_COLOR is not set.
-[[nodiscard]] Colour colour_for(int file_descriptor);
-
-/// For people: units scaled, numbers rounded to what the interval supports, reasons below.
-/// Conditions in which the rows differ, such as the rank, become columns.
+/// For people: units scaled, numbers rounded to what the interval supports. What is equal in all
+/// rows is said once above them, what differs, such as the rank, are columns; each reason stands
+/// once below, with a number that rows name.
 [[nodiscard]] std::string to_table(const std::vector<Measurement>& measurements,
-                                   Colour colour = Colour::never);
-/// The same columns as a table of GitHub's Markdown.
+                                   Screen screen = {});
+/// The same as a table of GitHub's Markdown.
 [[nodiscard]] std::string to_markdown(const std::vector<Measurement>& measurements);
-/// `results` as `format` says; `colour` is of the table alone.
-[[nodiscard]] std::string to_text(const Results& results, Format format,
-                                  Colour colour = Colour::never);
+/// `results` as `format` says; `screen` is of the table alone.
+[[nodiscard]] std::string to_text(const Results& results, Format format, Screen screen = {});
 
 /// "a / b = 1.031 [1.020, 1.045], rank test p = 3.2e-05, 30 pairs: a is higher".
 [[nodiscard]] std::string to_string(const Comparison& comparison, const std::string& a,

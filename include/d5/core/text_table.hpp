@@ -35,8 +35,9 @@ class TextTable {
   void drop_empty_columns();
   /// "a, b, c, ...": the first cells of the first `most` rows.
   [[nodiscard]] std::string first_cells(std::size_t most) const;
+  /// For people in lines of at most `width` characters, where that can be; 0: as long as they are.
   /// Throws: ValueError for `Format::gbench`.
-  [[nodiscard]] std::string to_text(Format format) const;
+  [[nodiscard]] std::string to_text(Format format, int width = 0) const;
 
  private:
   std::vector<Column> columns_;

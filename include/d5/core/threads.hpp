@@ -18,15 +18,11 @@ void on_threads_changed(std::function<void(int)> listener);
 namespace detail {
 using LoopBody = void (*)(const void* body, std::int64_t begin, std::int64_t end);
 void run_pieces(std::int64_t count, std::int64_t pieces, const void* body, LoopBody call);
-/// Whether the calling thread runs a piece of a loop: a loop within it is not cut again.
-[[nodiscard]] bool in_loop();
 }  // namespace detail
 
 /// Calls `body(begin, end)` on pieces of [0, count) of at least `grain`, on `threads()` threads.
 /// Pieces depend on `count`, `grain` and `threads()` alone. An exception of `body` comes out after
-/// all pieces have ended. Allocates nothing; a single piece is a plain call. Loops within a loop,
-/// and one that meets another thread's, run on the calling thread. Idle threads look for the next
-/// loop for 0.1 ms, then sleep.
+/// all pieces have ended. Allocates nothing; a single piece is a plain call.
 template <class F>
 void parallel_for(std::int64_t count, std::int64_t grain, const F& body) {
   if (count <= 0) return;
@@ -47,12 +43,5 @@ void parallel_for(std::int64_t count, std::int64_t grain, const F& body) {
 std::string pin_threads(int first = 0);
 /// What `pin_threads` did, or "none".
 [[nodiscard]] std::string pinning();
-
-/// Bounds how long threads without work spin, for spinning ones take the cores from whoever they
-/// wait for: d5's own always, and those of OpenMP runtimes that are loaded later, such as torch's,
-/// by the variable GOMP_SPINCOUNT, where the user has set neither it nor OMP_WAIT_POLICY. Called
-/// before a plug-in is loaded. Returns what holds now: "d5: spins 0.1 ms, then sleeps; OpenMP:
-/// GOMP_SPINCOUNT=10000, set by d5".
-std::string bound_waiting();
 
 }  // namespace d5

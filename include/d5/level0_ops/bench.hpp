@@ -36,6 +36,11 @@ struct BenchOptions {
 [[nodiscard]] std::vector<Measurement> bench(const std::string& line,
                                              const BenchOptions& options = {});
 
+/// What `bench` would measure, planned and not run: a skipped record for each framework and pass,
+/// or one that says why it cannot be.
+[[nodiscard]] std::vector<Measurement> plan_bench(const OperatorCase& one,
+                                                  const BenchOptions& options = {});
+
 /// One operator in one framework, ready to run again and again: what `bench` measures.
 /// Throws: what the framework says if it cannot; Unsupported for a backward pass that is not there.
 [[nodiscard]] Subject operator_subject(const OperatorCase& one, const std::string& framework,

@@ -15,6 +15,10 @@ namespace d5 {
 /// network, which takes the `wishes` that it has options for ("seed", "with_loss"); a file is what
 /// it is. Two calls share no values. Throws: NotFound, and what loading throws.
 [[nodiscard]] Network open_model(const std::string& model, const Settings& wishes = {});
+/// The models that `words` name, each a word of `open_model`: a folder of ONNX test folders and
+/// .onnx files stands for them, in the order of their names.
+/// Throws: NotFound for what is neither a file, a folder nor a built-in network.
+[[nodiscard]] std::vector<std::string> models_of(const std::vector<std::string>& words);
 /// Whether `model` is a folder, and so an ONNX test folder.
 [[nodiscard]] bool is_test_folder(const std::string& model);
 /// What a record calls it, the same on all machines: a built-in network's name, a file's without

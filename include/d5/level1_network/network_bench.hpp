@@ -31,6 +31,12 @@ struct NetworkBenchOptions {
 [[nodiscard]] std::vector<Measurement> bench_network(const std::string& model,
                                                      const NetworkBenchOptions& options = {});
 
+/// What `bench_network` would measure, opened and not run: a skipped record for each framework, or
+/// one that says why it cannot be. `pass` names the records; empty: none.
+[[nodiscard]] std::vector<Measurement> plan_network(const std::string& model,
+                                                    const std::string& pass,
+                                                    const NetworkBenchOptions& options = {});
+
 /// Inference of one network in one framework, ready to run again and again; it ran once already.
 [[nodiscard]] Subject network_subject(const std::string& model, const std::string& framework,
                                       const OpenSizes& sizes = {},

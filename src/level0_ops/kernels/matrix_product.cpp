@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/thread_pool.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/core/threads.hpp"
 
@@ -91,7 +92,7 @@ void add_product(const MatrixView<const T>& a, const MatrixView<const T>& b, con
     }
     return;
   }
-  if (in_loop()) return add_block_product<T, OrderA, OrderB>(a, b, c, alpha);
+  if (ThreadPool::inside()) return add_block_product<T, OrderA, OrderB>(a, b, c, alpha);
   // The longer side is cut, into pieces that are worth waking a thread.
   constexpr std::int64_t kLeastWork = 50000, kLeastLines = 16;
   const std::int64_t lines = std::max(c.rows, c.columns);

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include "core/launcher.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/level3_distributed/communicator.hpp"
-#include "level3_distributed/transport/launcher.hpp"
 #include "level3_distributed/transport/mpi_communicator.hpp"
 #include "level3_distributed/transport/mpi_runtime.hpp"
 #include "level3_distributed/transport/single_process.hpp"

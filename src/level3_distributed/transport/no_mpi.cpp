@@ -2,9 +2,9 @@
 // The transport of a build without MPI: this process alone, and the reason why.
 #include <fmt/format.h>
 
+#include "core/launcher.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/communicator.hpp"
-#include "level3_distributed/transport/launcher.hpp"
 #include "level3_distributed/transport/single_process.hpp"
 
 namespace d5 {

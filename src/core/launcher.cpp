@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level3_distributed/transport/launcher.hpp"
+#include "core/launcher.hpp"
 
 #include <fmt/format.h>
 

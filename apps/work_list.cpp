@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/work_list.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <regex>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/publish.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/progress.hpp"
+#include "d5/core/result_journal.hpp"
+#include "d5/core/result_printer.hpp"
+#include "d5/level1_network/network_profile.hpp"
+
+namespace d5::app {
+namespace {
+
+constexpr const char* kGroup = "Many at once";
+
+/// What all pieces have in common: the options of the line that change results, and the machine.
+std::string how(const CLI::App& command) {
+  std::string line = command.get_parent()->get_name() + " " + command.get_name();
+  for (const CLI::Option* option : command.get_options()) {
+    const bool changes_nothing = option->get_positional() || option->get_group() == kGroup ||
+                                 option->check_lname("out") || option->check_lname("format") ||
+                                 option->check_lname("quiet") || option->check_lname("pivot");
+    if (changes_nothing || option->count() == 0) continue;
+    line += " " + option->get_name();
+    for (const auto& value : option->results()) line += " " + value;
+  }
+  const Environment machine = environment();
+  return fmt::format("{}; {}, {}, d5 {}", line, machine.hostname, machine.cpu,
+                     machine.source_commit);
+}
+
+std::vector<Work> filtered(const std::vector<Work>& work, const std::string& filter) {
+  std::vector<Work> chosen;
+  try {
+    const std::regex pattern(filter);
+    std::ranges::copy_if(work, std::back_inserter(chosen), [&](const Work& one) {
+      return std::regex_search(one.record.subject, pattern);
+    });
+  } catch (const std::regex_error& error) {
+    throw ValueError(
+        fmt::format("--filter '{}' is no regular expression: {}", printable(filter), error.what()));
+  }
+  if (chosen.empty()) {
+    throw ValueError(fmt::format("--filter '{}' fits none of {}; --list names them",
+                                 printable(filter), work.size()));
+  }
+  return chosen;
+}
+
+std::vector<std::string> subjects_of(const std::vector<Work>& work) {
+  std::vector<std::string> subjects;
+  for (const auto& one : work) subjects.push_back(one.record.subject);
+  return subjects;
+}
+
+/// Subjects; one that comes again is numbered.
+std::vector<std::string> names_of(const std::vector<Work>& work) {
+  std::map<std::string, int> seen;
+  std::vector<std::string> names;
+  for (const auto& one : work) {
+    const int times = ++seen[one.record.subject];
+    names.push_back(times == 1 ? one.record.subject
+                               : fmt::format("{} #{}", one.record.subject, times));
+  }
+  return names;
+}
+
+/// What `run` makes; with `others`, a piece that throws is a failed record and ends nothing.
+template <class F>
+std::vector<Measurement> records_of(const Work& one, bool others, const F& run) {
+  try {
+    return run();
+  } catch (const Interrupted&) {
+    throw;
+  } catch (...) {
+    if (!others) throw;
+    Measurement failed = one.record;
+    record_failure(failed, std::current_exception());
+    return {failed};
+  }
+}
+
+/// A results file without a journal: its run came to its end.
+bool is_whole(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) &&
+         !std::filesystem::exists(ResultJournal::path_beside(path), ignored);
+}
+
+int show_whole(const OutputOptions& output) {
+  const Results whole = read_results(output.out);
+  if (!output.quiet) {
+    fmt::print(stderr,
+               "d5: note: '{}' is whole, nothing is left to measure; for more, choose "
+               "another --out\n",
+               printable(output.out));
+  }
+  print(whole, output);
+  return exit_status(whole.measurements);
+}
+
+/// A run over all pieces, and what it leaves behind.
+class WorkRun {
+ public:
+  WorkRun(const std::vector<Work>& work, const OutputOptions& output)
+      : work_(work),
+        output_(output),
+        printer_(results_.environment, output.format, screen_of(STDOUT_FILENO), subjects_of(work)) {
+  }
+
+  /// Opened before the first piece.
+  void open_journal(const WorkOptions& options) {
+    using enum ResultJournal::Begin;
+    if (output_.out.empty()) return;
+    journal_.emplace(output_.out, how(*options.command), options.resume ? resumed : anew);
+  }
+
+  /// Pieces that the journal has; the others, one after the other. Returns whether all are done.
+  bool go(const std::string& what) {
+    const auto names = names_of(work_);
+    std::int64_t samples = 0;
+    for (std::size_t i = 0; i < work_.size(); ++i) {
+      if (!journal_ || !journal_->find(names[i])) samples += work_[i].samples;
+    }
+    Progress progress(what, samples, {.unit = "samples"});
+    for (std::size_t i = 0; i < work_.size(); ++i) {
+      if (interrupted()) return false;
+      if (const auto* done = journal_ ? journal_->find(names[i]) : nullptr) {
+        keep(*done, progress);
+        continue;
+      }
+      progress.note(names[i]);
+      auto records = measured(work_[i], progress);
+      if (interrupted()) {
+        keep(std::move(records), progress);
+        return false;
+      }
+      if (!write(names[i], records, progress)) return false;
+    }
+    return true;
+  }
+
+  void plan() {
+    for (const auto& one : work_) {
+      keep(records_of(one, work_.size() > 1, [&] { return one.plan(); }));
+    }
+  }
+
+  int finish(bool whole) {
+    using End = ResultJournal::End;
+    results_.environment = environment();  // libraries were loaded on the way
+    std::exception_ptr unwritten = lost_;
+    try {
+      if (journal_) journal_->finish(results_, whole ? End::whole : End::cut_short);
+      if (journal_ && !output_.quiet) fmt::print(stderr, "results written to {}\n", output_.out);
+    } catch (const IoError&) {
+      unwritten = std::current_exception();
+    }
+    if (output_.pivot.empty()) {
+      show(printer_.end(results_.environment));
+    } else {
+      print(results_, output_);
+    }
+    if (unwritten) std::rethrow_exception(unwritten);
+    return exit_status(results_.measurements);
+  }
+
+ private:
+  static void show(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+
+  std::vector<Measurement> measured(const Work& one, Progress& progress) const {
+    std::int64_t left = one.samples;
+    const auto sampled = [&] {
+      if (left > 0) --left, progress.advance();
+    };
+    std::vector<Measurement> records;
+    try {
+      records = records_of(one, work_.size() > 1, [&] { return one.run(sampled); });
+    } catch (const Interrupted&) {
+    }
+    if (left > 0) progress.advance(left);
+    return records;
+  }
+
+  /// A profile has too many records for rows: people get tables of what costs most.
+  void print_rows(std::vector<Measurement> records) {
+    const bool for_people = output_.format == Format::table || output_.format == Format::markdown;
+    if (for_people && std::ranges::any_of(records, is_profile_record)) {
+      show(profile_tables(records, output_.format) + "\n");
+      std::erase_if(records, is_profile_record);
+    }
+    show(printer_.add(records));
+  }
+
+  void keep(std::vector<Measurement> records) {
+    if (output_.pivot.empty()) print_rows(records);
+    auto& all = results_.measurements;
+    all.insert(all.end(), std::make_move_iterator(records.begin()),
+               std::make_move_iterator(records.end()));
+  }
+  void keep(std::vector<Measurement> records, Progress& progress) {
+    progress.hide();
+    keep(std::move(records));
+  }
+
+  /// On the disk first. False if there is no room: what comes next would be lost.
+  bool write(const std::string& name, std::vector<Measurement> records, Progress& progress) {
+    try {
+      if (journal_) journal_->add(name, records);
+    } catch (const IoError&) {
+      lost_ = std::current_exception();
+    }
+    keep(std::move(records), progress);
+    return !lost_;
+  }
+
+  const std::vector<Work>& work_;
+  const OutputOptions& output_;
+  Results results_{environment(), {}};
+  ResultPrinter printer_;
+  std::optional<ResultJournal> journal_;
+  std::exception_ptr lost_;
+};
+
+}  // namespace
+
+void add_work_options(CLI::App& command, WorkOptions& options) {
+  options.command = &command;
+  command.add_flag("--list", options.list, "name what would run, and stop")->group(kGroup);
+  command.add_flag("--dry-run", options.dry_run, "plan what would run, and stop")->group(kGroup);
+  command.add_option("--filter", options.filter, "only those whose names it is found in")
+      ->option_text("REGEX")
+      ->group(kGroup);
+  command
+      .add_flag("--resume", options.resume,
+                "go on where a run with the same options and --out was cut short")
+      ->group(kGroup);
+}
+
+int run_work(const std::vector<Work>& work, const WorkOptions& options,
+             const OutputOptions& output) {
+  if (options.resume && output.out.empty()) {
+    throw ValueError("--resume needs --out FILE.json, the results that it goes on with");
+  }
+  if ((options.list || options.dry_run) && !output.out.empty()) {
+    throw ValueError("--list and --dry-run measure nothing, and there is nothing for --out");
+  }
+  if (options.resume && is_whole(output.out)) return show_whole(output);
+  const auto chosen = options.filter.empty() ? work : filtered(work, options.filter);
+  if (options.list) {
+    TextTable names({"name"});
+    for (const auto& one : chosen) names.add({one.record.subject});
+    print(names, output.format);
+    return 0;
+  }
+  WorkRun run(chosen, output);
+  if (options.dry_run) {
+    run.plan();
+    return run.finish(true);
+  }
+  run.open_journal(options);
+  return run.finish(
+      run.go(options.command->get_parent()->get_name() + " " + options.command->get_name()));
+}
+
+}  // namespace d5::app

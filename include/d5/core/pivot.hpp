@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/core/text_table.hpp"
+
+namespace d5 {
+
+/// One row a case and metric, one column a value of `key`: "framework", "device", or a condition
+/// such as "threads". Where numbers are of a kind that ratios make sense of, each column but the
+/// first has its ratio to the first beside it, and each metric a row of geometric means, with the
+/// number of cases in them (the mean for normalised numbers: Fleming and Wallace, CACM 1986).
+///
+///     metric  subject         reference  torch    torch / reference
+///     time    Relu 1000x1000  1.21 ms    0.31 ms              0.256
+///     time    geometric mean                             0.256 (1)
+///
+/// A mistrusted number has a star; where there is none stands why.
+/// Throws: NotFound for a key that no record has.
+[[nodiscard]] TextTable pivot(const std::vector<Measurement>& measurements, const std::string& key);
+
+}  // namespace d5

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/pivot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "core/result_cells.hpp"
+#include "core/scaled_unit.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::ResultCell;
+
+/// Ratios of these mean something; those of errors, shares and losses do not.
+bool has_ratios(const Measurement& m) {
+  constexpr std::array<Quantity, 5> kinds = {Quantity::time, Quantity::energy, Quantity::bytes,
+                                             Quantity::rate, Quantity::count};
+  return std::ranges::find(kinds, m.quantity) != kinds.end();
+}
+
+std::string value_of(const Measurement& m, const std::string& column) {
+  for (const auto& cell : detail::cells_of(m)) {
+    if (cell.column == column) return cell.text;
+  }
+  return "";
+}
+
+/// What names a case besides its metric: all that tells records apart, but the key.
+std::map<std::string, std::string> case_of(const Measurement& m, const std::string& key) {
+  std::map<std::string, std::string> result;
+  for (const auto& [column, text, kind] : detail::cells_of(m)) {
+    const bool of_the_number =
+        column == "samples" || column == "statistic" || column.find('.') != std::string::npos;
+    if (kind == ResultCell::Kind::tells && column != key && !of_the_number && !text.empty()) {
+      result[column] = text;
+    }
+  }
+  return result;
+}
+
+struct Case {
+  std::string metric;
+  std::map<std::string, std::string> names;
+  std::map<std::string, const Measurement*> by_value;
+};
+
+std::string cell_of(const Measurement* m) {
+  if (!m) return "";
+  if (m->samples.empty()) return std::string(name_of(m->status));
+  return detail::numbers_of(*m).value + (m->status == Status::passed ? "" : "*");
+}
+
+std::optional<double> ratio_of(const Measurement* m, const Measurement* base) {
+  if (!m || !base || m->samples.empty() || base->samples.empty() || !has_ratios(*m)) return {};
+  const double ratio = estimate(*m).value / estimate(*base).value;
+  return std::isfinite(ratio) && ratio > 0 ? std::optional(ratio) : std::nullopt;
+}
+
+/// Cases in the order in which they come, metric by metric.
+std::vector<Case> cases_in(const std::vector<Measurement>& measurements, const std::string& key,
+                           std::vector<std::string>& values) {
+  std::vector<Case> cases;
+  std::set<std::string> known;
+  for (const auto& m : measurements) {
+    for (const auto& cell : detail::cells_of(m)) {
+      if (cell.kind == ResultCell::Kind::tells) known.insert(cell.column);
+    }
+    const std::string value = value_of(m, key);
+    if (value.empty() || m.quantity == Quantity::ratio) continue;
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+    const auto names = case_of(m, key);
+    auto place = std::ranges::find_if(cases, [&](const Case& one) {
+      return one.metric == m.metric && one.names == names && !one.by_value.contains(value);
+    });
+    if (place == cases.end()) place = cases.insert(place, {m.metric, names, {}});
+    place->by_value[value] = &m;
+  }
+  if (values.empty()) throw_unknown_name("column to pivot on", key, {known.begin(), known.end()});
+  std::vector<std::string> metrics;
+  for (const auto& one : cases) {
+    if (std::ranges::find(metrics, one.metric) == metrics.end()) metrics.push_back(one.metric);
+  }
+  std::ranges::stable_sort(cases, {}, [&](const Case& one) {
+    return std::ranges::find(metrics, one.metric) - metrics.begin();
+  });
+  return cases;
+}
+
+/// The columns that name cases: the subject, and those in which cases differ.
+std::vector<std::string> naming(const std::vector<Case>& cases) {
+  std::map<std::string, std::set<std::string>> seen;
+  for (const auto& one : cases) {
+    for (const auto& [column, text] : one.names) seen[column].insert(text);
+  }
+  std::vector<std::string> columns = {"subject"};
+  for (const auto& [column, texts] : seen) {
+    if (column != "subject" && texts.size() > 1) columns.push_back(column);
+  }
+  return columns;
+}
+
+/// "0.256 (3)": of three ratios.
+std::string geometric_mean(const std::vector<double>& logarithms) {
+  if (logarithms.empty()) return "";
+  double sum = 0;
+  for (const double one : logarithms) sum += one;
+  const double mean = std::exp(sum / double(logarithms.size()));
+  return fmt::format("{} ({})", detail::with_digits(mean, 3), logarithms.size());
+}
+
+}  // namespace
+
+TextTable pivot(const std::vector<Measurement>& measurements, const std::string& key) {
+  std::vector<std::string> values;
+  const auto cases = cases_in(measurements, key, values);
+  const auto names = naming(cases);
+  std::vector<TextTable::Column> columns = {"metric"};
+  columns.insert(columns.end(), names.begin(), names.end());
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    columns.emplace_back(values[v], TextTable::Align::right);
+    if (v > 0) columns.emplace_back(values[v] + " / " + values[0], TextTable::Align::right);
+  }
+  TextTable table(std::move(columns));
+  std::vector<std::vector<double>> logarithms(values.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto at = [&](const std::string& value) {
+      const auto place = cases[i].by_value.find(value);
+      return place == cases[i].by_value.end() ? nullptr : place->second;
+    };
+    std::vector<std::string> row = {cases[i].metric};
+    for (const auto& name : names) {
+      const auto place = cases[i].names.find(name);
+      row.push_back(place == cases[i].names.end() ? "" : place->second);
+    }
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      row.push_back(cell_of(at(values[v])));
+      if (v == 0) continue;
+      const auto ratio = ratio_of(at(values[v]), at(values[0]));
+      row.push_back(ratio ? detail::with_digits(*ratio, 3) : "");
+      if (ratio) logarithms[v].push_back(std::log(*ratio));
+    }
+    table.add(std::move(row));
+    if (i + 1 < cases.size() && cases[i + 1].metric == cases[i].metric) continue;
+    std::vector<std::string> means(2 + names.size());
+    means[0] = cases[i].metric;
+    means[1] = "geometric mean";
+    bool any = false;
+    for (std::size_t v = 1; v < values.size(); ++v) {
+      means.emplace_back();
+      means.push_back(geometric_mean(logarithms[v]));
+      any = any || !logarithms[v].empty();
+      logarithms[v].clear();
+    }
+    if (any) table.add(std::move(means));
+  }
+  table.drop_empty_columns();
+  return table;
+}
+
+}  // namespace d5

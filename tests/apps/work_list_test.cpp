@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many cases and models in one call, and what is left when it is cut short.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+#include "d5/core/results.hpp"
+#include "d5/level1_network/network.hpp"
+#include "d5/onnx/file.hpp"
+#include "tests/apps/program_run.hpp"
+
+using namespace d5;
+using Catch::Contains;
+using Catch::StartsWith;
+using d5::testing::content_of;
+using d5::testing::run_d5;
+using testing::TemporaryFolder;
+
+namespace {
+
+/// A run that goes on in the background, its rows in a file.
+class Background {
+ public:
+  Background(const std::string& arguments, const std::string& printed) {
+    const std::string command =
+        std::string("exec ") + D5_PROGRAM + " " + arguments + " >" + printed;
+    child_ = fork();
+    if (child_ == 0) {
+      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(127);
+    }
+  }
+  /// Waits until `there`, sends the signal, and returns how the run ended.
+  int end(int signal, const std::function<bool()>& there) const {
+    using namespace std::chrono_literals;
+    for (int i = 0; i < 6000 && !there(); ++i) std::this_thread::sleep_for(10ms);
+    CHECK(there());
+    kill(child_, signal);
+    int status = -1;
+    waitpid(child_, &status, 0);
+    return status;
+  }
+
+ private:
+  pid_t child_;
+};
+
+/// y = relu(x) with x = {-1, 2}, which gives {0, `second`}, or does not.
+void write_test_folder(const std::string& folder, float second) {
+  Network network("relu");
+  network.add_input("x", DType::float32, {std::int64_t{2}});
+  network.add_node("Relu", {"x"}, {"y"});
+  network.add_output("y");
+  std::filesystem::create_directories(folder + "/test_data_set_0");
+  network.save(folder + "/model.onnx");
+  const auto write = [&](const char* file, const char* name, std::vector<float> values) {
+    testing::write(folder + "/test_data_set_0/" + file,
+                   onnx::serialize_value(Value(Tensor::vector(values)), name));
+  };
+  write("input_0.pb", "x", {-1, 2});
+  write("output_0.pb", "y", {0, second});
+}
+
+/// Half a second each, and more samples than fit into it.
+constexpr const char* kSlow =
+    "op bench 'Relu 8' 'Tanh 8' 'Abs 8' --pass forward --samples 10000000 --most-seconds 0.5";
+
+}  // namespace
+
+TEST_CASE("a killed run goes on where it was, with what it had measured") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "r.json", journal = out + ".journal";
+  const std::string arguments = kSlow + (" --quiet --out " + out);
+  const auto one_is_done = [&] {
+    return content_of(folder / "printed").find("Relu 8") != std::string::npos;
+  };
+  const int status = Background(arguments, folder / "printed").end(SIGKILL, one_is_done);
+  CHECK(WIFSIGNALED(status));
+  CHECK_FALSE(std::filesystem::exists(out));
+  const std::string kept = content_of(journal);
+
+  const auto anew = run_d5(arguments);
+  CHECK(anew.status == 2);
+  CHECK_THAT(anew.err, Contains("--resume goes on from it"));
+  const auto other = run_d5(arguments + " --seed 3 --resume");
+  CHECK(other.status == 2);
+  CHECK_THAT(other.err, Contains("--seed 3"));
+
+  const auto run = run_d5(arguments + " --resume");
+  CHECK(run.status == 0);
+  CHECK_FALSE(std::filesystem::exists(journal));
+  const Results results = read_results(out);
+  std::vector<std::string> times;
+  for (const auto& m : results.measurements) {
+    if (m.metric == "time") times.push_back(m.subject);
+  }
+  CHECK(times == std::vector<std::string>{"Relu 8", "Tanh 8", "Abs 8"});
+  for (const double sample : results.measurements.front().samples) {
+    if (kept.find(fmt::format("{}", sample)) == std::string::npos) FAIL("measured again");
+  }
+  const auto whole = run_d5(arguments + " --resume");
+  CHECK(whole.status == 0);
+  CHECK_THAT(whole.out, Contains("Abs 8"));
+}
+
+TEST_CASE("SIGTERM and a terminal that closes lose nothing that was measured") {
+  const auto [signal, expected] = GENERATE(std::pair{SIGTERM, 143}, std::pair{SIGHUP, 129});
+  const TemporaryFolder folder;
+  const std::string out = folder / "r.json";
+  const int status =
+      Background(kSlow + (" --quiet --out " + out), folder / "printed").end(signal, [&] {
+        return content_of(folder / "printed").find("Relu 8") != std::string::npos;
+      });
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == expected);
+  const Results results = read_results(out);
+  REQUIRE_FALSE(results.measurements.empty());
+  CHECK(results.measurements.front().subject == "Relu 8");
+  CHECK(results.measurements.back().reason.find("interrupted") != std::string::npos);
+  CHECK(std::filesystem::exists(out + ".journal"));
+}
+
+TEST_CASE("where the disk is full the rows are printed, and the status tells") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "r.json";
+  const auto run = run_d5("op bench 'Relu 8' 'Tanh 8' --samples 200 --quiet --out " + out,
+                          R"(sh -c 'trap "" XFSZ; ulimit -f 4; exec "$0" "$@"')");
+  CHECK(run.status == 2);
+  CHECK_THAT(run.out, Contains("Relu 8") && !Contains("Tanh 8"));  // no work whose result is lost
+  CHECK_THAT(run.err, Contains("r.json") && Contains("File too large"));
+}
+
+TEST_CASE("a bad --out is found before the first measurement") {
+  for (const std::string command :
+       {"op bench 'Relu 8'", "op check 'Relu 8'", "net check lenet", "net bench lenet",
+        "train mnist-lenet-quick", "net run lenet", "compare 'Relu 8' 'Relu 9'"}) {
+    INFO(command);
+    const auto run = run_d5(command + " --out /no/such/folder/r.json");
+    CHECK(run.status == 2);
+    CHECK(run.out.empty());
+    CHECK_THAT(run.err, Contains("/no/such/folder/r.json"));
+  }
+}
+
+TEST_CASE("--list names, --dry-run plans, --filter chooses") {
+  const TemporaryFolder folder;
+  testing::write(folder / "cases.txt", "Relu 4\nSigmoid 2x2\nConv 1x1x4x4 1x1x3x3\n");
+  const std::string command = "op bench " + (folder / "cases.txt");
+  CHECK(run_d5(command + " --list --filter '^S|Conv' --format csv").out ==
+        "name\r\nSigmoid 2x2\r\nConv 1x1x4x4 1x1x3x3\r\n");
+  const auto planned = run_d5(command + " 'RoiAlign 1x1x4x4 1x4 int64:{0}' --dry-run");
+  CHECK_THAT(planned.out, Contains("planned, not run") && Contains("unsupported"));
+  CHECK_THAT(planned.out, !Contains("median"));
+  CHECK_THAT(run_d5("net bench lenet --dry-run").out, Contains("planned, not run"));
+  for (const auto& [options, message] :
+       {std::pair{" --filter Gelu", "none of 3"}, std::pair{" --filter '('", "regular expression"},
+        std::pair{" --resume", "--out"}, std::pair{" --list --out r.json", "--out"}}) {
+    INFO(options);
+    const auto run = run_d5(command + options);
+    CHECK(run.status == 2);
+    CHECK_THAT(run.err, Contains(message));
+  }
+}
+
+TEST_CASE("net check takes several models and folders of test folders; one failure ends nothing") {
+  const TemporaryFolder folder;
+  write_test_folder(folder / "all/b_right", 2);
+  write_test_folder(folder / "all/a_wrong", 2.5);
+  testing::write(folder / "broken.onnx", "this is no model");
+  const auto run = run_d5("net check " + (folder / "broken.onnx") + " " + (folder / "all") +
+                          " --out " + (folder / "r.json"));
+  CHECK(run.status == 1);
+  const Results results = read_results(folder / "r.json");
+  REQUIRE(results.measurements.size() == 3);
+  CHECK(results.measurements[0].status == Status::failed);  // broken
+  CHECK(results.measurements[1].status == Status::failed);  // wrong
+  CHECK(results.measurements[2].status == Status::passed);
+  CHECK(run_d5("net check " + (folder / "broken.onnx")).status == 2);
+  CHECK(run_d5("net check lenet " + (folder / "none.onnx")).status == 2);
+}
+
+TEST_CASE("net bench measures several models in one call, as a table of models by frameworks") {
+  const auto run = run_d5(
+      "net bench lenet resnet-18 --batch 1 --samples 2 --metrics time --format csv "
+      "--most-seconds 0.1 --pivot framework");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, StartsWith("metric,subject,reference\r\n") && Contains("time,lenet,") &&
+                          Contains("time,resnet-18,"));
+}
+
+TEST_CASE("report pivots, and a misspelt column costs no result") {
+  const TemporaryFolder folder;
+  CHECK(run_d5("op bench 'Relu 8' --samples 3 --quiet --out " + (folder / "r.json")).status == 0);
+  CHECK_THAT(run_d5("report " + (folder / "r.json") + " --pivot pass").out,
+             Contains("backward / forward") && Contains("geometric mean"));
+  const auto wrong = run_d5("report " + (folder / "r.json") + " --pivot pas");
+  CHECK(wrong.status == 2);
+  CHECK_THAT(wrong.err, Contains("did you mean pass"));
+  CHECK_THAT(wrong.out, Contains("Relu 8"));
+}

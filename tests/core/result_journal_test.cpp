@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/result_journal.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+
+using namespace d5;
+namespace fs = std::filesystem;
+using Begin = ResultJournal::Begin;
+using End = ResultJournal::End;
+
+namespace {
+
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "d5-journal-XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  ~Folder() { fs::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  [[nodiscard]] std::string operator/(const std::string& name) const {
+    return (path_ / name).string();
+  }
+
+ private:
+  fs::path path_;
+};
+
+std::vector<Measurement> records(const std::string& subject, double value) {
+  return {{.subject = subject, .metric = "time", .unit = "s", .samples = {value}}};
+}
+
+}  // namespace
+
+TEST_CASE("what was added is there after a kill, and a run that goes on has it") {
+  const Folder folder;
+  const std::string path = folder / "r.json";
+  const pid_t child = fork();
+  if (child == 0) {
+    ResultJournal journal(path, "--samples 3", Begin::anew);
+    journal.add("a", records("a", 0.1));
+    journal.add("b", records("b", std::numeric_limits<double>::infinity()));
+    std::raise(SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  CHECK_FALSE(fs::exists(path));
+  // It is the only record of that run.
+  CHECK_THROWS_WITH(ResultJournal(path, "--samples 3", Begin::anew),
+                    Catch::Contains("2 pieces of a run that was killed"));
+  CHECK_THROWS_WITH(ResultJournal(path, "--samples 9", Begin::resumed),
+                    Catch::Contains("--samples 3") && Catch::Contains("--samples 9"));
+  ResultJournal journal(path, "--samples 3", Begin::resumed);
+  REQUIRE(journal.find("a"));
+  CHECK(journal.find("a")->at(0).samples == std::vector{0.1});
+  CHECK(journal.find("b")->at(0).samples.at(0) == std::numeric_limits<double>::infinity());
+  CHECK_FALSE(journal.find("c"));
+  journal.add("c", records("c", 3));
+  journal.finish({{}, records("all", 4)}, End::whole);
+  CHECK(read_results(path).measurements.at(0).subject == "all");
+  CHECK_FALSE(fs::exists(path + ".journal"));
+}
+
+TEST_CASE("a piece that was cut within its line is forgotten, those before are not") {
+  const Folder folder;
+  const std::string path = folder / "r.json";
+  {
+    ResultJournal journal(path, "", Begin::anew);
+    journal.add("a", records("a", 1));
+    journal.add("b", records("b", 2));
+  }
+  const std::string text = read_file(path + ".journal");
+  write_file(path + ".journal", text.substr(0, text.size() - 5));
+  {
+    ResultJournal journal(path, "", Begin::resumed);
+    CHECK(journal.find("a"));
+    CHECK_FALSE(journal.find("b"));
+    journal.add("c", records("c", 3));
+  }
+  ResultJournal again(path, "", Begin::resumed);
+  CHECK(again.find("a"));
+  CHECK(again.find("c"));
+}
+
+TEST_CASE("a run that ended in order before it was through may be begun anew, or go on") {
+  const Folder folder;
+  const std::string path = folder / "r.json";
+  {
+    ResultJournal journal(path, "", Begin::anew);
+    journal.add("a", records("a", 1));
+    journal.finish({{}, records("a", 1)}, End::cut_short);
+  }
+  CHECK(read_results(path).measurements.size() == 1);
+  CHECK(ResultJournal(path, "", Begin::resumed).find("a"));
+  CHECK_FALSE(ResultJournal(path, "other", Begin::anew).find("a"));
+  CHECK_FALSE(fs::exists(path + ".journal"));  // nothing was added to it
+}
+
+TEST_CASE("a full disk is told, and what was kept before stays whole") {
+  const Folder folder;
+  const std::string path = folder / "r.json";
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    ResultJournal journal(path, "", Begin::anew);
+    journal.add("a", records("a", 1));
+    const auto size = fs::file_size(path + ".journal");
+    const rlimit limit{.rlim_cur = size + 100, .rlim_max = size + 100};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      journal.add("b", records("b", 2));
+    } catch (const IoError&) {
+      _exit(fs::file_size(path + ".journal") == size && !journal.find("b") ? 0 : 2);
+    }
+    _exit(3);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(ResultJournal(path, "", Begin::resumed).find("a"));
+}
+
+TEST_CASE("a place that cannot be written, and one that another run writes, are refused at once") {
+  const Folder folder;
+  CHECK_THROWS_AS(ResultJournal("/no/such/folder/r.json", "", Begin::anew), IoError);
+  CHECK_THROWS_AS(ResultJournal(folder / "", "", Begin::anew), IoError);
+  const ResultJournal first(folder / "r.json", "", Begin::anew);
+  CHECK_THROWS_WITH(ResultJournal(folder / "r.json", "", Begin::anew),
+                    Catch::Contains("another run"));
+  write_file(folder / "other.json.journal", "[1, 2]\n");
+  CHECK_THROWS_AS(ResultJournal(folder / "other.json", "", Begin::anew), FormatError);
+  write_file(folder / "other.json.journal", "{\"format\": 3}\n");
+  CHECK_THROWS_AS(ResultJournal(folder / "other.json", "", Begin::resumed), FormatError);
+  ResultJournal device("/dev/null", "", Begin::anew);  // nothing to keep, nothing beside it
+  device.add("a", records("a", 1));
+  device.finish({}, End::whole);
+}
