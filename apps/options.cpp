@@ -34,14 +34,13 @@ void check_name(const std::string& word) {
 }  // namespace
 
 void add_output_options(CLI::App& command, OutputOptions& options) {
-  const std::map<std::string, Format> formats{{"table", Format::table},
-                                              {"json", Format::json},
-                                              {"csv", Format::csv},
-                                              {"markdown", Format::markdown},
-                                              {"gbench", Format::gbench}};
+  const std::map<std::string, Format> formats{
+      {"table", Format::table}, {"json", Format::json},         {"jsonl", Format::jsonl},
+      {"csv", Format::csv},     {"markdown", Format::markdown}, {"gbench", Format::gbench},
+      {"html", Format::html},   {"svg", Format::svg},           {"png", Format::png}};
   command.add_option("--format", options.format, "how results are printed")
       ->transform(CLI::CheckedTransformer(formats))
-      ->option_text("table|json|csv|markdown|gbench")
+      ->option_text("table|json|jsonl|csv|markdown|gbench|html|svg|png")
       ->group("Common options");
   command.add_option("--out", options.out, "also write the results to this file, as JSON")
       ->option_text("FILE.json")

@@ -32,6 +32,9 @@ class Program {
   /// Parses, runs, prints errors as `d5: error: ...`. Returns the exit status.
   int run(int argc, char** argv);
 
+  /// The commands with their options, to be read.
+  [[nodiscard]] const CLI::App& tree() const { return app_; }
+
  private:
   CLI::App app_;
   std::function<int()> chosen_;

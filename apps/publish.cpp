@@ -11,17 +11,19 @@
 #include "d5/core/pivot.hpp"
 
 namespace d5::app {
-namespace {
 
-void show(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
+void print(const std::string& text, Format format) {
+  if (format == Format::png && isatty(STDOUT_FILENO)) {
+    throw ValueError("--format png: a picture is no text for a terminal; add > FILE.png");
+  }
+  std::fwrite(text.data(), 1, text.size(), stdout);
   std::fflush(stdout);
 }
 
-}  // namespace
-
 void print(const Results& results, const OutputOptions& options) {
-  const auto show_rows = [&] { show(to_text(results, options.format, screen_of(STDOUT_FILENO))); };
+  const auto show_rows = [&] {
+    print(to_text(results, options.format, screen_of(STDOUT_FILENO)), options.format);
+  };
   if (options.pivot.empty()) return show_rows();
   try {
     print(pivot(results.measurements, options.pivot), options.format);
@@ -32,7 +34,7 @@ void print(const Results& results, const OutputOptions& options) {
 }
 
 void print(const TextTable& table, Format format) {
-  show(table.to_text(format, screen_of(STDOUT_FILENO).width));
+  print(table.to_text(format, screen_of(STDOUT_FILENO).width), format);
 }
 
 void check_output(const OutputOptions& options) {

@@ -8,6 +8,8 @@
 
 namespace d5::app {
 
+/// Prints text, or a picture, on stdout. Throws: ValueError for a PNG on a terminal.
+void print(const std::string& text, Format format);
 /// Prints `results` on stdout in the format that was asked for, as wide as the terminal.
 void print(const Results& results, const OutputOptions& options);
 void print(const TextTable& table, Format format);

@@ -168,7 +168,7 @@ class WorkRun {
       unwritten = std::current_exception();
     }
     if (output_.pivot.empty()) {
-      show(printer_.end(results_.environment));
+      print(printer_.end(results_.environment), output_.format);
     } else {
       print(results_, output_);
     }
@@ -177,11 +177,6 @@ class WorkRun {
   }
 
  private:
-  static void show(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
-  }
-
   std::vector<Measurement> measured(const Work& one, Progress& progress) const {
     std::int64_t left = one.samples;
     const auto sampled = [&] {
@@ -200,10 +195,10 @@ class WorkRun {
   void print_rows(std::vector<Measurement> records) {
     const bool for_people = output_.format == Format::table || output_.format == Format::markdown;
     if (for_people && std::ranges::any_of(records, is_profile_record)) {
-      show(profile_tables(records, output_.format) + "\n");
+      print(profile_tables(records, output_.format) + "\n", output_.format);
       std::erase_if(records, is_profile_record);
     }
-    show(printer_.add(records));
+    print(printer_.add(records), output_.format);
   }
 
   void keep(std::vector<Measurement> records) {

@@ -67,13 +67,12 @@ std::vector<Measurement> check(const std::string& model, const Options& options,
                                const std::string& word) {
   std::vector<Measurement> results;
   try {
-    results = is_test_folder(model)
-                  ? test_folder(model,
-                                {.frameworks = frameworks_in(word),
-                                 .device = device_from_name(options.device),
-                                 .seed = options.seed},
-                                tolerance_of(options))
-                  : against_reference(model, options, word);
+    results = is_test_folder(model) ? test_folder(model,
+                                                  {.frameworks = frameworks_in(word),
+                                                   .device = device_from_name(options.device),
+                                                   .seed = options.seed},
+                                                  tolerance_of(options))
+                                    : against_reference(model, options, word);
   } catch (const Unsupported&) {
     record_failure(results.emplace_back(error_record()), std::current_exception());
   }

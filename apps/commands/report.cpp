@@ -1,53 +1,100 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/report.hpp"
 
 namespace d5::command {
 namespace {
 
 constexpr const char* kExamples =
     R"(  d5 report results.json                     a table of what was measured
+  d5 report monday.json tuesday.json --format html > report.html
+                                             one page to send to a colleague: plots, tables,
+                                             environment, commands
+  d5 report run.json run.trace.json --format html > report.html
+                                             with the timeline that --trace wrote
+  d5 report results.json --format svg --plot samples-time > figure.svg
+                                             one plot for a paper
   d5 report monday.json tuesday.json --format markdown > report.md
   d5 report results.json --format csv > results.csv
   d5 report results.json --pivot framework    cases by frameworks, with geometric means)";
 
 struct Options : app::OutputOptions {
   std::vector<std::string> files;
+  std::string plot;
 };
 
-int run(const Options& options) {
-  Results all = read_results(options.files.front());
-  for (std::size_t i = 1; i < options.files.size(); ++i) {
-    Results next = read_results(options.files[i]);
-    if (options.format == Format::json || !options.out.empty()) {
-      throw ValueError(
-          "report: results of several files have several environments, and do not make one file; "
-          "give one file, or choose table, csv or markdown");
-    }
-    if (next.environment.hostname != all.environment.hostname && !options.quiet) {
-      fmt::print(stderr, "d5: note: {} is from another machine than {}\n",
-                 printable(options.files[i]), printable(options.files.front()));
-    }
-    for (auto& m : next.measurements) all.measurements.push_back(std::move(m));
+bool is_drawn(Format format) {
+  return format == Format::html || format == Format::svg || format == Format::png;
+}
+
+std::string picture_of(const Report& report, const Options& options) {
+  if (options.format == Format::html) return to_html(report);
+  const Plot plot = plot_named(plots_of(report), options.plot);
+  return options.format == Format::svg ? to_svg(plot) : to_png(plot);
+}
+
+/// All records under the environment of the first file.
+Results joined(const Report& report, const Options& options) {
+  if (!report.plots.empty()) {
+    throw ValueError("report: a trace is drawn; choose html, svg or png");
   }
-  app::print(all, options);
-  if (!options.out.empty()) write_results(all, options.out);
-  return exit_status(all.measurements);
+  if (report.sources.size() > 1 && (options.format == Format::json || !options.out.empty())) {
+    throw ValueError(
+        "report: results of several files have several environments, and do not make one file; "
+        "give one file, or choose table, csv, markdown or html");
+  }
+  Results all = report.sources.front().results;
+  for (std::size_t i = 1; i < report.sources.size(); ++i) {
+    const auto& [name, next] = report.sources[i];
+    if (next.environment.hostname != all.environment.hostname && !options.quiet) {
+      fmt::print(stderr, "d5: note: {} is from another machine than {}\n", printable(name),
+                 printable(report.sources.front().name));
+    }
+    all.measurements.insert(all.measurements.end(), next.measurements.begin(),
+                            next.measurements.end());
+  }
+  return all;
+}
+
+int run(const Options& options) {
+  const Report report = read_report(options.files);
+  if (!options.plot.empty() && options.format != Format::svg && options.format != Format::png) {
+    throw ValueError("report: --plot chooses what --format svg or png draws");
+  }
+  if (is_drawn(options.format) && options.out.empty()) {
+    app::print(picture_of(report, options), options.format);
+  } else {
+    const Results all = joined(report, options);
+    app::print(all, options);
+    if (!options.out.empty()) write_results(all, options.out);
+  }
+  int status = app::kPassed;
+  for (const auto& source : report.sources) {
+    status = std::max(status, exit_status(source.results.measurements));
+  }
+  return status;
 }
 
 }  // namespace
 
 void register_report(app::Program& program) {
   auto options = std::make_shared<Options>();
-  auto& command = program.add("report", "tables of results files", kExamples,
+  auto& command = program.add("report", "pages, plots and tables of results files", kExamples,
                               [options] { return run(*options); });
-  command.add_option("RESULT", options->files, "results files that --out wrote")->required();
+  command
+      .add_option("RESULT", options->files,
+                  "results files that --out wrote, and traces that --trace wrote")
+      ->required();
+  command.add_option("--plot", options->plot, "which one, for --format svg and png")
+      ->option_text("NAME");
   app::add_pivot_option(command, *options);
   app::add_output_options(command, *options);
 }

@@ -29,4 +29,8 @@ struct ResultNumbers {
 };
 [[nodiscard]] ResultNumbers numbers_of(const Measurement& measurement);
 
+/// Conditions in which the records differ, and a ratio's base.
+[[nodiscard]] std::vector<std::string> differing_conditions(
+    const std::vector<Measurement>& measurements);
+
 }  // namespace d5::detail

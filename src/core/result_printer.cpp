@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/result_blocks.hpp"
+#include "d5/core/report.hpp"
 
 namespace d5 {
 
@@ -16,6 +17,10 @@ struct ResultPrinter::State {
 
   [[nodiscard]] bool is_for_people() const {
     return format == Format::table || format == Format::markdown;
+  }
+
+  [[nodiscard]] Plot first_plot() const {
+    return plot_named(plots_of({.sources = {{"", results}}}), "");
   }
 
   /// The first lines begin with the titles.
@@ -37,6 +42,8 @@ ResultPrinter::~ResultPrinter() = default;
 std::string ResultPrinter::add(std::vector<Measurement> some) {
   if (state_->is_for_people()) return state_->blocks.add(some);
   if (state_->format == Format::csv) return state_->csv(std::move(some));
+  if (state_->format == Format::jsonl)
+    return to_jsonl({state_->results.environment, std::move(some)});
   auto& all = state_->results.measurements;
   all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
   return "";
@@ -50,8 +57,16 @@ std::string ResultPrinter::end(const Environment& environment) {
       return to_json(state_->results);
     case Format::gbench:
       return to_gbench(state_->results);
-    default:
+    case Format::html:
+      return to_html({.sources = {{"", state_->results}}});
+    case Format::svg:
+      return to_svg(state_->first_plot());
+    case Format::png:
+      return to_png(state_->first_plot());
+    case Format::csv:
       return state_->csv_begun ? "" : state_->csv({});
+    default:
+      return "";
   }
 }
 

@@ -82,6 +82,17 @@ std::string to_json(const Results& results) {
   return file.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+std::string to_jsonl(const Results& results) {
+  std::string text;
+  for (const auto& m : results.measurements) {
+    Json json = to_json(m);
+    json["time"] = results.environment.time;
+    json["hostname"] = results.environment.hostname;
+    text += json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  return text;
+}
+
 void write_results(const Results& results, const std::string& path) {
   write_file(path, to_json(results));
 }

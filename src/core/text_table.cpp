@@ -23,13 +23,26 @@ std::string for_people(const std::vector<Column>& columns, const std::vector<Row
   return text;
 }
 
+using Json = nlohmann::ordered_json;
+
+Json object_of(const std::vector<Column>& columns, const Row& row) {
+  Json object = Json::object();
+  for (std::size_t c = 0; c < row.size(); ++c) object[columns[c].title] = row[c];
+  return object;
+}
+
 std::string to_json(const std::vector<Column>& columns, const std::vector<Row>& rows) {
-  auto list = nlohmann::ordered_json::array();
+  Json list = Json::array();
+  for (const auto& row : rows) list.push_back(object_of(columns, row));
+  return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string to_jsonl(const std::vector<Column>& columns, const std::vector<Row>& rows) {
+  std::string text;
   for (const auto& row : rows) {
-    auto& object = list.emplace_back(nlohmann::ordered_json::object());
-    for (std::size_t c = 0; c < row.size(); ++c) object[columns[c].title] = row[c];
+    text += object_of(columns, row).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
-  return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return text;
 }
 
 /// A field of RFC 4180: quoted where it holds a comma, a quote or an end of line.
@@ -80,8 +93,11 @@ std::string TextTable::to_text(Format format, int width) const {
   }
   if (format == Format::table) return for_people(columns_, rows, width);
   if (format == Format::json) return to_json(columns_, rows);
-  if (format == Format::gbench) {
-    throw ValueError("format gbench is for measurements; use table, json, csv or markdown here");
+  if (format == Format::jsonl) return to_jsonl(columns_, rows);
+  if (format != Format::csv && format != Format::markdown) {
+    throw ValueError(
+        "formats gbench, html, svg and png are for measurements; use table, json, jsonl, csv or "
+        "markdown here");
   }
   Row titles;
   for (const auto& column : columns_) titles.push_back(column.title);

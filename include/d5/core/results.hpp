@@ -24,6 +24,9 @@ struct Results {
 /// Written to a temporary file beside `path`, then renamed. Throws: IoError.
 void write_results(const Results& results, const std::string& path);
 [[nodiscard]] std::string to_json(const Results& results);
+/// JSON Lines: an object a measurement, as in the file, with the environment's `time` and
+/// `hostname`.
+[[nodiscard]] std::string to_jsonl(const Results& results);
 /// `file` is the name for messages.
 [[nodiscard]] Results results_from_json(const std::string& text, const std::string& file);
 /// One line a measurement: RFC 4180, statistics in SI units, full precision.
@@ -39,7 +42,8 @@ void write_results(const Results& results, const std::string& path);
                                    Screen screen = {});
 /// The same as a table of GitHub's Markdown.
 [[nodiscard]] std::string to_markdown(const std::vector<Measurement>& measurements);
-/// `results` as `format` says; `screen` is of the table alone.
+/// `results` as `format` says; `screen` is of the table alone. Throws: ValueError for a plot of
+/// what has none; Unsupported for `Format::png` without librsvg.
 [[nodiscard]] std::string to_text(const Results& results, Format format, Screen screen = {});
 
 /// "a / b = 1.031 [1.020, 1.045], rank test p = 3.2e-05, 30 pairs: a is higher".

@@ -10,9 +10,14 @@ namespace d5 {
 enum class Format {
   table,     ///< for people
   json,      ///< a results file; of a list, an array of objects
+  jsonl,     ///< JSON Lines: an object a row
   csv,       ///< RFC 4180
   markdown,  ///< GitHub's tables
-  gbench,    ///< results alone: the JSON of Google Benchmark, for its compare.py
+  // Of results alone:
+  gbench,  ///< the JSON of Google Benchmark, for its compare.py
+  html,    ///< a page
+  svg,     ///< the first of the plots
+  png,
 };
 
 /// Words in rows and columns. Cells are printed escaped, whatever file they came from.
@@ -31,12 +36,14 @@ class TextTable {
   /// One cell a column.
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] std::size_t size() const { return rows_.size(); }
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  [[nodiscard]] const std::vector<std::vector<std::string>>& rows() const { return rows_; }
   /// Takes away the columns that are empty in every row.
   void drop_empty_columns();
   /// "a, b, c, ...": the first cells of the first `most` rows.
   [[nodiscard]] std::string first_cells(std::size_t most) const;
   /// For people in lines of at most `width` characters, where that can be; 0: as long as they are.
-  /// Throws: ValueError for `Format::gbench`.
+  /// Throws: ValueError for a format of results alone.
   [[nodiscard]] std::string to_text(Format format, int width = 0) const;
 
  private:

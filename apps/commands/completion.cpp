@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "apps/command_tree.hpp"
+#include "apps/program.hpp"
+
+namespace d5::command {
+namespace {
+
+using app::CommandWords;
+using app::OptionWords;
+using Commands = std::vector<CommandWords>;
+
+constexpr const char* kExamples =
+    R"(  source <(d5 completion bash)               for this shell; in ~/.bashrc for all
+  d5 completion zsh > "${fpath[1]}/_d5"
+  d5 completion fish > ~/.config/fish/completions/d5.fish
+
+An installed d5 brings all three.)";
+
+/// Between single quotes of any shell. None of them reads an apostrophe there alike: it becomes the
+/// typographic one.
+std::string quoted(std::string text) {
+  for (std::size_t at = 0; (at = text.find('\'', at)) != std::string::npos;) {
+    text.replace(at, 1, "’");
+  }
+  return "'" + text + "'";
+}
+
+std::vector<std::string> names_of(const CommandWords& command) {
+  std::vector<std::string> names = command.children;
+  for (const auto& option : command.options) {
+    if (!option.is_positional) names.push_back(option.name);
+  }
+  return names;
+}
+
+/// Options with choices; one of a name has the same in all commands that have it.
+std::map<std::string, std::vector<std::string>> choices_of(const Commands& commands) {
+  std::map<std::string, std::vector<std::string>> choices;
+  for (const auto& command : commands) {
+    for (const auto& option : command.options) {
+      if (!option.choices.empty()) choices[option.name] = option.choices;
+    }
+  }
+  return choices;
+}
+
+const std::string& summary_of(const Commands& commands, const std::string& path) {
+  return std::ranges::find(commands, path, &CommandWords::path)->summary;
+}
+
+std::string below(const std::string& path, const std::string& child) {
+  return path.empty() ? child : path + " " + child;
+}
+
+/// The patterns of a `case` on "$path $word" that say that a word is a command.
+std::string path_patterns(const Commands& commands) {
+  std::vector<std::string> patterns;
+  for (const auto& command : commands) {
+    if (!command.path.empty()) patterns.push_back(quoted(" " + command.path));
+  }
+  return fmt::format("{}", fmt::join(patterns, "|"));
+}
+
+std::string bash(const Commands& commands) {
+  std::string text = R"(# bash completion for d5
+_d5() {
+  local current="${COMP_WORDS[COMP_CWORD]}" at="" word words=""
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$at $word" in
+      )" + path_patterns(commands) +
+                     R"() at="$at $word" ;;
+    esac
+  done
+  case "${COMP_WORDS[COMP_CWORD-1]}" in
+)";
+  for (const auto& [option, choices] : choices_of(commands)) {
+    text += fmt::format("    {}) words={} ;;\n", option,
+                        quoted(fmt::format("{}", fmt::join(choices, " "))));
+  }
+  text += "    *)\n      case \"$at\" in\n";
+  for (const auto& command : commands) {
+    text += fmt::format("        {}) words={} ;;\n",
+                        quoted(command.path.empty() ? "" : " " + command.path),
+                        quoted(fmt::format("{}", fmt::join(names_of(command), " "))));
+  }
+  return text + R"(      esac ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _d5 d5
+)";
+}
+
+/// "name:what it is" for zsh, where a colon in the name would end it.
+std::string described(const std::string& name, const std::string& what) {
+  return quoted(name + ":" + what);
+}
+
+std::string zsh(const Commands& commands) {
+  std::string text = R"(#compdef d5
+_d5() {
+  local at="" word
+  local -a words_here
+  for word in ${words[2,CURRENT-1]}; do
+    case "$at $word" in
+      )" + path_patterns(commands) +
+                     R"() at="$at $word" ;;
+    esac
+  done
+  case "${words[CURRENT-1]}" in
+)";
+  for (const auto& [option, choices] : choices_of(commands)) {
+    text += fmt::format("    {}) compadd {}; return ;;\n", option, fmt::join(choices, " "));
+  }
+  text += "  esac\n  case \"$at\" in\n";
+  for (const auto& command : commands) {
+    text += fmt::format("    {}) words_here=(\n",
+                        quoted(command.path.empty() ? "" : " " + command.path));
+    for (const auto& child : command.children) {
+      text += "      " + described(child, summary_of(commands, below(command.path, child))) + "\n";
+    }
+    for (const auto& option : command.options) {
+      if (!option.is_positional) text += "      " + described(option.name, option.help) + "\n";
+    }
+    text += "    ) ;;\n";
+  }
+  return text + R"(  esac
+  _describe 'd5' words_here || _files
+}
+if [[ "$funcstack[1]" == "_d5" ]]; then _d5 "$@"; else compdef _d5 d5; fi
+)";
+}
+
+std::string fish(const Commands& commands) {
+  std::vector<std::string> paths;
+  for (const auto& command : commands) {
+    if (!command.path.empty()) paths.push_back(quoted(command.path));
+  }
+  std::string text = fmt::format(R"(# fish completion for d5
+function __d5_at
+    set -l at
+    for word in (commandline -opc)[2..-1]
+        set -l next (string trim -- "$at $word")
+        contains -- $next {}; and set at $next
+    end
+    test "$at" = "$argv"
+end
+)",
+                                 fmt::join(paths, " "));
+  for (const auto& command : commands) {
+    const std::string here = "complete -c d5 -n " + quoted("__d5_at " + command.path);
+    for (const auto& child : command.children) {
+      text += fmt::format("{} -f -a {} -d {}\n", here, child,
+                          quoted(summary_of(commands, below(command.path, child))));
+    }
+    for (const auto& option : command.options) {
+      if (option.is_positional || !option.name.starts_with("--")) continue;
+      const std::string value =
+          !option.choices.empty()
+              ? " -x -a " + quoted(fmt::format("{}", fmt::join(option.choices, " ")))
+              : std::string(option.value.empty() ? "" : " -r");
+      text += fmt::format("{} -l {}{} -d {}\n", here, option.name.substr(2), value,
+                          quoted(option.help));
+    }
+  }
+  return text;
+}
+
+using Shell = std::string (*)(const Commands&);
+
+}  // namespace
+
+void register_completion(app::Program& program) {
+  static constexpr std::pair<const char*, Shell> kShells[] = {
+      {"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+  auto shell = std::make_shared<Shell>();
+  auto& command = program.add("completion", "what the Tab key completes in a shell", kExamples,
+                              [&program, shell] {
+                                fmt::print("{}", (*shell)(app::commands_of(program.tree())));
+                                return app::kPassed;
+                              });
+  std::map<std::string, Shell> shells(std::begin(kShells), std::end(kShells));
+  command
+      .add_option_function<std::string>(
+          "SHELL", [shells, shell](const std::string& name) { *shell = shells.at(name); },
+          "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish"}))
+      ->option_text("bash|zsh|fish");
+}
+
+}  // namespace d5::command

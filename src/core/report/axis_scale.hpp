@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "d5/core/plot.hpp"
+
+namespace d5::detail {
+
+/// The finite numbers that an axis has to show.
+struct Extent {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void include(double value);
+  [[nodiscard]] bool empty() const { return low > high; }
+};
+
+/// Where numbers of an axis stand in pixels, and where its ticks do.
+class AxisScale {
+ public:
+  struct Tick {
+    double value;
+    std::string text;
+  };
+
+  /// `extent` goes from pixel `from` to pixel `to`, with some air; a linear end at 0 keeps there.
+  AxisScale(const PlotAxis& axis, Extent extent, double from, double to, int most_ticks);
+
+  [[nodiscard]] double operator()(double value) const;
+  /// Whether it can be drawn at all.
+  [[nodiscard]] bool shows(double value) const;
+  [[nodiscard]] const std::vector<Tick>& ticks() const { return ticks_; }
+  /// "time (ms)"
+  [[nodiscard]] const std::string& title() const { return title_; }
+
+ private:
+  void add_linear_ticks(const PlotAxis& axis, int most);
+  void add_decades(const PlotAxis& axis, int most);
+
+  bool logarithmic_;
+  double low_, high_, from_, to_;
+  std::vector<Tick> ticks_;
+  std::string title_;
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss and accuracy as they went, with the last and the best.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/report/figures.hpp"
+#include "d5/core/results.hpp"
+
+namespace d5::detail {
+namespace {
+
+using Shape = PlotMark::Shape;
+
+std::string counted_by(const Measurement& m) {
+  if (m.quantity == Quantity::accuracy) return "epoch";
+  return m.quantity == Quantity::loss ? "batch" : "sample";
+}
+
+std::size_t best_of(const Measurement& m) {
+  const auto& samples = m.samples;
+  const auto best = m.direction == Direction::higher_is_better ? std::ranges::max_element(samples)
+                                                               : std::ranges::min_element(samples);
+  return std::size_t(best - samples.begin());
+}
+
+void add_point(Plot& plot, const Measurement& m, std::size_t series, std::size_t sample,
+               const std::string& word) {
+  const std::string value = with_prefix(m.samples[sample], m.unit);
+  const std::string where = fmt::format("{} {}", counted_by(m), sample + 1);
+  plot.marks.push_back({.shape = Shape::dots,
+                        .series = series,
+                        .points = {{double(sample + 1), m.samples[sample]}},
+                        .label = word + " " + value,
+                        .tip = fmt::format("{} {} ({})", word, value, where)});
+}
+
+bool spans_decades(const Figures& figures) {
+  constexpr double kMostForLinear = 100;
+  double low = INFINITY, high = 0;
+  for (const auto& figure : figures) {
+    for (const double sample : figure.record->samples) {
+      if (!std::isfinite(sample)) continue;
+      low = std::min(low, sample);
+      high = std::max(high, sample);
+    }
+  }
+  return low > 0 && high > kMostForLinear * low;
+}
+
+}  // namespace
+
+Plot curve_plot(const Figures& figures) {
+  const Measurement& first = *figures.front().record;
+  const std::string title = title_of(first.metric);
+  Plot plot{.name = first.metric,
+            .title = title,
+            .x = {.label = counted_by(first), .scale = PlotAxis::Scale::whole},
+            .y = {.label = title, .unit = first.unit}};
+  if (spans_decades(figures)) plot.y.scale = PlotAxis::Scale::logarithmic;
+  std::set<std::string> rows;
+  for (const auto& figure : figures) rows.insert(figure.row);
+  for (const auto& figure : figures) {
+    const Measurement& m = *figure.record;
+    const std::size_t series = plot.series.size();
+    const bool both = rows.size() > 1 && !figure.series.empty();
+    plot.series.push_back(rows.size() > 1 || figure.series.empty()
+                              ? figure.row + (both ? ", " + figure.series : "")
+                              : figure.series);
+    PlotMark line{.shape = Shape::line, .series = series, .points = {}, .tip = figure.tip};
+    for (std::size_t i = 0; i < m.samples.size(); ++i) {
+      line.points.push_back({double(i + 1), m.samples[i]});
+    }
+    plot.marks.push_back(std::move(line));
+    const std::size_t last = m.samples.size() - 1, best = best_of(m);
+    if (m.direction == Direction::neither || best == last) {
+      add_point(plot, m, series, last, best == last ? "last and best" : "last");
+      continue;
+    }
+    add_point(plot, m, series, best, "best");
+    add_point(plot, m, series, last, "last");
+  }
+  return plot;
+}
+
+}  // namespace d5::detail

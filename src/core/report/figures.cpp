@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/result_cells.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5::detail {
+
+std::string row_of(const Measurement& m, const std::vector<std::string>& conditions) {
+  std::string row = m.subject;
+  for (const auto& name : conditions) {
+    const auto place = m.conditions.find(name);
+    if (place == m.conditions.end() || name == "base") continue;
+    // "forward" says it alone; a number does not.
+    row += name == "pass" ? ", " + place->second : fmt::format(", {} {}", name, place->second);
+  }
+  return row;
+}
+
+namespace {
+
+std::string label_of(const Measurement& m) {
+  const std::string value = numbers_of(m).value;
+  return m.status == Status::passed ? value : fmt::format("{}, {}", value, name_of(m.status));
+}
+
+std::string tip_of(const Measurement& m, const std::string& row, const std::string& series) {
+  const auto [value, interval] = numbers_of(m);
+  return fmt::format("{}{}{}: {} {}{}{}, {} sample{}", row, series.empty() ? "" : ", ", series,
+                     to_string(m.statistic), value, interval.empty() ? "" : " ", interval,
+                     m.samples.size(), m.samples.size() == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& sources) {
+  std::vector<Measurement> all;
+  std::set<std::string> devices;
+  for (const auto& source : sources) {
+    for (const auto& m : source.results.measurements) {
+      all.push_back(m);
+      devices.insert(m.device);
+    }
+  }
+  const auto conditions = differing_conditions(all);
+  std::vector<Figures> result;
+  std::map<std::string, std::size_t> places;
+  for (const auto& source : sources) {
+    for (const auto& m : source.results.measurements) {
+      if (m.samples.empty()) continue;
+      std::string series = m.framework;
+      if (devices.size() > 1) series += " on " + m.device;
+      if (sources.size() > 1) series += (series.empty() ? "" : ", ") + source.name;
+      const auto [place, is_new] = places.try_emplace(m.metric + '\n' + m.unit, result.size());
+      if (is_new) result.emplace_back();
+      const std::string row = row_of(m, conditions);
+      result[place->second].push_back(
+          {&m, row, series, estimate(m), label_of(m), tip_of(m, row, series)});
+    }
+  }
+  return result;
+}
+
+RowPlaces::RowPlaces(Plot& plot, const Figures& figures) {
+  std::size_t left_out = 0;
+  for (const auto& figure : figures) {
+    const auto [row, is_new] = rows_.try_emplace(figure.row, rows_.size());
+    if (row->second >= kMostRows) {
+      left_out += is_new ? 1 : 0;
+      continue;
+    }
+    if (is_new) {
+      plot.rows.push_back({figure.row, 0});
+      lanes_.emplace_back();
+    }
+    if (series_.try_emplace(figure.series, series_.size()).second) {
+      plot.series.push_back(figure.series);
+    }
+    auto& lanes = lanes_[row->second];
+    if (std::ranges::find(lanes, figure.series) == lanes.end()) lanes.push_back(figure.series);
+    plot.rows[row->second].lanes = lanes.size();
+  }
+  if (plot.series.size() == 1 && plot.series.front().empty()) plot.series.clear();
+  if (left_out > 0) {
+    plot.note += fmt::format("{}The first {} rows of {}; the table has all.",
+                             plot.note.empty() ? "" : " ", kMostRows, rows_.size());
+  }
+}
+
+std::optional<RowPlaces::Place> RowPlaces::operator()(const Figure& figure) const {
+  const std::size_t row = rows_.at(figure.row);
+  if (row >= lanes_.size()) return std::nullopt;
+  const auto& lanes = lanes_[row];
+  const auto lane = std::size_t(std::ranges::find(lanes, figure.series) - lanes.begin());
+  const double height = 1.0 / double(lanes.size());
+  return Place{series_.at(figure.series), double(row) + (double(lane) + 0.5) * height, height};
+}
+
+std::string title_of(const std::string& metric) {
+  std::string title = metric;
+  std::ranges::replace(title, '_', ' ');
+  if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = char(title[0] - 'a' + 'A');
+  return title;
+}
+
+bool is_curve(const Figure& figure) {
+  using enum Statistic::Of;
+  const Measurement& m = *figure.record;
+  const bool of_training = m.quantity == Quantity::loss || m.quantity == Quantity::accuracy;
+  return m.samples.size() > 1 && (m.statistic.of == last || m.statistic.of == best ||
+                                  (of_training && m.statistic.of != share));
+}
+
+}  // namespace d5::detail
+
+namespace d5 {
+namespace {
+
+using detail::Figures;
+
+bool all_curves(const Figures& figures) { return std::ranges::all_of(figures, detail::is_curve); }
+
+/// Samples of one thing measured again and again, that are not all the same.
+bool has_distribution(const detail::Figure& figure) {
+  constexpr std::size_t kFewest = 6;  // for an interval of the median
+  const Measurement& m = *figure.record;
+  if (m.statistic.of != Statistic::Of::quantile || m.samples.size() < kFewest) return false;
+  // A rate's or a ratio's are those of its time, told once more.
+  if (m.quantity == Quantity::rate || m.quantity == Quantity::ratio || is_curve(figure))
+    return false;
+  return std::ranges::any_of(m.samples, [&](double s) { return s != m.samples.front(); });
+}
+
+}  // namespace
+
+std::vector<Plot> plots_of(const Report& report) {
+  std::vector<Plot> curves, ratios, values, samples;
+  Figures flop_rates, byte_rates;
+  for (const auto& figures : detail::figures_by_metric(report.sources)) {
+    const Measurement& first = *figures.front().record;
+    if (all_curves(figures)) {
+      curves.push_back(detail::curve_plot(figures));
+      continue;
+    }
+    if (first.quantity == Quantity::ratio) {
+      ratios.push_back(detail::ratio_plot(figures));
+      continue;
+    }
+    if (figures.size() > 1) values.push_back(detail::value_plot(figures));
+    Figures repeated;
+    std::ranges::copy_if(figures, std::back_inserter(repeated), has_distribution);
+    if (!repeated.empty()) samples.push_back(detail::sample_plot(repeated));
+    if (first.metric == "flop_rate") flop_rates = figures;
+    if (first.metric == "byte_rate") byte_rates = figures;
+  }
+  std::vector<Plot> plots;
+  if (!report.pairs.empty()) plots.push_back(detail::pair_plot(report.pairs));
+  for (auto* group : {&curves, &ratios, &values, &samples}) {
+    std::ranges::move(*group, std::back_inserter(plots));
+  }
+  if (!flop_rates.empty() && !byte_rates.empty()) {
+    plots.push_back(detail::roofline_plot(flop_rates, byte_rates));
+  }
+  std::ranges::copy(report.plots, std::back_inserter(plots));
+  return plots;
+}
+
+Plot plot_named(const std::vector<Plot>& plots, const std::string& name) {
+  if (plots.empty()) {
+    throw ValueError(
+        "nothing to plot: no record has samples that a plot would show; try --format table");
+  }
+  if (name.empty()) return plots.front();
+  std::vector<std::string> known;
+  for (const auto& plot : plots) {
+    if (plot.name == name) return plot;
+    known.push_back(plot.name);
+  }
+  throw_unknown_name("plot", name, known);
+}
+
+}  // namespace d5

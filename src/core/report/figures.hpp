@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/core/plot.hpp"
+#include "d5/core/report.hpp"
+
+namespace d5::detail {
+
+/// A record that has samples, and by which words a plot tells it from the others.
+struct Figure {
+  const Measurement* record;
+  std::string row;     ///< subject, and the conditions in which records differ
+  std::string series;  ///< framework, device and file, as far as they differ
+  Estimate estimate;
+  std::string label;  ///< "1.25 ms", with the status if it is not passed
+  std::string tip;    ///< row, series, value, interval, number of samples
+};
+using Figures = std::vector<Figure>;
+
+/// All of them, by metric, in the order in which metrics appear.
+[[nodiscard]] std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& sources);
+
+/// Places for figures: a row for each `row`, a lane in it for each `series` that it has.
+class RowPlaces {
+ public:
+  static constexpr std::size_t kMostRows = 40;
+  /// Gives `plot` its rows and series.
+  RowPlaces(Plot& plot, const Figures& figures);
+  struct Place {
+    std::size_t series;
+    double y, lane;  ///< of the lane's middle, and its height, in rows
+  };
+  /// Nothing for one in a row beyond the first `kMostRows`.
+  [[nodiscard]] std::optional<Place> operator()(const Figure& figure) const;
+
+ private:
+  std::map<std::string, std::size_t> rows_, series_;
+  std::vector<std::vector<std::string>> lanes_;
+};
+
+/// Subject and the values of those conditions.
+[[nodiscard]] std::string row_of(const Measurement& measurement,
+                                 const std::vector<std::string>& conditions);
+/// "peak_memory" as "Peak memory".
+[[nodiscard]] std::string title_of(const std::string& metric);
+
+[[nodiscard]] bool is_curve(const Figure& figure);
+
+// Of figures that are of one metric:
+[[nodiscard]] Plot curve_plot(const Figures& figures);
+[[nodiscard]] Plot value_plot(const Figures& figures);
+[[nodiscard]] Plot ratio_plot(Figures figures);
+[[nodiscard]] Plot sample_plot(const Figures& figures);
+
+[[nodiscard]] Plot roofline_plot(const Figures& flop_rates, const Figures& byte_rates);
+
+/// The ratios of pairs, sorted.
+[[nodiscard]] Plot pair_plot(const std::vector<ResultPair>& pairs);
+
+}  // namespace d5::detail

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "d5/core/text_table.hpp"
+
+namespace d5::detail {
+
+/// A table whose columns sort where scripts run. Cells are escaped.
+class HtmlTable {
+ public:
+  struct Cell {
+    Cell(std::string words) : text(std::move(words)) {}
+    Cell(const char* words) : text(words) {}
+    Cell(std::string words, double number) : text(std::move(words)), value(number) {}
+    std::string text;
+    std::optional<double> value = {};  ///< what it sorts by; a column of these stands at the right
+    std::string style = {};            ///< class in the page's style
+    std::string tip = {};
+  };
+
+  explicit HtmlTable(std::vector<std::string> titles) : titles_(std::move(titles)) {}
+  explicit HtmlTable(const TextTable& table);
+  void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
+  [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+  /// Takes away columns that are empty, and those of words that are the same in all of several
+  /// rows, which are said above the table instead.
+  void say_once();
+  [[nodiscard]] std::string html() const;
+
+ private:
+  [[nodiscard]] bool is_of_numbers(std::size_t column) const;
+  std::vector<std::string> titles_;
+  std::vector<std::vector<Cell>> rows_;
+  std::string said_once_;
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place that draws: every plot of d5, in every format.
+#include "core/report/plot_drawing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/report/markup.hpp"
+#include "core/report/palette.hpp"
+#include "core/report/plot_layout.hpp"
+
+namespace d5 {
+namespace detail {
+namespace {
+
+using Shape = PlotMark::Shape;
+struct Pixel {
+  double x, y;
+};
+
+std::string at(double x, double y) { return fmt::format("{:.1f} {:.1f}", x, y); }
+
+/// Series are told apart without colour too: by the shape of dots and the dashes of lines.
+std::string dot_at(Pixel p, std::size_t series) {
+  constexpr double r = 3.5;
+  switch (series % 4) {
+    case 0:
+      return fmt::format("M{} a{} {} 0 1 0 {} 0 a{} {} 0 1 0 -{} 0z", at(p.x - r, p.y), r, r, 2 * r,
+                         r, r, 2 * r);
+    case 1:
+      return fmt::format("M{} h{} v{} h-{}z", at(p.x - 3, p.y - 3), 6, 6, 6);
+    case 2:
+      return fmt::format("M{} l4 7 h-8z", at(p.x, p.y - 4));
+    default:
+      return fmt::format("M{} l4.5 4.5 l-4.5 4.5 l-4.5 -4.5z", at(p.x, p.y - 4.5));
+  }
+}
+
+std::string dashes_of(std::size_t series) {
+  constexpr std::array<const char*, 4> dashes = {"", "7 3", "2 3", "9 3 2 3"};
+  const std::string dash = dashes[series % dashes.size()];
+  return dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash);
+}
+
+/// Of the points in one column of pixels the first, the lowest, the highest and the last: the
+/// picture is the same, and no curve makes a page large.
+std::vector<Pixel> thinned(const std::vector<Pixel>& points) {
+  std::vector<Pixel> result;
+  for (auto begin = points.begin(); begin != points.end();) {
+    const auto end = std::find_if(begin, points.end(), [&](const Pixel& p) {
+      return std::floor(p.x) != std::floor(begin->x);
+    });
+    const auto [low, high] =
+        std::minmax_element(begin, end, [](const Pixel& a, const Pixel& b) { return a.y < b.y; });
+    std::array kept = {begin, low, high, end - 1};
+    std::ranges::sort(kept);
+    const auto last = std::unique(kept.begin(), kept.end());
+    for (auto each = kept.begin(); each != last; ++each) result.push_back(**each);
+    begin = end;
+  }
+  return result;
+}
+
+class Drawing {
+ public:
+  Drawing(const Plot& plot, int width) : plot_(plot), width_(width), layout_(plot, width) {}
+
+  std::string svg(const std::string& style) {
+    frame();
+    for (const auto& mark : plot_.marks) draw(mark);
+    return fmt::format(
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" "
+               "viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\" font-size=\"12\" "
+               "font-family=\"Helvetica, Arial, sans-serif\"><title>{2}</title>{3}",
+               width_, layout_.height, escaped(plot_.title),
+               style.empty() ? "" : "<style>" + style + "</style>") +
+           body_ + "</svg>\n";
+  }
+
+ private:
+  void text(double x, double y, const std::string& words, const char* colour,
+            const std::string& more = "") {
+    body_ += fmt::format(
+        "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\" fill=\"currentColor\"{}>{}</text>", x, y,
+        colour, more, escaped(words));
+  }
+  void grid_line(double x1, double y1, double x2, double y2) {
+    body_ += fmt::format("<path class=\"grid\" stroke=\"currentColor\" d=\"M{} L{}\"/>", at(x1, y1),
+                         at(x2, y2));
+  }
+
+  void frame() {
+    const double line = PlotLayout::kLine;
+    text(2, 15, layout_.title, "ink", " font-size=\"14\" font-weight=\"bold\"");
+    for (std::size_t i = 0; i < layout_.note.size(); ++i) {
+      text(2, 15 + line * double(i + 1), layout_.note[i], "soft");
+    }
+    for (const auto& [series, x, y] : layout_.legend) {
+      body_ += fmt::format("<path class=\"s{}\" fill=\"currentColor\" d=\"{}\"/>",
+                           series % kSeriesColours, dot_at({x + 6, y - 4}, series));
+      text(x + 14, y, plot_.series[series], "ink");
+    }
+    for (const auto& tick : layout_.x.ticks()) {
+      const double x = layout_.x(tick.value);
+      grid_line(x, layout_.top, x, layout_.bottom);
+      text(x, layout_.bottom + line, tick.text, "soft", " text-anchor=\"middle\"");
+    }
+    text((layout_.left + layout_.right) / 2, layout_.bottom + 2.2 * line, layout_.x.title(), "soft",
+         " text-anchor=\"middle\"");
+    plot_.rows.empty() ? frame_of_numbers() : frame_of_rows();
+  }
+  void frame_of_numbers() {
+    text(2, layout_.top - 10, layout_.y.title(), "soft");
+    for (const auto& tick : layout_.y.ticks()) {
+      const double y = layout_.y(tick.value);
+      grid_line(layout_.left, y, layout_.right, y);
+      text(layout_.left - 6, y + 4, tick.text, "soft", " text-anchor=\"end\"");
+    }
+  }
+  void frame_of_rows() {
+    const auto letters = std::size_t((width_ - 4) / PlotLayout::kLetter);
+    for (std::size_t row = 0; row < plot_.rows.size(); ++row) {
+      text(2, layout_.top_of_row(row) + 14, shortened(plot_.rows[row].label, letters), "ink");
+    }
+  }
+
+  std::vector<Pixel> pixels_of(const PlotMark& mark) const {
+    std::vector<Pixel> pixels;
+    for (const auto& [x, y] : mark.points) {
+      const bool shown = layout_.x.shows(x) && (plot_.rows.empty() ? layout_.y.shows(y) : true);
+      if (shown) pixels.push_back({layout_.x(x), layout_.y_of(y)});
+    }
+    return pixels;
+  }
+
+  void draw(const PlotMark& mark) {
+    const auto points = pixels_of(mark);
+    const bool pairs = mark.shape == Shape::box || mark.shape == Shape::interval;
+    if (points.empty() || (pairs && points.size() != mark.points.size())) return;
+    body_ += fmt::format("<g class=\"s{}\">", mark.series % kSeriesColours);
+    if (!mark.tip.empty()) body_ += "<title>" + escaped(mark.tip) + "</title>";
+    body_ += path_of(mark, points) + "</g>";
+    if (!mark.label.empty()) label(mark, points);
+  }
+
+  std::string path_of(const PlotMark& mark, const std::vector<Pixel>& points) const {
+    std::string d, paint = "fill=\"currentColor\"";
+    switch (mark.shape) {
+      case Shape::dots:
+        for (const auto& point : points) d += dot_at(point, mark.series);
+        break;
+      case Shape::box:
+        for (std::size_t i = 0; i + 1 < points.size(); i += 2) d += box(points[i], points[i + 1]);
+        break;
+      case Shape::line: {
+        for (const auto& point : thinned(points))
+          d += (d.empty() ? "M" : "L") + at(point.x, point.y);
+        paint =
+            "fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.8\" "
+            "stroke-linejoin=\"round\"" +
+            dashes_of(mark.series);
+        break;
+      }
+      case Shape::interval:
+        for (std::size_t i = 0; i + 1 < points.size(); i += 2)
+          d += interval(points[i], points[i + 1]);
+        paint = "fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.6\"";
+        break;
+      case Shape::rule:
+        d = plot_.rows.empty()
+                ? fmt::format("M{} H{:.1f}", at(layout_.left, points[0].y), layout_.right)
+                : fmt::format("M{} V{:.1f}", at(points[0].x, layout_.top), layout_.bottom);
+        return fmt::format(
+            "<path class=\"ink\" fill=\"none\" stroke=\"currentColor\" "
+            "stroke-dasharray=\"4 3\" d=\"{}\"/>",
+            d);
+    }
+    return fmt::format("<path {} d=\"{}\"/>", paint, d);
+  }
+
+  static std::string box(Pixel a, Pixel b) {
+    constexpr double kThinnest = 0.8;  // a short span is still seen
+    const double width = std::max(std::abs(b.x - a.x), kThinnest);
+    return fmt::format("M{} h{:.2f} v{:.2f} h-{:.2f}z", at(std::min(a.x, b.x), std::min(a.y, b.y)),
+                       width, std::abs(b.y - a.y), width);
+  }
+  static std::string interval(Pixel a, Pixel b) {
+    constexpr double kStop = 4;
+    const bool level = std::abs(a.y - b.y) < std::abs(a.x - b.x) || a.y == b.y;
+    const double dx = level ? 0 : kStop, dy = level ? kStop : 0;
+    std::string d = fmt::format("M{} L{}", at(a.x, a.y), at(b.x, b.y));
+    for (const auto& end : {a, b}) {
+      d += fmt::format("M{} L{}", at(end.x - dx, end.y - dy), at(end.x + dx, end.y + dy));
+    }
+    return d;
+  }
+
+  /// Behind what it tells, in a row; above the last point elsewhere, on the side that has room.
+  void label(const PlotMark& mark, const std::vector<Pixel>& points) {
+    const auto rightmost = std::ranges::max_element(points, {}, &Pixel::x);
+    if (!plot_.rows.empty()) {
+      text(rightmost->x + 7, points.front().y + 4, mark.label, "ink");
+      return;
+    }
+    const Pixel point = points.back();
+    const bool at_right = point.x > layout_.left + 0.5 * (layout_.right - layout_.left);
+    const bool at_top = point.y < layout_.top + 2 * PlotLayout::kLine;
+    text(point.x, point.y + (at_top ? 18 : -9), mark.label, "ink",
+         at_right ? " text-anchor=\"end\"" : "");
+  }
+
+  const Plot& plot_;
+  int width_;
+  PlotLayout layout_;
+  std::string body_;
+};
+
+}  // namespace
+
+std::string drawn(const Plot& plot, int width, const std::string& style) {
+  return Drawing(plot, width).svg(style);
+}
+
+}  // namespace detail
+
+std::string to_svg(const Plot& plot, int width) {
+  constexpr int kNarrowest = 200;
+  return detail::drawn(plot, std::max(width, kNarrowest),
+                       detail::colour_rules(detail::Theme::light));
+}
+
+}  // namespace d5

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/report/plot_layout.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/report/markup.hpp"
+
+namespace d5::detail {
+namespace {
+
+constexpr double kRowLabel = 20, kLane = 18, kAfterRow = 6;
+
+Extent extent_of(const Plot& plot, const PlotAxis& axis, double PlotPoint::* coordinate) {
+  Extent extent;
+  for (const auto& mark : plot.marks) {
+    for (const auto& point : mark.points) {
+      const double value = point.*coordinate;
+      if (axis.scale != PlotAxis::Scale::logarithmic || value > 0) extent.include(value);
+    }
+  }
+  return extent;
+}
+
+/// What labels beside bars need behind the longest.
+double room_for_labels(const Plot& plot, int width) {
+  if (plot.rows.empty()) return 14;
+  std::size_t longest = 0;
+  for (const auto& mark : plot.marks) longest = std::max(longest, length_of(mark.label));
+  return std::min(14 + PlotLayout::kLetter * double(longest), 0.4 * width);
+}
+
+std::vector<std::string> lines_of(const std::string& text, std::size_t most) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    std::size_t end = text.size();
+    if (end - begin > most) {
+      end = text.rfind(' ', begin + most);
+      if (end == std::string::npos || end <= begin) end = std::min(begin + most, text.size());
+    }
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + (end < text.size() && text[end] == ' ' ? 1 : 0);
+  }
+  return lines;
+}
+
+int ticks_in(double pixels, double each) { return std::max(2, int(pixels / each)); }
+
+}  // namespace
+
+PlotLayout::PlotLayout(const Plot& plot, int width)
+    : left(plot.rows.empty() ? 58 : 10),
+      right(width - room_for_labels(plot, width)),
+      x(plot.x, extent_of(plot, plot.x, &PlotPoint::x), left, right, ticks_in(right - left, 80)),
+      y({}, {}, 0, 1, 2) {
+  place_text(plot, width);
+  if (plot.rows.empty()) {
+    top += kLine + 6;  // the title of y stands above its axis
+    bottom = top + std::clamp(0.5 * width, 190.0, 320.0);
+    y = AxisScale(plot.y, extent_of(plot, plot.y, &PlotPoint::y), bottom, top,
+                  ticks_in(bottom - top, 45));
+  } else {
+    bottom = top;
+    for (const auto& row : plot.rows) {
+      row_tops_.push_back(bottom);
+      row_heights_.push_back(kLane * double(row.lanes));
+      bottom += kRowLabel + row_heights_.back() + kAfterRow;
+    }
+  }
+  height = bottom + 2.6 * kLine;
+}
+
+void PlotLayout::place_text(const Plot& plot, int width) {
+  const auto letters = std::size_t((width - 12) / kLetter);
+  title = shortened(plot.title, std::size_t(double(letters) * 0.8));  // bold and larger
+  top = kLine + 6;
+  note = lines_of(plot.note, letters);
+  top += kLine * double(note.size());
+  double at = 2;
+  for (std::size_t series = 0; series < plot.series.size(); ++series) {
+    const double needed = 30 + kLetter * double(length_of(plot.series[series]));
+    if (at > 2 && at + needed > width) {
+      at = 2;
+      top += kLine;
+    }
+    legend.push_back({series, at, top + 12});
+    at += needed;
+  }
+  top += legend.empty() ? 4 : kLine + 8;
+}
+
+double PlotLayout::y_of(double value) const {
+  if (row_tops_.empty()) return y(value);
+  const double last = double(row_tops_.size()) - 1;
+  const double row = std::clamp(std::floor(value), 0.0, last);
+  return row_tops_[std::size_t(row)] + kRowLabel + (value - row) * row_heights_[std::size_t(row)];
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/report/axis_scale.hpp"
+
+namespace d5::detail {
+
+/// Where the parts of a plot stand, in pixels.
+class PlotLayout {
+ public:
+  struct LegendEntry {
+    std::size_t series;
+    double x, y;
+  };
+  static constexpr double kLine = 16;     ///< from one line of text to the next
+  static constexpr double kLetter = 6.4;  ///< an average letter of 12 pixels
+
+  PlotLayout(const Plot& plot, int width);
+
+  [[nodiscard]] double y_of(double value) const;
+  [[nodiscard]] double top_of_row(std::size_t row) const { return row_tops_[row]; }
+
+  double left, right, top = 0, bottom = 0;  ///< of the area that the axes enclose
+  double height = 0;                        ///< of all
+  std::string title;
+  std::vector<std::string> note;  ///< its lines
+  std::vector<LegendEntry> legend;
+  AxisScale x, y;
+
+ private:
+  void place_text(const Plot& plot, int width);
+  std::vector<double> row_tops_, row_heights_;
+};
+
+}  // namespace d5::detail

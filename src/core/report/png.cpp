@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// librsvg and cairo draw; they are looked for at run time, so that d5 neither needs nor carries
+// them.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "d5/core/error.hpp"
+#include "d5/core/plot.hpp"
+
+namespace d5 {
+namespace {
+
+// Of the C interfaces of both libraries, what is called.
+struct Rectangle {
+  double x, y, width, height;
+};
+constexpr int kArgb32 = 0, kSuccess = 0;
+using WriteFunction = int (*)(void* closure, const unsigned char* data, unsigned length);
+
+class Library {
+ public:
+  explicit Library(const char* name) : name_(name), handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
+    if (!handle_) {
+      throw Unsupported(fmt::format(
+          "format png: {} cannot be loaded (Debian: librsvg2-2); --format svg needs no library",
+          name));
+    }
+  }
+  template <class Function>
+  Function* function(const char* symbol) const {
+    auto* const found = reinterpret_cast<Function*>(dlsym(handle_, symbol));
+    if (!found) throw Unsupported(fmt::format("format png: {} has no {}", name_, symbol));
+    return found;
+  }
+
+ private:
+  const char* name_;
+  void* handle_;  // never closed: its types stay registered with the process
+};
+
+int append(void* closure, const unsigned char* data, unsigned length) {
+  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
+  return kSuccess;
+}
+
+}  // namespace
+
+std::string to_png(const Plot& plot, int width, double scale) {
+  const Library cairo("libcairo.so.2"), rsvg("librsvg-2.so.2");
+  const std::string svg = to_svg(plot, width);
+  const std::unique_ptr<void, void (*)(void*)> handle(
+      rsvg.function<void*(const unsigned char*, std::size_t, void**)>("rsvg_handle_new_from_data")(
+          reinterpret_cast<const unsigned char*>(svg.data()), svg.size(), nullptr),
+      rsvg.function<void(void*)>("g_object_unref"));
+  double wide = 0, high = 0;
+  if (!handle || !rsvg.function<int(void*, double*, double*)>(
+                     "rsvg_handle_get_intrinsic_size_in_pixels")(handle.get(), &wide, &high)) {
+    throw Error("format png: librsvg does not read what d5 wrote");
+  }
+  wide = std::ceil(wide * scale);
+  high = std::ceil(high * scale);
+  const std::unique_ptr<void, void (*)(void*)> surface(
+      cairo.function<void*(int, int, int)>("cairo_image_surface_create")(kArgb32, int(wide),
+                                                                         int(high)),
+      cairo.function<void(void*)>("cairo_surface_destroy"));
+  const std::unique_ptr<void, void (*)(void*)> context(
+      cairo.function<void*(void*)>("cairo_create")(surface.get()),
+      cairo.function<void(void*)>("cairo_destroy"));
+  cairo.function<void(void*, double, double, double)>("cairo_set_source_rgb")(context.get(), 1, 1,
+                                                                              1);
+  cairo.function<void(void*)>("cairo_paint")(context.get());
+  const Rectangle all{0, 0, wide, high};
+  std::string png;
+  if (!rsvg.function<int(void*, void*, const Rectangle*, void**)>("rsvg_handle_render_document")(
+          handle.get(), context.get(), &all, nullptr) ||
+      cairo.function<int(void*, WriteFunction, void*)>("cairo_surface_write_to_png_stream")(
+          surface.get(), append, &png) != kSuccess) {
+    throw Error("format png: librsvg does not draw what d5 wrote");
+  }
+  return png;
+}
+
+}  // namespace d5

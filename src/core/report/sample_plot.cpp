@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// All samples of each record as a histogram, with the statistic and its interval below.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/report/figures.hpp"
+
+namespace d5::detail {
+namespace {
+
+using Shape = PlotMark::Shape;
+
+struct Range {
+  double low, high;
+};
+
+Range range_of(const Figures& figures) {
+  Range range{INFINITY, -INFINITY};
+  for (const auto& figure : figures) {
+    for (const double sample : figure.record->samples) {
+      if (!std::isfinite(sample)) continue;
+      range.low = std::min(range.low, sample);
+      range.high = std::max(range.high, sample);
+    }
+  }
+  return range;
+}
+
+/// Bins of one width on the axis, whatever its scale; none is as fine as a single sample deserves.
+class Bins {
+ public:
+  Bins(Range range, bool logarithmic) : logarithmic_(logarithmic) {
+    constexpr double kBins = 120;
+    low_ = on_axis(range.low);
+    width_ = (on_axis(range.high) - low_) / kBins;
+    if (!(width_ > 0)) width_ = 1;
+  }
+  [[nodiscard]] int of(double sample) const {
+    return int(std::floor((on_axis(sample) - low_) / width_));
+  }
+  [[nodiscard]] double begin(int bin) const {
+    const double value = low_ + bin * width_;
+    return logarithmic_ ? std::exp(value) : value;
+  }
+
+ private:
+  [[nodiscard]] double on_axis(double value) const {
+    return logarithmic_ ? std::log(value) : value;
+  }
+  bool logarithmic_;
+  double low_, width_;
+};
+
+/// From 30% above the lane's bottom upwards; the fullest bin fills what is above.
+PlotMark histogram(const Figure& figure, const RowPlaces::Place& place, const Bins& bins,
+                   bool logarithmic) {
+  std::map<int, int> counts;
+  int fullest = 1;
+  for (const double sample : figure.record->samples) {
+    if (!std::isfinite(sample) || (logarithmic && sample <= 0)) continue;
+    fullest = std::max(fullest, ++counts[bins.of(sample)]);
+  }
+  PlotMark mark{.shape = Shape::box, .series = place.series, .points = {}, .tip = figure.tip};
+  const double bottom = place.y + 0.2 * place.lane, room = 0.68 * place.lane;
+  for (const auto& [bin, count] : counts) {
+    mark.points.push_back({bins.begin(bin), bottom - room * count / fullest});
+    mark.points.push_back({bins.begin(bin + 1), bottom});
+  }
+  return mark;
+}
+
+}  // namespace
+
+Plot sample_plot(const Figures& figures) {
+  const Measurement& first = *figures.front().record;
+  const std::string title = title_of(first.metric);
+  const Range range = range_of(figures);
+  constexpr double kMostForLinear = 20;
+  const bool logarithmic = range.low > 0 && range.high > kMostForLinear * range.low;
+  Plot plot{.name = "samples-" + first.metric,
+            .title = title + ", all samples",
+            .note = "Below each histogram: the statistic with its 95% interval.",
+            .x = {.label = title, .unit = first.unit}};
+  if (logarithmic) plot.x.scale = PlotAxis::Scale::logarithmic;
+  const Bins bins(range, logarithmic);
+  const RowPlaces places(plot, figures);
+  for (const auto& figure : figures) {
+    const auto place = places(figure);
+    if (!place) continue;
+    plot.marks.push_back(histogram(figure, *place, bins, logarithmic));
+    const double y = place->y + 0.36 * place->lane;
+    const auto [low, high] = figure.estimate.interval;
+    if (low < high) {
+      plot.marks.push_back(
+          {.shape = Shape::interval, .series = place->series, .points = {{low, y}, {high, y}}});
+    }
+    plot.marks.push_back({.shape = Shape::dots,
+                          .series = place->series,
+                          .points = {{figure.estimate.value, y}},
+                          .tip = figure.tip});
+  }
+  return plot;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statistic of each record with its interval: bars, or dots where bars would deceive; ratios.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/report/figures.hpp"
+#include "core/result_cells.hpp"
+
+namespace d5::detail {
+namespace {
+
+using Shape = PlotMark::Shape;
+
+/// Bars begin at 0, which lengths over two decades and more cannot do and be seen.
+bool spans_decades(const Figures& figures) {
+  constexpr double kMostForBars = 50;
+  double least = 0, most = 0;
+  for (const auto& figure : figures) {
+    const double value = std::abs(figure.estimate.value);
+    if (value > 0 && (least == 0 || value < least)) least = value;
+    most = std::max(most, std::isfinite(value) ? value : 0);
+  }
+  return most > kMostForBars * least;
+}
+
+/// `mark` and its interval; the label stands behind what reaches further.
+void add_value(Plot& plot, const Figure& figure, const RowPlaces::Place& place, PlotMark mark) {
+  mark.series = place.series;
+  mark.tip = figure.tip;
+  const auto [low, high] = figure.estimate.interval;
+  if (!(low < high)) {
+    mark.label = figure.label;
+    plot.marks.push_back(std::move(mark));
+    return;
+  }
+  PlotMark interval{.shape = Shape::interval,
+                    .series = place.series,
+                    .points = {{low, place.y}, {high, place.y}},
+                    .label = figure.label,
+                    .tip = figure.tip};
+  if (mark.shape == Shape::dots) std::swap(mark, interval);  // a dot is drawn over its interval
+  plot.marks.push_back(std::move(mark));
+  plot.marks.push_back(std::move(interval));
+}
+
+void add_dots(Plot& plot, const Figures& figures) {
+  const RowPlaces places(plot, figures);
+  for (const auto& figure : figures) {
+    if (const auto place = places(figure)) {
+      add_value(plot, figure, *place,
+                {.shape = Shape::dots, .points = {{figure.estimate.value, place->y}}});
+    }
+  }
+}
+
+void add_bars(Plot& plot, const Figures& figures) {
+  const RowPlaces places(plot, figures);
+  for (const auto& figure : figures) {
+    const auto place = places(figure);
+    if (!place) continue;
+    const double half = 0.36 * place->lane;
+    add_value(plot, figure, *place,
+              {.shape = Shape::box,
+               .points = {{0, place->y - half}, {figure.estimate.value, place->y + half}}});
+  }
+}
+
+Plot sorted_ratios(const std::string& name, const std::string& title, Figures figures) {
+  std::ranges::stable_sort(figures, std::ranges::greater{},
+                           [](const Figure& figure) { return figure.estimate.value; });
+  Plot plot{.name = name,
+            .title = title,
+            .x = {.label = "ratio", .scale = PlotAxis::Scale::logarithmic},
+            .marks = {{.shape = Shape::rule, .points = {{1, 0}}}}};
+  add_dots(plot, figures);
+  return plot;
+}
+
+}  // namespace
+
+Plot value_plot(const Figures& figures) {
+  const Measurement& first = *figures.front().record;
+  const std::string title = title_of(first.metric);
+  Plot plot{.name = first.metric, .title = title, .x = {.label = title, .unit = first.unit}};
+  if (spans_decades(figures)) {
+    plot.x.scale = PlotAxis::Scale::logarithmic;
+    add_dots(plot, figures);
+  } else {
+    add_bars(plot, figures);
+  }
+  return plot;
+}
+
+Plot ratio_plot(Figures figures) {
+  for (auto& figure : figures) {
+    const auto base = figure.record->conditions.find("base");
+    if (base != figure.record->conditions.end()) figure.series += " / " + base->second;
+  }
+  const std::string metric = figures.front().record->metric;
+  return sorted_ratios(metric, title_of(metric), std::move(figures));
+}
+
+Plot pair_plot(const std::vector<ResultPair>& pairs) {
+  std::vector<Measurement> all;
+  for (const auto& pair : pairs) all.push_back(pair.a);
+  const auto conditions = differing_conditions(all);
+  Figures figures;
+  for (const auto& pair : pairs) {
+    const std::string row = row_of(pair.a, conditions), ratio = fmt::format("{:.3f}", pair.ratio);
+    const Measurement &a = pair.a, &b = pair.b;
+    const std::string framework =
+        a.framework == b.framework ? a.framework : a.framework + " to " + b.framework;
+    figures.push_back({&a,
+                       row,
+                       pair.a.metric + (framework.empty() ? "" : ", ") + framework,
+                       {pair.ratio, pair.interval, 0.95},
+                       ratio,
+                       fmt::format("{}, {}, {}: B / A = {}", row, framework, a.metric, ratio)});
+  }
+  return sorted_ratios("ratios", "B / A", std::move(figures));
+}
+
+}  // namespace d5::detail

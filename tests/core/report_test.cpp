@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/report.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "tests/core/markup_check.hpp"
+
+using namespace d5;
+using Catch::Contains;
+using Shape = PlotMark::Shape;
+
+namespace {
+
+/// Thirty samples around `center`, none like another.
+Measurement timed(const std::string& subject, const std::string& framework, double center) {
+  Measurement m{.subject = subject,
+                .command = "d5 op bench '" + subject + "'",
+                .level = "operator",
+                .framework = framework,
+                .metric = "time",
+                .unit = "s",
+                .quantity = Quantity::time};
+  for (int i = 0; i < 30; ++i) m.samples.push_back(center * (1 + 0.001 * ((i * 7) % 30 - 15)));
+  return m;
+}
+
+Measurement curve(const std::string& metric, Quantity quantity, Direction direction,
+                  std::vector<double> samples) {
+  return {.subject = "mnist-lenet",
+          .level = "training",
+          .framework = "reference",
+          .metric = metric,
+          .unit = "1",
+          .quantity = quantity,
+          .direction = direction,
+          .statistic = {.of = Statistic::Of::last},
+          .samples = std::move(samples)};
+}
+
+Measurement ratio(const std::string& subject, double value) {
+  Measurement m = timed(subject, "torch", value);
+  m.metric = "time_ratio";
+  m.unit = "1";
+  m.quantity = Quantity::ratio;
+  m.conditions["base"] = "reference";
+  return m;
+}
+
+Measurement rate(const std::string& metric, const std::string& unit, double center) {
+  Measurement m = timed("Gemm 8x8 8x8", "reference", center);
+  m.metric = metric;
+  m.unit = unit;
+  m.quantity = Quantity::rate;
+  return m;
+}
+
+Report report_of(std::vector<Measurement> measurements) {
+  return {.sources = {{"", {{}, std::move(measurements)}}}};
+}
+
+std::vector<std::string> names_of(const std::vector<Plot>& plots) {
+  std::vector<std::string> names;
+  for (const auto& plot : plots) names.push_back(plot.name);
+  return names;
+}
+
+std::vector<std::string> labels_of(const Plot& plot) {
+  std::vector<std::string> labels;
+  for (const auto& mark : plot.marks) {
+    if (!mark.label.empty()) labels.push_back(mark.label);
+  }
+  return labels;
+}
+
+std::size_t count(const std::string& text, const std::string& word) {
+  std::size_t n = 0;
+  for (std::size_t at = 0; (at = text.find(word, at)) != std::string::npos; ++at) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("results give the plots that their samples support") {
+  CHECK(names_of(plots_of(report_of({timed("a", "torch", 1), timed("a", "reference", 2)}))) ==
+        std::vector<std::string>{"time", "samples-time"});
+  // One bar compares nothing; a time that was taken once has no distribution.
+  CHECK(names_of(plots_of(report_of({timed("a", "torch", 1)}))) ==
+        std::vector<std::string>{"samples-time"});
+  Measurement once = timed("a", "torch", 1);
+  once.samples = {1};
+  CHECK(plots_of(report_of({once})).empty());
+  CHECK(names_of(plots_of(report_of({curve("loss", Quantity::loss, Direction::lower_is_better,
+                                           {2, 1, 0.5})}))) == std::vector<std::string>{"loss"});
+}
+
+TEST_CASE("a curve marks its last and its best") {
+  const auto accuracy = [](std::vector<double> samples) {
+    const auto plots = plots_of(report_of({curve(
+        "test_accuracy", Quantity::accuracy, Direction::higher_is_better, std::move(samples))}));
+    REQUIRE(plots.size() == 1);
+    return plots.front();
+  };
+  CHECK(labels_of(accuracy({0.9, 0.99, 0.98})) ==
+        std::vector<std::string>{"best 0.990", "last 0.980"});
+  CHECK(labels_of(accuracy({0.9, 0.95})) == std::vector<std::string>{"last and best 0.950"});
+  CHECK(accuracy({0.9, 0.99, 0.98}).marks.front().points.back().x == 3);  // counted from 1
+}
+
+TEST_CASE("a bar begins at 0, ends at the statistic and bears its interval") {
+  const auto plots =
+      plots_of(report_of({timed("a", "torch", 1e-3), timed("a", "reference", 2e-3)}));
+  const Plot& plot = plot_named(plots, "time");
+  REQUIRE(plot.rows.size() == 1);
+  CHECK(plot.rows[0].lanes == 2);
+  CHECK(plot.series == std::vector<std::string>{"torch", "reference"});
+  REQUIRE(plot.marks.size() == 4);
+  const Measurement m = timed("a", "torch", 1e-3);
+  CHECK(plot.marks[0].shape == Shape::box);
+  CHECK(plot.marks[0].points[0].x == 0);
+  CHECK(plot.marks[0].points[1].x == estimate(m).value);
+  CHECK(plot.marks[1].shape == Shape::interval);
+  CHECK(plot.marks[1].points[0].x == estimate(m).interval.low);
+  CHECK(plot.marks[1].points[1].x == estimate(m).interval.high);
+}
+
+TEST_CASE("values over decades are dots on a logarithmic axis") {
+  const auto plots = plots_of(report_of({timed("a", "torch", 1e-6), timed("b", "torch", 1e-2)}));
+  const Plot& plot = plot_named(plots, "time");
+  CHECK(plot.x.scale == PlotAxis::Scale::logarithmic);
+  CHECK(std::ranges::none_of(plot.marks, [](const auto& m) { return m.shape == Shape::box; }));
+}
+
+TEST_CASE("a histogram holds every sample") {
+  const auto plots = plots_of(report_of({timed("a", "torch", 1)}));
+  const PlotMark& histogram = plots.front().marks.front();
+  REQUIRE(histogram.shape == Shape::box);
+  double least = 1e9, most = 0;
+  for (const auto& point : histogram.points) {
+    least = std::min(least, point.x);
+    most = std::max(most, point.x);
+  }
+  const auto [low, high] = std::ranges::minmax(timed("a", "torch", 1).samples);
+  CHECK(least <= low);
+  CHECK(most >= high);
+}
+
+TEST_CASE("ratios are sorted, with a rule at 1") {
+  const auto plots = plots_of(report_of({ratio("a", 0.5), ratio("b", 2), ratio("c", 1)}));
+  const Plot& plot = plots.front();
+  CHECK(plot.name == "time_ratio");
+  REQUIRE(plot.rows.size() == 3);
+  CHECK(plot.rows[0].label == "b");
+  CHECK(plot.rows[2].label == "a");
+  CHECK(plot.marks.front().shape == Shape::rule);
+  CHECK(plot.series.front() == "torch / reference");
+}
+
+TEST_CASE("a roofline stands where FLOP/s and bytes/s are known") {
+  const auto plots =
+      plots_of(report_of({rate("flop_rate", "flop/s", 8e9), rate("byte_rate", "byte/s", 2e9)}));
+  const Plot& plot = plot_named(plots, "roofline");
+  const auto point = std::ranges::find(plot.marks, Shape::dots, &PlotMark::shape);
+  REQUIRE(point != plot.marks.end());
+  CHECK(point->points[0].x == Approx(4));
+  CHECK(point->points[0].y == Approx(8e9).epsilon(0.01));
+}
+
+TEST_CASE("more rows than a picture holds are left to the table, and the picture says so") {
+  std::vector<Measurement> many;
+  for (int i = 0; i < 100; ++i) many.push_back(timed("case " + std::to_string(i), "torch", 1));
+  const auto plots = plots_of(report_of(many));
+  CHECK(plots.front().rows.size() == 40);
+  CHECK_THAT(plots.front().note, Contains("first 40 rows of 100"));
+}
+
+TEST_CASE("a plot is asked for by its name, which an error tells") {
+  const auto plots = plots_of(report_of({timed("a", "torch", 1), timed("b", "torch", 2)}));
+  CHECK(plot_named(plots, "").name == "time");
+  CHECK(plot_named(plots, "samples-time").name == "samples-time");
+  CHECK_THROWS_WITH(plot_named(plots, "tme"), Contains("time") && Contains("samples-time"));
+  CHECK_THROWS_AS(plot_named({}, ""), ValueError);
+}
+
+TEST_CASE("spans within spans lie below them, and many short ones make few marks") {
+  Timeline timeline;
+  timeline.ranks = {{.rank = 0}};
+  timeline.lanes = {{.rank = 0, .number = 1, .name = "main"}};
+  const auto add = [&](std::int64_t begin, std::int64_t end, const char* level) {
+    timeline.records.push_back(
+        {.rank = 0, .lane = 1, .begin_ns = begin, .end_ns = end, .level = level, .name = "n"});
+  };
+  add(0, 1'000'000'000, "network");
+  for (int i = 0; i < 100'000; ++i) add(i * 10'000, i * 10'000 + 9'000, "operator");
+  timeline.sort();
+  const Plot plot = timeline_plot(timeline);
+  REQUIRE(plot.rows.size() == 1);
+  CHECK(plot.rows[0].label == "rank 0, main");
+  CHECK(plot.rows[0].lanes == 2);
+  CHECK(plot.series == std::vector<std::string>{"network", "operator"});
+  CHECK(plot.marks.size() < 3000);
+  CHECK(plot.marks[0].points[0].y < plot.marks[1].points[0].y);
+  CHECK_THAT(plot.marks[1].tip, Contains("and 99999 more"));
+}
+
+TEST_CASE("a page is whole in itself and well-formed, whatever the results hold") {
+  const std::string evil = "</td><script>alert(1)</script>\"'&\x1b[2J\xff";
+  Measurement m = timed(evil, evil, 1e-3);
+  m.command = m.device = m.metric = evil;
+  m.status = Status::mistrusted;
+  m.reason = evil;
+  m.conditions[evil] = evil;
+  Report report = report_of({m, timed("b", "torch", 2e-3)});
+  report.sources[0].name = evil;
+  report.sources[0].results.environment.hostname = evil;
+  report.sources[0].results.environment.libraries[evil] = evil;
+  const std::string page = to_html(report);
+  CHECK(testing::breach_of_markup(page) == "");
+  CHECK(count(page, "<script") == 1);  // its own
+  CHECK_THAT(page, !Contains("src=") && !Contains("href=") && !Contains("url(") &&
+                       !Contains("@import") && !Contains("\x1b"));
+  CHECK_THAT(page, Contains("default-src 'none'") && Contains("prefers-color-scheme:dark"));
+}
+
+TEST_CASE("a page tells numbers, reasons once, commands once, and the environment") {
+  Measurement first = timed("a", "torch", 1e-3), second = timed("a", "reference", 2e-3);
+  first.status = second.status = Status::mistrusted;
+  first.reason = second.reason = "the machine was busy";
+  Report report = report_of({first, second});
+  report.sources[0].results.environment.cpu = "A Processor";
+  report.sources[0].results.environment.l2_bytes = 1e6;
+  const std::string page = to_html(report);
+  CHECK_THAT(page, Contains("1.999 ms"));
+  CHECK_THAT(page, Contains("2 mistrusted") && Contains("A Processor") && Contains("1.00 MB"));
+  CHECK(count(page, "<pre>") == 1);
+  CHECK(count(page, "d5 op bench &#39;a&#39;") == 1);
+  CHECK(count(page, "</span>: the machine was busy") == 1);
+  CHECK_THAT(page, Contains("In all rows: subject <b>a</b>"));
+  CHECK_THAT(page, Contains("data-value=\"0.00"));
+}
+
+TEST_CASE("two files stand side by side, and what differs is marked") {
+  Report report = report_of({timed("a", "torch", 1)});
+  report.sources[0].name = "a.json";
+  report.sources.push_back({"b.json", {{}, {timed("a", "torch", 2)}}});
+  report.sources[0].results.environment.hostname = "one";
+  report.sources[1].results.environment.hostname = "two";
+  report.pairs = compare_results(report.sources[0].results, report.sources[1].results);
+  REQUIRE(report.pairs.size() == 1);
+  CHECK(names_of(plots_of(report)) == std::vector<std::string>{"ratios", "time", "samples-time"});
+  const std::string page = to_html(report);
+  CHECK_THAT(page, Contains("torch, a.json") && Contains("torch, b.json"));
+  CHECK_THAT(page, Contains("<tr class=\"differs\"><th scope=\"row\">Hostname</th>"));
+  CHECK_THAT(page, Contains("<h2>Comparison</h2>") && Contains("worse"));
+}
