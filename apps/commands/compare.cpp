@@ -106,7 +106,15 @@ int compare_files(const Options& options) {
     fmt::print(stderr, "d5: note: A and B differ in {}: {} and {}\n", what, or_none(in_a),
                or_none(in_b));
   }
-  app::print(to_table(pairs), options.format);
+  if (app::is_drawn(options.format)) {
+    app::print(app::picture_of({.title = fmt::format("{} and {}", options.a, options.b),
+                                .sources = {{options.a, a}, {options.b, b}},
+                                .pairs = pairs},
+                               options.format, ""),
+               options.format);
+  } else {
+    app::print(to_table(pairs), options.format);
+  }
   const bool failed = options.fail_above > 0 && std::ranges::any_of(pairs, [&](const auto& pair) {
                         return pair.worse_by(options.fail_above);
                       });

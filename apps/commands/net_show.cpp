@@ -15,6 +15,8 @@
 #include "d5/core/framework.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/planned_memory.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5::command {
@@ -24,6 +26,8 @@ constexpr const char* kExamples =
     R"(  d5 net show lenet                             nodes, types, parameters
   d5 net show model.onnx --framework reference,torch
                                                 who supports each node, and why not
+  d5 net show lenet --batch 64 --format svg > memory.svg
+                                                where the executor keeps what, and how long
   d5 net show resnet-50 --format csv)";
 
 struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {};
@@ -89,8 +93,27 @@ TextTable summary_of(Network& network, const onnx::Graph& graph, const std::stri
   return table;
 }
 
+/// The network runs once, backward too where it has a loss.
+Report memory_report(const Options& options) {
+  const auto executor =
+      open_executor(options.frameworks.front(), open_model(options.model, {{"seed", options.seed}}),
+                    {.device = device_from_name(options.device), .seed = options.seed});
+  const ValueMap inputs = random_inputs(executor->network(), sizes_of(options), options.seed);
+  const std::string loss = loss_of(executor->network());
+  if (loss.empty()) {
+    (void)executor->inference(inputs);
+  } else {
+    (void)executor->inference_and_backprop(inputs, loss);
+  }
+  return {.title = options.model, .plots = memory_plots(planned_memory(*executor))};
+}
+
 int run(const Options& options) {
   app::apply(options);
+  if (app::is_drawn(options.format)) {
+    app::print(app::picture_of(memory_report(options), options.format, ""), options.format);
+    return app::kPassed;
+  }
   Network network = open_model(options.model, {{"seed", options.seed}});
   const onnx::Graph graph = with_types(network).graph;
   if (options.format == Format::table) {

@@ -8,7 +8,6 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/report.hpp"
 
 namespace d5::command {
 namespace {
@@ -30,16 +29,6 @@ struct Options : app::OutputOptions {
   std::vector<std::string> files;
   std::string plot;
 };
-
-bool is_drawn(Format format) {
-  return format == Format::html || format == Format::svg || format == Format::png;
-}
-
-std::string picture_of(const Report& report, const Options& options) {
-  if (options.format == Format::html) return to_html(report);
-  const Plot plot = plot_named(plots_of(report), options.plot);
-  return options.format == Format::svg ? to_svg(plot) : to_png(plot);
-}
 
 /// All records under the environment of the first file.
 Results joined(const Report& report, const Options& options) {
@@ -69,8 +58,8 @@ int run(const Options& options) {
   if (!options.plot.empty() && options.format != Format::svg && options.format != Format::png) {
     throw ValueError("report: --plot chooses what --format svg or png draws");
   }
-  if (is_drawn(options.format) && options.out.empty()) {
-    app::print(picture_of(report, options), options.format);
+  if (app::is_drawn(options.format) && options.out.empty()) {
+    app::print(app::picture_of(report, options.format, options.plot), options.format);
   } else {
     const Results all = joined(report, options);
     app::print(all, options);

@@ -21,6 +21,7 @@ std::unique_ptr<Plan> compile(const CompileRequest& request, RunState& state) {
   plan_lifetimes(draft);
   if (draft.trains()) plan_gradients(draft);
   lay_out_memory(draft);
+  record_memory(draft);
   link(draft);
   return std::move(draft.plan);
 }

@@ -13,6 +13,9 @@ void plan_lifetimes(Draft& draft);
 /// MemoryError.
 void lay_out_memory(Draft& draft);
 
+/// Writes what was laid out into the plan, for who asks.
+void record_memory(Draft& draft);
+
 // Parts of both, for gradients.
 /// A block for `desc` from `begin` on; none for strings, which no arena holds.
 std::size_t request_block(Draft& draft, const TensorDesc& desc, std::size_t begin);

@@ -10,6 +10,7 @@
 #include "d5/core/arena.hpp"
 #include "d5/level0_ops/operator.hpp"
 #include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/planned_memory.hpp"
 #include "level1_network/gradient_sum.hpp"
 #include "level1_network/run_state.hpp"
 #include "level1_network/transfer_kernel.hpp"
@@ -71,6 +72,7 @@ struct Plan {
   std::map<std::string, Tensor*, std::less<>> input_gradients;
 
   std::vector<Planned> planned;
+  PlannedMemory memory;
 
   // What the steps point to.
   std::map<Device, Arena> arenas;

@@ -93,6 +93,10 @@ class PlanExecutor final : public GraphExecutor {
     state_.run = static_cast<std::uint32_t>(runs->second.tensor().item<std::int64_t>());
   }
 
+  [[nodiscard]] PlannedMemory memory() const {
+    return current_ ? current_->memory : PlannedMemory{};
+  }
+
   Network& network() override { return network_; }
   EventList& events() override { return events_; }
   std::string framework() const override { return framework_; }
@@ -122,6 +126,7 @@ class PlanExecutor final : public GraphExecutor {
   }
 
   Plan& plan_for(const ValueMap& inputs, std::string_view loss) {
+    current_ = nullptr;
     if (revision_ != network_.revision() || !graph_) {
       plans_.clear();
       last_ = nullptr;
@@ -167,6 +172,7 @@ class PlanExecutor final : public GraphExecutor {
 
   void begin(Plan& plan, const ValueMap& inputs) {
     auto fed = inputs.begin();
+    current_ = &plan;
     for (auto& input : plan.inputs) *input.value = (fed++)->second;
     ++state_.run;
     state_.nested_runs = 0;
@@ -185,13 +191,19 @@ class PlanExecutor final : public GraphExecutor {
   std::shared_ptr<const onnx::Graph> graph_;
   std::uint64_t revision_ = 0;
   PlanCache plans_;
-  const Plan* last_ = nullptr;  ///< of the last backpropagation
+  const Plan* last_ = nullptr;     ///< of the last backpropagation
+  const Plan* current_ = nullptr;  ///< of the last run
 };
 
 }  // namespace
 
 std::unique_ptr<GraphExecutor> make_executor(Network network, ExecutorOptions options) {
   return std::make_unique<PlanExecutor>(std::move(network), std::move(options));
+}
+
+PlannedMemory planned_memory(const GraphExecutor& executor) {
+  const auto* planned = dynamic_cast<const PlanExecutor*>(&executor);
+  return planned ? planned->memory() : PlannedMemory{};
 }
 
 }  // namespace d5

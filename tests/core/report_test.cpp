@@ -251,6 +251,6 @@ TEST_CASE("two files stand side by side, and what differs is marked") {
   CHECK(names_of(plots_of(report)) == std::vector<std::string>{"ratios", "time", "samples-time"});
   const std::string page = to_html(report);
   CHECK_THAT(page, Contains("torch, a.json") && Contains("torch, b.json"));
-  CHECK_THAT(page, Contains("<tr class=\"differs\"><th scope=\"row\">Hostname</th>"));
+  CHECK_THAT(page, Contains("<tr class=\"differs\"><th scope=\"row\">hostname</th>"));
   CHECK_THAT(page, Contains("<h2>Comparison</h2>") && Contains("worse"));
 }

@@ -27,11 +27,12 @@ struct PlotPoint {
 /// is left out.
 struct PlotMark {
   enum class Shape {
-    line,      ///< through the points
-    dots,      ///< at each point
-    box,       ///< between two opposite corners
-    interval,  ///< from the first point to the second, with a stop at both ends
-    rule       ///< a reference: upright through the first point, or level if there is no row
+    line,        ///< through the points
+    faint_line,  ///< the same, for what a bolder one sums up
+    dots,        ///< at each point
+    box,         ///< each two points are opposite corners
+    interval,    ///< from each first point to each second, with a stop at both ends
+    rule         ///< a reference: upright through the first point, or level if there is no row
   };
   Shape shape = Shape::dots;
   std::size_t series = 0;  ///< decides the colour

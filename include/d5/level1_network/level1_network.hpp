@@ -13,4 +13,5 @@
 #include "d5/level1_network/network_bench.hpp"
 #include "d5/level1_network/network_profile.hpp"
 #include "d5/level1_network/network_validation.hpp"
+#include "d5/level1_network/planned_memory.hpp"
 #include "d5/level1_network/step_info.hpp"

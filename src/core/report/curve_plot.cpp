@@ -37,6 +37,28 @@ void add_point(Plot& plot, const Measurement& m, std::size_t series, std::size_t
                         .tip = fmt::format("{} {} ({})", word, value, where)});
 }
 
+/// Many points make a band: the medians of short stretches are drawn over it.
+void add_line(Plot& plot, PlotMark line, const std::string& counted) {
+  constexpr std::size_t kMostAlone = 200, kStretches = 60;
+  const auto& points = line.points;
+  if (points.size() <= kMostAlone) {
+    plot.marks.push_back(std::move(line));
+    return;
+  }
+  const std::size_t length = (points.size() + kStretches - 1) / kStretches;
+  PlotMark medians{.shape = Shape::line, .series = line.series, .points = {}, .tip = line.tip};
+  for (std::size_t begin = 0; begin + length <= points.size(); begin += length) {
+    std::vector<double> stretch;
+    for (std::size_t i = begin; i < begin + length; ++i) stretch.push_back(points[i].y);
+    medians.points.push_back(
+        {(points[begin].x + points[begin + length - 1].x) / 2, summarise(stretch).median});
+  }
+  line.shape = Shape::faint_line;
+  plot.note = fmt::format("Faint: each {0}; bold: the median of {1} at a time.", counted, length);
+  plot.marks.push_back(std::move(line));
+  plot.marks.push_back(std::move(medians));
+}
+
 bool spans_decades(const Figures& figures) {
   constexpr double kMostForLinear = 100;
   double low = INFINITY, high = 0;
@@ -58,7 +80,7 @@ Plot curve_plot(const Figures& figures) {
   Plot plot{.name = first.metric,
             .title = title,
             .x = {.label = counted_by(first), .scale = PlotAxis::Scale::whole},
-            .y = {.label = title, .unit = first.unit}};
+            .y = {.unit = first.unit}};
   if (spans_decades(figures)) plot.y.scale = PlotAxis::Scale::logarithmic;
   std::set<std::string> rows;
   for (const auto& figure : figures) rows.insert(figure.row);
@@ -73,7 +95,7 @@ Plot curve_plot(const Figures& figures) {
     for (std::size_t i = 0; i < m.samples.size(); ++i) {
       line.points.push_back({double(i + 1), m.samples[i]});
     }
-    plot.marks.push_back(std::move(line));
+    add_line(plot, std::move(line), counted_by(m));
     const std::size_t last = m.samples.size() - 1, best = best_of(m);
     if (m.direction == Direction::neither || best == last) {
       add_point(plot, m, series, last, best == last ? "last and best" : "last");

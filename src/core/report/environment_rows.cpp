@@ -60,7 +60,7 @@ std::string environment_rows(const std::vector<Report::Source>& sources) {
     const bool differs =
         std::ranges::any_of(values, [&](const auto& value) { return value != values.front(); });
     text += fmt::format("<tr{}><th scope=\"row\">{}</th>", differs ? " class=\"differs\"" : "",
-                        escaped(title_of(name)));
+                        escaped(words_of(name)));
     for (const auto& value : values) text += "<td>" + escaped(value) + "</td>";
     text += "</tr>\n";
   }

@@ -12,6 +12,26 @@
 
 namespace d5::detail {
 
+std::vector<std::string> telling_conditions(const std::vector<Measurement>& measurements) {
+  std::map<std::string, std::vector<const Measurement*>> alike;
+  for (const auto& m : measurements) {
+    alike[m.subject + '\n' + m.metric + '\n' + m.framework + '\n' + m.device].push_back(&m);
+  }
+  std::vector<std::string> result = differing_conditions(measurements);
+  std::erase_if(result, [&](const std::string& name) {
+    const auto value = [&](const Measurement* m) {
+      const auto place = m->conditions.find(name);
+      return place == m->conditions.end() ? std::string() : place->second;
+    };
+    return std::ranges::all_of(alike, [&](const auto& group) {
+      return std::ranges::all_of(group.second, [&](const Measurement* m) {
+        return value(m) == value(group.second.front());
+      });
+    });
+  });
+  return result;
+}
+
 std::string row_of(const Measurement& m, const std::vector<std::string>& conditions) {
   std::string row = m.subject;
   for (const auto& name : conditions) {
@@ -25,9 +45,21 @@ std::string row_of(const Measurement& m, const std::vector<std::string>& conditi
 
 namespace {
 
-std::string label_of(const Measurement& m) {
-  const std::string value = numbers_of(m).value;
-  return m.status == Status::passed ? value : fmt::format("{}, {}", value, name_of(m.status));
+/// Says the status of each where they differ.
+void add_labels(Figures& figures) {
+  const bool all_alike = std::ranges::all_of(figures, [&](const Figure& figure) {
+    return figure.record->status == figures.front().record->status;
+  });
+  for (auto& figure : figures) {
+    const Measurement& m = *figure.record;
+    figure.label = numbers_of(m).value;
+    if (all_alike || m.status == Status::passed) continue;
+    figure.label += fmt::format(", {}", name_of(m.status));
+  }
+}
+
+void add_note(Plot& plot, const std::string& sentence) {
+  plot.note += (plot.note.empty() ? "" : " ") + sentence;
 }
 
 std::string tip_of(const Measurement& m, const std::string& row, const std::string& series) {
@@ -48,7 +80,7 @@ std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& source
       devices.insert(m.device);
     }
   }
-  const auto conditions = differing_conditions(all);
+  const auto conditions = telling_conditions(all);
   std::vector<Figures> result;
   std::map<std::string, std::size_t> places;
   for (const auto& source : sources) {
@@ -60,10 +92,10 @@ std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& source
       const auto [place, is_new] = places.try_emplace(m.metric + '\n' + m.unit, result.size());
       if (is_new) result.emplace_back();
       const std::string row = row_of(m, conditions);
-      result[place->second].push_back(
-          {&m, row, series, estimate(m), label_of(m), tip_of(m, row, series)});
+      result[place->second].push_back({&m, row, series, estimate(m), "", tip_of(m, row, series)});
     }
   }
+  for (auto& figures : result) add_labels(figures);
   return result;
 }
 
@@ -88,8 +120,15 @@ RowPlaces::RowPlaces(Plot& plot, const Figures& figures) {
   }
   if (plot.series.size() == 1 && plot.series.front().empty()) plot.series.clear();
   if (left_out > 0) {
-    plot.note += fmt::format("{}The first {} rows of {}; the table has all.",
-                             plot.note.empty() ? "" : " ", kMostRows, rows_.size());
+    add_note(plot,
+             fmt::format("The first {} rows of {}; the table has all.", kMostRows, rows_.size()));
+  }
+  const Status status = figures.front().record->status;
+  const bool all_alike = std::ranges::all_of(
+      figures, [&](const Figure& figure) { return figure.record->status == status; });
+  if (all_alike && status != Status::passed) {
+    add_note(plot,
+             fmt::format("{} {}.", figures.size() == 1 ? "It is" : "All are", name_of(status)));
   }
 }
 
@@ -102,9 +141,14 @@ std::optional<RowPlaces::Place> RowPlaces::operator()(const Figure& figure) cons
   return Place{series_.at(figure.series), double(row) + (double(lane) + 0.5) * height, height};
 }
 
-std::string title_of(const std::string& metric) {
-  std::string title = metric;
-  std::ranges::replace(title, '_', ' ');
+std::string words_of(const std::string& name) {
+  std::string words = name;
+  std::ranges::replace(words, '_', ' ');
+  return words;
+}
+
+std::string title_of(const std::string& name) {
+  std::string title = words_of(name);
   if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = char(title[0] - 'a' + 'A');
   return title;
 }

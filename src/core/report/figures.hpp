@@ -18,7 +18,7 @@ struct Figure {
   std::string row;     ///< subject, and the conditions in which records differ
   std::string series;  ///< framework, device and file, as far as they differ
   Estimate estimate;
-  std::string label;  ///< "1.25 ms", with the status if it is not passed
+  std::string label;  ///< "1.25 ms", with the status if it is not that of all
   std::string tip;    ///< row, series, value, interval, number of samples
 };
 using Figures = std::vector<Figure>;
@@ -30,7 +30,7 @@ using Figures = std::vector<Figure>;
 class RowPlaces {
  public:
   static constexpr std::size_t kMostRows = 40;
-  /// Gives `plot` its rows and series.
+  /// Gives `plot` its rows and series, and a note where one is due.
   RowPlaces(Plot& plot, const Figures& figures);
   struct Place {
     std::size_t series;
@@ -44,11 +44,16 @@ class RowPlaces {
   std::vector<std::vector<std::string>> lanes_;
 };
 
+/// Conditions that tell records apart which agree in all that a plot says elsewhere: subject,
+/// metric, framework and device.
+[[nodiscard]] std::vector<std::string> telling_conditions(
+    const std::vector<Measurement>& measurements);
 /// Subject and the values of those conditions.
 [[nodiscard]] std::string row_of(const Measurement& measurement,
                                  const std::vector<std::string>& conditions);
-/// "peak_memory" as "Peak memory".
-[[nodiscard]] std::string title_of(const std::string& metric);
+/// "peak_memory" as "peak memory", and as "Peak memory".
+[[nodiscard]] std::string words_of(const std::string& name);
+[[nodiscard]] std::string title_of(const std::string& name);
 
 [[nodiscard]] bool is_curve(const Figure& figure);
 

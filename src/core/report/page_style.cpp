@@ -23,20 +23,21 @@ h2{font-size:18px;margin:40px 0 12px;padding-top:12px;border-top:1px solid var(-
 p{margin:0 0 8px}
 .soft,.note{color:var(--soft)}
 .note{font-size:14px}
-.counts{display:flex;flex-wrap:wrap;gap:4px 18px;margin:10px 0 0;padding:0;list-style:none}
+.counts{display:flex;flex-wrap:wrap;gap:4px 18px;margin:10px 0 20px;padding:0;list-style:none}
 .passed{color:var(--passed)}.failed{color:var(--failed);font-weight:600}
 .mistrusted{color:var(--mistrusted)}.skipped,.unsupported{color:var(--soft)}
-.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(520px,100%),1fr));gap:20px;align-items:start}
-figure{margin:0;padding:14px 16px;background:var(--card);border-radius:8px;overflow:hidden}
-figure.full{grid-column:1/-1}
+.figures{columns:2 500px;column-gap:20px}
+figure{margin:0 0 20px;break-inside:avoid;padding:14px 16px;background:var(--card);border-radius:8px;overflow:hidden}
+figure.full{column-span:all;margin-top:20px}
 .plot{display:block;width:100%;height:auto;font-family:inherit}
 .narrow{display:none}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;font-size:14px;line-height:1.35;min-width:60%}
 th,td{padding:5px 14px 5px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 th{font-weight:600;white-space:nowrap;border-bottom:2px solid var(--line)}
-td{font-variant-numeric:tabular-nums;overflow-wrap:anywhere;min-width:4em}
-.number{text-align:right;white-space:nowrap}
+td{font-variant-numeric:tabular-nums;overflow-wrap:break-word}
+.sorts td:first-child{min-width:13em}
+.number{text-align:right;white-space:nowrap}.whole{white-space:nowrap}
 .differs td{background:color-mix(in srgb,var(--mistrusted) 14%,transparent)}
 th button{all:unset;cursor:pointer}
 th button:focus-visible{outline:2px solid var(--link)}
@@ -48,7 +49,7 @@ font:13px/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .reasons{margin:0;padding-left:20px}.reasons li{margin-bottom:6px}
 @media (max-width:700px){body{padding:16px 14px 40px}.wide{display:none}.narrow{display:block}
 figure{padding:10px}h1{font-size:22px}}
-@media print{figure{break-inside:avoid}th button::after{content:""}}
+@media print{th button::after{content:""}}
 )";
 }
 

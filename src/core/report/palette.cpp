@@ -28,7 +28,10 @@ constexpr std::array<Row, 3 + kSeriesColours> kColours = {{{"ink", "#1b1f24", "#
 }  // namespace
 
 std::string colour_rules(Theme theme) {
-  std::string rules;
+  std::string rules = fmt::format(
+      ".plot .halo{{stroke:{0};stroke-width:4px;paint-order:stroke;"
+      "stroke-linejoin:round}}.plot .edge{{stroke:{0}}}",
+      theme == Theme::light ? "#fff" : "#1b2026");
   for (const auto& [name, light, dark] : kColours) {
     rules += fmt::format(".plot .{}{{color:{}}}", name, theme == Theme::light ? light : dark);
   }

@@ -11,7 +11,8 @@ inline constexpr std::size_t kSeriesColours = 6;
 enum class Theme { light, dark };
 
 /// Rules of CSS that give the classes of plots their colours: "ink", "soft" and "grid" for text and
-/// lines, "s0" ... "s5" for series. Shapes are drawn in `currentColor`.
+/// lines, "halo" around text that crosses shapes, "s0" ... "s5" for series. Shapes are drawn in
+/// `currentColor`.
 [[nodiscard]] std::string colour_rules(Theme theme);
 
 }  // namespace d5::detail

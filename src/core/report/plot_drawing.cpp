@@ -71,6 +71,10 @@ class Drawing {
   std::string svg(const std::string& style) {
     frame();
     for (const auto& mark : plot_.marks) draw(mark);
+    for (const auto& mark : plot_.marks) {
+      if (!mark.label.empty()) label(mark, pixels_of(mark));
+    }
+    name_rows();
     return fmt::format(
                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" "
                "viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\" font-size=\"12\" "
@@ -110,7 +114,7 @@ class Drawing {
     }
     text((layout_.left + layout_.right) / 2, layout_.bottom + 2.2 * line, layout_.x.title(), "soft",
          " text-anchor=\"middle\"");
-    plot_.rows.empty() ? frame_of_numbers() : frame_of_rows();
+    if (plot_.rows.empty()) frame_of_numbers();
   }
   void frame_of_numbers() {
     text(2, layout_.top - 10, layout_.y.title(), "soft");
@@ -120,10 +124,10 @@ class Drawing {
       text(layout_.left - 6, y + 4, tick.text, "soft", " text-anchor=\"end\"");
     }
   }
-  void frame_of_rows() {
+  void name_rows() {
     const auto letters = std::size_t((width_ - 4) / PlotLayout::kLetter);
     for (std::size_t row = 0; row < plot_.rows.size(); ++row) {
-      text(2, layout_.top_of_row(row) + 14, shortened(plot_.rows[row].label, letters), "ink");
+      text(2, layout_.top_of_row(row) + 14, shortened(plot_.rows[row].label, letters), "ink halo");
     }
   }
 
@@ -143,7 +147,6 @@ class Drawing {
     body_ += fmt::format("<g class=\"s{}\">", mark.series % kSeriesColours);
     if (!mark.tip.empty()) body_ += "<title>" + escaped(mark.tip) + "</title>";
     body_ += path_of(mark, points) + "</g>";
-    if (!mark.label.empty()) label(mark, points);
   }
 
   std::string path_of(const PlotMark& mark, const std::vector<Pixel>& points) const {
@@ -154,6 +157,7 @@ class Drawing {
         break;
       case Shape::box:
         for (std::size_t i = 0; i + 1 < points.size(); i += 2) d += box(points[i], points[i + 1]);
+        if (points.size() == 2 && is_large(points[0], points[1])) paint += " class=\"edge\"";
         break;
       case Shape::line: {
         for (const auto& point : thinned(points))
@@ -164,6 +168,11 @@ class Drawing {
             dashes_of(mark.series);
         break;
       }
+      case Shape::faint_line:
+        for (const auto& point : thinned(points))
+          d += (d.empty() ? "M" : "L") + at(point.x, point.y);
+        paint = "fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.35\"";
+        break;
       case Shape::interval:
         for (std::size_t i = 0; i + 1 < points.size(); i += 2)
           d += interval(points[i], points[i + 1]);
@@ -181,6 +190,10 @@ class Drawing {
     return fmt::format("<path {} d=\"{}\"/>", paint, d);
   }
 
+  /// Enough for an edge that sets it apart from its neighbours.
+  static bool is_large(Pixel a, Pixel b) {
+    return std::abs(a.x - b.x) > 4 && std::abs(a.y - b.y) > 4;
+  }
   static std::string box(Pixel a, Pixel b) {
     constexpr double kThinnest = 0.8;  // a short span is still seen
     const double width = std::max(std::abs(b.x - a.x), kThinnest);
@@ -200,15 +213,16 @@ class Drawing {
 
   /// Behind what it tells, in a row; above the last point elsewhere, on the side that has room.
   void label(const PlotMark& mark, const std::vector<Pixel>& points) {
+    if (points.empty()) return;
     const auto rightmost = std::ranges::max_element(points, {}, &Pixel::x);
     if (!plot_.rows.empty()) {
-      text(rightmost->x + 7, points.front().y + 4, mark.label, "ink");
+      text(rightmost->x + 7, points.front().y + 4, mark.label, "ink halo");
       return;
     }
     const Pixel point = points.back();
     const bool at_right = point.x > layout_.left + 0.5 * (layout_.right - layout_.left);
     const bool at_top = point.y < layout_.top + 2 * PlotLayout::kLine;
-    text(point.x, point.y + (at_top ? 18 : -9), mark.label, "ink",
+    text(point.x, point.y + (at_top ? 18 : -9), mark.label, "ink halo",
          at_right ? " text-anchor=\"end\"" : "");
   }
 

@@ -22,6 +22,25 @@ Extent extent_of(const Plot& plot, const PlotAxis& axis, double PlotPoint::* coo
   return extent;
 }
 
+double plot_height(int width) { return std::clamp(0.5 * width, 190.0, 320.0); }
+
+int ticks_in(double pixels, double each) { return std::max(2, int(pixels / each)); }
+
+AxisScale upright_axis(const Plot& plot, double bottom, double top) {
+  return {plot.y, extent_of(plot, plot.y, &PlotPoint::y), bottom, top, ticks_in(bottom - top, 45)};
+}
+
+/// What the numbers before the y axis need; half a tick of the x axis where rows need nothing.
+double room_for_ticks(const Plot& plot, int width) {
+  if (!plot.rows.empty()) return 24;
+  std::size_t longest = 0;
+  const AxisScale axis = upright_axis(plot, plot_height(width), 0);
+  for (const auto& tick : axis.ticks()) {
+    longest = std::max(longest, length_of(tick.text));
+  }
+  return 12 + PlotLayout::kLetter * double(longest);
+}
+
 /// What labels beside bars need behind the longest.
 double room_for_labels(const Plot& plot, int width) {
   if (plot.rows.empty()) return 14;
@@ -45,21 +64,18 @@ std::vector<std::string> lines_of(const std::string& text, std::size_t most) {
   return lines;
 }
 
-int ticks_in(double pixels, double each) { return std::max(2, int(pixels / each)); }
-
 }  // namespace
 
 PlotLayout::PlotLayout(const Plot& plot, int width)
-    : left(plot.rows.empty() ? 58 : 10),
+    : left(room_for_ticks(plot, width)),
       right(width - room_for_labels(plot, width)),
       x(plot.x, extent_of(plot, plot.x, &PlotPoint::x), left, right, ticks_in(right - left, 80)),
       y({}, {}, 0, 1, 2) {
   place_text(plot, width);
   if (plot.rows.empty()) {
-    top += kLine + 6;  // the title of y stands above its axis
-    bottom = top + std::clamp(0.5 * width, 190.0, 320.0);
-    y = AxisScale(plot.y, extent_of(plot, plot.y, &PlotPoint::y), bottom, top,
-                  ticks_in(bottom - top, 45));
+    if (!plot.y.label.empty()) top += kLine + 6;  // it stands above its axis
+    bottom = top + plot_height(width);
+    y = upright_axis(plot, bottom, top);
   } else {
     bottom = top;
     for (const auto& row : plot.rows) {

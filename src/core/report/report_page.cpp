@@ -30,6 +30,12 @@ std::vector<Measurement> measurements_of(const Sources& sources) {
   return all;
 }
 
+HtmlTable::Cell unbroken(std::string text) {
+  HtmlTable::Cell cell = std::move(text);
+  cell.style = "whole";
+  return cell;
+}
+
 HtmlTable::Cell status_of(const Measurement& m) {
   HtmlTable::Cell cell = std::string(name_of(m.status));
   cell.style = cell.text;
@@ -55,7 +61,7 @@ std::string results_table(const Sources& sources) {
       const auto [value, interval] = detail::numbers_of(m);
       row.insert(row.end(),
                  {m.metric, m.samples.empty() ? "" : to_string(m.statistic),
-                  HtmlTable::Cell(value, estimate(m).value), interval,
+                  HtmlTable::Cell(value, estimate(m).value), unbroken(interval),
                   HtmlTable::Cell(fmt::format("{}", m.samples.size()), double(m.samples.size())),
                   status_of(m)});
       table.add(std::move(row));
@@ -108,7 +114,7 @@ std::string figures(const Report& report) {
   constexpr int kWide = 560, kFull = 1140, kNarrow = 350;  // as the style sheet's columns
   std::string text;
   for (const auto& plot : plots_of(report)) {
-    const bool full = plot.rows.size() > 1 && plot.name == "timeline";
+    const bool full = plot.name == "timeline";
     text += fmt::format("<figure{}>", full ? " class=\"full\"" : "");
     text += "<div class=\"wide\">" + detail::drawn(plot, full ? kFull : kWide) + "</div>";
     text += "<div class=\"narrow\">" + detail::drawn(plot, kNarrow) + "</div></figure>\n";

@@ -81,10 +81,11 @@ Plot sample_plot(const Figures& figures) {
   Plot plot{.name = "samples-" + first.metric,
             .title = title + ", all samples",
             .note = "Below each histogram: the statistic with its 95% interval.",
-            .x = {.label = title, .unit = first.unit}};
+            .x = {.label = words_of(first.metric), .unit = first.unit}};
   if (logarithmic) plot.x.scale = PlotAxis::Scale::logarithmic;
   const Bins bins(range, logarithmic);
   const RowPlaces places(plot, figures);
+  for (auto& row : plot.rows) row.lanes *= 2;  // room for two things in each
   for (const auto& figure : figures) {
     const auto place = places(figure);
     if (!place) continue;

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/report/figures.hpp"
-#include "core/result_cells.hpp"
 
 namespace d5::detail {
 namespace {
@@ -83,7 +82,9 @@ Plot sorted_ratios(const std::string& name, const std::string& title, Figures fi
 Plot value_plot(const Figures& figures) {
   const Measurement& first = *figures.front().record;
   const std::string title = title_of(first.metric);
-  Plot plot{.name = first.metric, .title = title, .x = {.label = title, .unit = first.unit}};
+  Plot plot{.name = first.metric,
+            .title = title,
+            .x = {.label = words_of(first.metric), .unit = first.unit}};
   if (spans_decades(figures)) {
     plot.x.scale = PlotAxis::Scale::logarithmic;
     add_dots(plot, figures);
@@ -105,7 +106,7 @@ Plot ratio_plot(Figures figures) {
 Plot pair_plot(const std::vector<ResultPair>& pairs) {
   std::vector<Measurement> all;
   for (const auto& pair : pairs) all.push_back(pair.a);
-  const auto conditions = differing_conditions(all);
+  const auto conditions = telling_conditions(all);
   Figures figures;
   for (const auto& pair : pairs) {
     const std::string row = row_of(pair.a, conditions), ratio = fmt::format("{:.3f}", pair.ratio);

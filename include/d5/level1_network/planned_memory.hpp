@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "d5/core/device.hpp"
+#include "d5/core/plot.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5 {
+
+/// Where an executor's plan keeps what, and how long. Parameters and inputs are not the plan's.
+///
+/// Units: bytes; time is counted in steps, the backward ones after the forward ones.
+struct PlannedMemory {
+  enum class Kind { value, gradient, kept, scratch };  ///< kept: what a kernel saves for backward
+  struct Block {
+    std::string name = {};  ///< of all values that share it, one after another
+    Kind kind = Kind::value;
+    Device device = {};
+    std::size_t bytes = 0, offset = 0;
+    std::size_t begin = 0, end = 0;  ///< steps, both included
+  };
+  std::vector<std::string> steps = {};  ///< names of the nodes
+  std::vector<Block> blocks = {};
+
+  /// From the first byte to the last that is ever used.
+  [[nodiscard]] std::size_t bytes(Device device = {}) const;
+};
+
+/// Of the plan that `executor` ran last: empty before its first run, and for an executor that is
+/// not `make_executor`'s.
+[[nodiscard]] PlannedMemory planned_memory(const GraphExecutor& executor);
+
+/// Bytes over steps: one plot for each device.
+[[nodiscard]] std::vector<Plot> memory_plots(const PlannedMemory& memory);
+
+}  // namespace d5

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/planned_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "d5/core/results.hpp"
+#include "level1_network/memory_layout.hpp"
+
+namespace d5 {
+namespace {
+
+using Kind = PlannedMemory::Kind;
+using Block = PlannedMemory::Block;
+
+/// Names the blocks that a draft has laid out.
+class Naming {
+ public:
+  explicit Naming(const Draft& draft) : blocks_(draft.blocks.size()) {
+    const std::size_t last = draft.steps.size() + draft.backward.size();
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      const MemoryBlock& block = draft.blocks[b];
+      blocks_[b] = {.device = draft.block_devices[b],
+                    .bytes = block.bytes,
+                    .offset = block.offset,
+                    .begin = block.begin,
+                    .end = std::min(block.end, last == 0 ? 0 : last - 1)};
+    }
+  }
+  void name(std::size_t block, Kind kind, const std::string& name) {
+    if (block == Draft::kNoBlock) return;
+    Block& named = blocks_[block];
+    named.kind = kind;
+    named.name += (named.name.empty() ? "" : ", ") + name;
+  }
+  std::vector<Block> take() {
+    std::erase_if(blocks_, [](const Block& block) { return block.bytes == 0; });
+    return std::move(blocks_);
+  }
+
+ private:
+  std::vector<Block> blocks_;
+};
+
+std::string name_of(const Draft::Step& step) {
+  return step.node->name.empty() ? step.node->op_type : step.node->name;
+}
+
+}  // namespace
+
+void record_memory(Draft& draft) {
+  PlannedMemory& memory = draft.plan->memory;
+  Naming naming(draft);
+  for (const auto& slot : draft.slots) {
+    if (slot.origin == Draft::Origin::planned) naming.name(slot.block, Kind::value, slot.name);
+  }
+  for (const auto& step : draft.steps) {
+    memory.steps.push_back(name_of(step));
+    naming.name(step.scratch_block, Kind::scratch, "scratch of " + name_of(step));
+    naming.name(step.backward_scratch_block, Kind::scratch,
+                "scratch of the gradient of " + name_of(step));
+    for (const std::size_t block : step.saved_blocks) {
+      naming.name(block, Kind::kept, "kept by " + name_of(step));
+    }
+  }
+  for (const auto& step : draft.backward) {
+    memory.steps.push_back("gradient of " + name_of(*step.forward));
+    for (const auto& place : step.places) {
+      if (place.slot) naming.name(place.block, Kind::gradient, "gradient of " + place.slot->name);
+    }
+  }
+  memory.blocks = naming.take();
+}
+
+std::size_t PlannedMemory::bytes(Device device) const {
+  std::size_t most = 0;
+  for (const auto& block : blocks) {
+    if (block.device == device) most = std::max(most, block.offset + block.bytes);
+  }
+  return most;
+}
+
+std::vector<Plot> memory_plots(const PlannedMemory& memory) {
+  std::set<Device> devices;
+  for (const auto& block : memory.blocks) devices.insert(block.device);
+  std::vector<Plot> plots;
+  for (const Device device : devices) {
+    Plot& plot = plots.emplace_back();
+    plot = {
+        .name = devices.size() > 1 ? "memory-" + to_string(device) : "memory",
+        .title = "Memory plan" + (devices.size() > 1 ? ", " + to_string(device) : ""),
+        .note = fmt::format("{} in {} steps; parameters and inputs are not in it.",
+                            with_prefix(double(memory.bytes(device)), "byte"), memory.steps.size()),
+        .x = {.label = "step", .scale = PlotAxis::Scale::whole},
+        .y = {.label = "place", .unit = "byte"},
+        .series = {"values", "gradients", "kept for backward", "scratch"}};
+    for (const auto& block : memory.blocks) {
+      if (block.device != device) continue;
+      const double low = double(block.offset), high = low + double(block.bytes);
+      plot.marks.push_back(
+          {.shape = PlotMark::Shape::box,
+           .series = std::size_t(block.kind),
+           .points = {{double(block.begin), low}, {double(block.end + 1), high}},
+           .tip = fmt::format("{}: {}, from step {} ({}) to {} ({})", block.name,
+                              with_prefix(double(block.bytes), "byte"), block.begin,
+                              memory.steps[block.begin], block.end, memory.steps[block.end])});
+    }
+  }
+  return plots;
+}
+
+}  // namespace d5

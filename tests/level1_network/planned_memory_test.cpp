@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/planned_memory.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/models.hpp"
+
+using namespace d5;
+using Kind = PlannedMemory::Kind;
+
+namespace {
+
+/// Three steps, each of which reads what the one before it wrote.
+Network chain() {
+  Network network("chain");
+  network.add_input("x", DType::float32, {std::int64_t{256}});
+  network.add_node("Softmax", {"x"}, {"s"}, {}, "first");
+  network.add_node("Softmax", {"s"}, {"t"}, {}, "second");
+  network.add_node("Softmax", {"t"}, {"y"}, {}, "third");
+  network.add_output("y");
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("before its first run an executor has planned nothing") {
+  CHECK(planned_memory(*make_executor(chain())).blocks.empty());
+}
+
+TEST_CASE("the plan of the last run is told: names, steps, bytes") {
+  const auto executor = make_executor(chain());
+  (void)executor->inference(random_inputs(executor->network()));
+  const PlannedMemory memory = planned_memory(*executor);
+  CHECK(memory.steps == std::vector<std::string>{"first", "second", "third"});
+  const auto s = std::ranges::find_if(
+      memory.blocks, [](const auto& block) { return block.name.starts_with("s"); });
+  REQUIRE(s != memory.blocks.end());
+  CHECK(s->kind == Kind::value);
+  CHECK(s->bytes == 256 * sizeof(float));
+  CHECK(s->begin == 0);
+  CHECK(s->end >= 1);
+  CHECK(s->end <= 2);
+}
+
+TEST_CASE("blocks that live at the same time do not overlap, in training too") {
+  const auto executor = make_executor(models().at("lenet").make({{"with_loss", true}}));
+  (void)executor->inference_and_backprop(random_inputs(executor->network(), {.batch = 2}), "loss");
+  const PlannedMemory memory = planned_memory(*executor);
+  REQUIRE(memory.blocks.size() > 10);
+  for (const auto& a : memory.blocks) {
+    CHECK_FALSE(a.name.empty());
+    CHECK(a.end < memory.steps.size());
+    for (const auto& b : memory.blocks) {
+      const bool together = &a != &b && a.begin <= b.end && b.begin <= a.end;
+      const bool overlap = a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+      INFO(a.name << " and " << b.name);
+      CHECK_FALSE((together && overlap));
+    }
+  }
+  CHECK(std::ranges::any_of(memory.blocks,
+                            [](const auto& block) { return block.kind == Kind::gradient; }));
+  const auto plots = memory_plots(memory);
+  REQUIRE(plots.size() == 1);
+  CHECK(plots.front().marks.size() == memory.blocks.size());
+}
