@@ -7,14 +7,18 @@
 
 namespace d5 {
 
-bool Interrupt::possible() const { return token.stop_possible() || std::isfinite(deadline); }
+bool Interrupt::possible() const {
+  return token.stop_possible() || std::isfinite(deadline) || wished;
+}
 
 bool Interrupt::due() const {
-  return token.stop_requested() || (std::isfinite(deadline) && now_seconds() >= deadline);
+  return token.stop_requested() || (std::isfinite(deadline) && now_seconds() >= deadline) ||
+         (wished && wished());
 }
 
 std::string Interrupt::reason() const {
-  return token.stop_requested() ? "interrupted" : "interrupted: the deadline passed";
+  const bool by_wish = token.stop_requested() || (wished && wished());
+  return by_wish ? "interrupted" : "interrupted: the deadline passed";
 }
 
 void Interrupt::check(const std::string& who) const {

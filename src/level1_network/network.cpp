@@ -57,6 +57,23 @@ struct Network::State {
     laid_out = true;
     ++revision;  // the values moved
   }
+  /// A file's word on what is trained.
+  void take_role(const onnx::Graph& graph, const std::string& name, const std::string& role) {
+    const auto place = graph.initializers.find(name);
+    const bool parameter = role == "parameter";
+    if (place == graph.initializers.end() || (!parameter && role != "constant") ||
+        (parameter && !may_be_trained(place->second.dtype()))) {
+      throw FormatError(fmt::format(
+          "network '{}': its metadata say that '{}' is a {}; expected the name of an initializer, "
+          "and constant or parameter (which is of a floating-point type)",
+          printable(graph.name), printable(name), printable(role)));
+    }
+    if (parameter) {
+      trainable.insert(name);
+    } else {
+      trainable.erase(name);
+    }
+  }
 };
 
 Network::Network(std::string name) : state_(std::make_shared<State>()) {
@@ -79,9 +96,10 @@ Network::Network(onnx::Model model) : state_(std::make_shared<State>()) {
   for (std::string& name : trainable_initializers(graph)) {
     state_->trainable.insert(std::move(name));
   }
-  const auto updates = take_updates(model);
+  const NetworkNotes notes = take_notes(model);
+  for (const auto& [name, role] : notes.roles) state_->take_role(model.graph, name, role);
   state_->model = std::move(model);
-  for (const auto& [constant, output] : updates) {
+  for (const auto& [constant, output] : notes.updates) {
     state_->trainable.erase(constant);
     try {
       add_update(constant, output);
@@ -92,6 +110,15 @@ Network::Network(onnx::Model model) : state_(std::make_shared<State>()) {
                       printable(name()), printable(constant), printable(output), error.what()));
     }
   }
+}
+
+Network Network::copy() const {
+  Network result(name());
+  *result.state_ = *state_;
+  for (auto& [name, value] : result.state_->model.graph.initializers) value = value.copy();
+  result.state_->parameters.clear();
+  result.state_->edited();  // lays them out anew, in arenas of its own
+  return result;
 }
 
 void Network::add_input(const std::string& name, DType dtype, std::vector<onnx::Dim> dims) {

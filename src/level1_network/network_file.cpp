@@ -1,35 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/network_file.hpp"
 
+#include <algorithm>
+
 #include "d5/level1_network/network.hpp"
 #include "d5/onnx/file.hpp"
+#include "level1_network/parameter_layout.hpp"
 
 namespace d5 {
 namespace {
 
-constexpr std::string_view kUpdate = "d5.update.";  // then the constant; the value names the output
+// Followed by the name of an initializer.
+constexpr std::string_view kUpdate = "d5.update.", kRole = "d5.role.";
+
+std::map<std::string, std::string> take_entries(onnx::Model& model, std::string_view prefix) {
+  std::map<std::string, std::string> taken;
+  std::erase_if(model.metadata, [&](const auto& entry) {
+    if (!entry.first.starts_with(prefix)) return false;
+    taken[entry.first.substr(prefix.size())] = entry.second;
+    return true;
+  });
+  return taken;
+}
+
+/// The network as it stands in a file.
+onnx::Model model_to_write(const Network& network) {
+  onnx::Model model = network.model();
+  for (const auto& [constant, output] : network.updates()) {
+    model.metadata[std::string(kUpdate) + constant] = output;
+  }
+  const auto trainable = trainable_initializers(model.graph);
+  for (auto& [name, value] : model.graph.initializers) {
+    const bool parameter = network.is_parameter(name);
+    const bool looks_like_one = std::ranges::find(trainable, name) != trainable.end();
+    if (parameter != looks_like_one && !network.updates().contains(name)) {
+      model.metadata[std::string(kRole) + name] = parameter ? "parameter" : "constant";
+    }
+    value = value.on_host();
+  }
+  return model;
+}
 
 }  // namespace
 
-std::map<std::string, std::string> take_updates(onnx::Model& model) {
-  std::map<std::string, std::string> updates;
-  std::erase_if(model.metadata, [&](const auto& entry) {
-    if (!entry.first.starts_with(kUpdate)) return false;
-    updates[entry.first.substr(kUpdate.size())] = entry.second;
-    return true;
-  });
-  return updates;
+NetworkNotes take_notes(onnx::Model& model) {
+  return {.updates = take_entries(model, kUpdate), .roles = take_entries(model, kRole)};
 }
 
 Network Network::load(const std::string& path) { return Network(onnx::load(path)); }
-
-void Network::save(const std::string& path) const {
-  onnx::Model saved = model();
-  for (const auto& [constant, output] : updates()) {
-    saved.metadata[std::string(kUpdate) + constant] = output;
-  }
-  for (auto& [name, value] : saved.graph.initializers) value = value.on_host();
-  onnx::save(saved, path);
+Network Network::parse(std::span<const std::byte> bytes, const std::string& file) {
+  return Network(onnx::parse(bytes, file));
 }
+void Network::save(const std::string& path) const { onnx::save(model_to_write(*this), path); }
+std::string Network::serialize() const { return onnx::serialize(model_to_write(*this)); }
 
 }  // namespace d5

@@ -8,8 +8,14 @@
 
 namespace d5 {
 
-/// Removes from the metadata what `Network::save` wrote there, for ONNX has no word for it: the
-/// constants that outputs overwrite, with these outputs.
-[[nodiscard]] std::map<std::string, std::string> take_updates(onnx::Model& model);
+/// What `Network::save` writes into a file's metadata, for ONNX has no word for it.
+struct NetworkNotes {
+  std::map<std::string, std::string> updates;  ///< constants that outputs overwrite: the outputs
+  /// "parameter" or "constant" for initializers that `trainable_initializers` takes for the other.
+  std::map<std::string, std::string> roles;
+};
+
+/// Moves them out of the metadata.
+[[nodiscard]] NetworkNotes take_notes(onnx::Model& model);
 
 }  // namespace d5

@@ -21,22 +21,6 @@ const Batch* next_batch(Sampler& sampler) {
   return sampler.next();
 }
 
-/// Lets `interrupt` end the executor's runs while it lives.
-class WithinBatches {
- public:
-  WithinBatches(GraphExecutor& executor, const Interrupt& interrupt)
-      : events_(executor.events()), event_(std::make_shared<ExecutionInterrupt>(interrupt)) {
-    events_.add(event_);
-  }
-  ~WithinBatches() { events_.remove(event_.get()); }
-  WithinBatches(const WithinBatches&) = delete;
-  WithinBatches& operator=(const WithinBatches&) = delete;
-
- private:
-  EventList& events_;
-  std::shared_ptr<ExecutionInterrupt> event_;
-};
-
 }  // namespace
 
 Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options)
@@ -61,7 +45,7 @@ void Trainer::run(const Interrupt& interrupt) {
   for (auto* event : listeners_) event->before_training(*this);
   interrupted_ = false;
   interrupt_ = interrupt;
-  std::optional<WithinBatches> within_batches;
+  std::optional<InterruptibleRuns> within_batches;
   if (interrupt.possible() && options_.checkpoint.empty()) {
     within_batches.emplace(optimizer_.executor(), interrupt);
   }

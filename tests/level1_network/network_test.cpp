@@ -110,6 +110,43 @@ TEST_CASE("a loaded graph's parameters are what an operator can differentiate") 
   CHECK_FALSE(network.is_parameter("unread"));
 }
 
+TEST_CASE("what is trained survives a file, whatever it looks like") {
+  d5::Network network("roles");
+  network.add_input("x", DType::float32, {2});
+  network.add_constant("scale", Tensor::of<float>({2}, {2, 3}));
+  network.add_parameter("unread", Tensor::zeros(DType::float32, {2}));
+  network.add_node("Mul", {"x", "scale"}, {"y"});
+  network.add_output("y");
+  const std::string text = network.serialize();
+  const auto bytes = std::as_bytes(std::span(text));
+  const d5::Network parsed = d5::Network::parse(bytes, "text");
+  CHECK_FALSE(parsed.is_parameter("scale"));
+  CHECK(parsed.is_parameter("unread"));
+  CHECK(parsed.model().metadata.empty());
+
+  d5::onnx::Model model = network.model();
+  for (const auto& [name, role] :
+       {std::pair("d5.role.nothing", "parameter"), std::pair("d5.role.scale", "parametre")}) {
+    model.metadata = {{name, role}};
+    CHECK_THROWS_AS(d5::Network(model), d5::FormatError);
+  }
+}
+
+TEST_CASE("a copy of a network has values of its own") {
+  d5::Network network("w");
+  network.add_parameter("w", Tensor::of<float>({2}, {1, 2}));
+  network.add_constant("c", Tensor::of<float>({1}, {5}));
+  network.add_node("Add", {"w", "c"}, {"y"});
+  network.add_output("y");
+  d5::Network copy = network.copy();
+  network.parameter("w").value.data<float>()[0] = 7;
+  network.feed("c", Tensor::of<float>({1}, {6}));
+  network.add_output("w");
+  CHECK(copy.parameter("w").value.data<float>()[0] == 1);
+  CHECK(copy.fetch("c").item<float>() == 5);
+  CHECK(copy.output_names() == std::vector<std::string>{"y"});
+}
+
 TEST_CASE("updates of constants survive a file, and one that cannot be followed is refused") {
   d5::Network network("mean");
   network.add_input("x", DType::float32, {2});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <stop_token>
 #include <string>
@@ -19,10 +20,13 @@ namespace d5 {
 struct Interrupt {
   std::stop_token token = {};
   double deadline = std::numeric_limits<double>::infinity();  ///< s, on `now_seconds`'s clock
+  /// A wish that somebody must be asked for, such as an interpreter that has signals of its own:
+  /// called by `due`, on the thread that works. Once true it stays true.
+  std::function<bool()> wished = {};
 
-  /// Whether it was given a token or a deadline.
+  /// Whether it was given anything.
   [[nodiscard]] bool possible() const;
-  /// Costs two branches where neither was given.
+  /// Costs three branches where nothing was given.
   [[nodiscard]] bool due() const;
   /// "interrupted", or "interrupted: the deadline passed".
   [[nodiscard]] std::string reason() const;

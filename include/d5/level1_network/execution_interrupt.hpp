@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "d5/core/interrupt.hpp"
 #include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/graph_executor.hpp"
 
 namespace d5 {
 
@@ -17,6 +20,22 @@ class ExecutionInterrupt final : public ExecutionEvent {
 
  private:
   Interrupt interrupt_;
+};
+
+/// Lets `interrupt` end the runs of `executor` while it lives.
+class InterruptibleRuns {
+ public:
+  InterruptibleRuns(GraphExecutor& executor, const Interrupt& interrupt)
+      : events_(executor.events()), event_(std::make_shared<ExecutionInterrupt>(interrupt)) {
+    events_.add(event_);
+  }
+  ~InterruptibleRuns() { events_.remove(event_.get()); }
+  InterruptibleRuns(const InterruptibleRuns&) = delete;
+  InterruptibleRuns& operator=(const InterruptibleRuns&) = delete;
+
+ private:
+  EventList& events_;
+  std::shared_ptr<ExecutionInterrupt> event_;
 };
 
 }  // namespace d5

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +24,7 @@ struct Parameter {
 
 /// A directed acyclic graph of named nodes and tensors, with its parameters.
 ///
-/// Copies share the network; executors and optimizers of the same network see the same values.
+/// Copied by value it is shared; executors and optimizers of the same network see the same values.
 /// Built from a file or by code:
 ///
 ///     Network network("lenet");
@@ -43,6 +45,11 @@ class Network {
   /// Throws: as `onnx::load`.
   [[nodiscard]] static Network load(const std::string& path);
   void save(const std::string& path) const;
+  /// The same in memory; `file` names it in messages. Throws: as `onnx::parse`.
+  [[nodiscard]] static Network parse(std::span<const std::byte> bytes, const std::string& file);
+  [[nodiscard]] std::string serialize() const;
+  /// A network of its own, with values of its own.
+  [[nodiscard]] Network copy() const;
 
   // Editing. Each throws ValueError for a duplicate name, NotFound for an unknown one: what a node
   // reads must be there before it, so no cycle can be built.
