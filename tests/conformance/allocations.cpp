@@ -16,7 +16,7 @@
 #include <map>
 #include <set>
 
-#include "conformance/isolated.hpp"
+#include "isolated.hpp"
 #include "conformance/node_allocations.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -102,7 +102,7 @@ int check(const std::string& framework, const std::string& only, const std::stri
   for (const char* model : kModels) {
     if (std::string(model).find(only) != std::string::npos) names.push_back(model);
   }
-  const auto answers = d5::conformance::run_isolated(
+  const auto answers = d5::run_isolated(
       names.size(),
       [&](std::size_t i) {
         return answer(names[i], i < cases, [&] {

@@ -17,7 +17,7 @@
 #include <optional>
 
 #include "conformance/case_runner.hpp"
-#include "conformance/isolated.hpp"
+#include "isolated.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -101,7 +101,7 @@ void write_table(const std::string& path, const Options& options, const Table& t
 }
 
 Table run(const Options& options, const std::vector<std::string>& cases) {
-  const auto answers = d5::conformance::run_isolated(
+  const auto answers = d5::run_isolated(
       cases.size(),
       [&](std::size_t i) {
         return to_string(

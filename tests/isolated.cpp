@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "conformance/isolated.hpp"
+#include "isolated.hpp"
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <system_error>
 
-namespace d5::conformance {
+namespace d5 {
 namespace {
 
 [[noreturn]] void throw_system_error(const char* what) {
@@ -96,4 +96,4 @@ std::vector<std::string> run_isolated(std::size_t count,
   return answers;
 }
 
-}  // namespace d5::conformance
+}  // namespace d5

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace d5::conformance {
+namespace d5 {
 
 /// Runs `work(i)` for i in [0, count) in child processes and returns the lines that it answered.
 ///
@@ -16,4 +16,4 @@ namespace d5::conformance {
     std::size_t count, const std::function<std::string(std::size_t)>& work,
     const std::function<std::string(const std::string& reason)>& died, int most_seconds);
 
-}  // namespace d5::conformance
+}  // namespace d5

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// One node by itself and as a network of one, in the reference and in torch. A case is a line of
+// the case grammar. What the reference refuses torch refuses, what it computes torch computes
+// alike, and a second run gives what the first gave.
+#include "d5/core/error.hpp"
+#include "fuzz/fuzzer.hpp"
+#include "fuzz/mutation.hpp"
+#include "fuzz/node_line.hpp"
+#include "fuzz/node_runs.hpp"
+
+namespace d5::fuzz {
+
+std::string name() { return "node"; }
+
+void prepare() { (void)frameworks_under_test(); }
+
+std::string make_case(RandomStream& random) {
+  return one_in(random, 2) ? line_by_schema(random) : changed_line(random);
+}
+
+std::string run_case(const std::string& line) {
+  const OperatorCase op_case = parse_case(line, stream_of(line));
+  const Outcome expected = run_alone(op_case, "reference");
+  std::string wrong = difference(expected, run_in_network(op_case, "reference"), op_case,
+                                 "the reference as a network");
+  for (const std::string& framework : frameworks_under_test()) {
+    if (wrong.empty()) {
+      wrong = difference(expected, run_alone(op_case, framework), op_case, framework);
+    }
+    if (wrong.empty()) {
+      wrong = difference(expected, run_by_own_executor(op_case, framework), op_case,
+                         framework + "'s own executor");
+    }
+  }
+  if (wrong.empty() && !expected.error.empty()) throw ValueError(expected.error);
+  return wrong;
+}
+
+}  // namespace d5::fuzz
