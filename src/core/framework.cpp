@@ -27,8 +27,9 @@ struct State {
   std::recursive_mutex mutex;
   bool asked_for_linked = false;
   std::map<std::string, Linked, std::less<>> linked;
-  std::map<std::string, std::unique_ptr<Framework>, std::less<>> loaded;
-  std::map<std::string, std::string, std::less<>> failed;  // name to reason
+  std::map<std::string, std::unique_ptr<Framework>, std::less<>> loaded;  // by their own names
+  std::map<std::string, Framework*> by_file;                              // of those, plug-ins
+  std::map<std::string, std::string, std::less<>> failed;                 // name to reason
 };
 State& state() {
   static State s;
@@ -68,7 +69,25 @@ F symbol(void* library, const char* name, const std::string& path) {
                   printable(path), name));
 }
 
+/// One for all ways to write it.
+std::string file_of(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::weakly_canonical(path, ignored).string();
+}
+
+/// With the state's lock held.
+void expect_new(const std::string& name, const std::string& path) {
+  if (!state().loaded.contains(name) && !state().linked.contains(name)) return;
+  throw ValueError(fmt::format(
+      "plug-in '{}': a framework '{}' is there already, from elsewhere; choose one of the two",
+      printable(path), printable(name)));
+}
+
 std::unique_ptr<Framework> load(const std::string& path) {
+  if (!std::filesystem::exists(path)) {
+    throw IoError(fmt::format("plug-in '{}' is not there; 'd5 env' tells those that are found",
+                              printable(path)));
+  }
   bound_waiting();
   // Local symbols: two frameworks that carry the same library do not meet.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -87,9 +106,10 @@ std::unique_ptr<Framework> load(const std::string& path) {
   if (stamp->cxx11_abi != _GLIBCXX_USE_CXX11_ABI) {
     differs("C++11 ABI", stamp->cxx11_abi, _GLIBCXX_USE_CXX11_ABI);
   }
+  const std::string name = symbol<const char* (*)()>(library, "d5_framework_name", path)();
+  expect_new(name, path);
   auto framework = std::make_unique<Framework>(
-      symbol<const char* (*)()>(library, "d5_framework_name", path)(),
-      symbol<const char* (*)()>(library, "d5_framework_version", path)());
+      name, symbol<const char* (*)()>(library, "d5_framework_version", path)());
   const auto fill = symbol<void (*)(Framework&)>(library, "d5_framework_fill", path);
   try {
     fill(*framework);
@@ -116,7 +136,8 @@ Framework& framework(std::string_view name) {
     return *place->second;
   }
   const auto keep = [&](std::unique_ptr<Framework> made) -> Framework& {
-    return *(state().loaded[std::string(name)] = std::move(made));
+    const std::string own = made->name();
+    return *(state().loaded[own] = std::move(made));
   };
   if (const auto place = state().linked.find(name); place != state().linked.end()) {
     auto made = std::make_unique<Framework>(place->first, place->second.version);
@@ -134,8 +155,14 @@ Framework& framework(std::string_view name) {
     }
     path = place->second;
   }
+  const std::string file = file_of(path);
+  if (const auto place = state().by_file.find(file); place != state().by_file.end()) {
+    return *place->second;
+  }
   try {
-    return keep(load(path));
+    Framework& made = keep(load(path));
+    state().by_file[file] = &made;
+    return made;
   } catch (const Error& error) {
     state().failed[std::string(name)] = error.what();
     throw;
@@ -152,6 +179,7 @@ std::vector<FrameworkInfo> frameworks() {
     found[name].name = name;
     found[name].loaded = true;
   }
+  for (const auto& [file, framework] : state().by_file) found[framework->name()].path = file;
   for (const auto& [name, reason] : state().failed) {
     found[name].name = name;
     found[name].reason = reason;

@@ -45,6 +45,17 @@ TEST_CASE("a plug-in is known before it is loaded, and loaded when its name is u
   CHECK(&framework("numbers") == &numbers);
 }
 
+TEST_CASE("a framework by its name and by its path is one framework") {
+  const std::string path = plugin_path().front() + "/d5_framework_numbers.so";
+  const std::string winding = plugin_path().front() + "/../plugins/./d5_framework_numbers.so";
+  CHECK(&framework(path) == &framework("numbers"));
+  CHECK(&framework(winding) == &framework("numbers"));
+  CHECK(std::ranges::count(frameworks(), path, &FrameworkInfo::name) == 0);
+  const std::string copy = plugin_path().front() + "/copy_of_numbers.so";
+  std::filesystem::copy_file(path, copy, std::filesystem::copy_options::overwrite_existing);
+  CHECK_THROWS_WITH(framework(copy), Catch::Contains("'numbers' is there already"));
+}
+
 TEST_CASE("a plug-in of another d5 is refused before its code runs") {
   CHECK_THROWS_AS(framework("other_version"), Unsupported);
   CHECK_THROWS_WITH(framework("other_version"), Catch::Contains("was built with d5 0.0.0"));
@@ -54,7 +65,7 @@ TEST_CASE("a plug-in of another d5 is refused before its code runs") {
 TEST_CASE("what is no plug-in is refused with what is missing") {
   CHECK_THROWS_WITH(framework("no_stamp"), Catch::Contains("does not define d5_plugin_stamp"));
   CHECK_THROWS_WITH(framework("garbage"), Catch::Contains("cannot be loaded"));
-  CHECK_THROWS_AS(framework("/nowhere/d5_framework_x.so"), Unsupported);
+  CHECK_THROWS_AS(framework("/nowhere/d5_framework_x.so"), IoError);
 }
 
 TEST_CASE("a plug-in that throws while it registers is refused with its message") {

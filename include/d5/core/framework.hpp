@@ -62,9 +62,10 @@ struct FrameworkInfo {
 
 /// The framework called `name`, loaded from its plug-in on first use with its symbols kept local.
 ///
-/// Plug-ins are `d5_framework_<name>.so`, searched in `plugin_path()`, or `name` is a path to one.
-/// "reference" is d5's own, linked in with level 0.
-/// Throws: NotFound (with what there is), Unsupported (ABI stamp differs, a library is missing).
+/// Plug-ins are `d5_framework_<name>.so`, searched in `plugin_path()`, or `name` is a path to one:
+/// the same framework by both. "reference" is d5's own, linked in with level 0.
+/// Throws: NotFound (with what there is), IoError for a path where nothing is, Unsupported (ABI
+/// stamp differs, a library is missing), ValueError for another plug-in of a name that is taken.
 /// Thread safety: this and the functions below may be called by several threads at once.
 [[nodiscard]] Framework& framework(std::string_view name);
 
