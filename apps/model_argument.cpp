@@ -5,30 +5,16 @@
 
 #include <CLI/CLI.hpp>
 
+#include "apps/value_checks.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::app {
-
-namespace {
-
-void add_sizes(CLI::App& command, SizeOptions& options) {
-  command.add_option("--batch", options.batch, "size of each dimension that the model leaves open")
-      ->check(CLI::PositiveNumber)
-      ->option_text("N");
-  command
-      .add_option("--dim", options.dims, "size of one open dimension, by its name; may be repeated")
-      ->allow_extra_args(false)
-      ->option_text("NAME=SIZE");
-}
-
-}  // namespace
 
 void add_model_argument(CLI::App& command, ModelArgument& argument) {
   command
       .add_option("MODEL", argument.model,
                   "an .onnx file, an ONNX test folder, or a built-in network ('d5 list networks')")
       ->required();
-  add_sizes(command, argument);
 }
 
 void add_models_argument(CLI::App& command, ModelsArgument& argument) {
@@ -37,7 +23,22 @@ void add_models_argument(CLI::App& command, ModelsArgument& argument) {
                   "an .onnx file, an ONNX test folder, a folder of such, or a built-in network "
                   "('d5 list networks')")
       ->required();
-  add_sizes(command, argument);
+}
+
+void add_size_options(CLI::App& command, SizeOptions& options) {
+  command.add_option("--batch", options.batch, "size of each dimension that the model leaves open")
+      ->transform(whole_number(1))
+      ->option_text("N");
+  command
+      .add_option("--dim", options.dims, "size of one open dimension, by its name; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("NAME=SIZE");
+}
+
+void refuse_sizes(const SizeOptions& options, const std::string& model) {
+  if (options.batch == 1 && options.dims.empty()) return;
+  throw ValueError(fmt::format("--batch and --dim are of inputs that d5 makes; '{}' brings its own",
+                               printable(model)));
 }
 
 OpenSizes sizes_of(const SizeOptions& options) {
@@ -54,7 +55,11 @@ OpenSizes sizes_of(const SizeOptions& options) {
       throw ValueError(
           fmt::format("--dim '{}': expected NAME=SIZE with a positive size", printable(word)));
     }
-    sizes.by_name[word.substr(0, equals)] = size;
+    const std::string name = word.substr(0, equals);
+    if (!sizes.by_name.emplace(name, size).second) {
+      throw ValueError(fmt::format("--dim '{}': '{}' has a size already; give it once",
+                                   printable(word), printable(name)));
+    }
   }
   return sizes;
 }

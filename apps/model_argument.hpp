@@ -18,6 +18,10 @@ struct SizeOptions {
   std::int64_t batch = 1;         ///< of every dimension that the model leaves open
   std::vector<std::string> dims;  ///< "NAME=SIZE", for those that are no batch
 };
+/// `--batch`, `--dim`: of commands that make inputs.
+void add_size_options(CLI::App& command, SizeOptions& options);
+/// Throws: ValueError if a size was given, for a model that has inputs of its own.
+void refuse_sizes(const SizeOptions& options, const std::string& model);
 /// Throws: ValueError for a bad `--dim`.
 [[nodiscard]] OpenSizes sizes_of(const SizeOptions& options);
 

@@ -8,15 +8,16 @@
 #include <map>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/say.hpp"
 #include "apps/traced_run.hpp"
+#include "apps/value_checks.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/core/threads.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/extension.hpp"
 #include "d5/level1_network/executor_word.hpp"
 
 namespace d5::app {
@@ -31,19 +32,28 @@ void check_name(const std::string& word) {
   }
 }
 
+/// Throws: ValueError for more than this process may use, which are as many as it starts with.
+void use_threads(int count) {
+  const int most = threads();
+  if (count > most) {
+    throw ValueError(fmt::format(
+        "--threads {}: this process may use {} core{}, and more threads would only wait; give at "
+        "most {} (mpirun may have bound a rank: --bind-to none)",
+        count, most, most == 1 ? "" : "s", most));
+  }
+  set_threads(count);
+}
+
 }  // namespace
 
-void add_output_options(CLI::App& command, OutputOptions& options) {
+void add_format_options(CLI::App& command, OutputOptions& options) {
   const std::map<std::string, Format> formats{
       {"table", Format::table}, {"json", Format::json},         {"jsonl", Format::jsonl},
       {"csv", Format::csv},     {"markdown", Format::markdown}, {"gbench", Format::gbench},
       {"html", Format::html},   {"svg", Format::svg},           {"png", Format::png}};
   command.add_option("--format", options.format, "how results are printed")
-      ->transform(CLI::CheckedTransformer(formats))
+      ->transform(one_of(formats))
       ->option_text("table|json|jsonl|csv|markdown|gbench|html|svg|png")
-      ->group("Common options");
-  command.add_option("--out", options.out, "also write the results to this file, as JSON")
-      ->option_text("FILE.json")
       ->group("Common options");
   command
       .add_flag_callback(
@@ -65,7 +75,31 @@ void add_pivot_option(CLI::App& command, OutputOptions& options) {
       ->group("Common options");
 }
 
-void add_run_options(CLI::App& command, RunOptions& options) {
+void add_output_options(CLI::App& command, OutputOptions& options) {
+  add_format_options(command, options);
+  command.add_option("--out", options.out, "also write the results to this file, as JSON")
+      ->option_text("FILE.json")
+      ->group("Common options");
+}
+
+void add_verdict_option(CLI::App& command, OutputOptions& options) {
+  command
+      .add_flag_callback(
+          "--allow-unsupported", [&options] { options.if_unsupported = IfUnsupported::allow; },
+          "what is unsupported does not make the exit status 1")
+      ->group("Common options");
+}
+
+void add_load_option(CLI::App& command, std::vector<std::string>& libraries) {
+  command
+      .add_option("--load", libraries,
+                  "a plug-in, or operators in C, of one's own; its code will run; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("LIB.so")
+      ->group("Common options");
+}
+
+void add_framework_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--framework", options.frameworks,
                   "frameworks, or paths to plug-ins; several are compared, interleaved")
@@ -73,30 +107,23 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->allow_extra_args(false)
       ->option_text("A,B,...")
       ->group("Common options");
+  add_load_option(command, options.load);
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  add_framework_options(command, options);
   command
       .add_option("--device", options.device,
                   "where to compute what a framework has kernels for there ('d5 list devices')")
       ->option_text("cpu|cuda:N|...")
       ->group("Common options");
   command.add_option("--threads", options.threads, "threads that compute (all cores if left out)")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1))
       ->option_text("N")
       ->group("Common options");
   command.add_option("--seed", options.seed, "of all random numbers")
+      ->transform(natural_number())
       ->option_text("N")
-      ->group("Common options");
-  command
-      .add_option("--metrics", options.metrics,
-                  "measure these too ('d5 list metrics'), each as NAME[:KEY=VALUE]...")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->option_text("A,B,...")
-      ->group("Common options");
-  command
-      .add_option("--load", options.load,
-                  "a library of custom operators; its code will run; may be repeated")
-      ->allow_extra_args(false)
-      ->option_text("LIB.so")
       ->group("Common options");
   // `Program` starts the trace before the command runs, and writes it after.
   command.add_option(kTraceOption, options.trace, "a timeline of the run, for ui.perfetto.dev")
@@ -104,16 +131,40 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->group("Common options");
 }
 
+void add_metrics_option(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--metrics", options.metrics,
+                  "measure these too ('d5 list metrics'), each as NAME[:KEY=VALUE]...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("A,B,...")
+      ->group("Common options");
+}
+
+void load(const std::vector<std::string>& libraries) {
+  for (const auto& library : libraries) {
+    const std::string what = load_extension(library);
+    say(fmt::format("note: {} loaded from {}", printable_message(what), printable(library)));
+  }
+}
+
 void apply(const RunOptions& options) {
+  load(options.load);
   for (const auto& word : options.frameworks) {
     for (const auto& name : frameworks_in(word)) check_name(name);
   }
   (void)device_from_name(options.device);
-  if (options.threads > 0) set_threads(options.threads);
-  for (const auto& library : options.load) {
-    const auto names =
-        load_custom_operators(library, framework("reference").part<OperatorRegistry>());
-    fmt::print(stderr, "loaded {} operators from {}\n", names.size(), printable(library));
+  if (options.threads > 0) use_threads(options.threads);
+}
+
+void expect_frameworks_of_operators(const RunOptions& options) {
+  for (const auto& word : options.frameworks) {
+    if (word.find('/') != std::string::npos) continue;  // a path
+    if (word != "auto" && word.find_first_of("+:") == std::string::npos) continue;
+    throw ValueError(fmt::format(
+        "--framework {}: a mix, or an executor, is of networks; an operator runs in one "
+        "framework, and several stand side by side as A,B",
+        printable(word)));
   }
 }
 
@@ -126,26 +177,25 @@ std::string to_line(const RunOptions& options) {
 std::vector<MetricChoice> metrics_of(const RunOptions& options, std::vector<MetricChoice> usual) {
   for (const auto& text : options.metrics) {
     MetricChoice choice(text);
+    (void)choice.make();  // a misspelt name or setting is bad usage, and no finding of a run
     const bool there =
         std::ranges::any_of(usual, [&](const auto& one) { return one.name() == choice.name(); });
-    if (there) continue;
-    (void)choice.make();  // a misspelt name or setting is bad usage, and no finding of a run
-    usual.push_back(std::move(choice));
+    if (!there) usual.push_back(std::move(choice));
   }
   return usual;
 }
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--samples", options.samples, "samples; fewer than 30 are mistrusted")
-      ->check(CLI::PositiveNumber)
+      ->transform(whole_number(1))
       ->option_text("N")
       ->group("Measuring");
   command.add_option("--warmup", options.warmup, "runs before the first sample")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(whole_number(0))
       ->option_text("N")
       ->group("Measuring");
   command.add_option("--most-seconds", options.most_seconds, "stop sampling after this long")
-      ->check(CLI::PositiveNumber)
+      ->transform(positive_number())
       ->option_text("S")
       ->group("Measuring");
   command.add_flag("--cold-cache", options.cold_cache, "evict the caches before each sample")

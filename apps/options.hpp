@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "d5/core/measure.hpp"
+#include "d5/core/results.hpp"
 #include "d5/core/text_table.hpp"
 
 namespace CLI {
@@ -20,22 +21,39 @@ struct OutputOptions {
   std::string out;     ///< results file, JSON; empty: none
   std::string pivot;   ///< what becomes columns; empty: one row a record
   bool quiet = false;  ///< no progress
+  IfUnsupported if_unsupported = IfUnsupported::fail;
 };
+/// Of a command that prints lists.
+void add_format_options(CLI::App& command, OutputOptions& options);
+/// Of one that makes records, too.
 void add_output_options(CLI::App& command, OutputOptions& options);
 /// For commands that print records of several cases.
 void add_pivot_option(CLI::App& command, OutputOptions& options);
+/// Of one whose exit status judges records.
+void add_verdict_option(CLI::App& command, OutputOptions& options);
 
-/// What a command runs with. The same in every command that runs something.
+/// What a command runs with. The same in every command that runs something; each takes the
+/// functions below whose options it heeds.
 struct RunOptions {
   std::vector<std::string> frameworks = {"reference"};
   std::string device = "cpu";
   int threads = 0;  ///< 0: as many as the machine has cores
   std::uint64_t seed = 0;
   std::vector<std::string> metrics;  ///< besides the command's own
-  std::vector<std::string> load;     ///< libraries of custom operators
+  std::vector<std::string> load;     ///< plug-ins and libraries of custom operators
   std::string trace;                 ///< file for a timeline of the run; empty: none
 };
+void add_load_option(CLI::App& command, std::vector<std::string>& libraries);
+/// Loads them, as `load_extension` does.
+void load(const std::vector<std::string>& libraries);
+
+/// `--framework`, `--load`
+void add_framework_options(CLI::App& command, RunOptions& options);
+/// Those, `--device`, `--threads`, `--seed`, `--trace`
 void add_run_options(CLI::App& command, RunOptions& options);
+void add_metrics_option(CLI::App& command, RunOptions& options);
+/// An operator runs in one framework: neither mixes nor executors of networks. Throws: ValueError.
+void expect_frameworks_of_operators(const RunOptions& options);
 /// Sets threads, checks device and metrics, loads what was named. Throws: Error, typed.
 void apply(const RunOptions& options);
 /// " --load mine.so": what a library call cannot know, at the end of a record's command.

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <system_error>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/say.hpp"
 #include "apps/traced_run.hpp"
+#include "apps/usage_error.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/registry.hpp"
 #include "d5/version.hpp"
 
 namespace d5::app {
@@ -32,13 +38,7 @@ void print_error(std::string_view message) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   const std::string who = rank ? fmt::format("rank {}: ", rank) : "";
   std::fflush(stdout);
-  fmt::print(stderr, "d5: error: {}{}\n", who, message);
-}
-
-/// The sub-command that the line got to.
-const CLI::App& deepest(const CLI::App& app) {
-  const auto parsed = app.get_subcommands();
-  return parsed.empty() ? app : deepest(*parsed.front());
+  say(fmt::format("error: {}{}", who, message));
 }
 
 /// Empty where none was asked for, or the command runs nothing.
@@ -47,34 +47,33 @@ std::string trace_file(const CLI::App& command) {
   return option && option->count() > 0 ? option->as<std::string>() : "";
 }
 
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : "d5";
+/// Or CLI11 would take `--quiet=5`.
+void refuse_values_of_flags(CLI::App& app) {
+  for (auto* option : app.get_options()) {
+    if (option->get_items_expected_max() == 0) option->disable_flag_override();
+  }
+  for (auto* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    refuse_values_of_flags(*command);
+  }
 }
 
-/// What CLI11 says, or the nearest name for a word that it did not expect.
-std::string explain(const CLI::ParseError& error, const CLI::App& app) {
-  const CLI::App& place = deepest(app);
-  const auto rest = app.remaining(true);
-  try {
-    const bool unexpected = dynamic_cast<const CLI::ExtrasError*>(&error) ||
-                            dynamic_cast<const CLI::RequiredError*>(&error);
-    if (unexpected && !rest.empty()) {
-      std::vector<std::string> known;
-      if (rest.front().starts_with("-")) {
-        for (const auto* option : place.get_options()) {
-          for (const auto& name : option->get_lnames()) known.push_back("--" + name);
-        }
-        throw_unknown_name("option", rest.front(), known);
-      }
-      for (const auto* command : place.get_subcommands([](const CLI::App*) { return true; })) {
-        known.push_back(command->get_name());
-      }
-      if (!known.empty()) throw_unknown_name("command", rest.front(), known);
-    }
-  } catch (const NotFound& unknown) {
-    return unknown.what();
+/// A closed stdout or stderr keeps its number: no file that is opened later is taken for it.
+/// Writing to what stands there fails.
+void occupy_standard_streams() {
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor) {
+    if (fcntl(descriptor, F_GETFD) != -1) continue;
+    (void)!open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
-  return fmt::format("{}; see '{} --help'", error.what(), full_name(place));
+}
+
+/// Throws: IoError if something that was printed cannot have arrived. A reader that went away has
+/// seen enough.
+void finish_stdout() {
+  errno = 0;
+  const bool arrived = std::fflush(stdout) == 0 && !std::ferror(stdout);
+  if (arrived || errno == EPIPE) return;
+  throw IoError(fmt::format("stdout cannot be written{}{}", errno ? ": " : "",
+                            errno ? std::strerror(errno) : ""));
 }
 
 }  // namespace
@@ -111,15 +110,25 @@ CLI::App& Program::add(std::string_view path, const std::string& summary,
   return *command;
 }
 
-int Program::run(int argc, char** argv) {
+int Program::parse_and_run(int argc, char** argv) {
+  refuse_values_of_flags(app_);
   try {
     app_.parse(argc, argv);
-    const int status = run_traced(trace_file(deepest(app_)), chosen_);
-    return interrupted() ? interrupted_status() : status;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app_.exit(error);  // --help, --version: on stdout
     print_error(explain(error, app_));
     return kBadUsage;
+  }
+  const int status = run_traced(trace_file(deepest(app_)), chosen_);
+  return interrupted() ? interrupted_status() : status;
+}
+
+int Program::run(int argc, char** argv) {
+  occupy_standard_streams();
+  try {
+    const int status = parse_and_run(argc, argv);
+    finish_stdout();
+    return status;
   } catch (const Interrupted& error) {
     print_error(error.what());
     return interrupted_status();
@@ -130,6 +139,10 @@ int Program::run(int argc, char** argv) {
     print_error(error.what());
     return kFailed;
   } catch (const Error& error) {
+    print_error(error.what());
+    return kBadUsage;
+  } catch (const std::system_error& error) {  // of fmt::print
+    if (error.code() == std::errc::broken_pipe) return kFailed;
     print_error(error.what());
     return kBadUsage;
   } catch (const std::exception& error) {

@@ -29,13 +29,16 @@ class Program {
   CLI::App& add(std::string_view path, const std::string& summary, const std::string& examples,
                 std::function<int()> run);
 
-  /// Parses, runs, prints errors as `d5: error: ...`. Returns the exit status.
+  /// Parses, runs, prints errors as `d5: error: ...`. Returns the exit status: `kBadUsage` too if
+  /// stdout cannot be written, unless its reader went away.
   int run(int argc, char** argv);
 
   /// The commands with their options, to be read.
   [[nodiscard]] const CLI::App& tree() const { return app_; }
 
  private:
+  int parse_and_run(int argc, char** argv);
+
   CLI::App app_;
   std::function<int()> chosen_;
 };

@@ -58,7 +58,7 @@ int publish(std::vector<Measurement> measurements, const OutputOptions& options)
     if (!options.quiet) fmt::print(stderr, "results written to {}\n", options.out);
   }
   print(results, options);
-  return exit_status(results.measurements);
+  return exit_status(results.measurements, options.if_unsupported);
 }
 
 }  // namespace d5::app

@@ -23,7 +23,7 @@ void print(const TextTable& table, Format format);
 void check_output(const OutputOptions& options);
 
 /// Prints the measurements with this machine's environment, and writes them to `--out`. Returns the
-/// exit status: 1 if any failed. Throws: IoError.
+/// exit status of `exit_status`. Throws: IoError.
 int publish(std::vector<Measurement> measurements, const OutputOptions& options);
 
 }  // namespace d5::app

@@ -107,7 +107,7 @@ int show_whole(const OutputOptions& output) {
                printable(output.out));
   }
   print(whole, output);
-  return exit_status(whole.measurements);
+  return exit_status(whole.measurements, output.if_unsupported);
 }
 
 /// A run over all pieces, and what it leaves behind.
@@ -173,7 +173,7 @@ class WorkRun {
       print(results_, output_);
     }
     if (unwritten) std::rethrow_exception(unwritten);
-    return exit_status(results_.measurements);
+    return exit_status(results_.measurements, output_.if_unsupported);
   }
 
  private:

@@ -5,12 +5,15 @@
 #include <filesystem>
 #include <memory>
 
+#include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/say.hpp"
+#include "apps/value_checks.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/result_comparison.hpp"
+#include "d5/core/gate.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/bench.hpp"
 #include "d5/level1_network/network_bench.hpp"
@@ -19,21 +22,22 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kExamples =
-    R"(  d5 compare old.json new.json                  every time that both files hold, new / old
+    R"(  d5 compare old.json new.json                  every number that both files hold, new / old
   d5 compare old.json new.json --fail-above 1.05
-                                                exit status 1 where new is surely 5% slower
+                                                exit status 0 only where nothing is 5% worse for sure
   d5 compare "Gemm 64x64 64x64" "MatMul 64x64 64x64"
                                                 two operators, run now, interleaved
-  d5 compare lenet lenet --framework reference,torch
+  d5 compare lenet lenet --framework reference,torch --fail-above 1 --retry 2
                                                 two networks; A in the first framework, B in the
-                                                second
+                                                second; measured again if noise hides the answer
 
 Two results files were not measured interleaved, so their intervals are joined conservatively. Only
 running both now, interleaved, is proof against a machine that changes.)";
 
 struct Options : app::OutputOptions, app::RunOptions {
   std::string a, b;
-  double fail_above = 0;
+  double fail_above = 0;  ///< 0: no gate
+  int retries = 0;
   std::int64_t batch = 1;
   MeasureOptions measuring;
 };
@@ -42,24 +46,34 @@ bool is_results_file(const std::string& word) {
   return word.ends_with(".json") || word.ends_with(".JSON");
 }
 
+bool is_network(const std::string& word) {
+  std::error_code ignored;
+  return models().find(word) || std::filesystem::exists(word, ignored);
+}
+
+/// What is no operator may be a network's name, misspelt.
+OperatorCase case_of(const std::string& word, std::uint64_t seed) {
+  try {
+    return read_case_words({word}, seed).front();
+  } catch (const NotFound&) {
+    if (nearest_names(word, models().names()).empty()) throw;
+    throw_unknown_name("network", word, models().names());
+  }
+}
+
 Subject subject_of(const std::string& word, const std::string& framework, const Options& options) {
   const Device device = device_from_name(options.device);
-  std::error_code ignored;
-  const bool is_network = models().find(word) || std::filesystem::exists(word, ignored);
-  if (is_network) {
+  if (is_network(word)) {
     return network_subject(word, framework, {.batch = options.batch},
                            {.device = device, .seed = options.seed});
   }
-  return operator_subject(parse_case(word, options.seed), framework, BenchOptions::Passes::forward,
+  return operator_subject(case_of(word, options.seed), framework, BenchOptions::Passes::forward,
                           device);
 }
 
-std::vector<Measurement> run_both(const Options& options) {
-  if (options.frameworks.size() > 2) {
-    throw ValueError("compare: give one framework for both subjects, or one for each");
-  }
-  pin_threads();
-  const auto measuring = app::measuring_of(options.measuring, options);
+std::vector<Measurement> run_both(const Options& options, int samples) {
+  auto measuring = app::measuring_of(options.measuring, options);
+  measuring.samples = samples;
   const auto metrics = app::metrics_of(options, {"time"});
   const auto& first = options.frameworks.front();
   const auto& second = options.frameworks.back();
@@ -67,8 +81,10 @@ std::vector<Measurement> run_both(const Options& options) {
       {subject_of(options.a, first, options), subject_of(options.b, second, options)}, metrics,
       measuring);
   CommandLine line("compare");
-  line.word(options.a).word(options.b).option("--batch", options.batch);
+  line.word(options.a).word(options.b);
+  if (is_network(options.a) || is_network(options.b)) line.option("--batch", options.batch);
   if (options.fail_above > 0) line.option("--fail-above", options.fail_above);
+  if (options.retries > 0) line.option("--retry", options.retries);
   line.runs_in({first, second}, device_from_name(options.device));
   line.append(to_line(measuring, metrics)).append(app::to_line(options));
   for (auto& result : results) result.command = line.text();
@@ -79,12 +95,20 @@ std::string or_none(const std::string& value) {
   return value.empty() ? "none said" : printable(value);
 }
 
-int compare_files(const Options& options) {
-  if (!options.out.empty()) {
-    throw ValueError(
-        "compare: a comparison of files is derived, and no record of its own; to keep it, use "
-        "--format json > FILE");
+/// What the gate did not find to hold, on stderr.
+int report(const std::vector<GateFinding>& findings, double limit) {
+  int status = app::kPassed;
+  for (const auto& finding : findings) {
+    if (finding.answer == GateFinding::Answer::held) continue;
+    const bool broken = finding.answer == GateFinding::Answer::broken;
+    app::say(fmt::format("--fail-above {}: {}: {}: {}", limit, broken ? "failed" : "cannot tell",
+                         finding.subject, printable_message(finding.reason)));
+    status = app::kFailed;
   }
+  return status;
+}
+
+int compare_files(const Options& options) {
   const Results a = read_results(options.a), b = read_results(options.b);
   const auto pairs = compare_results(a, b);
   if (pairs.empty()) {
@@ -103,8 +127,8 @@ int compare_files(const Options& options) {
   add("compiler", a.environment.compiler, b.environment.compiler);
   for (const auto& [what, in_a, in_b] : differing) {
     if (options.quiet) break;
-    fmt::print(stderr, "d5: note: A and B differ in {}: {} and {}\n", what, or_none(in_a),
-               or_none(in_b));
+    app::say(
+        fmt::format("note: A and B differ in {}: {} and {}", what, or_none(in_a), or_none(in_b)));
   }
   if (app::is_drawn(options.format)) {
     app::print(app::picture_of({.title = fmt::format("{} and {}", options.a, options.b),
@@ -115,29 +139,91 @@ int compare_files(const Options& options) {
   } else {
     app::print(to_table(pairs), options.format);
   }
-  const bool failed = options.fail_above > 0 && std::ranges::any_of(pairs, [&](const auto& pair) {
-                        return pair.worse_by(options.fail_above);
-                      });
-  return failed ? app::kFailed : app::kPassed;
+  if (options.fail_above == 0) return app::kPassed;
+  return report(judge(a, b, options.fail_above), options.fail_above);
+}
+
+/// The gate's answer on what was measured; without a ratio there is none.
+GateFinding judge_ratio(std::vector<Measurement>& results, const Options& options) {
+  const auto ratio = std::ranges::find(results, Quantity::ratio, &Measurement::quantity);
+  if (ratio == results.end()) {
+    return {GateFinding::Answer::undecided, "A and B", "not both have a time"};
+  }
+  // Every try may err: together they do no more often than one (Bonferroni's inequality).
+  const double confidence = 1 - 0.05 / (1 + options.retries);
+  GateFinding finding = judge(*ratio, options.fail_above, confidence);
+  if (ratio->status != Status::passed) return finding;
+  if (finding.answer == GateFinding::Answer::broken) {
+    ratio->status = Status::failed;
+    ratio->reason = finding.reason;
+  } else if (finding.answer == GateFinding::Answer::undecided) {
+    mistrust(*ratio, finding.reason);
+  }
+  return finding;
 }
 
 int compare_subjects(const Options& options) {
-  app::check_output(options);
-  auto results = run_both(options);
-  for (auto& ratio : results) {
-    if (options.fail_above > 0 && ratio.quantity == Quantity::ratio &&
-        ratio.status == Status::passed && estimate(ratio).interval.low > options.fail_above) {
-      ratio.status = Status::failed;
-      ratio.reason = fmt::format("the ratio is surely above {}", options.fail_above);
-    }
+  if (options.frameworks.size() > 2) {
+    throw ValueError("compare: give one framework for both subjects, or one for each");
   }
-  return app::publish(std::move(results), options);
+  app::check_output(options);
+  pin_threads();
+  int samples = options.measuring.samples;
+  auto results = run_both(options, samples);
+  if (options.fail_above == 0) return app::publish(std::move(results), options);
+  GateFinding finding = judge_ratio(results, options);
+  for (int retry = 1; retry <= options.retries; ++retry) {
+    if (finding.answer != GateFinding::Answer::undecided || app::interrupted()) break;
+    samples *= 2;
+    app::say(fmt::format("note: cannot tell ({}); retry {} of {}, {} samples", finding.reason,
+                         retry, options.retries, samples));
+    results = run_both(options, samples);
+    finding = judge_ratio(results, options);
+  }
+  const int status = app::publish(std::move(results), options);
+  return std::max(status, report({finding}, options.fail_above));
+}
+
+/// Results files were measured already: what measuring takes is refused beside them.
+void refuse_options_of_subjects(const CLI::App& command) {
+  for (const auto* option : command.get_options()) {
+    const std::string name = option->get_name();
+    const bool of_files = !name.starts_with("--") || name == "--fail-above" || name == "--format" ||
+                          name == "--quiet";
+    if (option->count() == 0 || of_files) continue;
+    throw ValueError(
+        name == "--out"
+            ? "compare: a comparison of files is derived, and no record of its own; to keep it, "
+              "use --format json > FILE"
+            : fmt::format("compare: {} is of subjects that run now, but A and B are results files",
+                          name));
+  }
+}
+
+/// What the command would ignore. Throws: ValueError.
+void check_usage(const CLI::App& command, const Options& options) {
+  if (options.retries > 0 && options.fail_above == 0) {
+    throw ValueError("compare: --retry measures again where --fail-above cannot tell; give both");
+  }
+  const bool a_is_file = is_results_file(options.a), b_is_file = is_results_file(options.b);
+  if (a_is_file != b_is_file) {
+    throw ValueError(
+        fmt::format("compare: '{}' is a results file and '{}' is none; give two results files, or "
+                    "two subjects",
+                    printable(a_is_file ? options.a : options.b),
+                    printable(a_is_file ? options.b : options.a)));
+  }
+  if (a_is_file) return refuse_options_of_subjects(command);
+  const bool batch_given = command.get_option("--batch")->count() > 0;
+  if (batch_given && !is_network(options.a) && !is_network(options.b)) {
+    throw ValueError("compare: --batch is of networks; the shapes of an operator say its own");
+  }
 }
 
 int run(const Options& options) {
+  if (is_results_file(options.a)) return compare_files(options);
   app::apply(options);
-  const bool files = is_results_file(options.a) && is_results_file(options.b);
-  return files ? compare_files(options) : compare_subjects(options);
+  return compare_subjects(options);
 }
 
 }  // namespace
@@ -146,20 +232,28 @@ void register_compare(app::Program& program) {
   auto options = std::make_shared<Options>();
   auto& command = program.add("compare", "two results files, or two subjects run interleaved",
                               kExamples, [options] { return run(*options); });
+  command.parse_complete_callback([options, &command] { check_usage(command, *options); });
   command.add_option("A", options->a, "results file, operator case, or network: the base")
       ->required();
   command.add_option("B", options->b, "what is compared with it")->required();
   command
       .add_option("--fail-above", options->fail_above,
-                  "exit with 1 if a time ratio B / A is surely above this")
-      ->check(CLI::PositiveNumber)
+                  "exit with 0 only if B is surely at most RATIO times as bad as A")
+      ->transform(app::positive_number())
       ->option_text("RATIO");
+  command
+      .add_option("--retry", options->retries,
+                  "measure subjects again, with twice the samples, where --fail-above cannot tell")
+      ->transform(app::whole_number(0, 10))
+      ->option_text("N");
   command.add_option("--batch", options->batch, "of networks")
-      ->check(CLI::PositiveNumber)
+      ->transform(app::whole_number(1))
       ->option_text("N");
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
+  app::add_metrics_option(command, *options);
   app::add_output_options(command, *options);
+  app::add_verdict_option(command, *options);
 }
 
 }  // namespace d5::command

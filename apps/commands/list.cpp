@@ -32,10 +32,12 @@ constexpr const char* kExamples =
   d5 list operators               operators and the opsets that each framework knows
   d5 list optimizers --format json
   d5 list optimizers adam         what it may be told, as in a recipe or in Python
-  d5 list optimizers torch/adam)";
+  d5 list optimizers torch/adam
+  d5 list samplers --load ./mine.so             with those of a library of your own)";
 
 struct Options : app::OutputOptions {
   std::string kind, name;
+  std::vector<std::string> load;
 };
 
 /// One entry: what it is, and a row for each of its options.
@@ -201,6 +203,7 @@ void print_entry(const Kind& kind, const Options& options) {
 }
 
 int run(const Options& options) {
+  app::load(options.load);
   if (options.kind.empty()) {
     app::print(overview(), options.format);
     return app::kPassed;
@@ -227,7 +230,8 @@ void register_list(app::Program& program) {
                               kExamples, [options] { return run(*options); });
   command.add_option("KIND", options->kind, "what to list; all kinds if left out");
   command.add_option("NAME", options->name, "shows one entry: its options, their types, defaults");
-  app::add_output_options(command, *options);
+  app::add_load_option(command, options->load);
+  app::add_format_options(command, *options);
 }
 
 }  // namespace d5::command

@@ -71,6 +71,7 @@ void register_net_bench(app::Program& program) {
   auto& command = program.add("net bench", "how fast is a network, and what does the executor add",
                               kExamples, [options] { return run(*options); });
   app::add_models_argument(command, *options);
+  app::add_size_options(command, *options);
   app::add_work_options(command, *options);
   command.add_flag("--training", options->training, "time training steps too");
   command.add_flag("--profile", options->profile,
@@ -78,7 +79,9 @@ void register_net_bench(app::Program& program) {
   app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
+  app::add_metrics_option(command, *options);
   app::add_output_options(command, *options);
+  app::add_verdict_option(command, *options);
 }
 
 }  // namespace d5::command

@@ -68,7 +68,7 @@ std::vector<Measurement> check(const std::string& model, const Options& options,
   std::vector<Measurement> results;
   try {
     results = is_test_folder(model) ? test_folder(model,
-                                                  {.frameworks = frameworks_in(word),
+                                                  {.frameworks = {word},
                                                    .device = device_from_name(options.device),
                                                    .seed = options.seed},
                                                   tolerance_of(options))
@@ -102,6 +102,9 @@ std::vector<Measurement> plan(const std::string& model, const Options& options) 
 }
 
 int run(const Options& options) {
+  for (const auto& model : options.models) {
+    if (is_test_folder(model)) app::refuse_sizes(options, model);
+  }
   app::apply(options);
   const Interrupt interrupt = app::ctrl_c();
   std::vector<app::Work> work;
@@ -132,6 +135,7 @@ void register_net_check(app::Program& program) {
   auto& command = program.add("net check", "is a network right", kExamples,
                               [options] { return run(*options); });
   app::add_models_argument(command, *options);
+  app::add_size_options(command, *options);
   app::add_work_options(command, *options);
   command
       .add_option("--rtol", options->rtol,
@@ -144,6 +148,7 @@ void register_net_check(app::Program& program) {
       ->option_text("ATOL");
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);
+  app::add_verdict_option(command, *options);
 }
 
 }  // namespace d5::command

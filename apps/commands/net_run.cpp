@@ -53,7 +53,10 @@ ValueMap inputs_of(const Network& network, const Options& options) {
     const std::string name = word.substr(0, equals);
     given[name] = onnx::load_value(word.substr(equals + 1), input_info(network, name).type);
   }
-  if (given.size() == network.input_names().size()) return given;
+  if (given.size() == network.input_names().size()) {
+    app::refuse_sizes(options, options.model);
+    return given;
+  }
   ValueMap all = random_inputs(network, app::sizes_of(options), options.seed);
   for (auto& [name, value] : given) all[name] = std::move(value);
   return all;
@@ -116,6 +119,7 @@ void register_net_run(app::Program& program) {
   auto& command = program.add("net run", "what a network answers", kExamples,
                               [options] { return run(*options); });
   app::add_model_argument(command, *options);
+  app::add_size_options(command, *options);
   command
       .add_option("--input", options->inputs,
                   "an input's value, from an ONNX tensor file; may be repeated")

@@ -131,8 +131,8 @@ void register_net_show(app::Program& program) {
   auto& command = program.add("net show", "what a network is, and who can run it", kExamples,
                               [options] { return run(*options); });
   app::add_model_argument(command, *options);
-  app::add_run_options(command, *options);
-  app::add_output_options(command, *options);
+  app::add_framework_options(command, *options);
+  app::add_format_options(command, *options);
 }
 
 }  // namespace d5::command

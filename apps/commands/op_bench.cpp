@@ -4,6 +4,7 @@
 
 #include "apps/options.hpp"
 #include "apps/program.hpp"
+#include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/bench.hpp"
@@ -28,6 +29,7 @@ struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
 };
 
 int run(const Options& options) {
+  app::expect_frameworks_of_operators(options);
   app::apply(options);
   const auto cases = read_case_words(options.words, options.seed);
   const BenchOptions how{.frameworks = options.frameworks,
@@ -70,12 +72,14 @@ void register_op_bench(app::Program& program) {
   const std::map<std::string, Passes> passes{
       {"forward", Passes::forward}, {"backward", Passes::backward}, {"both", Passes::both}};
   command.add_option("--pass", options->passes, "what is timed")
-      ->transform(CLI::CheckedTransformer(passes))
+      ->transform(app::one_of(passes))
       ->option_text("forward|backward|both");
   app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
+  app::add_metrics_option(command, *options);
   app::add_output_options(command, *options);
+  app::add_verdict_option(command, *options);
 }
 
 }  // namespace d5::command

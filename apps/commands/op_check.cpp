@@ -48,6 +48,7 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
 }
 
 int run(const Options& options) {
+  app::expect_frameworks_of_operators(options);
   app::apply(options);
   const auto cases = read_case_words(options.words, options.seed);
   const Interrupt interrupt = app::ctrl_c();
@@ -88,6 +89,7 @@ void register_op_check(app::Program& program) {
   command.add_flag("--no-gradient", options->no_gradient, "leave out the check of gradients");
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);
+  app::add_verdict_option(command, *options);
 }
 
 }  // namespace d5::command

@@ -67,7 +67,7 @@ int run(const Options& options) {
   }
   int status = app::kPassed;
   for (const auto& source : report.sources) {
-    status = std::max(status, exit_status(source.results.measurements));
+    status = std::max(status, exit_status(source.results.measurements, options.if_unsupported));
   }
   return status;
 }
@@ -86,6 +86,7 @@ void register_report(app::Program& program) {
       ->option_text("NAME");
   app::add_pivot_option(command, *options);
   app::add_output_options(command, *options);
+  app::add_verdict_option(command, *options);
 }
 
 }  // namespace d5::command

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -10,6 +11,8 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/value_checks.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/level1_network/executor_word.hpp"
@@ -23,7 +26,8 @@ constexpr const char* kExamples =
   d5 train my.yaml --set training.epochs=1 --set optimizer.learning_rate=0.01
   d5 train mnist-lenet --data DIR --checkpoint run.ckpt --resume --out results.json
                                                 continues if it was interrupted
-  mpirun -np 2 d5 train mnist-lenet             on two ranks; rank 0 prints
+  mpirun -np 2 d5 train mnist-lenet             on two ranks; rank 0 prints (more ranks than
+                                                cores: mpirun --oversubscribe)
 
 Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
@@ -91,11 +95,18 @@ int run(const Options& options, bool seed_given) {
     throw ValueError(
         "train: one checkpoint cannot serve several frameworks; train them one by one");
   }
+  for (const auto& word : options.frameworks) {
+    if (word.find(':') == std::string::npos || word.find('/') != std::string::npos) continue;
+    throw ValueError(fmt::format(
+        "train: --framework {}: training runs in d5's own executor; give the framework alone",
+        printable(word)));
+  }
   app::apply(options);
   if (options.threads == 0) share_threads();
   const auto ranks = world();
   if (ranks->rank() == 0) app::check_output(options);
   if (ranks->rank() != 0) Progress::set_quiet(true);
+  if (ranks->rank() == 0 && !options.checkpoint.empty()) check_writable(options.checkpoint);
   const Recipe recipe = recipe_of(options, seed_given);
   const auto distributed = distributed_options(recipe, options.distributed);
   // mpirun ends all ranks by itself.
@@ -108,8 +119,8 @@ int run(const Options& options, bool seed_given) {
     }
     if (app::interrupted()) break;
   }
-  const int status =
-      ranks->rank() == 0 ? app::publish(std::move(results), options) : exit_status(results);
+  const int status = ranks->rank() == 0 ? app::publish(std::move(results), options)
+                                        : exit_status(results, options.if_unsupported);
   // A rank that exits with a failure while rank 0 still prints would end the job under its hands.
   ranks->barrier();
   return status;
@@ -135,7 +146,8 @@ void register_train(app::Program& program) {
   command.add_flag("--resume", options->resume, "continue from the checkpoint, if it is there");
   command
       .add_option("--checkpoint-every", options->checkpoint_every, "batches between two of them")
-      ->check(CLI::PositiveNumber)
+      ->needs(command.get_option("--checkpoint"))
+      ->transform(app::whole_number(1))
       ->option_text("N");
   auto& distributed = options->distributed;
   command.add_option("--distributed", distributed.scheme, "how ranks work together")
@@ -143,19 +155,21 @@ void register_train(app::Program& program) {
       ->group("Under mpirun");
   command
       .add_option("--scaling", distributed.scaling, "the recipe's batch is of all ranks, or each")
-      ->check(CLI::IsMember({"strong", "weak"}))
+      ->transform(app::one_of({{"strong", "strong"}, {"weak", "weak"}}))
       ->option_text("strong|weak")
       ->group("Under mpirun");
   command.add_option("--all-reduce", distributed.all_reduce, "how gradients are summed")
       ->option_text("NAME")
       ->group("Under mpirun");
   command.add_option("--bucket-bytes", distributed.bucket_bytes, "least size of a message")
-      ->check(CLI::PositiveNumber)
+      ->transform(app::whole_number(1, std::numeric_limits<std::int64_t>::max()))
       ->option_text("N")
       ->group("Under mpirun");
   app::add_run_options(command, *options);
+  app::add_metrics_option(command, *options);
   command.get_option("--seed")->each([seed_given](const std::string&) { *seed_given = true; });
   app::add_output_options(command, *options);
+  app::add_verdict_option(command, *options);
 }
 
 }  // namespace d5::command

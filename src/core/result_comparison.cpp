@@ -8,6 +8,8 @@
 #include <map>
 #include <optional>
 
+#include "d5/core/geometric_mean.hpp"
+
 namespace d5 {
 namespace {
 
@@ -51,37 +53,89 @@ std::string key_of(const Measurement& m, const std::vector<ResultDifference>& bu
   return key;
 }
 
+/// The first of each key that can be compared, or else the first.
+std::map<std::string, const Measurement*> by_key(const Results& results,
+                                                 const std::vector<ResultDifference>& but) {
+  std::map<std::string, const Measurement*> result;
+  for (const auto& m : results.measurements) {
+    const auto [place, fresh] = result.emplace(key_of(m, but), &m);
+    if (!fresh && !comparable(*place->second)) place->second = &m;
+  }
+  return result;
+}
+
+/// Nothing and nothing are the same.
+double quotient(double b, double a) { return a == b ? 1 : b / a; }
+
+bool counted_once(const Measurement& m) {
+  return m.statistic.of == Statistic::Of::single &&
+         (m.quantity == Quantity::bytes || m.quantity == Quantity::count);
+}
+
 ResultPair make_pair_of(const Measurement& a, const Measurement& b) {
   constexpr double kConfidenceOfEach = 0.975;
   const Estimate of_a = estimate(a.samples, a.statistic, a.direction, kConfidenceOfEach);
   const Estimate of_b = estimate(b.samples, b.statistic, b.direction, kConfidenceOfEach);
   ResultPair pair{.a = a, .b = b};
-  pair.ratio = of_b.value / of_a.value;
-  pair.interval = {of_b.interval.low / of_a.interval.high, of_b.interval.high / of_a.interval.low};
+  pair.ratio = quotient(of_b.value, of_a.value);
+  pair.interval = {quotient(of_b.interval.low, of_a.interval.high),
+                   quotient(of_b.interval.high, of_a.interval.low)};
+  if (counted_once(a) && counted_once(b)) pair.interval = {pair.ratio, pair.ratio};
   pair.p_value = rank_test(b.samples, a.samples);
   return pair;
 }
 
-std::string verdict_on(const ResultPair& pair) {
-  if (pair.a.status == Status::mistrusted || pair.b.status == Status::mistrusted) {
-    return "mistrusted";
-  }
-  if (!pair.has_interval()) return pair.ratio == 1 ? "same" : "no interval";
-  const bool above = pair.interval.low > 1, below = pair.interval.high < 1;
+bool is_known(const Interval& interval) { return interval.low <= interval.high; }
+
+bool is_mistrusted(const ResultPair& pair) {
+  return pair.a.status == Status::mistrusted || pair.b.status == Status::mistrusted;
+}
+
+std::string verdict_on(const Interval& ratio, Direction direction) {
+  if (!is_known(ratio)) return "no interval";
+  const bool above = ratio.low > 1, below = ratio.high < 1;
   if (!above && !below) return "same within noise";
-  if (pair.a.direction == Direction::neither) return "differs";
-  return above == (pair.a.direction == Direction::lower_is_better) ? "worse" : "better";
+  if (direction == Direction::neither) return "differs";
+  return above == (direction == Direction::lower_is_better) ? "worse" : "better";
+}
+
+std::string verdict_on(const ResultPair& pair) {
+  if (is_mistrusted(pair)) return "mistrusted";
+  if (pair.ratio == 1 && (!pair.has_interval() || counted_once(pair.a))) return "same";
+  return verdict_on(pair.interval, pair.a.direction);
+}
+
+std::string text_of(const Interval& interval) {
+  return is_known(interval) ? fmt::format("[{:.3f}, {:.3f}]", interval.low, interval.high) : "";
+}
+
+/// A row for each metric of time that several pairs hold.
+void add_means(TextTable& table, const std::vector<ResultPair>& pairs) {
+  std::vector<std::string> metrics;
+  for (const auto& pair : pairs) {
+    if (pair.a.quantity != Quantity::time) continue;
+    if (std::ranges::find(metrics, pair.a.metric) == metrics.end())
+      metrics.push_back(pair.a.metric);
+  }
+  for (const auto& metric : metrics) {
+    std::vector<double> ratios;
+    bool mistrusted = false;
+    for (const auto& pair : pairs) {
+      if (pair.a.metric != metric) continue;
+      ratios.push_back(pair.ratio);
+      mistrusted = mistrusted || is_mistrusted(pair);
+    }
+    if (ratios.size() < 2) continue;
+    const Estimate mean = geometric_mean(ratios);
+    table.add({"geometric mean", fmt::format("{} pairs", ratios.size()), metric, "", "",
+               fmt::format("{:.3f}", mean.value), text_of(mean.interval), "",
+               mistrusted ? "mistrusted" : verdict_on(mean.interval, Direction::lower_is_better)});
+  }
 }
 
 }  // namespace
 
-bool ResultPair::has_interval() const { return interval.low <= interval.high; }
-
-bool ResultPair::worse_by(double limit) const {
-  if (a.direction == Direction::lower_is_better) return interval.low > limit;
-  if (a.direction == Direction::higher_is_better) return interval.high < 1 / limit;
-  return false;
-}
+bool ResultPair::has_interval() const { return is_known(interval); }
 
 std::vector<ResultDifference> differences(const Results& a, const Results& b) {
   std::vector<ResultDifference> result;
@@ -94,16 +148,31 @@ std::vector<ResultDifference> differences(const Results& a, const Results& b) {
 
 std::vector<ResultPair> compare_results(const Results& a, const Results& b) {
   const auto but = differences(a, b);
-  std::map<std::string, const Measurement*> in_b;
-  for (const auto& m : b.measurements) {
-    if (comparable(m)) in_b.emplace(key_of(m, but), &m);
-  }
+  const auto in_b = by_key(b, but);
   std::vector<ResultPair> pairs;
   for (const auto& m : a.measurements) {
     const auto place = in_b.find(key_of(m, but));
-    if (comparable(m) && place != in_b.end()) pairs.push_back(make_pair_of(m, *place->second));
+    if (!comparable(m) || place == in_b.end() || !comparable(*place->second)) continue;
+    pairs.push_back(make_pair_of(m, *place->second));
   }
   return pairs;
+}
+
+std::vector<MissingResult> missing_results(const Results& a, const Results& b) {
+  const auto but = differences(a, b);
+  const auto in_b = by_key(b, but);
+  std::vector<MissingResult> missing;
+  for (const auto& m : a.measurements) {
+    if (!comparable(m)) continue;
+    const auto place = in_b.find(key_of(m, but));
+    if (place == in_b.end()) {
+      missing.push_back({m, "B has no such record"});
+    } else if (!comparable(*place->second)) {
+      const Measurement& other = *place->second;
+      missing.push_back({m, fmt::format("B is {}: {}", name_of(other.status), other.reason)});
+    }
+  }
+  return missing;
 }
 
 TextTable to_table(const std::vector<ResultPair>& pairs) {
@@ -115,11 +184,9 @@ TextTable to_table(const std::vector<ResultPair>& pairs) {
                same ? pair.a.framework : pair.a.framework + " -> " + pair.b.framework,
                pair.a.metric, with_prefix(estimate(pair.a).value, pair.a.unit),
                with_prefix(estimate(pair.b).value, pair.b.unit), fmt::format("{:.3f}", pair.ratio),
-               pair.has_interval()
-                   ? fmt::format("[{:.3f}, {:.3f}]", pair.interval.low, pair.interval.high)
-                   : "",
-               fmt::format("{:.2g}", pair.p_value), verdict_on(pair)});
+               text_of(pair.interval), fmt::format("{:.2g}", pair.p_value), verdict_on(pair)});
   }
+  add_means(table, pairs);
   return table;
 }
 

@@ -48,9 +48,11 @@ std::string to_string(const Comparison& c, const std::string& a, const std::stri
                      detail::with_digits(c.p_value, 2), c.pairs, verdict);
 }
 
-int exit_status(const std::vector<Measurement>& measurements) {
-  return std::any_of(measurements.begin(), measurements.end(),
-                     [](const auto& m) { return m.status == Status::failed; });
+int exit_status(const std::vector<Measurement>& measurements, IfUnsupported if_unsupported) {
+  return std::ranges::any_of(measurements, [&](const Measurement& m) {
+    return m.status == Status::failed ||
+           (m.status == Status::unsupported && if_unsupported == IfUnsupported::fail);
+  });
 }
 
 }  // namespace d5

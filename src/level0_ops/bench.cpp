@@ -68,6 +68,23 @@ void set_commands(std::vector<Measurement>& results, const OperatorCase& one,
   for (auto& result : results) result.command = line.text();
 }
 
+/// Whether there is a backward pass to measure. What cannot tell is measured: that says why.
+bool has_gradient(const OperatorCase& one, const std::vector<std::string>& names) {
+  try {
+    std::vector<const OperatorRegistry*> registries;
+    for (const auto& name : names) registries.push_back(&framework(name).part<OperatorRegistry>());
+    const Places places = operator_for(one.node, registries)->gradients();
+    for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+      const Value& input = one.inputs[i];
+      if (!places.contains(i) || !input.is_tensor()) continue;
+      if (is_floating_point(input.tensor().dtype())) return true;
+    }
+    return false;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 /// How far each framework's answer is from the reference's.
 void check(const OperatorCase& one, const BenchOptions& options,
            std::vector<Measurement>& results) {
@@ -116,6 +133,7 @@ std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& opti
     set_commands(results, one, options, Passes::forward);
   }
   if (options.passes == Passes::forward || options.measuring.interrupt.due()) return results;
+  if (options.passes == Passes::both && !has_gradient(one, options.frameworks)) return results;
   auto backward = bench_pass(one, options, Passes::backward);
   set_commands(backward, one, options, Passes::backward);
   for (auto& result : backward) results.push_back(std::move(result));

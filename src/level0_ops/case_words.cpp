@@ -22,17 +22,36 @@ bool is_file(const std::string& word) {
   return std::filesystem::is_regular_file(word, ignored);
 }
 
-/// An operator of ONNX that d5 lacks is a finding; a name that ONNX does not know either is a
-/// misprint.
-void check_name(const OperatorCase& one) {
-  if (!one.node.domain.empty() || onnx::schema_of(one.node)) return;
+std::string full_name(const std::string& domain, const std::string& name) {
+  return domain.empty() ? name : domain + "." + name;
+}
+
+/// Those of the reference and of the frameworks that are loaded.
+std::vector<std::string> known_operators() {
   std::vector<std::string> known;
-  for (const auto& entry : framework("reference").part<OperatorRegistry>().list()) {
-    if (entry.domain.empty()) known.push_back(entry.name);
+  for (const auto& info : frameworks()) {
+    if (!info.loaded && info.name != "reference") continue;
+    for (const auto& entry : framework(info.name).part<OperatorRegistry>().list()) {
+      known.push_back(full_name(entry.domain, entry.name));
+    }
   }
-  if (std::ranges::find(known, one.node.op_type) == known.end()) {
-    throw_unknown_name("operator", one.node.op_type, known);
+  return known;
+}
+
+/// An operator of ONNX that d5 lacks is a finding; a name that nobody knows is a misprint.
+void check_name(const OperatorCase& one) {
+  if (onnx::schema_of(one.node)) return;
+  const auto known = known_operators();
+  const std::string name = full_name(one.node.domain, one.node.op_type);
+  if (std::ranges::find(known, name) != known.end()) return;
+  onnx::Node newest = one.node;
+  newest.opset = onnx::newest_opset(newest.domain);
+  if (onnx::schema_of(newest)) {
+    throw NotFound(fmt::format("operator {} is not in opset {}, but in opset {}: leave '@{}' out",
+                               name, one.node.opset, newest.opset, one.node.opset));
   }
+  throw_unknown_name(one.node.inputs.empty() ? "operator or file of cases" : "operator", name,
+                     known);
 }
 
 }  // namespace

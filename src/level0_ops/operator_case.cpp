@@ -57,17 +57,18 @@ std::vector<T> numbers(const Word& word, char separator, std::string_view expect
 /// all of them from [0, bound) where a bound is given.
 void fill(Tensor& tensor, std::optional<double> bound, RandomStream& random) {
   const auto uniform = [&] { return random.uniform_double(); };
-  dispatch(Join<NumberTypes, Types<bool>>{}, tensor.dtype(), "case", [&]<class T>() {
-    for (T& element : tensor.span<T>()) {
-      if constexpr (std::is_same_v<T, bool>) {
-        element = uniform() < 0.5;
-      } else if constexpr (std::is_integral_v<T>) {
-        element = T(uniform() * bound.value_or(10));
-      } else {
-        element = T(Arithmetic<T>(bound ? uniform() * *bound : random.normal_double()));
-      }
-    }
-  });
+  dispatch(Join<NumberTypes, Types<bool>>{}, tensor.dtype(), "case: random numbers",
+           [&]<class T>() {
+             for (T& element : tensor.span<T>()) {
+               if constexpr (std::is_same_v<T, bool>) {
+                 element = uniform() < 0.5;
+               } else if constexpr (std::is_integral_v<T>) {
+                 element = T(uniform() * bound.value_or(10));
+               } else {
+                 element = T(Arithmetic<T>(bound ? uniform() * *bound : random.normal_double()));
+               }
+             }
+           });
 }
 
 /// The elements between braces.
@@ -128,6 +129,9 @@ Value parse_input(Word word, RandomStream& random) {
     word.text = word.text.substr(0, percent);
   }
   if (word.text.empty()) refuse(word, "sizes as 2x3, 'scalar', or values in braces");
+  if (dtype == DType::string) {
+    refuse(word, "strings in braces, as string:2{a,b}: there are no random ones");
+  }
   Tensor tensor = Tensor::empty(dtype, parse_shape(word));
   fill(tensor, bound, random);
   return tensor;
@@ -173,17 +177,25 @@ onnx::Attribute parse_attribute(const Word& value, onnx::AttributeKind kind) {
 onnx::Node parse_operator(const Word& word) {
   onnx::Node node;
   std::string_view name = word.text;
-  if (const std::size_t at = name.find('@'); at != std::string_view::npos) {
-    node.opset = number<int>({name.substr(at + 1), word.column + at + 1}, "an opset after @");
-    name = name.substr(0, at);
-  }
+  const std::size_t at = name.find('@');
+  name = name.substr(0, at);
   if (const std::size_t dot = name.rfind('.'); dot != std::string_view::npos) {
     node.domain = std::string(name.substr(0, dot));
     name = name.substr(dot + 1);
   }
   if (name.empty()) refuse(word, "the name of an operator");
   node.op_type = std::string(name);
-  if (node.opset == 0) node.opset = onnx::newest_opset(node.domain);
+  const int newest = onnx::newest_opset(node.domain);
+  if (at == std::string_view::npos) {
+    node.opset = newest;
+    return node;
+  }
+  const Word opset{word.text.substr(at + 1), word.column + at + 1};
+  node.opset = number<int>(opset, "an opset after @");
+  const bool of_onnx = node.domain.empty() || node.domain.starts_with("ai.onnx");
+  if (node.opset < 1 || (of_onnx && node.opset > newest)) {
+    refuse(opset, of_onnx ? fmt::format("an opset from 1 to {}", newest) : "an opset of 1 or more");
+  }
   return node;
 }
 
@@ -248,6 +260,9 @@ std::vector<OperatorCase> read_cases(const std::string& path, std::uint64_t seed
     } catch (const Error& error) {
       throw FormatError(fmt::format("'{}', line {}: {}", printable(path), number, error.what()));
     }
+  }
+  if (cases.empty()) {
+    throw FormatError(fmt::format("'{}' holds no case, expected one a line", printable(path)));
   }
   return cases;
 }

@@ -7,6 +7,7 @@
 
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/onnx/file.hpp"
@@ -63,7 +64,8 @@ class FolderCheck {
               std::optional<ForwardTolerance> tolerance)
       : folder_(std::move(folder)),
         tolerance_(tolerance),
-        executor_(make_executor(Network::load(folder_.model_path), options)),
+        executor_(open_executor(fmt::format("{}", fmt::join(options.frameworks, "+")),
+                                Network::load(folder_.model_path), options)),
         random_(draws_random_numbers(executor_->network().graph())) {}
 
   std::vector<Measurement> run(const Measurement& base) {

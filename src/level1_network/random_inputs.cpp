@@ -5,6 +5,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
+#include "d5/core/registry.hpp"
 #include "d5/level1_network/model_source.hpp"
 
 namespace d5 {
@@ -28,9 +29,34 @@ Tensor random_tensor(const std::string& name, DType dtype, const Shape& shape, s
   return tensor;
 }
 
+/// A size that nothing takes is a misprint.
+void expect_taken(const Network& network, const OpenSizes& sizes) {
+  bool any_open = false;
+  std::vector<std::string> known;
+  for (const auto& info : network.graph().inputs) {
+    for (const auto& dim : info.type.dims) {
+      any_open = any_open || !std::holds_alternative<std::int64_t>(dim);
+      const auto* name = std::get_if<std::string>(&dim);
+      if (name && std::ranges::find(known, *name) == known.end()) known.push_back(*name);
+    }
+  }
+  for (const auto& [name, size] : sizes.by_name) {
+    if (std::ranges::find(known, name) == known.end()) {
+      throw_unknown_name("open dimension", name, known);
+    }
+  }
+  if (sizes.batch != 1 && !any_open) {
+    throw ValueError(
+        fmt::format("a batch of {} cannot be set: the model leaves no dimension open; its own "
+                    "sizes stand in 'd5 net show'",
+                    sizes.batch));
+  }
+}
+
 }  // namespace
 
 ValueMap random_inputs(const Network& network, const OpenSizes& sizes, std::uint64_t seed) {
+  expect_taken(network, sizes);
   const auto names = network.input_names();
   ValueMap values;
   for (const auto& info : network.graph().inputs) {

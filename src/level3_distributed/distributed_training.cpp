@@ -12,6 +12,7 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_sampler.hpp"
@@ -93,9 +94,32 @@ bool ended_alone(const std::vector<Measurement>& results) {
                              [](const Measurement& m) { return m.status == Status::failed; });
 }
 
+/// Names that stand nowhere are found on one rank too, where nobody reads them.
+void check_names(const EntryChoice& scheme) {
+  const auto& entry = distributed_optimizers().at(scheme.name);
+  std::vector<std::string> known;
+  for (const auto& option : entry.options()) known.push_back(option.name);
+  for (const auto& [name, value] : scheme.settings.values()) {
+    const std::string option = name.substr(0, name.find('.'));
+    if (!entry.has_option(option)) {
+      throw_unknown_name(scheme.settings.place_of(name) + ": option", option, known);
+    }
+  }
+  Settings chosen = scheme.settings.below("all_reduce");
+  const std::string name = chosen.take("name", scheme.settings.text("all_reduce", ""));
+  if (!name.empty()) (void)all_reduces().at(name);
+}
+
 }  // namespace
 
 DistributedOptions distributed_options(const Recipe& recipe, const DistributedChanges& changes) {
+  const bool changed =
+      !(changes.scheme + changes.scaling + changes.all_reduce + changes.bucket_bytes).empty();
+  if (changed && detail::launched_ranks() == 0) {
+    throw ValueError(
+        "train: --distributed, --all-reduce, --bucket-bytes and --scaling say how ranks work "
+        "together, and this is no rank; start it by mpirun -np N");
+  }
   DistributedOptions options{recipe.choice("distributed", "consistent_decentralized")};
   Settings& settings = options.scheme.settings;
   options.scaling = settings.take("scaling", options.scaling);
@@ -110,6 +134,7 @@ DistributedOptions distributed_options(const Recipe& recipe, const DistributedCh
     settings.set("all_reduce", changes.all_reduce);
   }
   if (!changes.bucket_bytes.empty()) settings.set("bucket_bytes", changes.bucket_bytes);
+  check_names(options.scheme);
   return options;
 }
 

@@ -64,10 +64,22 @@ TEST_CASE("op check checks forward and gradient, and every record tells how to r
   }
 }
 
-TEST_CASE("an operator of ONNX that d5 lacks is unsupported, which is no failure") {
-  const auto run = run_d5("op check 'RoiAlign 1x1x4x4 1x4 int64:{0}'");
-  CHECK(run.status == 0);
+TEST_CASE("an operator of ONNX that d5 lacks is unsupported, which passes where it is allowed") {
+  const std::string check = "op check 'RoiAlign 1x1x4x4 1x4 int64:{0}'";
+  const auto run = run_d5(check);
+  CHECK(run.status == 1);
   CHECK_THAT(run.out, Contains("unsupported") && Contains("RoiAlign"));
+  CHECK(run_d5(check + " --allow-unsupported").status == 0);
+}
+
+TEST_CASE("an operator without gradients has none that could be missing") {
+  const auto check = run_d5("op check 'Equal 2 2'");
+  CHECK(check.status == 0);
+  CHECK_THAT(check.out, Contains("no input is differentiable"));
+  const auto bench = run_d5("op bench 'Equal 2 2' --samples 2");
+  CHECK(bench.status == 0);
+  CHECK_THAT(bench.out, !Contains("backward"));
+  CHECK(run_d5("op bench 'Equal 2 2' --samples 2 --pass backward").status == 1);
 }
 
 TEST_CASE("cases come from files as well") {
@@ -197,11 +209,66 @@ TEST_CASE("compare finds the ratio of two results files, and fails above a limit
   const auto row = nlohmann::json::parse(run.out).at(0);
   CHECK(row.at("B / A") == "2.000");
   CHECK(row.at("verdict") == "worse");
-  CHECK(run_d5("compare " + files + " --fail-above 1.5").status == 1);
+  const auto above = run_d5("compare " + files + " --fail-above 1.5");
+  CHECK(above.status == 1);
+  CHECK_THAT(above.err, Contains("--fail-above 1.5: failed: Gemm 8x8 8x8 reference time: surely"));
   CHECK(run_d5("compare " + files + " --fail-above 2.5").status == 0);
+  const auto close = run_d5("compare " + files + " --fail-above 2");
+  CHECK(close.status == 1);
+  CHECK_THAT(close.err, Contains("--fail-above 2: cannot tell: Gemm 8x8 8x8 reference time"));
   const auto same =
       run_d5("compare " + (folder / "a.json") + " " + (folder / "a.json") + " --format json");
   CHECK(nlohmann::json::parse(same.out).at(0).at("verdict") == "same within noise");
+}
+
+TEST_CASE("compare of files does not pass what is mistrusted") {
+  const TemporaryFolder folder;
+  Measurement slow = timed("reference", around(6984.0));
+  mistrust(slow, "the samples drift");
+  write_results({environment(), {timed("reference", around(1.0))}}, folder / "a.json");
+  write_results({environment(), {slow}}, folder / "b.json");
+  const auto run =
+      run_d5("compare " + (folder / "a.json") + " " + (folder / "b.json") + " --fail-above 1.05");
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Contains("B is mistrusted: the samples drift"));
+}
+
+TEST_CASE("compare of files gives the geometric mean of several pairs") {
+  const TemporaryFolder folder;
+  const auto both = [](double first, double second) {
+    Measurement other = timed("reference", around(second));
+    other.subject = "Relu 8";
+    return Results{environment(), {timed("reference", around(first)), other}};
+  };
+  write_results(both(1, 1), folder / "a.json");
+  write_results(both(2, 8), folder / "b.json");
+  const auto run = run_d5("compare " + (folder / "a.json") + " " + (folder / "b.json") +
+                          " --format json --quiet");
+  const auto rows = nlohmann::json::parse(run.out);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows.at(2).at("subject") == "geometric mean");
+  CHECK(rows.at(2).at("framework") == "2 pairs");
+  CHECK(rows.at(2).at("B / A") == "4.000");
+}
+
+TEST_CASE("compare of two subjects does not pass what noise or mistrust hides") {
+  // Three samples have no interval, and are mistrusted: nobody knows which is slower.
+  const std::string pair = "compare 'Relu 64' 'Relu 64' --samples 3 --fail-above 100";
+  const auto run = run_d5(pair);
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Contains("--fail-above 100: cannot tell: Relu 64 reference time_ratio"));
+  const TemporaryFolder folder;
+  const auto retried = run_d5(pair + " --retry 1 --format json");
+  CHECK_THAT(retried.err, Contains("retry 1 of 1, 6 samples"));
+  const auto results = nlohmann::json::parse(retried.out);
+  CHECK(results.at("measurements").at(0).at("samples").size() == 6);
+}
+
+TEST_CASE("compare of a subject that cannot run does not pass") {
+  const auto run = run_d5(
+      "compare 'Relu 64' 'RoiAlign 1x1x4x4 1x4 int64:{0}' --samples 3 "
+      "--fail-above 2 --allow-unsupported");
+  CHECK(run.status != 0);
 }
 
 TEST_CASE("compare pairs results of one rank with those of two, and says what differs") {

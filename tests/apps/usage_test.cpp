@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "d5/level3_distributed/communicator.hpp"
 #include "tests/apps/program_run.hpp"
 
 using Catch::Contains;
 using Catch::StartsWith;
+using d5::transport;
 using d5::testing::run_d5;
 
 TEST_CASE("help of every command teaches by examples and ends with status 0") {
@@ -20,7 +22,9 @@ TEST_CASE("help of every command teaches by examples and ends with status 0") {
     const auto help = run_d5(command + " --help");
     CHECK(help.status == 0);
     CHECK_THAT(help.out, Contains("Examples:\n  d5 " + command));
-    CHECK_THAT(help.out, Contains("--format") && Contains("--out") && Contains("--quiet"));
+    CHECK_THAT(help.out, Contains("--format") && Contains("--quiet"));
+    const bool makes_records = command != "list" && command != "net show";
+    CHECK((help.out.find("--out") != std::string::npos) == makes_records);
   }
 }
 
@@ -53,12 +57,82 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"train mnist-lenet-quick --resume", "--checkpoint"},
       {"report /no/such.json", "/no/such.json"},
       {"compare /no/a.json /no/b.json", "/no/a.json"},
+      {"--quiet env", "stands before the command"},
+      {"env more", "'more' is one word too many"},
+      {"op", "d5 op needs a command: "},
+      {"op bench 'Relu 2' --samples", "--samples needs a value: --samples N"},
+      {"op bench 'Relu 2' --samples 3 --samples 4", "--samples is given 2 times"},
+      {"op bench 'Relu 2' --samples 3x", "--samples: '3x' given, expected a whole number of 1 or"},
+      {"op bench 'Relu 2' --samples 99999999999999999999", "expected a whole number"},
+      {"op bench 'Relu 2' --most-seconds nan", "'nan' given, expected a finite number above 0"},
+      {"op bench 'Relu 2' --seed -1", "'-1' given, expected a whole number of 0 or more"},
+      {"op bench 'Relu 2' --pass forwrd", "did you mean forward?"},
+      {"env --quiet=5", "--quiet takes no value"},
+      {"compare 'Relu 2' 'Relu 2' --fail-above nan", "--fail-above: 'nan' given"},
+      {"compare 'Relu 2' 'Relu 2' --retry 2", "--fail-above"},
+      {"compare 'Relu 2' 'Relu 2' --batch 3", "--batch is of networks"},
+      {"compare 'Relu 2' lenett", "did you mean lenet?"},
+      {"compare old.json 'Relu 2'", "'old.json' is a results file and 'Relu 2' is none"},
+      {"compare a.json b.json --samples 3", "--samples is of subjects that run now"},
+      {"compare a.json b.json --framework torch", "--framework is of subjects that run now"},
+      {"op check no-such-cases.txt", "operator or file of cases 'no-such-cases.txt' is unknown"},
+      {"op check 'my.Foo 2x3'", "operator 'my.Foo' is unknown"},
+      {"op check 'Relu@99 2'", "expected an opset from 1 to"},
+      {"op check 'Relu@0 2'", "expected an opset from 1 to"},
+      {"op check 'Gelu@13 2'", "operator Gelu is not in opset 13"},
+      {"op check 'Trilu string:2x3'", "expected strings in braces"},
+      {"op check 'Relu 2' --threads 100000", "this process may use"},
+      {"op check 'Relu 2' --metrics time", "--metrics"},
+      {"op check 'Relu 2' --framework /no/such/plugin.so", "'/no/such/plugin.so' is not there"},
+      {"net run lenet --metrics time", "--metrics"},
+      {"op check 'Relu 2' --framework torch+reference", "a mix"},
+      {"net run lenet --dim foo=3", "open dimension 'foo' is unknown"},
+      {"net show lenet --batch 3", "--batch"},
+      {"net show lenet --out x.json", "--out"},
+      {"list samplers --out x.json", "--out"},
+      {"list operators Relu", "operators have no options to show"},
+      {"net run lenet --dim N=2 --dim N=3", "'N' has a size already"},
+      {"train mnist-lenet-quick --framework torch:torch", "own executor"},
+      {"train mnist-lenet-quick --checkpoint-every 3", "requires --checkpoint"},
+      {"train mnist-lenet-quick --checkpoint /no/such/folder/c", "/no/such/folder/c"},
+      {"train mnist-lenet-quick --all-reduce ring", "start it by mpirun"},
+      {"train mnist-lenet-quick --distributed foo", "start it by mpirun"},
   }));
   INFO("d5 " << arguments);
   const auto run = run_d5(arguments);
   CHECK(run.status == 2);
   CHECK(run.out.empty());
   CHECK_THAT(run.err, StartsWith("d5: error: ") && Contains(message));
+}
+
+TEST_CASE("a name that stands nowhere is found on one rank, which does not heed it") {
+  if (!transport().present) return;
+  const std::string alone = "mpirun -np 1", train = "train mnist-lenet-quick --quiet ";
+  const auto all_reduce = run_d5(train + "--all-reduce rings", alone);
+  CHECK(all_reduce.status == 2);
+  CHECK_THAT(all_reduce.err, Contains("did you mean ring?"));
+  const auto scheme = run_d5(train + "--distributed foo", alone);
+  CHECK(scheme.status == 2);
+  CHECK_THAT(scheme.err, Contains("'foo' is unknown"));
+}
+
+TEST_CASE("a message that cannot be written loses nothing else") {
+  const auto run = run_d5(std::string("op check 'Relu 2' --load ") + D5_PARTS,
+                          "sh -c 'exec \"$0\" \"$@\" 2>/dev/full'");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("Relu 2"));
+  CHECK(run_d5("op chek", "sh -c 'exec \"$0\" \"$@\" 2>/dev/full'").status == 2);
+}
+
+TEST_CASE("what is printed on a full disk, or nowhere, ends with status 2") {
+  for (const std::string command : {"op check 'Relu 2'", "list samplers", "--help", "env"}) {
+    INFO(command);
+    for (const std::string target : {"/dev/full", "&-"}) {
+      const auto run = run_d5(command, "sh -c 'exec \"$0\" \"$@\" >" + target + "'");
+      CHECK(run.status == 2);
+      CHECK_THAT(run.err, Contains("stdout cannot be written"));
+    }
+  }
 }
 
 TEST_CASE("an output that cannot be written ends with status 2") {
@@ -86,10 +160,26 @@ TEST_CASE("list shows an entry's options with types, defaults and ranges") {
   CHECK_THAT(run_d5("list distributed-optimizers consistent_decentralized").out,
              Contains("all_reduce") && Contains("all-reduce") && Contains("mpi"));
   CHECK_THAT(run_d5("list all-reduces ring").out, Contains("no options"));
+  CHECK_THAT(run_d5("list optimizers momentum").out, Contains("nesterov=true's"));
   const auto rows = nlohmann::json::parse(run_d5("list datasets mnist --format json").out);
   CHECK(rows.at(0).at("option") == "data");
   CHECK(run_d5("list optimizers adams").status == 2);
   CHECK_THAT(run_d5("list operators Relu").err, Contains("'d5 list operators'"));
+}
+
+TEST_CASE("--load serves a plug-in of parts that belong to no framework") {
+  const std::string load = std::string(" --load ") + D5_PARTS;
+  for (const std::string part : {"optimizer", "sampler", "all-reduce"}) {
+    INFO(part);
+    const auto list = run_d5("list " + part + "s" + load);
+    CHECK(list.status == 0);
+    CHECK_THAT(list.out, Contains("loaded-" + part));
+    CHECK(run_d5("list " + part + "s loaded-" + part + load).status == 0);
+    CHECK(run_d5("list " + part + "s loaded-" + part).status == 2);
+  }
+  const std::string train = "train mnist-lenet-quick --quiet --set training.most_batches=1 --set ";
+  CHECK_THAT(run_d5(train + "optimizer.name=loaded-optimizer" + load).out, Contains("loss"));
+  CHECK(run_d5("list --load /no/such/library.so").status == 2);
 }
 
 TEST_CASE("list shows every kind, and each kind's entries") {

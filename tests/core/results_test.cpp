@@ -281,7 +281,8 @@ TEST_CASE("the exit status tells whether anything failed") {
   CHECK(status_of(Status::passed) == 0);
   CHECK(status_of(Status::mistrusted) == 0);
   CHECK(status_of(Status::skipped) == 0);
-  CHECK(status_of(Status::unsupported) == 0);
+  CHECK(status_of(Status::unsupported) == 1);
+  CHECK(exit_status({{.status = Status::unsupported}}, IfUnsupported::allow) == 0);
   CHECK(status_of(Status::failed) == 1);
 }
 

@@ -82,6 +82,10 @@ TEST_CASE("a wrong line is refused with the place") {
   CHECK_THROWS_AS(parse_case("Relu 2x-3"), FormatError);
   CHECK_THROWS_AS(parse_case("Relu 2x"), FormatError);
   CHECK_THROWS_AS(parse_case("Relu@x 2"), FormatError);
+  CHECK_THROWS_WITH(parse_case("Relu@99 2"), Catch::Contains("expected an opset from 1 to"));
+  CHECK_THROWS_AS(parse_case("Relu@0 2"), FormatError);
+  CHECK_NOTHROW(parse_case("org.example.Triple@99 2"));
+  CHECK_THROWS_WITH(parse_case("Trilu string:2x3"), Catch::Contains("strings in braces"));
   CHECK_THROWS_AS(parse_case("Relu {1,2"), FormatError);
   CHECK_THROWS_AS(parse_case("Relu 3{1,2}"), FormatError);
   CHECK_THROWS_AS(parse_case("Relu int64:{1.5}"), FormatError);

@@ -85,6 +85,11 @@ TEST_CASE("open sizes are the batch, or their own") {
   };
   CHECK(shape({.batch = 3}) == "3x2");
   CHECK(shape({.batch = 3, .by_name = {{"N", 5}}}) == "5x2");
+  CHECK_THROWS_WITH(shape({.by_name = {{"M", 5}}}), Catch::Contains("known: N"));
+  Network fixed("fixed");
+  fixed.add_input("x", DType::float32, {std::int64_t{2}});
+  CHECK(random_inputs(fixed).size() == 1);
+  CHECK_THROWS_AS(random_inputs(fixed, {.batch = 3}), ValueError);
   const auto value = [&](std::uint64_t seed) {
     return random_inputs(network, {}, seed).at("x").tensor().span<float>()[0];
   };

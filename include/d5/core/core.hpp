@@ -16,6 +16,8 @@
 #include "d5/core/error.hpp"
 #include "d5/core/event.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/core/gate.hpp"
+#include "d5/core/geometric_mean.hpp"
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/measurement.hpp"

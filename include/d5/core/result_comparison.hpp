@@ -14,13 +14,12 @@ namespace d5 {
 struct ResultPair {
   Measurement a, b;
   double ratio = 1;         ///< statistic of b / statistic of a
-  Interval interval{1, 1};  ///< of the ratio, at least 95%; NaN where the statistic has none
+  Interval interval{1, 1};  ///< of the ratio, at least 95%; NaN where the statistic has none, and
+                            ///< the ratio itself of what was counted once
   double p_value = 1;       ///< of the rank test
 
   /// Not with fewer samples than an interval of the median takes.
   [[nodiscard]] bool has_interval() const;
-  /// Whether b is surely worse than a by more than the factor `limit`, whatever the direction.
-  [[nodiscard]] bool worse_by(double limit) const;
 };
 
 /// What all of a and all of b were made with, where that differs: what the user compares.
@@ -38,7 +37,15 @@ struct ResultDifference {
 /// part of it.
 [[nodiscard]] std::vector<ResultPair> compare_results(const Results& a, const Results& b);
 
-/// With a verdict for each: better, worse, same (within noise).
+/// A measurement of `a` without a partner that could be compared, and why.
+struct MissingResult {
+  Measurement a;
+  std::string reason;  ///< "B has no such record", "B is failed: ..."
+};
+[[nodiscard]] std::vector<MissingResult> missing_results(const Results& a, const Results& b);
+
+/// With a verdict for each: better, worse, same (within noise). Below them the geometric mean of
+/// each metric of time that several pairs hold, with the interval of `geometric_mean`.
 [[nodiscard]] TextTable to_table(const std::vector<ResultPair>& pairs);
 
 }  // namespace d5

@@ -50,8 +50,10 @@ void write_results(const Results& results, const std::string& path);
 [[nodiscard]] std::string to_string(const Comparison& comparison, const std::string& a,
                                     const std::string& b);
 
-/// 0 if none failed, 1 if any did.
-[[nodiscard]] int exit_status(const std::vector<Measurement>& measurements);
+enum class IfUnsupported { fail, allow };
+/// 1 if any failed, or is unsupported where that is not allowed; 0 otherwise.
+[[nodiscard]] int exit_status(const std::vector<Measurement>& measurements,
+                              IfUnsupported if_unsupported = IfUnsupported::fail);
 
 /// "1.25 ms", "3.40 MB", "12.1 Gflop/s", "0.0125" for unit "1": three significant digits, SI
 /// prefix.

@@ -15,7 +15,7 @@ struct BenchOptions {
   enum class Passes { forward, backward, both };
   std::vector<std::string> frameworks = {"reference"};  ///< side by side; the first is the base
   Device device = {};
-  Passes passes = Passes::both;
+  Passes passes = Passes::both;  ///< of an operator without gradients both is forward
   std::vector<MetricChoice> metrics = {"time"};
   MeasureOptions measuring = {};
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"

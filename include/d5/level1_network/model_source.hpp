@@ -37,7 +37,8 @@ struct OpenSizes {
 [[nodiscard]] std::string to_line(const OpenSizes& sizes);
 
 /// Random inputs, the same for the same names, shapes and seed: normal reals, integers from
-/// [0, 10). Throws: Unsupported for an input that is no tensor of known rank.
+/// [0, 10). Throws: Unsupported for an input that is no tensor of known rank; NotFound for a name
+/// in `sizes` that is no open dimension; ValueError for a batch other than 1 where none is open.
 [[nodiscard]] ValueMap random_inputs(const Network& network, const OpenSizes& sizes = {},
                                      std::uint64_t seed = 0);
 

@@ -23,7 +23,8 @@ struct DistributedChanges {
   std::string scheme, scaling, all_reduce, bucket_bytes;
 };
 
-/// The recipe's section "distributed", changed.
+/// The recipe's section "distributed", changed. Throws: NotFound for names that stand nowhere, on
+/// one rank too; ValueError for values, and for changes without a launcher.
 [[nodiscard]] DistributedOptions distributed_options(const Recipe& recipe,
                                                      const DistributedChanges& changes);
 

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/usage_error.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5::app {
+namespace {
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : "d5";
+}
+
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+/// The option that CLI11's message names; of several the longest, for one may begin another.
+/// Of a flag, with which the message begins, it leaves the dashes out.
+const CLI::Option* named_in(std::string message, const CLI::App& app) {
+  if (!message.starts_with("-")) message = "--" + message;
+  const CLI::Option* result = nullptr;
+  for (const auto* option : app.get_options()) {
+    if (message.find(option->get_name()) == std::string::npos) continue;
+    if (result && option->get_name().size() < result->get_name().size()) continue;
+    result = option;
+  }
+  return result;
+}
+
+/// For a word that nobody expected. Throws: NotFound.
+std::string explain_word(const std::string& word, const CLI::App& place) {
+  if (word.starts_with("-")) {
+    const std::string name = word.substr(0, word.find('='));
+    const auto known = options_of(place);
+    if (std::ranges::find(known, name) == known.end()) throw_unknown_name("option", name, known);
+    return fmt::format("{} stands before the command; expected after '{}'", name, full_name(place));
+  }
+  if (const auto known = commands_of(place); !known.empty()) {
+    throw_unknown_name("command", word, known);
+  }
+  return fmt::format("'{}' is one word too many", printable(word));
+}
+
+std::string explain_option(const CLI::ParseError& error, const CLI::Option& option) {
+  const std::string name = option.get_name();
+  const std::size_t given = option.results().size();
+  if (option.get_items_expected_max() == 0) return name + " takes no value";
+  if (given > 1) return fmt::format("{} is given {} times, expected once", name, given);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
+    return fmt::format("{} needs a value: {} {}", name, name, option.get_option_text());
+  }
+  return error.what();
+}
+
+std::string explain_in(const CLI::ParseError& error, const CLI::App& app, const CLI::App& place) {
+  const bool required = dynamic_cast<const CLI::RequiredError*>(&error);
+  if (required || dynamic_cast<const CLI::ExtrasError*>(&error)) {
+    const auto rest = app.remaining(true);
+    if (!rest.empty()) return explain_word(rest.front(), place);
+    if (const auto commands = commands_of(place); !commands.empty()) {
+      return fmt::format("{} needs a command: {}", full_name(place), fmt::join(commands, ", "));
+    }
+    return error.what();
+  }
+  if (dynamic_cast<const CLI::ValidationError*>(&error)) return error.what();
+  const CLI::Option* option = named_in(error.what(), place);
+  return option ? explain_option(error, *option) : error.what();
+}
+
+}  // namespace
+
+const CLI::App& deepest(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : deepest(*parsed.front());
+}
+
+std::string explain(const CLI::ParseError& error, const CLI::App& app) {
+  const CLI::App& place = deepest(app);
+  const std::string help = fmt::format("; see '{} --help'", full_name(place));
+  try {
+    return explain_in(error, app, place) + help;
+  } catch (const NotFound& unknown) {
+    return unknown.what() + help;
+  }
+}
+
+}  // namespace d5::app

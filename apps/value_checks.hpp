@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+
+/// Transformations of an option's text, as `option->transform(whole_number(1))`: a refusal says
+/// what was given and what was expected, and CLI11's own conversions, which take octal numbers and
+/// NaN, are given plain ones.
+namespace d5::app {
+
+/// Decimal digits, from `least` to `most`.
+[[nodiscard]] CLI::Validator whole_number(std::int64_t least,
+                                          std::int64_t most = std::numeric_limits<int>::max());
+/// Of 64 bits, such as a seed.
+[[nodiscard]] CLI::Validator natural_number();
+/// Finite and above 0.
+[[nodiscard]] CLI::Validator positive_number();
+/// A word, replaced by what stands beside it.
+[[nodiscard]] CLI::Validator one_of(std::map<std::string, std::string> words);
+
+/// An enumerator by its name.
+template <class Enum>
+[[nodiscard]] CLI::Validator one_of(const std::map<std::string, Enum>& names) {
+  std::map<std::string, std::string> words;
+  for (const auto& [name, value] : names) words[name] = std::to_string(static_cast<int>(value));
+  return one_of(std::move(words));
+}
+
+}  // namespace d5::app

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/core/result_comparison.hpp"
+
+namespace d5 {
+
+/// Whether B stays within a limit: at most `limit` times as bad as A, whatever the direction.
+struct GateFinding {
+  enum class Answer {
+    held,       ///< the whole interval is within
+    broken,     ///< the whole interval is beyond
+    undecided,  ///< noise, or what is mistrusted, hides the answer: nothing that passes
+  };
+  Answer answer = Answer::held;
+  std::string subject = {};  ///< what was judged: "Gemm 8x8 8x8 torch time"
+  std::string reason = {};   ///< of every answer but held; never empty there
+};
+
+/// Judges a ratio that was measured interleaved (`ratio_record`), by its interval at `confidence`.
+[[nodiscard]] GateFinding judge(const Measurement& ratio, double limit, double confidence = 0.95);
+
+/// Judges what `compare_results` pairs: what a run costs (time, energy, bytes, counts), and all
+/// else of which samples give an interval. A cost of `a` that `b` has not, or could not measure,
+/// is undecided; so is the whole if there is nothing to judge.
+[[nodiscard]] std::vector<GateFinding> judge(const Results& a, const Results& b, double limit);
+
+}  // namespace d5

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/gate.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+using Answer = GateFinding::Answer;
+
+bool is_cost(const Measurement& m) {
+  return m.quantity == Quantity::time || m.quantity == Quantity::energy ||
+         m.quantity == Quantity::bytes || m.quantity == Quantity::count;
+}
+
+/// Rates follow from times, and ratios from two of them.
+bool is_judged(const ResultPair& pair) {
+  const Measurement& m = pair.a;
+  if (m.direction == Direction::neither || m.quantity == Quantity::ratio) return false;
+  return is_cost(m) || pair.has_interval();
+}
+
+std::string name_of(const Measurement& m) {
+  return fmt::format("{} {} {}", printable(m.subject), printable(m.framework), printable(m.metric));
+}
+
+/// `worse` is the interval of how many times B is as bad as A.
+void judge_interval(GateFinding& finding, const Interval& worse, double limit) {
+  if (!(worse.low <= worse.high)) {
+    finding.answer = Answer::undecided;
+    finding.reason = "too few samples for an interval";
+  } else if (worse.low > limit) {
+    finding.answer = Answer::broken;
+    finding.reason = fmt::format("surely above {}: [{:.3f}, {:.3f}]", limit, worse.low, worse.high);
+  } else if (worse.high > limit) {
+    finding.answer = Answer::undecided;
+    finding.reason = fmt::format("{} lies within the interval [{:.3f}, {:.3f}]; take more samples",
+                                 limit, worse.low, worse.high);
+  }
+}
+
+GateFinding judge_pair(const ResultPair& pair, double limit) {
+  GateFinding finding{.subject = name_of(pair.b)};
+  for (const auto& [name, part] : {std::pair{"A", &pair.a}, std::pair{"B", &pair.b}}) {
+    if (part->status != Status::mistrusted) continue;
+    finding.answer = Answer::undecided;
+    finding.reason += fmt::format("{}{} is mistrusted: {}", finding.reason.empty() ? "" : "; ",
+                                  name, printable_message(part->reason));
+  }
+  if (finding.answer == Answer::undecided) return finding;
+  const bool lower = pair.a.direction == Direction::lower_is_better;
+  judge_interval(finding,
+                 lower ? pair.interval : Interval{1 / pair.interval.high, 1 / pair.interval.low},
+                 limit);
+  return finding;
+}
+
+}  // namespace
+
+GateFinding judge(const Measurement& ratio, double limit, double confidence) {
+  GateFinding finding{.subject = name_of(ratio)};
+  if (ratio.status != Status::passed) {
+    finding.answer = Answer::undecided;
+    finding.reason = fmt::format("{}: {}", name_of(ratio.status), printable_message(ratio.reason));
+    return finding;
+  }
+  judge_interval(finding,
+                 estimate(ratio.samples, ratio.statistic, ratio.direction, confidence).interval,
+                 limit);
+  return finding;
+}
+
+std::vector<GateFinding> judge(const Results& a, const Results& b, double limit) {
+  std::vector<GateFinding> findings;
+  for (const auto& pair : compare_results(a, b)) {
+    if (is_judged(pair)) findings.push_back(judge_pair(pair, limit));
+  }
+  for (const auto& [missing, reason] : missing_results(a, b)) {
+    if (is_cost(missing)) findings.push_back({Answer::undecided, name_of(missing), reason});
+  }
+  if (findings.empty()) {
+    findings.push_back({Answer::undecided, "nothing was judged",
+                        "A and B share no time, nor another cost, and nothing with an interval"});
+  }
+  return findings;
+}
+
+}  // namespace d5

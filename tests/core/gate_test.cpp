@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/gate.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace d5;
+using Answer = GateFinding::Answer;
+
+namespace {
+
+/// 40 samples around `center`, spread by `spread`.
+std::vector<double> around(double center, double spread = 0.01) {
+  std::vector<double> samples;
+  for (int i = 0; i < 40; ++i) {
+    samples.push_back(center * (1 + spread * ((i * 7) % 40 - 20) / 20));
+  }
+  return samples;
+}
+
+Measurement timed(std::vector<double> samples, const std::string& subject = "Relu 8") {
+  return {.subject = subject,
+          .level = "operator",
+          .framework = "reference",
+          .metric = "time",
+          .unit = "s",
+          .quantity = Quantity::time,
+          .samples = std::move(samples)};
+}
+
+Measurement ratio(std::vector<double> samples) {
+  Measurement result = timed(std::move(samples));
+  result.metric = "time_ratio";
+  result.quantity = Quantity::ratio;
+  return result;
+}
+
+Results holding(std::vector<Measurement> measurements) { return {{}, std::move(measurements)}; }
+
+Answer answer(const Measurement& a, const Measurement& b, double limit) {
+  const auto findings = judge(holding({a}), holding({b}), limit);
+  REQUIRE(findings.size() == 1);
+  CHECK((findings.front().answer == Answer::held) == findings.front().reason.empty());
+  return findings.front().answer;
+}
+
+}  // namespace
+
+TEST_CASE("a gate holds within its limit, breaks beyond it, and cannot tell in between") {
+  const Measurement base = timed(around(1)), twice = timed(around(2));
+  CHECK(answer(base, twice, 2.5) == Answer::held);
+  CHECK(answer(base, twice, 1.5) == Answer::broken);
+  CHECK(answer(base, twice, 2) == Answer::undecided);
+  CHECK(answer(base, timed({2, 2, 2}), 1.5) == Answer::undecided);  // no interval
+  CHECK(judge(ratio(around(2)), 2.5).answer == Answer::held);
+  CHECK(judge(ratio(around(2)), 1.5).answer == Answer::broken);
+  CHECK(judge(ratio(around(2)), 2).answer == Answer::undecided);
+}
+
+TEST_CASE("a gate cannot tell what is mistrusted, however far it is from the limit") {
+  Measurement twice = timed(around(2)), ratio_of_two = ratio(around(2));
+  mistrust(twice, "the samples drift");
+  mistrust(ratio_of_two, "the samples drift");
+  for (const double limit : {1.05, 100.0}) {
+    const auto files = judge(holding({timed(around(1))}), holding({twice}), limit).front();
+    CHECK(files.answer == Answer::undecided);
+    CHECK_THAT(files.reason, Catch::Contains("B is mistrusted: the samples drift"));
+    CHECK(judge(ratio_of_two, limit).answer == Answer::undecided);
+    CHECK_THAT(judge(ratio_of_two, limit).reason, Catch::Contains("the samples drift"));
+  }
+}
+
+TEST_CASE("a gate judges at the confidence that is asked") {
+  // The limit lies within the interval of 99.99%, and beyond that of 50%.
+  const Measurement noisy = ratio(around(1, 0.5));
+  CHECK(judge(noisy, 1.2, 0.5).answer == Answer::held);
+  CHECK(judge(noisy, 1.2, 0.9999).answer == Answer::undecided);
+}
+
+TEST_CASE("what got slower because it is gone does not pass a gate") {
+  Measurement failed = timed({});
+  failed.status = Status::failed;
+  failed.reason = "it crashed";
+  const Measurement other = timed(around(1), "Tanh 8");
+  const auto findings = judge(holding({timed(around(1)), other}), holding({failed, other}), 1.05);
+  REQUIRE(findings.size() == 2);
+  CHECK(findings[1].answer == Answer::undecided);
+  CHECK(findings[1].reason == "B is failed: it crashed");
+  const auto absent = judge(holding({timed(around(1)), other}), holding({other}), 1.05);
+  REQUIRE(absent.size() == 2);
+  CHECK(absent[1].reason == "B has no such record");
+}
+
+TEST_CASE("what a run answers is no cost: without an interval no gate judges it") {
+  Measurement error = error_record(), larger = error_record();
+  error.samples = {1e-7};
+  larger.samples = {9e-7};
+  const auto findings =
+      judge(holding({timed(around(1)), error}), holding({timed(around(1)), larger}), 1.5);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings.front().answer == Answer::held);
+  const auto nothing = judge(holding({error}), holding({larger}), 1.5);
+  REQUIRE(nothing.size() == 1);
+  CHECK(nothing.front().answer == Answer::undecided);
+}
+
+TEST_CASE("a count is exact, and a higher number that is better is not worse") {
+  Measurement few = timed({4}), many = timed({8});
+  for (auto* m : {&few, &many}) {
+    m->quantity = Quantity::bytes;
+    m->statistic = {.of = Statistic::Of::single};
+  }
+  CHECK(answer(few, many, 1.5) == Answer::broken);
+  CHECK(answer(few, many, 2) == Answer::held);
+  Measurement share = timed(around(1)), higher = timed(around(2));
+  for (auto* m : {&share, &higher}) {
+    m->quantity = Quantity::other;
+    m->direction = Direction::higher_is_better;
+  }
+  CHECK(answer(share, higher, 1.5) == Answer::held);
+  CHECK(answer(higher, share, 1.5) == Answer::broken);
+}
