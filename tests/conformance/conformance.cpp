@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs ONNX's backend tests on one framework and compares what became of each with the checked-in
-// table, which may only improve: a case that does worse than its row fails the run.
+// table, which may only improve: a case that does worse than its row fails the run. --update writes
+// rows that are new or better, and leaves the others as they are.
 //
 //   conformance FRAMEWORK [--table FILE] [--update] [--only TEXT]
 //
@@ -81,7 +82,6 @@ using Table = std::map<std::string, Result>;
 Table read_table(const std::string& path) {
   Table table;
   std::ifstream file(path);
-  if (!file) fmt::print(stderr, "there is no table '{}' to compare with\n", path);
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.front() == '#') continue;
     const auto space = line.find(' ');
@@ -138,6 +138,13 @@ int compare(const Table& now, const Table& before) {
 }
 
 int check(const Options& options) {
+  if (!options.update && !fs::exists(options.table)) {
+    throw d5::NotFound(
+        fmt::format("there is no table '{}' to compare with; run it in the repository's root, name "
+                    "the table by "
+                    "--table, or write a first one by --update",
+                    options.table));
+  }
   if (options.cases.empty()) {
     fmt::print("skipped: D5_ONNX_CASES is not set; scripts/onnx_cases writes the cases\n");
     return 4;
@@ -153,10 +160,14 @@ int check(const Options& options) {
   Table table = read_table(options.table);
   const Table now = run(options, cases);
   const int worse = compare(now, table);
-  if (!options.update) return worse > 0 ? 1 : 0;
-  for (const auto& [name, result] : now) table[name] = result;
-  write_table(options.table, options, table);
-  return 0;
+  if (options.update) {
+    for (const auto& [name, result] : now) {
+      const auto [row, fresh] = table.try_emplace(name, result);
+      if (!fresh && result.outcome > row->second.outcome) row->second = result;
+    }
+    write_table(options.table, options, table);
+  }
+  return worse > 0 ? 1 : 0;
 }
 
 }  // namespace
