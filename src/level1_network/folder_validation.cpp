@@ -109,7 +109,7 @@ class FolderCheck {
 
   onnx::TestFolder folder_;
   std::optional<ForwardTolerance> tolerance_;
-  std::unique_ptr<GraphExecutor> executor_;
+  std::shared_ptr<GraphExecutor> executor_;
   bool random_;
 };
 
