@@ -56,11 +56,8 @@ ColumnLayout::ColumnLayout(std::vector<TextTable::Column> columns, const std::ve
     widths_.push_back(widest);
   }
   if (width <= 0) return;
-  constexpr std::size_t kNarrowest = 12;
-  const auto all = [&] {
-    return std::accumulate(widths_.begin(), widths_.end(), kGap * (widths_.size() - 1));
-  };
-  while (all() > std::size_t(width)) {
+  constexpr std::size_t kNarrowest = 8;
+  while (this->width() > std::size_t(width)) {
     std::size_t widest = columns_.size();
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (columns_[c].align == TextTable::Align::right || widths_[c] <= kNarrowest) continue;
@@ -69,6 +66,10 @@ ColumnLayout::ColumnLayout(std::vector<TextTable::Column> columns, const std::ve
     if (widest == columns_.size()) return;
     --widths_[widest];
   }
+}
+
+std::size_t ColumnLayout::width() const {
+  return std::accumulate(widths_.begin(), widths_.end(), kGap * (widths_.size() - 1));
 }
 
 std::string ColumnLayout::header() const {

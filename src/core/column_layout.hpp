@@ -17,6 +17,8 @@ class ColumnLayout {
   /// widest columns of words are made narrower. Numbers are never cut.
   ColumnLayout(std::vector<TextTable::Column> columns, const std::vector<Row>& rows, int width);
 
+  /// Characters in a line; more than was asked for where columns cannot be that narrow.
+  [[nodiscard]] std::size_t width() const;
   /// Titles, and a line below them.
   [[nodiscard]] std::string header() const;
   /// One row, in one line or several; each ends with its last character that is no space.

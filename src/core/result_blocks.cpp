@@ -58,6 +58,7 @@ bool ResultBlocks::fits(const std::vector<Row>& rows) {
   for (const auto& row : rows) {
     for (const auto& [column, text, kind] : row) {
       if (text.empty() || std::ranges::find(names_, column) != names_.end()) continue;
+      if (in_sections_ && column == "subject") continue;
       const std::string& before = equal_.try_emplace(column, text).first->second;
       if ((kind == ResultCell::Kind::tells && before == text) || !is_column(column)) continue;
       varied_.insert(column);
@@ -72,6 +73,8 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
   names_.clear();
   equal_.clear();
   said_.clear();
+  in_sections_ = false;
+  section_.clear();
   const bool more = subjects_.size() > 1, alone = rows.size() == 1 && !more;
   for (const auto& name : names_in(rows)) {
     std::set<std::string> values;
@@ -88,7 +91,10 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
     const bool of_one = name == "subject" || name == "framework" || name == "device";
     const bool shown = number || values.size() > 1 || varied_.contains(name) || name == "base" || name == "accepted" ||
                        (name == "subject" && more) || (of_one && alone);
-    if (shown && is_column(name)) {
+    if (shown && name == "subject" && format_ == Format::table &&
+        rows.size() >= 2 * values.size()) {
+      in_sections_ = true;
+    } else if (shown && is_column(name)) {
       names_.push_back(name);
     } else if (values.size() == 1) {
       equal_[name] = *values.begin();
@@ -98,6 +104,15 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
   std::string text = (begun_ ? "\n" : "") + head();
   begun_ = true;
   if (format_ == Format::markdown) return text + TextTable(columns()).to_text(format_);
+  lay_out(rows, statuses);
+  if (layout_->width() > std::size_t(screen_.width) && std::erase(names_, "subject") > 0) {
+    in_sections_ = true;
+    lay_out(rows, statuses);
+  }
+  return text + layout_->header();
+}
+
+void ResultBlocks::lay_out(const std::vector<Row>& rows, const std::vector<std::string>& statuses) {
   std::vector<std::vector<std::string>> cells;
   for (std::size_t i = 0; i < rows.size(); ++i) cells.push_back(place(rows[i], statuses[i]));
   for (const auto& subject : subjects_) {
@@ -108,7 +123,6 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
     cells.push_back(place(row, "mistrusted [1]"));
   }
   layout_.emplace(columns(), cells, screen_.width);
-  return text + layout_->header();
 }
 
 std::string ResultBlocks::head() const {
@@ -130,7 +144,7 @@ std::vector<TextTable::Column> ResultBlocks::columns() const {
   for (const auto& name : names_) {
     const auto statistic = equal_.find("statistic");
     const bool told = name == "value" && statistic != equal_.end();
-    const bool right_aligned = name == "value" || name == "samples";
+    const bool right_aligned = name == "value" || name == "95% interval" || name == "samples";
     columns.emplace_back(told ? statistic->second : printable(name), right_aligned ? right : left);
   }
   columns.emplace_back("status");
@@ -145,6 +159,16 @@ std::vector<std::string> ResultBlocks::place(const Row& row, std::string status)
   }
   cells.push_back(std::move(status));
   return cells;
+}
+
+std::string ResultBlocks::section(const std::string& subject) {
+  if (!in_sections_ || subject == section_) return "";
+  std::string text = section_.empty() ? "" : "\n";
+  for (const auto& line : lines_of(printable_message(subject), std::size_t(screen_.width))) {
+    text += line + '\n';
+  }
+  section_ = subject;
+  return text;
 }
 
 std::string ResultBlocks::print(const std::vector<std::string>& cells, Status status) const {
@@ -173,7 +197,7 @@ std::string ResultBlocks::add(const std::vector<Measurement>& rows) {
   std::string text;
   if (!fits(cells)) text = begin(cells, statuses);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    text += print(place(cells[i], statuses[i]), rows[i].status);
+    text += section(rows[i].subject) + print(place(cells[i], statuses[i]), rows[i].status);
   }
   return text;
 }

@@ -57,7 +57,8 @@ std::vector<std::string> differing_conditions(const std::vector<Measurement>& me
 
 std::vector<ResultCell> cells_of(const Measurement& m) {
   using enum ResultCell::Kind;
-  const bool none = m.samples.empty();
+  // One number that stands for itself says no more than its value.
+  const bool none = m.samples.empty() || m.statistic.of == Statistic::Of::single;
   const auto [value, interval] = numbers_of(m);
   std::vector<ResultCell> cells = {
       {"subject", m.subject}, {"framework", m.framework}, {"device", m.device}};
