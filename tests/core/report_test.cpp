@@ -248,7 +248,8 @@ TEST_CASE("two files stand side by side, and what differs is marked") {
   report.sources[1].results.environment.hostname = "two";
   report.pairs = compare_results(report.sources[0].results, report.sources[1].results);
   REQUIRE(report.pairs.size() == 1);
-  CHECK(names_of(plots_of(report)) == std::vector<std::string>{"ratios", "time", "samples-time"});
+  CHECK(names_of(plots_of(report)) ==
+        std::vector<std::string>{"ratio-time", "time", "samples-time"});
   const std::string page = to_html(report);
   CHECK_THAT(page, Contains("torch, a.json") && Contains("torch, b.json"));
   CHECK_THAT(page, Contains("<tr class=\"differs\"><th scope=\"row\">hostname</th>"));

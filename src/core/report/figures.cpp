@@ -203,8 +203,7 @@ std::vector<Plot> plots_of(const Report& report) {
     if (first.metric == "flop_rate") flop_rates = figures;
     if (first.metric == "byte_rate") byte_rates = figures;
   }
-  std::vector<Plot> plots;
-  if (!report.pairs.empty()) plots.push_back(detail::pair_plot(report.pairs));
+  std::vector<Plot> plots = detail::pair_plots(report.pairs);
   for (auto* group : {&curves, &ratios, &values, &samples}) {
     std::ranges::move(*group, std::back_inserter(plots));
   }

@@ -65,7 +65,7 @@ class RowPlaces {
 
 [[nodiscard]] Plot roofline_plot(const Figures& flop_rates, const Figures& byte_rates);
 
-/// The ratios of pairs, sorted.
-[[nodiscard]] Plot pair_plot(const std::vector<ResultPair>& pairs);
+/// The ratios of pairs, sorted: a plot a metric.
+[[nodiscard]] std::vector<Plot> pair_plots(const std::vector<ResultPair>& pairs);
 
 }  // namespace d5::detail

@@ -23,10 +23,10 @@ h2{font-size:18px;margin:40px 0 12px;padding-top:12px;border-top:1px solid var(-
 p{margin:0 0 8px}
 .soft,.note{color:var(--soft)}
 .note{font-size:14px}
-.counts{display:flex;flex-wrap:wrap;gap:4px 18px;margin:10px 0 20px;padding:0;list-style:none}
+.counts{display:flex;flex-wrap:wrap;gap:4px 18px;margin:10px 0 0;padding:0;list-style:none}
 .passed{color:var(--passed)}.failed{color:var(--failed);font-weight:600}
 .mistrusted{color:var(--mistrusted)}.skipped,.unsupported{color:var(--soft)}
-.figures{columns:2 500px;column-gap:20px}
+.figures{columns:2 500px;column-gap:20px;margin-top:20px}
 figure{margin:0 0 20px;break-inside:avoid;padding:14px 16px;background:var(--card);border-radius:8px;overflow:hidden}
 figure.full{column-span:all;margin-top:20px}
 .plot{display:block;width:100%;height:auto;font-family:inherit}

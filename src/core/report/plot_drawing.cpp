@@ -216,7 +216,8 @@ class Drawing {
     if (points.empty()) return;
     const auto rightmost = std::ranges::max_element(points, {}, &Pixel::x);
     if (!plot_.rows.empty()) {
-      text(rightmost->x + 7, points.front().y + 4, mark.label, "ink halo");
+      const double middle = (points.front().y + points.back().y) / 2;
+      text(rightmost->x + 7, middle + 4, mark.label, "ink halo");
       return;
     }
     const Pixel point = points.back();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "core/report/figures.hpp"
 
@@ -103,24 +104,34 @@ Plot ratio_plot(Figures figures) {
   return sorted_ratios(metric, title_of(metric), std::move(figures));
 }
 
-Plot pair_plot(const std::vector<ResultPair>& pairs) {
+std::vector<Plot> pair_plots(const std::vector<ResultPair>& pairs) {
   std::vector<Measurement> all;
   for (const auto& pair : pairs) all.push_back(pair.a);
   const auto conditions = telling_conditions(all);
-  Figures figures;
+  std::map<std::string, Figures> by_metric;
   for (const auto& pair : pairs) {
-    const std::string row = row_of(pair.a, conditions), ratio = fmt::format("{:.3f}", pair.ratio);
     const Measurement &a = pair.a, &b = pair.b;
+    // Rates and ratios tell the time once more; errors are no lengths to compare.
+    const bool told = a.quantity == Quantity::rate || a.quantity == Quantity::ratio ||
+                      a.quantity == Quantity::error;
+    if (told) continue;
+    const std::string row = row_of(a, conditions), ratio = fmt::format("{:.3f}", pair.ratio);
     const std::string framework =
         a.framework == b.framework ? a.framework : a.framework + " to " + b.framework;
-    figures.push_back({&a,
-                       row,
-                       pair.a.metric + (framework.empty() ? "" : ", ") + framework,
-                       {pair.ratio, pair.interval, 0.95},
-                       ratio,
-                       fmt::format("{}, {}, {}: B / A = {}", row, framework, a.metric, ratio)});
+    by_metric[a.metric].push_back(
+        {&a,
+         row,
+         framework,
+         {pair.ratio, pair.interval, 0.95},
+         ratio,
+         fmt::format("{}, {}, {}: B / A = {}", row, framework, a.metric, ratio)});
   }
-  return sorted_ratios("ratios", "B / A", std::move(figures));
+  std::vector<Plot> plots;
+  for (auto& [metric, figures] : by_metric) {
+    plots.push_back(
+        sorted_ratios("ratio-" + metric, title_of(metric) + ", B / A", std::move(figures)));
+  }
+  return plots;
 }
 
 }  // namespace d5::detail
