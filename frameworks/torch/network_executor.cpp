@@ -12,6 +12,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/execution_trace.hpp"
+#include "d5/level1_network/feed.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "gradient_memory.hpp"
 #include "planned_node.hpp"
@@ -77,6 +78,7 @@ class NetworkExecutor final : public GraphExecutor {
   std::string framework() const override { return "torch"; }
 
  private:
+  using Fed = std::vector<std::pair<std::string, TensorDesc>>;
   struct Step {
     StepInfo info;
     PlannedNode planned;
@@ -98,6 +100,7 @@ class NetworkExecutor final : public GraphExecutor {
     steps_.clear();
     gradients_.clear();
     input_places_.clear();
+    fed_.reset();
     for (const auto& name : network_.input_names()) {
       input_places_[name] = std::size_t(place_of(name));
     }
@@ -178,52 +181,34 @@ class NetworkExecutor final : public GraphExecutor {
   void begin(const ValueMap& inputs) {
     if (revision_ != network_.revision()) compile();
     const c10::InferenceMode normal(false);
+    if (!fits(inputs)) take(inputs);
     for (const auto& [name, value] : inputs) {
-      const auto input = input_places_.find(name);
-      if (input == input_places_.end()) {
-        throw_unknown_name("input", name, network_.input_names());
+      at::Tensor& held = values_[input_places_.find(name)->second];
+      if (!held.defined() || held.const_data_ptr() != value.tensor().raw()) {
+        held = wrap(value.tensor());
       }
-      feed(values_[input->second], value.tensor());
     }
-    for (const auto& input : graph_->inputs) check_input(input, inputs);
     events_.collect(observers_);
     if (Trace::on()) [[unlikely]]
       observers_.push_back(&trace_);
   }
 
-  /// `held`: what was fed before.
-  void feed(at::Tensor& held, const Tensor& tensor) {
-    const bool alike = held.defined() && held.sizes() == sizes_of(tensor.shape()) &&
-                       held.scalar_type() == scalar_type(tensor.dtype());
-    if (!alike) forget_shapes();
-    if (!alike || held.const_data_ptr() != tensor.raw()) held = wrap(tensor);
+  /// Whether these are the inputs of the run before, as far as plans see them.
+  bool fits(const ValueMap& inputs) const {
+    return fed_ && std::ranges::equal(inputs, *fed_, [](const auto& input, const auto& known) {
+             return input.first == known.first && input.second.is_tensor() &&
+                    input.second.tensor().desc() == known.second;
+           });
   }
 
-  void check_input(const onnx::ValueInfo& input, const ValueMap& inputs) {
-    const auto fed = inputs.find(input.name);
-    if (fed == inputs.end()) {
-      const auto fallback = graph_->initializers.find(input.name);
-      if (fallback != graph_->initializers.end()) {
-        return feed(values_[input_places_.find(input.name)->second], fallback->second);
-      }
-      throw NotFound("input '" + printable(input.name) + "' of network '" +
-                     printable(network_.name()) + "' was not fed");
-    }
-    const Tensor& tensor = fed->second.tensor();
-    const auto wrong = [&] {
-      return "input '" + printable(input.name) + "' is " + to_string(input.type) + ", but " +
-             to_string(tensor.desc()) + " was fed";
-    };
-    if (input.type.dtype != DType::undefined && input.type.dtype != tensor.dtype()) {
-      throw TypeError(wrong());
-    }
-    if (!input.type.has_shape) return;
-    bool fits = input.type.dims.size() == tensor.shape().rank();
-    for (std::size_t i = 0; fits && i < input.type.dims.size(); ++i) {
-      const auto* number = std::get_if<std::int64_t>(&input.type.dims[i]);
-      fits = !number || *number == tensor.shape()[i];
-    }
-    if (!fits) throw ShapeError(wrong());
+  /// From now on these are the inputs.
+  void take(const ValueMap& inputs) {
+    check_fed(network_, inputs);
+    Fed fed;
+    for (const auto& [name, value] : inputs) fed.emplace_back(name, value.tensor().desc());
+    fed_ = std::move(fed);
+    for (const auto& [name, place] : input_places_) values_[place].reset();
+    forget_shapes();
   }
 
   template <class F>
@@ -291,6 +276,7 @@ class NetworkExecutor final : public GraphExecutor {
   std::map<std::string, at::Tensor> watched_;
   std::map<std::string, Tensor, std::less<>> input_gradients_;
   std::map<std::string, std::size_t, std::less<>> input_places_;
+  std::optional<Fed> fed_;  // in the last run
   ValueMap outputs_;
   std::vector<std::pair<Value*, std::size_t>> output_places_;  // in outputs_, in values_
 };

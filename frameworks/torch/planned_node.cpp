@@ -78,8 +78,8 @@ void PlannedNode::run(std::span<at::Tensor> values, std::span<KnownValue> known,
   try {
     if (fresh) plan(known);
     torch_kernel_->call(arguments_, results_, random);
-  } catch (const c10::Error& error) {
-    rethrow(error, onnx::describe(*node_));
+  } catch (...) {
+    rethrow(onnx::describe(*node_));
   }
   if (fresh) learn(known);
   for (at::Tensor& argument : arguments_) argument.reset();

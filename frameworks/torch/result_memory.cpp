@@ -11,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "d5/core/error.hpp"
+#include "d5/core/tensor.hpp"
+
 namespace d5::torch {
 namespace {
 
@@ -58,7 +61,7 @@ void release(void* block) {
 
 }  // namespace
 
-/// Torch's allocator, with offers first.
+/// Torch's allocator, with offers first, and d5's budget.
 class OfferingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
@@ -66,6 +69,10 @@ class OfferingAllocator final : public c10::Allocator {
     if (block) {
       served().add(block);
     } else {
+      if (bytes > memory_budget()) {
+        throw MemoryError(std::to_string(bytes) + " bytes are above the memory budget of " +
+                          std::to_string(memory_budget()));
+      }
       block = torch_allocator->raw_allocate(bytes);
     }
     return {block, block, &release, c10::Device(c10::DeviceType::CPU)};

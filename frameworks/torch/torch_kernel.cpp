@@ -57,13 +57,33 @@ Support computes(const PlanContext& context) {
   return result;
 }
 
-void rethrow(const c10::Error& error, const std::string& who) {
-  const std::string message = who + ": torch says: " + error.what_without_backtrace();
-  if (dynamic_cast<const c10::NotImplementedError*>(&error) != nullptr ||
-      message.find("not implemented for") != std::string::npos) {
-    throw Unsupported(message);
+Support computes_some(const PlanContext& context) {
+  Support result = computes(context);
+  for_each_value(context, [&](const ValueDesc& desc) {
+    if (result && desc.is_static() && desc.tensor.elements() == 0) {
+      result.reason = context.node().op_type + " on no elements";
+    }
+  });
+  return result;
+}
+
+void rethrow(const std::string& who) {
+  const auto says = [&](const char* what) { return who + ": torch says: " + what; };
+  try {
+    throw;
+  } catch (const MemoryError& error) {  // of `OfferingAllocator`
+    throw MemoryError(says(error.what()));
+  } catch (const Error&) {
+    throw;
+  } catch (const c10::NotImplementedError& error) {
+    throw Unsupported(says(error.what_without_backtrace()));
+  } catch (const c10::Error& error) {
+    throw ValueError(says(error.what_without_backtrace()));
+  } catch (const std::bad_alloc&) {
+    throw MemoryError(says("there is not enough memory"));
+  } catch (const std::exception& error) {  // of the libraries that torch calls
+    throw ValueError(says(error.what()));
   }
-  throw ValueError(message);
 }
 
 TorchKernel::TorchKernel(const PlanContext& context)
@@ -92,8 +112,8 @@ void TorchKernel::forward(OpContext& context) {
   const c10::InferenceMode without_autograd;
   try {
     run(context);
-  } catch (const c10::Error& error) {
-    rethrow(error, context.who());
+  } catch (...) {
+    rethrow(context.who());
   }
 }
 
@@ -101,8 +121,8 @@ void TorchKernel::backward(GradContext& context) {
   const c10::InferenceMode without_autograd;
   try {
     differentiate(context);
-  } catch (const c10::Error& error) {
-    rethrow(error, context.who());
+  } catch (...) {
+    rethrow(context.who());
   }
 }
 

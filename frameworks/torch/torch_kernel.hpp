@@ -91,21 +91,30 @@ class TorchKernel : public Kernel {
   Tape tape_;
 };
 
-/// `error` in d5's words. Throws: Unsupported for an element type that torch's function lacks,
-/// ValueError for all else.
-[[noreturn]] void rethrow(const c10::Error& error, const std::string& who);
+/// In a handler: what torch, or a library of its, threw, in d5's words. Throws: Unsupported for an
+/// element type that torch's function lacks, MemoryError, ValueError for all else; d5's own errors
+/// as they are.
+[[noreturn]] void rethrow(const std::string& who);
 
 /// Whether torch has tensors for all values: what kernels need that only move elements.
 [[nodiscard]] Support stores(const PlanContext& context);
 /// The same for kernels that compute: on unsigned integers of more than 8 bits torch has next to
 /// no arithmetic.
 [[nodiscard]] Support computes(const PlanContext& context);
+/// The same for windows, which torch slides over no tensor without elements.
+[[nodiscard]] Support computes_some(const PlanContext& context);
 
 /// Registers `K`, made from a PlanContext and `arguments`, for the nodes that `check` says yes to.
 template <std::derived_from<TorchKernel> K, class View, class... Arguments>
 void add(OperatorRegistry& registry, Support (*check)(const PlanContext&), Arguments... arguments) {
   registry.add_kernel<View>(
-      [arguments...](PlanContext& context) { return std::make_unique<K>(context, arguments...); },
+      [arguments...](PlanContext& context) {
+        try {
+          return std::make_unique<K>(context, arguments...);
+        } catch (...) {
+          rethrow(context.who());
+        }
+      },
       check);
 }
 

@@ -22,6 +22,7 @@ struct TorchWindow {
   bool dilated = false;
   bool ceil_mode = false;  ///< a last, partial window counts
   bool pools = true;       ///< torch's pooling pads by itself: equally, at most half a kernel
+  bool aside = false;      ///< a window covers padding alone
 
   TorchWindow(const Window& window, std::size_t rank) {
     for (std::size_t i = window.axes.size() - rank; i < window.axes.size(); ++i) {
@@ -40,6 +41,7 @@ struct TorchWindow {
       symmetric = symmetric && axis.pad_begin == axis.pad_end;
       dilated = dilated || axis.dilation != 1;
       ceil_mode = ceil_mode || read > whole;
+      aside = aside || axis.pad_begin >= extent || axis.at(axis.output - 1, 0) >= axis.input;
       pools = pools && axis.pad_begin == axis.pad_end && axis.pad_begin <= axis.kernel / 2;
     }
     zeros.assign(rank, 0);

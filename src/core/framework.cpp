@@ -99,7 +99,9 @@ std::unique_ptr<Framework> load(const std::string& path) {
     throw Unsupported(fmt::format("plug-in '{}' was built with {} {}, d5 with {}; build it again",
                                   printable(path), what, plugin, own));
   };
-  if (std::strcmp(stamp->d5_version, D5_VERSION) != 0) differs("d5", stamp->d5_version, D5_VERSION);
+  if (std::strcmp(stamp->d5_version, D5_VERSION_STAMP) != 0) {
+    differs("d5", printable(stamp->d5_version), D5_VERSION_STAMP);
+  }
   if (std::strcmp(stamp->compiler, D5_COMPILER_STAMP) != 0) {
     differs("compiler", stamp->compiler, D5_COMPILER_STAMP);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level1_network/feed.hpp"
+#include "d5/level1_network/feed.hpp"
 
 #include <fmt/format.h>
 

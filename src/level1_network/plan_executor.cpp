@@ -6,9 +6,9 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level1_network/execution_trace.hpp"
+#include "d5/level1_network/feed.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "level1_network/compile.hpp"
-#include "level1_network/feed.hpp"
 #include "level1_network/plan_cache.hpp"
 
 namespace d5 {

@@ -62,6 +62,11 @@ TEST_CASE("a plug-in of another d5 is refused before its code runs") {
   CHECK(info_of("other_version").reason != "");
 }
 
+TEST_CASE("a plug-in of this version that was built against other headers is refused, too") {
+  CHECK_THROWS_AS(framework("other_interface"), Unsupported);
+  CHECK_THROWS_WITH(framework("other_interface"), Catch::Contains("+000000000000"));
+}
+
 TEST_CASE("what is no plug-in is refused with what is missing") {
   CHECK_THROWS_WITH(framework("no_stamp"), Catch::Contains("does not define d5_plugin_stamp"));
   CHECK_THROWS_WITH(framework("garbage"), Catch::Contains("cannot be loaded"));

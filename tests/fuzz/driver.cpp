@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMostSilence = 120;  // seconds of one case, which may also wait
 constexpr std::size_t kBatch = 200;
-constexpr int kMostFound = 50;  // more of the same help nobody
+constexpr int kMostFound = 500;  // more of the same help nobody
 
 struct Options {
   std::uint64_t seed = 1;
@@ -117,6 +117,7 @@ void keep(const Options& options, std::size_t number, const Verdict& verdict) {
   write_file(file.string(), bytes);
   fmt::print("case {} of seed {}: {}\n  {}\n  again with: fuzz_{} {}\n", number, options.seed,
              verdict.text, printable(bytes), name(), file.string());
+  std::fflush(stdout);  // before the next process takes a copy of what is not written yet
 }
 
 Count run_random(const Options& options) {

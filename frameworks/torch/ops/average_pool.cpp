@@ -81,7 +81,8 @@ class AveragePool final : public TorchKernel {
     at::DimVector flat(padded.sizes().begin(), padded.sizes().end());
     flat[0] *= flat[1];
     flat[1] = 1;
-    const at::Tensor y = sums(padded.reshape(flat)) / sums(mask);
+    // A window that covers nothing has the mean 0.
+    const at::Tensor y = sums(padded.reshape(flat)) / sums(mask).clamp_min_(1);
     at::DimVector shape(y.sizes().begin(), y.sizes().end());
     shape[0] = x.size(0);
     shape[1] = x.size(1);
@@ -99,7 +100,7 @@ Support averages(const PlanContext& context) {
       (context.dtype(0) == DType::float16 || context.dtype(0) == DType::bfloat16)) {
     return {"AveragePool over three dimensions on " + std::string(name_of(context.dtype(0)))};
   }
-  return computes(context);
+  return computes_some(context);
 }
 
 class GlobalAveragePool final : public TorchKernel {
@@ -134,7 +135,7 @@ class GlobalAveragePool final : public TorchKernel {
 
 void register_average_pool(OperatorRegistry& registry) {
   add<AveragePool, View>(registry, averages);
-  add<GlobalAveragePool, onnx::nodes::GlobalAveragePool>(registry, computes);
+  add<GlobalAveragePool, onnx::nodes::GlobalAveragePool>(registry, computes_some);
 }
 
 }  // namespace d5::torch

@@ -13,10 +13,10 @@ using View = onnx::nodes::Clip;
 class Clip final : public TorchKernel {
  public:
   explicit Clip(const PlanContext& context) : TorchKernel(context) {
-    const View view(node());
     if (node().opset >= 11) return;
-    if (view.min()) low_ = *view.min();
-    if (view.max()) high_ = *view.max();
+    // Not the defaults of the schema: those are no half floats.
+    if (const auto* low = node().attribute<float>("min")) low_ = *low;
+    if (const auto* high = node().attribute<float>("max")) high_ = *high;
   }
 
   void call(Inputs inputs, Results results, const Random&) const override {

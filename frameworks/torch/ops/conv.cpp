@@ -84,6 +84,6 @@ class Conv final : public TorchKernel {
 
 }  // namespace
 
-void register_conv(OperatorRegistry& registry) { add<Conv, View>(registry, computes); }
+void register_conv(OperatorRegistry& registry) { add<Conv, View>(registry, computes_some); }
 
 }  // namespace d5::torch

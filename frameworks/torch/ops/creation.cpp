@@ -39,8 +39,8 @@ at::Tensor shape_of(const PlanContext& context) {
 /// A value that is known when the node is planned.
 class Known final : public TorchKernel {
  public:
-  Known(const PlanContext& context, at::Tensor value)
-      : TorchKernel(context), value_(std::move(value)) {}
+  Known(const PlanContext& context, at::Tensor (*value)(const PlanContext&))
+      : TorchKernel(context), value_(value(context)) {}
 
   void call(Inputs, Results results, const Random&) const override { results[0] = value_.clone(); }
   bool reads_values() const override { return false; }
@@ -58,9 +58,7 @@ class Known final : public TorchKernel {
 template <class View>
 void add_known(OperatorRegistry& registry, at::Tensor (*value)(const PlanContext&),
                Support (*check)(const PlanContext&)) {
-  registry.add_kernel<View>(
-      [value](PlanContext& context) { return std::make_unique<Known>(context, value(context)); },
-      check);
+  add<Known, View>(registry, check, value);
 }
 
 Support is_number(const PlanContext& context) {

@@ -4,6 +4,7 @@
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones_like.h>
 
+#include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
 
@@ -75,8 +76,14 @@ class Dropout final : public TorchKernel {
  private:
   /// The share of elements to drop: none outside of training.
   double dropped(const at::Tensor* ratio, const at::Tensor* training) const {
-    if (node().opset < 12 || !training || !training->item().toBool()) return 0;
-    return ratio ? ratio->item().toDouble() : 0.5;
+    const double share = node().opset < 12 ? View(node()).ratio()
+                         : ratio           ? ratio->item().toDouble()
+                                           : 0.5;
+    if (!(share >= 0 && share < 1)) {
+      throw ValueError(onnx::describe(node()) + ": ratio is " + std::to_string(share) +
+                       ", expected 0 <= ratio < 1");
+    }
+    return node().opset >= 12 && training && training->item().toBool() ? share : 0;
   }
   template <class Context>
   double dropped_in(const Context& context) {

@@ -14,6 +14,7 @@
 
 #include <limits>
 
+#include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
 #include "torch_window.hpp"
@@ -50,6 +51,10 @@ class MaxPool final : public TorchKernel {
         column_major_(View(node()).storage_order() == 1),
         direct_(window_.pools && !context.wants_output(View::Out::Indices)),
         saves_(direct_ && context.wants_backward()) {
+    if (window_.aside && context.wants_output(View::Out::Indices)) {
+      throw Unsupported(context.who() +
+                        ": torch names no place where a window covers padding alone");
+    }
     if (saves_) context.save({DType::int64, context.output(0).shape});
   }
 
@@ -137,8 +142,8 @@ class GlobalMaxPool final : public TorchKernel {
 }  // namespace
 
 void register_max_pool(OperatorRegistry& registry) {
-  add<MaxPool, View>(registry, computes);
-  add<GlobalMaxPool, onnx::nodes::GlobalMaxPool>(registry, computes);
+  add<MaxPool, View>(registry, computes_some);
+  add<GlobalMaxPool, onnx::nodes::GlobalMaxPool>(registry, computes_some);
 }
 
 }  // namespace d5::torch

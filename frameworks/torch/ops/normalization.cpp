@@ -9,6 +9,8 @@
 #include <ATen/ops/pow.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
+
 #include "d5/onnx/nodes.hpp"
 #include "result_memory.hpp"
 #include "torch_kernel.hpp"
@@ -145,6 +147,8 @@ class LRN final : public TorchKernel {
   explicit LRN(const PlanContext& context)
       : TorchKernel(context),
         size_(View(node()).size()),
+        before_(std::min((size_ - 1) / 2, context.shape(0)[1] - 1)),
+        after_(std::min(size_ / 2, context.shape(0)[1] - 1)),
         alpha_(View(node()).alpha()),
         beta_(View(node()).beta()),
         bias_(View(node()).bias()) {}
@@ -152,14 +156,17 @@ class LRN final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor& x = inputs[0];
     const at::Tensor squares = (x * x).reshape({x.size(0), 1, x.size(1), -1});
-    const at::Tensor means = at::avg_pool2d(
-        at::constant_pad_nd(squares, {0, 0, (size_ - 1) / 2, size_ / 2}), {size_, 1}, /*stride=*/1);
+    const at::Tensor means =
+        at::avg_pool2d(at::constant_pad_nd(squares, {0, 0, before_, after_}),
+                       {before_ + 1 + after_, 1}, /*stride=*/1, /*padding=*/0, /*ceil_mode=*/false,
+                       /*count_include_pad=*/true, /*divisor_override=*/size_);
     const at::Tensor scale = at::add(means.view(x.sizes()) * alpha_, bias_);
     results[0] = x / at::pow(scale, beta_);
   }
 
  private:
   std::int64_t size_;
+  std::int64_t before_, after_;  ///< channels of the window that there are
   double alpha_, beta_, bias_;
 };
 
@@ -167,7 +174,7 @@ class LRN final : public TorchKernel {
 
 void register_normalization(OperatorRegistry& registry) {
   add<BatchNormalization, onnx::nodes::BatchNormalization>(registry, normalizes_as_torch);
-  add<LRN, onnx::nodes::LRN>(registry, computes);
+  add<LRN, onnx::nodes::LRN>(registry, computes_some);
 }
 
 }  // namespace d5::torch

@@ -5,6 +5,7 @@
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/execution_trace.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/feed.hpp"
 #include "d5/level1_network/framework_overhead.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/model_source.hpp"

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/outcome.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+
+namespace d5::fuzz {
+namespace {
+
+bool is_random(const onnx::Node& node) {
+  constexpr std::array<std::string_view, 7> kRandom = {
+      "Bernoulli",     "Dropout",           "Multinomial",     "RandomNormal",
+      "RandomUniform", "RandomUniformLike", "RandomNormalLike"};
+  return std::ranges::find(kRandom, node.op_type) != kRandom.end();
+}
+
+/// Rounding of an element type, in sums of some dozen products, relative to a tensor's largest
+/// element: other orders of the same sums, and functions that are right to a few ulps.
+double rounding(DType dtype) {
+  switch (dtype) {
+    case DType::float64:
+      return 1e-10;
+    case DType::float32:
+      return 1e-4;
+    case DType::float16:
+      return 2e-2;
+    case DType::bfloat16:
+      return 2e-1;
+    default:
+      return 0;
+  }
+}
+
+/// At least 1: a result of 0 may be a difference of numbers of size 1.
+double largest(const Tensor& tensor) {
+  double result = 1;
+  if (!is_floating_point(tensor.dtype())) return result;
+  dispatch(FloatTypes{}, tensor.dtype(), "largest", [&]<class T>() {
+    for (const T& element : tensor.span<T>()) {
+      const double magnitude = std::fabs(double(Arithmetic<T>(element)));
+      if (std::isfinite(magnitude)) result = std::max(result, magnitude);
+    }
+  });
+  return result;
+}
+
+Value copy_of(const Value& value) {
+  return value.is_tensor() && value.tensor().defined() ? Value(value.tensor().copy()) : value;
+}
+
+}  // namespace
+
+Outcome outcome_of(const std::function<Outcome()>& run) {
+  const auto refused = [](const Error& error, bool beyond) {
+    return Outcome{.error = error.what(), .beyond = beyond};
+  };
+  try {
+    return run();
+  } catch (const ContractError&) {
+    throw;
+  } catch (const Unsupported& error) {
+    return refused(error, true);
+  } catch (const MemoryError& error) {
+    return refused(error, true);
+  } catch (const Error& error) {
+    return refused(error, false);
+  }
+}
+
+Outcome twice(const std::vector<onnx::Node>& nodes,
+              const std::function<std::vector<Value>()>& run) {
+  Outcome outcome{.random = std::ranges::any_of(nodes, is_random)};
+  for (const Value& output : run()) outcome.outputs.push_back(copy_of(output));
+  const auto again = run();
+  for (std::size_t k = 0; k < again.size() && !outcome.random; ++k) {
+    const Difference found =
+        compare_values(again[k], outcome.outputs[k], {.relative = 0, .absolute = 0});
+    if (found.equal) continue;
+    outcome.unstable = fmt::format("output {} of the second run: {}", k, found.where);
+    break;
+  }
+  return outcome;
+}
+
+Outcome twice(GraphExecutor& executor, const ValueMap& fed) {
+  return twice(executor.network().graph().nodes, [&] {
+    const ValueMap& values = executor.inference(fed);
+    std::vector<Value> outputs;
+    for (const auto& name : executor.network().output_names()) outputs.push_back(values.at(name));
+    return outputs;
+  });
+}
+
+std::shared_ptr<GraphExecutor> own_executor(const std::string& framework, Network network) {
+  const ExecutorEntry* own = d5::framework(framework).part<ExecutorRegistry>().find(framework);
+  if (!own) throw Unsupported(framework + " has no executor");
+  return own->make(std::move(network), ExecutorOptions{});
+}
+
+const std::vector<std::string>& frameworks_under_test() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result;
+    for (const auto& info : d5::frameworks()) {
+      if (info.name == "reference") continue;
+      (void)d5::framework(info.name);
+      result.push_back(info.name);
+    }
+    return result;
+  }();
+  return names;
+}
+
+std::string difference(const Outcome& expected, const Outcome& got, const std::string& who) {
+  if (!expected.unstable.empty()) return "the reference: " + expected.unstable;
+  if (!got.unstable.empty()) return fmt::format("{}: {}", who, got.unstable);
+  if (got.beyond || expected.beyond) return {};
+  if (expected.error.empty() && !got.error.empty()) {
+    return fmt::format("{} refuses what the reference runs: {}", who, got.error);
+  }
+  if (!expected.error.empty() && got.error.empty()) {
+    return fmt::format("{} runs what the reference refuses: {}", who, expected.error);
+  }
+  for (std::size_t k = 0; k < expected.outputs.size() && !expected.random; ++k) {
+    const Value& output = expected.outputs[k];
+    const bool tensor = output.is_tensor() && output.tensor().defined();
+    const double bound = tensor ? rounding(output.tensor().dtype()) * largest(output.tensor()) : 0;
+    const Difference found =
+        compare_values(got.outputs[k], output, {.relative = 0, .absolute = bound});
+    if (!found.equal) return fmt::format("{}, output {}: {}", who, k, found.where);
+  }
+  return {};
+}
+
+}  // namespace d5::fuzz

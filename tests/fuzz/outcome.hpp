@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5::fuzz {
+
+/// What a node or a network gave, or how it was refused.
+struct Outcome {
+  std::vector<Value> outputs = {};
+  bool random = false;  ///< it draws random numbers, which differ from run to run
+  std::string error = {};
+  /// Refused for what this framework lacks, or for the memory that it takes: another may do it.
+  bool beyond = false;
+  std::string unstable = {};  ///< how the second run differed from the first
+};
+
+/// What `run` returns; an error that it throws as an outcome. Throws: ContractError, and what is no
+/// d5::Error.
+[[nodiscard]] Outcome outcome_of(const std::function<Outcome()>& run);
+/// `run` twice; it returns the outputs.
+[[nodiscard]] Outcome twice(const std::vector<onnx::Node>& nodes,
+                            const std::function<std::vector<Value>()>& run);
+/// Two runs of `executor` on what is fed; the outputs in the network's order.
+[[nodiscard]] Outcome twice(GraphExecutor& executor, const ValueMap& fed);
+
+/// The executor of the framework's own. Throws: Unsupported where it has none.
+[[nodiscard]] std::shared_ptr<GraphExecutor> own_executor(const std::string& framework,
+                                                          Network network);
+/// The frameworks that were built, besides the reference, loaded.
+[[nodiscard]] const std::vector<std::string>& frameworks_under_test();
+
+/// How `got` contradicts `expected`, or nothing: one is refused, or outputs differ by more than
+/// rounding. `who` gave it.
+[[nodiscard]] std::string difference(const Outcome& expected, const Outcome& got,
+                                     const std::string& who);
+
+}  // namespace d5::fuzz
