@@ -3,18 +3,24 @@
 
 #include <fmt/format.h>
 
+#include "d5/core/error.hpp"
+#include "d5/onnx/schema.hpp"
+#include "level0_ops/kernels/integers.hpp"
+
 namespace d5 {
 
 const ValueDesc& InferContext::value(std::size_t i) const {
-  if (!has_input(i)) throw ShapeError(fmt::format("{}: input {} is missing", who(), i));
+  if (!has_input(i)) {
+    throw ShapeError(fmt::format("{}: {} is missing", who(), onnx::describe_input(node_, i)));
+  }
   return inputs_[i];
 }
 
 const TensorDesc& InferContext::input(std::size_t i) const {
   const ValueDesc& desc = value(i);
   if (!desc.is_tensor()) {
-    throw TypeError(
-        fmt::format("{}: input {} is {}, expected a tensor", who(), i, to_string(desc)));
+    throw TypeError(fmt::format("{}: {} is {}, expected a tensor", who(),
+                                onnx::describe_input(node_, i), to_string(desc)));
   }
   return desc.tensor;
 }
@@ -24,15 +30,18 @@ const Tensor* InferContext::constant(std::size_t i) const {
   return value ? &value->tensor() : nullptr;
 }
 
-std::optional<std::vector<std::int64_t>> InferContext::constant_integers(std::size_t i) const {
+IntegersInput InferContext::integers(
+    std::size_t i, const std::optional<std::vector<std::int64_t>>& attribute) const {
+  if (!has_input(i)) return attribute ? IntegersInput(*attribute) : IntegersInput();
+  if (shape(i).elements() == 0) return detail::Integers();  // known before anything runs
   const Tensor* tensor = constant(i);
-  if (!tensor) return std::nullopt;
-  std::vector<std::int64_t> result;
-  dispatch(Types<std::int32_t, std::int64_t>{}, tensor->dtype(), who(), [&]<class T>() {
-    const auto values = tensor->span<T>();
-    result.assign(values.begin(), values.end());
-  });
-  return result;
+  return tensor ? IntegersInput(detail::integers_of(*tensor, who())) : IntegersInput::untold();
+}
+
+const std::vector<std::int64_t>& IntegersInput::values() const {
+  if (values_) return *values_;
+  throw ContractError(given_ ? "an operator reads integers that only running tells"
+                             : "an operator reads integers that were left out");
 }
 
 }  // namespace d5

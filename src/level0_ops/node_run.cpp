@@ -75,12 +75,14 @@ void NodeRun::plan(std::span<const Value* const> inputs, std::span<Value* const>
     for (ValueDesc& desc : *values) desc.tensor.device = target_.device;
   }
   planned_outputs_.assign(outputs_.size(), nullptr);
+  planned_ = {};
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
     if (!outputs_[k]) continue;
     *outputs_[k] = Value();
     if (!inferred[k].is_static()) continue;
     *outputs_[k] = allocate(inferred[k].tensor, fmt::format("output {}", k));
     planned_outputs_[k] = outputs_[k]->tensor().raw();
+    planned_.add(k);
   }
   take_memory(
       first_kernel(PlanContext(op_, node_, descs, host_inputs_, inferred, target_), frameworks_));
@@ -158,6 +160,7 @@ void NodeRun::forward() {
   OpContext context;
   context.inputs = inputs_;
   context.outputs = outputs_;
+  context.planned_outputs = planned_;
   context.scratch_bytes = bytes_of(scratch_);
   context.saved_tensors = saved_;
   context.run_mode = target_.mode;

@@ -40,11 +40,13 @@ void link_forward(Draft& draft, Draft::Step& step) {
   auto& inputs = plan.input_lists.emplace_back();
   auto& outputs = plan.writable_lists.emplace_back();
   for (const Slot* slot : step.inputs) inputs.push_back(slot ? slot->value : nullptr);
+  OpContext context;
   for (const Slot* slot : step.outputs) {
-    outputs.push_back(slot ? slot->value : nullptr);
     if (slot && slot->origin == Draft::Origin::planned) {
       plan.planned.push_back({slot->value, slot->value->tensor().raw(), step.node});
+      context.planned_outputs.add(outputs.size());
     }
+    outputs.push_back(slot ? slot->value : nullptr);
   }
   auto& saved = plan.saved_lists.emplace_back();
   for (std::size_t k = 0; k < step.saved.size(); ++k) {
@@ -53,7 +55,6 @@ void link_forward(Draft& draft, Draft::Step& step) {
                         : tensor_at(draft, step.saved_blocks[k], step.saved[k]));
   }
   step.saved_tensors = saved;
-  OpContext context;
   context.inputs = inputs;
   context.outputs = outputs;
   context.scratch_bytes = bytes_at(draft, step.scratch_block);

@@ -89,6 +89,11 @@ void infer(Draft::Step& step, const Operator& op) {
     if (!node.has_output(k)) step.output_descs[k] = {};
     step.dynamic = step.dynamic || (node.has_output(k) && !step.output_descs[k].is_static());
   }
+  if (!step.dynamic) return;
+  // What such a step writes is planned in each run: its readers rely on no shape of today.
+  for (ValueDesc& output : step.output_descs) {
+    if (output.is_static()) output = unknown_shape(output.tensor.dtype);
+  }
 }
 
 void define_outputs(Draft& draft, Draft::Step& step) {

@@ -118,7 +118,7 @@ TEST_CASE("a kernel that replaces an output that was planned is named") {
                                      [](OpContext& context) {
                                        context.set_output(0, Tensor::zeros(DType::float32, {3}));
                                      }}),
-                    Catch::Contains("the kernel of toy replaced output 0"));
+                    Catch::Contains("its kernel replaces output 0, which was planned"));
 }
 
 TEST_CASE("backward sees only what the kernel's traits name") {

@@ -161,17 +161,38 @@ TEST_CASE("NonZero and Compress find out their own sizes") {
   CHECK_THROWS_AS(run_case("Compress 2x2 bool:{0,1,1} axis=0"), ShapeError);
 }
 
-TEST_CASE("axes that only running tells leave no shape that the elements do not fit") {
-  const OperatorCase squeeze = parse_case("Squeeze 1x1 int64:{0,1}");
-  const auto op = framework("reference").part<OperatorRegistry>().make(squeeze.node);
-  const auto infer = [&](const Shape& x) {
-    const std::vector<ValueDesc> inputs{TensorDesc{DType::float32, x},
-                                        TensorDesc{DType::int64, {2}}};
-    return op->infer(InferContext(squeeze.node, inputs, {}))[0].tensor.shape;
-  };
-  CHECK(infer({1, 1}) == Shape{});
-  CHECK(infer({1, 3, 1}) == Shape{kUnknownDim});
-  CHECK_THROWS_AS(infer({3, 1}), ShapeError);
+TEST_CASE("a list that only running tells leaves the shape open, a scalar's too") {
+  // Of each, some lists of that length make a scalar, and others do not, or are wrong.
+  const std::string lines[] = {"Squeeze 1x1 int64:2",
+                               "ReduceSum 2x3 int64:2 keepdims=0",
+                               "ReduceMax 2x3 int64:2 keepdims=0",
+                               "ReduceSum scalar int64:1 noop_with_empty_axes=1",
+                               "Slice scalar int64:1 int64:1",
+                               "Pad scalar int64:2",
+                               "Tile scalar int64:1",
+                               "Reshape 1 int64:1",
+                               "Unsqueeze scalar int64:1",
+                               "Expand scalar int64:1",
+                               "ConstantOfShape int64:1"};
+  for (const std::string& line : lines) {
+    INFO(line);
+    const OperatorCase one = parse_case(line);
+    const auto op = framework("reference").part<OperatorRegistry>().make(one.node);
+    std::vector<ValueDesc> inputs;
+    for (const Value& value : one.inputs) inputs.push_back(value.desc());
+    CHECK_FALSE(op->infer(InferContext(one.node, inputs, {}))[0].is_static());
+  }
+}
+
+TEST_CASE("an axis that is given twice is refused") {
+  for (const std::string line :
+       {"Squeeze 1x1 int64:{0,0}", "Unsqueeze 3 int64:{0,-3}", "ReduceSum 2x3 int64:{0,-2}",
+        "ReduceProd@13 2x3 axes=1x1", "Slice 2x3 int64:{0,0} int64:{1,1} int64:{1,-1}",
+        "Pad 2x3 int64:{1,1,1,1} - int64:{0,0}"}) {
+    INFO(line);
+    CHECK_THROWS_AS(run_case(line), ValueError);
+    CHECK_THROWS_WITH(run_case(line), Catch::Contains("twice"));
+  }
 }
 
 TEST_CASE("a list without elements is known before it is computed") {

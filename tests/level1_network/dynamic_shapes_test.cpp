@@ -54,6 +54,42 @@ TEST_CASE("gradients flow through sizes that only the data knows") {
   }
 }
 
+TEST_CASE("a list that is fed decides the shape of each run, a scalar's too") {
+  d5::Network network("lists");
+  network.add_input("x", DType::float32, {2, 3});
+  network.add_input("axes", DType::int64, {2});
+  network.add_node("ReduceSum", {"x", "axes"}, {"sum"}, {{"keepdims", std::int64_t{0}}});
+  network.add_node("Relu", {"sum"}, {"y"});
+  network.add_output("y");
+  auto executor = d5::make_executor(network);
+  const Tensor x = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto run = [&](std::int64_t first, std::int64_t second) {
+    return executor->inference({{"x", x}, {"axes", Tensor::vector<std::int64_t>({first, second})}})
+        .at("y")
+        .tensor();
+  };
+  for (int i = 0; i < 2; ++i) {
+    CHECK(run(0, -1).item<float>() == 21);
+    CHECK_THROWS_AS(run(0, 0), d5::ValueError);  // read as all axes, it would be a scalar
+    CHECK_THROWS_AS(run(0, 2), d5::ValueError);
+  }
+}
+
+TEST_CASE("a step that is planned in each run promises its readers no shape") {
+  d5::Network network("top");
+  network.add_input("x", DType::float32, {4});
+  network.add_input("k", DType::int64, {1});
+  network.add_node("TopK", {"x", "k"}, {"values", "indices"});
+  network.add_node("Relu", {"values"}, {"y"});
+  network.add_output("y");
+  auto executor = d5::make_executor(network);
+  for (const std::int64_t k : {1, 4, 2}) {
+    const auto& outputs = executor->inference(
+        {{"x", Tensor::of<float>({4}, {1, 4, 3, 2})}, {"k", Tensor::vector<std::int64_t>({k})}});
+    CHECK(outputs.at("y").tensor().elements() == k);
+  }
+}
+
 TEST_CASE("memory that a run allocates counts against the budget") {
   auto executor = d5::make_executor(filter(), mixed());
   const d5::ValueMap inputs = {{"x", Tensor::of<float>({3}, {1, 2, 3})}};

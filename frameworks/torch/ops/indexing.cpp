@@ -37,15 +37,15 @@ class Slice final : public TorchKernel {
   explicit Slice(const PlanContext& context) : TorchKernel(context) {
     const View view(node());
     const bool attributes = node().opset < 10;
-    const auto input = [&](std::size_t i) { return context.constant_integers(i); };
-    const Sizes starts = attributes ? view.starts() : input(View::In::starts).value();
-    const Sizes ends = attributes ? view.ends() : input(View::In::ends).value();
-    const auto axes = attributes ? view.axes() : input(View::In::axes);
-    const auto steps = attributes ? std::nullopt : input(View::In::steps);
+    const Sizes starts = attributes ? view.starts() : context.integers(View::In::starts).values();
+    const Sizes ends = attributes ? view.ends() : context.integers(View::In::ends).values();
+    const auto axes = context.integers(View::In::axes, view.axes());
+    const auto steps = context.integers(View::In::steps);
     const Shape& x = context.shape(0);
     for (std::size_t i = 0; i < starts.size(); ++i) {
-      const std::int64_t axis = front(axes ? (*axes)[i] : std::int64_t(i), x, context);
-      add(axis, x[std::size_t(axis)], starts[i], ends[i], steps ? (*steps)[i] : 1);
+      const std::int64_t axis =
+          front(axes.given() ? axes.values()[i] : std::int64_t(i), x, context);
+      add(axis, x[std::size_t(axis)], starts[i], ends[i], steps.given() ? steps.values()[i] : 1);
     }
   }
 
@@ -106,12 +106,12 @@ class Pad final : public TorchKernel {
   explicit Pad(const PlanContext& context) : TorchKernel(context) {
     const View view(node());
     const Shape& x = context.shape(0);
-    const Sizes pads = node().opset >= 11  ? context.constant_integers(View::In::pads).value()
+    const Sizes pads = node().opset >= 11  ? context.integers(View::In::pads).values()
                        : node().opset >= 2 ? view.pads()
                                            : view.paddings();
     Sizes axes(x.rank());
     std::iota(axes.begin(), axes.end(), 0);
-    if (const auto given = context.constant_integers(View::In::axes)) axes = *given;
+    if (const auto given = context.integers(View::In::axes); given.given()) axes = given.values();
     const bool by_value = view.mode() == "constant";
     if (node().opset < 11) value_ = view.value();
     if (by_value) amounts_.assign(2 * x.rank(), 0);

@@ -84,10 +84,9 @@ class Split final : public TorchKernel {
       : TorchKernel(context),
         axis_(std::int64_t(normalize_axis(View(node()).axis().value_or(0), context.shape(0).rank(),
                                           context.who()))) {
-    if (const auto given = context.constant_integers(View::In::split)) {
-      sizes_ = *given;
-    } else if (const auto attribute = View(node()).split()) {
-      sizes_ = *attribute;
+    const auto split = context.integers(View::In::split, View(node()).split());
+    if (split.given()) {
+      sizes_ = split.values();
     } else {  // equal parts, a smaller last one
       const std::int64_t whole = context.shape(0)[std::size_t(axis_)];
       const auto count = std::int64_t(node().outputs.size());
@@ -129,8 +128,7 @@ class Expand final : public TorchKernel {
 class Tile final : public TorchKernel {
  public:
   explicit Tile(const PlanContext& context)
-      : TorchKernel(context),
-        repeats_(context.constant_integers(nodes::Tile::In::repeats).value()) {}
+      : TorchKernel(context), repeats_(context.integers(nodes::Tile::In::repeats).values()) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
     results[0] = inputs[0].repeat(repeats_);

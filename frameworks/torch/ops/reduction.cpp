@@ -111,8 +111,8 @@ class Reduction final : public TorchKernel {
     const Shape& x = context.shape(0);
     direct_ = function_.write && is_floating_point(context.dtype(0)) && x.elements() > 0;
     keep_ = view.keepdims() != 0;
-    dims_ = context.constant_integers(nodes::ReduceSum::In::axes)
-                .value_or(view.axes().value_or(Sizes()));
+    const auto axes = context.integers(nodes::ReduceSum::In::axes, view.axes());
+    if (axes.given()) dims_ = axes.values();
     // Where nothing is reduced, what the operator does to single elements is done.
     single_ = x.rank() == 0 || (dims_.empty() && view.noop_with_empty_axes() != 0);
     if (single_) {

@@ -7,9 +7,14 @@
 #include <vector>
 
 #include "d5/core/value.hpp"
+#include "d5/level0_ops/integers_input.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5 {
+
+/// What `infer` says of a tensor whose shape only running tells, and with it perhaps the rank: no
+/// shape of given rank could say so, for a scalar's has no dimension that is unknown.
+[[nodiscard]] inline TensorDesc unknown_shape(DType dtype) { return {dtype, Shape{kUnknownDim}}; }
 
 /// What an operator may know before it runs: descriptions of its inputs, and those values that are
 /// constant (initializers, results of constant nodes; while running, all of them).
@@ -39,8 +44,10 @@ class InferContext {
   [[nodiscard]] const Value* constant_value(std::size_t i) const {
     return i < constants_.size() ? constants_[i] : nullptr;
   }
-  /// `constant(i)` as integers (int32 or int64); empty where unknown.
-  [[nodiscard]] std::optional<std::vector<std::int64_t>> constant_integers(std::size_t i) const;
+  /// Input `i` as integers (int32 or int64) that decide a shape. Old opsets may have them as an
+  /// attribute instead. Throws: TypeError for another element type.
+  [[nodiscard]] IntegersInput integers(
+      std::size_t i, const std::optional<std::vector<std::int64_t>>& attribute = {}) const;
 
   /// "Gemm 'fc1'": begins every message.
   [[nodiscard]] std::string who() const { return onnx::describe(node_); }

@@ -81,6 +81,7 @@ class NodeRun {
   std::shared_ptr<Stream> stream_ = make_stream(Device{});
   std::vector<Value*> outputs_;
   std::vector<const void*> planned_outputs_;  ///< null: the kernel allocates it
+  Places planned_;                            ///< the others
   std::vector<const Value*> backward_inputs_, backward_outputs_;
   std::vector<Tensor> saved_;
   Tensor scratch_;

@@ -9,6 +9,7 @@
 #include "d5/core/random.hpp"
 #include "d5/core/stream.hpp"
 #include "d5/core/value.hpp"
+#include "d5/level0_ops/places.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5 {
@@ -50,11 +51,11 @@ class OpContext {
   [[nodiscard]] const Value& input_value(std::size_t i) const { return *inputs[i]; }
 
   /// For an output whose shape `infer` could not tell: allocates it. Elsewhere the planned tensor
-  /// is returned if it fits `desc`.
+  /// is returned. Throws: ContractError where that is not `desc`.
   Tensor& allocate(std::size_t i, const TensorDesc& desc);
-  /// Replaces an output as a whole: sequences, optionals, results of subgraphs. Not an output that
-  /// `infer` described wholly: that is memory which others were told of, to be written into.
-  void set_output(std::size_t i, Value value) { *outputs[i] = std::move(value); }
+  /// Replaces an output as a whole: sequences, optionals, results of subgraphs. Not one that was
+  /// planned: that is memory which others were told of, to be written into. Throws: ContractError.
+  void set_output(std::size_t i, Value value);
 
   [[nodiscard]] std::span<std::byte> scratch() const { return scratch_bytes; }
   template <class T>
@@ -73,6 +74,7 @@ class OpContext {
   // Set by the executor. Left-out inputs and outputs are null.
   std::span<const Value* const> inputs;
   std::span<Value* const> outputs;
+  Places planned_outputs;  ///< those that `infer` described wholly
   std::span<std::byte> scratch_bytes;
   std::span<Tensor> saved_tensors;
   Mode run_mode = Mode::inference;

@@ -29,9 +29,10 @@ class Operator {
   virtual ~Operator() = default;
 
   /// Types and shapes of the outputs, one each, left-out ones too. All input shapes are known when
-  /// this is called. A dimension that depends on data which `InferContext::constant` does not give
-  /// is `kUnknownDim`; the executor then asks again while running, with the data at hand. What is
-  /// unknown even then, the kernel allocates itself (`OpContext::allocate`).
+  /// this is called. A dimension that depends on data which the context does not give is
+  /// `kUnknownDim` (`unknown_shape` where the rank does, too), and nothing is read from the others;
+  /// the executor then asks again while running, with the data at hand. What is unknown even then,
+  /// the kernel allocates itself (`OpContext::allocate`).
   /// Throws: ShapeError, TypeError, ValueError.
   [[nodiscard]] virtual std::vector<ValueDesc> infer(const InferContext& context) const = 0;
 

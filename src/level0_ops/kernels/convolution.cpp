@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
-#include "level0_ops/kernels/one_type.hpp"
 
 namespace d5::detail {
 
@@ -15,7 +14,6 @@ void Convolution::check_group(const onnx::Node& node) const {
 }
 
 void Convolution::check_inputs(const InferContext& context, std::int64_t filters) {
-  expect_one_type(context, {"X", "W", "B"});
   const Shape &x = context.shape(0), &w = context.shape(1);
   if (w.rank() != x.rank() || x.rank() < 3 || x.rank() > 5) {
     throw ShapeError(fmt::format("{}: X is {} and W is {}, expected equal ranks of 3 to 5",

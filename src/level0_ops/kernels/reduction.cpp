@@ -6,13 +6,8 @@ namespace d5::detail {
 std::vector<ValueDesc> Reduction::infer(const InferContext& context) const {
   const TensorDesc& x = context.input(0);
   const std::size_t rank = x.shape.rank();
-  const auto axes = integers_input(context, 1, axes_);
-  if (axes.given && !axes.values) {
-    const auto removed = std::size_t(keeps_ ? 0 : context.shape(1).elements());
-    return {TensorDesc{
-        x.dtype, Shape(std::vector<std::int64_t>(rank - std::min(rank, removed), kUnknownDim))}};
-  }
-  const auto reduced = reduced_dims(context, axes.values);
+  if (context.integers(1, axes_).is_untold()) return {unknown_shape(x.dtype)};
+  const auto reduced = reduced_dims(context);
   Shape shape;
   for (std::size_t d = 0; d < rank; ++d) {
     if (!reduced[d]) {
@@ -25,11 +20,7 @@ std::vector<ValueDesc> Reduction::infer(const InferContext& context) const {
 }
 
 ReductionLoops Reduction::loops(const PlanContext& context) const {
-  const Shape& x = context.shape(0);
-  const auto axes = integers_input(context, 1, axes_);
-  // Axes that are still unknown are all there are: else the output would have an open shape.
-  if (axes.given && !axes.values) return {x, std::vector<bool>(x.rank(), true)};
-  return {x, reduced_dims(context, axes.values)};
+  return {context.shape(0), reduced_dims(context)};
 }
 
 Cost Reduction::cost_of(const InferContext& context, double flop, double flop_of_result) const {
@@ -38,12 +29,14 @@ Cost Reduction::cost_of(const InferContext& context, double flop, double flop_of
   return with_flop(context, flop * double(context.shape(0).elements()) + flop_of_result * results);
 }
 
-std::vector<bool> Reduction::reduced_dims(const InferContext& context,
-                                          const std::optional<Integers>& axes) const {
+std::vector<bool> Reduction::reduced_dims(const InferContext& context) const {
   const std::size_t rank = context.shape(0).rank();
-  if (!axes || axes->empty()) return std::vector<bool>(rank, !nothing_without_axes_);
+  const auto axes = context.integers(1, axes_);
+  if (!axes.given() || axes.values().empty()) {
+    return std::vector<bool>(rank, !nothing_without_axes_);
+  }
   std::vector<bool> result(rank);
-  for (const auto axis : *axes) result[normalize_axis(axis, rank, context.who())] = true;
+  for (const std::size_t d : distinct_axes(axes.values(), rank, context.who())) result[d] = true;
   return result;
 }
 

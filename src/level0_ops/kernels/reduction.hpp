@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "d5/level0_ops/operator_registry.hpp"
-#include "level0_ops/kernels/integers_input.hpp"
+#include "level0_ops/kernels/integers.hpp"
 #include "level0_ops/kernels/strided_loop.hpp"
 
 // Operators that make one element of many, along some axes.
@@ -139,8 +139,8 @@ class Reduction : public Operator {
   [[nodiscard]] Cost cost_of(const InferContext& context, double flop, double flop_of_result) const;
 
  private:
-  [[nodiscard]] std::vector<bool> reduced_dims(const InferContext& context,
-                                               const std::optional<Integers>& axes) const;
+  /// One a dimension. The axes are known.
+  [[nodiscard]] std::vector<bool> reduced_dims(const InferContext& context) const;
 
   bool keeps_, nothing_without_axes_;
   std::optional<Integers> axes_;  // since opset 13 (ReduceSum) or 18 an input

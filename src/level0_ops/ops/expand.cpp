@@ -64,20 +64,16 @@ class Expand final : public Repetition {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
-    const auto wanted = context.constant_integers(nodes::Expand::In::shape);
-    if (!wanted) {
-      const auto length = context.shape(nodes::Expand::In::shape).elements();
-      const auto rank = std::max<std::size_t>(std::size_t(length), x.shape.rank());
-      return {TensorDesc{x.dtype, Shape(std::vector<std::int64_t>(rank, kUnknownDim))}};
-    }
-    for (const auto dim : *wanted) {
+    const auto wanted = context.integers(nodes::Expand::In::shape);
+    if (wanted.is_untold()) return {unknown_shape(x.dtype)};
+    for (const auto dim : wanted.values()) {
       if (dim < 0) {
         throw ValueError(
             fmt::format("{}: a dimension is {}, expected 0 or more", context.who(), dim));
       }
     }
     try {
-      return {TensorDesc{x.dtype, broadcast(x.shape, Shape(*wanted))}};
+      return {TensorDesc{x.dtype, broadcast(x.shape, Shape(wanted.values()))}};
     } catch (const ShapeError& error) {
       throw ShapeError(fmt::format("{}: {}", context.who(), error.what()));
     }
@@ -97,18 +93,18 @@ class Tile final : public Repetition {
     const std::size_t rank = y.shape.rank();
     if (context.node().opset < 6) {  // two scalars: how often, along which axis
       const auto tiles = context.constant(1), axis = context.constant(2);
-      if (!tiles || !axis) return {TensorDesc{y.dtype, Shape(std::vector(rank, kUnknownDim))}};
+      if (!tiles || !axis) return {unknown_shape(y.dtype)};
       multiply(y.shape, normalize_axis(scalar(*axis), rank, context.who()), scalar(*tiles),
                context);
       return {y};
     }
-    const auto repeats = context.constant_integers(nodes::Tile::In::repeats);
-    if (!repeats) return {TensorDesc{y.dtype, Shape(std::vector(rank, kUnknownDim))}};
-    if (repeats->size() != rank) {
+    const auto repeats = context.integers(nodes::Tile::In::repeats);
+    if (repeats.is_untold()) return {unknown_shape(y.dtype)};
+    if (repeats.values().size() != rank) {
       throw ShapeError(fmt::format("{}: {} repeats are given for {}", context.who(),
-                                   repeats->size(), to_string(y.shape)));
+                                   repeats.values().size(), to_string(y.shape)));
     }
-    for (std::size_t d = 0; d < rank; ++d) multiply(y.shape, d, (*repeats)[d], context);
+    for (std::size_t d = 0; d < rank; ++d) multiply(y.shape, d, repeats.values()[d], context);
     return {y};
   }
 

@@ -8,7 +8,6 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/matrix_product.hpp"
-#include "level0_ops/kernels/one_type.hpp"
 
 namespace d5::ops {
 namespace {
@@ -130,7 +129,6 @@ class Gemm final : public Operator {
       throw ShapeError(fmt::format("{}: A is {} and B is {}, expected two matrices", context.who(),
                                    to_string(a), to_string(b)));
     }
-    detail::expect_one_type(context, {"A", "B", "C"});
     GemmProblem p = attributes_;
     p.m = a[p.transposed_a ? 1 : 0];
     p.n = b[p.transposed_b ? 0 : 1];

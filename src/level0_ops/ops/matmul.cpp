@@ -12,7 +12,6 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/matrix_product.hpp"
-#include "level0_ops/kernels/one_type.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
@@ -153,7 +152,6 @@ class MatMul final : public Operator {
       throw ShapeError(fmt::format("{}: A is {} and B is {}, expected vectors or matrices",
                                    context.who(), to_string(a), to_string(b)));
     }
-    detail::expect_one_type(context, {"A", "B"});
     MatMulProblem p;
     if (a.rank() > 1) p.m = a[a.rank() - 2];
     p.k = a[a.rank() - 1];

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <concepts>
+#include <numeric>
 #include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
-#include "level0_ops/kernels/integers_input.hpp"
+#include "level0_ops/kernels/integers.hpp"
 
 namespace d5::ops {
 namespace {
@@ -100,11 +101,8 @@ class Pad final : public MovingOperator {
       }
     }
     const auto all = ends(context);
+    if (!all) return {unknown_shape(y.dtype)};
     for (std::size_t d = 0; d < y.shape.rank(); ++d) {
-      if (!all) {
-        y.shape[d] = kUnknownDim;
-        continue;
-      }
       const std::int64_t size = y.shape[d];
       const auto [begin, end] = (*all)[d];
       std::int64_t padded;
@@ -125,8 +123,7 @@ class Pad final : public MovingOperator {
   Places gradients() const override { return {View::In::data}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    // Only the pads of a scalar, which has none, may still be unknown.
-    auto places = sources(context, ends(context).value_or(std::vector<Ends>()));
+    auto places = sources(context, ends(context).value());
     const Tensor fill = mode_ == Mode::constant ? fill_of(context) : Tensor();
     return detail::moving_kernel_for(context.dtype(0), context, [&]<class T>() {
       return std::make_unique<PadKernel<T>>(std::move(places), fill);
@@ -148,23 +145,25 @@ class Pad final : public MovingOperator {
                                  onnx::describe(view.node()), printable(word)));
   }
 
-  /// One a dimension; empty where they are not known yet.
+  /// One a dimension; nothing where they are not known yet.
   [[nodiscard]] std::optional<std::vector<Ends>> ends(const InferContext& context) const {
-    const auto pads = detail::integers_input(context, View::In::pads, pads_);
-    const auto axes = detail::integers_input(context, View::In::axes, std::nullopt);
-    if (!pads.given) throw ShapeError(fmt::format("{}: no pads are given", context.who()));
-    if (!pads.values || (axes.given && !axes.values)) return std::nullopt;
+    const auto pads = context.integers(View::In::pads, pads_);
+    const auto axes = context.integers(View::In::axes);
+    if (!pads.given()) throw ShapeError(fmt::format("{}: no pads are given", context.who()));
+    if (pads.is_untold() || axes.is_untold()) return std::nullopt;
     const std::size_t rank = context.shape(0).rank();
-    const std::size_t count = axes.given ? axes.values->size() : rank;
-    if (pads.values->size() != 2 * count) {
+    std::vector<std::size_t> places(rank);
+    std::iota(places.begin(), places.end(), 0);
+    if (axes.given()) places = detail::distinct_axes(axes.values(), rank, context.who());
+    const detail::Integers& amounts = pads.values();
+    if (amounts.size() != 2 * places.size()) {
       throw ShapeError(
           fmt::format("{}: {} pads are given for {} dimensions, expected twice as many",
-                      context.who(), pads.values->size(), count));
+                      context.who(), amounts.size(), places.size()));
     }
     std::vector<Ends> result(rank);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t d = axes.given ? normalize_axis((*axes.values)[i], rank, context.who()) : i;
-      result[d] = {(*pads.values)[i], (*pads.values)[count + i]};
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      result[places[i]] = {amounts[i], amounts[places.size() + i]};
     }
     return result;
   }

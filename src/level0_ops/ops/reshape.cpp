@@ -10,7 +10,7 @@
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/integers_input.hpp"
+#include "level0_ops/kernels/integers.hpp"
 
 namespace d5::ops {
 namespace {
@@ -52,10 +52,10 @@ class Reshape final : public SameElements {
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
-    const auto wanted = detail::integers_input(context, nodes::Reshape::In::shape, shape_);
-    if (!wanted.given) throw ShapeError(fmt::format("{}: no shape is given", context.who()));
-    if (!wanted.values) return {TensorDesc{x.dtype, detail::unknown_shape(context.shape(1))}};
-    return {TensorDesc{x.dtype, resolve(context, x.shape, Shape(*wanted.values))}};
+    const auto wanted = context.integers(nodes::Reshape::In::shape, shape_);
+    if (!wanted.given()) throw ShapeError(fmt::format("{}: no shape is given", context.who()));
+    if (wanted.is_untold()) return {unknown_shape(x.dtype)};
+    return {TensorDesc{x.dtype, resolve(context, x.shape, Shape(wanted.values()))}};
   }
 
  private:
@@ -125,20 +125,12 @@ class Squeeze final : public SameElements {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
     const std::size_t rank = x.shape.rank();
-    const auto axes = detail::integers_input(context, nodes::Squeeze::In::axes, axes_);
-    if (axes.given && !axes.values) {
-      const std::size_t removed = std::min(std::size_t(context.shape(1).elements()), rank);
-      if (removed == rank && x.shape.elements() != 1) {
-        throw ShapeError(
-            fmt::format("{}: not all dimensions of {} are 1", context.who(), to_string(x.shape)));
-      }
-      return {TensorDesc{x.dtype, Shape(std::vector<std::int64_t>(rank - removed, kUnknownDim))}};
-    }
+    const auto axes = context.integers(nodes::Squeeze::In::axes, axes_);
+    if (axes.is_untold()) return {unknown_shape(x.dtype)};
     std::vector<bool> removed(rank);
-    for (std::size_t i = 0; i < rank; ++i) removed[i] = !axes.given && x.shape[i] == 1;
-    if (axes.given) {
-      for (const auto axis : *axes.values) {
-        const std::size_t i = normalize_axis(axis, rank, context.who());
+    for (std::size_t i = 0; i < rank; ++i) removed[i] = !axes.given() && x.shape[i] == 1;
+    if (axes.given()) {
+      for (const std::size_t i : detail::distinct_axes(axes.values(), rank, context.who())) {
         if (x.shape[i] != 1) {
           throw ShapeError(
               fmt::format("{}: dimension {} of {} is not 1", context.who(), i, to_string(x.shape)));
@@ -166,23 +158,17 @@ class Unsqueeze final : public SameElements {
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
-    const auto axes = detail::integers_input(context, nodes::Unsqueeze::In::axes, axes_);
-    if (!axes.given) throw ShapeError(fmt::format("{}: no axes are given", context.who()));
-    const std::size_t added =
-        axes.values ? axes.values->size() : std::size_t(context.shape(1).elements());
-    Shape result(std::vector<std::int64_t>(x.shape.rank() + added, kUnknownDim));
-    if (!axes.values) return {TensorDesc{x.dtype, result}};
-    for (const auto axis : *axes.values) {
-      std::int64_t& dim = result[normalize_axis(axis, result.rank(), context.who())];
-      if (dim != kUnknownDim) {
-        throw ValueError(fmt::format("{}: axis {} is given twice", context.who(), axis));
-      }
-      dim = 1;
+    const auto axes = context.integers(nodes::Unsqueeze::In::axes, axes_);
+    if (!axes.given()) throw ShapeError(fmt::format("{}: no axes are given", context.who()));
+    if (axes.is_untold()) return {unknown_shape(x.dtype)};
+    const std::size_t rank = x.shape.rank() + axes.values().size();
+    std::vector<bool> added(rank);
+    for (const std::size_t i : detail::distinct_axes(axes.values(), rank, context.who())) {
+      added[i] = true;
     }
+    Shape result;
     std::size_t next = 0;
-    for (std::size_t i = 0; i < result.rank(); ++i) {
-      if (result[i] == kUnknownDim) result[i] = x.shape[next++];
-    }
+    for (std::size_t i = 0; i < rank; ++i) result.push_back(added[i] ? 1 : x.shape[next++]);
     return {TensorDesc{x.dtype, result}};
   }
 

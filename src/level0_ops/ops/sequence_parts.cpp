@@ -9,7 +9,7 @@
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/integers_input.hpp"
+#include "level0_ops/kernels/integers.hpp"
 
 namespace d5::ops {
 namespace {
@@ -117,6 +117,11 @@ class SplitToSequence final : public MovingOperator {
       const std::int64_t length = split[0];
       if (length < 1) {
         throw ValueError(fmt::format("{}: split is {}, expected 1 or more", context.who(), length));
+      }
+      if (size / length >= context.services().iteration_budget()) {
+        throw ValueError(fmt::format("{}: a dimension of {} has too many parts of {}: at most {}",
+                                     context.who(), size, length,
+                                     context.services().iteration_budget()));
       }
       split.assign(std::size_t(size / length), length);
       if (size % length != 0) split.push_back(size % length);

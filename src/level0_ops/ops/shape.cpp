@@ -9,7 +9,7 @@
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/integers_input.hpp"
+#include "level0_ops/kernels/integers.hpp"
 
 namespace d5::ops {
 namespace {
@@ -74,15 +74,15 @@ class ConstantOfShape final : public MovingOperator {
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const auto dims = context.constant_integers(0);
-    if (!dims) return {TensorDesc{value_.dtype(), detail::unknown_shape(context.shape(0))}};
-    for (const auto dim : *dims) {
+    const auto dims = context.integers(0);
+    if (dims.is_untold()) return {unknown_shape(value_.dtype())};
+    for (const auto dim : dims.values()) {
       if (dim < 0) {
         throw ValueError(
             fmt::format("{}: a dimension is {}, expected 0 or more", context.who(), dim));
       }
     }
-    return {TensorDesc{value_.dtype(), Shape(*dims)}};
+    return {TensorDesc{value_.dtype(), Shape(dims.values())}};
   }
 
   std::unique_ptr<Kernel> plan(PlanContext&) const override {

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
-#include "level0_ops/kernels/integers_input.hpp"
+#include "level0_ops/kernels/integers.hpp"
 
 namespace d5::ops {
 namespace {
@@ -53,9 +54,8 @@ class Slice final : public MovingOperator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     TensorDesc y = context.input(0);
     const auto known = ranges(context);
-    for (std::size_t d = 0; d < y.shape.rank(); ++d) {
-      y.shape[d] = known ? (*known)[d].count : kUnknownDim;
-    }
+    if (!known) return {unknown_shape(y.dtype)};
+    for (std::size_t d = 0; d < y.shape.rank(); ++d) y.shape[d] = (*known)[d].count;
     return {y};
   }
 
@@ -66,8 +66,7 @@ class Slice final : public MovingOperator {
     const auto from = x.strides(), to = y.strides();
     detail::StridedLoop loop(2);
     std::int64_t first = 0;
-    // Only those of a scalar, which has none, may still be unknown.
-    const auto known = ranges(context).value_or(std::vector<Range>());
+    const auto known = ranges(context).value();
     for (std::size_t d = 0; d < known.size(); ++d) {
       loop.add(known[d].count, {to[d], known[d].step * from[d]});
       first += known[d].start * from[d];
@@ -77,37 +76,38 @@ class Slice final : public MovingOperator {
   }
 
  private:
-  /// One a dimension; empty where they are not known yet.
+  /// One a dimension; nothing where they are not known yet.
   [[nodiscard]] std::optional<std::vector<Range>> ranges(const InferContext& context) const {
-    const auto starts = detail::integers_input(context, View::In::starts, starts_);
-    const auto ends = detail::integers_input(context, View::In::ends, ends_);
-    const auto axes = detail::integers_input(context, View::In::axes, axes_);
-    const auto steps = detail::integers_input(context, View::In::steps, std::nullopt);
-    if (!starts.given || !ends.given) {
+    const auto starts = context.integers(View::In::starts, starts_);
+    const auto ends = context.integers(View::In::ends, ends_);
+    const auto axes = context.integers(View::In::axes, axes_);
+    const auto steps = context.integers(View::In::steps);
+    if (!starts.given() || !ends.given()) {
       throw ShapeError(fmt::format("{}: starts and ends are required", context.who()));
     }
-    if (!starts.values || !ends.values || (axes.given && !axes.values) ||
-        (steps.given && !steps.values)) {
+    if (starts.is_untold() || ends.is_untold() || axes.is_untold() || steps.is_untold()) {
       return std::nullopt;
     }
-    return resolve(context.shape(0), *starts.values, *ends.values, axes.values, steps.values,
-                   context.who());
+    const std::size_t count = starts.values().size();
+    detail::Integers all(count);
+    std::iota(all.begin(), all.end(), 0);
+    return resolve(context.shape(0), starts.values(), ends.values(),
+                   axes.given() ? axes.values() : all,
+                   steps.given() ? steps.values() : detail::Integers(count, 1), context.who());
   }
 
-  using Given = std::optional<detail::Integers>;
-
   static std::vector<Range> resolve(const Shape& x, const detail::Integers& starts,
-                                    const detail::Integers& ends, const Given& axes,
-                                    const Given& steps, const std::string& who) {
+                                    const detail::Integers& ends, const detail::Integers& axes,
+                                    const detail::Integers& steps, const std::string& who) {
     std::vector<Range> result(x.rank());
     for (std::size_t d = 0; d < x.rank(); ++d) result[d].count = x[d];
-    if (ends.size() != starts.size() || (axes && axes->size() != starts.size()) ||
-        (steps && steps->size() != starts.size())) {
+    if (ends.size() != starts.size() || axes.size() != starts.size() ||
+        steps.size() != starts.size()) {
       throw ShapeError(fmt::format("{}: starts, ends, axes and steps differ in length", who));
     }
-    for (std::size_t i = 0; i < starts.size(); ++i) {
-      const std::size_t d = normalize_axis(axes ? (*axes)[i] : std::int64_t(i), x.rank(), who);
-      result[d] = range(x[d], starts[i], ends[i], steps ? (*steps)[i] : 1, who);
+    const auto places = detail::distinct_axes(axes, x.rank(), who);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      result[places[i]] = range(x[places[i]], starts[i], ends[i], steps[i], who);
     }
     return result;
   }

@@ -8,7 +8,7 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
-#include "level0_ops/kernels/integers_input.hpp"
+#include "level0_ops/kernels/integers.hpp"
 
 namespace d5::ops {
 namespace {
@@ -48,7 +48,7 @@ class Split final : public MovingOperator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
     const std::size_t axis = normalize_axis(axis_, x.shape.rank(), context.who());
-    const auto split = detail::integers_input(context, View::In::split, split_);
+    const auto split = context.integers(View::In::split, split_);
     std::vector<ValueDesc> result;
     for (const auto length : lengths(context, split, x.shape[axis])) {
       TensorDesc y = x;
@@ -74,11 +74,11 @@ class Split final : public MovingOperator {
   }
 
  private:
-  std::vector<std::int64_t> lengths(const InferContext& context, const detail::IntegersInput& split,
+  std::vector<std::int64_t> lengths(const InferContext& context, const IntegersInput& split,
                                     std::int64_t size) const {
     const std::size_t outputs = context.output_count();
-    if (split.given && !split.values) return std::vector<std::int64_t>(outputs, kUnknownDim);
-    if (!split.given) {
+    if (split.is_untold()) return std::vector<std::int64_t>(outputs, kUnknownDim);
+    if (!split.given()) {
       const auto parts = num_outputs_.value_or(std::int64_t(outputs));
       if (parts < 1 || parts != std::int64_t(outputs)) {
         throw ValueError(fmt::format("{}: num_outputs is {} but the node has {} outputs",
@@ -94,18 +94,18 @@ class Split final : public MovingOperator {
       return result;
     }
     std::int64_t left = size;
-    for (const auto length : *split.values) {
+    for (const auto length : split.values()) {
       if (length < 0 || length > left) {
         throw ValueError(fmt::format("{}: a part of {} does not fit into what is left of {}: {}",
                                      context.who(), length, size, left));
       }
       left -= length;
     }
-    if (left != 0 || split.values->size() != outputs) {
+    if (left != 0 || split.values().size() != outputs) {
       throw ValueError(fmt::format("{}: {} parts leave {} of {} for {} outputs; they must add up",
-                                   context.who(), split.values->size(), left, size, outputs));
+                                   context.who(), split.values().size(), left, size, outputs));
     }
-    return *split.values;
+    return split.values();
   }
 
   std::int64_t axis_;

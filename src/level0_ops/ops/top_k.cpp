@@ -145,8 +145,8 @@ class TopK final : public Operator {
 
  private:
   static std::optional<std::int64_t> constant_k(const InferContext& context) {
-    const auto values = context.constant_integers(View::In::K);
-    return values ? std::optional(values->front()) : std::nullopt;
+    const auto values = context.integers(View::In::K);
+    return values.is_untold() ? std::nullopt : std::optional(values.values().front());
   }
 
   std::int64_t axis_;
