@@ -45,6 +45,11 @@ PlannedKernel first_kernel(const PlanContext& context,
     } catch (const Unsupported& error) {
       add_reason(reasons, fmt::format("{}: {}", framework->framework(),
                                       without(context.who(), error.what())));
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& error) {  // of a framework's library, which knows no node
+      throw ValueError(fmt::format("{}: {} cannot plan it: {}", context.who(),
+                                   framework->framework(), printable_message(error.what())));
     }
   }
   return {};

@@ -8,6 +8,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/version.hpp"
+#include "level0_ops/checked_operator.hpp"
 
 namespace d5 {
 
@@ -104,7 +105,7 @@ bool OperatorRegistry::has_operator(const onnx::Node& node) const {
 }
 
 std::unique_ptr<Operator> OperatorRegistry::make(const onnx::Node& node) const {
-  if (const Make* entry = operator_entry(node)) return (*entry)(node);
+  if (const Make* entry = operator_entry(node)) return detail::make_checked(*entry, node);
   throw Unsupported(fmt::format("{}: {} has no operator {} in opset {}", onnx::describe(node),
                                 framework_, full_name(node.domain, node.op_type), node.opset));
 }

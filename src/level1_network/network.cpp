@@ -168,7 +168,7 @@ onnx::Node& Network::add_node(const std::string& op_type, std::vector<std::strin
   auto& graph = state_->model.graph;
   onnx::Node node;
   node.op_type = op_type;
-  node.opset = state_->model.opset_imports.at("");
+  node.opset = state_->model.opset_imports.try_emplace("", kOpset).first->second;
   node.inputs = std::move(inputs);
   node.outputs = std::move(outputs);
   node.attributes = std::move(attributes);

@@ -107,10 +107,10 @@ TEST_CASE("Loop feeds its results back, stacks the rest, and ends") {
 
 TEST_CASE("a Loop without end is ended by the budget") {
   Services services;
-  services.graphs.emplace("body", FunctionGraph(2, 1, [](std::span<const Value>) {
-                            return std::vector<Value>{Tensor::scalar(true)};
+  services.graphs.emplace("body", FunctionGraph(2, 2, [](std::span<const Value>) {
+                            return std::vector<Value>{Tensor::scalar(true), Tensor::scalar(1.0f)};
                           }));
-  CHECK_THROWS_WITH(run("Loop", services, {Value(), Tensor::scalar(true)}, 0),
+  CHECK_THROWS_WITH(run("Loop", services, {Value(), Tensor::scalar(true)}, 1),
                     Catch::Matchers::Contains("did not end within 100 iterations"));
 }
 
@@ -120,6 +120,18 @@ TEST_CASE("a Loop whose body has other inputs than the node is refused") {
                             return std::vector<Value>{Tensor::scalar(true)};
                           }));
   CHECK_THROWS_AS(run("Loop", services, {Value(), Value(), Tensor::scalar(1.0f)}, 1), ShapeError);
+}
+
+TEST_CASE("outputs that a body does not give are refused") {
+  Services services;
+  services.graphs.emplace("body", FunctionGraph(2, 2, [](std::span<const Value> in) {
+                            return std::vector<Value>{in[0], in[1]};
+                          }));
+  const Value x = Tensor::vector<float>({1, 2, 3});
+  const Value sequence = Sequence{x.desc(), {x}};
+  CHECK_THROWS_AS(run("Loop", services, {Value(), Tensor::scalar(true)}, 2), ShapeError);
+  CHECK_THROWS_AS(run("Scan", services, {x, x}, 3, {{"num_scan_inputs", 1}}), ShapeError);
+  CHECK_THROWS_AS(run("SequenceMap", services, {sequence, x}, 3), ShapeError);
 }
 
 TEST_CASE("Scan carries a state over slices") {

@@ -100,7 +100,11 @@ class OperatorRegistry {
 
   /// Whether an operator of the node's domain, name and opset is here.
   [[nodiscard]] bool has_operator(const onnx::Node& node) const;
-  /// Throws: Unsupported if it is not.
+  /// What ONNX's schema says of an operator that it knows is checked once, here: how many inputs
+  /// and outputs there are, which of them may be left out, which attributes there are; and by the
+  /// operator's `infer`, the types of the inputs.
+  /// Throws: Unsupported if it is not here; ShapeError, NotFound for what the schema does not
+  /// allow.
   [[nodiscard]] std::unique_ptr<Operator> make(const onnx::Node& node) const;
 
   /// Whether a kernel is here for the context's device, or an operator (whose own kernel runs on

@@ -24,11 +24,13 @@ class LoopKernel final : public Kernel {
     SubgraphRunner& body = services.subgraph("body");
     const std::size_t fixed = View::In::v_initial;
     const std::size_t variables = context.input_count() - fixed;
-    if (body.input_count() != fixed + variables || body.output_count() < 1 + variables) {
-      throw ShapeError(
-          fmt::format("{}: {} variables are given, but the body has {} inputs and {} "
-                      "outputs",
-                      context.who(), variables, body.input_count(), body.output_count()));
+    if (body.input_count() != fixed + variables || body.output_count() < 1 + variables ||
+        body.output_count() < 1 + context.output_count()) {
+      throw ShapeError(fmt::format(
+          "{}: {} variables are given and {} outputs wanted, but the body has {} inputs and {} "
+          "outputs",
+          context.who(), variables, context.output_count(), body.input_count(),
+          body.output_count()));
     }
     const std::int64_t most = context.has_input(View::In::M)
                                   ? context.input(View::In::M).item<std::int64_t>()
@@ -57,7 +59,7 @@ class LoopKernel final : public Kernel {
     for (std::size_t k = 0; k < context.outputs.size(); ++k) {
       if (!context.wants_output(k)) continue;
       if (k >= variables) {
-        context.set_output(k, stacked(context, stacks.at(k - variables), 1 + k));
+        context.set_output(k, stacked(context, stacks[k - variables], 1 + k));
       } else if (iteration == 0 && arguments[fixed + k].is_tensor()) {
         context.set_output(k, arguments[fixed + k].tensor().copy());
       } else {
@@ -72,7 +74,7 @@ class LoopKernel final : public Kernel {
     if (!slices.empty()) return detail::stack_values(context, slices);
     // No iteration tells the type: what the body declares, with 0 for what it leaves open.
     const auto body = View(context.node()).body();
-    const onnx::Type& type = body->outputs.at(body_output).type;
+    const onnx::Type& type = body->outputs[body_output].type;
     Shape shape{0};
     for (const onnx::Dim& dim : type.dims) {
       const auto* size = std::get_if<std::int64_t>(&dim);

@@ -39,11 +39,13 @@ class ScanKernel final : public Kernel {
   void forward(OpContext& context) override {
     SubgraphRunner& body = context.services().subgraph("body");
     const std::size_t states = context.input_count() - scanned_.inputs;
-    if (body.input_count() != context.input_count() || body.output_count() < states) {
-      throw ShapeError(fmt::format(
-          "{}: {} inputs and {} states do not fit a body of {} inputs and "
-          "{} outputs",
-          context.who(), context.input_count(), states, body.input_count(), body.output_count()));
+    if (body.input_count() != context.input_count() || body.output_count() < states ||
+        body.output_count() < context.output_count()) {
+      throw ShapeError(
+          fmt::format("{}: {} inputs, {} states and {} outputs do not fit a body of {} inputs and "
+                      "{} outputs",
+                      context.who(), context.input_count(), states, context.output_count(),
+                      body.input_count(), body.output_count()));
     }
     const std::int64_t length = common_length(context, states);
     if (length > context.services().iteration_budget()) {
@@ -71,7 +73,7 @@ class ScanKernel final : public Kernel {
             k, length == 0 ? Value(arguments[k].tensor().copy()) : std::move(arguments[k]));
         continue;
       }
-      auto& stack = stacks.at(k - states);
+      auto& stack = stacks[k - states];
       if (stack.empty()) {
         throw ShapeError(fmt::format("{}: there is nothing to scan, and no shape for output {}",
                                      context.who(), k));

@@ -15,6 +15,10 @@ class SequenceMapKernel final : public Kernel {
  public:
   void forward(OpContext& context) override {
     SubgraphRunner& body = context.services().subgraph("body");
+    if (body.output_count() < context.output_count()) {
+      throw ShapeError(fmt::format("{}: {} outputs are wanted, but the body has {}", context.who(),
+                                   context.output_count(), body.output_count()));
+    }
     const std::size_t length = context.input_value(0).sequence().values.size();
     std::vector<Sequence> outputs(context.outputs.size());
     std::vector<Value> arguments(context.input_count());
@@ -32,7 +36,7 @@ class SequenceMapKernel final : public Kernel {
       }
       std::vector<Value> results = body.run(arguments);
       for (std::size_t k = 0; k < outputs.size(); ++k) {
-        outputs[k].element = results.at(k).desc();
+        outputs[k].element = results[k].desc();
         outputs[k].values.push_back(std::move(results[k]));
       }
     }
