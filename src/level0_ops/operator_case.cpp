@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 
@@ -137,6 +138,14 @@ Value parse_input(Word word, RandomStream& random) {
   return tensor;
 }
 
+/// An output: values in braces, for what is random cannot be expected.
+Value parse_expected(const Word& word) {
+  if (word.text == "-") return {};
+  if (!word.text.ends_with('}')) refuse(word, "the values of an output, as {1,2}, or -");
+  RandomStream unused(0, 0);
+  return parse_input(word, unused);
+}
+
 onnx::AttributeKind guess_kind(std::string_view text) {
   using onnx::AttributeKind;
   if (text.find_first_not_of("-0123456789") == std::string_view::npos)
@@ -211,6 +220,11 @@ OperatorCase parse_case(const std::string& line, std::uint64_t seed) {
   onnx::Node& node = result.node;
   const auto schema = onnx::schema_of(node);
   int outputs = schema ? std::max(1, schema->least_outputs) : 1;
+  const auto arrow = std::ranges::find(words, "->", &Word::text);
+  const std::vector<Word> expected(arrow == words.end() ? arrow : arrow + 1, words.end());
+  if (arrow != words.end() && expected.empty()) refuse(*arrow, "outputs behind it, as {1,2}");
+  words.erase(arrow, words.end());
+  outputs = std::max(outputs, int(expected.size()));
   for (std::size_t i = 1; i < words.size(); ++i) {
     const Word& word = words[i];
     const std::size_t equals = word.text.find('=');
@@ -227,6 +241,9 @@ OperatorCase parse_case(const std::string& line, std::uint64_t seed) {
     if (name == "outputs") {
       outputs = number<int>(value, "how many outputs are wanted");
       if (outputs < 1 || outputs > 1000) refuse(value, "1 to 1000 outputs");
+      if (outputs < int(expected.size())) {
+        refuse(value, fmt::format("{} outputs or more, as are expected", expected.size()));
+      }
       continue;
     }
     onnx::AttributeKind kind = guess_kind(value.text);
@@ -243,6 +260,7 @@ OperatorCase parse_case(const std::string& line, std::uint64_t seed) {
     node.attributes[name] = parse_attribute(value, kind);
   }
   for (int i = 0; i < outputs; ++i) node.outputs.push_back(fmt::format("output{}", i));
+  for (const Word& word : expected) result.expected.push_back(parse_expected(word));
   return result;
 }
 

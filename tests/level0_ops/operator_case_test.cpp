@@ -57,6 +57,22 @@ TEST_CASE("literal values are taken as written") {
   CHECK(values("{}").shape() == Shape{0});
 }
 
+TEST_CASE("behind an arrow stands what is expected of the outputs") {
+  const OperatorCase one = parse_case("Add {1,2} {3,4} -> {4,6}");
+  REQUIRE(one.expected.size() == 1);
+  CHECK(one.expected[0].tensor().span<float>()[1] == 6);
+  CHECK(one.inputs.size() == 2);
+  CHECK(parse_case("Add 2 2").expected.empty());
+  // As many outputs as are expected; one that is not judged has no value.
+  const OperatorCase split = parse_case("Split {1,2,3} -> - int64:2{2,3}");
+  CHECK(split.node.outputs.size() == 2);
+  CHECK(split.expected[0].kind() == ValueKind::none);
+  CHECK(split.expected[1].tensor().shape() == Shape{2});
+  CHECK_THROWS_WITH(parse_case("Add 2 2 ->"), Catch::Contains("outputs behind it"));
+  CHECK_THROWS_WITH(parse_case("Add 2 2 -> 2"), Catch::Contains("the values of an output"));
+  CHECK_THROWS_WITH(parse_case("Add 2 2 outputs=1 -> {1} {2}"), Catch::Contains("2 outputs"));
+}
+
 TEST_CASE("random values depend on the seed and the place, and keep their bound") {
   const auto first = [](std::uint64_t seed) {
     return std::as_const(parse_case("Add 4 4", seed).inputs[0]).tensor().span<float>()[0];

@@ -99,6 +99,38 @@ TEST_CASE("what a framework does not have is unsupported, with a reason") {
   CHECK(test_forward(parse_case("Square 3"), "reference").at(0).status == Status::unsupported);
 }
 
+TEST_CASE("an operator that does not run in float64 is told so, and its forward is still judged") {
+  add_framework("narrow", "1", [](Framework& framework) {
+    framework.part<OperatorRegistry>().add_kernel("Relu", {}, [](PlanContext& context) {
+      return kernel_for(Types<float>{}, context.dtype(0), context,
+                        []<class T>() { return std::make_unique<SquareKernel>(0); });
+    });
+  });
+  const auto gradient = test_gradient(parse_case("Relu 3"), "narrow").at(0);
+  CHECK(gradient.status == Status::unsupported);
+  CHECK_THAT(gradient.reason, Catch::Contains("checked in float64") && Catch::Contains("float32"));
+  CHECK(test_forward(parse_case("Relu {1}"), "narrow").at(0).status == Status::passed);
+  // What is wrong in every type is no matter of float64.
+  CHECK(test_gradient(parse_case("Relu string:{a}"), "narrow").at(0).status == Status::failed);
+}
+
+TEST_CASE("a case that says what it expects is its own judge") {
+  add_frameworks();
+  const auto judged = [](const std::string& line) {
+    const auto results = test_forward(parse_case(line), "right");
+    REQUIRE(results.size() == 1);
+    CHECK(results[0].conditions.at("reference") == "the case");
+    return results[0];
+  };
+  CHECK(judged("Square {1,2,3} -> {1,4,9}").status == Status::passed);
+  CHECK(judged("Square {1,2,3} -> {1,4,9.1}").status == Status::failed);
+  CHECK_THAT(judged("Square {1,2,3} -> {1,4,9.1}").reason, Catch::Contains("value[2]: got 9"));
+  CHECK_THAT(judged("Square {1,2} -> 1x2{1,4}").reason, Catch::Contains("expected float32 1x2"));
+  CHECK(
+      test_forward(parse_case("MaxPool 1x1x2{1,2} kernel_shape=2 -> - int64:1x1x1{1}"), "reference")
+          .size() == 1);
+}
+
 TEST_CASE("an exception becomes a failed record") {
   const auto results = test_forward(parse_case("Gemm 2x3 2x3"), "reference");
   CHECK(results.at(0).status == Status::failed);

@@ -12,22 +12,25 @@ namespace d5 {
 
 /// One problem for one operator, as a line that runs it again.
 ///
-/// Grammar: `[domain.]Op[@opset] input... [attribute=value]... [outputs=N]`, the newest opset and
-/// the fewest outputs if left out. An input is one of
+/// Grammar: `[domain.]Op[@opset] input... [attribute=value]... [outputs=N] [-> output...]`, the
+/// newest opset and the fewest outputs if left out. An input, or an output that is expected, is one
+/// of
 ///
 ///     16x3x32x32          float32 of that shape, from the standard normal distribution
 ///     float64:scalar      another type; integers are from [0, 10)
 ///     int64:64%1000       from [0, 1000); reals too
 ///     int64:{2,-1}        these values; int64:1x2{2,-1} with a shape
-///     -                   left out
+///     -                   left out; of an output, not judged
 ///
 /// Numbers in attributes are separated by `x`, words by commas:
-/// `Conv 16x3x32x32 8x3x3x3 pads=1x1x1x1`.
+/// `Conv 16x3x32x32 8x3x3x3 pads=1x1x1x1`. What is expected is given by values:
+/// `Add {1,2} {3,4} -> {4,6}`.
 struct OperatorCase {
   onnx::Node node;
   std::vector<Value> inputs;  ///< random ones are filled from `seed`
   std::string line;           ///< what it was parsed from
   std::uint64_t seed = 0;
+  std::vector<Value> expected = {};  ///< of the outputs, none: not judged; empty: not given at all
 };
 
 /// Throws: FormatError with the place in the line, what was found and what was expected.

@@ -16,7 +16,8 @@ struct ForwardTolerance {
   double absolute = 1e-6;
 };
 
-/// Runs `subject` and `reference` (framework names) on the same inputs and compares every output.
+/// Runs `subject` and `reference` (framework names) on the same inputs and compares every output; a
+/// case that says what it expects is its own judge, and the reference does not run.
 /// Records the largest absolute and relative error, and passes if every element is within
 /// tolerance and the subject wrote nowhere else (`Guard`). On another `device` than the host, whose
 /// memory nobody can watch, the subject runs there without a guard.
