@@ -6,8 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cctype>
 #include <cerrno>
+#include <charconv>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 
@@ -50,10 +55,40 @@ bool is_written_in_place(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
 }
 
+/// The name of this machine, as part of a file's name: others may share the folder.
+const std::string& machine() {
+  static const std::string name = [] {
+    std::array<char, 65> text{};
+    ::gethostname(text.data(), text.size() - 1);
+    std::string result = text.data();
+    std::ranges::replace_if(result, [](unsigned char c) { return !std::isalnum(c); }, '_');
+    return result;
+  }();
+  return name;
+}
+
 /// A file beside `path` that this process has for itself.
 std::string temporary_beside(const std::string& path) {
   static std::atomic<unsigned> count{0};
-  return fmt::format("{}.tmp-{}-{}", path, ::getpid(), count++);
+  return fmt::format("{}.tmp-{}-{}-{}", path, machine(), ::getpid(), count++);
+}
+
+/// Removes what processes of this machine that are no more left beside `path`.
+void remove_left_behind(const std::string& path) {
+  const std::filesystem::path target(path);
+  const std::string begin = fmt::format("{}.tmp-{}-", target.filename().string(), machine());
+  const auto folder = target.has_parent_path() ? target.parent_path() : ".";
+  std::error_code error_of_folder;  // writing tells of it
+  std::filesystem::directory_iterator entry(folder, error_of_folder), none;
+  for (; !error_of_folder && entry != none; entry.increment(error_of_folder)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(begin)) continue;
+    pid_t process = 0;
+    const char* const end = name.data() + name.size();
+    const auto [rest, error] = std::from_chars(name.data() + begin.size(), end, process);
+    const bool ours = error == std::errc() && process > 0 && rest != end && *rest == '-';
+    if (ours && ::kill(process, 0) != 0 && errno == ESRCH) ::unlink(entry->path().c_str());
+  }
 }
 
 constexpr int kNewFile = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
@@ -81,6 +116,7 @@ void write_file(const std::string& path, std::string_view content) {
     write_all(file, content, path);
     return;
   }
+  remove_left_behind(path);
   const std::string temporary = temporary_beside(path);
   const Descriptor file(::open(temporary.c_str(), kNewFile, 0644));
   if (file.get() < 0) fail("cannot write", path);

@@ -2,10 +2,13 @@
 #include "d5/core/atomic_file.hpp"
 
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -95,6 +98,38 @@ TEST_CASE("many writers of one file leave the content of one of them") {
   const std::string content = read_file(path);
   CHECK(content == std::string(100000, content.at(0)));
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("what a killed writer left is removed by the next one, and nothing else") {
+  const Folder folder;
+  const std::string path = folder.path / "a";
+  const pid_t writer = fork();
+  if (writer == 0) {  // dies of a signal while it writes
+    const rlimit small{1000, 1000};
+    setrlimit(RLIMIT_FSIZE, &small);
+    std::signal(SIGXFSZ, SIG_DFL);
+    write_file(path, std::string(5000, 'x'));
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(writer, &status, 0) == writer);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(folder.files() == 1);
+  const fs::path left = fs::directory_iterator(folder.path)->path();
+  // Of another file, of a living process, of another machine, and of nobody.
+  const std::string name = left.filename();
+  const std::string gone = std::to_string(writer), init = "1";
+  std::string living = name, other_machine = name;
+  living.replace(name.rfind(gone), gone.size(), init);
+  other_machine.replace(0, std::string("a.tmp-").size(), "a.tmp-x");
+  for (const auto& kept :
+       {"b" + name.substr(1), living, other_machine, std::string("a.tmp-mine")}) {
+    std::ofstream(folder.path / kept) << "kept";
+  }
+  write_file(path, "new");
+  CHECK_FALSE(fs::exists(left));
+  CHECK(read_file(path) == "new");
+  CHECK(folder.files() == 5);
 }
 
 TEST_CASE("reading says why it cannot") {
