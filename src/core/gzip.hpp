@@ -23,6 +23,8 @@ class GzipReader {
   std::size_t read(void* to, std::size_t count);
   /// No more than this many bytes can still come: deflate packs at most 1032 into one.
   [[nodiscard]] std::size_t most_left() const;
+  /// Bytes of the file that were not read yet, packed as they are.
+  [[nodiscard]] std::size_t packed_left() const { return left_.size(); }
   [[nodiscard]] bool compressed() const { return stream_ != nullptr; }
 
  private:

@@ -34,10 +34,19 @@ std::string existing(const std::string& folder, const std::string& name) {
                   printable(folder), name, name));
 }
 
+/// Whether data of `total` bytes may be `packed` bytes of gzip. What packs a hundred times smaller
+/// is a bomb where it is large, and what packs twice as large is many members that hold nothing:
+/// either costs much time for a small promise or a small file.
+bool is_plausible(std::size_t total, std::size_t packed) {
+  constexpr std::size_t kMostRatio = 100, kLarge = std::size_t{256} << 20, kSmall = 64 << 10;
+  return (total <= kLarge || total / kMostRatio <= packed) && packed / 2 <= total + kSmall;
+}
+
 }  // namespace
 
 IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
-                  const std::string& content) {
+                  const std::string& content,
+                  const std::function<void(const std::vector<std::int64_t>& dims)>& check) {
   const std::string path = existing(folder, name);
   const std::string file = read_file(path, memory_budget());
   GzipReader reader(file, path);
@@ -77,6 +86,11 @@ IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
     fail(fmt::format("{}, but the file can hold no more than {}; fetch it again", promised,
                      reader.most_left()));
   }
+  if (reader.compressed() && !is_plausible(total, reader.packed_left())) {
+    fail(fmt::format("{}, that is {}, packed in {}: no data packs like that; fetch it again",
+                     promised, total, reader.packed_left()));
+  }
+  if (check) check(result.dims);
   if (total > memory_budget()) {
     throw MemoryError(fmt::format("'{}': {}, above the memory budget of {}", printable(path),
                                   promised, memory_budget()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,16 @@ struct IdxBytes {
 };
 
 /// Reads `folder`/`name`, or `name`.gz beside it, which must hold unsigned bytes in `rank`
-/// dimensions. `content` is the word for messages: "images".
+/// dimensions. `content` is the word for messages: "images". `check` sees the dimensions that the
+/// header promises, and throws for what they may not be, before anything is unpacked.
 ///
 /// Throws: IoError where neither file can be read; FormatError with the file, the place and a way
-/// out for a wrong magic number, a length that is not what the header says, or a broken stream.
+/// out for a wrong magic number, a length that is not what the header says, or a broken stream, and
+/// for a packed file whose size no data of the promised length has.
 /// Allocates no more than the file can hold.
 /// Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits", file formats.
-[[nodiscard]] IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
-                                const std::string& content);
+[[nodiscard]] IdxBytes read_idx(
+    const std::string& folder, const std::string& name, int rank, const std::string& content,
+    const std::function<void(const std::vector<std::int64_t>& dims)>& check = {});
 
 }  // namespace d5::detail

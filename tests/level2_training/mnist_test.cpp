@@ -180,6 +180,31 @@ TEST_CASE("a gzip bomb is not unpacked beyond what its header says") {
   CHECK_THROWS_WITH(folder.open(), Catch::Contains("more follow"));
 }
 
+TEST_CASE("a gzip bomb of many members is refused before it is unpacked") {
+  const Folder folder;
+  folder.remove("t10k-labels-idx1-ubyte");
+  constexpr std::uint32_t kZeros = 64 << 20;
+  std::string bomb = packed(big_endian(0x801) + big_endian(7 * kZeros));
+  const std::string member = packed(std::string(kZeros, '\0'));
+  for (int i = 0; i < 7; ++i) bomb += member;
+  folder.put("t10k-labels-idx1-ubyte.gz", bomb);
+  CHECK_THROWS_AS(folder.open(), FormatError);
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("no data packs like that"));
+
+  std::string empties = packed(labels(2));
+  for (int i = 0; i < 20000; ++i) empties += packed("");
+  folder.put("t10k-labels-idx1-ubyte.gz", empties);
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("no data packs like that"));
+}
+
+TEST_CASE("images are not unpacked where their header does not fit the labels") {
+  const Folder folder;
+  folder.remove("t10k-images-idx3-ubyte");
+  const std::string broken = images(5).substr(0, 100);  // it ends long before five images do
+  folder.put("t10k-images-idx3-ubyte.gz", packed(broken + std::string(1000, '\0')));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("5 images") && Catch::Contains("2 labels"));
+}
+
 TEST_CASE("a missing file or folder and a misspelt setting name themselves") {
   const Folder folder;
   folder.remove("t10k-images-idx3-ubyte");

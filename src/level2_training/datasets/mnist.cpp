@@ -52,19 +52,19 @@ class MnistDataset final : public Dataset {
       : part_(part), origin_(std::move(origin)) {
     const std::string images_name = part + "-images-idx3-ubyte";
     const std::string labels_name = part + "-labels-idx1-ubyte";
-    auto images = detail::read_idx(folder, images_name, 3, "images");
-    auto labels = detail::read_idx(folder, labels_name, 1, "labels");
     const auto fail = [&](const std::string& what) {
       throw FormatError(fmt::format("folder '{}': {}", printable(folder), what));
     };
-    if (images.dims[1] * images.dims[2] != kPixels || images.dims[1] != 28) {
-      fail(fmt::format("{}: images are {}x{}, MNIST's are 28x28", images_name, images.dims[1],
-                       images.dims[2]));
-    }
-    if (images.dims[0] != labels.dims[0]) {
-      fail(fmt::format("{} holds {} images, but {} holds {} labels; they are of different sets",
-                       images_name, images.dims[0], labels_name, labels.dims[0]));
-    }
+    auto labels = detail::read_idx(folder, labels_name, 1, "labels");
+    auto images = detail::read_idx(folder, images_name, 3, "images", [&](const auto& dims) {
+      if (dims[1] * dims[2] != kPixels || dims[1] != 28) {
+        fail(fmt::format("{}: images are {}x{}, MNIST's are 28x28", images_name, dims[1], dims[2]));
+      }
+      if (dims[0] != labels.dims[0]) {
+        fail(fmt::format("{} holds {} images, but {} holds {} labels; they are of different sets",
+                         images_name, dims[0], labels_name, labels.dims[0]));
+      }
+    });
     const auto odd = std::ranges::find_if(labels.values, [](auto l) { return l >= kClasses; });
     if (odd != labels.values.end()) {
       fail(fmt::format("{}: label {} is {}, expected 0 to {}", labels_name,
