@@ -9,6 +9,7 @@
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/version.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/write_graph.hpp"
 
@@ -67,8 +68,9 @@ Model parse(std::span<const std::byte> bytes, const std::string& file, const Loa
 std::string serialize(const Model& model) {
   ::onnx::ModelProto proto;
   proto.set_ir_version(std::max(model.ir_version, kOldestWritten));
-  proto.set_producer_name(model.producer_name);
-  proto.set_producer_version(model.producer_version);
+  const bool own = model.producer_name.empty();  // made here; of a file, who made it stays
+  proto.set_producer_name(own ? "d5" : model.producer_name);
+  proto.set_producer_version(own ? D5_VERSION : model.producer_version);
   proto.set_domain(model.domain);
   proto.set_model_version(model.model_version);
   proto.set_doc_string(model.doc);

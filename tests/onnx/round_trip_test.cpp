@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "d5/core/error.hpp"
+#include "d5/version.hpp"
 #include "messages.hpp"
 
 namespace d5::onnx {
@@ -246,6 +247,20 @@ TEST_CASE("a model survives writing and reading") {
   CHECK((*node.attribute<std::shared_ptr<const Graph>>("g"))->nodes.at(0).op_type == "Anything");
   CHECK(to_string(*node.attribute<Type>("type")) == "float32 2xNx?");
   CHECK(serialize(read) == serialize(parse(bytes_of(serialize(read)), "again.onnx")));
+}
+
+TEST_CASE("a file that was made here says so; of one that was read, who made it stays") {
+  const auto saved = [](const Model& model) {
+    return parse(bytes_of(serialize(model)), "saved.onnx");
+  };
+  Model model = full_model();
+  model.producer_name = model.producer_version = "";
+  CHECK(saved(model).producer_name == "d5");
+  CHECK(saved(model).producer_version == D5_VERSION);
+  model.producer_name = "pytorch";
+  model.producer_version = "2.1";
+  CHECK(saved(saved(model)).producer_name == "pytorch");
+  CHECK(saved(model).producer_version == "2.1");
 }
 
 TEST_CASE("what is written passes ONNX's own checker") {
