@@ -81,6 +81,11 @@ void PlannedNode::run(std::span<at::Tensor> values, std::span<KnownValue> known,
   } catch (...) {
     rethrow(onnx::describe(*node_));
   }
+  for (std::size_t k = 0; k < outputs_.size(); ++k) {
+    if (outputs_[k] < 0 || results_[k].defined()) continue;
+    throw ContractError(onnx::describe(*node_) + ": torch's kernel gives no output " +
+                        std::to_string(k));
+  }
   if (fresh) learn(known);
   for (at::Tensor& argument : arguments_) argument.reset();
   for (std::size_t k = 0; k < outputs_.size(); ++k) {
