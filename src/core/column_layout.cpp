@@ -48,7 +48,7 @@ std::vector<std::string> lines_of(std::string_view text, std::size_t width) {
 }
 
 ColumnLayout::ColumnLayout(std::vector<TextTable::Column> columns, const std::vector<Row>& rows,
-                           int width)
+                           int width, std::size_t uncut)
     : columns_(std::move(columns)) {
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t widest = width_of(columns_[c].title);
@@ -56,10 +56,10 @@ ColumnLayout::ColumnLayout(std::vector<TextTable::Column> columns, const std::ve
     widths_.push_back(widest);
   }
   if (width <= 0) return;
-  constexpr std::size_t kNarrowest = 8;
+  constexpr std::size_t kNarrowest = 10;
   while (this->width() > std::size_t(width)) {
     std::size_t widest = columns_.size();
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
+    for (std::size_t c = 0; c + uncut < columns_.size(); ++c) {
       if (columns_[c].align == TextTable::Align::right || widths_[c] <= kNarrowest) continue;
       if (widest == columns_.size() || widths_[c] > widths_[widest]) widest = c;
     }

@@ -14,8 +14,9 @@ class ColumnLayout {
   using Row = std::vector<std::string>;
 
   /// As wide as titles and rows need; where that is more than `width` characters (0: no limit), the
-  /// widest columns of words are made narrower. Numbers are never cut.
-  ColumnLayout(std::vector<TextTable::Column> columns, const std::vector<Row>& rows, int width);
+  /// widest columns of words are made narrower. Numbers are never cut, nor are the last `uncut`.
+  ColumnLayout(std::vector<TextTable::Column> columns, const std::vector<Row>& rows, int width,
+               std::size_t uncut = 0);
 
   /// Characters in a line; more than was asked for where columns cannot be that narrow.
   [[nodiscard]] std::size_t width() const;

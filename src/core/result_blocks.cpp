@@ -89,8 +89,8 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
     }
     if (values.empty()) continue;
     const bool of_one = name == "subject" || name == "framework" || name == "device";
-    const bool shown = number || values.size() > 1 || varied_.contains(name) || name == "base" || name == "accepted" ||
-                       (name == "subject" && more) || (of_one && alone);
+    const bool shown = number || values.size() > 1 || varied_.contains(name) || name == "base" ||
+                       name == "accepted" || (name == "subject" && more) || (of_one && alone);
     if (shown && name == "subject" && format_ == Format::table &&
         rows.size() >= 2 * values.size()) {
       in_sections_ = true;
@@ -98,7 +98,8 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
       names_.push_back(name);
     } else if (values.size() == 1) {
       equal_[name] = *values.begin();
-      if (2 * count >= rows.size()) said_.push_back(name);
+      // What few rows have is no news of the others; a ratio's base is always told.
+      if (2 * count >= rows.size() || name == "base") said_.push_back(name);
     }
   }
   std::string text = (begun_ ? "\n" : "") + head();
@@ -118,11 +119,13 @@ void ResultBlocks::lay_out(const std::vector<Row>& rows, const std::vector<std::
   for (const auto& subject : subjects_) {
     // Of rows to come; their numbers have the widths that are usual.
     const Row row = {{"subject", printable_message(subject)},
-                     {"value", "12.345 Mflop/s"},
-                     {"95% interval", "[12.345, 12.345]"}};
+                     {"value", "12.34 Gflop/s"},
+                     {"95% interval", "[12.34, 12.34]"}};
     cells.push_back(place(row, "mistrusted [1]"));
   }
-  layout_.emplace(columns(), cells, screen_.width);
+  // From the value to the status.
+  const auto numbers = std::size_t(names_.end() - std::ranges::find(names_, "value"));
+  layout_.emplace(columns(), cells, screen_.width, numbers + 1);
 }
 
 std::string ResultBlocks::head() const {

@@ -2,8 +2,10 @@
 #include "core/result_notes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "d5/core/error.hpp"
@@ -49,11 +51,9 @@ std::size_t ResultNotes::number_of(const std::string& reason) {
 std::string ResultNotes::status_of(const Measurement& m) {
   std::string text(name_of(m.status));
   if (m.status == Status::passed) return text;
-  std::string numbers;
-  for (const auto& reason : reasons_of(m)) {
-    numbers += fmt::format("{}{}", numbers.empty() ? "" : ",", number_of(reason));
-  }
-  return fmt::format("{} [{}]", text, numbers);
+  std::set<std::size_t> numbers;
+  for (const auto& reason : reasons_of(m)) numbers.insert(number_of(reason));
+  return fmt::format("{} [{}]", text, fmt::join(numbers, ","));
 }
 
 std::string ResultNotes::to_text() const {
