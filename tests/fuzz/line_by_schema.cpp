@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fuzz/node_line.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <onnx/defs/schema.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <map>
 
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/schema.hpp"
 #include "fuzz/mutation.hpp"
+#include "fuzz/node_line.hpp"
 
 namespace d5::fuzz {
 namespace {
@@ -21,21 +19,18 @@ namespace {
 using ::onnx::OpSchema;
 using Dims = std::vector<std::int64_t>;
 
-/// d5's names of the types that a line can hold, by ONNX's.
-const std::map<std::string, std::string>& types() {
-  static const std::map<std::string, std::string> names = {
-      {"float", "float32"}, {"double", "float64"}, {"float16", "float16"}, {"bfloat16", "bfloat16"},
-      {"int8", "int8"},     {"int16", "int16"},    {"int32", "int32"},     {"int64", "int64"},
-      {"uint8", "uint8"},   {"uint16", "uint16"},  {"uint32", "uint32"},   {"uint64", "uint64"},
-      {"bool", "bool"},     {"string", "string"}};
-  return names;
-}
-
 /// The words that attributes of some operator may be.
 constexpr std::array<const char*, 24> kWords = {
     "NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER", "constant", "reflect",       "edge",    "wrap",
     "none",   "mean",  "sum",        "forward",    "reverse",  "bidirectional", "nearest", "linear",
     "cubic",  "tanh",  "LEFT",       "RIGHT",      "DCR",      "CRD",           "add",     "mul"};
+
+/// d5's name of ONNX's "tensor(float)"; nothing for what is no tensor.
+std::string line_type(const std::string& type) {
+  if (type == "tensor(float)") return "float32";
+  if (type == "tensor(double)") return "float64";
+  return type.starts_with("tensor(") ? type.substr(7, type.size() - 8) : "";
+}
 
 class LineBySchema {
  public:
@@ -150,9 +145,8 @@ class LineBySchema {
     if (!chosen.empty() && !one_in(random_, 40)) return chosen;
     std::vector<std::string> allowed;
     for (const std::string* name : parameter.GetTypes()) {
-      if (!name->starts_with("tensor(")) continue;
-      const auto known = types().find(name->substr(7, name->size() - 8));
-      if (known != types().end()) allowed.push_back(known->second);
+      const std::string type = line_type(*name);
+      if (std::ranges::find(kLineTypes, type) != kLineTypes.end()) allowed.push_back(type);
     }
     std::ranges::sort(allowed);  // they came in the order of their addresses
     const bool has_float = std::ranges::find(allowed, "float32") != allowed.end();
@@ -211,59 +205,6 @@ class LineBySchema {
   std::string line_;
 };
 
-std::vector<std::string> words_of(const std::string& line) {
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find(' ', begin), line.size());
-    if (end > begin) words.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
-const std::vector<std::string>& known_lines() {
-  static const std::vector<std::string> lines = [] {
-    std::vector<std::string> result;
-    for (const char* path : {D5_SOURCE_DIR "/frameworks/torch/tests/operators.txt",
-                             D5_SOURCE_DIR "/tests/fuzz/lines.txt"}) {
-      std::ifstream file(path);
-      for (std::string line; std::getline(file, line);) {
-        if (!line.empty() && line[0] != '#') result.push_back(line);
-      }
-    }
-    return result;
-  }();
-  return lines;
-}
-
-void change_word(std::vector<std::string>& words, RandomStream& random) {
-  const auto place = std::size_t(random.below(words.size()));
-  std::string& word = words[place];
-  const std::size_t colon = word.find(':');
-  switch (random.below(8)) {
-    case 0:
-      if (words.size() > 1 && place > 0) words.erase(words.begin() + std::ptrdiff_t(place));
-      return;
-    case 1:
-      words.insert(words.begin() + std::ptrdiff_t(place), words[place]);
-      return;
-    case 2:
-      std::swap(word, words[std::size_t(random.below(words.size()))]);
-      return;
-    case 3: {  // another type
-      auto type = types().begin();
-      std::advance(type, std::ptrdiff_t(random.below(types().size())));
-      word = type->second + ':' + (colon == std::string::npos ? word : word.substr(colon + 1));
-      return;
-    }
-    case 4:  // a dimension or an attribute's number more
-      word += fmt::format("x{}", between(random, 0, 3));
-      return;
-    default:
-      word = with_other_number(word, random);
-  }
-}
-
 }  // namespace
 
 std::string line_by_schema(RandomStream& random) {
@@ -276,12 +217,6 @@ std::string line_by_schema(RandomStream& random) {
     const OpSchema* schema = ::onnx::OpSchemaRegistry::Schema(entry.name, opset, entry.domain);
     if (schema) return LineBySchema(*schema, opset, random).line();
   }
-}
-
-std::string changed_line(RandomStream& random) {
-  auto words = words_of(pick(random, known_lines()));
-  for (auto changes = random.below(4); changes > 0; --changes) change_word(words, random);
-  return fmt::format("{}", fmt::join(words, " "));
 }
 
 }  // namespace d5::fuzz
