@@ -205,5 +205,16 @@ def test_a_benchmark_is_a_sentence():
     assert [row.metric for row in rows] == ["time", "sample_rate", "framework_overhead"]
 
 
+def test_a_profile_tells_which_node_costs_most():
+    rows = d5.bench_network("lenet", metrics=["time"], samples=3, profile=True)
+    times = {
+        row.conditions["node"]: row.value
+        for row in rows
+        if row.metric == "time" and row.conditions.get("by") == "node"
+    }
+    assert {"conv1", "pool1", "fc3"} <= times.keys()
+    assert max(times, key=times.get) != "flatten"
+
+
 def test_a_gradient_check_from_python():
     assert all(row.status == "passed" for row in d5.test_gradient("Gemm 3x4 4x2"))

@@ -145,6 +145,9 @@ Measurement RoundingJudge::check(const Measurement& base, const Expected& expect
   record.conditions["bound"] = fmt::format("{:.3g}", bound / scale);
   record.conditions["tolerance"] =
       fmt::format("{} x median + largest of {} runs + {} ulp", kMultiple, runs_, kUlps);
+  if (record.status == Status::failed) {
+    record.reason += fmt::format(", where rounding explains {:.3g}", bound);
+  }
   if (bound >= expected.scale && bound > 0) {
     mistrust(record, fmt::format("{}: rounding alone can move it by {:.3g}, and its largest number "
                                  "is {:.3g}: there is nothing to compare",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Holds a framework against the reference on ten small networks, outputs and gradients, within what
-// rounding can do (d5/level1_network/network_validation.hpp): each must pass with its right
-// answers, and fail with one number that is wrong by twice the bound.
+// rounding can do (d5/level1_network/network_validation.hpp): right answers must pass, and one
+// number that is wrong by twice the bound must fail.
 //
 //   rounding FRAMEWORK [--seeds N] [--from SEED]
 //
@@ -27,7 +27,7 @@ using d5::Tensor;
 
 struct Options {
   std::string framework;
-  std::uint64_t seeds = 2, from = 0;
+  std::uint64_t seeds = 3, from = 0;
 };
 
 bool parse(int argc, char** argv, Options& options) {
@@ -102,23 +102,29 @@ class Trial {
   Trial(const d5::conformance::SmallNetwork& network, const std::string& framework,
         std::uint64_t seed)
       : name_(fmt::format("{} seed {}", network.name, seed)),
+        seed_(seed),
         subject_(d5::make_executor(network.make(seed), {.frameworks = {framework, "reference"}})),
         reference_(d5::make_executor(network.make(seed))),
         inputs_(d5::random_inputs(subject_->network(), {}, seed)) {}
 
-  /// How many tensors were judged wrongly; each is printed.
+  /// How many tensors were judged wrongly; each is printed. An error is planted in one of them,
+  /// with every seed in another.
   int run() {
     int wrong = 0;
-    for (const auto& record : test(*subject_)) {
+    std::vector<Measurement> passed;
+    for (auto& record : test(*subject_)) {
       if (record.status == d5::Status::mistrusted) continue;  // rounding is all that is there
-      if (record.status != d5::Status::passed) {
-        fmt::print("false alarm: {}: {}, bound {}\n", name_, record.reason, bound_of(record));
-        ++wrong;
+      if (record.status == d5::Status::passed) {
+        passed.push_back(std::move(record));
         continue;
       }
-      wrong += finds(record.conditions.at("tensor"), 2 * std::stod(bound_of(record))) ? 0 : 1;
+      fmt::print("false alarm: {}: {}, bound {}\n", name_, record.reason, bound_of(record));
+      ++wrong;
     }
-    return wrong;
+    if (passed.empty()) return wrong;
+    const Measurement& chosen = passed[seed_ % passed.size()];
+    const bool found = finds(chosen.conditions.at("tensor"), 2 * std::stod(bound_of(chosen)));
+    return wrong + (found ? 0 : 1);
   }
 
  private:
@@ -156,6 +162,7 @@ class Trial {
   }
 
   std::string name_;
+  std::uint64_t seed_;
   std::unique_ptr<d5::GraphExecutor> subject_, reference_;
   d5::ValueMap inputs_;
 };
