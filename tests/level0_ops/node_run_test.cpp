@@ -121,6 +121,24 @@ TEST_CASE("a kernel that replaces an output that was planned is named") {
                     Catch::Contains("its kernel replaces output 0, which was planned"));
 }
 
+TEST_CASE("a kernel that asks for another output than was planned is refused before it writes") {
+  OperatorRegistry registry("toy");
+  bool wrote = false;
+  const Behaviour behaviour{.forward = [&](OpContext& context) {
+    (void)context.allocate(0, {DType::float32, {3}});  // as planned
+    (void)context.allocate(0, {DType::float32, {4}});
+    wrote = true;
+  }};
+  registry.add("Same", {}, [&](const onnx::Node&) { return std::make_unique<Same>(behaviour, 0); });
+  const OperatorCase one = parse_case("Same 3");
+  OperatorRunner runner(registry, one.node, one.inputs);  // without a guard
+  CHECK_THROWS_AS(runner.forward(), ContractError);
+  CHECK_THROWS_WITH(runner.forward(),
+                    "Same 'output0': its kernel asks for float32 4 as output 0, "
+                    "but infer said float32 3");
+  CHECK_FALSE(wrote);
+}
+
 TEST_CASE("backward sees only what the kernel's traits name") {
   bool input = true, output = true;
   run_guarded({.forward = copy_input,
