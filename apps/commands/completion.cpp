@@ -32,10 +32,15 @@ std::string quoted(std::string text) {
   return "'" + text + "'";
 }
 
+/// What may follow a command: those below it, the words that it takes one of, its options.
 std::vector<std::string> names_of(const CommandWords& command) {
   std::vector<std::string> names = command.children;
   for (const auto& option : command.options) {
-    if (!option.is_positional) names.push_back(option.name);
+    if (option.is_positional) {
+      names.insert(names.end(), option.choices.begin(), option.choices.end());
+    } else {
+      names.push_back(option.name);
+    }
   }
   return names;
 }
@@ -45,7 +50,8 @@ std::map<std::string, std::vector<std::string>> choices_of(const Commands& comma
   std::map<std::string, std::vector<std::string>> choices;
   for (const auto& command : commands) {
     for (const auto& option : command.options) {
-      if (!option.choices.empty()) choices[option.name] = option.choices;
+      if (option.is_positional || option.choices.empty()) continue;
+      choices[option.name] = option.choices;
     }
   }
   return choices;
@@ -127,7 +133,11 @@ _d5() {
       text += "      " + described(child, summary_of(commands, below(command.path, child))) + "\n";
     }
     for (const auto& option : command.options) {
-      if (!option.is_positional) text += "      " + described(option.name, option.help) + "\n";
+      if (!option.is_positional) {
+        text += "      " + described(option.name, option.help) + "\n";
+        continue;
+      }
+      for (const auto& word : option.choices) text += "      " + quoted(word) + "\n";
     }
     text += "    ) ;;\n";
   }
@@ -161,6 +171,10 @@ end
                           quoted(summary_of(commands, below(command.path, child))));
     }
     for (const auto& option : command.options) {
+      if (option.is_positional && !option.choices.empty()) {
+        text += fmt::format("{} -f -a {}\n", here,
+                            quoted(fmt::format("{}", fmt::join(option.choices, " "))));
+      }
       if (option.is_positional || !option.name.starts_with("--")) continue;
       const std::string value =
           !option.choices.empty()

@@ -134,6 +134,7 @@ TEST_CASE("bash completes commands, options and their words") {
   CHECK(completed("d5 op check --fo", 3) == "--format ");
   CHECK(completed("d5 op bench x --pass ''", 5) == "forward backward both ");
   CHECK(completed("d5 rep", 1) == "report ");
+  CHECK(completed("d5 completion f", 2) == "fish ");
 }
 
 TEST_CASE("the manual holds no request that its text began by chance") {

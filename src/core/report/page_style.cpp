@@ -48,7 +48,7 @@ pre{margin:0;padding:12px 16px;background:var(--card);border-radius:8px;overflow
 font:13px/1.6 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
 .reasons{margin:0;padding-left:20px}.reasons li{margin-bottom:6px}
 @media (max-width:700px){body{padding:16px 14px 40px}.wide{display:none}.narrow{display:block}
-figure{padding:10px}h1{font-size:22px}}
+figure{padding:10px}.sorts td:first-child{min-width:9em}h1{font-size:22px}}
 @media print{th button::after{content:""}}
 )";
 }

@@ -43,11 +43,17 @@ HtmlTable::Cell status_of(const Measurement& m) {
   return cell;
 }
 
+/// A ratio's with its base.
+std::string metric_of(const Measurement& m) {
+  const auto base = m.conditions.find("base");
+  return base == m.conditions.end() ? m.metric : m.metric + " to " + base->second;
+}
+
 std::string results_table(const Sources& sources) {
-  const auto conditions = detail::differing_conditions(measurements_of(sources));
+  const auto conditions = detail::telling_conditions(measurements_of(sources));
   std::vector<std::string> titles = {"file", "subject", "framework", "device"};
   titles.insert(titles.end(), conditions.begin(), conditions.end());
-  for (const char* title : {"metric", "statistic", "value", "95% interval", "samples", "status"}) {
+  for (const char* title : {"metric", "value", "95% interval", "samples", "statistic", "status"}) {
     titles.emplace_back(title);
   }
   HtmlTable table(std::move(titles));
@@ -60,10 +66,9 @@ std::string results_table(const Sources& sources) {
       }
       const auto [value, interval] = detail::numbers_of(m);
       row.insert(row.end(),
-                 {m.metric, m.samples.empty() ? "" : to_string(m.statistic),
-                  HtmlTable::Cell(value, estimate(m).value), unbroken(interval),
+                 {metric_of(m), HtmlTable::Cell(value, estimate(m).value), unbroken(interval),
                   HtmlTable::Cell(fmt::format("{}", m.samples.size()), double(m.samples.size())),
-                  status_of(m)});
+                  m.samples.empty() ? "" : to_string(m.statistic), status_of(m)});
       table.add(std::move(row));
     }
   }
