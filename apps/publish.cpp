@@ -12,16 +12,6 @@
 
 namespace d5::app {
 
-bool is_drawn(Format format) {
-  return format == Format::html || format == Format::svg || format == Format::png;
-}
-
-std::string picture_of(const Report& report, Format format, const std::string& plot) {
-  if (format == Format::html) return to_html(report);
-  const Plot one = plot_named(plots_of(report), plot);
-  return format == Format::svg ? to_svg(one) : to_png(one);
-}
-
 void print(const std::string& text, Format format) {
   if (format == Format::png && isatty(STDOUT_FILENO)) {
     throw ValueError("--format png: a picture is no text for a terminal; add > FILE.png");

@@ -4,15 +4,10 @@
 #include <vector>
 
 #include "apps/options.hpp"
-#include "d5/core/report.hpp"
 #include "d5/core/results.hpp"
 
 namespace d5::app {
 
-/// Whether it shows a `Report`: html, svg, png.
-[[nodiscard]] bool is_drawn(Format format);
-/// As `format` says: the page, or the plot of that name (empty: the first). Throws: NotFound.
-[[nodiscard]] std::string picture_of(const Report& report, Format format, const std::string& plot);
 /// Prints text, or a picture, on stdout. Throws: ValueError for a PNG on a terminal.
 void print(const std::string& text, Format format);
 /// Prints `results` on stdout in the format that was asked for, as wide as the terminal.

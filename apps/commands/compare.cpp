@@ -14,6 +14,7 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/gate.hpp"
+#include "d5/core/report.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/bench.hpp"
 #include "d5/level1_network/network_bench.hpp"
@@ -130,11 +131,11 @@ int compare_files(const Options& options) {
     app::say(
         fmt::format("note: A and B differ in {}: {} and {}", what, or_none(in_a), or_none(in_b)));
   }
-  if (app::is_drawn(options.format)) {
-    app::print(app::picture_of({.title = fmt::format("{} and {}", options.a, options.b),
-                                .sources = {{options.a, a}, {options.b, b}},
-                                .pairs = pairs},
-                               options.format, ""),
+  if (is_drawn(options.format)) {
+    app::print(to_text(Report{.title = fmt::format("{} and {}", options.a, options.b),
+                              .sources = {{options.a, a}, {options.b, b}},
+                              .pairs = pairs},
+                       options.format),
                options.format);
   } else {
     app::print(to_table(pairs), options.format);

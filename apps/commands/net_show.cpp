@@ -13,6 +13,7 @@
 #include "apps/publish.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/core/report.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level1_network/executor_word.hpp"
@@ -110,8 +111,8 @@ Report memory_report(const Options& options) {
 
 int run(const Options& options) {
   app::apply(options);
-  if (app::is_drawn(options.format)) {
-    app::print(app::picture_of(memory_report(options), options.format, ""), options.format);
+  if (is_drawn(options.format)) {
+    app::print(to_text(memory_report(options), options.format), options.format);
     return app::kPassed;
   }
   Network network = open_model(options.model, {{"seed", options.seed}});

@@ -8,6 +8,7 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/report.hpp"
 
 namespace d5::command {
 namespace {
@@ -58,8 +59,8 @@ int run(const Options& options) {
   if (!options.plot.empty() && options.format != Format::svg && options.format != Format::png) {
     throw ValueError("report: --plot chooses what --format svg or png draws");
   }
-  if (app::is_drawn(options.format) && options.out.empty()) {
-    app::print(app::picture_of(report, options.format, options.plot), options.format);
+  if (is_drawn(options.format) && options.out.empty()) {
+    app::print(to_text(report, options.format, options.plot), options.format);
   } else {
     const Results all = joined(report, options);
     app::print(all, options);

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 #include <string_view>
 
 #include "core/scaled_unit.hpp"
@@ -38,19 +36,6 @@ ResultNumbers numbers_of(const Measurement& m) {
   // Samples that are all equal, such as counted bytes, need no interval.
   if (interval.low < interval.high) {
     result.interval = fmt::format("[{}, {}]", print(interval.low), print(interval.high));
-  }
-  return result;
-}
-
-std::vector<std::string> differing_conditions(const std::vector<Measurement>& measurements) {
-  std::map<std::string, std::set<std::string>> values;
-  for (const auto& m : measurements) {
-    for (const auto& [name, value] : m.conditions) values[name].insert(value);
-  }
-  std::vector<std::string> result;
-  for (const auto& [name, seen] : values) {
-    const bool differs = seen.size() > 1 || name == "base";  // a ratio's base is always told
-    if (differs && !is_detail(name) && name.find('.') == std::string::npos) result.push_back(name);
   }
   return result;
 }

@@ -29,8 +29,4 @@ struct ResultNumbers {
 };
 [[nodiscard]] ResultNumbers numbers_of(const Measurement& measurement);
 
-/// Conditions in which the records differ, and a ratio's base.
-[[nodiscard]] std::vector<std::string> differing_conditions(
-    const std::vector<Measurement>& measurements);
-
 }  // namespace d5::detail

@@ -19,10 +19,6 @@ struct ResultPrinter::State {
     return format == Format::table || format == Format::markdown;
   }
 
-  [[nodiscard]] Plot first_plot() const {
-    return plot_named(plots_of({.sources = {{"", results}}}), "");
-  }
-
   /// The first lines begin with the titles.
   std::string csv(std::vector<Measurement> some) {
     results.measurements = std::move(some);
@@ -58,11 +54,9 @@ std::string ResultPrinter::end(const Environment& environment) {
     case Format::gbench:
       return to_gbench(state_->results);
     case Format::html:
-      return to_html({.sources = {{"", state_->results}}});
     case Format::svg:
-      return to_svg(state_->first_plot());
     case Format::png:
-      return to_png(state_->first_plot());
+      return to_text(Report{.sources = {{"", state_->results}}}, state_->format);
     case Format::csv:
       return state_->csv_begun ? "" : state_->csv({});
     default:

@@ -47,4 +47,11 @@ struct Report {
 /// of the results is escaped.
 [[nodiscard]] std::string to_html(const Report& report);
 
+/// Whether a format shows a report: html, svg, png.
+[[nodiscard]] bool is_drawn(Format format);
+/// The page, or the plot of that name. Throws: as `plot_named` and `to_png`; ValueError for a
+/// format that is not drawn.
+[[nodiscard]] std::string to_text(const Report& report, Format format,
+                                  const std::string& plot = "");
+
 }  // namespace d5

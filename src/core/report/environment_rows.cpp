@@ -46,7 +46,7 @@ std::string environment_rows(const std::vector<Report::Source>& sources) {
       fields[name].push_back(text_of(name, value));
     });
   }
-  std::string text = "<div class=\"scroll\"><table>";
+  std::string text = "<div class=\"scroll\"><table class=\"facts\">";
   if (sources.size() > 1) {
     text += "<thead><tr><th></th>";
     for (const auto& source : sources)

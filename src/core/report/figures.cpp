@@ -12,23 +12,27 @@
 
 namespace d5::detail {
 
-std::vector<std::string> telling_conditions(const std::vector<Measurement>& measurements) {
-  std::map<std::string, std::vector<const Measurement*>> alike;
-  for (const auto& m : measurements) {
-    alike[m.subject + '\n' + m.metric + '\n' + m.framework + '\n' + m.device].push_back(&m);
+std::map<std::string, std::string> told_conditions(const Measurement& measurement) {
+  std::map<std::string, std::string> told;
+  for (const auto& cell : cells_of(measurement)) {
+    if (measurement.conditions.contains(cell.column)) told[cell.column] = cell.text;
   }
-  std::vector<std::string> result = differing_conditions(measurements);
-  std::erase_if(result, [&](const std::string& name) {
-    const auto value = [&](const Measurement* m) {
-      const auto place = m->conditions.find(name);
-      return place == m->conditions.end() ? std::string() : place->second;
-    };
-    return std::ranges::all_of(alike, [&](const auto& group) {
-      return std::ranges::all_of(group.second, [&](const Measurement* m) {
-        return value(m) == value(group.second.front());
-      });
-    });
-  });
+  return told;
+}
+
+std::vector<std::string> telling_conditions(const std::vector<Measurement>& measurements) {
+  std::map<std::string, std::map<std::string, std::set<std::string>>> values;  // of those alike
+  for (const auto& m : measurements) {
+    const std::string key =
+        m.subject + '\n' + m.metric + '\n' + m.framework + '\n' + m.device + '\n';
+    for (const auto& [name, value] : told_conditions(m)) values[name][key].insert(value);
+  }
+  std::vector<std::string> result;
+  for (const auto& [name, seen] : values) {
+    const bool tells =
+        std::ranges::any_of(seen, [](const auto& group) { return group.second.size() > 1; });
+    if (tells) result.push_back(name);
+  }
   return result;
 }
 

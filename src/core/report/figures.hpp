@@ -48,6 +48,8 @@ class RowPlaces {
 /// metric, framework and device.
 [[nodiscard]] std::vector<std::string> telling_conditions(
     const std::vector<Measurement>& measurements);
+/// Those by which a record may be told from another, not how its number came to be.
+[[nodiscard]] std::map<std::string, std::string> told_conditions(const Measurement& measurement);
 /// Subject and the values of those conditions.
 [[nodiscard]] std::string row_of(const Measurement& measurement,
                                  const std::vector<std::string>& conditions);

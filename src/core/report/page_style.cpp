@@ -38,7 +38,7 @@ th{font-weight:600;white-space:nowrap;border-bottom:2px solid var(--line)}
 td{font-variant-numeric:tabular-nums;overflow-wrap:break-word}
 .sorts td:first-child{min-width:13em}
 .number{text-align:right;white-space:nowrap}.whole{white-space:nowrap}
-.differs td{background:color-mix(in srgb,var(--mistrusted) 14%,transparent)}
+.facts td{overflow-wrap:anywhere}.differs td{background:color-mix(in srgb,var(--mistrusted) 14%,transparent)}
 th button{all:unset;cursor:pointer}
 th button:focus-visible{outline:2px solid var(--link)}
 th button::after{content:" \2195";color:var(--soft);font-weight:400}

@@ -13,6 +13,7 @@
 #include "core/report/page_style.hpp"
 #include "core/report/plot_drawing.hpp"
 #include "core/result_cells.hpp"
+#include "d5/core/error.hpp"
 #include "d5/core/report.hpp"
 
 namespace d5 {
@@ -43,14 +44,11 @@ HtmlTable::Cell status_of(const Measurement& m) {
   return cell;
 }
 
-/// A ratio's with its base.
-std::string metric_of(const Measurement& m) {
-  const auto base = m.conditions.find("base");
-  return base == m.conditions.end() ? m.metric : m.metric + " to " + base->second;
-}
-
 std::string results_table(const Sources& sources) {
-  const auto conditions = detail::telling_conditions(measurements_of(sources));
+  std::set<std::string> conditions;
+  for (const auto& m : measurements_of(sources)) {
+    for (const auto& [name, value] : detail::told_conditions(m)) conditions.insert(name);
+  }
   std::vector<std::string> titles = {"file", "subject", "framework", "device"};
   titles.insert(titles.end(), conditions.begin(), conditions.end());
   for (const char* title : {"metric", "value", "95% interval", "samples", "statistic", "status"}) {
@@ -60,13 +58,11 @@ std::string results_table(const Sources& sources) {
   for (const auto& source : sources) {
     for (const auto& m : source.results.measurements) {
       std::vector<HtmlTable::Cell> row = {source.name, m.subject, m.framework, m.device};
-      for (const auto& name : conditions) {
-        const auto place = m.conditions.find(name);
-        row.emplace_back(place == m.conditions.end() ? "" : place->second);
-      }
+      auto told = detail::told_conditions(m);
+      for (const auto& name : conditions) row.emplace_back(told[name]);
       const auto [value, interval] = detail::numbers_of(m);
       row.insert(row.end(),
-                 {metric_of(m), HtmlTable::Cell(value, estimate(m).value), unbroken(interval),
+                 {m.metric, HtmlTable::Cell(value, estimate(m).value), unbroken(interval),
                   HtmlTable::Cell(fmt::format("{}", m.samples.size()), double(m.samples.size())),
                   m.samples.empty() ? "" : to_string(m.statistic), status_of(m)});
       table.add(std::move(row));
@@ -182,6 +178,17 @@ std::string to_html(const Report& report) {
   if (!sources.empty()) page += "<h2>Results</h2>\n" + results_table(sources);
   page += reasons(sources) + commands(sources) + environments(sources);
   return page + "<script>" + detail::page_script() + "</script>\n</body>\n</html>\n";
+}
+
+bool is_drawn(Format format) {
+  return format == Format::html || format == Format::svg || format == Format::png;
+}
+
+std::string to_text(const Report& report, Format format, const std::string& plot) {
+  if (format == Format::html) return to_html(report);
+  if (!is_drawn(format)) throw ValueError("a report is drawn; choose html, svg or png");
+  const Plot one = plot_named(plots_of(report), plot);
+  return format == Format::svg ? to_svg(one) : to_png(one);
 }
 
 }  // namespace d5
