@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/report/markup.hpp"
 
@@ -18,20 +19,18 @@ bool HtmlTable::is_of_numbers(std::size_t column) const {
   return std::ranges::any_of(rows_, [&](const auto& row) { return row[column].value.has_value(); });
 }
 
-void HtmlTable::say_once() {
-  if (rows_.empty()) return;
-  for (std::size_t c = 0; c < titles_.size();) {
-    const std::string text = rows_.front()[c].text;
-    const bool same =
-        std::ranges::all_of(rows_, [&](const auto& row) { return row[c].text == text; });
-    const bool drop = same && (text.empty() || (rows_.size() > 1 && !is_of_numbers(c)));
-    if (!drop) {
-      ++c;
-      continue;
-    }
-    if (!text.empty()) {
-      said_once_ += fmt::format("{}{} <b>{}</b>", said_once_.empty() ? "" : ", ",
-                                escaped(titles_[c]), escaped(text));
+void HtmlTable::say_once(std::size_t columns) {
+  for (std::size_t c = titles_.size(); c-- > 0;) {
+    std::set<std::string> words;
+    for (const auto& row : rows_) words.insert(row[c].text);
+    const bool in_all = !words.contains("");
+    words.erase("");
+    const bool one_word = words.size() == 1 && c < columns && rows_.size() > 1;
+    if (!words.empty() && !one_word) continue;
+    if (one_word) {
+      std::string& said = in_all ? in_all_rows_ : where_it_applies_;
+      said = fmt::format("{} <b>{}</b>{}{}", escaped(titles_[c]), escaped(*words.begin()),
+                         said.empty() ? "" : ", ", said);
     }
     titles_.erase(titles_.begin() + std::ptrdiff_t(c));
     for (auto& row : rows_) row.erase(row.begin() + std::ptrdiff_t(c));
@@ -40,7 +39,11 @@ void HtmlTable::say_once() {
 
 std::string HtmlTable::html() const {
   std::string text;
-  if (!said_once_.empty()) text += "<p class=\"note\">In all rows: " + said_once_ + ".</p>\n";
+  const auto say = [&](const char* where, const std::string& said) {
+    if (!said.empty()) text += fmt::format("<p class=\"note\">{}: {}.</p>\n", where, said);
+  };
+  say("In all rows", in_all_rows_);
+  say("In all rows that have it", where_it_applies_);
   text += "<div class=\"scroll\"><table class=\"sorts\"><thead><tr>";
   for (std::size_t c = 0; c < titles_.size(); ++c) {
     text += fmt::format("<th scope=\"col\"{}>{}</th>", is_of_numbers(c) ? " class=\"number\"" : "",

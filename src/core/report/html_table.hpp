@@ -27,16 +27,16 @@ class HtmlTable {
   void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
   [[nodiscard]] bool empty() const { return rows_.empty(); }
 
-  /// Takes away columns that are empty, and those of words that are the same in all of several
-  /// rows, which are said above the table instead.
-  void say_once();
+  /// Takes away columns that are empty, and of the first `columns` those that hold one word alone
+  /// in several rows: it is said above the table instead.
+  void say_once(std::size_t columns);
   [[nodiscard]] std::string html() const;
 
  private:
   [[nodiscard]] bool is_of_numbers(std::size_t column) const;
   std::vector<std::string> titles_;
   std::vector<std::vector<Cell>> rows_;
-  std::string said_once_;
+  std::string in_all_rows_, where_it_applies_;  ///< what is said above: "device <b>cpu</b>"
 };
 
 }  // namespace d5::detail

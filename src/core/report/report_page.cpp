@@ -69,7 +69,7 @@ std::string results_table(const Sources& sources) {
     }
   }
   if (table.empty()) return "<p>Nothing was measured.</p>\n";
-  table.say_once();
+  table.say_once(4 + conditions.size() + 1);  // all that stands before the value
   return table.html();
 }
 
