@@ -89,6 +89,10 @@ class Communicator {
 /// starting MPI. Made on the first call, ended when the process exits.
 /// Throws: Unsupported under mpirun with several ranks if d5 was built without MPI.
 [[nodiscard]] std::shared_ptr<Communicator> world();
+/// Waits until all ranks have come here; with a status other than 0 for 3 s, and ends the job then.
+/// The exit of a process does it by itself. It is for a program that finalises MPI before its exit
+/// handlers run, as an interpreter does, where a rank that failed would wait for ever.
+void leave_world(int status);
 
 /// "Open MPI 4.1.4", or why there is none.
 struct TransportInfo {

@@ -38,4 +38,6 @@ std::shared_ptr<Communicator> world() {
   return all;
 }
 
+void leave_world(int status) { detail::leave_mpi(status); }
+
 }  // namespace d5

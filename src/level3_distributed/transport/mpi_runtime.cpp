@@ -20,6 +20,8 @@ constexpr auto kPatience = 3s;
 
 /// A communicator of its own for saying goodbye, apart from whatever calls are still under way.
 MPI_Comm farewell = MPI_COMM_NULL;
+/// Who starts MPI ends it: d5, or the program around it.
+bool started_here = false;
 
 int world_rank() {
   int rank = -1;
@@ -41,12 +43,12 @@ int world_rank() {
   abort_mpi(reason);
 }
 
-/// Waits until every rank has come here. A failed rank is in a hurry: the others may wait for it
-/// inside a call that it will never make.
-void leave(int status, void*) {
+}  // namespace
+
+void leave_mpi(int status) {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (finalized) return;
+  if (finalized || farewell == MPI_COMM_NULL) return;
   MPI_Request all_left;
   MPI_Ibarrier(farewell, &all_left);
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
@@ -61,27 +63,27 @@ void leave(int status, void*) {
     std::this_thread::sleep_for(200us);
   }
   MPI_Comm_free(&farewell);
-  MPI_Finalize();
+  if (started_here) MPI_Finalize();
 }
-
-}  // namespace
 
 void start_mpi() {
   int started = 0;
   MPI_Initialized(&started);
-  if (started) return;
-  int provided = MPI_THREAD_SINGLE;
-  // Serialized: any thread may call, one at a time, which is what `Communicator` promises.
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
-  if (provided < MPI_THREAD_SERIALIZED) {
-    throw CommunicationError(fmt::format(
-        "rank {}: this MPI library allows calls from its main thread alone; use one that was built "
-        "with MPI_THREAD_SERIALIZED",
-        world_rank()));
+  if (!started) {
+    int provided = MPI_THREAD_SINGLE;
+    // Serialized: any thread may call, one at a time, which is what `Communicator` promises.
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+    if (provided < MPI_THREAD_SERIALIZED) {
+      throw CommunicationError(fmt::format(
+          "rank {}: this MPI library allows calls from its main thread alone; use one that was "
+          "built with MPI_THREAD_SERIALIZED",
+          world_rank()));
+    }
+    started_here = true;
   }
   MPI_Comm_dup(MPI_COMM_WORLD, &farewell);
   std::set_terminate(end_with_exception);
-  on_exit(leave, nullptr);
+  on_exit([](int status, void*) { leave_mpi(status); }, nullptr);
 }
 
 void abort_mpi(const std::string& reason, int status) {
