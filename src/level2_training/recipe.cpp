@@ -128,6 +128,7 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
   const YamlNode root = detail::parse_yaml(text, file);
   Recipe recipe;
   recipe.file_ = file;
+  recipe.text_ = text;
   expect_map(file, "recipe", root);
   for (const auto& [key, node] : root.entries) {
     expect_known(file, node.line, "key", key,

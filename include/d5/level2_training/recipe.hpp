@@ -62,6 +62,9 @@ class Recipe {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& summary() const { return summary_; }
   [[nodiscard]] const std::string& file() const { return file_; }
+  /// What was parsed, and the assignments made since, in their order: together the recipe.
+  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] const std::vector<std::string>& changes() const { return changes_; }
   /// Values by dotted key: "optimizer.learning_rate".
   [[nodiscard]] const std::map<std::string, Value, std::less<>>& values() const { return values_; }
   [[nodiscard]] const std::vector<Acceptable>& acceptable() const { return acceptable_; }
@@ -84,7 +87,7 @@ class Recipe {
   [[nodiscard]] CommandLine command() const;
 
  private:
-  std::string name_, summary_, file_;
+  std::string name_, summary_, file_, text_;
   std::map<std::string, Value, std::less<>> values_;
   std::vector<Acceptable> acceptable_;
   std::vector<std::string> changes_;
