@@ -3,7 +3,7 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
-#include "interruptible.hpp"
+#include "long_call.hpp"
 
 namespace d5::python {
 namespace {
@@ -29,11 +29,11 @@ void bind_bench(py::module_& m) {
                              .metrics = {metrics.begin(), metrics.end()},
                              .measuring = {.samples = samples, .seed = seed}};
         std::vector<Measurement> results;
-        interruptible([&](const Interrupt& interrupt) {
+        long_call([&](const Interrupt& interrupt) {
           options.measuring.interrupt = interrupt;
           results = bench(line, options);
         });
-        return results;
+        return Measurements(results);
       },
       py::arg("case"), py::kw_only(), py::arg("frameworks") = std::vector<std::string>{"reference"},
       py::arg("passes") = "both", py::arg("metrics") = std::vector<std::string>{"time"},
@@ -41,7 +41,7 @@ void bind_bench(py::module_& m) {
       "One operator in several frameworks, interleaved: `d5 op bench`.");
   m.def(
       "bench_network",
-      [](const std::string& model, const std::vector<std::string>& frameworks, std::int64_t batch,
+      [](const Path& model, const std::vector<std::string>& frameworks, std::int64_t batch,
          bool training, const std::vector<std::string>& metrics, int samples, std::uint64_t seed,
          bool profile) {
         NetworkBenchOptions options{.frameworks = frameworks,
@@ -50,11 +50,12 @@ void bind_bench(py::module_& m) {
                                     .profile = profile,
                                     .measuring = {.samples = samples, .seed = seed}};
         std::vector<Measurement> results;
-        interruptible([&](const Interrupt& interrupt) {
+        long_call([&](const Interrupt& interrupt) {
           options.measuring.interrupt = interrupt;
-          results = training ? bench_training_step(model, options) : bench_network(model, options);
+          results = training ? bench_training_step(model.string(), options)
+                             : bench_network(model.string(), options);
         });
-        return results;
+        return Measurements(results);
       },
       py::arg("model"), py::kw_only(),
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("batch") = 1,

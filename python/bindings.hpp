@@ -4,7 +4,12 @@
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
 
+#include <filesystem>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
 #include "d5/core/settings.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/core/value.hpp"
@@ -14,30 +19,56 @@ namespace d5::python {
 
 namespace py = pybind11;
 
-// One function a level; each stands in the file of that name.
+// One function a file, which has its name.
 void bind_core(py::module_& m);
-void bind_bench(py::module_& m);
+void bind_tensor(py::module_& m);
+void bind_measurement(py::module_& m);
 void bind_onnx(py::module_& m);
 void bind_level0_ops(py::module_& m);
-void bind_level1_network(py::module_& m);
-void bind_level2_training(py::module_& m);
+void bind_network(py::module_& m);
+void bind_executor(py::module_& m);
+void bind_dataset(py::module_& m);
+void bind_training_metric(py::module_& m);
+void bind_optimizer(py::module_& m);
+void bind_trainer(py::module_& m);
+void bind_recipe(py::module_& m);
 void bind_level3_distributed(py::module_& m);
+void bind_bench(py::module_& m);
+
+using Path = std::filesystem::path;
+
+// Python objects by the names that they have in type stubs.
+inline int is_object(PyObject*) { return 1; }
+struct Anything : py::object {  // typing.Any
+  PYBIND11_OBJECT_DEFAULT(Anything, py::object, is_object)
+};
+struct Array : py::object {  // a NumPy array
+  PYBIND11_OBJECT_DEFAULT(Array, py::object, is_object)
+};
+struct Values : py::dict {  // values by name
+  PYBIND11_OBJECT_DEFAULT(Values, py::dict, PyDict_Check)
+};
+using Options = py::KWArgs<Anything>;  // keywords
+struct Measurements : py::list {       // rows, which a notebook shows as a table
+  PYBIND11_OBJECT_DEFAULT(Measurements, py::list, PyList_Check)
+  explicit Measurements(const std::vector<Measurement>& rows);
+};
 
 /// A d5.Tensor as it is; anything with `__dlpack__` (NumPy, torch) shared without a copy; lists and
 /// numbers as `numpy.asarray` reads them. What is not dense row-major is copied.
 [[nodiscard]] Tensor to_tensor(const py::handle& object);
 /// Lists become sequences, None an absent value, the rest tensors.
 [[nodiscard]] Value to_value(const py::handle& object);
-[[nodiscard]] ValueMap to_values(const py::dict& values);
+[[nodiscard]] ValueMap to_values(const Values& values);
 /// Tensors share storage; sequences become lists, optionals their content or None, maps dicts.
-[[nodiscard]] py::object from_value(const Value& value);
-[[nodiscard]] py::dict from_values(const ValueMap& values);
+[[nodiscard]] Anything from_value(const Value& value);
+[[nodiscard]] Values from_values(const ValueMap& values);
 /// The same with storage of their own.
-[[nodiscard]] py::dict copy_values(const ValueMap& values);
+[[nodiscard]] Values copy_values(const ValueMap& values);
 
 /// int, float, str, lists of these, arrays and d5.Tensor, as ONNX attributes.
 [[nodiscard]] onnx::Attribute to_attribute(const py::handle& object);
-[[nodiscard]] py::object from_attribute(const onnx::Attribute& attribute);
+[[nodiscard]] Anything from_attribute(const onnx::Attribute& attribute);
 
 /// Keywords as the text that a recipe would hold.
 [[nodiscard]] Settings to_settings(const py::kwargs& options);
@@ -63,3 +94,20 @@ struct PythonReference {
 [[nodiscard]] bool overrides(const py::handle& object, const char* base, const char* name);
 
 }  // namespace d5::python
+
+template <>
+struct pybind11::detail::handle_type_name<d5::python::Anything> {
+  static constexpr auto name = const_name("typing.Any");
+};
+template <>
+struct pybind11::detail::handle_type_name<d5::python::Array> {
+  static constexpr auto name = const_name("numpy.typing.NDArray[typing.Any]");
+};
+template <>
+struct pybind11::detail::handle_type_name<d5::python::Values> {
+  static constexpr auto name = const_name("dict[str, typing.Any]");
+};
+template <>
+struct pybind11::detail::handle_type_name<d5::python::Measurements> {
+  static constexpr auto name = const_name("d5.Measurements");
+};

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
+#include <functional>
+#include <map>
+#include <memory>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
 #include "d5/version.hpp"
+#include "long_call.hpp"
 
 namespace d5::python {
 namespace {
@@ -16,12 +20,10 @@ class PythonKernel final : public Kernel {
  public:
   explicit PythonKernel(const py::object& self) : self_(self) {}
   void forward(OpContext& context) override {
-    const py::gil_scoped_acquire gil;
-    self_.object.attr("forward")(py::cast(&context, kReference));
+    call_python([&] { self_.object.attr("forward")(py::cast(&context, kReference)); });
   }
   void backward(GradContext& context) override {
-    const py::gil_scoped_acquire gil;
-    self_.object.attr("backward")(py::cast(&context, kReference));
+    call_python([&] { self_.object.attr("backward")(py::cast(&context, kReference)); });
   }
 
  private:
@@ -36,21 +38,23 @@ class PythonOperator final : public Operator {
       : self_(std::move(self)), has_backward_(has_backward) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const py::gil_scoped_acquire gil;
-    if (!py::hasattr(self_.object, "infer")) return {context.input(0)};
-    std::vector<ValueDesc> result;
-    for (const auto& item : self_.object.attr("infer")(py::cast(&context, kReference))) {
-      const auto [dtype, dims] = item.cast<std::pair<std::string, std::vector<std::int64_t>>>();
-      result.emplace_back(TensorDesc{dtype_from_name(dtype), Shape(dims)});
-    }
-    return result;
+    return call_python([&]() -> std::vector<ValueDesc> {
+      if (!py::hasattr(self_.object, "infer")) return {context.input(0)};
+      std::vector<ValueDesc> result;
+      for (const auto& item : self_.object.attr("infer")(py::cast(&context, kReference))) {
+        const auto [dtype, dims] = item.cast<std::pair<std::string, std::vector<std::int64_t>>>();
+        result.emplace_back(TensorDesc{dtype_from_name(dtype), Shape(dims)});
+      }
+      return result;
+    });
   }
   Places gradients() const override { return has_backward_ ? Places::all() : Places(); }
   Cost cost(const InferContext& context) const override {
-    const py::gil_scoped_acquire gil;
-    if (!py::hasattr(self_.object, "flop")) return bytes_only(context);
-    return with_flop(context,
-                     self_.object.attr("flop")(py::cast(&context, kReference)).cast<double>());
+    return call_python([&] {
+      if (!py::hasattr(self_.object, "flop")) return bytes_only(context);
+      const py::object flop = self_.object.attr("flop")(py::cast(&context, kReference));
+      return with_flop(context, flop.cast<double>());
+    });
   }
   std::unique_ptr<Kernel> plan(PlanContext&) const override {
     const py::gil_scoped_acquire gil;
@@ -62,44 +66,82 @@ class PythonOperator final : public Operator {
   bool has_backward_;
 };
 
-void register_operator(const py::object& type, const std::string& name, const std::string& domain,
+/// The class behind an operator's name. A notebook's cell that is run again makes another one,
+/// which takes its place.
+struct OperatorClass {
+  PythonReference type{py::none()};
+  bool has_backward = false;
+};
+
+void register_operator(const Anything& type, const std::string& name, const std::string& domain,
                        int since) {
-  const auto held = std::make_shared<PythonReference>(type);
+  static std::map<std::tuple<std::string, std::string, int>, std::shared_ptr<OperatorClass>> known;
   const bool has_backward = overrides(type(), "Operator", "backward");
-  framework("python").part<OperatorRegistry>().add(
-      name, {.since = since, .domain = domain}, [held, has_backward](const onnx::Node& node) {
-        const py::gil_scoped_acquire gil;
-        py::object self = held->object();
-        self.attr("attributes") = py::cast(node).attr("attributes");
-        return std::make_unique<PythonOperator>(std::move(self), has_backward);
-      });
+  auto& held = known[{name, domain, since}];
+  const bool fresh = !held;
+  if (fresh) held = std::make_shared<OperatorClass>();
+  held->type.object = type;
+  held->has_backward = has_backward;
+  if (!fresh) return;
+  const auto make = [held = held](const onnx::Node& node) {
+    return call_python([&] {
+      py::object self = held->type.object();
+      self.attr("attributes") = py::cast(node).attr("attributes");
+      return std::make_unique<PythonOperator>(std::move(self), held->has_backward);
+    });
+  };
+  try {
+    framework("python").part<OperatorRegistry>().add(name, {.since = since, .domain = domain},
+                                                     make);
+  } catch (...) {
+    known.erase({name, domain, since});
+    throw;
+  }
+}
+
+Measurements check(const std::function<std::vector<Measurement>()>& test) {
+  std::vector<Measurement> rows;
+  long_call([&](const Interrupt&) { rows = test(); });
+  return Measurements(rows);
 }
 
 }  // namespace
 
 void bind_level0_ops(py::module_& m) {
   add_framework("python", D5_VERSION, [](Framework&) {});
+  const auto index = py::arg("index");
 
   py::class_<InferContext>(m, "InferContext", "Shapes and types of an operator's inputs.")
-      .def("shape",
-           [](const InferContext& c, std::size_t i) {
-             return std::vector<std::int64_t>(c.shape(i).begin(), c.shape(i).end());
-           })
-      .def("dtype",
-           [](const InferContext& c, std::size_t i) { return std::string(name_of(c.dtype(i))); })
+      .def(
+          "shape",
+          [](const InferContext& c, std::size_t i) {
+            return std::vector<std::int64_t>(c.shape(i).begin(), c.shape(i).end());
+          },
+          index)
+      .def(
+          "dtype",
+          [](const InferContext& c, std::size_t i) { return std::string(name_of(c.dtype(i))); },
+          index)
       .def_property_readonly("input_count", &InferContext::input_count);
   // Tensors here live as long as the run: they are for use inside forward and backward only.
   py::class_<OpContext>(m, "OpContext", "Inputs and outputs of an operator that runs forward.")
-      .def("input", [](const OpContext& c, std::size_t i) { return c.input(i); })
-      .def("output", [](const OpContext& c, std::size_t i) { return c.output(i); })
+      .def(
+          "input", [](const OpContext& c, std::size_t i) { return c.input(i); }, index)
+      .def(
+          "output", [](const OpContext& c, std::size_t i) { return c.output(i); }, index)
       .def_property_readonly("input_count", &OpContext::input_count);
   py::class_<GradContext>(m, "GradContext",
                           "Values and gradients of an operator that runs backward.")
-      .def("input", [](const GradContext& c, std::size_t i) { return c.input(i); })
-      .def("output", [](const GradContext& c, std::size_t i) { return c.output(i); })
-      .def("wants_grad", &GradContext::wants_grad)
-      .def("grad_output", [](const GradContext& c, std::size_t i) { return c.grad_output(i); })
-      .def("grad_input", [](const GradContext& c, std::size_t i) { return c.grad_input(i); });
+      .def(
+          "input", [](const GradContext& c, std::size_t i) { return c.input(i); }, index)
+      .def(
+          "output", [](const GradContext& c, std::size_t i) { return c.output(i); }, index)
+      .def("wants_grad", &GradContext::wants_grad, index)
+      .def(
+          "grad_output", [](const GradContext& c, std::size_t i) { return c.grad_output(i); },
+          index)
+      .def(
+          "grad_input", [](const GradContext& c, std::size_t i) { return c.grad_input(i); }, index);
 
   m.def("register_operator", &register_operator, py::arg("type"), py::arg("name"),
         py::arg("domain") = "", py::arg("since") = 1,
@@ -119,16 +161,16 @@ void bind_level0_ops(py::module_& m) {
   m.def(
       "test_forward",
       [](const std::string& line, const std::string& framework, const std::string& reference) {
-        return test_forward(parse_case(line), framework, reference);
+        return check([&] { return test_forward(parse_case(line), framework, reference); });
       },
       py::arg("case"), py::arg("framework"), py::arg("reference") = "reference",
-      py::call_guard<py::gil_scoped_release>(), "Compares an operator with another framework's.");
+      "Compares an operator with another framework's.");
   m.def(
       "test_gradient",
       [](const std::string& line, const std::string& framework) {
-        return test_gradient(parse_case(line), framework);
+        return check([&] { return test_gradient(parse_case(line), framework); });
       },
-      py::arg("case"), py::arg("framework") = "reference", py::call_guard<py::gil_scoped_release>(),
+      py::arg("case"), py::arg("framework") = "reference",
       "Checks backward against central differences.");
 }
 

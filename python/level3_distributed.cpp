@@ -1,8 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "bindings.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 
 namespace d5::python {
+namespace {
+
+/// An exception that nobody catches ends the job, as in C++. Without this the interpreter, or a
+/// package that started MPI before d5, would wait in MPI_Finalize for ranks that wait for this one.
+void leave_after_exceptions() {
+  static bool done = false;
+  if (done) return;
+  done = true;
+  const auto sys = py::module_::import("sys");
+  sys.attr("excepthook") =
+      py::cpp_function([report = py::object(sys.attr("excepthook"))](const py::args& exception) {
+        report(*exception);
+        py::module_::import("sys").attr("stdout").attr("flush")();
+        const py::gil_scoped_release release;
+        leave_world(1);
+      });
+}
+
+}  // namespace
 
 void bind_level3_distributed(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
@@ -27,7 +48,7 @@ void bind_level3_distributed(py::module_& m) {
       .def_property_readonly(
           "traffic",
           [](const Communicator& c) {
-            py::dict result;
+            Values result;
             for (const auto& [call, line] : c.traffic().by_call) {
               py::dict entry;
               entry["calls"] = line.calls;
@@ -37,8 +58,18 @@ void bind_level3_distributed(py::module_& m) {
             }
             return result;
           },
-          "Calls and bytes of this rank, by kind of call.");
-  m.def("world", &world, "All ranks of the job: under mpirun all of them, otherwise this process.");
+          "Calls and bytes of this rank, by kind of call.")
+      .def("__repr__", [](const Communicator& c) {
+        return fmt::format("<d5.Communicator rank {} of {}>", c.rank(), c.size());
+      });
+  m.def(
+      "world",
+      [] {
+        auto all = world();
+        if (all->size() > 1) leave_after_exceptions();
+        return all;
+      },
+      "All ranks of the job: under mpirun all of them, otherwise this process.");
 }
 
 }  // namespace d5::python

@@ -8,10 +8,17 @@ PYBIND11_MODULE(_d5, m) {
   m.attr("__version__") = D5_VERSION;
   d5::bound_waiting();  // torch may be imported next
   d5::python::bind_core(m);
+  d5::python::bind_tensor(m);
+  d5::python::bind_measurement(m);
   d5::python::bind_onnx(m);
   d5::python::bind_level0_ops(m);
-  d5::python::bind_level1_network(m);
-  d5::python::bind_level2_training(m);
+  d5::python::bind_network(m);
+  d5::python::bind_executor(m);
+  d5::python::bind_dataset(m);
+  d5::python::bind_training_metric(m);
+  d5::python::bind_optimizer(m);
+  d5::python::bind_trainer(m);
+  d5::python::bind_recipe(m);
   d5::python::bind_level3_distributed(m);
   d5::python::bind_bench(m);
 }

@@ -14,7 +14,7 @@ void bind_onnx(py::module_& m) {
       .def_readonly("outputs", &onnx::Node::outputs)
       .def_property_readonly("attributes",
                              [](const onnx::Node& node) {
-                               py::dict result;
+                               Values result;
                                for (const auto& [name, value] : node.attributes) {
                                  result[py::cast(name)] = from_attribute(value);
                                }

@@ -23,8 +23,21 @@ Tensor strings_from_numpy(const py::object& array) {
   for (const auto& dim : array.attr("shape")) shape.push_back(dim.cast<std::int64_t>());
   Tensor result = Tensor::empty(DType::string, shape);
   auto* to = result.data<std::string>();
-  for (const auto& item : array.attr("ravel")().attr("tolist")()) *to++ = py::str(item);
+  for (const auto& item : array.attr("ravel")().attr("tolist")()) {
+    if (!py::isinstance<py::str>(item) && !py::isinstance<py::bytes>(item)) {
+      throw TypeError(fmt::format(
+          "an array of Python objects holds a {}; expected numbers of one type (rows of equal "
+          "length, no None), or strings alone",
+          std::string(py::str(py::type::of(item).attr("__name__")))));
+    }
+    *to++ = item.cast<std::string>();
+  }
   return result;
+}
+
+/// What DLPack can say of NumPy's types.
+bool is_number(const std::string& kind) {
+  return std::string_view("biufc").find(kind) != std::string_view::npos;
 }
 
 }  // namespace
@@ -37,6 +50,10 @@ Tensor to_tensor(const py::handle& object) {
   if (py::isinstance(source, numpy.attr("ndarray"))) {
     const auto kind = source.attr("dtype").attr("kind").cast<std::string>();
     if (kind == "U" || kind == "O" || kind == "S" || kind == "T") return strings_from_numpy(source);
+    if (!is_number(kind)) {
+      throw TypeError(fmt::format("an array of {} is no tensor; expected numbers or strings",
+                                  std::string(py::str(source.attr("dtype")))));
+    }
     source = numpy.attr("ascontiguousarray")(source).attr("reshape")(source.attr("shape"));
     // A read-only array cannot be shared with code that may write.
     if (!source.attr("flags").attr("writeable").cast<bool>()) source = source.attr("copy")();
@@ -59,13 +76,13 @@ Value to_value(const py::handle& object) {
   return to_tensor(object);
 }
 
-ValueMap to_values(const py::dict& values) {
+ValueMap to_values(const Values& values) {
   ValueMap result;
   for (const auto& [name, value] : values) result[name.cast<std::string>()] = to_value(value);
   return result;
 }
 
-py::object from_value(const Value& value) {
+Anything from_value(const Value& value) {
   switch (value.kind()) {
     case ValueKind::none:
       return py::none();
@@ -77,10 +94,11 @@ py::object from_value(const Value& value) {
       return result;
     }
     case ValueKind::optional:
-      return value.optional().value ? from_value(*value.optional().value) : py::none();
+      return value.optional().value ? from_value(*value.optional().value) : Anything(py::none());
     case ValueKind::map: {
       py::dict result;
-      const py::object values = value.map().values ? from_value(*value.map().values) : py::none();
+      const Anything values =
+          value.map().values ? from_value(*value.map().values) : Anything(py::none());
       std::visit(
           [&](const auto& keys) {
             for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -94,14 +112,14 @@ py::object from_value(const Value& value) {
   return py::none();
 }
 
-py::dict from_values(const ValueMap& values) {
-  py::dict result;
+Values from_values(const ValueMap& values) {
+  Values result;
   for (const auto& [name, value] : values) result[py::cast(name)] = from_value(value);
   return result;
 }
 
-py::dict copy_values(const ValueMap& values) {
-  py::dict result;
+Values copy_values(const ValueMap& values) {
+  Values result;
   for (const auto& [name, value] : values) {
     result[py::cast(name)] = from_value(value.is_tensor() ? Value(value.tensor().copy()) : value);
   }
@@ -127,7 +145,7 @@ onnx::Attribute to_attribute(const py::handle& object) {
   return to_tensor(object);
 }
 
-py::object from_attribute(const onnx::Attribute& attribute) {
+Anything from_attribute(const onnx::Attribute& attribute) {
   return std::visit(
       []<class T>(const T& value) -> py::object {
         if constexpr (std::is_same_v<T, std::int64_t> || std::is_same_v<T, float> ||

@@ -190,14 +190,6 @@ def test_a_measurement_of_a_python_callable():
     assert "sum" in d5.to_table([time])
 
 
-def test_ctrl_c_in_a_measured_callable_is_no_failure_of_it():
-    def interrupt():
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        d5.measure(interrupt)
-
-
 def test_a_benchmark_is_a_sentence():
     rows = d5.bench("Relu 2x3", frameworks=["reference"], samples=30)
     assert {row.metric for row in rows} >= {"time", "byte_rate"}

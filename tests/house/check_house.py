@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 # A folder may include itself and what stands to its left.
@@ -20,11 +21,11 @@ ARROW = ["core", "onnx", "level0_ops", "level1_network", "level2_training", "lev
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:d5/)?([a-z0-9_]+)/', re.M)
 
 
-def sources(folder, *suffixes):
+def sources(folder: pathlib.Path, *suffixes: str) -> list[pathlib.Path]:
     return sorted(p for p in folder.rglob("*") if p.suffix in suffixes)
 
 
-def arrow(root):
+def arrow(root: pathlib.Path) -> Iterator[str]:
     """Level n includes only levels up to n; nothing includes frameworks, apps, python or tests."""
     for place in ("include/d5", "src"):
         for position, level in enumerate(ARROW):
@@ -43,7 +44,7 @@ def arrow(root):
                         yield f"{file}:{line}: {level} includes {target}"
 
 
-def umbrellas(root):
+def umbrellas(root: pathlib.Path) -> Iterator[str]:
     """include/d5/<folder>/<folder>.hpp includes every header of its folder; d5.hpp every umbrella."""
     top = (root / "include/d5/d5.hpp").read_text()
     for level in ARROW:
@@ -57,9 +58,9 @@ def umbrellas(root):
             yield f"{root}/include/d5/d5.hpp:1: does not include d5/{level}/{level}.hpp"
 
 
-def headers(root, compiler):
+def headers(root: pathlib.Path, compiler: list[str]) -> Iterator[str]:
     """Each public header compiles by itself."""
-    def compile_alone(header):
+    def compile_alone(header: pathlib.Path) -> str:
         language = "c" if header.suffix == ".h" else "c++"
         with tempfile.NamedTemporaryFile("w", suffix=".c" if language == "c" else ".cpp") as unit:
             # Twice: a header without a guard breaks here.
@@ -74,7 +75,7 @@ def headers(root, compiler):
         yield from filter(None, pool.map(compile_alone, sources(root / "include", ".hpp", ".h")))
 
 
-def names(root):
+def names(root: pathlib.Path) -> Iterator[str]:
     """No drawer names, an SPDX line first, no file that outgrew one idea without saying why."""
     for place in ("include", "src", "apps", "python", "frameworks", "examples", "benchmarks"):
         for file in sources(root / place, ".hpp", ".cpp", ".h", ".c", ".py"):
@@ -85,7 +86,7 @@ def names(root):
                 yield f"{file}:1: the first line is not the SPDX line"
 
 
-def initialisers(root):
+def initialisers(root: pathlib.Path) -> Iterator[str]:
     """No object of src/ is constructed before main: a linker may drop it, and its order is anyone's."""
     made = re.compile(r"^(?:static |inline )*const (?:std::)?\w+(?:<.*>)? \w+ *(?:=|\{|;|\(.*\);)", re.M)
     simple = re.compile(r"const (?:bool|char|int|double|float|auto|(?:std::)?u?int\d+_t|(?:std::)?size_t) ")
@@ -97,7 +98,7 @@ def initialisers(root):
                 yield f"{file}:{line}: is constructed before main; make it constexpr, or a function's static"
 
 
-def readme(root):
+def readme(root: pathlib.Path) -> Iterator[str]:
     """Every complete program in the README is an example, which is built and run as a test."""
     examples = "".join(p.read_text() for p in sources(root / "examples", ".cpp", ".py"))
     text = (root / "README.md").read_text()
@@ -112,7 +113,7 @@ def readme(root):
             yield f"{root}/README.md:1: links to {link}, which is not there"
 
 
-def formatted(root):
+def formatted(root: pathlib.Path) -> Iterator[str]:
     """As clang-format writes it: the one that scripts/setup installed, for versions differ."""
     tool = shutil.which("clang-format", path=str(pathlib.Path(sys.executable).parent))
     if not tool:
@@ -127,11 +128,11 @@ def formatted(root):
         yield from (f"{place}: clang-format -i writes it otherwise" for place in dict.fromkeys(places))
 
 
-def main():
+def main() -> int:
     root, check, *compiler = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
-    checks = {"arrow": arrow, "umbrellas": umbrellas, "names": names, "initialisers": initialisers,
-              "readme": readme, "format": formatted,
-              "headers": lambda r: headers(r, compiler)}
+    checks: dict[str, Callable[[pathlib.Path], Iterator[str]]] = {
+        "arrow": arrow, "umbrellas": umbrellas, "names": names, "initialisers": initialisers,
+        "readme": readme, "format": formatted, "headers": lambda r: headers(r, compiler)}
     breaches = list(checks[check](root))
     print("\n".join(breaches) or f"{check}: in order")
     return 1 if breaches else 0

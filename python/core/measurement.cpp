@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <pybind11/typing.h>
+
+#include "bindings.hpp"
+#include "d5/core/core.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+/// `table` as a notebook shows it, in columns.
+std::string to_html(const std::vector<Measurement>& rows) {
+  std::string html = "<pre>";
+  for (const char c : to_table(rows)) {
+    html += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
+  }
+  return html + "</pre>";
+}
+
+std::string state_of(const Measurement& row) {
+  return to_json({.environment = {}, .measurements = {row}});
+}
+
+Measurement from_state(const std::string& state) {
+  return results_from_json(state, "pickle").measurements.at(0);
+}
+
+/// What a call of Python does, for `measure`, which holds the GIL as the caller did.
+void run_python(const py::object& run) {
+  try {
+    run();
+  } catch (py::error_already_set& raised) {
+    pass_on(raised);
+  }
+}
+
+}  // namespace
+
+Measurements::Measurements(const std::vector<Measurement>& rows)
+    : Measurements(py::module_::import("d5").attr("Measurements")(py::cast(rows))) {}
+
+void bind_measurement(py::module_& m) {
+  py::class_<Measurement>(m, "Measurement", "What was run, where, all samples, status and reason.")
+      .def(py::init<>())
+      .def_readwrite("subject", &Measurement::subject)
+      .def_readwrite("command", &Measurement::command)
+      .def_readwrite("level", &Measurement::level)
+      .def_readwrite("framework", &Measurement::framework)
+      .def_readwrite("metric", &Measurement::metric)
+      .def_readwrite("unit", &Measurement::unit)
+      .def_property_readonly("quantity",
+                             [](const Measurement& r) { return std::string(name_of(r.quantity)); })
+      .def_property_readonly("statistic",
+                             [](const Measurement& r) { return to_string(r.statistic); })
+      .def_readwrite("samples", &Measurement::samples)
+      .def_readwrite("reason", &Measurement::reason)
+      .def_property_readonly("conditions",
+                             [](const Measurement& r) {
+                               return std::map<std::string, std::string>(r.conditions.begin(),
+                                                                         r.conditions.end());
+                             })
+      .def_property_readonly("status",
+                             [](const Measurement& r) { return std::string(name_of(r.status)); })
+      .def_property_readonly("median",
+                             [](const Measurement& r) { return summarise(r.samples).median; })
+      .def_property_readonly(
+          "value", [](const Measurement& r) { return estimate(r).value; },
+          "The number that stands for the samples, as `statistic` says.")
+      .def_property_readonly(
+          "interval",
+          [](const Measurement& r) {
+            const Interval i = estimate(r).interval;
+            return std::pair(i.low, i.high);
+          },
+          "95% interval of `value`; NaN where it has none.")
+      .def("__deepcopy__", [](const Measurement& r, const Anything&) { return r; })
+      .def(py::pickle(&state_of, &from_state))
+      .def("_repr_html_", [](const Measurement& r) { return to_html({r}); })
+      .def("__repr__", [](const Measurement& r) {
+        return fmt::format("<d5.Measurement {} {} {}: {} samples, {}>", printable(r.subject),
+                           printable(r.framework), r.metric, r.samples.size(), name_of(r.status));
+      });
+
+  m.def(
+      "measure",
+      [](const py::typing::Callable<py::object()>& run, const std::string& name,
+         const std::vector<std::string>& metrics, int samples, int warmup,
+         double seconds_per_sample) {
+        const Subject subject{.record = {.subject = name}, .run = [&] { run_python(run); }};
+        std::vector<Measurement> rows;
+        long_call(
+            [&](const Interrupt& interrupt) {
+              rows = measure({subject}, {metrics.begin(), metrics.end()},
+                             {.samples = samples,
+                              .warmup = warmup,
+                              .seconds_per_sample = seconds_per_sample,
+                              .interrupt = interrupt});
+            },
+            Gil::held);
+        return Measurements(rows);
+      },
+      py::arg("run"), py::arg("name") = "python",
+      py::arg("metrics") = std::vector<std::string>{"time"}, py::arg("samples") = 30,
+      py::arg("warmup") = 3, py::arg("seconds_per_sample") = 1e-4,
+      "Measures a Python callable the way d5 measures; one row a metric.");
+  m.def("metrics", [] { return metrics().names(); }, "Names of all metrics.");
+  m.def(
+      "to_table",
+      [](const std::vector<Measurement>& measurements) { return to_table(measurements); },
+      py::arg("measurements"), "The console table of some measurements.");
+  m.def("to_html", &to_html, py::arg("measurements"), "The same table for a notebook.");
+  m.def(
+      "write_results",
+      [](const std::vector<Measurement>& measurements, const Path& path) {
+        const py::gil_scoped_release release;
+        write_results({environment(), measurements}, path.string());
+      },
+      py::arg("measurements"), py::arg("path"), "Writes a results file, with this environment.");
+  m.def(
+      "read_results",
+      [](const Path& path) { return Measurements(read_results(path.string()).measurements); },
+      py::arg("path"));
+}
+
+}  // namespace d5::python

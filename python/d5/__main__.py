@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m d5` is the program `d5`, which lies in the package."""
+
+import os
+import pathlib
+import sys
+from typing import NoReturn
+
+
+def main() -> NoReturn:
+    program = pathlib.Path(__file__).parent / "bin" / "d5"
+    try:
+        os.execv(program, ["d5", *sys.argv[1:]])
+    except OSError as error:
+        sys.exit(f"d5: {program}: {error.strerror}; the module was built without the program")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/network.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level1_network/level1_network.hpp"
+
+namespace d5::python {
+std::string describe(const Network& network) {
+  std::size_t parameters = 0;
+  std::int64_t elements = 0;
+  for (const auto& [name, value] : network.graph().initializers) {
+    if (!network.is_parameter(name)) continue;
+    ++parameters;
+    elements += value.elements();
+  }
+  std::vector<std::string> inputs, outputs;
+  for (const auto& input : network.graph().inputs) {
+    if (network.graph().initializers.contains(input.name)) continue;
+    inputs.push_back(printable(input.name) + " " + onnx::to_string(input.type));
+  }
+  for (const auto& name : network.output_names()) outputs.push_back(printable(name));
+  return fmt::format("<d5.Network {}: {} nodes, {} parameters of {} elements, {} -> {}>",
+                     printable(network.name()), network.graph().nodes.size(), parameters, elements,
+                     fmt::join(inputs, ", "), fmt::join(outputs, ", "));
+}
+
+void bind_network(py::module_& m) {
+  py::class_<Parameter>(m, "Parameter", "A trainable tensor; value and gradient are shared memory.")
+      .def_readonly("name", &Parameter::name)
+      .def_property_readonly("value", [](const Parameter& p) { return p.value; })
+      .def_property_readonly("gradient", [](const Parameter& p) { return p.gradient; })
+      .def("__repr__", [](const Parameter& p) {
+        return fmt::format("<d5.Parameter {} {}>", p.name, to_string(p.value.desc()));
+      });
+
+  py::class_<Network>(m, "Network", "A directed acyclic graph of operators and its parameters.")
+      .def(py::init<std::string>(), py::arg("name"))
+      .def_static(
+          "load", [](const Path& path) { return Network::load(path.string()); }, py::arg("path"),
+          py::call_guard<py::gil_scoped_release>(), "Loads and validates an ONNX file.")
+      .def(
+          "save", [](const Network& n, const Path& path) { n.save(path.string()); },
+          py::arg("path"), py::call_guard<py::gil_scoped_release>(), "Writes an ONNX file.")
+      .def(
+          "add_input",
+          [](Network& n, const std::string& name, const std::string& dtype,
+             std::vector<onnx::Dim> shape) {
+            n.add_input(name, dtype_from_name(dtype), std::move(shape));
+          },
+          py::arg("name"), py::arg("dtype"), py::arg("shape"),
+          "`shape`: numbers, names of symbolic dimensions, or None.")
+      .def("add_output", &Network::add_output, py::arg("name"))
+      .def(
+          "add_parameter",
+          [](Network& n, const std::string& name, const Anything& value) {
+            n.add_parameter(name, to_tensor(value));
+          },
+          py::arg("name"), py::arg("value"))
+      .def(
+          "add_constant",
+          [](Network& n, const std::string& name, const Anything& value) {
+            n.add_constant(name, to_tensor(value));
+          },
+          py::arg("name"), py::arg("value"))
+      .def(
+          "add_node",
+          [](Network& n, const std::string& op_type, std::vector<std::string> inputs,
+             std::vector<std::string> outputs, const std::string& name, const std::string& domain,
+             const Options& attributes) {
+            std::map<std::string, onnx::Attribute, std::less<>> converted;
+            for (const auto& [key, value] : attributes) {
+              converted[key.cast<std::string>()] = to_attribute(value);
+            }
+            onnx::Node& node = n.add_node(op_type, std::move(inputs), std::move(outputs),
+                                          std::move(converted), name);
+            if (!domain.empty()) node.domain = domain;
+          },
+          py::arg("op_type"), py::arg("inputs"), py::arg("outputs"), py::kw_only(),
+          py::arg("name") = "", py::arg("domain") = "", "Attributes are further keywords.")
+      .def_property_readonly("name", &Network::name)
+      .def_property_readonly("nodes", [](const Network& n) { return n.graph().nodes; })
+      .def_property_readonly("input_names", &Network::input_names)
+      .def_property_readonly("output_names", &Network::output_names)
+      .def_property_readonly(
+          "parameters", [](Network& n) { return n.parameters(); },
+          "In the order in which backpropagation finishes their gradients.")
+      .def(
+          "fetch", [](const Network& n, const std::string& name) { return n.fetch(name); },
+          py::arg("name"), "A parameter or constant, sharing its memory.")
+      .def(
+          "feed",
+          [](Network& n, const std::string& name, const Anything& value) {
+            n.feed(name, to_tensor(value));
+          },
+          py::arg("name"), py::arg("value"), "Overwrites a parameter or constant.")
+      .def("__deepcopy__", [](const Network& n, const Anything&) { return n.copy(); })
+      .def(py::pickle([](const Network& n) { return py::bytes(n.serialize()); },
+                      [](const py::bytes& state) {
+                        const std::string_view bytes = state;
+                        return Network::parse(std::as_bytes(std::span(bytes)), "pickle");
+                      }))
+      .def("__repr__", &describe);
+
+  m.def(
+      "model",
+      [](const std::string& name, const Options& options) {
+        const Settings settings = to_settings(options);
+        const py::gil_scoped_release release;
+        return models().at(name).make(settings);
+      },
+      py::arg("name"),
+      "A built-in network with seeded random weights, such as model(\"lenet\", seed=1, "
+      "with_loss=True).");
+  m.def("models", [] { return models().names(); });
+}
+
+}  // namespace d5::python

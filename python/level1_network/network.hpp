@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "bindings.hpp"
+#include "d5/level1_network/network.hpp"
+
+namespace d5::python {
+
+/// "<d5.Network lenet: 9 nodes, ...>"
+[[nodiscard]] std::string describe(const Network& network);
+
+}  // namespace d5::python

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+#include "d5/level2_training/level2_training.hpp"
+#include "level1_network/network.hpp"
+#include "long_call.hpp"
+#include "use.hpp"
+
+namespace d5::python {
+namespace {
+
+/// An update rule written in Python.
+class PythonOptimizer final : public UpdateRuleOptimizer {
+ public:
+  PythonOptimizer(const py::object& self, std::shared_ptr<GraphExecutor> executor, std::string loss)
+      : UpdateRuleOptimizer(std::move(executor), std::move(loss)),
+        self_(self),
+        new_input_(overrides(self, "Optimizer", "new_input")),
+        prepare_param_(overrides(self, "Optimizer", "prepare_param")) {
+    for (const char* needed : {"update_rule", "state", "restore"}) {
+      if (overrides(self, "Optimizer", needed)) continue;
+      throw TypeError(fmt::format(
+          "the optimizer {} has no method {}; a checkpoint needs state(), which returns what the "
+          "rule remembers as a dict of arrays, and restore(state)",
+          std::string(py::str(py::type::of(self).attr("__name__"))), needed));
+    }
+  }
+
+  void new_input() override {
+    if (!new_input_) return;
+    call_python([&] { self_.object.attr("new_input")(); });
+  }
+  void prepare_param(Parameter& parameter) override {
+    if (!prepare_param_) return;
+    call_python([&] { self_.object.attr("prepare_param")(Parameter(parameter)); });
+  }
+  void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
+    call_python(
+        [&] { self_.object.attr("update_rule")(Tensor(gradient), Parameter(parameter), index); });
+  }
+  ValueMap state() const override {
+    return call_python([&] { return to_values(self_.object.attr("state")().cast<py::dict>()); });
+  }
+  void restore(const ValueMap& state) override {
+    call_python([&] { self_.object.attr("restore")(copy_values(state)); });
+  }
+
+ private:
+  PythonReference self_;
+  bool new_input_, prepare_param_;
+};
+
+Values step(Optimizer& optimizer, const Batch& batch) {
+  const Use use(&optimizer.executor(), "the optimizer's executor");
+  const ValueMap* outputs = nullptr;
+  long_call(optimizer.executor(), [&] { outputs = &optimizer.step(batch); });
+  return copy_values(*outputs);
+}
+
+}  // namespace
+
+void bind_optimizer(py::module_& m) {
+  py::class_<Optimizer, std::shared_ptr<Optimizer>>(m, "BoundOptimizer", "Trains a network.")
+      .def(
+          "step", [](Optimizer& optimizer, const Batch& batch) { return step(optimizer, batch); },
+          py::arg("batch"), "One step on a sampler's batch; returns the network's outputs.")
+      .def(
+          "step",
+          [](Optimizer& optimizer, const Values& values) {
+            Batch batch;
+            batch.values = to_values(values);
+            for (const auto& [name, value] : batch.values) {
+              if (value.is_tensor() && value.tensor().shape().rank() > 0) {
+                batch.size = value.tensor().shape()[0];
+              }
+            }
+            return step(optimizer, batch);
+          },
+          py::arg("values"), "One step on arrays by name.")
+      .def("__repr__", [](Optimizer& optimizer) {
+        return fmt::format("<d5.BoundOptimizer of {}>", describe(optimizer.executor().network()));
+      });
+
+  m.def(
+      "optimizer",
+      [](const Anything& which, const std::shared_ptr<GraphExecutor>& executor,
+         const std::string& loss, const Options& options) -> std::shared_ptr<Optimizer> {
+        if (!py::isinstance<py::str>(which)) {
+          return std::make_shared<PythonOptimizer>(which, executor, loss);
+        }
+        return find_optimizer(which.cast<std::string>()).make(executor, loss, to_settings(options));
+      },
+      py::arg("which"), py::arg("executor"), py::arg("loss") = "loss",
+      "An optimizer by name (\"adam\", \"torch/adam\") with its options as keywords, or a "
+      "d5.Optimizer written in Python.");
+  m.def("optimizers", [] { return optimizers().names(); });
+}
+
+}  // namespace d5::python

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "long_call.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/stop_on_signal.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
+
+namespace d5::python {
+namespace {
+
+/// A long call of this thread; those of a Python hook stand within the one that called the hook.
+class Call {
+ public:
+  explicit Call(Gil gil) : gil_(gil), outer_(innermost_) { innermost_ = this; }
+  ~Call() { innermost_ = outer_; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  static Call* innermost() { return innermost_; }
+
+  /// Whether something was raised. At most every 50 ms it asks Python's signals, which are the main
+  /// thread's, and lets other threads run where the call holds the GIL.
+  bool ended() {
+    constexpr double kSeconds = 0.05;
+    if (raised_ || std::this_thread::get_id() != thread_) return raised_;
+    const double now = now_seconds();
+    if (now < asked_ + kSeconds) return false;
+    asked_ = now;
+    if (gil_ == Gil::held) const py::gil_scoped_release others;
+    const py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) end(py::error_already_set());
+    return raised_;
+  }
+  void end(py::error_already_set what) {
+    what_ = std::move(what);
+    raised_ = true;
+  }
+  void raise() {
+    if (raised_) throw py::error_already_set(*what_);
+  }
+
+ private:
+  inline static thread_local Call* innermost_ = nullptr;
+  const Gil gil_;
+  Call* outer_;
+  const std::thread::id thread_ = std::this_thread::get_id();
+  double asked_ = now_seconds();
+  std::atomic<bool> raised_ = false;
+  std::optional<py::error_already_set> what_;
+};
+
+bool in_main_thread() {
+  const auto threading = py::module_::import("threading");
+  return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
+}
+
+}  // namespace
+
+void long_call(const std::function<void(const Interrupt&)>& work, Gil gil) {
+  Call call(gil);
+  const Interrupt interrupt{.wished = [&call] { return call.ended(); }};
+  try {
+    std::optional<py::gil_scoped_release> released;
+    if (gil == Gil::released) released.emplace();
+    work(interrupt);
+  } catch (...) {
+    call.raise();
+    throw;
+  }
+  call.raise();
+}
+
+void long_call(GraphExecutor& executor, const std::function<void()>& work) {
+  long_call([&](const Interrupt& interrupt) {
+    const InterruptibleRuns within(executor, interrupt);
+    work();
+  });
+}
+
+void orderly_call(const std::function<void(const Interrupt&)>& work) {
+  static bool listening = false;  // the main thread's
+  if (!in_main_thread() || listening) {
+    long_call(work);
+    return;
+  }
+  listening = true;
+  const std::unique_ptr<bool, void (*)(bool*)> at_end(&listening, [](bool* on) { *on = false; });
+  const StopOnSignal first(SIGINT);
+  long_call([&](Interrupt interrupt) {
+    interrupt.token = first.token();
+    work(interrupt);
+  });
+  if (!first.token().stop_requested()) return;
+  PyErr_SetInterrupt();
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+void pass_on(py::error_already_set& raised) {
+  Call* call = Call::innermost();
+  if (call && !raised.matches(PyExc_Exception)) call->end(raised);
+  throw;
+}
+
+}  // namespace d5::python

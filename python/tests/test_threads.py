@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several of Python's threads at once."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import d5
+
+
+def test_threads_that_train_at_once_do_what_one_does():
+    def weights(seed):
+        mnist = d5.dataset("mnist")
+        executor = d5.executor(d5.model("lenet", with_loss=True, seed=seed))
+        optimizer = d5.optimizer("momentum", executor, learning_rate=0.01)
+        train = d5.sampler("shuffle", mnist.train, batch_size=16, seed=seed)
+        d5.Trainer(optimizer, train, most_batches=5).run()
+        return [p.value.numpy().copy() for p in executor.network.parameters]
+
+    alone = [weights(seed) for seed in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(weights, range(4)))
+    for a, b in zip(alone, together):
+        for x, y in zip(a, b):
+            np.testing.assert_array_equal(x, y)
+
+
+def test_threads_read_one_data_set():
+    data = d5.dataset("mnist").train
+
+    def label(i):
+        return data[i]["label"].item()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(label, range(200))) == [label(i) for i in range(200)]
+
+
+def inside(event_name, executor):
+    """Two events: the executor is inside a run, and it may go on."""
+    entered, leave = threading.Event(), threading.Event()
+
+    class Wait(d5.Event):
+        pass
+
+    def wait(self, *_):
+        entered.set()
+        leave.wait()
+
+    setattr(Wait, event_name, wait)
+    executor.add_event(Wait())
+    return entered, leave
+
+
+def test_an_executor_is_one_thread_s_at_a_time():
+    executor = d5.executor(d5.model("lenet"))
+    image = {"image": np.zeros((1, 1, 28, 28), np.float32)}
+    entered, leave = inside("before_run", executor)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(executor.inference, image)
+        entered.wait()
+        try:
+            with pytest.raises(d5.ValueError, match="executor is at work in another thread"):
+                executor.inference(image)
+        finally:
+            leave.set()
+        assert first.result().keys() == executor.inference(image).keys()
+
+
+def test_a_long_call_lets_other_threads_run_and_ends_with_its_own_error():
+    def fail():
+        return d5.executor(d5.model("lenet")).inference({})
+
+    with ThreadPoolExecutor(2) as pool:
+        for future in [pool.submit(fail) for _ in range(8)]:
+            with pytest.raises(d5.NotFound):
+                future.result()

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "use.hpp"
+
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "d5/core/error.hpp"
+
+namespace d5::python {
+namespace {
+
+struct User {
+  std::thread::id thread;
+  int uses = 0;  // a hook may use again what called it
+};
+
+struct Users {
+  std::mutex mutex;
+  std::map<const void*, User> of;
+};
+
+Users& users() {
+  static Users all;
+  return all;
+}
+
+}  // namespace
+
+Use::Use(const void* object, const std::string& name) : object_(object) {
+  const std::lock_guard lock(users().mutex);
+  User& user = users().of[object];
+  if (user.uses > 0 && user.thread != std::this_thread::get_id()) {
+    throw ValueError(name + " is at work in another thread; make one for each thread");
+  }
+  user.thread = std::this_thread::get_id();
+  ++user.uses;
+}
+
+Use::~Use() {
+  const std::lock_guard lock(users().mutex);
+  const auto place = users().of.find(object_);
+  if (--place->second.uses == 0) users().of.erase(place);
+}
+
+}  // namespace d5::python
