@@ -15,8 +15,8 @@ function(d5_add_library name folder)
   target_link_libraries(d5_${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE}
     $<BUILD_INTERFACE:d5_warnings> $<$<BOOL:${D5_NATIVE}>:$<BUILD_INTERFACE:d5_native>>)
   d5_precompile(d5_${name} <fmt/format.h> ${arg_PRECOMPILE})
-  set_target_properties(d5_${name} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
+  set_target_properties(d5_${name} PROPERTIES EXPORT_NAME ${name}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
-    BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN;${D5_DEPS}/onnx/lib")
+    BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
   set_property(GLOBAL APPEND PROPERTY D5_LIBRARIES d5_${name})
 endfunction()

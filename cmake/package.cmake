@@ -2,10 +2,17 @@
 include(CMakePackageConfigHelpers)
 
 get_property(libraries GLOBAL PROPERTY D5_LIBRARIES)
+# A wheel holds no links: what would be one is left out of it.
+set(namelink "")
+if(SKBUILD)
+  set(namelink NAMELINK_SKIP)
+endif()
 install(TARGETS ${libraries} d5_d5 EXPORT d5Targets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ${namelink}
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/d5 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY data recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/d5)
+install(DIRECTORY data recipes DESTINATION ${d5_share})
+install(FILES LICENSE NOTICE DESTINATION ${d5_share})
 install(EXPORT d5Targets NAMESPACE d5:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/d5)
 
 configure_package_config_file(cmake/d5Config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/d5Config.cmake

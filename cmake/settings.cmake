@@ -7,8 +7,15 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 # Programs, libraries and plug-ins find each other in the build tree as they do when installed.
-set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bin)
-set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/lib)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${CMAKE_INSTALL_BINDIR})
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
+# So do the data and recipes that d5 carries.
+set(d5_share ${CMAKE_INSTALL_DATADIR}/d5)
+file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${d5_share})
+foreach(carried data recipes)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${carried}
+       ${CMAKE_CURRENT_BINARY_DIR}/${d5_share}/${carried} SYMBOLIC)
+endforeach()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -23,7 +23,6 @@ std::vector<std::string> places() {
     const auto prefix = library.parent_path() / D5_LIBRARY_TO_SHARE_DIR;
     result.push_back(prefix.lexically_normal().string());
   }
-  result.emplace_back(D5_SOURCE_DIR);
   return result;
 }
 

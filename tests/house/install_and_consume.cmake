@@ -17,3 +17,14 @@ run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/tests/house/consumer -B ${WORK}/build
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_COMMAND} -E env D5_PLUGIN_PATH=${WORK}/build ${WORK}/build/consumer)
 message(STATUS "${output}")
+
+# A component that d5 does not have is refused with those that it has.
+file(WRITE ${WORK}/component/CMakeLists.txt "cmake_minimum_required(VERSION 3.26)
+project(component NONE)
+find_package(d5 REQUIRED COMPONENTS level2 level9)
+")
+execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${WORK}/component -B ${WORK}/component/build
+                -DCMAKE_PREFIX_PATH=${WORK}/prefix RESULT_VARIABLE result OUTPUT_QUIET ERROR_VARIABLE said)
+if(result EQUAL 0 OR NOT said MATCHES "no component 'level9'" OR NOT said MATCHES "level3")
+  message(FATAL_ERROR "component level9: ${result}\n${said}")
+endif()

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Proves what a user of the Python package relies on, on one that is installed from a build: what a wheel
+holds, but for the processor that it was compiled for.
+
+usage: check_package.py SOURCE_DIR BUILD_DIR WORK_DIR CMAKE
+Prints each breach; exit status 1 if there is any, 4 if there is none but a tool is not installed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+SOURCE, BUILD, WORK = (pathlib.Path(folder).resolve() for folder in sys.argv[1:4])
+CMAKE = sys.argv[4]
+PACKAGE = WORK / "d5"
+
+# What a user writes, with every hint that strict checking asks for.
+USER = '''
+import pathlib
+
+import numpy
+
+import d5
+
+
+@d5.operator("Cube", domain="org.example")
+class Cube(d5.Operator):
+    def forward(self, context: d5.OpContext) -> None:
+        context.output(0).numpy()[...] = context.input(0).numpy() ** 3
+
+
+class Stop(d5.Event):
+    def wants_stop(self) -> bool:
+        return True
+
+
+def accuracy(folder: pathlib.Path) -> float:
+    mnist = d5.dataset("mnist", data=folder)
+    network: d5.Network = d5.model("lenet", with_loss=True, seed=1)
+    network.save(folder / "lenet.onnx")
+    executor = d5.executor(network, ["torch", "reference"])
+    optimizer = d5.optimizer("momentum", executor, learning_rate=0.05)
+    train = d5.sampler("shuffle", mnist.train, batch_size=64)
+    metric = d5.training_metric("test_accuracy")
+    trainer = d5.Trainer(optimizer, train, epochs=2, checkpoint=folder / "run")
+    trainer.add_event(metric)
+    trainer.add_event(Stop())
+    trainer.run()
+    image = numpy.zeros((1, 1, 28, 28), numpy.float32)
+    outputs = executor.inference({"image": image})
+    print(outputs["logits"].numpy().sum(), d5.Tensor(image).shape[0])
+    rows: d5.Measurements = d5.bench("Relu 2x3", frameworks=["reference"])
+    print(rows, [row.median for row in rows if row.status == "passed"])
+    results, accepted = d5.train("mnist-lenet", set=["training.epochs=1"])
+    return metric.value if accepted else results[0].value
+'''
+
+WRONG = {
+    "d5.modle('lenet')": 'has no attribute "modle"',
+    "d5.model(3)": 'incompatible type "int"',
+    "d5.bench('Relu 2x3')[0].medain": 'has no attribute "medain"',
+}
+
+
+def run(*command: str | pathlib.Path, **more: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(WORK), "MYPYPATH": str(WORK), **more}
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          cwd=WORK, env=environment)
+
+
+def install() -> None:
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    for component in ([], ["--component", "python"]):
+        done = run(CMAKE, "--install", BUILD, "--prefix", PACKAGE, *component)
+        if done.returncode != 0:
+            sys.exit(f"installing failed: {done.stderr}")
+
+
+def files() -> Iterator[str]:
+    """Types are there, each library once, and nothing that names the folders of the build."""
+    for needed in ("py.typed", "_d5.pyi", "__main__.py", "bin/d5", "share/d5/LICENSE", "share/d5/NOTICE"):
+        if not (PACKAGE / needed).exists():
+            yield f"{needed} is not installed"
+    present: dict[str, pathlib.Path] = {}
+    for file in sorted(PACKAGE.rglob("*")):
+        if file.is_symlink() or not file.is_file() or "__pycache__" in file.parts:
+            continue
+        content = file.read_bytes()
+        for folder in (SOURCE, BUILD):
+            if str(folder).encode() in content:
+                yield f"{file}: names {folder}"
+        if ".so" in file.name:
+            other = present.setdefault(hashlib.sha256(content).hexdigest(), file)
+            if other != file:
+                yield f"{file}: is {other} once more"
+
+
+def program() -> Iterator[str]:
+    """`python -m d5` is the program, and what d5 carries is found where it was installed."""
+    version = run(sys.executable, "-m", "d5", "--version")
+    if version.returncode != 0 or "d5" not in version.stdout:
+        yield f"python -m d5 --version: {version.returncode} {version.stdout}{version.stderr}"
+    bad = run(sys.executable, "-m", "d5", "nothing")
+    if bad.returncode != 2:
+        yield f"python -m d5 nothing: exit status {bad.returncode}, expected 2"
+    script = "import d5; print(len(d5.dataset('mnist').test), d5.recipe('mnist-lenet').name, d5.__file__)"
+    used = run(sys.executable, "-c", script)
+    if used.stdout.split() != ["1000", "mnist-lenet", str(PACKAGE / "__init__.py")]:
+        yield f"{script}: {used.stdout}{used.stderr}"
+
+
+def mypy(*arguments: str | pathlib.Path) -> subprocess.CompletedProcess[str]:
+    return run(sys.executable, "-m", "mypy", "--strict", "--scripts-are-modules", *arguments)
+
+
+def types() -> Iterator[str]:
+    """A user's file passes mypy --strict; what is wrong in one does not."""
+    user, wrong = WORK / "user.py", WORK / "wrong.py"
+    user.write_text(USER)
+    done = mypy(user)
+    if done.returncode != 0:
+        yield done.stdout + done.stderr
+    wrong.write_text("import d5\n" + "".join(f"{line}\n" for line in WRONG))
+    found = mypy(wrong).stdout.splitlines()
+    for number, (line, message) in enumerate(WRONG.items(), 2):
+        if not any(f"wrong.py:{number}:" in said and message in said for said in found):
+            yield f"{line}: expected '{message}' among:\n" + "\n".join(found)
+
+
+def own_types() -> Iterator[str]:
+    """mypy --strict passes on d5's own Python."""
+    scripts = [f for f in (SOURCE / "scripts").iterdir() if b"python3" in f.read_bytes()[:40]]
+    others = [*scripts, *(f for folder in ("examples", "tests/house", "python")
+                          for f in sorted((SOURCE / folder).glob("*.py")))]
+    for done in (mypy("-p", "d5"), mypy(*others)):
+        if done.returncode != 0:
+            yield done.stdout + done.stderr
+
+
+def metadata() -> Iterator[str]:
+    """What a wheel says of itself."""
+    script = "import scikit_build_core.build as b, sys; print(b.prepare_metadata_for_build_wheel(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", script, WORK], cwd=SOURCE, capture_output=True, text=True)
+    if done.returncode != 0:
+        yield done.stderr
+        return
+    folder = WORK / done.stdout.split()[-1]
+    text = (folder / "METADATA").read_text()
+    for line in ("License-Expression: Apache-2.0", "License-File: LICENSE", "License-File: NOTICE",
+                 "Project-URL: ", "Classifier: Typing :: Typed", "Requires-Dist: numpy"):
+        if line not in text:
+            yield f"METADATA lacks '{line}'"
+    if "d5 = d5.__main__:main" not in (folder / "entry_points.txt").read_text():
+        yield "entry_points.txt lacks the program"
+
+
+CHECKS: dict[Callable[[], Iterator[str]], str] = {
+    files: "", program: "", types: "mypy", own_types: "mypy", metadata: "scikit_build_core",
+}  # and the tool that each needs
+
+
+def main() -> int:
+    install()
+    breaches, absent = 0, 0
+    for check, tool in CHECKS.items():
+        if tool and not importlib.util.find_spec(tool):
+            print(f"{check.__name__}: skipped, no {tool} for this Python; scripts/setup installs it")
+            absent += 1
+            continue
+        found = list(check())
+        print("\n".join(found) or f"{check.__name__}: in order")
+        breaches += len(found)
+    return 1 if breaches else 4 if absent else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
