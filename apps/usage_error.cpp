@@ -13,10 +13,6 @@
 namespace d5::app {
 namespace {
 
-std::string full_name(const CLI::App& app) {
-  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : "d5";
-}
-
 std::vector<std::string> commands_of(const CLI::App& app) {
   std::vector<std::string> names;
   for (const auto* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -87,6 +83,10 @@ std::string explain_in(const CLI::ParseError& error, const CLI::App& app, const 
 }
 
 }  // namespace
+
+std::string full_name(const CLI::App& app) {
+  return app.get_parent() ? full_name(*app.get_parent()) + " " + app.get_name() : "d5";
+}
 
 const CLI::App& deepest(const CLI::App& app) {
   const auto parsed = app.get_subcommands();

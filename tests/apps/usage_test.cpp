@@ -51,6 +51,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"net show lenet --framework reference+trch", "trch"},
       {"op check 'Relu 2' --load /no/such/library.so", "/no/such/library.so"},
       {"op check 'Relu 2' --trace /no/such/folder/trace.json", "/no/such/folder/trace.json"},
+      {"op check 'Relu 2' --out a.json --trace ./a.json", "--out and --trace are both './a.json'"},
       {"train no-such-recipe", "no-such-recipe"},
       {"train mnist-lenet-quick --set training.epochz=1", "epochs"},
       {"train mnist-lenet-quick --set model.name=alexnet", "fixed"},
@@ -114,6 +115,15 @@ TEST_CASE("a name that stands nowhere is found on one rank, which does not heed 
   const auto scheme = run_d5(train + "--distributed foo", alone);
   CHECK(scheme.status == 2);
   CHECK_THAT(scheme.err, Contains("'foo' is unknown"));
+}
+
+TEST_CASE("a command of one process is refused on several ranks") {
+  if (!transport().present) return;
+  const auto run = run_d5("op check 'Relu 2'", "mpirun --oversubscribe -np 2");
+  CHECK(run.status == 2);
+  CHECK(run.out.empty());
+  CHECK_THAT(run.err, Contains("'d5 op check' is of one process, and this is one of 2"));
+  CHECK(run_d5("op check 'Relu 2'", "mpirun -np 1").status == 0);
 }
 
 TEST_CASE("a message that cannot be written loses nothing else") {
