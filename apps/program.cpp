@@ -9,16 +9,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <map>
 #include <system_error>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/say.hpp"
 #include "apps/traced_run.hpp"
 #include "apps/usage_error.hpp"
+#include "apps/usage_rules.hpp"
 #include "d5/core/error.hpp"
-#include "d5/level3_distributed/communicator.hpp"
 #include "d5/version.hpp"
 
 namespace d5::app {
@@ -48,44 +46,6 @@ void print_error(std::string_view message) {
 std::string trace_file(const CLI::App& command) {
   const CLI::Option* option = command.get_option_no_throw(kTraceOption);
   return option && option->count() > 0 ? option->as<std::string>() : "";
-}
-
-/// Or CLI11 would take `--quiet=5`.
-void refuse_values_of_flags(CLI::App& app) {
-  for (auto* option : app.get_options()) {
-    if (option->get_items_expected_max() == 0) option->disable_flag_override();
-  }
-  for (auto* command : app.get_subcommands([](CLI::App*) { return true; })) {
-    refuse_values_of_flags(*command);
-  }
-}
-
-/// The one that is written last would be all that is left. Throws: ValueError.
-void refuse_one_file_twice(const CLI::App& command) {
-  std::map<std::string, std::string> writers;  // by file
-  for (const std::string name : {"--out", kTraceOption, "--checkpoint"}) {
-    const CLI::Option* option = command.get_option_no_throw(name);
-    if (!option || option->count() == 0) continue;
-    std::error_code ignored;
-    const auto given = option->as<std::string>();
-    const auto file = std::filesystem::weakly_canonical(given, ignored).string();
-    const auto [place, fresh] = writers.emplace(file, name);
-    if (fresh || file.starts_with("/dev/")) continue;
-    throw ValueError(fmt::format("{} and {} are both '{}'; give each a file of its own",
-                                 place->second, name, printable(given)));
-  }
-}
-
-/// A command that does not divide its work among ranks would do all of it on each, in each other's
-/// way. Throws: ValueError.
-void refuse_ranks(const CLI::App& command) {
-  const bool runs = command.get_option_no_throw(kTraceOption);
-  const bool divides = command.get_option_no_throw("--distributed");
-  if (!runs || divides || world()->size() == 1) return;
-  throw ValueError(
-      fmt::format("'{}' is of one process, and this is one of {}; 'd5 train' runs on "
-                  "several ranks",
-                  full_name(command), world()->size()));
 }
 
 /// A closed stdout or stderr keeps its number: no file that is opened later is taken for it.
@@ -151,8 +111,7 @@ int Program::parse_and_run(int argc, char** argv) {
     return kBadUsage;
   }
   const CLI::App& command = deepest(app_);
-  refuse_one_file_twice(command);
-  refuse_ranks(command);
+  check_usage(command);
   const int status = run_traced(trace_file(command), chosen_);
   return interrupted() ? interrupted_status() : status;
 }

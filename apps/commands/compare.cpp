@@ -144,44 +144,25 @@ int compare_files(const Options& options) {
   return report(judge(a, b, options.fail_above), options.fail_above);
 }
 
-/// The gate's answer on what was measured; without a ratio there is none.
-GateFinding judge_ratio(std::vector<Measurement>& results, const Options& options) {
-  const auto ratio = std::ranges::find(results, Quantity::ratio, &Measurement::quantity);
-  if (ratio == results.end()) {
-    return {GateFinding::Answer::undecided, "A and B", "not both have a time"};
-  }
-  // Every try may err: together they do no more often than one (Bonferroni's inequality).
-  const double confidence = 1 - 0.05 / (1 + options.retries);
-  GateFinding finding = judge(*ratio, options.fail_above, confidence);
-  if (ratio->status != Status::passed) return finding;
-  if (finding.answer == GateFinding::Answer::broken) {
-    ratio->status = Status::failed;
-    ratio->reason = finding.reason;
-  } else if (finding.answer == GateFinding::Answer::undecided) {
-    mistrust(*ratio, finding.reason);
-  }
-  return finding;
-}
-
 int compare_subjects(const Options& options) {
   if (options.frameworks.size() > 2) {
     throw ValueError("compare: give one framework for both subjects, or one for each");
   }
   app::check_output(options);
   pin_threads();
-  int samples = options.measuring.samples;
-  auto results = run_both(options, samples);
-  if (options.fail_above == 0) return app::publish(std::move(results), options);
-  GateFinding finding = judge_ratio(results, options);
-  for (int retry = 1; retry <= options.retries; ++retry) {
-    if (finding.answer != GateFinding::Answer::undecided || app::interrupted()) break;
-    samples *= 2;
-    app::say(fmt::format("note: cannot tell ({}); retry {} of {}, {} samples", finding.reason,
-                         retry, options.retries, samples));
-    results = run_both(options, samples);
-    finding = judge_ratio(results, options);
-  }
-  const int status = app::publish(std::move(results), options);
+  const int samples = options.measuring.samples;
+  if (options.fail_above == 0) return app::publish(run_both(options, samples), options);
+  const GateOptions gate{
+      .limit = options.fail_above,
+      .retries = options.retries,
+      .interrupt = app::ctrl_c(),
+      .before_retry = [&](const GateFinding& finding, int retry, int now) {
+        app::say(fmt::format("note: cannot tell ({}); retry {} of {}, {} samples", finding.reason,
+                             retry, options.retries, now));
+      }};
+  auto [records, finding] =
+      measure_until_decided([&](int now) { return run_both(options, now); }, samples, gate);
+  const int status = app::publish(std::move(records), options);
   return std::max(status, report({finding}, options.fail_above));
 }
 

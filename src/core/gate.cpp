@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "d5/core/error.hpp"
 
 namespace d5 {
@@ -57,6 +59,21 @@ GateFinding judge_pair(const ResultPair& pair, double limit) {
   return finding;
 }
 
+/// The gate's answer on a try; its record is marked with it.
+GateFinding judge_try(std::vector<Measurement>& records, double limit, double confidence) {
+  const auto ratio = std::ranges::find(records, Quantity::ratio, &Measurement::quantity);
+  if (ratio == records.end()) return {Answer::undecided, "A and B", "not both have a time"};
+  GateFinding finding = judge(*ratio, limit, confidence);
+  if (ratio->status != Status::passed) return finding;
+  if (finding.answer == Answer::broken) {
+    ratio->status = Status::failed;
+    ratio->reason = finding.reason;
+  } else if (finding.answer == Answer::undecided) {
+    mistrust(*ratio, finding.reason);
+  }
+  return finding;
+}
+
 }  // namespace
 
 GateFinding judge(const Measurement& ratio, double limit, double confidence) {
@@ -85,6 +102,22 @@ std::vector<GateFinding> judge(const Results& a, const Results& b, double limit)
                         "A and B share no time, nor another cost, and nothing with an interval"});
   }
   return findings;
+}
+
+GatedRecords measure_until_decided(
+    const std::function<std::vector<Measurement>(int samples)>& measure, int samples,
+    const GateOptions& options) {
+  const double confidence = 1 - 0.05 / (options.retries + 1);
+  GatedRecords result{.records = measure(samples)};
+  result.finding = judge_try(result.records, options.limit, confidence);
+  for (int retry = 1; retry <= options.retries; ++retry) {
+    if (result.finding.answer != Answer::undecided || options.interrupt.due()) break;
+    samples *= 2;
+    if (options.before_retry) options.before_retry(result.finding, retry, samples);
+    result.records = measure(samples);
+    result.finding = judge_try(result.records, options.limit, confidence);
+  }
+  return result;
 }
 
 }  // namespace d5

@@ -119,3 +119,39 @@ TEST_CASE("a count is exact, and a higher number that is better is not worse") {
   CHECK(answer(share, higher, 1.5) == Answer::held);
   CHECK(answer(higher, share, 1.5) == Answer::broken);
 }
+
+TEST_CASE("what cannot be told is measured again, with twice the samples, until it can") {
+  std::vector<int> tries;
+  int told = 0;
+  const auto measure = [&](int samples) {  // noisy twice, and steady from then on
+    tries.push_back(samples);
+    return std::vector{timed(around(1)), ratio(around(1, tries.size() < 3 ? 0.9 : 0.01))};
+  };
+  const auto once = measure_until_decided(measure, 30, {.limit = 1.05});
+  CHECK(tries == std::vector{30});
+  CHECK(once.finding.answer == Answer::undecided);
+  CHECK(once.records[1].status == Status::mistrusted);
+  CHECK(once.records[1].reason == once.finding.reason);
+  tries.clear();
+  const auto decided = measure_until_decided(
+      measure, 30,
+      {.limit = 1.05, .retries = 5, .before_retry = [&](const auto& finding, int retry, int) {
+         CHECK(finding.answer == Answer::undecided);
+         CHECK(retry == ++told);
+       }});
+  CHECK(tries == std::vector{30, 60, 120});
+  CHECK(told == 2);
+  CHECK(decided.finding.answer == Answer::held);
+  CHECK(decided.records[1].status == Status::passed);
+}
+
+TEST_CASE("a broken gate fails the ratio's record, and a pair without ratio is undecided") {
+  const auto slow = measure_until_decided([](int) { return std::vector{ratio(around(2))}; }, 30,
+                                          {.limit = 1.5, .retries = 3});
+  CHECK(slow.finding.answer == Answer::broken);
+  CHECK(slow.records[0].status == Status::failed);
+  CHECK(slow.records[0].reason == slow.finding.reason);
+  const auto none =
+      measure_until_decided([](int) { return std::vector{timed({})}; }, 30, {.limit = 1.5});
+  CHECK(none.finding.answer == Answer::undecided);
+}

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/core/result_comparison.hpp"
 
@@ -28,5 +30,28 @@ struct GateFinding {
 /// else of which samples give an interval. A cost of `a` that `b` has not, or could not measure,
 /// is undecided; so is the whole if there is nothing to judge.
 [[nodiscard]] std::vector<GateFinding> judge(const Results& a, const Results& b, double limit);
+
+struct GateOptions {
+  double limit = 1.05;
+  int retries = 0;
+  Interrupt interrupt = {};  ///< ends retrying
+  /// Called before each retry, from 1 on, with what the try before found.
+  std::function<void(const GateFinding& finding, int retry, int samples)> before_retry = {};
+};
+struct GatedRecords {
+  std::vector<Measurement> records;  ///< of the last try
+  GateFinding finding;
+};
+
+/// Judges the ratio that `measure(samples)` measures (`measure_side_by_side`), and where it is
+/// undecided measures again, with twice the samples each time. Its record becomes failed if the
+/// gate is broken, and mistrusted with the reason if it stays undecided; so is a pair without
+/// ratio.
+///
+/// Each try is judged at a confidence of 1 - 0.05 / (retries + 1): all of them together err no more
+/// often than one at 95% (Bonferroni's inequality).
+[[nodiscard]] GatedRecords measure_until_decided(
+    const std::function<std::vector<Measurement>(int samples)>& measure, int samples,
+    const GateOptions& options);
 
 }  // namespace d5
