@@ -62,14 +62,21 @@ OperatorCase case_of(const std::string& word, std::uint64_t seed) {
   }
 }
 
+/// One that cannot run has records that say why.
 Subject subject_of(const std::string& word, const std::string& framework, const Options& options) {
   const Device device = device_from_name(options.device);
+  Measurement record{.subject = word, .framework = framework, .device = to_string(device)};
   if (is_network(word)) {
-    return network_subject(word, framework, {.batch = options.batch},
-                           {.device = device, .seed = options.seed});
+    record.level = "network";
+    return subject_or_refusal(record, [&] {
+      return network_subject(word, framework, {.batch = options.batch},
+                             {.device = device, .seed = options.seed});
+    });
   }
-  return operator_subject(case_of(word, options.seed), framework, BenchOptions::Passes::forward,
-                          device);
+  record.level = "operator";
+  return subject_or_refusal(record, [&, one = case_of(word, options.seed)] {
+    return operator_subject(one, framework, BenchOptions::Passes::forward, device);
+  });
 }
 
 std::vector<Measurement> run_both(const Options& options, int samples) {
@@ -94,6 +101,16 @@ std::vector<Measurement> run_both(const Options& options, int samples) {
 
 std::string or_none(const std::string& value) {
   return value.empty() ? "none said" : printable(value);
+}
+
+void note_missing(const Results& a, const Results& b) {
+  const auto missing = missing_results(a, b);
+  if (missing.empty()) return;
+  const auto& [first, reason] = missing.front();
+  app::say(fmt::format("note: {} of A's records {} not compared: {} {} {}: {}{}", missing.size(),
+                       missing.size() == 1 ? "is" : "are", printable(first.subject),
+                       printable(first.framework), printable(first.metric),
+                       printable_message(reason), missing.size() == 1 ? "" : ", ..."));
 }
 
 /// What the gate did not find to hold, on stderr.
@@ -131,6 +148,7 @@ int compare_files(const Options& options) {
     app::say(
         fmt::format("note: A and B differ in {}: {} and {}", what, or_none(in_a), or_none(in_b)));
   }
+  if (!options.quiet) note_missing(a, b);
   if (is_drawn(options.format)) {
     app::print(to_text(Report{.title = fmt::format("{} and {}", options.a, options.b),
                               .sources = {{options.a, a}, {options.b, b}},

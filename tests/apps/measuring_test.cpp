@@ -268,11 +268,32 @@ TEST_CASE("compare of two subjects does not pass what noise or mistrust hides") 
   CHECK(results.at("measurements").at(0).at("samples").size() == 6);
 }
 
-TEST_CASE("compare of a subject that cannot run does not pass") {
-  const auto run = run_d5(
-      "compare 'Relu 64' 'RoiAlign 1x1x4x4 1x4 int64:{0}' --samples 3 "
-      "--fail-above 2 --allow-unsupported");
-  CHECK(run.status != 0);
+TEST_CASE("compare of a subject that cannot run says why, and passes no gate") {
+  const std::string pair =
+      "compare 'Relu 64' 'RoiAlign 1x1x4x4 1x4 int64:{0}' --samples 3 --allow-unsupported";
+  const auto run = run_d5(pair);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("unsupported: RoiAlign"));
+  const auto gated = run_d5(pair + " --fail-above 2");
+  CHECK(gated.status == 1);
+  CHECK_THAT(gated.err, Contains("cannot tell: A and B: not both have a time"));
+}
+
+TEST_CASE("compare of files tells what it could not compare") {
+  const TemporaryFolder folder;
+  Measurement other = timed("reference", around(1.0)), failed = timed("reference", {});
+  other.subject = failed.subject = "Relu 8";
+  failed.status = Status::failed;
+  failed.reason = "it crashed";
+  const Measurement both = timed("reference", around(1.0));
+  write_results({environment(), {both, other}}, folder / "a.json");
+  write_results({environment(), {both, failed}}, folder / "b.json");
+  const std::string files = (folder / "a.json") + " " + (folder / "b.json");
+  const auto run = run_d5("compare " + files);
+  CHECK(run.status == 0);
+  CHECK_THAT(run.err, Contains("1 of A's records is not compared: Relu 8 reference time: B is "
+                               "failed: it crashed"));
+  CHECK(run_d5("compare " + files + " --fail-above 2").status == 1);
 }
 
 TEST_CASE("compare pairs results of one rank with those of two, and says what differs") {
