@@ -174,10 +174,15 @@ class Drawing {
         paint = "fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.35\"";
         break;
       case Shape::interval:
-        for (std::size_t i = 0; i + 1 < points.size(); i += 2)
+        for (std::size_t i = 0; i + 1 < points.size(); i += 2) {
           d += interval(points[i], points[i + 1]);
-        paint = "fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.6\"";
-        break;
+        }
+        // Over a bar of its own colour an edge sets it apart.
+        return fmt::format(
+            "<path class=\"edge\" fill=\"none\" stroke-width=\"4\" d=\"{0}\"/>"
+            "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.6\" "
+            "d=\"{0}\"/>",
+            d);
       case Shape::rule:
         d = plot_.rows.empty()
                 ? fmt::format("M{} H{:.1f}", at(layout_.left, points[0].y), layout_.right)
@@ -211,7 +216,8 @@ class Drawing {
     return d;
   }
 
-  /// Behind what it tells, in a row; above the last point elsewhere, on the side that has room.
+  /// Behind what it tells, in a row; above the last point elsewhere, on the side that has room, and
+  /// below labels that stand there already.
   void label(const PlotMark& mark, const std::vector<Pixel>& points) {
     if (points.empty()) return;
     const auto rightmost = std::ranges::max_element(points, {}, &Pixel::x);
@@ -223,14 +229,22 @@ class Drawing {
     const Pixel point = points.back();
     const bool at_right = point.x > layout_.left + 0.5 * (layout_.right - layout_.left);
     const bool at_top = point.y < layout_.top + 2 * PlotLayout::kLine;
-    text(point.x, point.y + (at_top ? 18 : -9), mark.label, "ink halo",
-         at_right ? " text-anchor=\"end\"" : "");
+    const double width = PlotLayout::kLetter * double(length_of(mark.label));
+    Pixel place{point.x + (at_right ? -7 : 7), point.y + (at_top ? 18 : -9)};
+    const auto covers = [&](const Pixel& other) {
+      return std::abs(other.x - place.x) < width && std::abs(other.y - place.y) < 14;
+    };
+    while (std::ranges::any_of(labels_, covers)) place.y += 14;
+    labels_.push_back(place);
+    const std::string colour = fmt::format("halo s{}", mark.series % kSeriesColours);
+    text(place.x, place.y, mark.label, colour.c_str(), at_right ? " text-anchor=\"end\"" : "");
   }
 
   const Plot& plot_;
   int width_;
   PlotLayout layout_;
   std::string body_;
+  std::vector<Pixel> labels_;  ///< where those of numbers over numbers stand
 };
 
 }  // namespace
