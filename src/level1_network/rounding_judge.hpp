@@ -26,6 +26,11 @@ namespace d5 {
 /// smallest rounding into a jump of their gradient, which does not grow. If an answer is outside,
 /// up to 16 more runs look for a jump.
 ///
+/// Where that is the tensor's whole size, nothing is left to compare, and the record is mistrusted:
+/// its terms cancel, as in the gradient of a bias before a batch normalization. What stays are the
+/// errors of the terms, which another order of summation may multiply by the root of their number:
+/// only above 64 bounds it fails.
+///
 /// Where float64 cannot be run, the run as it is takes its place; records say why. What holds no
 /// floats must agree exactly.
 ///

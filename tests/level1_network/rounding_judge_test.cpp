@@ -137,6 +137,10 @@ TEST_CASE("a network of rounding alone is mistrusted, for nothing was compared")
   const auto records = test_executor(*subject, *reference, random_inputs(network));
   CHECK(records.at(0).status == Status::mistrusted);
   CHECK_THAT(records.at(0).reason, Catch::Contains("rounding alone"));
+
+  RoundingJudge judge(*reference, random_inputs(network), "");
+  const Value one = Tensor::of<float>({1}, {1});
+  CHECK(judge.judge({}, {{"output y", one}}).at(0).status == Status::failed);
 }
 
 TEST_CASE("in float64 a network casts, fills and holds constants in float64") {
