@@ -99,6 +99,7 @@ class OptimizerUpdate final : public Operator {
       }
     }
     const std::size_t n = parameters<Rule>(context.input_count());
+    check_outputs(context, (1 + Rule::kStates) * n);
     std::vector<ValueDesc> result;
     for (std::size_t g = 0; g < kGroups; ++g) {
       for (std::size_t i = 0; i < n; ++i) {
@@ -128,6 +129,16 @@ class OptimizerUpdate final : public Operator {
   }
 
  private:
+  /// A step that leaves a state out would not be the optimizer's.
+  static void check_outputs(const InferContext& context, std::size_t expected) {
+    std::size_t wanted = 0;
+    for (std::size_t k = 0; k < context.output_count(); ++k) wanted += context.wants_output(k);
+    if (wanted == expected && context.output_count() == expected) return;
+    throw ShapeError(
+        fmt::format("{}: {} outputs are wanted, expected {}: every parameter and state",
+                    context.who(), wanted, expected));
+  }
+
   Rule rule_;
 };
 
