@@ -122,6 +122,7 @@ TEST_CASE("case lines with too few or too many inputs are refused") {
   refused("Relu 2 2", "2 inputs are given, expected 1");
   refused("Relu 2 outputs=2", "2 outputs are given, expected 1");
   refused("Clip 2 scalar scalar scalar", "4 inputs are given, expected 1 to 3");
+  refused("ai.onnx.preview.training.Adagrad 1 int64:1 1 1 1", "1 outputs are wanted, expected 2");
 }
 
 TEST_CASE("types that the schema does not allow are refused, and named") {
