@@ -32,6 +32,16 @@ void check_name(const std::string& word) {
   }
 }
 
+/// What the command line names shall be there: `Unsupported` would be a finding of the run.
+template <class F>
+auto named_rightly(const F& find) {
+  try {
+    return find();
+  } catch (const Unsupported& error) {
+    throw NotFound(error.what());
+  }
+}
+
 /// Throws: ValueError for more than this process may use, which are as many as it starts with.
 void use_threads(int count) {
   const int most = threads();
@@ -143,7 +153,7 @@ void add_metrics_option(CLI::App& command, RunOptions& options) {
 
 void load(const std::vector<std::string>& libraries) {
   for (const auto& library : libraries) {
-    const std::string what = load_extension(library);
+    const std::string what = named_rightly([&] { return load_extension(library); });
     say(fmt::format("note: {} loaded from {}", printable_message(what), printable(library)));
   }
 }
@@ -153,7 +163,7 @@ void apply(const RunOptions& options) {
   for (const auto& word : options.frameworks) {
     for (const auto& name : frameworks_in(word)) check_name(name);
   }
-  (void)device_from_name(options.device);
+  (void)named_rightly([&] { return device_from_name(options.device); });
   if (options.threads > 0) use_threads(options.threads);
 }
 

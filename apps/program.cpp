@@ -29,9 +29,9 @@ constexpr const char* kFooter = R"(Examples:
   d5 net check MODEL.onnx --framework torch     against the reference
   d5 train mnist-lenet-quick --set training.epochs=1
 
-Results go to stdout, everything else to stderr. Exit status: 0 passed, 1 something failed, 2 bad
-usage or input, 130 interrupted: Ctrl-C ends a measurement early and keeps what was measured (143:
-SIGTERM, 129: the terminal closed).
+Results go to stdout, everything else to stderr. Exit status: 0 passed, 1 something failed or is
+unsupported, 2 bad usage or input, 130 interrupted: Ctrl-C ends a measurement early and keeps what
+was measured (143: SIGTERM, 129: the terminal closed).
 `d5 COMMAND --help` teaches each command by examples.)";
 
 void print_error(std::string_view message) {
@@ -129,6 +129,9 @@ int Program::run(int argc, char** argv) {
     print_error(error.what());
     return kFailed;
   } catch (const CommunicationError& error) {
+    print_error(error.what());
+    return kFailed;
+  } catch (const Unsupported& error) {
     print_error(error.what());
     return kFailed;
   } catch (const Error& error) {

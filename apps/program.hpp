@@ -24,8 +24,8 @@ class Program {
   Program();
 
   /// Adds a sub-command; "op check" is `check` below `op`. `examples` ends its help. `run` returns
-  /// the exit status; a d5::Error out of it is printed, and the status is 2 (1 for NumericError and
-  /// CommunicationError, which are no fault of the command line).
+  /// the exit status; a d5::Error out of it is printed, and the status is 2 (1 for Unsupported, and
+  /// for NumericError and CommunicationError, which are no fault of the command line).
   CLI::App& add(std::string_view path, const std::string& summary, const std::string& examples,
                 std::function<int()> run);
 

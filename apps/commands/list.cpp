@@ -188,8 +188,8 @@ TextTable overview() {
 
 void print_entry(const Kind& kind, const Options& options) {
   if (!kind.describe) {
-    throw Unsupported(fmt::format("list: {} have no options to show; 'd5 list {}' lists them",
-                                  kind.name, kind.name));
+    throw ValueError(fmt::format("list: {} have no options to show; 'd5 list {}' lists them",
+                                 kind.name, kind.name));
   }
   const auto [summary, table] = kind.describe(options.name);
   const bool for_people = options.format == Format::table;

@@ -72,6 +72,23 @@ TEST_CASE("an operator of ONNX that d5 lacks is unsupported, which passes where 
   CHECK(run_d5(check + " --allow-unsupported").status == 0);
 }
 
+TEST_CASE("a network that cannot run is unsupported, and no bad usage") {
+  const TemporaryFolder folder;
+  Network network("roi");
+  network.add_input("x", DType::float32,
+                    {std::int64_t{1}, std::int64_t{1}, std::int64_t{4}, std::int64_t{4}});
+  network.add_input("rois", DType::float32, {std::int64_t{1}, std::int64_t{4}});
+  network.add_input("batch", DType::int64, {std::int64_t{1}});
+  network.add_node("RoiAlign", {"x", "rois", "batch"}, {"y"});
+  network.add_output("y");
+  network.save(folder / "roi.onnx");
+  const auto run = run_d5("net run " + (folder / "roi.onnx"));
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Contains("RoiAlign"));
+  CHECK(run_d5("net check " + (folder / "roi.onnx")).status == 1);
+  CHECK(run_d5("net check --allow-unsupported " + (folder / "roi.onnx")).status == 0);
+}
+
 TEST_CASE("an operator without gradients has none that could be missing") {
   const auto check = run_d5("op check 'Equal 2 2'");
   CHECK(check.status == 0);

@@ -49,6 +49,8 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"op bench 'Relu 2' --metrics tme", "tme"},
       {"op check 'Relu 2' --framework refrence", "did you mean reference"},
       {"net show lenet --framework reference+trch", "trch"},
+      {"op check 'Relu 2' --device cpu:7", "cpu:7"},
+      {"op check 'Relu 2' --load /proc/self/exe", "/proc/self/exe"},
       {"op check 'Relu 2' --load /no/such/library.so", "/no/such/library.so"},
       {"op check 'Relu 2' --trace /no/such/folder/trace.json", "/no/such/folder/trace.json"},
       {"op check 'Relu 2' --out a.json --trace ./a.json", "--out and --trace are both './a.json'"},
