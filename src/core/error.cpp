@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 namespace d5 {
 namespace {
@@ -29,10 +31,16 @@ Character first_character(std::string_view text) {
   return {code, length};
 }
 
-/// Characters that move the cursor, clear the screen or turn the direction of writing.
+/// Characters that move the cursor, clear the screen, turn the direction of writing, or are not
+/// seen. Source: Unicode's categories Cc, Cf, Zl and Zp.
 bool is_control(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200e && code <= 0x200f) ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+  constexpr std::pair<std::uint32_t, std::uint32_t> kRanges[] = {
+      {0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},     {0x600, 0x605},     {0x61c, 0x61c},
+      {0x6dd, 0x6dd},   {0x70f, 0x70f},   {0x180e, 0x180e}, {0x200b, 0x200f},   {0x2028, 0x202e},
+      {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0x1d173, 0x1d17a}, {0xe0001, 0xe007f},
+  };
+  return std::ranges::any_of(
+      kRanges, [code](const auto& range) { return code >= range.first && code <= range.second; });
 }
 
 /// With the characters of `special` escaped by a backslash, cut after about `most` bytes.

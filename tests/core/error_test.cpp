@@ -24,7 +24,10 @@ TEST_CASE("control characters beyond ASCII and direction marks are escaped") {
   CHECK(printable("\xc2\x9b"
                   "2J") == "\\xc2\\x9b2J");  // the one-character form of ESC [
   CHECK(printable("a\xe2\x80\xae"
-                  "b") == "a\\xe2\\x80\\xaeb");  // right-to-left override
+                  "b") == "a\\xe2\\x80\\xaeb");                        // right-to-left override
+  CHECK(printable("a\xd8\x9cz") == "a\\xd8\\x9cz");                    // Arabic letter mark
+  CHECK(printable_message("a\xe2\x80\x8bz") == "a\\xe2\\x80\\x8bz");   // a space without width
+  CHECK(printable("\xd8\xa7\xe2\x82\xac") == "\xd8\xa7\xe2\x82\xac");  // letters stay
 }
 
 TEST_CASE("a long name is cut") {
