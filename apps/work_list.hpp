@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ void add_work_options(CLI::App& command, WorkOptions& options);
 struct Work {
   Measurement record;        ///< its subject names it; what a failure is written into
   std::int64_t samples = 1;  ///< how often `run` will call `sampled`, about
+  double most_seconds = std::numeric_limits<double>::infinity();  ///< of sampling
   std::function<std::vector<Measurement>(const std::function<void()>& sampled)> run;
   std::function<std::vector<Measurement>()> plan;  ///< runs nothing
 };

@@ -54,6 +54,7 @@ int run(const Options& options) {
     one.record.quantity = Quantity::time;
     one.samples = std::int64_t(options.frameworks.size()) * how.measuring.samples *
                   (options.training ? 2 : 1);
+    one.most_seconds = how.measuring.most_seconds * (options.training ? 2 : 1);
     one.run = [&, model](const std::function<void()>& sampled) {
       NetworkBenchOptions with_progress = how;
       with_progress.measuring.on_sample = sampled;

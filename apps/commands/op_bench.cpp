@@ -49,6 +49,7 @@ int run(const Options& options) {
                     .unit = "s",
                     .quantity = Quantity::time},
          .samples = std::int64_t(options.frameworks.size()) * passes * how.measuring.samples,
+         .most_seconds = passes * how.measuring.most_seconds,
          .run =
              [&](const std::function<void()>& sampled) {
                BenchOptions with_progress = how;

@@ -32,10 +32,15 @@ std::vector<std::string> lines_of(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   while (width_of(text) > width) {
     std::size_t end = bytes_of(text, width);
-    // A space may fall into the gap; a cut that leaves less than half of the line is none.
+    // A space may fall into the gap; a cut that leaves too little of the line is none.
     if (text[end] != ' ') {
-      const auto place = text.substr(0, end).find_last_of(" /,;:_-.=");
-      if (place != std::string_view::npos && place >= end / 2) end = place + 1;
+      const auto space = text.substr(0, end).rfind(' ');
+      const auto mark = text.substr(0, end).find_last_of("/,;:_-.=");
+      if (space != std::string_view::npos && space >= end / 3) {
+        end = space + 1;
+      } else if (mark != std::string_view::npos && mark >= end / 2) {
+        end = mark + 1;
+      }
     }
     std::string_view line = text.substr(0, end);
     while (line.ends_with(' ')) line.remove_suffix(1);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -61,7 +62,8 @@ void Progress::print(double now) {
                      : fmt::format("{} {}", done_, options_.unit);
   line += fmt::format(", {:.3g}/s", rate);
   if (total_ > done_ && rate > 0) {
-    line += fmt::format(", {} left", duration(double(total_ - done_) / rate));
+    const double left = std::min(double(total_ - done_) / rate, deadline_ - now);
+    line += fmt::format(", {} left", duration(std::max(0.0, left)));
   }
   if (!note_.empty()) line += ", " + printable(note_);
   std::fputs((terminal_ ? kClearLine + line : line + "\n").c_str(), options_.stream);

@@ -80,6 +80,24 @@ TEST_CASE("the line is taken away for others to print, and comes again") {
         "\r\x1b[K");
 }
 
+TEST_CASE("what must end by a time is not said to take longer") {
+  std::FILE* file = std::tmpfile();
+  double now = 0;
+  {
+    Progress progress(
+        "op bench", 1000,
+        {.unit = "samples", .stream = file, .terminal = false, .clock = [&] { return now; }});
+    progress.within(60);
+    now = 20;
+    progress.advance(10);
+  }
+  std::rewind(file);
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  CHECK(text == "op bench: 10/1000 samples, 0.5/s, 40 s left\n");
+}
+
 TEST_CASE("quiet means quiet") {
   Progress::set_quiet(true);
   CHECK(printed(true, 1, 5, 5) == "");

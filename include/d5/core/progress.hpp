@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::int64_t count = 1);
+  /// All that is left ends within `seconds` from now, whatever the rate so far says.
+  void within(double seconds) { deadline_ = options_.clock() + seconds; }
   /// Takes the line off the terminal until the next `advance`, for others to print there.
   void hide();
   /// Text at the end of the next lines.
@@ -49,6 +52,7 @@ class Progress {
   bool terminal_;
   std::int64_t done_ = 0;
   double begin_, next_;
+  double deadline_ = std::numeric_limits<double>::infinity();
   bool line_is_open_ = false;
   std::string note_;
 };
