@@ -54,6 +54,11 @@ CLI::Validator natural_number() {
                                      [](std::uint64_t) { return true; });
 }
 
+CLI::Validator number_from_zero() {
+  return number_check<double>("a finite number of 0 or more",
+                              [](double value) { return std::isfinite(value) && value >= 0; });
+}
+
 CLI::Validator positive_number() {
   return number_check<double>("a finite number above 0",
                               [](double value) { return std::isfinite(value) && value > 0; });

@@ -19,6 +19,8 @@ namespace d5::app {
 [[nodiscard]] CLI::Validator natural_number();
 /// Finite and above 0.
 [[nodiscard]] CLI::Validator positive_number();
+/// Finite and not below 0.
+[[nodiscard]] CLI::Validator number_from_zero();
 /// A word, replaced by what stands beside it.
 [[nodiscard]] CLI::Validator one_of(std::map<std::string, std::string> words);
 

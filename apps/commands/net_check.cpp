@@ -7,6 +7,7 @@
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
+#include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
@@ -141,10 +142,10 @@ void register_net_check(app::Program& program) {
       .add_option("--rtol", options->rtol,
                   "an element passes within ATOL + RTOL x |expected|, in place of the bound that "
                   "rounding sets; one that is left out is 0")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(app::number_from_zero())
       ->option_text("RTOL");
   command.add_option("--atol", options->atol, "see --rtol")
-      ->check(CLI::NonNegativeNumber)
+      ->transform(app::number_from_zero())
       ->option_text("ATOL");
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);

@@ -17,7 +17,7 @@
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_sampler.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
-#include "level3_distributed/transport/launcher.hpp"
+#include "core/launcher.hpp"
 
 namespace d5 {
 namespace {
