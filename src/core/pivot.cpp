@@ -12,6 +12,7 @@
 
 #include "core/result_cells.hpp"
 #include "core/scaled_unit.hpp"
+#include "d5/core/geometric_mean.hpp"
 #include "d5/core/registry.hpp"
 
 namespace d5 {
@@ -107,13 +108,11 @@ std::vector<std::string> naming(const std::vector<Case>& cases) {
   return columns;
 }
 
-/// "0.256 (3)": of three ratios.
-std::string geometric_mean(const std::vector<double>& logarithms) {
-  if (logarithms.empty()) return "";
-  double sum = 0;
-  for (const double one : logarithms) sum += one;
-  const double mean = std::exp(sum / double(logarithms.size()));
-  return fmt::format("{} ({})", detail::with_digits(mean, 3), logarithms.size());
+/// "0.256 (3)": the geometric mean of three ratios.
+std::string mean_of(const std::vector<double>& ratios) {
+  if (ratios.empty()) return "";
+  return fmt::format("{} ({})", detail::with_digits(geometric_mean(ratios).value, 3),
+                     ratios.size());
 }
 
 }  // namespace
@@ -129,7 +128,7 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
     if (v > 0) columns.emplace_back(values[v] + " / " + values[0], TextTable::Align::right);
   }
   TextTable table(std::move(columns));
-  std::vector<std::vector<double>> logarithms(values.size());
+  std::vector<std::vector<double>> ratios(values.size());
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto at = [&](const std::string& value) {
       const auto place = cases[i].by_value.find(value);
@@ -145,7 +144,7 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
       if (v == 0) continue;
       const auto ratio = ratio_of(at(values[v]), at(values[0]));
       row.push_back(ratio ? detail::with_digits(*ratio, 3) : "");
-      if (ratio) logarithms[v].push_back(std::log(*ratio));
+      if (ratio) ratios[v].push_back(*ratio);
     }
     table.add(std::move(row));
     if (i + 1 < cases.size() && cases[i + 1].metric == cases[i].metric) continue;
@@ -155,9 +154,9 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
     bool any = false;
     for (std::size_t v = 1; v < values.size(); ++v) {
       means.emplace_back();
-      means.push_back(geometric_mean(logarithms[v]));
-      any = any || !logarithms[v].empty();
-      logarithms[v].clear();
+      means.push_back(mean_of(ratios[v]));
+      any = any || !ratios[v].empty();
+      ratios[v].clear();
     }
     if (any) table.add(std::move(means));
   }

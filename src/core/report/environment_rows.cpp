@@ -20,7 +20,7 @@ std::string text_of(std::string_view, int number) {
 }
 std::string text_of(std::string_view name, double number) {
   if (number == 0) return "";
-  if (name.ends_with("bytes")) return with_prefix(number, "byte");
+  if (name.ends_with("bytes")) return memory_size(number);
   return name.starts_with("clock_seconds") ? with_prefix(number, "s")
                                            : fmt::format("{:.3g}", number);
 }
