@@ -23,7 +23,9 @@ void refuse_one_file_twice(const CLI::App& command) {
     if (!option || option->count() == 0) continue;
     std::error_code ignored;
     const auto given = option->as<std::string>();
-    const auto file = std::filesystem::weakly_canonical(given, ignored).string();
+    const auto file =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(given, ignored), ignored)
+            .string();
     const auto [place, fresh] = writers.emplace(file, name);
     if (fresh || file.starts_with("/dev/")) continue;
     throw ValueError(fmt::format("{} and {} are both '{}'; give each a file of its own",

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
+#include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
 #include "long_call.hpp"
@@ -44,7 +45,9 @@ void bind_recipe(py::module_& m) {
       .def_property_readonly("name", &Recipe::name)
       .def_property_readonly("summary", &Recipe::summary)
       .def_property_readonly("file", &Recipe::file)
-      .def_property_readonly("command", &Recipe::command, "A line that runs it.")
+      .def_property_readonly(
+          "command", [](const Recipe& recipe) { return recipe.command().text(); },
+          "A line that runs it.")
       .def_property_readonly(
           "values",
           [](const Recipe& recipe) {

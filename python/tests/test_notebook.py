@@ -20,7 +20,7 @@ def test_everything_says_what_it_is():
         executor: "<d5.GraphExecutor in reference of <d5.Network lenet",
         mnist.test: "<d5.Dataset mnist",
         mnist: "<d5.DatasetPair train=<d5.Dataset",
-        sampler: "<d5.Sampler: 10 batches an epoch of <d5.Dataset",
+        sampler: f"<d5.Sampler: {len(mnist.test) // 100} batches an epoch of <d5.Dataset",
         sampler.next(): "<d5.Batch 0 of epoch 0: 100 samples>",
         optimizer: "<d5.BoundOptimizer of <d5.Network",
         d5.Trainer(optimizer, sampler): "<d5.Trainer: epoch 0 of 1, step 0>",

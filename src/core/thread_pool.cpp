@@ -5,6 +5,7 @@
 
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "d5/core/clock.hpp"
 
@@ -57,9 +58,11 @@ void ThreadPool::work(Worker& worker, std::int64_t piece) {
 }
 
 void ThreadPool::run(std::int64_t pieces, const Job& job) {
+  const bool was_inside = std::exchange(is_inside, true);
   std::unique_lock lock(busy_, std::defer_lock);
-  if (pieces <= 1 || is_inside || !lock.try_lock()) {
+  if (pieces <= 1 || was_inside || !lock.try_lock()) {
     for (std::int64_t piece = 0; piece < pieces; ++piece) job.run(job.body, piece);
+    is_inside = was_inside;
     return;
   }
   grow(std::size_t(pieces - 1));
@@ -70,7 +73,6 @@ void ThreadPool::run(std::int64_t pieces, const Job& job) {
     turn.fetch_add(1, std::memory_order_release);
     turn.notify_one();
   }
-  is_inside = true;
   job.run(job.body, 0);
   is_inside = false;
   for (std::uint32_t left = unfinished_.load(std::memory_order_acquire); left > 0;) {

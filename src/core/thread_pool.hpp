@@ -32,7 +32,8 @@ class ThreadPool {
   /// Runs pieces [0, pieces). They must not throw. Allocates where there were never so many.
   void run(std::int64_t pieces, const Job& job);
 
-  /// Whether the calling thread is inside a job.
+  /// Whether the calling thread is inside a job, also one that it computes by itself: what looks
+  /// at this cuts its work alike, whether others keep the threads busy or not.
   [[nodiscard]] static bool inside();
 
  private:

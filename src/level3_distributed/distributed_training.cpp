@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/launcher.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
@@ -17,7 +18,6 @@
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_sampler.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
-#include "core/launcher.hpp"
 
 namespace d5 {
 namespace {

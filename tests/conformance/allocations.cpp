@@ -16,10 +16,10 @@
 #include <map>
 #include <set>
 
-#include "isolated.hpp"
 #include "conformance/node_allocations.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "isolated.hpp"
 
 namespace {
 

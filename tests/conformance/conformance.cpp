@@ -18,10 +18,10 @@
 #include <optional>
 
 #include "conformance/case_runner.hpp"
-#include "isolated.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "isolated.hpp"
 
 namespace {
 

@@ -232,7 +232,7 @@ TEST_CASE("a page tells numbers, reasons once, commands once, and the environmen
   report.sources[0].results.environment.l2_bytes = 1e6;
   const std::string page = to_html(report);
   CHECK_THAT(page, Contains("1.999 ms"));
-  CHECK_THAT(page, Contains("2 mistrusted") && Contains("A Processor") && Contains("1.00 MB"));
+  CHECK_THAT(page, Contains("2 mistrusted") && Contains("A Processor") && Contains("976.6 KiB"));
   CHECK(count(page, "<pre>") == 1);
   CHECK(count(page, "d5 op bench &#39;a&#39;") == 1);
   CHECK(count(page, "</span>: the machine was busy") == 1);

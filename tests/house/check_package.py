@@ -72,6 +72,7 @@ WRONG = {
 
 def run(*command: str | pathlib.Path, **more: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(WORK), "MYPYPATH": str(WORK), **more}
+    environment.pop("D5_DATA_DIR", None)  # the package carries data of its own
     return subprocess.run([str(word) for word in command], capture_output=True, text=True,
                           cwd=WORK, env=environment)
 
