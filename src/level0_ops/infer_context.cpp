@@ -33,6 +33,10 @@ const Tensor* InferContext::constant(std::size_t i) const {
 IntegersInput InferContext::integers(
     std::size_t i, const std::optional<std::vector<std::int64_t>>& attribute) const {
   if (!has_input(i)) return attribute ? IntegersInput(*attribute) : IntegersInput();
+  if (shape(i).rank() > 1) {
+    throw ShapeError(fmt::format("{}: {} is of shape {}, expected a list", who(),
+                                 onnx::describe_input(node_, i), to_string(shape(i))));
+  }
   if (shape(i).elements() == 0) return detail::Integers();  // known before anything runs
   const Tensor* tensor = constant(i);
   return tensor ? IntegersInput(detail::integers_of(*tensor, who())) : IntegersInput::untold();

@@ -138,6 +138,7 @@ TEST_CASE("sizes that would take all memory are refused before they are allocate
   CHECK_THROWS_AS(run_case("Tile 4 int64:{4611686018427387904}"), ValueError);
   CHECK_THROWS_AS(run_case("ConstantOfShape int64:{9223372036854775807,2}"), ShapeError);
   CHECK_THROWS_AS(run_case("ConstantOfShape int64:{-1}"), ValueError);
+  CHECK_THROWS_AS(run_case("ConstantOfShape int64:2x1%3"), ShapeError);  // a list has one dimension
 }
 
 TEST_CASE("Shape, Size and Identity tell and keep what there is") {
@@ -150,6 +151,7 @@ TEST_CASE("Shape, Size and Identity tell and keep what there is") {
   CHECK(result_of<std::string>("Identity string:{a,b}") == std::vector<std::string>{"a", "b"});
   CHECK(result_of<std::int64_t>("Constant value_ints=1x2") == Numbers{1, 2});
   CHECK_THROWS_AS(run_case("Constant"), FormatError);
+  CHECK_THROWS_AS(run_case("Constant value_int=1 value_float=2.0"), FormatError);
 }
 
 TEST_CASE("NonZero and Compress find out their own sizes") {

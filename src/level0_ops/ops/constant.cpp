@@ -52,6 +52,10 @@ class Constant final : public MovingOperator {
 
  private:
   static Tensor read(const onnx::nodes::Constant& view) {
+    if (view.node().attributes.size() > 1) {
+      throw FormatError(fmt::format("{}: {} attributes hold a value; give one",
+                                    onnx::describe(view.node()), view.node().attributes.size()));
+    }
     if (const auto v = view.value()) return *v;
     if (const auto v = view.value_float()) return Tensor::scalar(*v);
     if (const auto v = view.value_floats()) return Tensor::vector(*v);
