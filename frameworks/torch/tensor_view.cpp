@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "d5/core/error.hpp"
+
 namespace d5::torch {
 
 namespace {
@@ -66,8 +68,12 @@ DType dtype_of_scalar(at::ScalarType type) {
 }
 
 at::Tensor wrap(const Tensor& tensor) {
-  return at::from_blob(const_cast<void*>(tensor.raw()), sizes_of(tensor.shape()),
-                       at::TensorOptions().dtype(scalar_type(tensor.dtype())));
+  try {
+    return at::from_blob(const_cast<void*>(tensor.raw()), sizes_of(tensor.shape()),
+                         at::TensorOptions().dtype(scalar_type(tensor.dtype())));
+  } catch (const c10::Error&) {  // it multiplies all sizes, also those beside a zero
+    throw Unsupported("torch cannot hold a tensor of shape " + to_string(tensor.shape()));
+  }
 }
 
 Tensor share(const at::Tensor& tensor) {
