@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "apps/say.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
@@ -33,8 +34,8 @@ void write(const Timeline& timeline, const std::string& path) {
   write_timeline(timeline, path);
   for (const auto& rank : timeline.ranks) {
     if (rank.dropped == 0) continue;
-    fmt::print(stderr, "d5: note: {}: rank {}'s first {} records had no room and are left out\n",
-               printable(path), rank.rank, rank.dropped);
+    say(fmt::format("note: {}: rank {}'s first {} records had no room and are left out",
+                    printable(path), rank.rank, rank.dropped));
   }
 }
 
@@ -58,7 +59,7 @@ int run_traced(const std::string& path, const std::function<int()>& run) {
     try {
       if (ranks->rank() == 0 && !mine.records.empty()) write(mine, path);
     } catch (const IoError& error) {
-      fmt::print(stderr, "d5: note: the trace is lost: {}\n", error.what());
+      say(fmt::format("note: the trace is lost: {}", error.what()));
     }
     throw;
   }

@@ -13,6 +13,7 @@
 
 #include "apps/ctrl_c.hpp"
 #include "apps/publish.hpp"
+#include "apps/say.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/core/result_journal.hpp"
@@ -24,9 +25,14 @@ namespace {
 
 constexpr const char* kGroup = "Many at once";
 
+/// "op bench"
+std::string words_of(const CLI::App& command) {
+  return command.get_parent()->get_name() + " " + command.get_name();
+}
+
 /// What all pieces have in common: the options of the line that change results, and the machine.
 std::string how(const CLI::App& command) {
-  std::string line = command.get_parent()->get_name() + " " + command.get_name();
+  std::string line = words_of(command);
   for (const CLI::Option* option : command.get_options()) {
     const bool changes_nothing = option->get_positional() || option->get_group() == kGroup ||
                                  option->check_lname("out") || option->check_lname("format") ||
@@ -101,10 +107,9 @@ bool is_whole(const std::string& path) {
 int show_whole(const OutputOptions& output) {
   const Results whole = read_results(output.out);
   if (!output.quiet) {
-    fmt::print(stderr,
-               "d5: note: '{}' is whole, nothing is left to measure; for more, choose "
-               "another --out\n",
-               printable(output.out));
+    say(fmt::format(
+        "note: '{}' is whole, nothing is left to measure; for more, choose another --out",
+        printable(output.out)));
   }
   print(whole, output);
   return exit_status(whole.measurements, output.if_unsupported);
@@ -273,8 +278,7 @@ int run_work(const std::vector<Work>& work, const WorkOptions& options,
     return run.finish(true);
   }
   run.open_journal(options);
-  return run.finish(
-      run.go(options.command->get_parent()->get_name() + " " + options.command->get_name()));
+  return run.finish(run.go(words_of(*options.command)));
 }
 
 }  // namespace d5::app

@@ -9,6 +9,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/say.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -81,7 +82,7 @@ std::vector<Framework*> loadable_frameworks() {
     try {
       result.push_back(&framework(info.name));
     } catch (const Error& error) {
-      fmt::print(stderr, "d5: note: {}\n", error.what());
+      app::say(fmt::format("note: {}", error.what()));
     }
   }
   return result;

@@ -7,6 +7,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/say.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/report.hpp"
 
@@ -45,8 +46,8 @@ Results joined(const Report& report, const Options& options) {
   for (std::size_t i = 1; i < report.sources.size(); ++i) {
     const auto& [name, next] = report.sources[i];
     if (next.environment.hostname != all.environment.hostname && !options.quiet) {
-      fmt::print(stderr, "d5: note: {} is from another machine than {}\n", printable(name),
-                 printable(report.sources.front().name));
+      app::say(fmt::format("note: {} is from another machine than {}", printable(name),
+                           printable(report.sources.front().name)));
     }
     all.measurements.insert(all.measurements.end(), next.measurements.begin(),
                             next.measurements.end());
