@@ -89,8 +89,10 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
     }
     if (values.empty()) continue;
     const bool of_one = name == "subject" || name == "framework" || name == "device";
-    const bool shown = number || values.size() > 1 || varied_.contains(name) || name == "base" ||
-                       name == "accepted" || (name == "subject" && more) || (of_one && alone);
+    // Few rows have them, and all need them.
+    const bool of_few = name == "base" || name == "accepted";
+    const bool shown = number || values.size() > 1 || varied_.contains(name) || of_few ||
+                       (name == "subject" && more) || (of_one && alone);
     if (shown && name == "subject" && format_ == Format::table &&
         rows.size() >= 2 * values.size()) {
       in_sections_ = true;
@@ -98,8 +100,8 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
       names_.push_back(name);
     } else if (values.size() == 1) {
       equal_[name] = *values.begin();
-      // What few rows have is no news of the others; a ratio's base is always told.
-      if (2 * count >= rows.size() || name == "base") said_.push_back(name);
+      // What few rows have is no news of the others.
+      if (2 * count >= rows.size()) said_.push_back(name);
     }
   }
   std::string text = (begun_ ? "\n" : "") + head();
