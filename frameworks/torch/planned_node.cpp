@@ -63,6 +63,9 @@ void PlannedNode::plan(std::span<const KnownValue> known) {
     }
     outputs = infer();
   }
+  for (const ValueDesc& output : outputs) {
+    if (output.is_tensor() && output.is_static()) expect_holds(output.tensor.shape);
+  }
   PlanContext context(*op_, *node_, descs, constants, outputs, {});
   kernel_ = operators_->plan(context);
   torch_kernel_ = dynamic_cast<const TorchKernel*>(kernel_.get());

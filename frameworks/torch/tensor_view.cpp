@@ -67,17 +67,28 @@ DType dtype_of_scalar(at::ScalarType type) {
                     " has no counterpart");
 }
 
-at::Tensor wrap(const Tensor& tensor) {
-  try {
-    return at::from_blob(const_cast<void*>(tensor.raw()), sizes_of(tensor.shape()),
-                         at::TensorOptions().dtype(scalar_type(tensor.dtype())));
-  } catch (const c10::Error&) {  // it multiplies all sizes, also those beside a zero
-    throw Unsupported("torch cannot hold a tensor of shape " + to_string(tensor.shape()));
+void expect_holds(const Shape& shape) {
+  std::int64_t product = 1;
+  for (const std::int64_t size : shape) {
+    if (size != 0 && __builtin_mul_overflow(product, size, &product)) {
+      throw Unsupported("torch cannot hold a tensor of shape " + to_string(shape));
+    }
   }
 }
 
+at::Tensor wrap(const Tensor& tensor) {
+  expect_holds(tensor.shape());
+  return at::from_blob(const_cast<void*>(tensor.raw()), sizes_of(tensor.shape()),
+                       at::TensorOptions().dtype(scalar_type(tensor.dtype())));
+}
+
 Tensor share(const at::Tensor& tensor) {
-  auto owner = std::make_shared<at::Tensor>(tensor.contiguous());
+  auto owner = std::make_shared<at::Tensor>();
+  try {
+    *owner = tensor.contiguous();
+  } catch (const c10::Error& error) {
+    throw MemoryError(std::string("torch says: ") + error.what_without_backtrace());
+  }
   const TensorDesc desc{dtype_of_scalar(owner->scalar_type()),
                         Shape(std::span<const std::int64_t>(owner->sizes().data(), owner->dim()))};
   return Tensor::borrow(desc, owner->data_ptr(), owner);

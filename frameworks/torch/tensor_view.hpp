@@ -17,6 +17,9 @@ namespace d5::torch {
   return {shape.dims().data(), shape.rank()};
 }
 
+/// Throws: Unsupported for a shape whose sizes torch cannot multiply; it leaves out no zero.
+void expect_holds(const Shape& shape);
+
 /// A torch tensor over d5's memory, which it does not keep alive.
 [[nodiscard]] at::Tensor wrap(const Tensor& tensor);
 /// A d5 tensor over torch's memory, which it keeps alive. Copies one that is not contiguous.

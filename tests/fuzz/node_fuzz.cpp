@@ -4,6 +4,7 @@
 // compute alike, and a second run gives what the first gave.
 #include "d5/core/error.hpp"
 #include "fuzz/fuzzer.hpp"
+#include "fuzz/known_differences.hpp"
 #include "fuzz/mutation.hpp"
 #include "fuzz/node_line.hpp"
 #include "fuzz/node_runs.hpp"
@@ -29,6 +30,7 @@ std::string run_case(const std::string& line) {
       wrong = difference(expected, run_by_own_executor(op_case, framework),
                          framework + "'s own executor");
     }
+    if (!wrong.empty() && is_known_to_differ(op_case, framework)) wrong.clear();
   }
   if (wrong.empty() && !expected.error.empty()) throw ValueError(expected.error);
   return wrong;

@@ -81,9 +81,13 @@ at::Tensor& write_div(at::Tensor& y, const at::Tensor& a, const at::Tensor& b) {
   return at::div_out(y, a, b, rounding(a));
 }
 
-/// The result has the base's type, whatever the exponent's.
+/// The result has the base's type, whatever the exponent's. Torch itself would let a scalar have no
+/// say in the type that is computed in, and raise integers in float.
 at::Tensor power(const at::Tensor& a, const at::Tensor& b) {
-  return at::pow(a, b).to(a.scalar_type());
+  const at::ScalarType base = a.scalar_type(), exponent = b.scalar_type();
+  const bool exact = at::isIntegralType(base, false) && at::isFloatingType(exponent);
+  const at::ScalarType type = exact ? at::kDouble : at::promote_types(base, exponent);
+  return at::pow(a.to(type), b.to(type)).to(base);
 }
 
 enum class Gradient { autograd, sum, difference, product };

@@ -14,9 +14,14 @@ class Clip final : public TorchKernel {
  public:
   explicit Clip(const PlanContext& context) : TorchKernel(context) {
     if (node().opset >= 11) return;
-    // Not the defaults of the schema: those are no half floats.
-    if (const auto* low = node().attribute<float>("min")) low_ = *low;
-    if (const auto* high = node().attribute<float>("max")) high_ = *high;
+    const View view(node());
+    // Torch refuses limits that the type cannot hold; rounded, they are infinite.
+    const auto rounded = [half = context.dtype(0) == DType::float16](std::optional<float> limit) {
+      if (limit && half) limit = float(at::Half(*limit));
+      return limit ? std::optional<at::Scalar>(*limit) : std::nullopt;
+    };
+    low_ = rounded(view.min());
+    high_ = rounded(view.max());
   }
 
   void call(Inputs inputs, Results results, const Random&) const override {

@@ -99,6 +99,23 @@ class Gather final : public TorchKernel {
   Sizes sizes_;
 };
 
+/// What a node Pad adds to its axes: before each, then after each.
+struct Padding {
+  using View = nodes::Pad;
+
+  explicit Padding(const PlanContext& context) : axes(context.shape(0).rank()) {
+    const View view(context.node());
+    amounts = context.node().opset >= 11  ? context.integers(View::In::pads).values()
+              : context.node().opset >= 2 ? view.pads()
+                                          : view.paddings();
+    std::iota(axes.begin(), axes.end(), 0);
+    if (const auto given = context.integers(View::In::axes); given.given()) axes = given.values();
+    for (std::int64_t& axis : axes) axis = front(axis, context.shape(0), context);
+  }
+
+  Sizes axes, amounts;
+};
+
 class Pad final : public TorchKernel {
   using View = nodes::Pad;
 
@@ -106,18 +123,12 @@ class Pad final : public TorchKernel {
   explicit Pad(const PlanContext& context) : TorchKernel(context) {
     const View view(node());
     const Shape& x = context.shape(0);
-    const Sizes pads = node().opset >= 11  ? context.integers(View::In::pads).values()
-                       : node().opset >= 2 ? view.pads()
-                                           : view.paddings();
-    Sizes axes(x.rank());
-    std::iota(axes.begin(), axes.end(), 0);
-    if (const auto given = context.integers(View::In::axes); given.given()) axes = given.values();
+    const auto& [axes, pads] = Padding(context);
     const bool by_value = view.mode() == "constant";
     if (node().opset < 11) value_ = view.value();
     if (by_value) amounts_.assign(2 * x.rank(), 0);
     for (std::size_t i = 0; i < axes.size(); ++i) {
-      const std::int64_t axis = front(axes[i], x, context);
-      const std::int64_t before = pads[i], after = pads[i + axes.size()];
+      const std::int64_t axis = axes[i], before = pads[i], after = pads[i + axes.size()];
       if (by_value) {
         const auto place = 2 * (x.rank() - 1 - std::size_t(axis));  // torch: last dimension first
         amounts_[place] = before;
@@ -158,12 +169,25 @@ class Pad final : public TorchKernel {
   std::vector<Selection> copies_;
 };
 
+/// Torch cuts one end off before it adds at the other: there must be something left.
+Support pads(const PlanContext& context) {
+  const Padding padding(context);
+  for (std::size_t i = 0; i < padding.axes.size(); ++i) {
+    const std::int64_t size = context.shape(0)[std::size_t(padding.axes[i])];
+    for (const std::int64_t amount :
+         {padding.amounts[i], padding.amounts[i + padding.axes.size()]}) {
+      if (amount < -size) return {"Pad that cuts off more than there is"};
+    }
+  }
+  return stores(context);
+}
+
 }  // namespace
 
 void register_indexing(OperatorRegistry& registry) {
   add<Slice, nodes::Slice>(registry, stores);
   add<Gather, nodes::Gather>(registry, stores);
-  add<Pad, nodes::Pad>(registry, stores);
+  add<Pad, nodes::Pad>(registry, pads);
 }
 
 }  // namespace d5::torch

@@ -128,6 +128,7 @@ class BatchNormalization final : public TorchKernel {
 Support normalizes_as_torch(const PlanContext& context) {
   const onnx::Node& node = context.node();
   const onnx::nodes::BatchNormalization view(node);
+  if (context.shape(0).rank() < 2) return {"BatchNormalization of one dimension"};
   if (view.spatial() == 0) return {"BatchNormalization with spatial=0"};
   if (node.opset < 14 && node.has_output(1)) {
     return {"BatchNormalization in training mode before opset 14"};
@@ -135,7 +136,7 @@ Support normalizes_as_torch(const PlanContext& context) {
   if (node.opset < 7 && view.is_test() == 0) {
     return {"BatchNormalization with is_test=0 (opset < 7)"};
   }
-  return computes(context);
+  return computes_some(context);  // it divides by their number
 }
 
 /// y = x / (bias + alpha / size * sum of squares of `size` channels around)^beta

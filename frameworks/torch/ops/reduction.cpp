@@ -184,10 +184,19 @@ class Arg final : public TorchKernel {
   std::optional<std::int64_t> last_;  ///< place; set where the last of equal elements is meant
 };
 
+/// Torch divides by zero where integers have no mean.
+Support has_mean(const PlanContext& context) {
+  if (!is_floating_point(context.dtype(0)) && context.input(0).elements() == 0) {
+    return {"the mean of no integers"};
+  }
+  return computes(context);
+}
+
 /// Rows of the tables.
 template <class View>
-void add_reduction(OperatorRegistry& registry, Function function) {
-  add<Reduction, View>(registry, computes, function);
+void add_reduction(OperatorRegistry& registry, Function function,
+                   Support (*check)(const PlanContext&) = computes) {
+  add<Reduction, View>(registry, check, function);
 }
 template <class View>
 void add_arg(OperatorRegistry& registry, ArgFunction function) {
@@ -198,7 +207,7 @@ void add_arg(OperatorRegistry& registry, ArgFunction function) {
 
 void register_reduction(OperatorRegistry& registry) {
   add_reduction<nodes::ReduceSum>(registry, {sum, write_sum});
-  add_reduction<nodes::ReduceMean>(registry, {mean, write_mean});
+  add_reduction<nodes::ReduceMean>(registry, {mean, write_mean}, has_mean);
   add_reduction<nodes::ReduceProd>(registry, {product});
   add_reduction<nodes::ReduceMax>(registry, {largest, at::amax_out});
   add_reduction<nodes::ReduceMin>(registry, {smallest, at::amin_out});

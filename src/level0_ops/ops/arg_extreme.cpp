@@ -10,7 +10,8 @@
 namespace d5::ops {
 namespace {
 
-/// Shapes: y is x with the axis 1, or without it (keepdims=0). Of equals, the first counts.
+/// Shapes: y is x with the axis 1, or without it (keepdims=0). Of equals, the first counts;
+/// a NaN is both the largest and the smallest.
 template <bool largest, class View>
 class ArgExtreme final : public Operator {
  public:
@@ -68,8 +69,11 @@ class ArgExtreme final : public Operator {
     std::int64_t best = 0;
     for (std::int64_t k = 1; k < size; ++k) {
       const A value = A(column[k * step]), record = A(column[best * step]);
-      const bool better = largest ? value > record : value < record;
-      if (better || (takes_last && value == record)) best = k;
+      const bool value_is_nan = value != value, record_is_nan = record != record;
+      const bool equal = value == record || (value_is_nan && record_is_nan);
+      const bool better =
+          !record_is_nan && (value_is_nan || (largest ? value > record : value < record));
+      if (better || (takes_last && equal)) best = k;
     }
     return best;
   }

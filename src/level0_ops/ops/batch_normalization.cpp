@@ -175,10 +175,12 @@ class BatchNormalization final : public Operator {
     const std::initializer_list<std::string_view> names{"X", "scale", "B", "mean", "var"};
     detail::expect_one_type(context, names);
     for (std::size_t i = 1; i < names.size(); ++i) {
-      if (context.input(i).elements() != s.channels) {
+      // Without `spatial`, an element of a sample has a place of its own, in whatever shape.
+      const Shape& given = context.shape(i);
+      if (given.elements() != s.channels || (attributes_.spatial && given.rank() != 1)) {
         throw ShapeError(fmt::format("{}: {} is {}, expected {}, one a channel of {}",
-                                     context.who(), names.begin()[i], to_string(context.shape(i)),
-                                     s.channels, to_string(context.shape(0))));
+                                     context.who(), names.begin()[i], to_string(given), s.channels,
+                                     to_string(context.shape(0))));
       }
     }
     return {context.input(0), context.input(3), context.input(4), context.input(3),

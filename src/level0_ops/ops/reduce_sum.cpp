@@ -97,7 +97,13 @@ struct LogSum : Sum {
   static constexpr double kFlopOfResult = 1;
   template <class T>
   static T result(Total<T> sum, std::int64_t) {
-    return T(std::log(double(sum)));
+    if constexpr (std::is_integral_v<T>) {
+      // No number, and minus infinity, become the least integer, as numpy casts them.
+      const T whole = T(sum);
+      return whole > 0 ? T(std::log(double(whole))) : std::numeric_limits<T>::lowest();
+    } else {
+      return T(std::log(sum));
+    }
   }
   template <class T>
   static T gradient(T, T y, T dy, std::int64_t) {

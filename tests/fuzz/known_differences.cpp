@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fuzz/known_differences.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "d5/core/tensor.hpp"
+
+namespace d5::fuzz {
+namespace {
+
+/// Whether a real number that goes into the node is `of_kind`.
+bool has_number(const OperatorCase& op_case, bool (*of_kind)(double)) {
+  const auto in_tensor = [of_kind](const Value& value) {
+    if (!value.is_tensor() || !value.tensor().defined()) return false;
+    const Tensor& tensor = value.tensor();
+    if (!is_floating_point(tensor.dtype())) return false;
+    bool found = false;
+    dispatch(FloatTypes{}, tensor.dtype(), "number", [&]<class T>() {
+      found = std::ranges::any_of(tensor.span<T>(),
+                                  [&](const T& x) { return of_kind(double(Arithmetic<T>(x))); });
+    });
+    return found;
+  };
+  const auto in_attribute = [of_kind](const auto& attribute) {
+    const auto* number = std::get_if<float>(&attribute.second);
+    return number && of_kind(double(*number));
+  };
+  return std::ranges::any_of(op_case.inputs, in_tensor) ||
+         std::ranges::any_of(op_case.node.attributes, in_attribute);
+}
+
+bool is_nan(double x) { return std::isnan(x); }
+/// Its square is infinite in float32.
+bool is_huge(double x) { return std::fabs(x) > 1e18; }
+
+struct Known {
+  std::string_view framework, op;
+  bool (*of_kind)(double);
+  std::string_view why;
+};
+
+constexpr std::array kKnown = {
+    Known{"torch", "Sign", is_nan, "the sign of NaN is 0"},
+    Known{"torch", "Clip", is_nan, "a limit that is NaN makes everything NaN; ONNX compares"},
+    Known{"torch", "ReduceL2", is_huge, "squares are summed in float32"},
+    Known{"torch", "ReduceSumSquare", is_huge, "squares are summed in float32"},
+};
+
+}  // namespace
+
+bool is_known_to_differ(const OperatorCase& op_case, const std::string& framework) {
+  return std::ranges::any_of(kKnown, [&](const Known& known) {
+    return known.framework == framework && known.op == op_case.node.op_type &&
+           has_number(op_case, known.of_kind);
+  });
+}
+
+}  // namespace d5::fuzz
