@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every operator's gradient, checked on the lines of gradients/*.txt, or why it has none.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// What the table says of one operator.
+struct Row {
+  std::vector<std::string> cases;
+  std::string none;  ///< why it has no gradient
+};
+
+/// A line of a file is a case, or `none [domain.]Operator: why`.
+std::map<std::string, Row> read_table() {
+  std::map<std::string, Row> table;
+  for (const auto& file : std::filesystem::directory_iterator(D5_GRADIENT_TABLE)) {
+    std::ifstream in(file.path());
+    for (std::string line; std::getline(in, line);) {
+      if (line.empty() || line.front() == '#') continue;
+      if (line.starts_with("none ")) {
+        const auto colon = line.find(": ");
+        INFO(file.path().filename() << ": " << line);
+        REQUIRE(colon != std::string::npos);
+        table[line.substr(5, colon - 5)].none = line.substr(colon + 2);
+      } else {
+        table[line.substr(0, line.find_first_of(" @"))].cases.push_back(line);
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+TEST_CASE("every operator's gradient is checked, or the table says why there is none") {
+  const auto table = read_table();
+  for (const auto& entry : framework("reference").part<OperatorRegistry>().list()) {
+    const std::string name = entry.domain.empty() ? entry.name : entry.domain + "." + entry.name;
+    INFO(name);
+    const auto row = table.find(name);
+    REQUIRE(row != table.end());
+    const auto& [cases, none] = row->second;
+    // One or the other; few cases show little.
+    CHECK((none.empty() ? cases.size() >= 5 : cases.empty()));
+  }
+}
+
+TEST_CASE("gradients are the slopes of forward on every line of the table") {
+  std::uint64_t seed = 0;
+  for (const auto& [name, row] : read_table()) {
+    for (const std::string& line : row.cases) {
+      INFO(line);
+      const auto records = test_gradient(parse_case(line, ++seed), "reference");
+      REQUIRE_FALSE(records.empty());
+      for (const auto& record : records) {
+        INFO(record.subject << ": " << record.reason);
+        CHECK(record.status == Status::passed);
+      }
+    }
+  }
+}
