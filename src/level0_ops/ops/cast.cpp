@@ -10,20 +10,13 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/conversion.hpp"
+#include "level0_ops/kernels/element_type.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
 
 namespace d5::ops {
 namespace {
 
 namespace nodes = onnx::nodes;
-
-DType element_type(const onnx::Node& node, std::int64_t number) {
-  if (number <= 0 || number >= kDTypeCount) {
-    throw ValueError(fmt::format("{}: attribute to is {}, expected an element type in [1, {}]",
-                                 onnx::describe(node), number, kDTypeCount - 1));
-  }
-  return DType(number);
-}
 
 /// The gradient is converted back.
 class ConversionKernel final : public Kernel {
@@ -85,7 +78,7 @@ class Cast final : public CastOperator {
  private:
   /// Until opset 5 the type is a word.
   static DType target(const nodes::Cast& view) {
-    if (view.node().opset >= 6) return element_type(view.node(), view.to());
+    if (view.node().opset >= 6) return detail::element_type(view.node(), "to", view.to());
     std::string word = view.to_v1();
     for (char& c : word) c = char(std::tolower(static_cast<unsigned char>(c)));
     return word == "float"    ? DType::float32
@@ -124,7 +117,8 @@ unsigned bits_of(DType dtype) {
 /// The same bits under another type of the same width.
 class BitCast final : public MovingOperator {
  public:
-  explicit BitCast(const nodes::BitCast& view) : to_(element_type(view.node(), view.to())) {}
+  explicit BitCast(const nodes::BitCast& view)
+      : to_(detail::element_type(view.node(), "to", view.to())) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const DType from = context.dtype(0);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "d5/core/dtype.hpp"
+#include "d5/onnx/model.hpp"
+
+namespace d5::detail {
+
+/// The element type that an attribute says by its number. Throws: ValueError where none has it.
+[[nodiscard]] DType element_type(const onnx::Node& node, std::string_view attribute,
+                                 std::int64_t number);
+
+}  // namespace d5::detail
