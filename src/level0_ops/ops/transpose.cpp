@@ -5,27 +5,10 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/strided_copy_kernel.hpp"
 
 namespace d5::ops {
 namespace {
-
-class TransposeKernel final : public Kernel {
- public:
-  explicit TransposeKernel(detail::StridedCopy copy) : copy_(copy) {}
-  void forward(OpContext& context) override {
-    copy_.run(context.output(0).raw(), context.input(0).raw());
-  }
-  void backward(GradContext& context) override {
-    copy_.run_back(context.grad_output(0).raw(), context.grad_input(0).raw());
-  }
-  KernelTraits traits() const override {
-    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
-  }
-
- private:
-  detail::StridedCopy copy_;
-};
 
 class Transpose final : public MovingOperator {
  public:
@@ -55,7 +38,7 @@ class Transpose final : public MovingOperator {
   Places gradients() const override { return {0}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return std::make_unique<TransposeKernel>(
+    return std::make_unique<detail::StridedCopyKernel>(
         detail::StridedCopy(context.dtype(0), walk(context.output(0).shape, context.shape(0))));
   }
 
