@@ -39,15 +39,17 @@ class Services final : public RunServices {
 };
 
 std::vector<Value> run(const std::string& op, Services& services, std::vector<Value> inputs,
-                       std::size_t outputs, std::map<std::string, std::int64_t> attributes = {}) {
+                       std::size_t outputs, std::map<std::string, std::int64_t> attributes = {},
+                       int opset = 21) {
   onnx::Node node;
   node.op_type = op;
-  node.opset = 21;
+  node.opset = opset;
   for (const auto& [name, value] : attributes) node.attributes[name] = value;
   std::vector<const Value*> in;
   for (Value& input : inputs) {
-    node.inputs.push_back("x");
-    in.push_back(input.kind() == ValueKind::none ? nullptr : &input);
+    const bool given = input.kind() != ValueKind::none;
+    node.inputs.push_back(given ? "x" : "");
+    in.push_back(given ? &input : nullptr);
   }
   std::vector<Value> results(outputs);
   std::vector<Value*> out;
@@ -148,6 +150,31 @@ TEST_CASE("Scan carries a state over slices") {
   CHECK_THROWS_AS(run("Scan", services, {zero, x}, 2, {{"num_scan_inputs", 3}}), ValueError);
   CHECK_THROWS_AS(run("Scan", services, {zero, Tensor::zeros(DType::float32, {101})}, 2,
                       {{"num_scan_inputs", 1}}),
+                  ValueError);
+}
+
+TEST_CASE("Scan of opset 8 scans each sample of a batch as far as its sequence goes") {
+  Services services;
+  services.graphs.emplace("body", FunctionGraph(2, 2, [](std::span<const Value> in) {
+                            const float sum = number(in[0]) + number(in[1]);
+                            return std::vector<Value>{Tensor::scalar(sum), Tensor::scalar(sum)};
+                          }));
+  const Value zero = Tensor::zeros(DType::float32, {2}), all = {};
+  const Value x = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto scan = [&](const Value& lengths, const Value& scanned) {
+    return run("Scan", services, {lengths, zero, scanned}, 2, {{"num_scan_inputs", 1}}, 8);
+  };
+  CHECK(numbers(scan(all, x)[0]) == std::vector<float>{6, 15});
+  CHECK(numbers(scan(all, x)[1]) == std::vector<float>{1, 3, 6, 4, 9, 15});
+  const Value lengths = Tensor::vector<std::int64_t>({2, 1});
+  CHECK(numbers(scan(lengths, x)[0]) == std::vector<float>{3, 4});
+  CHECK(numbers(scan(lengths, x)[1]) == std::vector<float>{1, 3, 0, 4, 0, 0});
+  CHECK_THROWS_AS(scan(Tensor::vector<std::int64_t>({2, 4}), x), ValueError);
+  CHECK_THROWS_AS(scan(Tensor::vector<std::int64_t>({2, 0}), x), ShapeError);
+  CHECK_THROWS_AS(scan(Tensor::vector<std::int64_t>({2}), x), ShapeError);
+  CHECK_THROWS_AS(scan(all, Tensor::zeros(DType::float32, {3, 2})), ShapeError);
+  CHECK_THROWS_AS(scan(all, Tensor::zeros(DType::float32, {2})), ShapeError);
+  CHECK_THROWS_AS(run("Scan", services, {all, zero, x}, 2, {{"num_scan_inputs", 3}}, 8),
                   ValueError);
 }
 

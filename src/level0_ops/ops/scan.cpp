@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level0_ops/subgraph_runner.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/scan_sequence.hpp"
 #include "level0_ops/kernels/stack_values.hpp"
 
 namespace d5::ops {
@@ -30,47 +30,29 @@ struct Scanned {
   Integers input_axes, input_directions, output_axes, output_directions;
 };
 
-/// The body takes states and one slice of each scanned input; it gives states and slices that are
-/// stacked. A direction of 1 goes backwards.
+/// A direction of 1 goes backwards.
 class ScanKernel final : public Kernel {
  public:
   explicit ScanKernel(const Scanned& scanned) : scanned_(scanned) {}
 
   void forward(OpContext& context) override {
-    SubgraphRunner& body = context.services().subgraph("body");
     const std::size_t states = context.input_count() - scanned_.inputs;
-    if (body.input_count() != context.input_count() || body.output_count() < states ||
-        body.output_count() < context.output_count()) {
-      throw ShapeError(
-          fmt::format("{}: {} inputs, {} states and {} outputs do not fit a body of {} inputs and "
-                      "{} outputs",
-                      context.who(), context.input_count(), states, context.output_count(),
-                      body.input_count(), body.output_count()));
+    std::vector<Value> initial;
+    for (std::size_t k = 0; k < states; ++k) initial.push_back(context.input_value(k));
+    std::vector<detail::ScannedInput> inputs;
+    for (std::size_t k = 0; k < scanned_.inputs; ++k) {
+      const Tensor& x = context.input(states + k);
+      const std::size_t axis =
+          normalize_axis(at(scanned_.input_axes, k), x.shape().rank(), context.who());
+      inputs.push_back({x, axis, at(scanned_.input_directions, k) != 0});
     }
-    const std::int64_t length = common_length(context, states);
-    if (length > context.services().iteration_budget()) {
-      throw ValueError(fmt::format("{}: {} slices exceed the budget of {} iterations",
-                                   context.who(), length, context.services().iteration_budget()));
-    }
-    std::vector<Value> arguments(context.input_count());
-    for (std::size_t k = 0; k < states; ++k) arguments[k] = context.input_value(k);
-    std::vector<std::vector<Value>> stacks(body.output_count() - states);
-    for (std::int64_t t = 0; t < length; ++t) {
-      for (std::size_t k = 0; k < scanned_.inputs; ++k) {
-        arguments[states + k] =
-            slice(context, states, k, at(scanned_.input_directions, k) ? length - 1 - t : t);
-      }
-      std::vector<Value> results = body.run(arguments);
-      for (std::size_t k = 0; k < states; ++k) arguments[k] = std::move(results[k]);
-      for (std::size_t k = 0; k < stacks.size(); ++k) {
-        stacks[k].push_back(std::move(results[states + k]));
-      }
-    }
+    const std::int64_t length = common_length(context, inputs);
+    auto [finals, stacks] = detail::scan_sequence(context, initial, inputs, length);
     for (std::size_t k = 0; k < context.outputs.size(); ++k) {
       if (!context.wants_output(k)) continue;
       if (k < states) {
-        context.set_output(
-            k, length == 0 ? Value(arguments[k].tensor().copy()) : std::move(arguments[k]));
+        context.set_output(k,
+                           length == 0 ? Value(finals[k].tensor().copy()) : std::move(finals[k]));
         continue;
       }
       auto& stack = stacks[k - states];
@@ -89,35 +71,16 @@ class ScanKernel final : public Kernel {
     return k < values.size() ? values[k] : 0;
   }
 
-  [[nodiscard]] std::size_t axis(const OpContext& context, std::size_t states,
-                                 std::size_t k) const {
-    return normalize_axis(at(scanned_.input_axes, k), context.input(states + k).shape().rank(),
-                          context.who());
-  }
-
-  [[nodiscard]] std::int64_t common_length(const OpContext& context, std::size_t states) const {
-    const std::int64_t first = context.input(states).shape()[axis(context, states, 0)];
-    for (std::size_t k = 1; k < scanned_.inputs; ++k) {
-      const std::int64_t length = context.input(states + k).shape()[axis(context, states, k)];
-      if (length != first) {
-        throw ShapeError(
-            fmt::format("{}: scanned inputs have {} and {} slices", context.who(), first, length));
+  static std::int64_t common_length(const OpContext& context,
+                                    std::span<const detail::ScannedInput> inputs) {
+    const std::int64_t first = inputs[0].x.shape()[inputs[0].axis];
+    for (const auto& [x, axis, backwards] : inputs) {
+      if (x.shape()[axis] != first) {
+        throw ShapeError(fmt::format("{}: scanned inputs have {} and {} slices", context.who(),
+                                     first, x.shape()[axis]));
       }
     }
     return first;
-  }
-
-  [[nodiscard]] Value slice(const OpContext& context, std::size_t states, std::size_t k,
-                            std::int64_t t) const {
-    const Tensor& x = context.input(states + k);
-    const std::size_t d = axis(context, states, k), rank = x.shape().rank();
-    Shape shape;
-    for (std::size_t i = 0; i < rank; ++i) {
-      if (i != d) shape.push_back(x.shape()[i]);
-    }
-    Tensor result = context.services().allocate(TensorDesc{x.dtype(), shape});
-    detail::TensorPart(x.desc(), d, t, 1).cut(x, result);
-    return result;
   }
 
   Scanned scanned_;
@@ -147,7 +110,7 @@ class Scan final : public MovingOperator {
 
 }  // namespace
 
-// Version 8 had batches and lengths, and was replaced by the next one.
+// Version 8 had batches and lengths: scan_of_batches.cpp.
 void register_scan(OperatorRegistry& registry) {
   registry.add(std::string(View::kName), {.since = 9},
                [](const onnx::Node& node) { return std::make_unique<Scan>(View(node)); });

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scan of opset 8: each sample of a batch is scanned by itself, as far as its sequence goes. Later
+// versions have neither batches nor lengths: scan.cpp.
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/scan_sequence.hpp"
+#include "level0_ops/kernels/stack_values.hpp"
+
+namespace d5::ops {
+namespace {
+
+using View = onnx::nodes::Scan;
+using Directions = std::vector<std::int64_t>;
+
+/// Input 0 has the lengths; then come the states, and at last what is scanned.
+class BatchScanKernel final : public Kernel {
+ public:
+  BatchScanKernel(std::size_t scanned, Directions directions)
+      : scanned_(scanned), directions_(std::move(directions)) {}
+
+  void forward(OpContext& context) override {
+    const Extent extent = expect_extent(context);
+    std::vector<std::vector<Value>> samples(context.output_count());
+    for (std::int64_t b = 0; b < extent.batch; ++b) {
+      auto [states, stacks] = scan_sample(context, b, length(context, b, extent.steps));
+      for (std::size_t k = 0; k < samples.size(); ++k) {
+        if (!context.wants_output(k)) continue;
+        samples[k].push_back(k < states.size()
+                                 ? std::move(states[k])
+                                 : stacked(context, stacks[k - states.size()], extent.steps));
+      }
+    }
+    for (std::size_t k = 0; k < samples.size(); ++k) {
+      if (context.wants_output(k)) context.set_output(k, detail::stack_values(context, samples[k]));
+    }
+  }
+
+ private:
+  struct Extent {
+    std::int64_t batch, steps;
+  };
+
+  [[nodiscard]] std::size_t first_scanned(const OpContext& context) const {
+    return context.input_count() - scanned_;
+  }
+
+  [[nodiscard]] Extent expect_extent(const OpContext& context) const {
+    const std::size_t first = first_scanned(context);
+    const Shape& scanned = context.input(first).shape();
+    if (scanned.rank() < 2 || scanned[0] < 1) {
+      throw ShapeError(
+          fmt::format("{}: a scanned input is {}, expected samples of a batch, and "
+                      "their steps",
+                      context.who(), to_string(scanned)));
+    }
+    const Extent extent{scanned[0], scanned[1]};
+    for (std::size_t i = 1; i < context.input_count(); ++i) {
+      const Shape& shape = context.input(i).shape();
+      const bool fits =
+          i < first ? shape.rank() >= 1 && shape[0] == extent.batch
+                    : shape.rank() >= 2 && shape[0] == extent.batch && shape[1] == extent.steps;
+      if (!fits) {
+        throw ShapeError(fmt::format("{}: input {} is {}, expected {}{}x...", context.who(), i,
+                                     to_string(shape), extent.batch,
+                                     i < first ? "" : fmt::format("x{}", extent.steps)));
+      }
+    }
+    if (context.has_input(0) && context.input(0).shape() != Shape{extent.batch}) {
+      throw ShapeError(fmt::format("{}: sequence_lens is {}, expected {}", context.who(),
+                                   to_string(context.input(0).shape()), extent.batch));
+    }
+    return extent;
+  }
+
+  static std::int64_t length(const OpContext& context, std::int64_t sample, std::int64_t steps) {
+    if (!context.has_input(0)) return steps;
+    const std::int64_t length = context.input(0).data<std::int64_t>()[sample];
+    if (length < 0 || length > steps) {
+      throw ValueError(fmt::format("{}: sequence {} has {} steps, expected 0 to {}", context.who(),
+                                   sample, length, steps));
+    }
+    return length;
+  }
+
+  [[nodiscard]] detail::ScanResult scan_sample(const OpContext& context, std::int64_t sample,
+                                               std::int64_t length) const {
+    const std::size_t first = first_scanned(context);
+    const auto part = [&](std::size_t i) {
+      return detail::slice_of(context, context.input(i), 0, sample);
+    };
+    std::vector<Value> states;
+    for (std::size_t i = 1; i < first; ++i) states.emplace_back(part(i));
+    std::vector<detail::ScannedInput> inputs;
+    for (std::size_t k = 0; k < scanned_; ++k) {
+      const bool backwards = k < directions_.size() && directions_[k] != 0;
+      inputs.push_back({.x = part(first + k), .backwards = backwards});
+    }
+    return detail::scan_sequence(context, std::move(states), inputs, length);
+  }
+
+  /// What a sequence that is too short leaves undefined is zero.
+  static Tensor stacked(const OpContext& context, std::vector<Value>& slices, std::int64_t steps) {
+    if (slices.empty()) {
+      throw ShapeError(fmt::format("{}: a sequence of no steps does not say what its outputs are",
+                                   context.who()));
+    }
+    if (std::int64_t(slices.size()) < steps) {
+      Tensor nothing = context.services().allocate(slices[0].tensor().desc());
+      detail::zero_elements(nothing);
+      slices.resize(std::size_t(steps), nothing);
+    }
+    return detail::stack_values(context, slices);
+  }
+
+  std::size_t scanned_;
+  Directions directions_;
+};
+
+/// Shapes: states are [batch, ...], and scanned tensors [batch, steps, ...]. What the outputs are,
+/// only running tells; the work is that of the nodes of the body.
+class BatchScan final : public MovingOperator {
+ public:
+  explicit BatchScan(const View& view)
+      : scanned_(std::size_t(view.num_scan_inputs())),
+        directions_(view.directions().value_or(Directions())) {
+    const std::size_t inputs = view.node().inputs.size();
+    if (view.num_scan_inputs() < 1 || scanned_ >= inputs) {
+      throw ValueError(fmt::format("{}: num_scan_inputs is {} but there are {} inputs",
+                                   onnx::describe(view.node()), view.num_scan_inputs(), inputs));
+    }
+  }
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return std::vector<ValueDesc>(context.output_count());
+  }
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    return std::make_unique<BatchScanKernel>(scanned_, directions_);
+  }
+
+ private:
+  std::size_t scanned_;
+  Directions directions_;
+};
+
+}  // namespace
+
+void register_scan_of_batches(OperatorRegistry& registry) {
+  registry.add(std::string(View::kName), {.since = 8, .until = 8},
+               [](const onnx::Node& node) { return std::make_unique<BatchScan>(View(node)); });
+}
+
+}  // namespace d5::ops
