@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that make values rather than compute them, and Cast.
+// Operators that make values rather than compute them, and changes of type.
 #include <ATen/ops/full.h>
 #include <ATen/ops/nonzero.h>
 #include <ATen/ops/scalar_tensor.h>
@@ -115,6 +115,20 @@ class Cast final : public TorchKernel {
   at::ScalarType type_;
 };
 
+/// The same bits as another type. No gradient reaches them.
+class BitCast final : public TorchKernel {
+ public:
+  explicit BitCast(const PlanContext& context)
+      : TorchKernel(context), type_(scalar_type(context.output(0).dtype)) {}
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    results[0] = inputs[0].detach().view(type_);
+  }
+
+ private:
+  at::ScalarType type_;
+};
+
 Support casts_by_number(const PlanContext& context) {
   if (context.node().opset < 6) return {"Cast to a type given by name (opset < 6)"};
   const auto to = static_cast<DType>(nodes::Cast(context.node()).to());
@@ -137,6 +151,8 @@ void register_creation(OperatorRegistry& registry) {
   add<ConstantOfShape, nodes::ConstantOfShape>(registry, stores);
   add<NonZero, nodes::NonZero>(registry, computes);
   add<Cast, nodes::Cast>(registry, casts_by_number);
+  add<Cast, nodes::CastLike>(registry, stores);
+  add<BitCast, nodes::BitCast>(registry, stores);
 }
 
 }  // namespace d5::torch
