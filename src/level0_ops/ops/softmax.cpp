@@ -4,18 +4,13 @@
 
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/parallel_each.hpp"
+#include "level0_ops/kernels/lines.hpp"
 
 namespace d5::ops {
 namespace {
 
-/// `count` elements, `stride` apart.
-template <class T>
-struct Line {
-  T* data;
-  std::int64_t count, stride;
-  T& operator[](std::int64_t i) const { return data[i * stride]; }
-};
+using detail::Line;
+using detail::Lines;
 
 template <class T>
 Arithmetic<std::remove_const_t<T>> largest(Line<T> x) {
@@ -91,20 +86,17 @@ struct HardmaxFunction {
   }
 };
 
-/// x as outer x count x inner; a line has `count` elements, `inner` apart.
-struct LineSizes {
-  std::int64_t outer = 1, count = 1, inner = 1;
-};
-
 template <class Function, class T>
 class SoftmaxKernel final : public Kernel {
  public:
-  explicit SoftmaxKernel(const LineSizes& sizes) : s_(sizes) {}
+  explicit SoftmaxKernel(const Lines& lines) : lines_(lines) {}
 
   void forward(OpContext& context) override {
     const T* x = context.input(0).data<T>();
     T* y = context.output(0).data<T>();
-    for_each_line([&](std::int64_t first) { Function::forward(line(x + first), line(y + first)); });
+    lines_.for_each([&](std::int64_t first) {
+      Function::forward(lines_.line(x + first), lines_.line(y + first));
+    });
   }
 
   void backward(GradContext& context) override {
@@ -112,8 +104,9 @@ class SoftmaxKernel final : public Kernel {
       const T* y = context.output(0).data<T>();
       const T* dy = context.grad_output(0).data<T>();
       T* dx = context.grad_input(0).data<T>();
-      for_each_line([&](std::int64_t first) {
-        Function::backward(line(y + first), line(dy + first), line(dx + first));
+      lines_.for_each([&](std::int64_t first) {
+        Function::backward(lines_.line(y + first), lines_.line(dy + first),
+                           lines_.line(dx + first));
       });
     } else {
       Kernel::backward(context);
@@ -125,19 +118,7 @@ class SoftmaxKernel final : public Kernel {
   }
 
  private:
-  template <class U>
-  Line<U> line(U* first) const {
-    return {first, s_.count, s_.inner};
-  }
-  template <class F>
-  void for_each_line(F&& f) const {
-    if (s_.count == 0) return;
-    detail::parallel_for_each(s_.outer * s_.inner, s_.count, 4096, [&](std::int64_t i) {
-      f(i / s_.inner * s_.count * s_.inner + i % s_.inner);
-    });
-  }
-
-  LineSizes s_;
+  Lines lines_;
 };
 
 /// Shapes: y as x. Before opset 13 x is a matrix, the axis its first dimension of the second half,
@@ -157,7 +138,7 @@ class Softmax final : public ElementwiseOperator {
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
-      return std::make_unique<SoftmaxKernel<Function, T>>(sizes(context));
+      return std::make_unique<SoftmaxKernel<Function, T>>(lines(context));
     });
   }
 
@@ -165,12 +146,11 @@ class Softmax final : public ElementwiseOperator {
   double flop_per_element() const override { return Function::kFlop; }
 
  private:
-  LineSizes sizes(const InferContext& context) const {
+  Lines lines(const InferContext& context) const {
     const Shape& x = context.shape(0);
     const std::size_t axis = normalize_axis(axis_, x.rank(), context.who());
-    const std::int64_t outer = x.elements(0, axis);
-    if (flattens_) return {outer, x.elements(axis, x.rank()), 1};
-    return {outer, x[axis], x.elements(axis + 1, x.rank())};
+    if (flattens_) return {x.elements(0, axis), x.elements(axis, x.rank()), 1};
+    return Lines::along(axis, x);
   }
 
   std::int64_t axis_;
