@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/accumulator.hpp"
 #include "level0_ops/kernels/reduction.hpp"
 
 namespace d5::ops {
@@ -13,15 +14,11 @@ namespace {
 using detail::add_reduction;
 namespace nodes = onnx::nodes;
 
-using SummedTypes =
-    Join<FloatTypes, Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>>;
-
-/// Floats are summed in double, integers modulo 2^64.
 template <class T>
-using Total = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+using Total = detail::Accumulator<T>;
 
 struct Sum {
-  using Types = SummedTypes;
+  using Types = detail::SummedTypes;
   static constexpr bool kReadsInput = false, kReadsOutput = false;
   static constexpr double kFlop = 1, kFlopOfResult = 0;
   template <class T>
@@ -113,7 +110,7 @@ struct LogSum : Sum {
 
 /// log(sum(exp(x))), relative to the largest element so far, so that nothing overflows.
 struct LogSumExp {
-  using Types = SummedTypes;
+  using Types = detail::SummedTypes;
   static constexpr bool kReadsInput = true, kReadsOutput = true;
   static constexpr double kFlop = 2, kFlopOfResult = 1;
   template <class T>
