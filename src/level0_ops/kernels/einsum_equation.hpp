@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "d5/level0_ops/infer_context.hpp"
+
+namespace d5::detail {
+
+/// One index of a sum: how far it runs, and what a step of it means in each input and, last, in
+/// the output: 0 where it does not occur, or the input is broadcast along it.
+struct EinsumIndex {
+  std::int64_t size = 1;
+  std::vector<std::int64_t> steps;
+};
+
+struct EinsumIndices {
+  std::vector<EinsumIndex> indices;  ///< those of one step left out
+  Shape output;
+};
+
+/// The subscripts of an Einsum, such as "bij,bjk->bik" or "...ii->...i".
+class EinsumEquation {
+ public:
+  /// `who` begins messages. Throws: ValueError.
+  EinsumEquation(std::string_view text, std::string_view who);
+
+  /// What it means for the shapes of the context's inputs. Throws: ShapeError.
+  [[nodiscard]] EinsumIndices resolve(const InferContext& context) const;
+
+ private:
+  using Term = std::string;  // letters, and one dot for an ellipsis
+  using Label = int;         // a letter, or a dimension of the ellipsis from kEllipsis on
+  static constexpr Label kEllipsis = 256;
+
+  [[nodiscard]] Term parse_term(std::string_view text) const;
+  [[nodiscard]] Term implicit_output() const;
+  void check_output() const;
+  [[nodiscard]] static std::vector<Label> labels(const Term& term, std::size_t ellipsis_rank);
+  /// How many dimensions the ellipsis stands for.
+  [[nodiscard]] std::size_t ellipsis_rank(const InferContext& context) const;
+
+  std::string text_, who_;
+  std::vector<Term> inputs_;
+  Term output_;
+};
+
+}  // namespace d5::detail
