@@ -39,6 +39,17 @@ class BinaryKernel final : public Kernel {
  public:
   BinaryKernel(const F& function, const PlanContext& context)
       : BinaryKernel(function, context, second_operand_shape(context)) {}
+  /// `b`: the shape that the second input counts as.
+  BinaryKernel(const F& function, const PlanContext& context, const Shape& b)
+      : function_(function),
+        loop_(broadcast_loop(context.output(0).shape, {&context.shape(0), &b})) {
+    const Shape &out = context.output(0).shape, &a = context.shape(0);
+    for (const std::size_t i : {0, 1}) {
+      if (!context.wants_grad(i)) continue;
+      const Shape& input = i == 0 ? a : b;
+      sums_[i] = kConstantSlopes<F> ? GradientSum(out, input) : GradientSum(out, input, a, b);
+    }
+  }
 
   void forward(OpContext& context) override {
     const Tensor &a = context.input(0), &b = context.input(1);
@@ -72,17 +83,6 @@ class BinaryKernel final : public Kernel {
 
  private:
   using Result = ResultOf<F, T>;
-
-  BinaryKernel(const F& function, const PlanContext& context, const Shape& b)
-      : function_(function),
-        loop_(broadcast_loop(context.output(0).shape, {&context.shape(0), &b})) {
-    const Shape &out = context.output(0).shape, &a = context.shape(0);
-    for (const std::size_t i : {0, 1}) {
-      if (!context.wants_grad(i)) continue;
-      const Shape& input = i == 0 ? a : b;
-      sums_[i] = kConstantSlopes<F> ? GradientSum(out, input) : GradientSum(out, input, a, b);
-    }
-  }
 
   template <class Slope>
   void add_up(GradContext& context, std::size_t i, Slope slope) const {

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "d5/core/error.hpp"
+#include "level0_ops/kernels/swish.hpp"
 
 namespace d5::detail {
 namespace {
@@ -76,11 +77,8 @@ template <class T>
 T RecurrentActivation::operator()(T x) const {
   const T a = T(alpha_), b = T(beta_);
   switch (kind_) {
-    case Kind::sigmoid: {
-      if (x >= 0) return T(1) / (T(1) + std::exp(-x));
-      const T e = std::exp(x);  // does not overflow
-      return e / (T(1) + e);
-    }
+    case Kind::sigmoid:
+      return sigmoid(x);
     case Kind::tanh:
       return std::tanh(x);
     case Kind::relu:

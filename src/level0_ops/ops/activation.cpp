@@ -3,12 +3,14 @@
 #include <cmath>
 
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/swish.hpp"
 #include "level0_ops/kernels/unary.hpp"
 
 namespace d5::ops {
 namespace {
 
 using detail::add_unary;
+using detail::sigmoid;
 namespace nodes = onnx::nodes;
 
 /// y = max(x, 0); NaN stays
@@ -24,13 +26,6 @@ struct Relu {
 };
 
 /// y = 1 / (1 + exp(-x))
-template <class T>
-T sigmoid(T x) {
-  // The exponential of a negative number does not overflow.
-  if (x >= 0) return T(1) / (T(1) + std::exp(-x));
-  const T e = std::exp(x);
-  return e / (T(1) + e);
-}
 struct Sigmoid {
   template <class T>
   T value(T x) const {
@@ -185,12 +180,11 @@ struct Swish {
   explicit Swish(const nodes::Swish& view) : alpha(view.alpha()) {}
   template <class T>
   T value(T x) const {
-    return x * sigmoid(T(alpha) * x);
+    return detail::swish(x, T(alpha));
   }
   template <class T>
   T slope(T x) const {
-    const T s = sigmoid(T(alpha) * x);
-    return s + T(alpha) * x * s * (T(1) - s);
+    return detail::swish_slope(x, T(alpha));
   }
   float alpha;
 };
