@@ -48,7 +48,7 @@ struct Tanh {
   }
 };
 
-/// y = x, or alpha x below zero
+/// y = x, or alpha x below zero; at zero its slope is that below.
 struct LeakyRelu {
   explicit LeakyRelu(const nodes::LeakyRelu& view) : alpha(view.alpha()) {}
   template <class T>
@@ -57,7 +57,7 @@ struct LeakyRelu {
   }
   template <class T>
   T slope(T x) const {
-    return x < 0 ? T(alpha) : T(1);
+    return x > 0 ? T(1) : T(alpha);
   }
   float alpha;
 };
@@ -76,7 +76,7 @@ struct ThresholdedRelu {
   float alpha;
 };
 
-/// y = x, or alpha (exp(x) - 1) below zero
+/// y = x, or alpha (exp(x) - 1) below zero; at zero its slope is that below.
 struct Elu {
   explicit Elu(const nodes::Elu& view) : alpha(view.alpha()) {}
   template <class T>
@@ -85,7 +85,7 @@ struct Elu {
   }
   template <class T>
   T slope(T x) const {
-    return x < 0 ? T(alpha) * std::exp(x) : T(1);
+    return x <= 0 ? T(alpha) * std::exp(x) : T(1);
   }
   float alpha;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
@@ -13,7 +14,8 @@
 namespace d5::ops {
 namespace {
 
-/// The input is `outer` blocks of `size` slices, which are `inner` elements each.
+/// The input is `outer` blocks of `size` slices, which are `inner` elements each. T only moves like
+/// the element type, forward and backward.
 template <class T>
 class CompressKernel final : public Kernel {
  public:
@@ -26,15 +28,36 @@ class CompressKernel final : public Kernel {
     y_.shape[axis_] = std::count(condition.begin(), condition.end(), true);
     const T* from = static_cast<const T*>(context.input(0).raw());
     T* to = static_cast<T*>(context.allocate(0, y_).raw());
+    for_each_slice(condition,
+                   [&](std::int64_t first) { to = std::copy_n(from + first, inner_, to); });
+  }
+
+  void backward(GradContext& context) override {
+    const T* from = static_cast<const T*>(context.grad_output(0).raw());
+    Tensor& dx = context.grad_input(0);
+    detail::zero_elements(dx);
+    T* to = static_cast<T*>(dx.raw());
+    for_each_slice(context.input(1).span<bool>(), [&](std::int64_t first) {
+      std::copy_n(from, inner_, to + first);
+      from += inner_;
+    });
+  }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {1}, .backward_reads_outputs = {}};
+  }
+
+ private:
+  /// `f(first)`: where in the input each slice begins that the condition takes, in order.
+  template <class F>
+  void for_each_slice(std::span<const bool> condition, F&& f) const {
     for (std::int64_t o = 0; o < outer_; ++o) {
       for (std::size_t i = 0; i < condition.size(); ++i) {
-        if (!condition[i]) continue;
-        to = std::copy_n(from + (o * size_ + std::int64_t(i)) * inner_, inner_, to);
+        if (condition[i]) f((o * size_ + std::int64_t(i)) * inner_);
       }
     }
   }
 
- private:
   TensorDesc y_;  // its axis is as long as the condition says
   std::size_t axis_;
   std::int64_t outer_, size_, inner_;
@@ -60,6 +83,8 @@ class Compress final : public MovingOperator {
     y.shape[axis] = kUnknownDim;
     return {y};
   }
+
+  Places gradients() const override { return {0}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     const TensorDesc x = input(context);

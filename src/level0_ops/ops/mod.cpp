@@ -39,6 +39,15 @@ struct Mod {
   T value(T a, T b) const {
     return truncates ? truncated(a, b) : floored(a, b);
   }
+  /// Between its steps it is a, less a whole multiple of b.
+  template <class T>
+  T slope_a(T, T) const {
+    return 1;
+  }
+  template <class T>
+  T slope_b(T a, T b) const {
+    return -(truncates ? std::trunc(a / b) : std::floor(a / b));
+  }
   bool truncates;
 };
 
