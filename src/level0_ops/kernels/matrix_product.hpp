@@ -12,6 +12,10 @@ struct MatrixView {
   T* data;
   std::int64_t rows, columns, stride;
   bool transposed = false;
+
+  [[nodiscard]] T& at(std::int64_t i, std::int64_t j) const {
+    return transposed ? data[j * stride + i] : data[i * stride + j];
+  }
 };
 
 /// c = alpha a b + beta c, on `threads()` threads; on one inside of `parallel_for`. With beta 0

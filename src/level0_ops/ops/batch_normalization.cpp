@@ -9,8 +9,8 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/one_type.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -173,7 +173,6 @@ class BatchNormalization final : public Operator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const ChannelSizes s = sizes(context);
     const std::initializer_list<std::string_view> names{"X", "scale", "B", "mean", "var"};
-    detail::expect_one_type(context, names);
     for (std::size_t i = 1; i < names.size(); ++i) {
       // Without `spatial`, an element of a sample has a place of its own, in whatever shape.
       const Shape& given = context.shape(i);
@@ -196,8 +195,8 @@ class BatchNormalization final : public Operator {
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return kernel_for(RealTypes{}, context.dtype(0), context, [&]<class T>() {
-      return std::make_unique<BatchNormalizationKernel<T>>(attributes_, sizes(context), context);
+    return detail::wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
+      return std::make_unique<BatchNormalizationKernel<T>>(attributes_, sizes(wide), wide);
     });
   }
 

@@ -10,6 +10,7 @@
 #include "level0_ops/kernels/columns.hpp"
 #include "level0_ops/kernels/convolution.hpp"
 #include "level0_ops/kernels/matrix_product.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -24,8 +25,6 @@ constexpr std::int64_t kTileBytes = 1 << 20;
 /// Accumulation order is fixed for a given number of threads.
 template <class T>
 class ConvKernel final : public Kernel {
-  using A = Arithmetic<T>;
-
  public:
   ConvKernel(const detail::ConvolutionSizes& sizes, PlanContext& context) : s_(sizes) {
     const std::int64_t row = std::max<std::int64_t>(1, depth() * width());
@@ -40,46 +39,26 @@ class ConvKernel final : public Kernel {
     std::int64_t scratch = chunks_.count() * columns_size_;
     // Beside its columns, each chunk but the first sums its own gradient of the weights.
     if (context.wants_grad(1)) scratch += (chunks_.count() - 1) * weight_count();
-    if constexpr (!std::is_same_v<T, A>) {
-      scratch += context.output(0).elements() + context.input(0).elements() +
-                 context.input(1).elements() + (context.has_input(2) ? filters() : 0);
-    }
-    context.request_scratch(sizeof(A) * std::size_t(scratch));
+    context.request_scratch(sizeof(T) * std::size_t(scratch));
   }
 
   void forward(OpContext& context) override {
-    const Tensor &x = context.input(0), &w = context.input(1);
-    const T* b = context.has_input(2) ? context.input(2).data<T>() : nullptr;
-    Tensor& y = context.output(0);
-    A* scratch = context.scratch_as<A>();
-    if constexpr (std::is_same_v<T, A>) {
-      convolve(x.data<T>(), w.data<T>(), b, y.data<T>(), scratch);
-    } else {
-      // Small floats are widened as a whole, behind the columns, and rounded once at the end.
-      A* wide_x = scratch + chunks_.count() * columns_size_;
-      A* wide_w = std::copy_n(x.data<T>(), x.elements(), wide_x);
-      A* wide_b = std::copy_n(w.data<T>(), w.elements(), wide_w);
-      A* wide_y = b ? std::copy_n(b, filters(), wide_b) : wide_b;
-      convolve(wide_x, wide_w, b ? wide_b : nullptr, wide_y, scratch);
-      std::copy_n(wide_y, y.elements(), y.data<T>());
-    }
+    convolve(context.input(0).data<T>(), context.input(1).data<T>(),
+             context.has_input(2) ? context.input(2).data<T>() : nullptr,
+             context.output(0).data<T>(), context.scratch_as<T>());
   }
 
   void backward(GradContext& context) override {
-    if constexpr (std::is_same_v<T, A>) {
-      const T* dy = context.grad_output(0).data<T>();
-      T* scratch = context.scratch_as<T>();
-      if (context.wants_grad(0)) {
-        input_gradient(context.input(1).data<T>(), dy, context.grad_input(0).data<T>(), scratch);
-      }
-      if (context.wants_grad(1)) {
-        weight_gradient(context.input(0).data<T>(), dy, context.grad_input(1).data<T>(), scratch);
-      }
-      if (context.wants_grad(2)) {
-        detail::bias_gradient(s_.batch, filters(), area(), dy, context.grad_input(2).data<T>());
-      }
-    } else {
-      Kernel::backward(context);
+    const T* dy = context.grad_output(0).data<T>();
+    T* scratch = context.scratch_as<T>();
+    if (context.wants_grad(0)) {
+      input_gradient(context.input(1).data<T>(), dy, context.grad_input(0).data<T>(), scratch);
+    }
+    if (context.wants_grad(1)) {
+      weight_gradient(context.input(0).data<T>(), dy, context.grad_input(1).data<T>(), scratch);
+    }
+    if (context.wants_grad(2)) {
+      detail::bias_gradient(s_.batch, filters(), area(), dy, context.grad_input(2).data<T>());
     }
   }
 
@@ -115,14 +94,14 @@ class ConvKernel final : public Kernel {
   }
 
   /// `x`: of one plane.
-  MatrixView<const A> gather(OutputRows tile, const A* x, A* columns) const {
+  MatrixView<const T> gather(OutputRows tile, const T* x, T* columns) const {
     const std::int64_t count = (tile.end - tile.begin) * width();
     if (pointwise()) return {x + tile.begin * width(), depth(), count, area()};
     detail::gather_columns(s_.window, s_.channels, tile, x, columns);
     return {columns, depth(), count, count};
   }
   std::int64_t input_size() const { return s_.channels * s_.window.input_size(); }
-  MatrixView<const A> weights_view(const A* w, std::int64_t g) const {
+  MatrixView<const T> weights_view(const T* w, std::int64_t g) const {
     return {w + g * s_.filters * depth(), s_.filters, depth(), depth()};
   }
   template <class U>
@@ -135,48 +114,48 @@ class ConvKernel final : public Kernel {
     return {m.data, m.columns, m.rows, m.stride, true};
   }
 
-  void convolve(const A* x, const A* w, const A* b, A* y, A* scratch) const {
+  void convolve(const T* x, const T* w, const T* b, T* y, T* scratch) const {
     for_each_tile([&](std::int64_t chunk, std::int64_t plane, std::int64_t g, OutputRows tile) {
       const auto columns = gather(tile, x + plane * input_size(), scratch + chunk * columns_size_);
-      const MatrixView<A> out = output_view(y, plane, tile);
+      const MatrixView<T> out = output_view(y, plane, tile);
       for (std::int64_t m = 0; b && m < out.rows; ++m) {
         std::fill_n(out.data + m * out.stride, out.columns, b[g * s_.filters + m]);
       }
-      matrix_product<A>(weights_view(w, g), columns, out, A(1), b ? A(1) : A(0));
+      matrix_product<T>(weights_view(w, g), columns, out, T(1), b ? T(1) : T(0));
     });
   }
 
-  void input_gradient(const A* w, const A* dy, A* dx, A* scratch) const {
+  void input_gradient(const T* w, const T* dy, T* dx, T* scratch) const {
     chunks_.for_each(s_.batch * s_.group, [&](std::int64_t chunk, std::int64_t plane) {
-      A* columns = scratch + chunk * columns_size_;
-      A* sum = dx + plane * input_size();
-      std::fill_n(sum, input_size(), A(0));
+      T* columns = scratch + chunk * columns_size_;
+      T* sum = dx + plane * input_size();
+      std::fill_n(sum, input_size(), T(0));
       const auto weights = transpose(weights_view(w, plane % s_.group));
       for (std::int64_t t = 0; t < tiles_; ++t) {
         const OutputRows tile = tile_rows(t);
         const auto gradient = output_view(dy, plane, tile);
-        matrix_product<A>(weights, gradient,
+        matrix_product<T>(weights, gradient,
                           {columns, depth(), gradient.columns, gradient.columns});
         detail::scatter_columns(s_.window, s_.channels, tile, columns, sum);
       }
     });
   }
 
-  void weight_gradient(const A* x, const A* dy, A* dw, A* scratch) const {
+  void weight_gradient(const T* x, const T* dy, T* dw, T* scratch) const {
     const std::int64_t size = weight_count();
-    A* own_sums = scratch + chunks_.count() * columns_size_;
+    T* own_sums = scratch + chunks_.count() * columns_size_;
     const auto sum_of = [&](std::int64_t chunk) {
       return chunk == 0 ? dw : own_sums + (chunk - 1) * size;
     };
-    for (std::int64_t c = 0; c < chunks_.count(); ++c) std::fill_n(sum_of(c), size, A(0));
+    for (std::int64_t c = 0; c < chunks_.count(); ++c) std::fill_n(sum_of(c), size, T(0));
     for_each_tile([&](std::int64_t chunk, std::int64_t plane, std::int64_t g, OutputRows tile) {
       const auto columns = gather(tile, x + plane * input_size(), scratch + chunk * columns_size_);
-      matrix_product<A>(output_view(dy, plane, tile), transpose(columns),
+      matrix_product<T>(output_view(dy, plane, tile), transpose(columns),
                         {sum_of(chunk) + g * s_.filters * depth(), s_.filters, depth(), depth()},
-                        A(1), A(1));
+                        T(1), T(1));
     });
     for (std::int64_t chunk = 1; chunk < chunks_.count(); ++chunk) {
-      const A* other = sum_of(chunk);
+      const T* other = sum_of(chunk);
       for (std::int64_t i = 0; i < size; ++i) dw[i] += other[i];
     }
   }
@@ -199,8 +178,8 @@ class Conv final : public detail::Convolution {
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
-      return std::make_unique<ConvKernel<T>>(sizes(context), context);
+    return detail::wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
+      return std::make_unique<ConvKernel<T>>(sizes(wide), wide);
     });
   }
 

@@ -10,6 +10,7 @@
 #include "level0_ops/kernels/columns.hpp"
 #include "level0_ops/kernels/convolution.hpp"
 #include "level0_ops/kernels/matrix_product.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -121,8 +122,8 @@ class ConvTranspose final : public detail::Convolution {
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return kernel_for(RealTypes{}, context.dtype(0), context, [&]<class T>() {
-      return std::make_unique<ConvTransposeKernel<T>>(sizes(context), context);
+    return detail::wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
+      return std::make_unique<ConvTransposeKernel<T>>(sizes(wide), wide);
     });
   }
 

@@ -9,6 +9,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -222,9 +223,9 @@ class CrossEntropyLoss final : public Operator {
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return kernel_for(RealTypes{}, context.dtype(0), context, [&]<class T>() {
-      return kernel_for(LabelTypes{}, context.dtype(1), context, [&]<class L>() {
-        return std::make_unique<CrossEntropyLossKernel<T, L>>(attributes_, context);
+    return detail::wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
+      return kernel_for(LabelTypes{}, wide.dtype(1), wide, [&]<class L>() {
+        return std::make_unique<CrossEntropyLossKernel<T, L>>(attributes_, wide);
       });
     });
   }

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
+#include <cstdint>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/conversion.hpp"
 #include "level0_ops/kernels/matrix_product.hpp"
+#include "level0_ops/kernels/parallel_each.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -15,11 +20,30 @@ namespace {
 using detail::matrix_product;
 using detail::MatrixView;
 
+using WideIntegers = Types<std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>;
+
 struct GemmProblem {
   float alpha, beta;
   bool transposed_a, transposed_b;
   std::int64_t m = 0, n = 0, k = 0;
   std::int64_t c_rows = 1, c_columns = 1;  ///< C as a matrix: a missing leading dimension is 1
+
+  template <class T>
+  [[nodiscard]] MatrixView<const T> left(const T* a) const {
+    return {a, m, k, transposed_a ? m : k, transposed_a};
+  }
+  template <class T>
+  [[nodiscard]] MatrixView<const T> right(const T* b) const {
+    return {b, k, n, transposed_b ? k : n, transposed_b};
+  }
+  /// `f(i, place)`: each element of Y, and that of C which is added to it.
+  template <class F>
+  void for_each_of_c(F&& f) const {
+    for (std::int64_t i = 0; i < m; ++i) {
+      const std::int64_t row = c_rows == 1 ? 0 : i * c_columns;
+      for (std::int64_t j = 0; j < n; ++j) f(i * n + j, row + (c_columns == 1 ? 0 : j));
+    }
+  }
 };
 
 template <class T>
@@ -32,9 +56,9 @@ class GemmKernel final : public Kernel {
     const bool add = context.has_input(2);
     if (add) {
       const T* c = context.input(2).data<T>();
-      for_each_of_c([&](std::int64_t i, std::int64_t place) { y[i] = T(p_.beta) * c[place]; });
+      p_.for_each_of_c([&](std::int64_t i, std::int64_t place) { y[i] = T(p_.beta) * c[place]; });
     }
-    matrix_product<T>(left(context.input(0).data<T>()), right(context.input(1).data<T>()),
+    matrix_product<T>(p_.left(context.input(0).data<T>()), p_.right(context.input(1).data<T>()),
                       {y, p_.m, p_.n, p_.n}, T(p_.alpha), add ? T(1) : T(0));
   }
 
@@ -43,18 +67,19 @@ class GemmKernel final : public Kernel {
     const MatrixView<const T> gradient{dy, p_.m, p_.n, p_.n};
     if (context.wants_grad(0)) {
       // dA' = alpha dY B'^T
-      const auto b = transpose(right(context.input(1).data<T>()));
+      const auto b = transpose(p_.right(context.input(1).data<T>()));
       product_into(p_.transposed_a, gradient, b, context.grad_input(0).data<T>());
     }
     if (context.wants_grad(1)) {
       // dB' = alpha A'^T dY
-      const auto a = transpose(left(context.input(0).data<T>()));
+      const auto a = transpose(p_.left(context.input(0).data<T>()));
       product_into(p_.transposed_b, a, gradient, context.grad_input(1).data<T>());
     }
     if (context.wants_grad(2)) {
       T* dc = context.grad_input(2).data<T>();
       std::fill_n(dc, p_.c_rows * p_.c_columns, T(0));
-      for_each_of_c([&](std::int64_t i, std::int64_t place) { dc[place] += T(p_.beta) * dy[i]; });
+      p_.for_each_of_c(
+          [&](std::int64_t i, std::int64_t place) { dc[place] += T(p_.beta) * dy[i]; });
     }
   }
 
@@ -63,22 +88,6 @@ class GemmKernel final : public Kernel {
   }
 
  private:
-  /// `f(i, place)`: each element of Y, and that of C which is added to it.
-  template <class F>
-  void for_each_of_c(F&& f) const {
-    for (std::int64_t i = 0; i < p_.m; ++i) {
-      const std::int64_t row = p_.c_rows == 1 ? 0 : i * p_.c_columns;
-      for (std::int64_t j = 0; j < p_.n; ++j) {
-        f(i * p_.n + j, row + (p_.c_columns == 1 ? 0 : j));
-      }
-    }
-  }
-  MatrixView<const T> left(const T* a) const {
-    return {a, p_.m, p_.k, p_.transposed_a ? p_.m : p_.k, p_.transposed_a};
-  }
-  MatrixView<const T> right(const T* b) const {
-    return {b, p_.k, p_.n, p_.transposed_b ? p_.k : p_.n, p_.transposed_b};
-  }
   static MatrixView<const T> transpose(const MatrixView<const T>& m) {
     return {m.data, m.columns, m.rows, m.stride, !m.transposed};
   }
@@ -93,6 +102,51 @@ class GemmKernel final : public Kernel {
   }
 
   GemmProblem p_;
+};
+
+/// Of integers, which wrap around. Where a factor is not 1, what it scales is rounded as a double
+/// and the sum is cut towards zero.
+template <std::integral T>
+class IntegerGemmKernel final : public Kernel {
+ public:
+  IntegerGemmKernel(const GemmProblem& problem, PlanContext& context)
+      : p_(problem), to_integers_(DType::float64, dtype_of<T>) {
+    if (!exact()) context.request_scratch(std::size_t(p_.m * p_.n) * sizeof(double));
+  }
+
+  void forward(OpContext& context) override {
+    const auto a = p_.left(context.input(0).data<T>());
+    const auto b = p_.right(context.input(1).data<T>());
+    T* y = context.output(0).data<T>();
+    detail::parallel_for_each(p_.m, p_.n * p_.k, 65536, [&](std::int64_t i) {
+      for (std::int64_t j = 0; j < p_.n; ++j) {
+        std::uint64_t sum = 0;
+        for (std::int64_t k = 0; k < p_.k; ++k) {
+          sum += std::uint64_t(a.at(i, k)) * std::uint64_t(b.at(k, j));
+        }
+        y[i * p_.n + j] = T(sum);
+      }
+    });
+    const T* c = context.has_input(2) ? context.input(2).data<T>() : nullptr;
+    if (exact()) {
+      if (!c) return;
+      p_.for_each_of_c([&](std::int64_t i, std::int64_t place) {
+        y[i] = T(std::uint64_t(y[i]) + std::uint64_t(c[place]));
+      });
+      return;
+    }
+    double* scaled = context.scratch_as<double>();
+    p_.for_each_of_c([&](std::int64_t i, std::int64_t place) {
+      scaled[i] = double(p_.alpha) * double(y[i]) + (c ? double(p_.beta) * double(c[place]) : 0);
+    });
+    to_integers_.run(y, scaled, p_.m * p_.n);
+  }
+
+ private:
+  bool exact() const { return p_.alpha == 1 && p_.beta == 1; }
+
+  GemmProblem p_;
+  detail::Conversion to_integers_;
 };
 
 /// Shapes: A' is M x K, B' is K x N, Y is M x N; C is optional and broadcasts to Y.
@@ -118,8 +172,14 @@ class Gemm final : public Operator {
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return kernel_for(RealTypes{}, context.dtype(0), context,
-                      [&]<class T>() { return std::make_unique<GemmKernel<T>>(problem(context)); });
+    if (is_integer(context.dtype(0))) {
+      return kernel_for(WideIntegers{}, context.dtype(0), context, [&]<class T>() {
+        return std::make_unique<IntegerGemmKernel<T>>(problem(context), context);
+      });
+    }
+    return detail::wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
+      return std::make_unique<GemmKernel<T>>(problem(wide));
+    });
   }
 
  private:

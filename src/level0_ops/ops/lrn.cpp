@@ -9,6 +9,7 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -118,8 +119,8 @@ class Lrn final : public ElementwiseOperator {
   Places gradients() const override { return {0}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return kernel_for(RealTypes{}, context.dtype(0), context, [&]<class T>() {
-      return std::make_unique<LrnKernel<T>>(attributes_, context.shape(0));
+    return detail::wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
+      return std::make_unique<LrnKernel<T>>(attributes_, wide.shape(0));
     });
   }
 

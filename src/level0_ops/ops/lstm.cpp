@@ -9,6 +9,7 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/lstm_kernel.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -58,9 +59,8 @@ class Lstm final : public Operator {
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     if (context.wants_backward()) expect_gradient(context);
-    return kernel_for(RealTypes{}, context.dtype(In::X), context, [&]<class T>() {
-      return std::make_unique<detail::LstmKernel<T>>(attributes_.resolve(context), functions_,
-                                                     context);
+    return detail::wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
+      return std::make_unique<detail::LstmKernel<T>>(attributes_.resolve(wide), functions_, wide);
     });
   }
 

@@ -9,8 +9,8 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/one_type.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -42,7 +42,14 @@ struct Trailing {
 struct Layer : Trailing {
   using View = nodes::LayerNormalization;
   static constexpr bool kCenters = true;
-  explicit Layer(const View& view) : Trailing{view.axis()} {}
+  explicit Layer(const View& view) : Trailing{view.axis()}, stash(DType(view.stash_type())) {
+    if (stash == DType::float32 || stash == DType::bfloat16) return;
+    throw ValueError(fmt::format("{}: stash_type is {}, expected 1 (float32) or 16 (bfloat16)",
+                                 onnx::describe(view.node()), view.stash_type()));
+  }
+  /// Those of doubles are doubles.
+  DType statistics_dtype(DType x) const { return x == DType::float64 ? x : stash; }
+  DType stash;
 };
 
 /// Source: Zhang and Sennrich, "Root Mean Square Layer Normalization" (2019).
@@ -209,18 +216,17 @@ class RowNormalization final : public Operator {
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const Rows rows = kind_.rows(context);
-    detail::expect_one_type(context, {"X", "scale", "bias"});
     for (std::size_t i = 1; i < context.input_count(); ++i) {
       if (!context.has_input(i) || context.input(i).elements() == rows.scales) continue;
       throw ShapeError(fmt::format("{}: input {} is {}, expected {} elements for an input of {}",
                                    context.who(), i, to_string(context.shape(i)), rows.scales,
                                    to_string(context.shape(0))));
     }
-    std::vector<ValueDesc> outputs{context.input(0)};
+    std::vector<ValueDesc> outputs{TensorDesc{context.dtype(1), context.shape(0)}};
     if constexpr (std::is_same_v<Kind, Layer>) {
       Shape statistics = context.shape(0);
       for (std::size_t i = kind_.first_dim(context); i < statistics.rank(); ++i) statistics[i] = 1;
-      outputs.resize(3, TensorDesc{context.dtype(0), statistics});
+      outputs.resize(3, TensorDesc{kind_.statistics_dtype(context.dtype(0)), statistics});
     }
     return outputs;
   }
@@ -235,8 +241,8 @@ class RowNormalization final : public Operator {
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return kernel_for(RealTypes{}, context.dtype(0), context, [&]<class T>() {
-      return std::make_unique<RowNormalizationKernel<T, Kind::kCenters>>(kind_.rows(context),
+    return detail::wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
+      return std::make_unique<RowNormalizationKernel<T, Kind::kCenters>>(kind_.rows(wide),
                                                                          epsilon_);
     });
   }
