@@ -10,6 +10,7 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/attention_kernel.hpp"
+#include "level0_ops/kernels/expected_shape.hpp"
 
 namespace d5::ops {
 namespace {
@@ -100,8 +101,10 @@ class Attention final : public Operator {
     if (context.has_input(In::past_key)) {
       const Shape& past = context.shape(In::past_key);
       if (past.rank() == 4) s.past = past[2];
-      expect(context, In::past_key, "past_key", {s.batch, s.kv_heads, s.past, s.size});
-      expect(context, In::past_value, "past_value", {s.batch, s.kv_heads, s.past, s.value_size});
+      detail::expect_shape(context, In::past_key, "past_key",
+                           {s.batch, s.kv_heads, s.past, s.size});
+      detail::expect_shape(context, In::past_value, "past_value",
+                           {s.batch, s.kv_heads, s.past, s.value_size});
     }
     if (context.has_input(In::nonpad_kv_seqlen)) {
       if (context.has_input(In::past_key)) {
@@ -110,20 +113,13 @@ class Attention final : public Operator {
                         "past_key and past_value beside it",
                         context.who()));
       }
-      expect(context, In::nonpad_kv_seqlen, "nonpad_kv_seqlen", {s.batch});
+      detail::expect_shape(context, In::nonpad_kv_seqlen, "nonpad_kv_seqlen", {s.batch});
     }
     (void)s.scores_shape().elements();  // refuses what cannot be counted
     if (context.has_input(In::attn_mask)) {
       (void)detail::MaskLayout::of(context, In::attn_mask, s, opset_ >= 24);
     }
     return s;
-  }
-
-  static void expect(const InferContext& context, std::size_t i, std::string_view name,
-                     const Shape& expected) {
-    if (context.shape(i) == expected) return;
-    throw ShapeError(fmt::format("{}: {} is {}, expected {}", context.who(), name,
-                                 to_string(context.shape(i)), to_string(expected)));
   }
 
   detail::AttentionRules rules(const AttentionSizes& s, DType arithmetic) const {

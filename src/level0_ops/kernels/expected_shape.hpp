@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "d5/level0_ops/infer_context.hpp"
+
+namespace d5::detail {
+
+/// Throws: ShapeError unless input `i`, if it is there, has the shape `expected`.
+void expect_shape(const InferContext& context, std::size_t i, std::string_view name,
+                  const Shape& expected);
+
+}  // namespace d5::detail
