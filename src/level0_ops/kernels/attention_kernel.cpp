@@ -13,6 +13,7 @@
 #include "level0_ops/kernels/attention_products.hpp"
 #include "level0_ops/kernels/chunks.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/gradient_memory.hpp"
 
 namespace d5::detail {
 namespace {
@@ -178,15 +179,8 @@ class AttentionKernel final : public Kernel {
   };
 
   Gradients begin(GradContext& context) const {
-    const auto arriving = [&](std::size_t i) {
-      return context.has_grad_output(i) ? context.grad_output(i).template data<A>() : nullptr;
-    };
-    const auto wanted = [&](std::size_t i) -> A* {
-      if (!context.wants_grad(i)) return nullptr;
-      Tensor& gradient = context.grad_input(i);
-      std::fill_n(gradient.data<A>(), gradient.elements(), A(0));
-      return gradient.data<A>();
-    };
+    const auto arriving = [&](std::size_t i) { return arriving_gradient<A>(context, i); };
+    const auto wanted = [&](std::size_t i) { return zeroed_gradient<A>(context, i); };
     Gradients result{.y = arriving(Out::Y),
                      .shown = arriving(Out::qk_matmul_output),
                      .query = wanted(In::Q),
