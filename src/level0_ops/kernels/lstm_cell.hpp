@@ -1,38 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <optional>
-
-#include "level0_ops/kernels/recurrent_activation.hpp"
+#include "level0_ops/kernels/recurrent_cell.hpp"
 
 namespace d5::detail {
 
-/// What an LSTM does with one sample in one step, of one direction.
-///
 ///     i, o, f = f(W x + R h + b [+ P c]);  g = g(W x + R h + b);  c' = f c + i g;  h' = o h(c')
 ///
 /// The gates lie in the order i, o, f, g ("iofc"). P ("peepholes") joins i and f with c, o with c'.
-///
-/// Shapes: `bias` is W's 4H and R's 4H, `peepholes` 3H; c, h and their gradients are H, gates 4H.
-template <class T>
-struct LstmCell {
-  std::int64_t hidden;
-  const RecurrentActivation* functions;  ///< f, g, h
-  const T *bias, *peepholes;             ///< null: none
-  std::optional<float> clip;             ///< of what enters f and g
-  bool couples;                          ///< f is 1 - i
+template <class A>
+struct LstmCell : CellBase<A> {
+  static constexpr std::int64_t kGates = 4;
+  static constexpr bool kRemembers = true, kResets = false;
 
-  /// `gates` holds W x + R h, and then the activated gates.
-  void forward(T* gates, const T* c, T* next_c, T* next_h) const;
-  /// For Sigmoid, Tanh, Tanh without clip and coupled gates: from `dh` and `dc` after the step to
-  /// `dc` before it and to `dgates`, the gradient of what entered the gates. Adds to `dpeepholes`
-  /// unless it is null.
-  void backward(const T* gates, const T* c, const T* next_c, const T* dh, T* dc, T* dgates,
-                T* dpeepholes) const;
+  void forward(const CellStep<A>& step) const {
+    const std::int64_t size = this->hidden;
+    const A* p = this->peepholes;
+    A* sums = step.sums;
+    for (std::int64_t j = 0; j < 4 * size; ++j) {
+      sums[j] += step.recurrent[j] + this->bias_of(j) + this->bias_of(4 * size + j);
+    }
+    for (std::int64_t j = 0; j < size; ++j) {
+      const A c = step.c[j];
+      if (p) sums[j] += p[j] * c;
+      if (p) sums[2 * size + j] += p[2 * size + j] * c;
+      const A i = this->value(0, sums[j]);
+      step.next_c[j] = forget(i, sums[2 * size + j]) * c + i * this->value(1, sums[3 * size + j]);
+      if (p) sums[size + j] += p[size + j] * step.next_c[j];
+      step.next_h[j] = this->value(0, sums[size + j]) * this->functions[2](step.next_c[j]);
+    }
+  }
+
+  void backward(const CellStep<A>& step, const CellGradients<A>& d) const {
+    const std::int64_t size = this->hidden;
+    const A *p = this->peepholes, *sums = step.sums;
+    for (std::int64_t j = 0; j < size; ++j) {
+      const A i = this->value(0, sums[j]), o = this->value(0, sums[size + j]);
+      const A f = forget(i, sums[2 * size + j]), g = this->value(1, sums[3 * size + j]);
+      const A c = step.c[j], next_c = step.next_c[j];
+      const A d_o = d.h[j] * this->functions[2](next_c) * this->slope(0, sums[size + j]);
+      A d_c = d.c[j] + d.h[j] * o * this->functions[2].slope(next_c);
+      if (p) d_c += d_o * p[size + j];
+      const bool couples = this->rules.couples;
+      const A d_i = d_c * (couples ? g - c : g) * this->slope(0, sums[j]);
+      const A d_f = couples ? A(0) : d_c * c * this->slope(0, sums[2 * size + j]);
+      d.h[j] = 0;
+      d.c[j] = d_c * f;
+      if (p) d.c[j] += d_i * p[j] + d_f * p[2 * size + j];
+      if (A* dp = d.peepholes) {
+        dp[j] += d_i * c;
+        dp[size + j] += d_o * next_c;
+        dp[2 * size + j] += d_f * c;
+      }
+      d.sums[j] = d_i;
+      d.sums[size + j] = d_o;
+      d.sums[2 * size + j] = d_f;
+      d.sums[3 * size + j] = d_c * i * this->slope(1, sums[3 * size + j]);
+    }
+    std::copy_n(d.sums, 4 * size, d.recurrent);
+  }
+
+ private:
+  [[nodiscard]] A forget(A i, A sum) const {
+    return this->rules.couples ? A(1) - i : this->value(0, sum);
+  }
 };
-
-extern template struct LstmCell<float>;
-extern template struct LstmCell<double>;
 
 }  // namespace d5::detail

@@ -103,7 +103,51 @@ T RecurrentActivation::operator()(T x) const {
   return x;
 }
 
+template <class T>
+T RecurrentActivation::slope(T x) const {
+  const T a = T(alpha_), b = T(beta_);
+  switch (kind_) {
+    case Kind::sigmoid: {
+      const T y = (*this)(x);
+      return y * (T(1) - y);
+    }
+    case Kind::tanh: {
+      const T y = std::tanh(x);
+      return T(1) - y * y;
+    }
+    case Kind::relu:
+      return x > 0 ? T(1) : T(0);
+    case Kind::affine:
+      return a;
+    case Kind::leaky_relu:
+      return x < 0 ? a : T(1);
+    case Kind::thresholded_relu:
+      return x > a ? T(1) : T(0);
+    case Kind::scaled_tanh: {
+      const T y = std::tanh(b * x);
+      return a * b * (T(1) - y * y);
+    }
+    case Kind::hard_sigmoid: {
+      const T y = a * x + b;
+      return y > 0 && y < 1 ? a : T(0);
+    }
+    case Kind::elu:
+      return x < 0 ? a * std::exp(x) : T(1);
+    case Kind::softsign: {
+      const T y = T(1) + std::abs(x);
+      return T(1) / (y * y);
+    }
+    case Kind::softplus: {
+      const T e = std::exp(-std::abs(x));  // does not overflow
+      return x >= 0 ? T(1) / (T(1) + e) : e / (T(1) + e);
+    }
+  }
+  return T(1);
+}
+
 template float RecurrentActivation::operator()(float) const;
 template double RecurrentActivation::operator()(double) const;
+template float RecurrentActivation::slope(float) const;
+template double RecurrentActivation::slope(double) const;
 
 }  // namespace d5::detail

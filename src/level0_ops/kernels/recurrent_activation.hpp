@@ -34,10 +34,11 @@ class RecurrentActivation {
                                                 const std::vector<std::string>& defaults,
                                                 std::size_t count, std::string_view who);
 
-  [[nodiscard]] Kind kind() const { return kind_; }
-
   template <class T>
   [[nodiscard]] T operator()(T x) const;
+  /// At a kink, that of the operator of the same name.
+  template <class T>
+  [[nodiscard]] T slope(T x) const;
 
  private:
   Kind kind_ = Kind::sigmoid;
@@ -46,5 +47,7 @@ class RecurrentActivation {
 
 extern template float RecurrentActivation::operator()(float) const;
 extern template double RecurrentActivation::operator()(double) const;
+extern template float RecurrentActivation::slope(float) const;
+extern template double RecurrentActivation::slope(double) const;
 
 }  // namespace d5::detail

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "d5/core/tensor.hpp"
 #include "d5/level0_ops/infer_context.hpp"
-#include "d5/onnx/nodes.hpp"
 
 namespace d5::detail {
 
@@ -17,12 +17,13 @@ struct SampleLengths {
   std::int64_t operator[](std::int64_t sample) const { return given ? given[sample] : steps; }
 };
 
-/// Where an LSTM's tensors hold what.
+/// Where the tensors of RNN, GRU and LSTM hold what.
 ///
-/// Shapes: X is S x B x I, W is D x 4H x I, R is D x 4H x H, B is D x 8H, initial_h and initial_c
-/// are D x B x H, P is D x 3H; Y is S x D x B x H, Y_h and Y_c are D x B x H, with D directions.
+/// Shapes: with G gates and D directions, X is S x B x I, W is D x GH x I, R is D x GH x H, B is
+/// D x 2GH, initial_h and initial_c are D x B x H, P is D x 3H; Y is S x D x B x H, Y_h and Y_c are
+/// D x B x H.
 /// `layout` 1 puts the batch first: B x S x I, B x D x H, B x S x D x H.
-struct LstmLayout {
+struct RecurrentLayout {
   std::int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
   bool batch_first = false, reversed = false;
 
@@ -52,16 +53,22 @@ struct LstmLayout {
 };
 
 /// The attributes on which the layout depends.
-class LstmAttributes {
+class RecurrentAttributes {
  public:
   /// Throws: ValueError for an unknown direction.
-  explicit LstmAttributes(const onnx::nodes::LSTM& view);
+  template <class View>
+  explicit RecurrentAttributes(const View& view)
+      : batch_first_(view.layout() != 0), hidden_size_(view.hidden_size()) {
+    set_direction(view.direction(), view.node());
+  }
 
   [[nodiscard]] std::int64_t directions() const { return directions_; }
-  /// Throws: ShapeError, TypeError if the inputs do not fit each other.
-  [[nodiscard]] LstmLayout resolve(const InferContext& context) const;
+  /// Throws: ShapeError if the inputs do not fit each other.
+  [[nodiscard]] RecurrentLayout resolve(const InferContext& context, std::int64_t gates) const;
 
  private:
+  void set_direction(const std::string& direction, const onnx::Node& node);
+
   std::int64_t directions_ = 1;
   bool reversed_ = false, batch_first_ = false;
   std::optional<std::int64_t> hidden_size_;
