@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "d5/core/threads.hpp"
@@ -18,6 +19,21 @@ struct ConvolutionSizes {
   Window window;
 };
 
+/// W's spatial sizes. Throws: ShapeError if `kernel_shape` is given and another.
+[[nodiscard]] std::vector<std::int64_t> kernel_of(const Shape& w,
+                                                  const WindowAttributes& attributes,
+                                                  std::string_view who);
+/// Throws: ShapeError unless X and W have one rank, of one to three spatial dimensions.
+void expect_convolution_ranks(const Shape& x, const Shape& w, std::string_view who);
+/// Throws: ValueError below 1.
+void expect_group(std::int64_t group, const onnx::Node& node);
+/// Of a convolution of x by w. Throws: ShapeError if they do not fit each other.
+[[nodiscard]] ConvolutionSizes convolution_sizes(const Shape& x, const Shape& w,
+                                                 const WindowAttributes& attributes,
+                                                 std::int64_t group, std::string_view who);
+/// The work of one, without a bias.
+[[nodiscard]] double convolution_flop(const ConvolutionSizes& sizes);
+
 /// The part of their meaning in which they agree.
 class Convolution : public Operator {
  public:
@@ -29,23 +45,17 @@ class Convolution : public Operator {
   template <class View>
   explicit Convolution(const View& view)
       : attributes_(WindowAttributes::of(view)), group_(view.group()) {
-    check_group(view.node());
+    expect_group(group_, view.node());
   }
 
   /// Throws: ShapeError, TypeError if the inputs do not fit each other.
   [[nodiscard]] virtual ConvolutionSizes sizes(const InferContext& context) const = 0;
 
-  /// Throws: TypeError, ShapeError unless X, W and B have one type, X and W the same rank, and B
-  /// `filters` elements.
+  /// Throws: ShapeError unless X and W have the same rank, and B `filters` elements.
   static void check_inputs(const InferContext& context, std::int64_t filters);
-  /// W's spatial sizes. Throws: ShapeError if `kernel_shape` is given and another.
-  [[nodiscard]] std::vector<std::int64_t> kernel(const InferContext& context) const;
 
   WindowAttributes attributes_;
   std::int64_t group_;
-
- private:
-  void check_group(const onnx::Node& node) const;
 };
 
 /// db[m] = the sum of dy[n, m], which has `area` elements, over all n.

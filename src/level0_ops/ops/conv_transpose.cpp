@@ -141,7 +141,8 @@ class ConvTranspose final : public detail::Convolution {
             .group = group_,
             .channels = x[1] / group_,
             .filters = w[1],
-            .window = attributes_.resolve_transposed(x, kernel(context), context.who())};
+            .window = attributes_.resolve_transposed(
+                x, detail::kernel_of(w, attributes_, context.who()), context.who())};
   }
 };
 

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix product over stacks of matrices, as NumPy's matmul.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <concepts>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/matmul_problem.hpp"
 #include "level0_ops/kernels/matrix_product.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
@@ -33,32 +30,10 @@ struct Accumulator<T> {
   using type = std::make_unsigned_t<T>;
 };
 
-/// Where an operand's matrices lie, for each matrix of Y.
-struct Stack {
-  struct Dim {
-    std::int64_t size, stride;  ///< of Y's stack; in elements, 0 where the operand is broadcast
-  };
-  std::vector<Dim> dims;
-
-  [[nodiscard]] std::int64_t offset(std::int64_t i) const {
-    std::int64_t result = 0;
-    for (std::size_t d = dims.size(); d-- > 0; i /= dims[d].size) {
-      result += i % dims[d].size * dims[d].stride;
-    }
-    return result;
-  }
-};
-
-struct MatMulProblem {
-  std::int64_t m = 1, n = 1, k = 1, matrices = 1;
-  Stack a, b;
-  Shape y;
-};
-
 template <class T>
 class MatMulKernel final : public Kernel {
  public:
-  explicit MatMulKernel(MatMulProblem problem) : p_(std::move(problem)) {}
+  explicit MatMulKernel(detail::MatMulProblem problem) : p_(std::move(problem)) {}
 
   void forward(OpContext& context) override {
     const T* a = context.input(0).data<T>();
@@ -121,7 +96,7 @@ class MatMulKernel final : public Kernel {
     }
   }
 
-  MatMulProblem p_;
+  detail::MatMulProblem p_;
 };
 
 /// Shapes: A is ... x M x K, B is ... x K x N; the dots broadcast. A vector is a row at the left, a
@@ -135,8 +110,8 @@ class MatMul final : public Operator {
   Places gradients() const override { return {0, 1}; }
 
   Cost cost(const InferContext& context) const override {
-    const MatMulProblem p = problem(context);
-    return with_flop(context, 2.0 * double(p.matrices) * double(p.m) * double(p.n) * double(p.k));
+    const detail::MatMulProblem p = problem(context);
+    return with_flop(context, p.flop());
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
@@ -146,47 +121,8 @@ class MatMul final : public Operator {
   }
 
  private:
-  static MatMulProblem problem(const InferContext& context) {
-    const Shape &a = context.shape(0), &b = context.shape(1);
-    if (a.rank() == 0 || b.rank() == 0) {
-      throw ShapeError(fmt::format("{}: A is {} and B is {}, expected vectors or matrices",
-                                   context.who(), to_string(a), to_string(b)));
-    }
-    MatMulProblem p;
-    if (a.rank() > 1) p.m = a[a.rank() - 2];
-    p.k = a[a.rank() - 1];
-    if (b.rank() > 1) p.n = b[b.rank() - 1];
-    if (b[b.rank() - std::min<std::size_t>(2, b.rank())] != p.k) {
-      throw ShapeError(fmt::format("{}: A is {} but B is {}; the inner sizes must agree",
-                                   context.who(), to_string(a), to_string(b)));
-    }
-    const Shape stack_a(a.dims().first(a.rank() - std::min<std::size_t>(2, a.rank())));
-    const Shape stack_b(b.dims().first(b.rank() - std::min<std::size_t>(2, b.rank())));
-    const Shape stack = broadcast(stack_a, stack_b);
-    p.y = stack;
-    if (a.rank() > 1) p.y.push_back(p.m);
-    if (b.rank() > 1) p.y.push_back(p.n);
-    if (stack_b.elements() == 1 && stack_a == stack && a.rank() > 1) {
-      // One matrix at the right: all rows at the left are one tall matrix.
-      p.m *= stack.elements();
-    } else {
-      p.matrices = p.y.elements() == 0 ? 0 : stack.elements();
-      p.a = stack_of(stack_a, stack, p.m * p.k);
-      p.b = stack_of(stack_b, stack, p.k * p.n);
-    }
-    return p;
-  }
-
-  static Stack stack_of(const Shape& own, const Shape& stack, std::int64_t size) {
-    Stack result;
-    std::int64_t stride = size;
-    for (std::size_t d = stack.rank(); d-- > 0;) {
-      const std::size_t missing = stack.rank() - own.rank();
-      const std::int64_t own_size = d < missing ? 1 : own[d - missing];
-      result.dims.insert(result.dims.begin(), {stack[d], own_size == 1 ? 0 : stride});
-      stride *= own_size;
-    }
-    return result;
+  static detail::MatMulProblem problem(const InferContext& context) {
+    return detail::matmul_problem(context.shape(0), context.shape(1), context.who());
   }
 };
 
