@@ -14,8 +14,6 @@
 namespace d5::detail {
 namespace {
 
-bool is_one_number(const Shape& shape) { return shape.rank() <= 1 && shape.elements() == 1; }
-
 template <class P>
 double rounded(double value) {
   if constexpr (std::floating_point<P>) {
@@ -50,6 +48,8 @@ std::optional<IntegerRange> integers_of(DType type) {
 }
 
 }  // namespace
+
+bool is_one_number(const Shape& shape) { return shape.rank() <= 1 && shape.elements() == 1; }
 
 ScaleLayout::ScaleLayout(const Shape& x, const Shape& scale)
     : parts_{{.loop = broadcast_loop(x, {&scale})}} {}

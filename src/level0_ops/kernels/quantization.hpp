@@ -67,6 +67,8 @@ class ScaleLayout {
   std::vector<Part> parts_;  // whole blocks, and the rest
 };
 
+/// A scalar, or a list of one.
+[[nodiscard]] bool is_one_number(const Shape& shape);
 /// Throws: ShapeError unless both have one shape; one number may be a list of one, too.
 void expect_shape_of_scale(const Shape& zero_point, const Shape& scale, std::string_view who);
 
