@@ -24,11 +24,18 @@ class Function {
       : runner_(registry, op_case.node, real_inputs(op_case), Mode::training, Guard::on) {
     const auto schema = onnx::schema_of(op_case.node);
     runner_.forward();
-    for (std::size_t i = 0; i < runner_.output_count(); ++i) {
-      bool counts =
-          runner_.output(i).is_tensor() && runner_.output(i).tensor().dtype() == DType::float64;
+    const auto is_real = [&](std::size_t i) {
+      return runner_.output(i).is_tensor() && runner_.output(i).tensor().dtype() == DType::float64;
+    };
+    const auto is_differentiable = [&](std::size_t i) {
       const auto* output = schema ? onnx::parameter(schema->outputs, i) : nullptr;
-      counts = counts && !(output && output->non_differentiable);
+      return is_real(i) && !(output && output->non_differentiable);
+    };
+    bool any = false;
+    for (std::size_t i = 0; i < runner_.output_count(); ++i) any = any || is_differentiable(i);
+    for (std::size_t i = 0; i < runner_.output_count(); ++i) {
+      // Where ONNX calls all outputs non-differentiable, as STFT's, the operator knows better.
+      const bool counts = any ? is_differentiable(i) : is_real(i);
       directions_.push_back(
           counts ? Tensor::zeros(DType::float64, runner_.output(i).tensor().shape()) : Tensor());
     }
