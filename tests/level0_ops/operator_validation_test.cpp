@@ -50,13 +50,16 @@ class Square final : public ElementwiseOperator {
   double factor_;
 };
 
-/// A framework with Square; "wrong" has a derivative that is off by a part in a thousand.
+/// A framework with Square, also under the name of an operator whose output ONNX calls
+/// non-differentiable; "wrong" has a derivative that is off by a part in a thousand.
 void add_frameworks() {
   static const bool once = [] {
     for (const auto& [name, factor] : {std::pair{"right", 2.0}, {"wrong", 2.002}}) {
       add_framework(name, "1", [factor = factor](Framework& framework) {
-        framework.part<OperatorRegistry>().add(
-            "Square", {}, [factor](const onnx::Node&) { return std::make_unique<Square>(factor); });
+        for (const char* op : {"Square", "STFT"}) {
+          framework.part<OperatorRegistry>().add(
+              op, {}, [factor](const onnx::Node&) { return std::make_unique<Square>(factor); });
+        }
       });
     }
     return true;
@@ -83,6 +86,13 @@ TEST_CASE("a right gradient passes and a slightly wrong one fails, in both modes
     CHECK(wrong[0].status == Status::failed);
     CHECK_FALSE(wrong[0].reason.empty());
   }
+}
+
+TEST_CASE("a gradient is judged even where ONNX calls the output non-differentiable") {
+  add_frameworks();
+  const OperatorCase stft = parse_case("STFT 1x4x1 int64:scalar{2}");
+  CHECK(test_gradient(stft, "right").at(0).status == Status::passed);
+  CHECK(test_gradient(stft, "wrong").at(0).status == Status::failed);
 }
 
 TEST_CASE("large inputs are checked by projections, small ones in full") {
