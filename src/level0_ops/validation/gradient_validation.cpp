@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/float64.hpp"
@@ -21,7 +22,7 @@ constexpr std::int64_t kMostInputs = 200, kMostOutputs = 2000;  // of a full Jac
 class Function {
  public:
   Function(const OperatorRegistry& registry, const OperatorCase& op_case)
-      : runner_(registry, op_case.node, real_inputs(op_case), Mode::training, Guard::on) {
+      : runner_(registry, op_case.node, real_inputs(registry, op_case), Mode::training, Guard::on) {
     const auto schema = onnx::schema_of(op_case.node);
     runner_.forward();
     const auto is_real = [&](std::size_t i) {
@@ -83,11 +84,20 @@ class Function {
   }
 
  private:
-  static std::vector<Value> real_inputs(const OperatorCase& op_case) {
+  static std::vector<Value> real_inputs(const OperatorRegistry& registry,
+                                        const OperatorCase& op_case) {
+    const auto schema = onnx::schema_of(op_case.node);
+    const Places differentiable = operator_for(op_case.node, std::vector{&registry})->gradients();
     std::vector<Value> result;
     for (const Value& value : op_case.inputs) {
-      const bool real = value.is_tensor() && is_floating_point(value.tensor().dtype());
+      const std::size_t i = result.size();
+      const auto* input = schema ? onnx::parameter(schema->inputs, i) : nullptr;
       const bool tensor = value.is_tensor();
+      // What must be of another type, such as scales that decide a shape, stays what it is.
+      const bool fixed =
+          input && !differentiable.contains(i) &&
+          std::ranges::find(input->element_types, DType::float64) == input->element_types.end();
+      const bool real = tensor && !fixed && is_floating_point(value.tensor().dtype());
       result.push_back(real     ? Value(detail::to_float64(value.tensor()))
                        : tensor ? Value(value.tensor().copy())
                                 : value);
