@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace d5::detail {
+
+/// How Resize finds elements that lie between elements.
+struct Resampling {
+  enum class Filter { nearest, linear, cubic };
+  enum class Coordinates {
+    half_pixel,
+    half_pixel_symmetric,
+    pytorch_half_pixel,
+    align_corners,
+    asymmetric,
+    tf_half_pixel,
+    crop,
+  };
+  /// `away` is down for a scale of 1 or more, and up for a smaller one.
+  enum class Rounding { prefer_floor, prefer_ceil, floor, ceil, away };
+
+  Filter filter = Filter::nearest;
+  Coordinates coordinates = Coordinates::half_pixel;
+  Rounding rounding = Rounding::prefer_floor;
+  double cubic_a = -0.75;
+  bool antialias = false, exclude_outside = false;
+};
+
+/// One dimension that becomes another. `length` is the output's size before it was cut to an
+/// integer.
+struct ResampledAxis {
+  std::int64_t input = 1, output = 1;
+  double scale = 1, length = 1;
+};
+
+/// The part of a dimension that a crop shows, from 0, the first element, to 1, the last.
+struct Crop {
+  double begin = 0, end = 1;
+};
+
+/// For each place along an output dimension the elements of the input that it is made of, and their
+/// weights. Source: ONNX, operator Resize; the cubic filter is that of Keys, "Cubic Convolution
+/// Interpolation for Digital Image Processing" (1981).
+class ResamplingTaps {
+ public:
+  ResamplingTaps(const Resampling& rule, const ResampledAxis& axis);
+
+  /// Moves a crop; allocates nothing.
+  void aim(const Crop& crop);
+
+  struct Tap {
+    std::int64_t index;
+    double weight;
+  };
+  [[nodiscard]] std::int64_t input() const { return axis_.input; }
+  [[nodiscard]] std::int64_t output() const { return axis_.output; }
+  /// Taps of one output place.
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  /// The first of those of output place `o`.
+  [[nodiscard]] const Tap* at(std::int64_t o) const { return taps_.data() + o * count_; }
+  /// Whether output place `o` lies outside of the input: it has no taps (only in a crop).
+  [[nodiscard]] bool outside(std::int64_t o) const { return at(o)->index < 0; }
+
+ private:
+  /// Where output place `o` lies in the input.
+  [[nodiscard]] double position(std::int64_t o, const Crop& crop) const;
+  void fill(double position, Tap* taps) const;
+  [[nodiscard]] std::int64_t nearest(double position) const;
+  [[nodiscard]] double weight(double distance) const;
+
+  Resampling rule_;
+  ResampledAxis axis_;
+  double stretch_ = 1;  // of distances: below 1 the filter covers more elements
+  std::int64_t count_ = 1;
+  std::vector<Tap> taps_;
+};
+
+}  // namespace d5::detail
