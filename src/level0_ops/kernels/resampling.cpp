@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "level0_ops/kernels/cubic_filter.hpp"
+
 namespace d5::detail {
 
 ResamplingTaps::ResamplingTaps(const Resampling& rule, const ResampledAxis& axis)
@@ -89,11 +91,11 @@ std::int64_t ResamplingTaps::nearest(double position) const {
 }
 
 double ResamplingTaps::weight(double distance) const {
-  const double d = std::abs(distance), a = rule_.cubic_a;
+  const double d = std::abs(distance);
   if (rule_.filter == Resampling::Filter::linear) return std::max(0.0, 1 - d);
-  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-  if (d < 2) return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
-  return 0;
+  const CubicFilter<double> cubic{rule_.cubic_a};
+  if (d <= 1) return cubic.near(d);
+  return d < 2 ? cubic.far(d) : 0;
 }
 
 }  // namespace d5::detail

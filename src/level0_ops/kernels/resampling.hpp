@@ -41,8 +41,7 @@ struct Crop {
 };
 
 /// For each place along an output dimension the elements of the input that it is made of, and their
-/// weights. Source: ONNX, operator Resize; the cubic filter is that of Keys, "Cubic Convolution
-/// Interpolation for Digital Image Processing" (1981).
+/// weights. Source: ONNX, operator Resize.
 class ResamplingTaps {
  public:
   ResamplingTaps(const Resampling& rule, const ResampledAxis& axis);

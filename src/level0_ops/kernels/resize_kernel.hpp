@@ -2,15 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <concepts>
-#include <limits>
 #include <optional>
 #include <type_traits>
 #include <vector>
 
 #include "d5/level0_ops/plan_context.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/interpolated.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 #include "level0_ops/kernels/resampling.hpp"
 
@@ -41,20 +40,6 @@ void aim(std::vector<ResizeStep>& steps, const std::optional<RoiInput>& roi,
   for (ResizeStep& step : steps) {
     if (!step.roi) continue;
     step.taps.aim({roi->read(values, *step.roi), roi->read(values, *step.roi + roi->ends)});
-  }
-}
-
-/// `value` as an element, integers rounded to the nearest and kept in their range.
-template <class T>
-T to_element(double value) {
-  if constexpr (std::is_integral_v<T>) {
-    constexpr double kLeast = double(std::numeric_limits<T>::lowest()),
-                     kMost = double(std::numeric_limits<T>::max());
-    if (!(value > kLeast)) return std::numeric_limits<T>::lowest();
-    if (value >= kMost) return std::numeric_limits<T>::max();
-    return T(std::nearbyint(value));
-  } else {
-    return T(Arithmetic<T>(value));
   }
 }
 
@@ -131,7 +116,7 @@ class NearestResizeKernel final : public Kernel {
 /// One dimension after the other becomes a weighted sum; only the last step rounds.
 template <class T>
 class InterpolatingResizeKernel final : public Kernel {
-  using A = std::conditional_t<std::is_integral_v<T>, double, Arithmetic<T>>;
+  using A = Interpolated<T>;
 
  public:
   InterpolatingResizeKernel(std::vector<ResizeStep> steps, std::optional<RoiInput> roi,
@@ -183,7 +168,7 @@ class InterpolatingResizeKernel final : public Kernel {
     if constexpr (std::is_same_v<To, A>) {
       return value;
     } else {
-      return to_element<To>(value);
+      return rounded<To>(value);
     }
   }
 

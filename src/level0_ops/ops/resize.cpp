@@ -235,7 +235,7 @@ class Resize final : public Operator {
     Tensor result = Tensor::zeros(context.dtype(0), {});
     if (extrapolation_ == 0) return result;
     dispatch(NumberTypes{}, context.dtype(0), context.who(),
-             [&]<class T>() { *result.data<T>() = detail::to_element<T>(extrapolation_); });
+             [&]<class T>() { *result.data<T>() = detail::rounded<T>(extrapolation_); });
     return result;
   }
 
