@@ -74,7 +74,7 @@ struct Window {
   }
 };
 
-/// The attributes that Conv, ConvTranspose and the pooling operators share.
+/// The attributes that convolutions, pooling operators and Col2Im share.
 class WindowAttributes {
  public:
   /// As a node gives them; what is empty was left out.
@@ -92,12 +92,12 @@ class WindowAttributes {
     Given given;
     if constexpr (requires { view.kernel_shape().value(); }) {
       given.kernel_shape = view.kernel_shape().value_or(std::vector<std::int64_t>{});
-    } else {
+    } else if constexpr (requires { view.kernel_shape(); }) {
       given.kernel_shape = view.kernel_shape();
     }
     given.strides = view.strides().value_or(std::vector<std::int64_t>{});
     given.pads = view.pads().value_or(std::vector<std::int64_t>{});
-    given.auto_pad = view.auto_pad();
+    if constexpr (requires { view.auto_pad(); }) given.auto_pad = view.auto_pad();
     if constexpr (requires { view.dilations(); }) {
       given.dilations = view.dilations().value_or(std::vector<std::int64_t>{});
     }

@@ -77,5 +77,21 @@ template void gather_columns(const Window&, std::int64_t, OutputRows, const floa
 template void gather_columns(const Window&, std::int64_t, OutputRows, const double*, double*);
 template void scatter_columns(const Window&, std::int64_t, OutputRows, const float*, float*);
 template void scatter_columns(const Window&, std::int64_t, OutputRows, const double*, double*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::int8_t*,
+                              std::int8_t*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::int16_t*,
+                              std::int16_t*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::int32_t*,
+                              std::int32_t*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::int64_t*,
+                              std::int64_t*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::uint8_t*,
+                              std::uint8_t*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::uint16_t*,
+                              std::uint16_t*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::uint32_t*,
+                              std::uint32_t*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::uint64_t*,
+                              std::uint64_t*);
 
 }  // namespace d5::detail
