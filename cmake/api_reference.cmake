@@ -4,7 +4,7 @@ if(DOXYGEN_FOUND)
   set(DOXYGEN_PROJECT_NAME d5)
   set(DOXYGEN_PROJECT_NUMBER ${PROJECT_VERSION})
   set(DOXYGEN_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/api_reference)
-  set(DOXYGEN_STRIP_FROM_PATH ${PROJECT_SOURCE_DIR}/include)
+  set(DOXYGEN_STRIP_FROM_PATH ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR})
   set(DOXYGEN_STRIP_FROM_INC_PATH ${PROJECT_SOURCE_DIR}/include)
   set(DOXYGEN_USE_MDFILE_AS_MAINPAGE ${PROJECT_SOURCE_DIR}/README.md)
   set(DOXYGEN_EXCLUDE_SYMBOLS d5::detail)
@@ -15,6 +15,7 @@ if(DOXYGEN_FOUND)
   set(DOXYGEN_QUIET YES)
   doxygen_add_docs(api_reference ${PROJECT_SOURCE_DIR}/include/d5 ${PROJECT_SOURCE_DIR}/docs
                    ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+                   ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
                    COMMENT "API reference in ${PROJECT_BINARY_DIR}/api_reference/html")
 else()
   add_custom_target(api_reference
