@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/metric.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
-#include "d5/core/error.hpp"
+#include "d5/core/entry_words.hpp"
 
 namespace d5 {
 
@@ -30,28 +26,16 @@ Registry<MetricEntry>& metrics() {
   return registry;
 }
 
-MetricChoice::MetricChoice(const std::string& text) : name_(text.substr(0, text.find(':'))) {
-  for (std::size_t colon = name_.size(); colon < text.size();) {
-    const std::size_t next = std::min(text.find(':', colon + 1), text.size());
-    const std::string setting = text.substr(colon + 1, next - colon - 1);
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      throw ValueError(fmt::format("metric '{}': expected NAME[:KEY=VALUE]..., found '{}'",
-                                   printable(text), printable(setting)));
-    }
-    settings_.set(setting.substr(0, equals), setting.substr(equals + 1));
-    colon = next;
-  }
+MetricChoice::MetricChoice(const std::string& text) {
+  EntryChoice choice = entry_of_words("metric", text);
+  name_ = std::move(choice.name);
+  settings_ = std::move(choice.settings);
 }
 
 MetricChoice::MetricChoice(std::string name, Settings settings)
     : name_(std::move(name)), settings_(std::move(settings)) {}
 
-std::string MetricChoice::to_line() const {
-  std::string line = name_;
-  for (const auto& [key, value] : settings_.values()) line += fmt::format(":{}={}", key, value);
-  return line;
-}
+std::string MetricChoice::to_line() const { return to_words({name_, settings_}); }
 
 std::shared_ptr<Metric> MetricChoice::make() const {
   if (make_) return make_();

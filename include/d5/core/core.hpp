@@ -12,6 +12,7 @@
 #include "d5/core/download.hpp"
 #include "d5/core/dtype.hpp"
 #include "d5/core/entry.hpp"
+#include "d5/core/entry_words.hpp"
 #include "d5/core/environment.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/event.hpp"

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/entry_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+
+EntryChoice entry_of_words(std::string_view kind, const std::string& text) {
+  EntryChoice choice{text.substr(0, text.find(':'))};
+  for (std::size_t colon = choice.name.size(); colon < text.size();) {
+    const std::size_t next = std::min(text.find(':', colon + 1), text.size());
+    const std::string setting = text.substr(colon + 1, next - colon - 1);
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      throw ValueError(fmt::format("{} '{}': expected NAME[:KEY=VALUE]..., found '{}'", kind,
+                                   printable(text), printable(setting)));
+    }
+    choice.settings.set(setting.substr(0, equals), setting.substr(equals + 1));
+    colon = next;
+  }
+  return choice;
+}
+
+std::string to_words(const EntryChoice& choice) {
+  std::string words = choice.name;
+  for (const auto& [key, value] : choice.settings.values()) {
+    words += fmt::format(":{}={}", key, value);
+  }
+  return words;
+}
+
+}  // namespace d5
