@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "d5/core/error.hpp"
+#include "level2_training/differing_elements.hpp"
 
 namespace d5 {
 namespace {
@@ -94,16 +94,7 @@ std::vector<Measurement> test_training(const Recipe& recipe, const SessionOption
   result.status = Status::passed;
   result.reason.clear();
   result.conditions.erase("accepted");
-  std::int64_t different = 0;
-  for (const Parameter& parameter : first.network().parameters()) {
-    const Tensor& other = second.network().parameter(parameter.name).value;
-    const std::size_t size = size_of(other.dtype());
-    const auto* a = static_cast<const std::byte*>(parameter.value.raw());
-    const auto* b = static_cast<const std::byte*>(other.raw());
-    for (std::size_t byte = 0; byte < other.bytes(); byte += size) {
-      different += std::memcmp(a + byte, b + byte, size) != 0 ? 1 : 0;
-    }
-  }
+  const std::int64_t different = detail::differing_elements(first.network(), second.network());
   result.samples = {double(different)};
   if (different > 0) {
     result.status = Status::failed;

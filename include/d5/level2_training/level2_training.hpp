@@ -9,6 +9,7 @@
 #include "d5/level2_training/loss_curve.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/optimizer_options.hpp"
+#include "d5/level2_training/optimizer_validation.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "d5/level2_training/recipe.hpp"
 #include "d5/level2_training/sampler.hpp"
