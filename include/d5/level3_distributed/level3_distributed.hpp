@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "d5/level3_distributed/all_reduce_validation.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communication_event.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
