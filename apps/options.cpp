@@ -120,13 +120,7 @@ void add_framework_options(CLI::App& command, RunOptions& options) {
   add_load_option(command, options.load);
 }
 
-void add_run_options(CLI::App& command, RunOptions& options) {
-  add_framework_options(command, options);
-  command
-      .add_option("--device", options.device,
-                  "where to compute what a framework has kernels for there ('d5 list devices')")
-      ->option_text("cpu|cuda:N|...")
-      ->group("Common options");
+void add_process_options(CLI::App& command, RunOptions& options) {
   command.add_option("--threads", options.threads, "threads that compute (all cores if left out)")
       ->transform(whole_number(1))
       ->option_text("N")
@@ -139,6 +133,16 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option(kTraceOption, options.trace, "a timeline of the run, for ui.perfetto.dev")
       ->option_text("FILE.json")
       ->group("Common options");
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  add_framework_options(command, options);
+  command
+      .add_option("--device", options.device,
+                  "where to compute what a framework has kernels for there ('d5 list devices')")
+      ->option_text("cpu|cuda:N|...")
+      ->group("Common options");
+  add_process_options(command, options);
 }
 
 void add_metrics_option(CLI::App& command, RunOptions& options) {

@@ -49,7 +49,9 @@ void load(const std::vector<std::string>& libraries);
 
 /// `--framework`, `--load`
 void add_framework_options(CLI::App& command, RunOptions& options);
-/// Those, `--device`, `--threads`, `--seed`, `--trace`
+/// `--threads`, `--seed`, `--trace`
+void add_process_options(CLI::App& command, RunOptions& options);
+/// All of these, and `--device`
 void add_run_options(CLI::App& command, RunOptions& options);
 void add_metrics_option(CLI::App& command, RunOptions& options);
 /// An operator runs in one framework: neither mixes nor executors of networks. Throws: ValueError.

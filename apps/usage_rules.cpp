@@ -2,10 +2,14 @@
 #include "apps/usage_rules.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "apps/traced_run.hpp"
 #include "apps/usage_error.hpp"
@@ -33,16 +37,17 @@ void refuse_one_file_twice(const CLI::App& command) {
   }
 }
 
+constexpr std::array<std::string_view, 2> kOnRanks{"d5 train", "d5 all-reduce check"};
+
 /// A command that does not divide its work among ranks would do all of it on each, in each other's
 /// way.
 void refuse_ranks(const CLI::App& command) {
   const bool runs = command.get_option_no_throw(kTraceOption);
-  const bool divides = command.get_option_no_throw("--distributed");
+  const std::string name = full_name(command);
+  const bool divides = std::ranges::find(kOnRanks, name) != kOnRanks.end();
   if (!runs || divides || world()->size() == 1) return;
-  throw ValueError(
-      fmt::format("'{}' is of one process, and this is one of {}; 'd5 train' runs on "
-                  "several ranks",
-                  full_name(command), world()->size()));
+  throw ValueError(fmt::format("'{}' is of one process, and this is one of {}; {} run on several",
+                               name, world()->size(), fmt::join(kOnRanks, " and ")));
 }
 
 }  // namespace

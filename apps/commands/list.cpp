@@ -6,10 +6,10 @@
 #include <map>
 #include <memory>
 
+#include "apps/loadable_frameworks.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
-#include "apps/say.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -75,19 +75,6 @@ Kind kind_of(std::string name, Registry<T>& (*registry)()) {
           [registry](const std::string& entry) { return describe(registry().at(entry)); }};
 }
 
-/// Every framework that can be loaded; what cannot is reported on stderr.
-std::vector<Framework*> loadable_frameworks() {
-  std::vector<Framework*> result;
-  for (const auto& info : frameworks()) {
-    try {
-      result.push_back(&framework(info.name));
-    } catch (const Error& error) {
-      app::say(fmt::format("note: {}", error.what()));
-    }
-  }
-  return result;
-}
-
 std::string opsets(const OperatorRegistry::Entry& entry) {
   if (entry.until == std::numeric_limits<int>::max()) return fmt::format("{}+", entry.since);
   return entry.since == entry.until ? fmt::format("{}", entry.since)
@@ -95,7 +82,7 @@ std::string opsets(const OperatorRegistry::Entry& entry) {
 }
 
 TextTable operators() {
-  const auto all = loadable_frameworks();
+  const auto all = app::loadable_frameworks();
   std::map<std::string, std::vector<std::string>> rows;
   for (std::size_t f = 0; f < all.size(); ++f) {
     for (const auto& entry : all[f]->part<OperatorRegistry>().list()) {
@@ -116,7 +103,7 @@ TextTable operators() {
 
 TextTable frameworks_found() {
   TextTable table({"framework", "version", "operators", "executors", "optimizers"});
-  for (auto* one : loadable_frameworks()) {
+  for (auto* one : app::loadable_frameworks()) {
     table.add({one->name(), one->version(),
                fmt::format("{}", one->part<OperatorRegistry>().list().size()),
                fmt::format("{}", one->part<ExecutorRegistry>().names().size()),
@@ -142,7 +129,7 @@ TextTable recipes() {
 /// d5's own, and each framework's: "torch/adam".
 TextTable all_optimizers() {
   TextTable table = summaries(optimizers());
-  for (auto* one : loadable_frameworks()) {
+  for (auto* one : app::loadable_frameworks()) {
     for (const auto& [name, entry] : one->part<NativeOptimizers>().entries()) {
       table.add({one->name() + "/" + name, entry.summary()});
     }
@@ -153,7 +140,7 @@ TextTable all_optimizers() {
 /// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch".
 TextTable executors() {
   TextTable table({"name", "summary"});
-  for (auto* one : loadable_frameworks()) {
+  for (auto* one : app::loadable_frameworks()) {
     for (const auto& [name, entry] : one->part<ExecutorRegistry>().entries()) {
       table.add({one->name() + ":" + name, entry.summary()});
     }

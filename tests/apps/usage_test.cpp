@@ -16,12 +16,13 @@ TEST_CASE("help of every command teaches by examples and ends with status 0") {
   for (const char* command : {"env", "list", "op", "net", "train", "compare", "report"}) {
     CHECK_THAT(top.out, Contains(std::string("  ") + command + " "));
   }
-  for (const std::string command : {"env", "list", "op check", "op bench", "net check", "net run",
-                                    "net bench", "net show", "train", "compare", "report"}) {
+  for (const std::string command :
+       {"env", "list", "op check", "op bench", "net check", "net run", "net bench", "net show",
+        "train", "compare", "report", "optimizer check", "sampler check", "all-reduce check"}) {
     INFO(command);
     const auto help = run_d5(command + " --help");
     CHECK(help.status == 0);
-    CHECK_THAT(help.out, Contains("Examples:\n  d5 " + command));
+    CHECK_THAT(help.out, Contains("Examples:\n  ") && Contains("d5 " + command));
     CHECK_THAT(help.out, Contains("--format") && Contains("--quiet"));
     const bool makes_records = command != "list" && command != "net show";
     CHECK((help.out.find("--out") != std::string::npos) == makes_records);
@@ -100,6 +101,15 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"train mnist-lenet-quick --checkpoint /no/such/folder/c", "/no/such/folder/c"},
       {"train mnist-lenet-quick --all-reduce ring", "start it by mpirun"},
       {"train mnist-lenet-quick --distributed foo", "start it by mpirun"},
+      {"optimizer check adm", "did you mean adam?"},
+      {"optimizer check adam:beta3=1", "beta3"},
+      {"optimizer check adam --against adm", "did you mean adam?"},
+      {"optimizer check adam --steps 1", "a whole number of 2 or more"},
+      {"sampler check shufle", "did you mean shuffle?"},
+      {"sampler check --dataset mnst", "did you mean mnist?"},
+      {"sampler check --framework torch", "--framework"},
+      {"all-reduce check rings", "did you mean ring?"},
+      {"all-reduce check ring:segments=4", "segments"},
   }));
   INFO("d5 " << arguments);
   const auto run = run_d5(arguments);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/entry_checks.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/value_checks.hpp"
+#include "d5/core/command_line.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/training_validation.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kExamples =
+    R"(  d5 sampler check                              all
+  d5 sampler check shuffle:batch_size=100:tail=drop
+  d5 sampler check mine --load ./mine.so --dataset mnist:data=DIR
+
+Every sample once an epoch, the same again and after a pause; the time of a batch, and the classes'
+shares.)";
+
+struct Options : app::EntryCheckOptions {
+  std::string dataset = "mnist:subset=sample";
+  std::int64_t epochs = 2;
+};
+
+std::vector<Measurement> check(const EntryChoice& choice, const Options& options,
+                               const std::shared_ptr<const Dataset>& data) {
+  const SamplerEntry& entry = samplers().at(choice.name);
+  Settings settings = choice.settings;
+  entry.offer(settings, "seed", options.seed);
+  auto results = test_sampler(entry, data, settings, options.epochs);
+  CommandLine line("sampler check");
+  line.word(to_words(choice)).option("--dataset", options.dataset);
+  line.option("--epochs", options.epochs).option("--seed", options.seed);
+  for (auto& result : results) {
+    result.subject = "sampler " + to_words(choice);
+    result.command = line.text();
+    result.conditions["data"] = data->name();
+    result.artefacts = data->artefacts();
+  }
+  return results;
+}
+
+int run(const Options& options) {
+  app::apply(options);
+  app::check_output(options);
+  (void)app::ctrl_c();
+  const EntryChoice choice = entry_of_words("dataset", options.dataset);
+  const DatasetPair data = datasets().at(choice.name).make(choice.settings);
+  auto results = app::check_entries(
+      options, "sampler", samplers().names(),
+      [&](const EntryChoice& sampler) { return check(sampler, options, data.train); });
+  return app::publish(std::move(results), options);
+}
+
+}  // namespace
+
+void register_sampler_check(app::Program& program) {
+  auto options = std::make_shared<Options>();
+  auto& command = program.add("sampler check", "is a sampler right", kExamples,
+                              [options] { return run(*options); });
+  app::add_entry_check_options(command, *options, "samplers");
+  command
+      .add_option("--dataset", options->dataset,
+                  "whose training part is drawn from ('d5 list datasets'), as NAME[:KEY=VALUE]...")
+      ->option_text("NAME");
+  command.add_option("--epochs", options->epochs, "how often all of it is drawn")
+      ->transform(app::whole_number(1))
+      ->option_text("N");
+}
+
+}  // namespace d5::command
