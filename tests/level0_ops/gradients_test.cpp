@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operator's gradient, checked on the lines of gradients/*.txt, or why it has none.
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -24,8 +25,11 @@ struct Row {
 
 /// A line of a file is a case, or `none [domain.]Operator: why`.
 std::map<std::string, Row> read_table() {
+  const char* source = std::getenv("D5_SOURCE_DIR");
+  if (!source) FAIL("D5_SOURCE_DIR is not set; run this test through ctest");
   std::map<std::string, Row> table;
-  for (const auto& file : std::filesystem::directory_iterator(D5_GRADIENT_TABLE)) {
+  const auto folder = std::filesystem::path(source) / "tests" / "level0_ops" / "gradients";
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
     std::ifstream in(file.path());
     for (std::string line; std::getline(in, line);) {
       if (line.empty() || line.front() == '#') continue;
@@ -50,7 +54,8 @@ TEST_CASE("every operator's gradient is checked, or the table says why there is 
     const std::string name = entry.domain.empty() ? entry.name : entry.domain + "." + entry.name;
     INFO(name);
     const auto row = table.find(name);
-    REQUIRE(row != table.end());
+    CHECK(row != table.end());
+    if (row == table.end()) continue;
     const auto& [cases, none] = row->second;
     // One or the other; few cases show little.
     CHECK((none.empty() ? cases.size() >= 5 : cases.empty()));
