@@ -12,6 +12,12 @@
 namespace d5::onnx {
 namespace {
 
+/// ONNX's releases before 1.13 wrote the bits of bfloat16 as uint16, for want of a type in NumPy.
+Tensor mend_bfloat16(Tensor tensor, const Type& type) {
+  if (type.dtype != DType::bfloat16 || tensor.dtype() != DType::uint16) return tensor;
+  return Tensor::borrow({DType::bfloat16, tensor.shape()}, tensor.raw(), tensor.owner());
+}
+
 Value read_value(std::span<const std::byte> bytes, const Type& type, detail::Source& source) {
   const auto read = [&](auto proto, auto&& convert) {
     detail::parse_message(bytes, source, proto);
@@ -29,8 +35,9 @@ Value read_value(std::span<const std::byte> bytes, const Type& type, detail::Sou
                   [&](const auto& proto) { return detail::read_map(proto, &type, source); });
     case ValueKind::none:
     case ValueKind::tensor:
-      return read(::onnx::TensorProto(),
-                  [&](const auto& proto) { return detail::read_tensor(proto, source); });
+      return read(::onnx::TensorProto(), [&](const auto& proto) {
+        return mend_bfloat16(detail::read_tensor(proto, source), type);
+      });
   }
   return {};
 }

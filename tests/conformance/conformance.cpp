@@ -5,8 +5,9 @@
 //
 //   conformance FRAMEWORK [--table FILE] [--update] [--only TEXT]
 //
-// The cases are those in the folder D5_ONNX_CASES (see scripts/onnx_cases). Exit status: 0 as good
-// as the table, 1 something is worse, 2 bad usage, 4 skipped.
+// The cases are those in the folder D5_ONNX_CASES (see scripts/onnx_cases), and the models that an
+// older release carried in D5_OLDER_ONNX_CASES, whose rows begin with "older/". Exit status: 0 as
+// good as the table, 1 something is worse, 2 bad usage, 4 skipped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ using d5::conformance::Result;
 constexpr int kMostSeconds = 60;  // of one case; the largest networks take seconds
 
 struct Options {
-  std::string framework, table, cases, only;
+  std::string framework, table, cases, older_cases, only;
   bool update = false;
 };
 
@@ -57,22 +58,33 @@ std::optional<Options> parse(int argc, char** argv) {
         fmt::format("{}/tests/conformance/{}.txt", source ? source : ".", options.framework);
   }
   if (const char* cases = std::getenv("D5_ONNX_CASES")) options.cases = cases;
+  if (const char* cases = std::getenv("D5_OLDER_ONNX_CASES")) options.older_cases = cases;
   return options;
 }
 
-/// Every test folder as "kind/name", sorted.
-std::vector<std::string> find_cases(const Options& options) {
-  std::vector<std::string> result;
-  for (const auto& kind : fs::directory_iterator(options.cases)) {
+/// The folders of cases by name.
+using Cases = std::map<std::string, std::string>;
+
+/// Every test folder below `root` as "<prefix>kind/name".
+void add_cases(const std::string& root, const std::string& prefix, const std::string& only,
+               Cases& cases) {
+  for (const auto& kind : fs::directory_iterator(root)) {
     if (!kind.is_directory()) continue;
     for (const auto& entry : fs::directory_iterator(kind)) {
-      const auto name = fs::relative(entry.path(), options.cases).string();
-      if (fs::exists(entry.path() / "model.onnx") && name.find(options.only) != std::string::npos) {
-        result.push_back(name);
+      const auto name = prefix + fs::relative(entry.path(), root).string();
+      if (fs::exists(entry.path() / "model.onnx") && name.find(only) != std::string::npos) {
+        cases[name] = entry.path();
       }
     }
   }
-  std::sort(result.begin(), result.end());
+}
+
+Cases find_cases(const Options& options) {
+  Cases result;
+  add_cases(options.cases, "", options.only, result);
+  if (!options.older_cases.empty()) {
+    add_cases(options.older_cases, "older/", options.only, result);
+  }
   return result;
 }
 
@@ -100,17 +112,17 @@ void write_table(const std::string& path, const Options& options, const Table& t
   d5::write_file(path, text);
 }
 
-Table run(const Options& options, const std::vector<std::string>& cases) {
+Table run(const Options& options, const Cases& cases) {
+  const std::vector<Cases::value_type> all(cases.begin(), cases.end());
   const auto answers = d5::run_isolated(
-      cases.size(),
+      all.size(),
       [&](std::size_t i) {
-        return to_string(
-            d5::conformance::run_case(options.cases + "/" + cases[i], options.framework));
+        return to_string(d5::conformance::run_case(all[i].second, options.framework));
       },
       [](const std::string& reason) { return "failed: " + reason; }, kMostSeconds);
   Table table;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    table[cases[i]] = d5::conformance::parse_result(answers[i]);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    table[all[i].first] = d5::conformance::parse_result(answers[i]);
   }
   return table;
 }

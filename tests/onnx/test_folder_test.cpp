@@ -75,5 +75,18 @@ TEST_CASE("what is no test folder is refused") {
   CHECK_THROWS_AS(open_test_folder(folder.path() + "/nowhere"), IoError);
 }
 
+TEST_CASE("uint16 is bfloat16 where the model says so") {
+  const std::string bytes = serialize_value(Tensor::of<std::uint16_t>({2}, {0x3f80, 0xc040}), "x");
+  const auto parse = [&](DType dtype) {
+    const Type type{.kind = ValueKind::tensor, .dtype = dtype};
+    return parse_value(std::as_bytes(std::span(bytes)), type, "x.pb").tensor();
+  };
+  const Tensor small = parse(DType::bfloat16);
+  REQUIRE(small.dtype() == DType::bfloat16);
+  CHECK(float(small.data<BFloat16>()[0]) == 1);
+  CHECK(float(small.data<BFloat16>()[1]) == -3);
+  CHECK(parse(DType::uint16).dtype() == DType::uint16);
+}
+
 }  // namespace
 }  // namespace d5::onnx

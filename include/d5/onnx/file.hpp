@@ -38,7 +38,8 @@ struct LoadOptions {
 void save(const Model& model, const std::string& path);
 [[nodiscard]] std::string serialize(const Model& model);
 
-/// A value in a `.pb` file of an ONNX test folder. `type` tells which kind to parse.
+/// A value in a `.pb` file of an ONNX test folder. `type` tells which kind to parse, and that
+/// uint16 stands for bfloat16, as it does in files of old.
 [[nodiscard]] Value load_value(const std::string& path, const Type& type);
 [[nodiscard]] Value parse_value(std::span<const std::byte> bytes, const Type& type,
                                 const std::string& file);
