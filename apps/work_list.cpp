@@ -203,8 +203,7 @@ class WorkRun {
 
   /// A profile has too many records for rows: people get tables of what costs most.
   void print_rows(std::vector<Measurement> records) {
-    const bool for_people = output_.format == Format::table || output_.format == Format::markdown;
-    if (for_people && std::ranges::any_of(records, is_profile_record)) {
+    if (is_for_people(output_.format) && std::ranges::any_of(records, is_profile_record)) {
       print(profile_tables(records, output_.format) + "\n", output_.format);
       std::erase_if(records, is_profile_record);
     }

@@ -15,10 +15,6 @@ struct ResultPrinter::State {
   Results results;              ///< for formats that need all of them, and CSV's environment
   bool csv_begun = false;
 
-  [[nodiscard]] bool is_for_people() const {
-    return format == Format::table || format == Format::markdown;
-  }
-
   /// The first lines begin with the titles.
   std::string csv(std::vector<Measurement> some) {
     results.measurements = std::move(some);
@@ -36,7 +32,7 @@ ResultPrinter::ResultPrinter(Environment environment, Format format, Screen scre
 ResultPrinter::~ResultPrinter() = default;
 
 std::string ResultPrinter::add(std::vector<Measurement> some) {
-  if (state_->is_for_people()) return state_->blocks.add(some);
+  if (is_for_people(state_->format)) return state_->blocks.add(some);
   if (state_->format == Format::csv) return state_->csv(std::move(some));
   if (state_->format == Format::jsonl)
     return to_jsonl({state_->results.environment, std::move(some)});
@@ -46,7 +42,7 @@ std::string ResultPrinter::add(std::vector<Measurement> some) {
 }
 
 std::string ResultPrinter::end(const Environment& environment) {
-  if (state_->is_for_people()) return state_->blocks.end();
+  if (is_for_people(state_->format)) return state_->blocks.end();
   state_->results.environment = environment;
   switch (state_->format) {
     case Format::json:

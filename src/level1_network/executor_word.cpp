@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level1_network/executor_word.hpp"
 
+#include <fmt/ranges.h>
+
 #include "d5/core/framework.hpp"
 
 namespace d5 {
@@ -15,6 +17,10 @@ std::vector<std::string> frameworks_in(const std::string& word) {
     }
   }
   return names;
+}
+
+std::string word_of(const std::vector<std::string>& frameworks) {
+  return fmt::format("{}", fmt::join(frameworks, "+"));
 }
 
 std::string version_of(const std::string& word) {

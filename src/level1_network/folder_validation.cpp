@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -64,8 +63,8 @@ class FolderCheck {
               std::optional<ForwardTolerance> tolerance)
       : folder_(std::move(folder)),
         tolerance_(tolerance),
-        executor_(open_executor(fmt::format("{}", fmt::join(options.frameworks, "+")),
-                                Network::load(folder_.model_path), options)),
+        executor_(
+            open_executor(word_of(options.frameworks), Network::load(folder_.model_path), options)),
         random_(draws_random_numbers(executor_->network().graph())) {}
 
   std::vector<Measurement> run(const Measurement& base) {
@@ -118,12 +117,11 @@ class FolderCheck {
 std::vector<Measurement> test_folder(const std::string& path, const ExecutorOptions& options,
                                      std::optional<ForwardTolerance> tolerance) {
   Measurement base = error_record(printable(model_name(path)), joined(options.frameworks));
-  base.command =
-      CommandLine("net check")
-          .word(path)
-          .runs_in({fmt::format("{}", fmt::join(options.frameworks, "+"))}, options.device)
-          .option("--seed", options.seed)
-          .text();
+  base.command = CommandLine("net check")
+                     .word(path)
+                     .runs_in({word_of(options.frameworks)}, options.device)
+                     .option("--seed", options.seed)
+                     .text();
   return guarded(base, [&] {
     onnx::TestFolder folder = onnx::open_test_folder(path);
     if (folder.data_sets.empty()) {

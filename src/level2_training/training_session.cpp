@@ -2,7 +2,6 @@
 #include "d5/level2_training/training_session.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -186,7 +185,7 @@ Measurement TrainingSession::record() const {
   result.subject = recipe_.name();
   result.command = command();
   result.level = "training";
-  result.framework = fmt::format("{}", fmt::join(options_.frameworks, "+"));
+  result.framework = word_of(options_.frameworks);
   result.framework_version = version_of(result.framework);
   result.device = to_string(options_.device);
   result.conditions["dataset"] = data_.train->description();
@@ -206,7 +205,7 @@ Measurement TrainingSession::record() const {
 /// Checkpoints are left out: what is resumed reports as what was never interrupted.
 std::string TrainingSession::command() const {
   CommandLine line = recipe_.command();
-  line.runs_in({fmt::format("{}", fmt::join(options_.frameworks, "+"))}, options_.device);
+  line.runs_in({word_of(options_.frameworks)}, options_.device);
   if (!options_.data.empty()) line.option("--data", options_.data);
   return line.metrics(options_.metrics).append(options_.command_options).text();
 }

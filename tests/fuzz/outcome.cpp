@@ -4,22 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
+#include "level1_network/random_nodes.hpp"
 
 namespace d5::fuzz {
 namespace {
-
-bool is_random(const onnx::Node& node) {
-  constexpr std::array<std::string_view, 7> kRandom = {
-      "Bernoulli",     "Dropout",           "Multinomial",     "RandomNormal",
-      "RandomUniform", "RandomUniformLike", "RandomNormalLike"};
-  return std::ranges::find(kRandom, node.op_type) != kRandom.end();
-}
 
 /// Rounding of an element type, in sums of some dozen products, relative to a tensor's largest
 /// element: other orders of the same sums, and functions that are right to a few ulps.
@@ -76,7 +69,8 @@ Outcome outcome_of(const std::function<Outcome()>& run) {
 
 Outcome twice(const std::vector<onnx::Node>& nodes,
               const std::function<std::vector<Value>()>& run) {
-  Outcome outcome{.random = std::ranges::any_of(nodes, is_random)};
+  const auto draws = [](const onnx::Node& node) { return draws_random_numbers(node); };
+  Outcome outcome{.random = std::ranges::any_of(nodes, draws)};
   for (const Value& output : run()) outcome.outputs.push_back(copy_of(output));
   const auto again = run();
   for (std::size_t k = 0; k < again.size() && !outcome.random; ++k) {

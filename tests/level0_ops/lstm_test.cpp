@@ -83,10 +83,8 @@ TEST_CASE("LSTM's gradients agree with central differences") {
       6);
 }
 
-TEST_CASE("LSTM says which gradients it lacks") {
-  const auto results = test_gradient(parse_case(kTiny + " clip=1"), "reference");
-  REQUIRE(results.size() == 1);
-  CHECK(results[0].status == Status::unsupported);
+TEST_CASE("LSTM passes no gradient through a gate that clip holds") {
+  check_gradient("LSTM 3x2x2 1x8x2 1x8x2 1x16 clip=0.5 outputs=3", 4);
 }
 
 TEST_CASE("LSTM refuses what does not fit") {

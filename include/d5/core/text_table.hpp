@@ -20,6 +20,11 @@ enum class Format {
   png,
 };
 
+/// A table to look at, not one for programs.
+[[nodiscard]] constexpr bool is_for_people(Format format) {
+  return format == Format::table || format == Format::markdown;
+}
+
 /// Words in rows and columns. Cells are printed escaped, whatever file they came from.
 class TextTable {
  public:

@@ -12,6 +12,8 @@ namespace d5 {
 /// The frameworks that a word names, in order of preference for each node: of "torch+reference"
 /// both, of "torch:NAME" the first; "auto" is a name like others.
 [[nodiscard]] std::vector<std::string> frameworks_in(const std::string& word);
+/// The word that names them.
+[[nodiscard]] std::string word_of(const std::vector<std::string>& frameworks);
 
 /// The version of the first of them; empty for "auto", which chooses node by node.
 /// Throws: NotFound, Unsupported for a framework that is not there.
