@@ -42,9 +42,30 @@ class ColumnConvolution {
 
   /// `b` may be null.
   void forward(const A* x, const A* w, const A* b, A* y, A* scratch) const {
-    for_each_tile([&](std::int64_t chunk, std::int64_t plane, std::int64_t g, OutputRows tile) {
-      const auto columns = gather(tile, x + plane * input_size(), scratch + chunk * columns_size_);
+    forward_of(gather_from(x), w, b, y, scratch);
+  }
+  void input_gradient(const A* w, const A* dy, A* dx, A* scratch) const {
+    chunks_.for_each(s_.batch * s_.group, [&](std::int64_t, std::int64_t plane) {
+      std::fill_n(dx + plane * input_size(), input_size(), A(0));
+    });
+    input_gradient_to(
+        [&](std::int64_t plane, OutputRows tile, const A* columns) {
+          scatter_columns(s_.window, s_.channels, tile, columns, dx + plane * input_size());
+        },
+        1, w, dy, scratch);
+  }
+  void weight_gradient(const A* x, const A* dy, A* dw, A* scratch) const {
+    weight_gradient_of(gather_from(x), dy, dw, scratch);
+  }
+
+  /// The same of columns that `gather(plane, tile, columns)` writes to `columns`, or has elsewhere:
+  /// it returns where. A plane is one group of one sample.
+  template <class Gather>
+  void forward_of(const Gather& gather, const A* w, const A* b, A* y, A* scratch) const {
+    for_each_tile([&](std::int64_t chunk, std::int64_t plane, OutputRows tile) {
+      const MatrixView<const A> columns = gather(plane, tile, scratch + chunk * columns_size_);
       const MatrixView<A> out = output_view(y, plane, tile);
+      const std::int64_t g = plane % s_.group;
       for (std::int64_t m = 0; b && m < out.rows; ++m) {
         std::fill_n(out.data + m * out.stride, out.columns, b[g * s_.filters + m]);
       }
@@ -52,23 +73,29 @@ class ColumnConvolution {
     });
   }
 
-  void input_gradient(const A* w, const A* dy, A* dx, A* scratch) const {
-    chunks_.for_each(s_.batch * s_.group, [&](std::int64_t chunk, std::int64_t plane) {
+  /// `scatter(plane, tile, columns)` for the gradient of all columns; that of `together` planes
+  /// which follow each other comes on one thread.
+  template <class Scatter>
+  void input_gradient_to(const Scatter& scatter, std::int64_t together, const A* w, const A* dy,
+                         A* scratch) const {
+    const std::int64_t tasks = s_.batch * s_.group / together;
+    chunks_.for_each(tasks, [&](std::int64_t chunk, std::int64_t task) {
       A* columns = scratch + chunk * columns_size_;
-      A* sum = dx + plane * input_size();
-      std::fill_n(sum, input_size(), A(0));
-      const auto weights = transpose(weights_view(w, plane % s_.group));
-      for (std::int64_t t = 0; t < tiles_; ++t) {
-        const OutputRows tile = tile_rows(t);
-        const auto gradient = output_view(dy, plane, tile);
-        matrix_product<A>(weights, gradient,
-                          {columns, depth(), gradient.columns, gradient.columns});
-        scatter_columns(s_.window, s_.channels, tile, columns, sum);
+      for (std::int64_t plane = task * together; plane < (task + 1) * together; ++plane) {
+        const auto weights = transpose(weights_view(w, plane % s_.group));
+        for (std::int64_t t = 0; t < tiles_; ++t) {
+          const OutputRows tile = tile_rows(t);
+          const auto gradient = output_view(dy, plane, tile);
+          matrix_product<A>(weights, gradient,
+                            {columns, depth(), gradient.columns, gradient.columns});
+          scatter(plane, tile, columns);
+        }
       }
     });
   }
 
-  void weight_gradient(const A* x, const A* dy, A* dw, A* scratch) const {
+  template <class Gather>
+  void weight_gradient_of(const Gather& gather, const A* dy, A* dw, A* scratch) const {
     const std::int64_t size = weight_count();
     // Behind the columns, each chunk but the first sums its own gradient.
     A* own_sums = scratch + scratch_length();
@@ -76,11 +103,12 @@ class ColumnConvolution {
       return chunk == 0 ? dw : own_sums + (chunk - 1) * size;
     };
     for (std::int64_t c = 0; c < chunks_.count(); ++c) std::fill_n(sum_of(c), size, A(0));
-    for_each_tile([&](std::int64_t chunk, std::int64_t plane, std::int64_t g, OutputRows tile) {
-      const auto columns = gather(tile, x + plane * input_size(), scratch + chunk * columns_size_);
-      matrix_product<A>(output_view(dy, plane, tile), transpose(columns),
-                        {sum_of(chunk) + g * s_.filters * depth(), s_.filters, depth(), depth()},
-                        A(1), A(1));
+    for_each_tile([&](std::int64_t chunk, std::int64_t plane, OutputRows tile) {
+      const MatrixView<const A> columns = gather(plane, tile, scratch + chunk * columns_size_);
+      matrix_product<A>(
+          output_view(dy, plane, tile), transpose(columns),
+          {sum_of(chunk) + plane % s_.group * s_.filters * depth(), s_.filters, depth(), depth()},
+          A(1), A(1));
     });
     for (std::int64_t chunk = 1; chunk < chunks_.count(); ++chunk) {
       const A* other = sum_of(chunk);
@@ -107,21 +135,22 @@ class ColumnConvolution {
   OutputRows tile_rows(std::int64_t tile) const {
     return {tile * rows_per_tile_, std::min((tile + 1) * rows_per_tile_, rows())};
   }
-  /// `body(chunk, plane, group, rows)` for every tile; a plane is one group of one sample.
+  /// `body(chunk, plane, rows)` for every tile.
   template <class F>
   void for_each_tile(const F& body) const {
     chunks_.for_each(s_.batch * s_.group * tiles_, [&](std::int64_t chunk, std::int64_t task) {
-      const std::int64_t plane = task / tiles_;
-      body(chunk, plane, plane % s_.group, tile_rows(task % tiles_));
+      body(chunk, task / tiles_, tile_rows(task % tiles_));
     });
   }
 
-  /// `x`: of one plane.
-  MatrixView<const A> gather(OutputRows tile, const A* x, A* columns) const {
-    const std::int64_t count = (tile.end - tile.begin) * width();
-    if (pointwise()) return {x + tile.begin * width(), depth(), count, area()};
-    gather_columns(s_.window, s_.channels, tile, x, columns);
-    return {columns, depth(), count, count};
+  auto gather_from(const A* x) const {
+    return [this, x](std::int64_t plane, OutputRows tile, A* columns) -> MatrixView<const A> {
+      const A* from = x + plane * input_size();
+      const std::int64_t count = (tile.end - tile.begin) * width();
+      if (pointwise()) return {from + tile.begin * width(), depth(), count, area()};
+      gather_columns(s_.window, s_.channels, tile, from, columns);
+      return {columns, depth(), count, count};
+    };
   }
   std::int64_t input_size() const { return s_.channels * s_.window.input_size(); }
   MatrixView<const A> weights_view(const A* w, std::int64_t g) const {
