@@ -55,6 +55,12 @@ if(d5_missing)
     "scripts/setup installs all of it on Debian, where d5 then finds it by itself; elsewhere install it "
     "and name its places in CMAKE_PREFIX_PATH.")
 endif()
+# Formats of images: each is optional, core refuses those without.
+pkg_check_modules(jpeg QUIET libturbojpeg>=2.1)
+pkg_check_modules(jpeg2000 QUIET libopenjp2>=2.5)
+pkg_check_modules(png QUIET libpng>=1.6)
+pkg_check_modules(tiff QUIET libtiff-4>=4.5)
+pkg_check_modules(webp QUIET libwebp)
 if(D5_WITH_MPI)
   find_package(MPI COMPONENTS CXX)
 endif()

@@ -19,6 +19,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/core/gate.hpp"
 #include "d5/core/geometric_mean.hpp"
+#include "d5/core/image.hpp"
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/measurement.hpp"

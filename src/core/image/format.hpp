@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "d5/core/tensor.hpp"
+
+// One decoder a format, each to RGB.
+namespace d5::detail {
+
+using ImageBytes = std::span<const std::uint8_t>;
+
+/// Memory for an image: uint8, height x width x 3.
+/// Throws: FormatError if it has no pixel, Unsupported above `kMostImagePixels`.
+[[nodiscard]] Tensor rgb_image(std::int64_t height, std::int64_t width);
+
+/// Throws: FormatError: "a PNG image is damaged: it ends early; fetch it again".
+[[noreturn]] void throw_damaged(std::string_view format, std::string_view reason);
+
+/// `value` of [0, most] scaled to 8 bits.
+[[nodiscard]] inline std::uint8_t to_8_bits(std::uint64_t value, std::uint64_t most) {
+  return std::uint8_t((value * 255 + most / 2) / most);
+}
+
+// Throw: FormatError for a damaged image, Unsupported for one that is not decoded here, and if d5
+// was built without the library.
+[[nodiscard]] Tensor decode_bmp(ImageBytes bytes);
+[[nodiscard]] Tensor decode_jpeg(ImageBytes bytes);
+[[nodiscard]] Tensor decode_jpeg2000(ImageBytes bytes);
+[[nodiscard]] Tensor decode_png(ImageBytes bytes);
+[[nodiscard]] Tensor decode_pnm(ImageBytes bytes);
+[[nodiscard]] Tensor decode_tiff(ImageBytes bytes);
+[[nodiscard]] Tensor decode_webp(ImageBytes bytes);
+
+}  // namespace d5::detail

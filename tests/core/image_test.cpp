@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/image.hpp"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "d5/core/error.hpp"
+
+using namespace d5;
+using namespace std::string_literals;
+using Bytes = std::vector<std::uint8_t>;
+
+namespace {
+
+Tensor decode(const std::string& content, PixelFormat format = PixelFormat::rgb) {
+  return decode_image(std::as_bytes(std::span(content)), format);
+}
+Bytes pixels_of(const std::string& content, PixelFormat format = PixelFormat::rgb) {
+  const Tensor image = decode(content, format);
+  const auto values = image.span<std::uint8_t>();
+  return {values.begin(), values.end()};
+}
+
+/// A file of tests/core/images.
+std::string sample(const std::string& name) {
+  std::ifstream in(std::string(std::getenv("D5_SOURCE_DIR")) + "/tests/core/images/" + name,
+                   std::ios::binary);
+  REQUIRE(in);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string little_endian(std::uint32_t value, int count) {
+  std::string result;
+  for (; count > 0; --count, value >>= 8) result += char(value & 255);
+  return result;
+}
+/// With the headers of Windows 3.
+std::string bmp(std::int32_t width, std::int32_t height, int depth, int compression,
+                const std::string& palette, const std::string& pixels) {
+  return "BM" + little_endian(0, 8) + little_endian(std::uint32_t(54 + palette.size()), 4) +
+         little_endian(40, 4) + little_endian(std::uint32_t(width), 4) +
+         little_endian(std::uint32_t(height), 4) + little_endian(1, 2) +
+         little_endian(std::uint32_t(depth), 2) + little_endian(std::uint32_t(compression), 4) +
+         little_endian(0, 12) + little_endian(std::uint32_t(palette.size() / 4), 4) +
+         little_endian(0, 4) + palette + pixels;
+}
+
+const std::string kTwoColors = "\1\2\3\0\4\5\6\0"s;  // blue, green, red, nothing
+const std::string kRunsBmp = bmp(3, 2, 8, 1, kTwoColors, "\3\1\0\0\0\3\1\0\1\0\0\1"s);
+const std::string kBitsPnm = "P4\n9 2\n\x80\x80\x7f\0"s;
+
+}  // namespace
+
+TEST_CASE("images without loss are what was drawn, in every format that has its library") {
+  for (const std::string name : {"ramp.png", "ramp.tiff", "ramp.webp", "ramp.jp2", "ramp.j2k"}) {
+    INFO(name);
+    const Tensor image = decode(sample(name));
+    REQUIRE(to_string(image.desc()) == "uint8 3x5x3");
+    const std::uint8_t* pixel = image.data<std::uint8_t>();
+    for (int y = 0; y < 3; ++y) {
+      for (int x = 0; x < 5; ++x, pixel += 3) {
+        CHECK(pixel[0] == 40 * x);
+        CHECK(pixel[1] == 60 * y);
+        CHECK(pixel[2] == 255 - 20 * (x + y));
+      }
+    }
+  }
+}
+
+TEST_CASE("a JPEG image of flat blocks keeps their colors") {
+  const Tensor image = decode(sample("two_colors.jpeg"));
+  REQUIRE(to_string(image.desc()) == "uint8 8x16x3");
+  const auto near = [&](const Tensor& of, std::size_t i, int value) {
+    return std::abs(int(of.span<std::uint8_t>()[i]) - value) <= 2;  // YCbCr is rounded
+  };
+  CHECK((near(image, 0, 200) && near(image, 1, 100) && near(image, 2, 50)));
+  CHECK((near(image, 24, 77) && near(image, 25, 77) && near(image, 26, 77)));
+  const Tensor inks = decode(sample("cmyk.jpeg"));  // 255, 128 and 0 of 200
+  CHECK((near(inks, 0, 200) && near(inks, 1, 100) && near(inks, 2, 0)));
+}
+
+TEST_CASE("an image that ends early is refused, not filled up") {
+  for (const std::string name :
+       {"ramp.png", "ramp.tiff", "ramp.webp", "ramp.jp2", "ramp.j2k", "two_colors.jpeg"}) {
+    INFO(name);
+    const std::string whole = sample(name);
+    CHECK_THROWS_AS(decode(whole.substr(0, whole.size() / 2)), FormatError);
+    CHECK_THROWS_AS(decode(whole.substr(0, whole.size() - 8)), FormatError);
+  }
+}
+
+TEST_CASE("channels come in the order that was asked for, or as their luma") {
+  const std::string colors = "P3 3 1 255  255 0 0  0 255 0  0 0 255";
+  CHECK(pixels_of(colors) == Bytes{255, 0, 0, 0, 255, 0, 0, 0, 255});
+  CHECK(pixels_of(colors, PixelFormat::bgr) == Bytes{0, 0, 255, 0, 255, 0, 255, 0, 0});
+  CHECK(pixels_of(colors, PixelFormat::grayscale) == Bytes{76, 150, 29});
+  CHECK(to_string(decode(colors, PixelFormat::grayscale).shape()) == "1x3x1");
+}
+
+TEST_CASE("PNM images are read as text and as bytes, with comments and any largest value") {
+  CHECK(pixels_of("P1\n# bits: 1 is black\n2 1\n10") == Bytes{0, 0, 0, 255, 255, 255});
+  CHECK(pixels_of("P2 2 1 4 1 4") == Bytes{64, 64, 64, 255, 255, 255});
+  CHECK(pixels_of("P5 1 1 255\n\x07") == Bytes{7, 7, 7});
+  CHECK(pixels_of("P6 1 1 65535\n\xff\xff\x80\x80\0\0"s) == Bytes{255, 128, 0});
+  CHECK(pixels_of(kBitsPnm, PixelFormat::grayscale) == Bytes{0, 255, 255, 255, 255, 255, 255, 255,
+                                                             0,  //
+                                                             255, 0, 0, 0, 0, 0, 0, 0, 255});
+  for (const std::string bad :
+       {"P2 2 1 4 1 5", "P2 2 1 4 1", "P2 2 1 0 0 0", "P2 2 1 70000 0 0", "P1 1 1 2", "P5 0 1 255 ",
+        "P6 9999999999999 9999999999999 255 ", "P6", "P3 1 # 1"}) {
+    INFO(bad);
+    CHECK_THROWS_AS(decode(bad), FormatError);
+  }
+}
+
+TEST_CASE("BMP images of every depth are read from the bottom up, or down") {
+  CHECK(pixels_of(bmp(1, 2, 24, 0, "", "\1\2\3\0\4\5\6\0"s)) == Bytes{6, 5, 4, 3, 2, 1});
+  CHECK(pixels_of(bmp(1, -2, 24, 0, "", "\1\2\3\0\4\5\6\0"s)) == Bytes{3, 2, 1, 6, 5, 4});
+  CHECK(pixels_of(bmp(1, 1, 32, 0, "", "\1\2\3\0"s)) == Bytes{3, 2, 1});
+  CHECK(pixels_of(bmp(2, 1, 16, 0, "", "\xff\x7f\x10\0"s)) ==
+        Bytes{255, 255, 255, 0, 0, 132});  // five bits a channel
+  CHECK(pixels_of(bmp(1, 1, 16, 3, "\0\xf8\0\0\xe0\7\0\0\x1f\0\0\0"s, "\xe0\7\0\0"s)) ==
+        Bytes{0, 255, 0});  // masks of five, six and five bits
+  const Bytes other_and_one{6, 5, 4, 3, 2, 1};
+  CHECK(pixels_of(bmp(2, 1, 1, 0, kTwoColors, "\x80\0\0\0"s)) == other_and_one);
+  CHECK(pixels_of(bmp(2, 1, 4, 0, kTwoColors, "\x10\0\0\0"s)) == other_and_one);
+  CHECK(pixels_of(bmp(2, 1, 8, 0, kTwoColors, "\1\0\0\0"s)) == other_and_one);
+}
+
+TEST_CASE("BMP images of runs are read, and what they leave out is black") {
+  const auto first = [](const std::string& pixels, int depth, int compression) {
+    Bytes result;
+    const Bytes all = pixels_of(bmp(4, 1, depth, compression, kTwoColors, pixels));
+    for (std::size_t i = 0; i < all.size(); i += 3) result.push_back(all[i]);
+    return result;
+  };
+  CHECK(first("\3\1\1\0\0\1"s, 8, 1) == Bytes{6, 6, 6, 3});
+  CHECK(first("\0\3\1\0\1\0\0\1"s, 8, 1) == Bytes{6, 3, 6, 0});
+  CHECK(first("\1\1\0\2\1\0\1\1\0\1"s, 8, 1) == Bytes{6, 0, 6, 0});
+  CHECK(first("\4\x10\0\1"s, 4, 2) == Bytes{6, 3, 6, 3});
+  CHECK(first("\0\4\x11\0\0\1"s, 4, 2) == Bytes{6, 6, 3, 3});
+  for (const std::string& bad : {"\5\1\0\1"s, "\1\2\0\1"s, "\1\1"s, "\0\0\1\1\0\1"s}) {
+    CHECK_THROWS_AS(first(bad, 8, 1), FormatError);
+  }
+}
+
+TEST_CASE("what is no image, or too large a one, is refused by its kind of error") {
+  CHECK_THROWS_AS(decode(""), FormatError);
+  CHECK_THROWS_AS(decode("an image"), FormatError);
+  CHECK_THROWS_AS(decode(bmp(1, 1, 7, 0, "", "")), Unsupported);
+  CHECK_THROWS_AS(decode(bmp(70000, 70000, 8, 1, kTwoColors, "\0\1"s)), Unsupported);
+  CHECK_THROWS_AS(decode(bmp(0, 1, 24, 0, "", "")), FormatError);
+  CHECK_THROWS_AS(decode(bmp(2147483647, -2147483647 - 1, 32, 0, "", "")), FormatError);
+}
+
+TEST_CASE("every damage of an image gives another image, or an error of ours") {
+  std::vector<std::string> images = {kRunsBmp, kBitsPnm, bmp(3, 1, 4, 0, kTwoColors, "\0\0\0\0"s),
+                                     "P3 2 1 255 1 2 3 4 5 6"};
+  for (const std::string name : {"ramp.png", "ramp.tiff", "ramp.webp", "ramp.jp2", "ramp.j2k",
+                                 "two_colors.jpeg", "cmyk.jpeg"}) {
+    images.push_back(sample(name));
+  }
+  int decoded = 0, refused = 0;
+  const auto try_to_decode = [&](const std::string& content) {
+    try {
+      (void)decode(content);
+      ++decoded;
+    } catch (const Error&) {
+      ++refused;
+    }
+  };
+  for (const std::string& image : images) {
+    for (std::size_t n = 0; n < image.size(); ++n) try_to_decode(image.substr(0, n));
+    for (std::size_t bit = 0; bit < 8 * image.size(); ++bit) {
+      std::string damaged = image;
+      damaged[bit / 8] = char(damaged[bit / 8] ^ (1 << bit % 8));
+      try_to_decode(damaged);
+    }
+  }
+  CHECK(decoded > 0);
+  CHECK(refused > 0);
+}
