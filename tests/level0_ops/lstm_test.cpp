@@ -70,23 +70,6 @@ TEST_CASE("the batch may come first") {
   CHECK(y.at(1) == Approx(hidden(next_cell(0, 2))));
 }
 
-TEST_CASE("LSTM's gradients agree with central differences") {
-  check_gradient("LSTM 3x2x2 1x12x2 1x12x3 outputs=3", 3);
-  check_gradient("LSTM 3x2x2 1x8x2 1x8x2 1x16 - 1x2x2 1x2x2 1x6 outputs=3", 7);
-  check_gradient(
-      "LSTM 3x2x2 2x8x2 2x8x2 2x16 int32:{3,1} 2x2x2 2x2x2 2x6 direction=bidirectional "
-      "outputs=3",
-      7);
-  check_gradient(
-      "LSTM 2x3x2 1x8x2 1x8x2 1x16 int32:{2,3} 2x1x2 2x1x2 layout=1 direction=reverse "
-      "outputs=3",
-      6);
-}
-
-TEST_CASE("LSTM passes no gradient through a gate that clip holds") {
-  check_gradient("LSTM 3x2x2 1x8x2 1x8x2 1x16 clip=0.5 outputs=3", 4);
-}
-
 TEST_CASE("LSTM refuses what does not fit") {
   CHECK_THROWS_AS(run_case("LSTM 2x1x1 1x4x2 1x4x1"), ShapeError);
   CHECK_THROWS_AS(run_case("LSTM 2x1x1 1x4x1 1x4x1 1x4"), ShapeError);

@@ -47,17 +47,23 @@ struct LstmCell : CellBase<A> {
       d.h[j] = 0;
       d.c[j] = d_c * f;
       if (p) d.c[j] += d_i * p[j] + d_f * p[2 * size + j];
-      if (A* dp = d.peepholes) {
-        dp[j] += d_i * c;
-        dp[size + j] += d_o * next_c;
-        dp[2 * size + j] += d_f * c;
-      }
       d.sums[j] = d_i;
       d.sums[size + j] = d_o;
       d.sums[2 * size + j] = d_f;
       d.sums[3 * size + j] = d_c * i * this->slope(1, sums[3 * size + j]);
     }
     std::copy_n(d.sums, 4 * size, d.recurrent);
+  }
+
+  /// Adds one step's part of the gradient of P: of `gates`, the gradients of the sums, and of the
+  /// states that P meets.
+  void add_peepholes(const A* gates, const A* c, const A* next_c, A* d) const {
+    const std::int64_t size = this->hidden;
+    for (std::int64_t j = 0; j < size; ++j) {
+      d[j] += gates[j] * c[j];
+      d[size + j] += gates[size + j] * next_c[j];
+      d[2 * size + j] += gates[2 * size + j] * c[j];
+    }
   }
 
  private:

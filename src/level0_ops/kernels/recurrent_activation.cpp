@@ -120,7 +120,7 @@ T RecurrentActivation::slope(T x) const {
     case Kind::affine:
       return a;
     case Kind::leaky_relu:
-      return x < 0 ? a : T(1);
+      return x > 0 ? T(1) : a;
     case Kind::thresholded_relu:
       return x > a ? T(1) : T(0);
     case Kind::scaled_tanh: {
@@ -132,7 +132,7 @@ T RecurrentActivation::slope(T x) const {
       return y > 0 && y < 1 ? a : T(0);
     }
     case Kind::elu:
-      return x < 0 ? a * std::exp(x) : T(1);
+      return x <= 0 ? a * std::exp(x) : T(1);
     case Kind::softsign: {
       const T y = T(1) + std::abs(x);
       return T(1) / (y * y);

@@ -55,7 +55,6 @@ struct CellGradients {
   A *h, *c;  ///< of the states after the step; the cell makes them those before, without R's part
   A* sums;   ///< of W x
   A* recurrent;  ///< of R h
-  A* peepholes;  ///< is added to; null: not wanted
 };
 
 }  // namespace d5::detail

@@ -10,6 +10,7 @@
 #include "level0_ops/kernels/arithmetic_copy.hpp"
 #include "level0_ops/kernels/gradient_memory.hpp"
 #include "level0_ops/kernels/matrix_product.hpp"
+#include "level0_ops/kernels/parallel_each.hpp"
 #include "level0_ops/kernels/recurrent_cell.hpp"
 #include "level0_ops/kernels/recurrent_layout.hpp"
 
@@ -38,8 +39,9 @@ class RecurrentKernel final : public Kernel {
         y_h_(context, Out::Y_h, scratch),
         y_c_(context, Out::Y_c, scratch),
         at_(scratch) {
-    // Refuses what cannot be counted: all that is kept is less.
-    (void)Shape{32, s_.steps + 1, s_.batch + 1, s_.hidden + 1}.elements();
+    // Refuses what cannot be counted: the bytes of all that is kept are less.
+    const auto counted = [](std::int64_t size) { return std::max<std::int64_t>(size, 1); };
+    (void)Shape{256, counted(s_.steps), counted(s_.batch), counted(s_.hidden)}.elements();
     const std::int64_t kept = s_.directions * direction_size();
     std::int64_t needed = s_.batch * gates();  // one step's products with R
     if (context.wants_backward()) {
@@ -189,17 +191,19 @@ class RecurrentKernel final : public Kernel {
     }
   }
 
-  /// `f(b, t)` for the samples that have a step `s`.
+  /// `f(b, t)` for the samples that have a step `s`, several at a time.
   template <class F>
   void for_each_sample(const Inputs& in, std::int64_t d, std::int64_t s, F&& f) const {
-    for (std::int64_t b = 0; b < s_.batch; ++b) {
+    constexpr std::int64_t kLeast = 2048;  // elements of gates, with an exponential each
+    parallel_for_each(s_.batch, gates(), kLeast, [&](std::int64_t b) {
       if (s < in.lengths[b]) f(b, s_.time_of(d, s, in.lengths[b]));
-    }
+    });
   }
 
   void run(const Inputs& in, const Outputs& out, std::int64_t d, A* recurrent,
            const Kept& kept) const {
     const std::int64_t h = s_.hidden, g = gates(), state = s_.batch * h;
+    if (state == 0) return;  // however many steps
     const A* r = part(in.r, d, g * h);
     const Cell<A> cell = cell_of(in, d);
     matrix_product<A>({in.x, rows(), s_.inputs, s_.inputs},
@@ -237,6 +241,7 @@ class RecurrentKernel final : public Kernel {
   void run_back(const Inputs& in, const Gradients& to, std::int64_t d, A* scratch,
                 const Kept& kept) const {
     const std::int64_t h = s_.hidden, g = gates(), state = s_.batch * h, direct = direct_gates();
+    if (state == 0) return;
     A* by_step = scratch;              // gradients of what R gives the gates, by step
     A* by_row = by_step + rows() * g;  // of what W gives them, in the order of X's rows
     A* dh = by_row + rows() * g;       // of the state after the step at hand
@@ -252,8 +257,7 @@ class RecurrentKernel final : public Kernel {
         return CellGradients<A>{.h = dh + b * h,
                                 .c = dc + b * h,
                                 .sums = by_row + s_.row(t, b) * g,
-                                .recurrent = recurrent + b * g,
-                                .peepholes = part(to.p, d, 3 * h)};
+                                .recurrent = recurrent + b * g};
       };
       for_each_sample(in, d, s, [&](std::int64_t b, std::int64_t t) {
         const A* dy = to.y ? to.y + s_.output_offset(t, d, b) : nullptr;
@@ -288,6 +292,13 @@ class RecurrentKernel final : public Kernel {
       if constexpr (kResets) {
         matrix_product<A>({by_step + direct, g - direct, rows(), g, true},
                           {kept.extra, rows(), h, h}, {dr + direct * h, g - direct, h, h});
+      }
+    }
+    if constexpr (kRemembers) {
+      A* dp = part(to.p, d, 3 * h);
+      for (std::int64_t i = 0; dp && i < rows(); ++i) {
+        const A* c = kept.cells + i * h;
+        cell.add_peepholes(by_step + i * g, c, c + state, dp);
       }
     }
     if (A* db = part(to.b, d, 2 * g)) {
