@@ -60,6 +60,10 @@ TEST_CASE("the gradients of activations agree with central differences") {
   check_gradient("Swish 20 alpha=-1.5", 1);
 }
 
-TEST_CASE("activations refuse integers") {
+TEST_CASE("Relu takes integers that may be below zero") {
+  CHECK(result_of<std::int8_t>("Relu int8:{-128,0,3}") == std::vector<std::int8_t>{0, 0, 3});
+}
+
+TEST_CASE("other activations refuse integers") {
   CHECK_THROWS_AS(run_case("Sigmoid int32:3"), TypeError);
 }

@@ -11,6 +11,8 @@ TEST_CASE("Col2Im adds up what blocks have in common") {
   CHECK(result_of("Col2Im 1x2x2{1,2,10,20}" + image) == Floats{1, 12, 20});
   CHECK(result_of<std::uint8_t>("Col2Im uint8:1x2x2{1,2,10,20}" + image) ==
         std::vector<std::uint8_t>{1, 12, 20});
+  CHECK(result_of<bool>("Col2Im bool:1x2x2{1,0,1,0}" + image) ==
+        std::vector<bool>{true, true, false});
 }
 
 TEST_CASE("Col2Im leaves padding and gaps out") {

@@ -27,6 +27,14 @@ TEST_CASE("Dropout drops about its ratio and scales the rest") {
   CHECK(std::abs(std::count(mask.begin(), mask.end(), false) - 2500) < 217);
 }
 
+TEST_CASE("Dropout rounds small floats once") {
+  // 7 / 0.9 is 7.7777..., 7 float16(1 / 0.9) is 7.7793.
+  const auto runner = run_case("Dropout float16:4{7,7,7,7} scalar{0.1} bool:scalar{1}");
+  for (const Float16 y : runner.output(0).tensor().span<Float16>()) {
+    CHECK((float(y) == 0 || float(y) == float(Float16(7 / 0.9f))));
+  }
+}
+
 TEST_CASE("before opset 12 training mode drops, with a mask of the input's type before opset 10") {
   const OperatorRunner runner = run_case("Dropout@7 1000%1 ratio=0.5 outputs=2", Mode::training);
   const auto mask = runner.output(1).tensor().span<float>();

@@ -86,6 +86,7 @@ TEST_CASE("functions of one element have their textbook values") {
   CHECK(result_of("Sign {-3,0,5}") == Floats{-1, 0, 1});
   CHECK(result_of("Reciprocal {2,-4}") == Floats{0.5, -0.25});
   CHECK(result_of("Erf {0,1}")[1] == Approx(0.8427007929));
+  CHECK(result_of<std::int64_t>("Erf@9 int64:{-3,0,1,9}") == std::vector<std::int64_t>{0, 0, 0, 1});
   CHECK(result_of("Atanh {0.5}")[0] == Approx(0.5493061443));
   CHECK(result_of<std::int8_t>("Abs int8:{-5,5,-128}") == std::vector<std::int8_t>{5, 5, -128});
   CHECK(result_of<bool>("IsInf {inf,-inf,1,nan} detect_negative=0") ==

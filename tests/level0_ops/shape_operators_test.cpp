@@ -120,6 +120,9 @@ TEST_CASE("Expand and Tile repeat") {
   CHECK(result_of("Expand 2x1{1,2} int64:{3,1,2}") == Floats{1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2});
   CHECK(result_of("Tile 1x2{1,2} int64:{2,2}") == Floats{1, 2, 1, 2, 1, 2, 1, 2});
   CHECK(shape_of("Tile 2x3 int64:{0,1}") == "0x3");
+  CHECK(result_of<Float16>("Tile@1 float16:2{1,2} float16:scalar{2} float16:scalar{0}").size() ==
+        4);
+  CHECK_THROWS_AS(run_case("Tile@1 2 scalar{nan} scalar{0}"), ValueError);
   CHECK_THROWS_AS(run_case("Expand 2x3 int64:{4}"), ShapeError);
   CHECK_THROWS_AS(run_case("Expand 1 int64:{-3}"), ValueError);
   CHECK_THROWS_AS(run_case("Tile 2 int64:{-1}"), ValueError);

@@ -2,6 +2,7 @@
 #include "level0_ops/kernels/columns.hpp"
 
 #include <algorithm>
+#include <complex>
 
 namespace d5::detail {
 namespace {
@@ -69,7 +70,10 @@ void scatter_columns(const Window& window, std::int64_t channels, OutputRows row
   const std::int64_t stride = window.axes[2].stride;
   walk(window, channels, rows, [&](std::int64_t offset, Span covered, std::int64_t column) {
     const T* from = columns + column;
-    for (std::int64_t o = covered.begin; o < covered.end; ++o) x[offset + o * stride] += from[o];
+    for (std::int64_t o = covered.begin; o < covered.end; ++o) {
+      T& sum = x[offset + o * stride];
+      sum = T(sum + from[o]);
+    }
   });
 }
 
@@ -93,5 +97,10 @@ template void scatter_columns(const Window&, std::int64_t, OutputRows, const std
                               std::uint32_t*);
 template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::uint64_t*,
                               std::uint64_t*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const bool*, bool*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::complex<float>*,
+                              std::complex<float>*);
+template void scatter_columns(const Window&, std::int64_t, OutputRows, const std::complex<double>*,
+                              std::complex<double>*);
 
 }  // namespace d5::detail

@@ -15,6 +15,7 @@ namespace nodes = onnx::nodes;
 
 /// y = max(x, 0); NaN stays
 struct Relu {
+  using Types = Join<FloatTypes, SignedTypes>;
   template <class T>
   T value(T x) const {
     return x < 0 ? T(0) : x;

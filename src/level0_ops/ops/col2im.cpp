@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <complex>
 #include <concepts>
 #include <optional>
 
@@ -17,6 +18,9 @@ namespace d5::ops {
 namespace {
 
 using View = onnx::nodes::Col2Im;
+
+/// A sum of truths is whether any holds.
+using AddedTypes = Join<NumberTypes, Types<bool, std::complex<float>, std::complex<double>>>;
 
 template <class T>
 class Col2ImKernel final : public Kernel {
@@ -106,7 +110,7 @@ class Col2Im final : public Operator {
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     const Window window = resolve(context).value();
     const Shape& y = context.output(0).shape;
-    return kernel_for(NumberTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
+    return kernel_for(AddedTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
       return std::make_unique<Col2ImKernel<T>>(window, y[0] * y[1], context);
     });
   }

@@ -15,6 +15,8 @@ namespace d5::ops {
 namespace {
 
 using View = onnx::nodes::Dropout;
+using DroppedTypes =
+    Join<FloatTypes, Types<Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>>;
 
 /// Uniform in [0, 1) as NumPy's RandomState draws it: 53 bits from two words.
 class NumpyStream {
@@ -55,7 +57,7 @@ class DropoutKernel final : public Kernel {
   void forward(OpContext& context) override {
     const double r = ratio(context);
     if (r == 0 || !drops(context)) {
-      apply(context, T(A(1)), [] { return true; });
+      apply(context, A(1), [] { return true; });
     } else if (attributes_.seed && context.mode() == Mode::inference) {
       drop(context, r, NumpyStream(*attributes_.seed));
     } else {
@@ -101,12 +103,12 @@ class DropoutKernel final : public Kernel {
 
   template <class Random>
   void drop(OpContext& context, double r, Random random) const {
-    apply(context, T(A(1 / (1 - r))), [&] { return random.uniform_double() >= r; });
+    apply(context, A(1 / (1 - r)), [&] { return random.uniform_double() >= r; });
   }
 
   /// Multiplies with `factor` the elements that `keep` keeps, asked once for each, in order.
   template <class Keep>
-  void apply(OpContext& context, T factor, Keep keep) const {
+  void apply(OpContext& context, A factor, Keep keep) const {
     const T* x = context.input(0).data<T>();
     T* y = context.output(0).data<T>();
     T* factors = factors_ ? context.saved(*factors_).template data<T>() : nullptr;
@@ -115,8 +117,8 @@ class DropoutKernel final : public Kernel {
     T* numbers = mask && attributes_.opset < 10 ? mask->data<T>() : nullptr;
     for (std::int64_t i = 0; i < elements_; ++i) {
       const bool kept = keep();
-      y[i] = kept ? T(A(x[i]) * A(factor)) : T(A(0));  // zero even if it was not a number
-      if (factors) factors[i] = kept ? factor : T(A(0));
+      y[i] = kept ? T(A(x[i]) * factor) : T(A(0));  // zero even if it was not a number
+      if (factors) factors[i] = T(kept ? factor : A(0));
       if (flags) flags[i] = kept;
       if (numbers) numbers[i] = T(A(kept ? 1 : 0));
     }
@@ -156,7 +158,7 @@ class Dropout final : public ElementwiseOperator {
     if (context.has_input(View::In::ratio)) {
       detail::expect_type(FloatTypes{}, context.dtype(View::In::ratio), context, "ratio");
     }
-    return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
+    return kernel_for(DroppedTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
       return std::make_unique<DropoutKernel<T>>(attributes_, context);
     });
   }

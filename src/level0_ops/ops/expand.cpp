@@ -2,6 +2,7 @@
 // Expand and Tile: the same elements again and again.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <concepts>
 
 #include "d5/core/error.hpp"
@@ -94,8 +95,8 @@ class Tile final : public Repetition {
     if (context.node().opset < 6) {  // two scalars: how often, along which axis
       const auto tiles = context.constant(1), axis = context.constant(2);
       if (!tiles || !axis) return {unknown_shape(y.dtype)};
-      multiply(y.shape, normalize_axis(scalar(*axis), rank, context.who()), scalar(*tiles),
-               context);
+      multiply(y.shape, normalize_axis(scalar(*axis, context), rank, context.who()),
+               scalar(*tiles, context), context);
       return {y};
     }
     const auto repeats = context.integers(nodes::Tile::In::repeats);
@@ -109,11 +110,14 @@ class Tile final : public Repetition {
   }
 
  private:
-  static std::int64_t scalar(const Tensor& tensor) {
-    std::int64_t result = 0;
-    dispatch(Types<float, double, std::int32_t, std::int64_t>{}, tensor.dtype(), "Tile",
-             [&]<class T>() { result = std::int64_t(tensor.item<T>()); });
-    return result;
+  static std::int64_t scalar(const Tensor& tensor, const InferContext& context) {
+    double result = 0;
+    dispatch(Types<float, double, Float16, std::int32_t, std::int64_t>{}, tensor.dtype(),
+             context.who(), [&]<class T>() { result = double(tensor.item<T>()); });
+    if (!(std::abs(result) < 0x1p53)) {
+      throw ValueError(fmt::format("{}: {} counts nothing", context.who(), result));
+    }
+    return std::int64_t(result);
   }
   static void multiply(Shape& shape, std::size_t d, std::int64_t times,
                        const InferContext& context) {

@@ -52,6 +52,19 @@ struct Sign {
   }
 };
 
+/// Of integers it is cut towards zero.
+struct Erf {
+  using Types = NumberTypes;
+  template <class T>
+  T value(T x) const {
+    return T(std::erf(x));
+  }
+  template <class T>
+  T slope(T x) const {
+    return T(2 * std::numbers::inv_sqrtpi) * std::exp(-x * x);
+  }
+};
+
 /// A function without attributes, and its slope in x.
 template <class Value, class Slope>
 struct SlopeInX {
@@ -93,6 +106,7 @@ void register_math(OperatorRegistry& registry) {
   add_unary<Abs, nodes::Abs>(r);
   add_unary<Neg, nodes::Neg>(r);
   add_unary<Sign, nodes::Sign>(r);
+  add_unary<Erf, nodes::Erf>(r);
 
   using std::sqrt;
   const auto flat = []<class T>(T) { return T(0); };
@@ -119,9 +133,6 @@ void register_math(OperatorRegistry& registry) {
       r, [](auto x) { return std::acosh(x); }, [](auto x) { return 1 / sqrt(x * x - 1); });
   in_x<nodes::Atanh>(
       r, [](auto x) { return std::atanh(x); }, [](auto x) { return 1 / (1 - x * x); });
-  in_x<nodes::Erf>(
-      r, [](auto x) { return std::erf(x); },
-      []<class T>(T x) { return T(2 * std::numbers::inv_sqrtpi) * std::exp(-x * x); });
 }
 
 }  // namespace d5::ops

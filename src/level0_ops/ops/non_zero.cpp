@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NonZero: where the elements are that are not zero. Only the data knows how many there are.
 #include <algorithm>
+#include <complex>
 #include <string>
 
 #include "d5/level0_ops/operator_registry.hpp"
@@ -9,7 +10,8 @@
 namespace d5::ops {
 namespace {
 
-using TestedTypes = Join<NumberTypes, Types<bool, std::string>>;
+using TestedTypes =
+    Join<NumberTypes, Types<bool, std::string, std::complex<float>, std::complex<double>>>;
 
 template <class T>
 class NonZeroKernel final : public Kernel {
