@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every element type that ONNX's schemas name, in every opset version: the reference takes it, or
+// element_types.txt says why not.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "d5/core/error.hpp"
+#include "d5/onnx/schema.hpp"
+#include "level0_ops/kernels/conversion.hpp"
+#include "run_case.hpp"
+
+using namespace d5;
+
+namespace {
+
+const OperatorRegistry& reference() { return framework("reference").part<OperatorRegistry>(); }
+
+struct Table {
+  std::map<std::string, std::vector<std::string>> lines;  ///< by operator
+  std::map<std::string, std::string> none;                ///< why an operator has no line
+  std::map<std::string, std::string> lacks;               ///< "Operator variable type": why
+};
+
+void read_file(const std::filesystem::path& path, Table& table) {
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    INFO(path.filename().string() << ": " << line);
+    if (line.empty() || line.front() == '#') continue;
+    const std::string word = line.substr(0, line.find_first_of(" @"));
+    if (word != "none" && word != "lacks") {
+      table.lines[word].push_back(line);
+      continue;
+    }
+    const auto colon = line.find(": ");
+    REQUIRE(colon != std::string::npos);
+    std::istringstream words(line.substr(word.size(), colon - word.size()));
+    std::string op, variable;
+    words >> op >> variable;
+    if (word == "none") table.none[op] = line.substr(colon + 2);
+    for (std::string type; words >> type;) {
+      table.lacks[fmt::format("{} {} {}", op, variable, type)] = line.substr(colon + 2);
+    }
+  }
+}
+
+/// Operators without a line of their own are tried on those of their gradients.
+const Table& table() {
+  static const Table result = [] {
+    const char* source = std::getenv("D5_SOURCE_DIR");
+    if (!source) FAIL("D5_SOURCE_DIR is not set; run this test through ctest");
+    const auto folder = std::filesystem::path(source) / "tests" / "level0_ops";
+    Table own, gradients;
+    read_file(folder / "element_types.txt", own);
+    for (const auto& file : std::filesystem::directory_iterator(folder / "gradients")) {
+      read_file(file.path(), gradients);
+    }
+    for (auto& [name, lines] : gradients.lines) {
+      auto& all = own.lines[name];
+      all.insert(all.end(), lines.begin(), lines.end());
+    }
+    return own;
+  }();
+  return result;
+}
+
+/// As elements of `to`. Real numbers are made small and not negative where `to` may be no more.
+Tensor as_type(const Tensor& from, DType to) {
+  Tensor wide = from;
+  if (is_floating_point(from.dtype()) && !is_floating_point(to) && to != DType::string) {
+    wide = Tensor::empty({DType::float64, from.shape()});
+    detail::Conversion(from.dtype(), DType::float64).run(wide.raw(), from.raw(), from.elements());
+    for (double& value : wide.span<double>()) value = std::min(std::trunc(2 * std::abs(value)), 3.);
+  }
+  Tensor result = Tensor::empty({to, from.shape()});
+  detail::Conversion(wide.dtype(), to).run(result.raw(), wide.raw(), from.elements());
+  return result;
+}
+
+OperatorRunner run(const onnx::Node& node, const std::vector<Value>& inputs) {
+  OperatorRunner runner(reference(), node, inputs, Mode::inference, Guard::on);
+  runner.forward();
+  return runner;
+}
+
+/// `{T}` of a line becomes the number of a type: of `type` for the variable T that is tried, of
+/// float32 for any other.
+OperatorCase case_of(std::string line, int opset, const std::string& variable, DType type) {
+  for (std::size_t at = 0; (at = line.find("={", at)) != std::string::npos;) {
+    const std::size_t end = line.find('}', at);
+    const bool tried = line.substr(at + 2, end - at - 2) == variable;
+    line.replace(at + 1, end - at, fmt::format("{}", int(tried ? type : DType::float32)));
+  }
+  OperatorCase result = parse_case(line, 1);
+  result.node.opset = opset;
+  return result;
+}
+
+/// The first line that runs in `opset`; null if none does.
+const std::string* line_in(int opset, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) {
+    try {
+      const OperatorCase one = case_of(line, opset, "", DType::float32);
+      (void)run(one.node, one.inputs);
+      return &line;
+    } catch (const Error&) {  // other versions have other inputs and attributes
+    }
+  }
+  return nullptr;
+}
+
+/// What the schema calls the types of `one`, each with the types that it may be.
+std::map<std::string, std::vector<DType>> type_variables(const OperatorCase& one,
+                                                         const std::string& line,
+                                                         const onnx::Schema& schema) {
+  std::map<std::string, std::vector<DType>> result;
+  for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+    const onnx::Parameter* input = onnx::parameter(schema.inputs, i);
+    if (one.inputs[i].is_tensor()) result[input->type] = input->element_types;
+  }
+  for (const onnx::Parameter& output : schema.outputs) {
+    const bool by_attribute = line.find("={" + output.type + "}") != std::string::npos;
+    if (by_attribute) result[output.type] = output.element_types;
+  }
+  result.erase("");  // one type alone
+  return result;
+}
+
+/// `line` with one type for `variable`.
+OperatorCase typed_case(const std::string& line, int opset, const onnx::Schema& schema,
+                        const std::string& variable, DType type) {
+  OperatorCase one = case_of(line, opset, variable, type);
+  for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+    const bool tried = onnx::parameter(schema.inputs, i)->type == variable;
+    if (tried && one.inputs[i].is_tensor()) one.inputs[i] = as_type(one.inputs[i].tensor(), type);
+  }
+  return one;
+}
+
+/// Requires that the results of `one`, whose tried type is `type`, are those of `wide`, rounded.
+void check_rounded(const OperatorCase& one, OperatorCase wide, DType wide_type, DType type) {
+  for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+    const bool tried = wide.inputs[i].is_tensor() && wide.inputs[i].tensor().dtype() == wide_type;
+    if (tried) wide.inputs[i] = as_type(one.inputs[i].tensor(), wide_type);
+  }
+  const OperatorRunner got = run(one.node, one.inputs), exact = run(wide.node, wide.inputs);
+  for (std::size_t k = 0; k < got.output_count(); ++k) {
+    if (!got.output(k).is_tensor()) continue;
+    Value expected = exact.output(k);
+    if (got.output(k).tensor().dtype() == type) {
+      expected = as_type(expected.tensor(), type);
+    }
+    const Difference difference = compare_values(got.output(k), expected, {0, 0});
+    INFO(difference.where);
+    CHECK(difference.equal);
+  }
+}
+
+/// Requires that `line` runs with `type`, or the row of the table says truly that it does not.
+void check_type(const std::string& name, const std::string& line, const onnx::Schema& schema,
+                const std::string& variable, DType type, const std::vector<DType>& types,
+                int opset) {
+  const std::string what = fmt::format("{} {} {}", name, variable, name_of(type));
+  INFO(what << " in opset " << opset << ": " << line);
+  const OperatorCase one = typed_case(line, opset, schema, variable, type);
+  if (table().lacks.contains(what)) {
+    CHECK_THROWS_AS(run(one.node, one.inputs), Unsupported);
+    return;
+  }
+  CHECK_NOTHROW(run(one.node, one.inputs));
+  const DType wide = is_floating_point(type) ? DType::float32 : DType::int64;
+  const bool narrow = is_floating_point(type) ? size_of(type) < 4 : is_integer(type);
+  if (narrow && type != wide && std::ranges::count(types, wide)) {
+    check_rounded(one, typed_case(line, opset, schema, variable, wide), wide, type);
+  }
+}
+
+/// In every opset version, with every type.
+void check_operator(const std::string& name, const OperatorRegistry::Entry& entry,
+                    const std::vector<std::string>& lines) {
+  for (int opset = onnx::newest_opset(entry.domain); opset >= entry.since; --opset) {
+    onnx::Node node;
+    node.op_type = entry.name;
+    node.domain = entry.domain;
+    node.opset = opset;
+    const auto schema = onnx::schema_of(node);
+    if (!schema || opset > entry.until) continue;
+    INFO("no line of " << name << " runs in opset " << opset);
+    const std::string* line = line_in(opset, lines);
+    CHECK(line);
+    if (!line) return;
+    const OperatorCase one = case_of(*line, opset, "", DType::float32);
+    for (const auto& [variable, types] : type_variables(one, *line, *schema)) {
+      for (const DType type : types) {
+        if (int(type) < kDTypeCount) check_type(name, *line, *schema, variable, type, types, opset);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the reference takes every element type that a schema names, or the table says why not") {
+  for (const auto& entry : reference().list()) {
+    const std::string name = entry.domain.empty() ? entry.name : entry.domain + "." + entry.name;
+    if (table().none.contains(name)) continue;
+    const auto lines = table().lines.find(name);
+    INFO(name);
+    CHECK(lines != table().lines.end());
+    if (lines != table().lines.end()) check_operator(name, entry, lines->second);
+  }
+}
+
+TEST_CASE("constants are of every element type") {
+  for (const std::string line : {"Constant", "ConstantOfShape int64:{1}"}) {
+    OperatorCase one = parse_case(line);
+    while (const auto schema = onnx::schema_of(one.node)) {
+      for (const DType type : schema->outputs[0].element_types) {
+        if (int(type) >= kDTypeCount) continue;
+        INFO(line << " of " << name_of(type) << " in opset " << one.node.opset);
+        one.node.attributes["value"] = as_type(Tensor::of<float>({1}, std::vector{1.f}), type);
+        const OperatorRunner runner = run(one.node, one.inputs);
+        CHECK(runner.output(0).desc().tensor.dtype == type);
+      }
+      --one.node.opset;
+    }
+  }
+}
