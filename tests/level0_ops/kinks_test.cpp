@@ -58,6 +58,7 @@ TEST_CASE("norms of nothing but zeros are flat") {
 }
 
 TEST_CASE("of equal extremes all share, or the first takes it where it has a place") {
+  CHECK(slope_of("Unique {2,1,2}") == Floats{1, 1, 0});
   CHECK(slope_of("ReduceMax {2,2,1}") == Floats{0.5, 0.5, 0});
   CHECK(slope_of("ReduceMin {2,1,1}") == Floats{0, 0.5, 0.5});
   CHECK(slope_of("Max {2,2} {2,1}") == Floats{0.5, 1});

@@ -64,6 +64,32 @@ class OptionalHasElement final : public MovingOperator {
   }
 };
 
+/// A tensor, which is its own element, has a gradient; what an optional holds has none.
+class GetElementKernel final : public Kernel {
+ public:
+  void forward(OpContext& context) override {
+    const Value& x = context.input_value(0);
+    if (x.is_tensor()) {
+      Tensor& y = context.allocate(0, x.tensor().desc());
+      detail::copy_elements(y.dtype(), y.raw(), x.tensor().raw(), y.elements());
+    } else if (x.kind() != ValueKind::optional) {
+      context.set_output(0, x);
+    } else if (x.optional().value) {
+      context.set_output(0, *x.optional().value);
+    } else {
+      throw ValueError(
+          fmt::format("{}: the optional is empty; ask OptionalHasElement first", context.who()));
+    }
+  }
+  void backward(GradContext& context) override {
+    const Tensor& dy = context.grad_output(0);
+    detail::copy_elements(dy.dtype(), context.grad_input(0).raw(), dy.raw(), dy.elements());
+  }
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
+};
+
 /// A value that is no optional is its own element.
 class OptionalGetElement final : public MovingOperator {
  public:
@@ -72,21 +98,9 @@ class OptionalGetElement final : public MovingOperator {
     return {x.kind == ValueKind::optional ? ValueDesc{} : x};
   }
   std::unique_ptr<Kernel> plan(PlanContext&) const override {
-    return detail::forward_kernel([](OpContext& context) {
-      const Value& x = context.input_value(0);
-      if (x.is_tensor()) {
-        Tensor& y = context.allocate(0, x.tensor().desc());
-        detail::copy_elements(y.dtype(), y.raw(), x.tensor().raw(), y.elements());
-      } else if (x.kind() != ValueKind::optional) {
-        context.set_output(0, x);
-      } else if (x.optional().value) {
-        context.set_output(0, *x.optional().value);
-      } else {
-        throw ValueError(
-            fmt::format("{}: the optional is empty; ask OptionalHasElement first", context.who()));
-      }
-    });
+    return std::make_unique<GetElementKernel>();
   }
+  Places gradients() const override { return {0}; }
 };
 
 }  // namespace

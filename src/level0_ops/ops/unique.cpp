@@ -42,8 +42,11 @@ template <class T>
 class UniqueKernel final : public Kernel {
  public:
   /// `axis` is the one of y that is as long as there are different slices.
-  UniqueKernel(TensorDesc y, std::size_t axis, const Slices& slices, bool sorted)
-      : y_(std::move(y)), axis_(axis), slices_(slices), sorted_(sorted) {}
+  UniqueKernel(TensorDesc y, std::size_t axis, const Slices& slices, bool sorted,
+               PlanContext& context)
+      : y_(std::move(y)), axis_(axis), slices_(slices), sorted_(sorted) {
+    if (context.wants_backward()) chosen_ = context.save({DType::int64, {slices.size}});
+  }
 
   /// Integers of scratch for one slice.
   static constexpr std::int64_t kScratch = 5;
@@ -78,9 +81,33 @@ class UniqueKernel final : public Kernel {
     }
     for (std::size_t k = 0; k < groups; ++k) place[std::size_t(at_place[k])] = std::int64_t(k);
     write_slices(context, x, at_place, first);
+    if (chosen_) {
+      std::int64_t* chosen = context.saved(*chosen_).template data<std::int64_t>();
+      for (const auto group : at_place) *chosen++ = first[std::size_t(group)];
+    }
     write(context, View::Out::indices, at_place, first);
     write(context, View::Out::inverse_indices, group, place);
     write(context, View::Out::counts, at_place, count);
+  }
+
+  /// Of equal slices, the first takes the gradient.
+  void backward(GradContext& context) override {
+    Tensor& dx = context.grad_input(0);
+    detail::zero_elements(dx);
+    const Tensor& dy = context.grad_output(View::Out::Y);
+    const std::int64_t* chosen = context.saved(*chosen_).template data<std::int64_t>();
+    const std::int64_t groups = dy.shape()[axis_];
+    const T* from = dy.data<T>();
+    for (std::int64_t o = 0; o < slices_.outer; ++o) {
+      for (std::int64_t k = 0; k < groups; ++k, from += slices_.inner) {
+        const std::int64_t slice = o * slices_.size + chosen[k];
+        std::copy_n(from, slices_.inner, dx.data<T>() + slice * slices_.inner);
+      }
+    }
+  }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
   }
 
  private:
@@ -123,6 +150,7 @@ class UniqueKernel final : public Kernel {
   std::size_t axis_;
   Slices slices_;
   bool sorted_;
+  std::optional<std::size_t> chosen_;  // saved: which slice of x each of y's is
 };
 
 /// Shapes: y is x with the different slices along the axis; without an axis x counts as flat.
@@ -141,6 +169,8 @@ class Unique final : public Operator {
     return {y, unknown, TensorDesc{DType::int64, Shape{size}}, unknown};
   }
 
+  Places gradients() const override { return {0}; }
+
   /// Every element is compared once at least.
   Cost cost(const InferContext& context) const override {
     return with_flop(context, double(context.shape(0).elements()));
@@ -151,10 +181,10 @@ class Unique final : public Operator {
     const std::size_t axis = place_of_axis(context);
     const Slices slices{x.shape.elements(0, axis), x.shape[axis],
                         x.shape.elements(axis + 1, x.shape.rank())};
-    return kernel_for(ComparedTypes{}, x.dtype, context, [&]<class T>() {
+    return kernel_for(ComparedTypes{}, RealTypes{}, x.dtype, context, [&]<class T>() {
       using K = UniqueKernel<T>;
       context.request_scratch(TensorDesc{DType::int64, {K::kScratch, slices.size}}.bytes());
-      return std::make_unique<K>(x, axis, slices, sorted_);
+      return std::make_unique<K>(x, axis, slices, sorted_, context);
     });
   }
 
