@@ -36,6 +36,16 @@ TEST_CASE("rectifiers have the slope below zero at zero") {
   CHECK(slope_of("Selu {0} alpha=2 gamma=3") == Floats{6});
 }
 
+TEST_CASE("the activations of recurrent layers have the slopes of their operators") {
+  const std::string line = "RNN 1x1x1{0} 1x1x1{1} 1x1x1{0} activations=";
+  CHECK(slope_of(line + "Relu") == Floats{0});
+  CHECK(slope_of(line + "LeakyRelu activation_alpha=0.25") == Floats{0.25});
+  CHECK(slope_of(line + "Elu activation_alpha=2") == Floats{2});
+  CHECK(slope_of(line + "ThresholdedRelu activation_alpha=0") == Floats{0});
+  CHECK(slope_of(line + "HardSigmoid activation_beta=0") == Floats{0});
+  CHECK(slope_of("RNN 1x1x1{1} 1x1x1{1} 1x1x1{0} activations=Affine clip=1") == Floats{1});
+}
+
 TEST_CASE("steps and corners") {
   CHECK(slope_of("HardSigmoid {-2.5,2.5}") == Floats{0, 0});
   CHECK(slope_of("HardSwish {-3,3}") == Floats{0, 1});

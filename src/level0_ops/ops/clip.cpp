@@ -102,6 +102,7 @@ class Clip final : public ElementwiseOperator {
     return {context.input(0)};
   }
 
+  /// Not for the limits: they are settings, which training does not move.
   Places gradients() const override { return {0}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {

@@ -210,6 +210,7 @@ class CrossEntropyLoss final : public Operator {
     return outputs;
   }
 
+  /// Not for the weights: they are settings, which training does not move.
   Places gradients() const override { return {0}; }
 
   /// LogSoftmax's five for each score; for each label its weight and the sums.

@@ -120,6 +120,7 @@ class Pad final : public MovingOperator {
     return {y};
   }
 
+  /// Not for the constant: it is a setting, which training does not move.
   Places gradients() const override { return {View::In::data}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
