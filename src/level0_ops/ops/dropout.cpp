@@ -156,7 +156,7 @@ class Dropout final : public ElementwiseOperator {
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     if (context.has_input(View::In::ratio)) {
-      detail::expect_type(FloatTypes{}, context.dtype(View::In::ratio), context, "ratio");
+      detail::expect_type(DroppedTypes{}, context.dtype(View::In::ratio), context, "ratio");
     }
     return kernel_for(DroppedTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
       return std::make_unique<DropoutKernel<T>>(attributes_, context);
