@@ -52,7 +52,9 @@ class Counter {
       if (!functions_.emplace(id, Function{&function}).second) {
         source.fail(fmt::format("function '{}' is defined twice", printable(id)));
       }
-      for (const auto& attribute : function.attribute_proto()) count_argument(attribute);
+      for (const auto& attribute : function.attribute_proto()) {
+        count_argument(attribute, "the default", function.name());
+      }
     }
   }
 
@@ -72,7 +74,12 @@ class Counter {
     Expansion expansion = {};
   };
 
-  void count_argument(const ::onnx::AttributeProto& attribute) {
+  void count_argument(const ::onnx::AttributeProto& attribute, const std::string& who,
+                      const std::string& function) {
+    if (attribute.has_g() || attribute.graphs_size() > 0) {
+      source_.refuse(fmt::format("{} gives a graph to function '{}'; only values can be given", who,
+                                 printable(function)));
+    }
     largest_argument = std::max<std::uint64_t>(largest_argument, attribute.ByteSizeLong());
   }
 
@@ -82,15 +89,12 @@ class Counter {
     if (const auto callee = functions_.find(::onnx::GetCalleeId(node));
         callee != functions_.end()) {
       for (const auto& attribute : node.attribute()) {
-        if (attribute.has_g() || attribute.graphs_size() > 0) {
-          source_.refuse(
-              fmt::format("node '{}' gives a graph to function '{}'; only values can be "
-                          "given",
-                          printable(node.name()), printable(node.op_type())));
-        }
-        count_argument(attribute);
+        count_argument(attribute, fmt::format("node '{}'", printable(node.name())), node.op_type());
       }
-      return count(callee->second, depth + 1);
+      Expansion result = count(callee->second, depth + 1);
+      const auto defaults = std::uint64_t(callee->second.proto->attribute_proto_size());
+      result.references = plus(result.references, defaults);
+      return result;
     }
     Expansion result;
     result.nodes = 1;

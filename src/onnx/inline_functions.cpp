@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <onnx/checker.h>
+#include <onnx/common/proto_util.h>
 #include <onnx/inliner/inliner.h>
 
+#include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "d5/core/error.hpp"
@@ -45,19 +48,76 @@ void align_versions(::onnx::ModelProto& model, const Source& source) {
   }
 }
 
+/// ONNX's inliner chooses functions by domain and name alone: what tells overloads apart becomes a
+/// part of the name, written as in the id by which a function that is defined twice was refused.
+void name_overloads(::onnx::ModelProto& model) {
+  const auto name_whole = [](std::string* name, std::string* overload) {
+    if (!overload->empty()) *name += "::" + *overload;
+    overload->clear();
+  };
+  const auto name_callee = [&](::onnx::NodeProto& node, int) {
+    name_whole(node.mutable_op_type(), node.mutable_overload());
+  };
+  for_each_node(*model.mutable_graph(), name_callee);
+  for (auto& function : *model.mutable_functions()) {
+    name_whole(function.mutable_name(), function.mutable_overload());
+    for_each_node(function, name_callee);
+  }
+}
+
+/// The functions that no other calls.
+::onnx::inliner::FunctionIdVector outermost(const ::onnx::ModelProto& model) {
+  std::set<std::string> called;
+  for (const auto& function : model.functions()) {
+    for_each_node(function, [&](const ::onnx::NodeProto& node, int) {
+      called.insert(::onnx::GetCalleeId(node));
+    });
+  }
+  ::onnx::inliner::FunctionIdVector result;
+  for (const auto& function : model.functions()) {
+    if (called.contains(::onnx::GetFunctionImplId(function))) continue;
+    result.emplace_back(function.domain(), function.name());
+  }
+  return result;
+}
+
+bool has_attribute(const ::onnx::NodeProto& node, const std::string& name) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [&](const auto& attribute) { return attribute.name() == name; });
+}
+
+/// Writes the defaults of functions into those of the graph's calls that leave them out: the
+/// inliner knows no defaults.
+void give_defaults(::onnx::ModelProto& model) {
+  std::unordered_map<std::string, const ::onnx::FunctionProto*> functions;
+  for (const auto& function : model.functions()) {
+    functions[::onnx::GetFunctionImplId(function)] = &function;
+  }
+  for_each_node(*model.mutable_graph(), [&](::onnx::NodeProto& node, int) {
+    const auto callee = functions.find(::onnx::GetCalleeId(node));
+    if (callee == functions.end()) return;
+    for (const auto& attribute : callee->second->attribute_proto()) {
+      if (!has_attribute(node, attribute.name())) *node.add_attribute() = attribute;
+    }
+  });
+}
+
 }  // namespace
 
 void inline_functions(::onnx::ModelProto& model, const Source& source) {
   if (model.functions_size() == 0) return;
   align_versions(model, source);
+  name_overloads(model);
   try {
-    ::onnx::inliner::InlineLocalFunctions(model);
+    // The callers first: whether a call inside of a function gives an attribute or leaves it to the
+    // default is known once the function's own attributes are.
+    while (model.functions_size() > 0) {
+      give_defaults(model);
+      ::onnx::inliner::InlineSelectedLocalFunctions(
+          model, *::onnx::inliner::FunctionIdSet::Create(outermost(model)));
+    }
   } catch (const std::exception& error) {
     source.fail("its functions cannot be inlined", error);
-  }
-  if (model.functions_size() > 0) {
-    source.fail(
-        fmt::format("function '{}' cannot be inlined", printable(model.functions(0).name())));
   }
   // What the functions' bodies became is checked as if it had been written so.
   run_checker(model, source);

@@ -335,30 +335,5 @@ TEST_CASE("a sparse initializer becomes dense") {
   CHECK(std::equal(expected, expected + 6, w.data<float>()));
 }
 
-TEST_CASE("functions are inlined, with their attributes bound") {
-  auto message = relu_message();
-  auto& import = *message.add_opset_import();
-  import.set_domain("local");
-  import.set_version(1);
-  auto& function = *message.add_functions();
-  function.set_name("Leaky");
-  function.set_domain("local");
-  function.add_input("a");
-  function.add_output("b");
-  function.add_attribute("slope");
-  *function.add_opset_import() = message.opset_import(0);
-  auto& inner = add_node(function, "LeakyRelu", {"a"}, {"b"});
-  add_attribute(inner, "alpha", ::onnx::AttributeProto::FLOAT).set_ref_attr_name("slope");
-  auto& call = *message.mutable_graph()->mutable_node(0);
-  call.set_op_type("Leaky");
-  call.set_domain("local");
-  add_attribute(call, "slope", ::onnx::AttributeProto::FLOAT).set_f(0.25f);
-  const Model model = parse_message(message);
-  REQUIRE(model.graph.nodes.size() == 1);
-  CHECK(model.graph.nodes[0].op_type == "LeakyRelu");
-  CHECK(*model.graph.nodes[0].attribute<float>("alpha") == 0.25f);
-  CHECK(model.graph.nodes[0].inputs == std::vector<std::string>{"x"});
-}
-
 }  // namespace
 }  // namespace d5::onnx
