@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
+#include "d5/onnx/visitor.hpp"
 #include "level0_ops/memory_guard.hpp"
 
 namespace d5 {
 namespace {
+
+/// From here on all are in `Places` or none is.
+constexpr std::size_t kLastPlace = 63;
 
 /// `values`, with null in place of those that `reads` does not name.
 template <class V>
@@ -33,6 +37,7 @@ NodeRun::NodeRun(const onnx::Node& node, const Operator& op,
       frameworks_(std::move(frameworks)),
       target_(target),
       asked_(target.grad_inputs),
+      captures_(!onnx::subgraphs(node).empty()),
       services_(services) {
   if (target_.device != Device{}) {
     if (guard == Guard::on) {
@@ -63,6 +68,9 @@ void NodeRun::plan(std::span<const Value* const> inputs, std::span<Value* const>
     descs[i] = inputs_[i]->desc();
     const bool real = descs[i].is_tensor() && is_floating_point(descs[i].tensor.dtype);
     if (real && asked_.contains(i)) target_.grad_inputs.add(i);
+  }
+  for (std::size_t i = inputs.size(); captures_ && i <= kLastPlace; ++i) {
+    if (asked_.contains(i)) target_.grad_inputs.add(i);
   }
 
   std::vector<ValueDesc> inferred = op_.infer(InferContext(node_, descs, inputs_));

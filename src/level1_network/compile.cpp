@@ -15,11 +15,11 @@ namespace d5 {
 std::unique_ptr<Plan> compile(const CompileRequest& request, RunState& state) {
   Draft draft(request, state);
   resolve(draft);
-  if (draft.trains()) find_gradient_paths(draft);
+  if (draft.goes_back()) find_gradient_paths(draft);
   select_kernels(draft);
   add_transfers(draft);
   plan_lifetimes(draft);
-  if (draft.trains()) plan_gradients(draft);
+  if (draft.goes_back()) plan_gradients(draft);
   lay_out_memory(draft);
   record_memory(draft);
   link(draft);

@@ -18,8 +18,10 @@ struct CompileRequest {
       {};                                             ///< inputs, and names bound from outside
   std::set<std::string, std::less<>> variables = {};  ///< initializers whose values may change
   std::map<std::string, std::string> updates = {};    ///< constants to take over results
-  std::string loss = {};                              ///< of backpropagation; empty: none
-  std::vector<Parameter>* parameters = nullptr;       ///< in the order of the arena
+  Mode mode = Mode::inference;
+  std::string loss = {};             ///< of backpropagation; its gradient is one
+  std::set<std::string> seeds = {};  ///< instead: outputs whose gradients are given in each run
+  std::vector<Parameter>* parameters = nullptr;  ///< in the order of the arena
   std::vector<std::string> input_gradients = {};
   Device device = {};  ///< where steps run that a framework has kernels for there
   OutputPlace outputs = OutputPlace::host;

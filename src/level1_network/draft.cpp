@@ -9,6 +9,7 @@ Draft::Draft(const CompileRequest& for_request, RunState& for_state)
     : request(for_request), state(for_state), plan(std::make_unique<Plan>()) {
   plan->graph = request.graph;
   plan->loss = request.loss;
+  plan->given_seeds = request.seeds;
 }
 
 Draft::Slot& Draft::define(const std::string& name) {

@@ -46,12 +46,12 @@ struct Draft {
     const Operator* op = nullptr;
     NodeServices* services = nullptr;
     std::vector<Slot*> inputs, outputs;  ///< null: left out
-    std::vector<Slot*> captured;
+    std::vector<Slot*> captured;         ///< by the node's graphs, each once
     std::vector<ValueDesc> input_descs, output_descs;
     std::vector<const Value*> constants;
     bool dynamic = false;    ///< its shapes are told by running
     bool transfers = false;  ///< it brings a value to another device, or into another order
-    // Gradients.
+    // Gradients: of the inputs and, after the last, of what is captured.
     Places differentiable, grad_inputs;
     // Selected.
     Kernel* kernel = nullptr;
@@ -75,12 +75,13 @@ struct Draft {
   };
   struct BackwardStep {
     Step* forward;
-    std::vector<GradientPlace> places = {};  ///< one an input; null slot: none wanted
+    /// One an input, then one a captured value; null slot: none wanted.
+    std::vector<GradientPlace> places = {};
   };
 
   Draft(const CompileRequest& for_request, RunState& for_state);
 
-  [[nodiscard]] bool trains() const { return !request.loss.empty(); }
+  [[nodiscard]] bool goes_back() const { return !request.loss.empty() || !request.seeds.empty(); }
   Slot& define(const std::string& name);
   [[nodiscard]] Slot* find(const std::string& name);
   /// Throws: NotFound.
@@ -92,7 +93,8 @@ struct Draft {
   std::deque<Slot> slots;
   std::map<std::string, Slot*, std::less<>> by_name;
   std::vector<Step> steps;
-  Slot* loss = nullptr;
+  Slot* loss = nullptr;                               ///< null where outputs are seeds
+  std::map<std::string, Slot*, std::less<>> seeds;    ///< where backward begins; the loss is one
   std::vector<BackwardStep> backward;                 ///< in the order in which they run
   std::map<std::string, Slot*, std::less<>> answers;  ///< where the outputs of the network end
   std::map<std::string, Slot*, std::less<>> updates;  ///< what overwrites each constant

@@ -9,7 +9,7 @@ namespace {
 using Slot = Draft::Slot;
 using Place = Draft::GradientPlace;
 
-/// Gradients whose memory is not the plan's: parameters', inputs', the loss's.
+/// Gradients whose memory is not the plan's: parameters', inputs', those that backward begins with.
 void define_lasting(Draft& draft) {
   auto& gradients = draft.plan->gradients;
   for (const Parameter& parameter : *draft.request.parameters) {
@@ -21,7 +21,10 @@ void define_lasting(Draft& draft) {
     Slot& slot = draft.at(name);
     slot.gradient = &gradients.emplace_back(Tensor::zeros(slot.desc.tensor));
   }
-  if (!draft.loss->gradient) draft.loss->gradient = &gradients.emplace_back();
+  for (const auto& [name, slot] : draft.seeds) {
+    if (!slot->gradient) slot->gradient = &gradients.emplace_back();
+    slot->contributions = 1;
+  }
 }
 
 Place place_for(Draft& draft, Slot& slot, std::size_t now) {
@@ -44,6 +47,15 @@ void plan_step(Draft& draft, Draft::BackwardStep& step, std::size_t now) {
     }
     step.places.push_back(input && forward.grad_inputs.contains(i) && input->reached
                               ? place_for(draft, *input, now)
+                              : Place{});
+  }
+  // Going back through a graph runs it again, on what it captured.
+  for (std::size_t j = 0; j < forward.captured.size(); ++j) {
+    Slot* captured = forward.captured[j];
+    keep_until(draft, captured->block, now);
+    step.places.push_back(forward.grad_inputs.contains(forward.inputs.size() + j) &&
+                                  captured->reached
+                              ? place_for(draft, *captured, now)
                               : Place{});
   }
   for (std::size_t k = 0; k < forward.outputs.size(); ++k) {

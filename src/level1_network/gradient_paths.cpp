@@ -47,18 +47,32 @@ void mark_wanted(Draft& draft) {
   }
 }
 
+void expect_gradient(const Draft& draft, const Step& step) {
+  bool has_gradient = !step.differentiable.empty();
+  for (std::size_t j = 0; j < step.captured.size(); ++j) {
+    const bool wanted = wants_gradient(step.captured[j]);
+    has_gradient =
+        has_gradient && (!wanted || step.differentiable.contains(step.inputs.size() + j));
+  }
+  if (has_gradient) return;
+  const std::string from =
+      draft.loss ? "loss '" + printable(draft.request.loss) + "'"
+                 : "the outputs of graph '" + printable(draft.request.graph->name) + "'";
+  throw Unsupported(
+      fmt::format("{} has no gradient, but lies between {} and what gradients are wanted for",
+                  onnx::describe(*step.node), from));
+}
+
 void reach(Draft& draft, Step& step) {
-  if (step.differentiable.empty() ||
-      std::any_of(step.captured.begin(), step.captured.end(), wants_gradient)) {
-    throw Unsupported(fmt::format(
-        "{} has no gradient, but lies between loss '{}' and what gradients are wanted for",
-        onnx::describe(*step.node), printable(draft.request.loss)));
-  }
-  for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-    if (!step.differentiable.contains(i) || !wants_gradient(step.inputs[i])) continue;
-    step.inputs[i]->reached = true;
-    step.grad_inputs.add(i);
-  }
+  expect_gradient(draft, step);
+  const auto reach_slot = [&](Slot* slot, std::size_t place) {
+    if (!step.differentiable.contains(place) || !wants_gradient(slot)) return;
+    slot->reached = true;
+    step.grad_inputs.add(place);
+  };
+  const std::size_t inputs = step.inputs.size();
+  for (std::size_t i = 0; i < inputs; ++i) reach_slot(step.inputs[i], i);
+  for (std::size_t j = 0; j < step.captured.size(); ++j) reach_slot(step.captured[j], inputs + j);
   draft.backward.push_back({&step});
 }
 
@@ -66,8 +80,12 @@ void reach(Draft& draft, Step& step) {
 
 void find_gradient_paths(Draft& draft) {
   mark_wanted(draft);
-  draft.loss = &draft.at(draft.request.loss);
-  draft.loss->reached = true;
+  const CompileRequest& request = draft.request;
+  for (const auto& name : request.seeds) draft.seeds[name] = &draft.at(name);
+  if (!request.loss.empty()) {
+    draft.loss = draft.seeds[request.loss] = &draft.at(request.loss);
+  }
+  for (const auto& [name, slot] : draft.seeds) slot->reached = true;
   for (auto step = draft.steps.rbegin(); step != draft.steps.rend(); ++step) {
     const bool on_path =
         std::any_of(step->outputs.begin(), step->outputs.end(),

@@ -7,6 +7,17 @@
 
 namespace d5 {
 
+void add_on_host(Tensor& into, const Tensor& term) {
+  if (!is_floating_point(into.dtype())) return;
+  dispatch(FloatTypes{}, into.dtype(), "sum of gradients", [&]<class T>() {
+    T* a = into.data<T>();
+    const T* b = term.data<T>();
+    for (std::int64_t i = 0, n = into.elements(); i < n; ++i) {
+      a[i] = T(Arithmetic<T>(a[i]) + Arithmetic<T>(b[i]));
+    }
+  });
+}
+
 GradientSum::GradientSum(Tensor& into, const Tensor& term, Device device, Frameworks frameworks)
     : into_(into), term_(term), device_(device) {
   if (device_ == Device{}) return;
@@ -49,7 +60,7 @@ void GradientSum::plan_kernel(const TensorDesc& desc, Frameworks frameworks) {
 
 void GradientSum::run(Stream& stream) {
   if (device_ == Device{}) {
-    run_on_host(into_, term_);
+    add_on_host(into_, term_);
   } else if (kernel_) {
     context_.run_stream = &stream;
     kernel_->forward(context_);
@@ -58,21 +69,11 @@ void GradientSum::run(Stream& stream) {
   }
 }
 
-void GradientSum::run_on_host(Tensor& into, const Tensor& term) const {
-  dispatch(FloatTypes{}, into.dtype(), "sum of gradients", [&]<class T>() {
-    T* a = into.data<T>();
-    const T* b = term.data<T>();
-    for (std::int64_t i = 0, n = into.elements(); i < n; ++i) {
-      a[i] = T(Arithmetic<T>(a[i]) + Arithmetic<T>(b[i]));
-    }
-  });
-}
-
 void GradientSum::run_through_host(Stream& stream) {
   queue_copy(host_into_, into_, stream);
   queue_copy(host_term_, term_, stream);
   stream.synchronise();
-  run_on_host(host_into_, host_term_);
+  add_on_host(host_into_, host_term_);
   queue_copy(into_, host_into_, stream);
   stream.synchronise();  // the room is used again
 }

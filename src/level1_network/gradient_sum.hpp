@@ -9,6 +9,9 @@
 
 namespace d5 {
 
+/// into += term, both on the host; what holds no real numbers has no gradient to add.
+void add_on_host(Tensor& into, const Tensor& term);
+
 /// into += term, where a value has several readers. On the host by a plain loop; on a device by the
 /// Add of a framework that has one there, through the host otherwise.
 class GradientSum {
@@ -21,7 +24,6 @@ class GradientSum {
 
  private:
   void plan_kernel(const TensorDesc& desc, Frameworks frameworks);
-  void run_on_host(Tensor& into, const Tensor& term) const;
   void run_through_host(Stream& stream);
 
   Tensor& into_;

@@ -148,8 +148,7 @@ void expect_use_of_device(const Draft& draft) {
 
 void select_kernels(Draft& draft) {
   for (Draft::Step& step : draft.steps) {
-    const PlanTarget target{.mode = draft.trains() ? Mode::training : Mode::inference,
-                            .grad_inputs = step.grad_inputs};
+    const PlanTarget target{.mode = draft.request.mode, .grad_inputs = step.grad_inputs};
     (step.dynamic ? select_dynamic : select_static)(draft, step, target);
   }
   expect_use_of_device(draft);

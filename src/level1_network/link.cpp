@@ -59,7 +59,7 @@ void link_forward(Draft& draft, Draft::Step& step) {
   context.outputs = outputs;
   context.scratch_bytes = bytes_at(draft, step.scratch_block);
   context.saved_tensors = saved;
-  context.run_mode = draft.trains() ? Mode::training : Mode::inference;
+  context.run_mode = draft.request.mode;
   context.run_services = step.services;
   context.run_stream = &draft.state.stream(step.device);
   context.context_node = step.node;
@@ -85,7 +85,7 @@ void link_outputs(Draft& draft) {
 void link(Draft& draft) {
   for (Draft::Step& step : draft.steps) link_forward(draft, step);
   link_outputs(draft);
-  if (draft.trains()) link_gradients(draft);
+  if (draft.goes_back()) link_gradients(draft);
 
   auto& infos = draft.plan->infos;
   for (const Draft::Step& step : draft.steps) {

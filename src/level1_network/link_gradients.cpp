@@ -38,10 +38,16 @@ void link_step(Draft& draft, const Draft::BackwardStep& step) {
     const bool arrives = slot && slot->wants_gradient && slot->reached;
     grad_outputs.push_back(arrives ? slot->gradient : nullptr);
   }
-  for (const Place& place : step.places) {
+  auto& accumulated = plan.grad_input_lists.emplace_back();
+  for (std::size_t i = 0; i < step.places.size(); ++i) {
+    const Place& place = step.places[i];
     grad_inputs.push_back(place.tensor);
     if (!place.slot) continue;
     bind(draft, place, to_allocate);
+    if (i >= forward.inputs.size()) {
+      accumulated.push_back(place.tensor);
+      forward.services->accumulate_gradient(*place.slot->value, *place.tensor);
+    }
     if (place.term) {
       sums.push_back(&plan.sums.emplace_back(*place.slot->gradient, *place.tensor,
                                              place.slot->desc.tensor.device,
@@ -57,7 +63,7 @@ void link_step(Draft& draft, const Draft::BackwardStep& step) {
   context.scratch_bytes = bytes_at(draft, forward.backward_scratch_block);
   context.run_stream = &draft.state.stream(forward.device);
   context.context_node = forward.node;
-  plan.backward.push_back({forward.kernel, context, sums, to_allocate, 0});
+  plan.backward.push_back({forward.kernel, context, sums, to_allocate, accumulated, 0});
 }
 
 void link_parameters(Draft& draft) {
@@ -67,7 +73,7 @@ void link_parameters(Draft& draft) {
   std::vector<std::size_t> final_after(parameters.size(), 0);
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const Slot* slot = draft.find(parameters[p].name);
-    if (!slot || (slot->contributions == 0 && slot != draft.loss)) {
+    if (!slot || slot->contributions == 0) {
       plan.zero_gradients.push_back(parameters[p].gradient);
       continue;
     }
@@ -95,11 +101,7 @@ Tensor one(DType dtype, const Shape& shape) {
   return result;
 }
 
-}  // namespace
-
-void link_gradients(Draft& draft) {
-  for (const Draft::BackwardStep& step : draft.backward) link_step(draft, step);
-  link_parameters(draft);
+void link_loss(Draft& draft) {
   Plan& plan = *draft.plan;
   plan.loss_value = draft.loss->value;
   plan.loss_gradient = draft.loss->gradient;
@@ -107,10 +109,21 @@ void link_gradients(Draft& draft) {
     expect_scalar(plan.loss, desc);
     *plan.loss_gradient = one(desc.dtype, desc.shape).copy(desc.device);
   }
+}
+
+}  // namespace
+
+void link_gradients(Draft& draft) {
+  for (const Draft::BackwardStep& step : draft.backward) link_step(draft, step);
+  link_parameters(draft);
+  Plan& plan = *draft.plan;
+  for (const auto& [name, slot] : draft.seeds) plan.seeds[name] = slot->gradient;
+  if (draft.loss) link_loss(draft);
   for (const auto& name : draft.request.input_gradients) {
     const Slot& slot = draft.at(name);
-    if (slot.contributions == 0) plan.zero_gradients.push_back(*slot.gradient);
-    plan.input_gradients[name] = slot.gradient;
+    const bool reached = slot.contributions > 0;
+    if (!reached) plan.zero_gradients.push_back(*slot.gradient);
+    plan.input_gradients[name] = {slot.gradient, reached};
   }
 }
 

@@ -29,9 +29,11 @@ std::vector<std::string> read_names(const onnx::Node& node) {
   return result;
 }
 
-std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
-  const auto& registry = framework("reference").part<OperatorRegistry>();
-  std::set<std::string> result;
+namespace {
+
+/// Adds those of `candidates` to `result` that a node of `graph` can be differentiated by.
+void add_trainable(const onnx::Graph& graph, const std::set<std::string>& candidates,
+                   const OperatorRegistry& registry, std::set<std::string>& result) {
   for (const auto& node : graph.nodes) {
     std::unique_ptr<Operator> op;
     if (registry.has_operator(node)) {
@@ -41,12 +43,31 @@ std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
         continue;  // a node that cannot be made says so when the network is compiled
       }
     }
+    const auto differentiable = [&](std::size_t place) {
+      return !op || op->gradients().contains(place);
+    };
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const auto place = graph.initializers.find(node.inputs[i]);
-      if (place == graph.initializers.end() || !may_be_trained(place->second.dtype())) continue;
-      if (!op || op->gradients().contains(i)) result.insert(place->first);
+      if (candidates.contains(node.inputs[i]) && differentiable(i)) result.insert(node.inputs[i]);
+    }
+    if (!differentiable(node.inputs.size())) continue;
+    for (const auto& [attribute, subgraph] : onnx::subgraphs(node)) {
+      std::set<std::string> captured;
+      for (auto& name : onnx::captured_names(*subgraph)) {
+        if (candidates.contains(name)) captured.insert(std::move(name));
+      }
+      add_trainable(*subgraph, captured, registry, result);
     }
   }
+}
+
+}  // namespace
+
+std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
+  std::set<std::string> candidates, result;
+  for (const auto& [name, tensor] : graph.initializers) {
+    if (may_be_trained(tensor.dtype())) candidates.insert(name);
+  }
+  add_trainable(graph, candidates, framework("reference").part<OperatorRegistry>(), result);
   return {result.begin(), result.end()};
 }
 

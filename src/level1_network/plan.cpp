@@ -9,10 +9,24 @@
 namespace d5 {
 namespace {
 
+/// Room for the gradient of a value that only running knows. One that turned out to hold no real
+/// numbers ends the path: its gradient stays zero.
+Tensor room_for(const Value& value, const Plan::BackwardStep& step, RunState& state) {
+  if (!value.is_tensor()) {
+    throw Unsupported(step.context.who() +
+                      ": gradients are those of tensors, but on their way lies " +
+                      to_string(value.desc()));
+  }
+  Tensor result = state.allocate(value.tensor().desc());
+  if (!is_floating_point(result.dtype())) queue_zero(result, state.stream(result.device()));
+  return result;
+}
+
 void run_step(Plan::BackwardStep& step, RunState& state) {
   for (const auto& [gradient, value] : step.to_allocate) {
-    *gradient = state.allocate(value->tensor().desc());
+    *gradient = room_for(*value, step, state);
   }
+  for (Tensor* gradient : step.accumulated) queue_zero(*gradient, state.stream(gradient->device()));
   step.kernel->backward(step.context);
   for (GradientSum* sum : step.sums) sum->run(step.context.stream());
 }
@@ -38,9 +52,10 @@ void Plan::run_forward(std::span<ExecutionEvent* const> observers) {
 }
 
 void Plan::begin_backward(RunState& state) {
+  for (Tensor& gradient : zero_gradients) queue_zero(gradient, state.stream(gradient.device()));
+  if (!loss_value) return;
   const Tensor& value = loss_value->tensor();
   expect_scalar(loss, value.desc());
-  for (Tensor& gradient : zero_gradients) queue_zero(gradient, state.stream(gradient.device()));
   if (value.device() != Device{}) return;  // the gradient lies there since the plan was made
   if (!loss_gradient->defined() || loss_gradient->desc() != value.desc()) {
     *loss_gradient = state.allocate(value.desc());

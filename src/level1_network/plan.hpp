@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ struct Plan {
     std::span<GradientSum* const> sums;  ///< gradients of tensors with several readers
     /// Gradients whose shape only the forward run told, and the values that they belong to.
     std::span<const std::pair<Tensor*, const Value*>> to_allocate;
+    /// Gradients of captured values, to which the runs of the node's graphs add.
+    std::span<Tensor* const> accumulated;
     std::size_t final_parameters;  ///< of the arena's first, how many are final after this step
   };
   /// An output of a step whose memory was planned.
@@ -56,8 +59,9 @@ struct Plan {
   };
 
   std::shared_ptr<const onnx::Graph> graph;
-  std::string loss;         ///< empty: forward only
-  std::vector<Fed> inputs;  ///< sorted by name
+  std::string loss;                   ///< its gradient is one
+  std::set<std::string> given_seeds;  ///< without a loss: what `seeds` is to be given
+  std::vector<Fed> inputs;            ///< sorted by name
   std::vector<ForwardStep> forward;
   std::vector<BackwardStep> backward;
   std::vector<StepInfo> infos;  ///< of the forward steps, then of the backward ones
@@ -69,7 +73,13 @@ struct Plan {
   Tensor* loss_gradient = nullptr;
   std::vector<Tensor> zero_gradients;  ///< of parameters that the loss does not depend on
   std::size_t final_at_start = 0;
-  std::map<std::string, Tensor*, std::less<>> input_gradients;
+  /// Gradients that backward begins with; written before it, and then added to.
+  std::map<std::string, Tensor*, std::less<>> seeds;
+  struct InputGradient {
+    Tensor* tensor;
+    bool reached;  ///< otherwise it is zero in every run
+  };
+  std::map<std::string, InputGradient, std::less<>> input_gradients;
 
   std::vector<Planned> planned;
   PlannedMemory memory;

@@ -72,7 +72,7 @@ class PlanExecutor final : public GraphExecutor {
   const Tensor& input_gradient(std::string_view name) const override {
     if (last_) {
       const auto place = last_->input_gradients.find(name);
-      if (place != last_->input_gradients.end()) return *place->second;
+      if (place != last_->input_gradients.end()) return *place->second.tensor;
     }
     throw NotFound(
         fmt::format("there is no gradient of input '{}': ask for it in "
@@ -149,6 +149,7 @@ class PlanExecutor final : public GraphExecutor {
     }
     if (!loss.empty()) {
       check_loss(loss);
+      request.mode = Mode::training;
       request.loss = loss;
       request.parameters = &network_.parameters();
       request.input_gradients = options_.input_gradients;

@@ -50,7 +50,11 @@ Draft::Step read_inputs(Draft& draft, const onnx::Node& node) {
   for (const auto& [attribute, graph] : onnx::subgraphs(node)) {
     for (const auto& name : onnx::captured_names(*graph)) {
       // A subgraph may capture the graph's outer scope, which its own runner binds.
-      if (Slot* slot = draft.find(name)) step.captured.push_back(slot);
+      Slot* slot = draft.find(name);
+      const auto& known = step.captured;
+      if (slot && std::find(known.begin(), known.end(), slot) == known.end()) {
+        step.captured.push_back(slot);
+      }
     }
   }
   return step;
@@ -114,10 +118,11 @@ void resolve_node(Draft& draft, const onnx::Node& node) {
   step.differentiable = op->gradients();
   step.op = draft.plan->operators.emplace_back(std::move(op)).get();
   step.services = &draft.plan->services.emplace_back(draft.state, node);
-  step.services->bind_subgraphs(node, [&](const std::string& name) -> const Value* {
-    const Slot* slot = draft.find(name);
-    return slot ? slot->value : nullptr;
-  });
+  step.services->bind_subgraphs(node, draft.request.mode,
+                                [&](const std::string& name) -> const Value* {
+                                  const Slot* slot = draft.find(name);
+                                  return slot ? slot->value : nullptr;
+                                });
   define_outputs(draft, step);
   draft.steps.push_back(std::move(step));
 }

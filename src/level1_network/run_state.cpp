@@ -49,9 +49,10 @@ NodeServices::NodeServices(RunState& state, const onnx::Node& node)
 
 NodeServices::~NodeServices() = default;
 
-void NodeServices::bind_subgraphs(const onnx::Node& node, const Lookup& outer) {
+void NodeServices::bind_subgraphs(const onnx::Node& node, Mode mode, const Lookup& outer) {
   for (const auto& [attribute, graph] : onnx::subgraphs(node)) {
-    subgraphs_[attribute] = std::make_unique<NestedGraph>(graph, state_, outer);
+    subgraphs_[attribute] =
+        std::make_unique<NestedGraph>(graph, mode, state_, captured_gradients_, outer);
   }
 }
 

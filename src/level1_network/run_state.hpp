@@ -42,7 +42,11 @@ class NodeServices final : public RunServices {
   ~NodeServices() override;
   /// For the node's subgraphs: where the names that they capture are, in the plan around them.
   using Lookup = std::function<const Value*(const std::string&)>;
-  void bind_subgraphs(const onnx::Node& node, const Lookup& outer);
+  void bind_subgraphs(const onnx::Node& node, Mode mode, const Lookup& outer);
+  /// Going back through the node's subgraphs adds to `gradient` that of `captured`.
+  void accumulate_gradient(const Value& captured, Tensor& gradient) {
+    captured_gradients_[&captured] = &gradient;
+  }
 
   Tensor allocate(const TensorDesc& desc) override { return state_.allocate(desc); }
   SubgraphRunner& subgraph(std::string_view attribute) override;
@@ -52,6 +56,7 @@ class NodeServices final : public RunServices {
  private:
   RunState& state_;
   std::uint32_t stream_;
+  std::map<const Value*, Tensor*> captured_gradients_;
   std::map<std::string, std::unique_ptr<NestedGraph>, std::less<>> subgraphs_;
 };
 

@@ -64,20 +64,23 @@ class Transfers {
   /// Subgraphs run on the host.
   void bring_captured(Draft::Step& step) {
     bool moved = false;
-    for (Slot*& slot : step.captured) {
-      Slot& there = brought(*slot, {}, false);
+    for (std::size_t j = 0; j < step.captured.size(); ++j) {
+      Slot*& slot = step.captured[j];
+      const bool with_gradient = step.grad_inputs.contains(step.inputs.size() + j);
+      Slot& there = brought(*slot, {}, with_gradient);
       moved = moved || &there != slot;
       if (&there != slot) by_name_[slot->name] = &there;
       slot = &there;
     }
     if (!moved) return;
-    step.services->bind_subgraphs(*step.node, [&](const std::string& name) -> const Value* {
-      if (const auto place = by_name_.find(name); place != by_name_.end()) {
-        return place->second->value;
-      }
-      const Slot* slot = draft_.find(name);
-      return slot ? slot->value : nullptr;
-    });
+    step.services->bind_subgraphs(
+        *step.node, draft_.request.mode, [&](const std::string& name) -> const Value* {
+          if (const auto place = by_name_.find(name); place != by_name_.end()) {
+            return place->second->value;
+          }
+          const Slot* slot = draft_.find(name);
+          return slot ? slot->value : nullptr;
+        });
   }
 
   /// `slot` as it is found on `device`; row-major unless its arrangement may stay.

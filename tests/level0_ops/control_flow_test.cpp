@@ -21,6 +21,8 @@ class FunctionGraph final : public SubgraphRunner {
   std::size_t input_count() const override { return inputs_; }
   std::size_t output_count() const override { return outputs_; }
   std::vector<Value> run(std::span<const Value> inputs) override { return function_(inputs); }
+  void keep_runs(Places) override {}
+  std::vector<Tensor> run_backward(std::span<const Tensor>) override { return {}; }
 
  private:
   std::size_t inputs_, outputs_;

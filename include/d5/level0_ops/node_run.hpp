@@ -27,7 +27,8 @@ enum class Guard { off, on };
 class NodeRun {
  public:
   /// `frameworks` in order of preference. Of `target.grad_inputs` those count that are
-  /// floating-point tensors. Throws: nothing; `plan` does.
+  /// floating-point tensors, and those after the inputs, which stand for what the node's graphs
+  /// capture. Throws: nothing; `plan` does.
   NodeRun(const onnx::Node& node, const Operator& op,
           std::vector<const OperatorRegistry*> frameworks, PlanTarget target, RunServices& services,
           Guard guard = Guard::off);
@@ -68,7 +69,8 @@ class NodeRun {
   const Operator& op_;
   std::vector<const OperatorRegistry*> frameworks_;
   PlanTarget target_;
-  const Places asked_;  ///< gradients
+  const Places asked_;   ///< gradients
+  const bool captures_;  ///< it holds graphs, which may capture values
   RunServices& services_;
   std::unique_ptr<detail::MemoryGuard> guard_;
 

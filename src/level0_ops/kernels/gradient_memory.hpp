@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "d5/level0_ops/grad_context.hpp"
+#include "level0_ops/kernels/element_moving.hpp"
 
 // What backward reads and writes, as elements; null where there is none.
 namespace d5::detail {
@@ -21,6 +22,16 @@ template <class T>
   Tensor& gradient = context.grad_input(i);
   std::fill_n(gradient.data<T>(), gradient.elements(), T(0));
   return gradient.data<T>();
+}
+
+/// Writes the gradient of input `i`, if it is wanted: zeros where nothing arrived.
+inline void give_gradient(const GradContext& context, std::size_t i, const Tensor& arrived) {
+  if (!context.wants_grad(i)) return;
+  if (arrived.defined()) {
+    context.grad_input(i).copy_from(arrived);
+  } else {
+    zero_elements(context.grad_input(i));
+  }
 }
 
 }  // namespace d5::detail

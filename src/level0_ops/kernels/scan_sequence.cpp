@@ -6,21 +6,21 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/stack_values.hpp"
 
 namespace d5::detail {
 
-Tensor slice_of(const OpContext& context, const Tensor& x, std::size_t axis, std::int64_t i) {
-  Shape shape;
-  for (std::size_t d = 0; d < x.shape().rank(); ++d) {
-    if (d != axis) shape.push_back(x.shape()[d]);
-  }
-  Tensor result = context.services().allocate(TensorDesc{x.dtype(), shape});
-  TensorPart(x.desc(), axis, i, 1).cut(x, result);
-  return result;
+namespace {
+
+/// Where slice `t` of `length` is, in the order in which they are visited.
+std::int64_t place_of(const ScannedTensor& scanned, std::int64_t t, std::int64_t length) {
+  return scanned.backwards ? length - 1 - t : t;
 }
 
+}  // namespace
+
 ScanResult scan_sequence(const OpContext& context, std::vector<Value> states,
-                         std::span<const ScannedInput> inputs, std::int64_t length) {
+                         std::span<const ScannedTensor> inputs, std::int64_t length) {
   SubgraphRunner& body = context.services().subgraph("body");
   const std::size_t count = states.size();
   if (body.input_count() != count + inputs.size() || body.output_count() < count ||
@@ -41,8 +41,8 @@ ScanResult scan_sequence(const OpContext& context, std::vector<Value> states,
   for (std::int64_t t = 0; t < length; ++t) {
     for (std::size_t k = 0; k < count; ++k) arguments[k] = std::move(result.states[k]);
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      const auto& [x, axis, backwards] = inputs[k];
-      arguments[count + k] = slice_of(context, x, axis, backwards ? length - 1 - t : t);
+      arguments[count + k] =
+          slice_of(context.services(), inputs[k].x, inputs[k].axis, place_of(inputs[k], t, length));
     }
     std::vector<Value> made = body.run(arguments);
     for (std::size_t k = 0; k < count; ++k) result.states[k] = std::move(made[k]);
@@ -51,6 +51,31 @@ ScanResult scan_sequence(const OpContext& context, std::vector<Value> states,
     }
   }
   return result;
+}
+
+void scan_back(SubgraphRunner& body, RunServices& services, std::vector<Tensor>& states,
+               std::span<const ScannedTensor> stacks, std::span<const ScannedTensor> inputs,
+               std::int64_t length) {
+  const std::size_t count = states.size();
+  std::vector<Tensor> arriving = std::move(states);
+  arriving.resize(body.output_count());
+  for (std::int64_t t = length - 1; t >= 0; --t) {
+    for (std::size_t k = 0; k < stacks.size(); ++k) {
+      const ScannedTensor& stack = stacks[k];
+      if (!stack.x.defined()) continue;
+      arriving[count + k] = slice_of(services, stack.x, stack.axis, place_of(stack, t, length));
+    }
+    std::vector<Tensor> made = body.run_backward(arriving);
+    for (std::size_t k = 0; k < count; ++k) arriving[k] = std::move(made[k]);
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (!inputs[k].x.defined() || !made[count + k].defined()) continue;
+      Tensor into = inputs[k].x;
+      TensorPart(into.desc(), inputs[k].axis, place_of(inputs[k], t, length), 1)
+          .paste(made[count + k], into);
+    }
+  }
+  arriving.resize(count);
+  states = std::move(arriving);
 }
 
 }  // namespace d5::detail

@@ -7,12 +7,13 @@
 
 #include "d5/core/value.hpp"
 #include "d5/level0_ops/op_context.hpp"
+#include "d5/level0_ops/subgraph_runner.hpp"
 
 namespace d5::detail {
 
 /// A tensor that a Scan walks over, slice by slice.
-struct ScannedInput {
-  Tensor x;
+struct ScannedTensor {
+  Tensor x = {};
   std::size_t axis = 0;
   bool backwards = false;
 };
@@ -23,14 +24,18 @@ struct ScanResult {
   std::vector<std::vector<Value>> stacks;  ///< for each further output of the body, what it made
 };
 
-/// Slice `i` of x, without the axis, in memory of its own.
-[[nodiscard]] Tensor slice_of(const OpContext& context, const Tensor& x, std::size_t axis,
-                              std::int64_t i);
-
 /// Runs the graph `body` of the context's node on the first `length` slices. It takes states and
 /// one slice of each input; it gives states and slices that are to be stacked.
 /// Throws: ShapeError where the body does not fit; ValueError above the budget of iterations.
 [[nodiscard]] ScanResult scan_sequence(const OpContext& context, std::vector<Value> states,
-                                       std::span<const ScannedInput> inputs, std::int64_t length);
+                                       std::span<const ScannedTensor> inputs, std::int64_t length);
+
+/// Goes back through the `length` runs of `scan_sequence` by `body`, which kept them. `states` are
+/// the gradients that reach the last states, and become those of the first ones; `stacks` are those
+/// that reach what was stacked, and `inputs` is room for those of what was scanned, zeros.
+/// Undefined tensors stand for gradients that do not arrive, or are not wanted.
+void scan_back(SubgraphRunner& body, RunServices& services, std::vector<Tensor>& states,
+               std::span<const ScannedTensor> stacks, std::span<const ScannedTensor> inputs,
+               std::int64_t length);
 
 }  // namespace d5::detail

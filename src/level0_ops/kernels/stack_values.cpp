@@ -27,4 +27,14 @@ Tensor stack_values(const OpContext& context, const std::vector<Value>& slices, 
   return result;
 }
 
+Tensor slice_of(RunServices& services, const Tensor& x, std::size_t axis, std::int64_t i) {
+  Shape shape;
+  for (std::size_t d = 0; d < x.shape().rank(); ++d) {
+    if (d != axis) shape.push_back(x.shape()[d]);
+  }
+  Tensor result = services.allocate(TensorDesc{x.dtype(), shape});
+  TensorPart(x.desc(), axis, i, 1).cut(x, result);
+  return result;
+}
+
 }  // namespace d5::detail

@@ -12,10 +12,13 @@ namespace {
 
 class IfKernel final : public Kernel {
  public:
+  explicit IfKernel(bool goes_back) : goes_back_(goes_back) {}
+
   void forward(OpContext& context) override {
     const bool condition = context.input(0).item<bool>();
-    SubgraphRunner& branch = context.services().subgraph(condition ? "then_branch" : "else_branch");
-    std::vector<Value> results = branch.run({});
+    branch_ = &context.services().subgraph(condition ? "then_branch" : "else_branch");
+    if (goes_back_) branch_->keep_runs({});
+    std::vector<Value> results = branch_->run({});
     if (results.size() < context.outputs.size()) {
       throw ShapeError(fmt::format("{}: the branch has {} outputs but the node has {}",
                                    context.who(), results.size(), context.outputs.size()));
@@ -24,6 +27,22 @@ class IfKernel final : public Kernel {
       if (context.wants_output(i)) context.set_output(i, std::move(results[i]));
     }
   }
+
+  void backward(GradContext& context) override {
+    std::vector<Tensor> arriving(branch_->output_count());
+    for (std::size_t k = 0; k < context.output_count(); ++k) {
+      if (context.has_grad_output(k)) arriving[k] = context.grad_output(k);
+    }
+    branch_->run_backward(arriving);
+  }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
+
+ private:
+  bool goes_back_;
+  SubgraphRunner* branch_ = nullptr;  ///< that forward took
 };
 
 /// What the outputs are, only the branch that is taken tells; the work is that of its nodes.
@@ -38,7 +57,12 @@ class If final : public MovingOperator {
     return std::vector<ValueDesc>(context.output_count());
   }
 
-  std::unique_ptr<Kernel> plan(PlanContext&) const override { return std::make_unique<IfKernel>(); }
+  /// Of what the branches capture; the condition has none.
+  Places gradients() const override { return Places::all(); }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return std::make_unique<IfKernel>(context.wants_backward());
+  }
 };
 
 }  // namespace

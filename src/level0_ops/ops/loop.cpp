@@ -8,6 +8,7 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/gradient_memory.hpp"
 #include "level0_ops/kernels/stack_values.hpp"
 
 namespace d5::ops {
@@ -19,9 +20,12 @@ using View = onnx::nodes::Loop;
 /// is stacked along a new first dimension.
 class LoopKernel final : public Kernel {
  public:
+  explicit LoopKernel(bool goes_back) : goes_back_(goes_back) {}
+
   void forward(OpContext& context) override {
     RunServices& services = context.services();
     SubgraphRunner& body = services.subgraph("body");
+    if (goes_back_) body.keep_runs(Places::all());
     const std::size_t fixed = View::In::v_initial;
     const std::size_t variables = context.input_count() - fixed;
     if (body.input_count() != fixed + variables || body.output_count() < 1 + variables ||
@@ -66,7 +70,33 @@ class LoopKernel final : public Kernel {
         context.set_output(k, std::move(arguments[fixed + k]));
       }
     }
+    body_ = &body;
+    services_ = &services;
+    iterations_ = iteration;
   }
+
+  void backward(GradContext& context) override {
+    const std::size_t fixed = View::In::v_initial;
+    const std::size_t variables = context.input_count() - fixed;
+    std::vector<Tensor> arriving(body_->output_count());  // the condition's, variables', slices'
+    for (std::size_t k = 0; k < variables; ++k) {
+      if (context.has_grad_output(k)) arriving[1 + k] = context.grad_output(k);
+    }
+    for (std::int64_t t = iterations_ - 1; t >= 0; --t) {
+      for (std::size_t k = variables; k < context.output_count(); ++k) {
+        if (!context.has_grad_output(k)) continue;
+        arriving[1 + k] = detail::slice_of(*services_, context.grad_output(k), 0, t);
+      }
+      std::vector<Tensor> made = body_->run_backward(arriving);
+      for (std::size_t k = 0; k < variables; ++k) arriving[1 + k] = std::move(made[fixed + k]);
+    }
+    for (std::size_t k = 0; k < variables; ++k) {
+      detail::give_gradient(context, fixed + k, arriving[1 + k]);
+    }
+  }
+
+  /// The first iteration runs again on the initial values.
+  KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
 
  private:
   static Value stacked(const OpContext& context, const std::vector<Value>& slices,
@@ -82,6 +112,12 @@ class LoopKernel final : public Kernel {
     }
     return Tensor::empty(type.dtype, shape);
   }
+
+  bool goes_back_;
+  // Of the last run.
+  SubgraphRunner* body_ = nullptr;
+  RunServices* services_ = nullptr;
+  std::int64_t iterations_ = 0;
 };
 
 /// What the outputs are, only running tells; the work is that of the nodes of the body.
@@ -90,8 +126,11 @@ class Loop final : public MovingOperator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return std::vector<ValueDesc>(context.output_count());
   }
-  std::unique_ptr<Kernel> plan(PlanContext&) const override {
-    return std::make_unique<LoopKernel>();
+  /// Of the variables and of what the body captures.
+  Places gradients() const override { return Places::all(); }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return std::make_unique<LoopKernel>(context.wants_backward());
   }
 };
 

@@ -8,6 +8,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/gradient_memory.hpp"
 #include "level0_ops/kernels/scan_sequence.hpp"
 #include "level0_ops/kernels/stack_values.hpp"
 
@@ -33,18 +34,18 @@ struct Scanned {
 /// A direction of 1 goes backwards.
 class ScanKernel final : public Kernel {
  public:
-  explicit ScanKernel(const Scanned& scanned) : scanned_(scanned) {}
+  ScanKernel(const Scanned& scanned, bool goes_back) : scanned_(scanned), goes_back_(goes_back) {}
 
   void forward(OpContext& context) override {
+    body_ = &context.services().subgraph("body");
+    services_ = &context.services();
+    if (goes_back_) body_->keep_runs(Places::all());
     const std::size_t states = context.input_count() - scanned_.inputs;
     std::vector<Value> initial;
     for (std::size_t k = 0; k < states; ++k) initial.push_back(context.input_value(k));
-    std::vector<detail::ScannedInput> inputs;
+    std::vector<detail::ScannedTensor> inputs;
     for (std::size_t k = 0; k < scanned_.inputs; ++k) {
-      const Tensor& x = context.input(states + k);
-      const std::size_t axis =
-          normalize_axis(at(scanned_.input_axes, k), x.shape().rank(), context.who());
-      inputs.push_back({x, axis, at(scanned_.input_directions, k) != 0});
+      inputs.push_back(scanned_input(context, k, context.input(states + k)));
     }
     const std::int64_t length = common_length(context, inputs);
     auto [finals, stacks] = detail::scan_sequence(context, initial, inputs, length);
@@ -64,15 +65,51 @@ class ScanKernel final : public Kernel {
       context.set_output(
           k, detail::stack_values(context, stack, at(scanned_.output_axes, k - states)));
     }
+    length_ = length;
   }
 
+  void backward(GradContext& context) override {
+    const std::size_t states = context.input_count() - scanned_.inputs;
+    std::vector<Tensor> arriving(states);
+    for (std::size_t k = 0; k < states; ++k) {
+      if (context.has_grad_output(k)) arriving[k] = context.grad_output(k);
+    }
+    std::vector<detail::ScannedTensor> stacks(context.output_count() - states), inputs;
+    for (std::size_t k = 0; k < stacks.size(); ++k) {
+      if (!context.has_grad_output(states + k)) continue;
+      const Tensor& x = context.grad_output(states + k);
+      const std::size_t axis =
+          normalize_axis(at(scanned_.output_axes, k), x.shape().rank(), context.who());
+      stacks[k] = {x, axis, at(scanned_.output_directions, k) != 0};
+    }
+    for (std::size_t k = 0; k < scanned_.inputs; ++k) {
+      detail::ScannedTensor& input = inputs.emplace_back();
+      if (!context.wants_grad(states + k)) continue;
+      detail::give_gradient(context, states + k, {});
+      input = scanned_input(context, k, context.grad_input(states + k));
+    }
+    detail::scan_back(*body_, *services_, arriving, stacks, inputs, length_);
+    for (std::size_t k = 0; k < states; ++k) detail::give_gradient(context, k, arriving[k]);
+  }
+
+  /// The first slice runs again on the initial states.
+  KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
+
  private:
+  template <class Context>
+  [[nodiscard]] detail::ScannedTensor scanned_input(const Context& context, std::size_t k,
+                                                    const Tensor& x) const {
+    const std::size_t axis =
+        normalize_axis(at(scanned_.input_axes, k), x.shape().rank(), context.who());
+    return {x, axis, at(scanned_.input_directions, k) != 0};
+  }
+
   static std::int64_t at(const Integers& values, std::size_t k) {
     return k < values.size() ? values[k] : 0;
   }
 
   static std::int64_t common_length(const OpContext& context,
-                                    std::span<const detail::ScannedInput> inputs) {
+                                    std::span<const detail::ScannedTensor> inputs) {
     const std::int64_t first = inputs[0].x.shape()[inputs[0].axis];
     for (const auto& [x, axis, backwards] : inputs) {
       if (x.shape()[axis] != first) {
@@ -84,6 +121,11 @@ class ScanKernel final : public Kernel {
   }
 
   Scanned scanned_;
+  bool goes_back_;
+  // Of the last run.
+  SubgraphRunner* body_ = nullptr;
+  RunServices* services_ = nullptr;
+  std::int64_t length_ = 0;
 };
 
 /// What the outputs are, only running tells; the work is that of the nodes of the body.
@@ -100,8 +142,11 @@ class Scan final : public MovingOperator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return std::vector<ValueDesc>(context.output_count());
   }
-  std::unique_ptr<Kernel> plan(PlanContext&) const override {
-    return std::make_unique<ScanKernel>(scanned_);
+  /// Of states, of what is scanned, and of what the body captures.
+  Places gradients() const override { return Places::all(); }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return std::make_unique<ScanKernel>(scanned_, context.wants_backward());
   }
 
  private:

@@ -7,6 +7,7 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/gradient_memory.hpp"
 #include "level0_ops/kernels/scan_sequence.hpp"
 #include "level0_ops/kernels/stack_values.hpp"
 
@@ -19,14 +20,19 @@ using Directions = std::vector<std::int64_t>;
 /// Input 0 has the lengths; then come the states, and at last what is scanned.
 class BatchScanKernel final : public Kernel {
  public:
-  BatchScanKernel(std::size_t scanned, Directions directions)
-      : scanned_(scanned), directions_(std::move(directions)) {}
+  BatchScanKernel(std::size_t scanned, Directions directions, bool goes_back)
+      : scanned_(scanned), directions_(std::move(directions)), goes_back_(goes_back) {}
 
   void forward(OpContext& context) override {
     const Extent extent = expect_extent(context);
+    services_ = &context.services();
+    body_ = &services_->subgraph("body");
+    if (goes_back_) body_->keep_runs(Places::all());
+    lengths_.clear();
     std::vector<std::vector<Value>> samples(context.output_count());
     for (std::int64_t b = 0; b < extent.batch; ++b) {
-      auto [states, stacks] = scan_sample(context, b, length(context, b, extent.steps));
+      lengths_.push_back(length(context, b, extent.steps));
+      auto [states, stacks] = scan_sample(context, b, lengths_.back());
       for (std::size_t k = 0; k < samples.size(); ++k) {
         if (!context.wants_output(k)) continue;
         samples[k].push_back(k < states.size()
@@ -38,6 +44,14 @@ class BatchScanKernel final : public Kernel {
       if (context.wants_output(k)) context.set_output(k, detail::stack_values(context, samples[k]));
     }
   }
+
+  void backward(GradContext& context) override {
+    for (std::size_t i = 1; i < context.input_count(); ++i) detail::give_gradient(context, i, {});
+    for (std::size_t b = lengths_.size(); b-- > 0;) sample_backward(context, b);
+  }
+
+  /// The first step of a sample runs again on its initial states.
+  KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
 
  private:
   struct Extent {
@@ -90,16 +104,50 @@ class BatchScanKernel final : public Kernel {
                                                std::int64_t length) const {
     const std::size_t first = first_scanned(context);
     const auto part = [&](std::size_t i) {
-      return detail::slice_of(context, context.input(i), 0, sample);
+      return detail::slice_of(context.services(), context.input(i), 0, sample);
     };
     std::vector<Value> states;
     for (std::size_t i = 1; i < first; ++i) states.emplace_back(part(i));
-    std::vector<detail::ScannedInput> inputs;
+    std::vector<detail::ScannedTensor> inputs;
     for (std::size_t k = 0; k < scanned_; ++k) {
-      const bool backwards = k < directions_.size() && directions_[k] != 0;
-      inputs.push_back({.x = part(first + k), .backwards = backwards});
+      inputs.push_back({.x = part(first + k), .backwards = goes_backwards(k)});
     }
     return detail::scan_sequence(context, std::move(states), inputs, length);
+  }
+
+  void sample_backward(const GradContext& context, std::size_t sample) {
+    const std::size_t first = context.input_count() - scanned_, count = first - 1;
+    const auto arriving = [&](std::size_t k) {
+      return context.has_grad_output(k)
+                 ? detail::slice_of(*services_, context.grad_output(k), 0, std::int64_t(sample))
+                 : Tensor();
+    };
+    std::vector<Tensor> states;
+    for (std::size_t k = 0; k < count; ++k) states.push_back(arriving(k));
+    std::vector<detail::ScannedTensor> stacks, inputs;
+    for (std::size_t k = count; k < context.output_count(); ++k) stacks.push_back({arriving(k)});
+    for (std::size_t k = 0; k < scanned_; ++k) {
+      auto& input = inputs.emplace_back(detail::ScannedTensor{.backwards = goes_backwards(k)});
+      if (!context.wants_grad(first + k)) continue;
+      input.x = detail::slice_of(*services_, context.grad_input(first + k), 0,
+                                 std::int64_t(sample));  // zeros still
+    }
+    detail::scan_back(*body_, *services_, states, stacks, inputs, lengths_[sample]);
+    for (std::size_t k = 0; k < count; ++k) give_sample(context, 1 + k, sample, states[k]);
+    for (std::size_t k = 0; k < scanned_; ++k) {
+      give_sample(context, first + k, sample, inputs[k].x);
+    }
+  }
+
+  static void give_sample(const GradContext& context, std::size_t i, std::size_t sample,
+                          const Tensor& arrived) {
+    if (!arrived.defined() || !context.wants_grad(i)) return;
+    Tensor& whole = context.grad_input(i);
+    detail::TensorPart(whole.desc(), 0, std::int64_t(sample), 1).paste(arrived, whole);
+  }
+
+  [[nodiscard]] bool goes_backwards(std::size_t k) const {
+    return k < directions_.size() && directions_[k] != 0;
   }
 
   /// What a sequence that is too short leaves undefined is zero.
@@ -118,6 +166,11 @@ class BatchScanKernel final : public Kernel {
 
   std::size_t scanned_;
   Directions directions_;
+  bool goes_back_;
+  // Of the last run.
+  SubgraphRunner* body_ = nullptr;
+  RunServices* services_ = nullptr;
+  std::vector<std::int64_t> lengths_;  ///< of the samples
 };
 
 /// Shapes: states are [batch, ...], and scanned tensors [batch, steps, ...]. What the outputs are,
@@ -136,8 +189,11 @@ class BatchScan final : public MovingOperator {
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     return std::vector<ValueDesc>(context.output_count());
   }
-  std::unique_ptr<Kernel> plan(PlanContext&) const override {
-    return std::make_unique<BatchScanKernel>(scanned_, directions_);
+  /// Of states, of what is scanned, and of what the body captures.
+  Places gradients() const override { return Places::all(); }
+
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return std::make_unique<BatchScanKernel>(scanned_, directions_, context.wants_backward());
   }
 
  private:
