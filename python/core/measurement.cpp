@@ -9,15 +9,6 @@
 namespace d5::python {
 namespace {
 
-/// `table` as a notebook shows it, in columns.
-std::string to_html(const std::vector<Measurement>& rows) {
-  std::string html = "<pre>";
-  for (const char c : to_table(rows)) {
-    html += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : std::string(1, c);
-  }
-  return html + "</pre>";
-}
-
 std::string state_of(const Measurement& row) {
   return to_json({.environment = {}, .measurements = {row}});
 }
@@ -76,7 +67,7 @@ void bind_measurement(py::module_& m) {
           "95% interval of `value`; NaN where it has none.")
       .def("__deepcopy__", [](const Measurement& r, const Anything&) { return r; })
       .def(py::pickle(&state_of, &from_state))
-      .def("_repr_html_", [](const Measurement& r) { return to_html({r}); })
+      .def("_repr_html_", [](const Measurement& r) { return to_html_table({r}); })
       .def("__repr__", [](const Measurement& r) {
         return fmt::format("<d5.Measurement {} {} {}: {} samples, {}>", printable(r.subject),
                            printable(r.framework), r.metric, r.samples.size(), name_of(r.status));
@@ -109,7 +100,8 @@ void bind_measurement(py::module_& m) {
       "to_table",
       [](const std::vector<Measurement>& measurements) { return to_table(measurements); },
       py::arg("measurements"), "The console table of some measurements.");
-  m.def("to_html", &to_html, py::arg("measurements"), "The same table for a notebook.");
+  m.def("to_html", &to_html_table, py::arg("measurements"),
+        "A table of HTML, as a page of `d5 report` has it.");
   m.def(
       "write_results",
       [](const std::vector<Measurement>& measurements, const Path& path) {

@@ -2,6 +2,7 @@
 """What a person at a prompt sees and does."""
 
 import pathlib
+import xml.etree.ElementTree
 
 import numpy as np
 import pytest
@@ -40,6 +41,10 @@ def test_measurements_are_a_list_that_shows_as_a_table():
     html = rows._repr_html_()
     assert "&lt;nothing&gt; &amp; more" in html and "<nothing>" not in html
     assert "&lt;nothing&gt;" in rows[0]._repr_html_()
+    (table,) = xml.etree.ElementTree.fromstring(f"<div>{html}</div>").iter("table")
+    assert len(table.findall("tbody/tr")) == len(rows)
+    titles = [cell.text for cell in table.iter("th")]
+    assert "subject" in titles and "value" in titles
     assert isinstance(d5.bench("Relu 2x3", samples=3), d5.Measurements)
     assert isinstance(d5.test_gradient("Relu 2x3"), d5.Measurements)
 

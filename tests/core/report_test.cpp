@@ -221,6 +221,9 @@ TEST_CASE("a page is whole in itself and well-formed, whatever the results hold"
   CHECK_THAT(page, !Contains("src=") && !Contains("href=") && !Contains("url(") &&
                        !Contains("@import") && !Contains("\x1b"));
   CHECK_THAT(page, Contains("default-src 'none'") && Contains("prefers-color-scheme:dark"));
+  const std::string table = to_html_table(report.sources[0].results.measurements);
+  CHECK(testing::breach_of_markup(table) == "");
+  CHECK_THAT(table, !Contains("<script") && !Contains("\x1b"));
 }
 
 TEST_CASE("a page tells numbers, reasons once, commands once, and the environment") {
@@ -238,6 +241,17 @@ TEST_CASE("a page tells numbers, reasons once, commands once, and the environmen
   CHECK(count(page, "</span>: the machine was busy") == 1);
   CHECK_THAT(page, Contains("In all rows: subject <b>a</b>"));
   CHECK_THAT(page, Contains("data-value=\"0.00"));
+}
+
+TEST_CASE("a table alone has a row a record, and the reasons of those that did not pass") {
+  Measurement busy = timed("a", "torch", 1e-3);
+  busy.status = Status::mistrusted;
+  busy.reason = "the machine was busy";
+  const std::string table = to_html_table({timed("a", "reference", 2e-3), busy});
+  CHECK(count(table, "<tr>") == 1 + 2);
+  CHECK_THAT(table, Contains("<td>torch</td>") && Contains("1.999 ms"));
+  CHECK(count(table, "</span>: the machine was busy") == 1);
+  CHECK_THAT(to_html_table({}), Contains("Nothing was measured"));
 }
 
 TEST_CASE("two files stand side by side, and what differs is marked") {

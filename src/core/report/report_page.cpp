@@ -3,16 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <set>
 
 #include "core/report/environment_rows.hpp"
-#include "core/report/figures.hpp"
 #include "core/report/html_table.hpp"
 #include "core/report/markup.hpp"
 #include "core/report/page_style.hpp"
 #include "core/report/plot_drawing.hpp"
-#include "core/result_cells.hpp"
+#include "core/report/results_table.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/report.hpp"
 
@@ -21,85 +19,11 @@ namespace {
 
 using detail::escaped;
 using detail::HtmlTable;
+using detail::measurements_of;
 using Sources = std::vector<Report::Source>;
-
-std::vector<Measurement> measurements_of(const Sources& sources) {
-  std::vector<Measurement> all;
-  for (const auto& source : sources) {
-    all.insert(all.end(), source.results.measurements.begin(), source.results.measurements.end());
-  }
-  return all;
-}
-
-HtmlTable::Cell unbroken(std::string text) {
-  HtmlTable::Cell cell = std::move(text);
-  cell.style = "whole";
-  return cell;
-}
-
-HtmlTable::Cell status_of(const Measurement& m) {
-  HtmlTable::Cell cell = std::string(name_of(m.status));
-  cell.style = cell.text;
-  cell.tip = m.reason;
-  return cell;
-}
-
-std::string results_table(const Sources& sources) {
-  std::set<std::string> conditions;
-  for (const auto& m : measurements_of(sources)) {
-    for (const auto& [name, value] : detail::told_conditions(m)) conditions.insert(name);
-  }
-  std::vector<std::string> titles = {"file", "subject", "framework", "device"};
-  titles.insert(titles.end(), conditions.begin(), conditions.end());
-  for (const char* title : {"metric", "value", "95% interval", "samples", "statistic", "status"}) {
-    titles.emplace_back(title);
-  }
-  HtmlTable table(std::move(titles));
-  for (const auto& source : sources) {
-    for (const auto& m : source.results.measurements) {
-      std::vector<HtmlTable::Cell> row = {source.name, m.subject, m.framework, m.device};
-      auto told = detail::told_conditions(m);
-      for (const auto& name : conditions) row.emplace_back(told[name]);
-      const auto [value, interval] = detail::numbers_of(m);
-      row.insert(row.end(),
-                 {m.metric, HtmlTable::Cell(value, estimate(m).value), unbroken(interval),
-                  HtmlTable::Cell(fmt::format("{}", m.samples.size()), double(m.samples.size())),
-                  m.samples.empty() ? "" : to_string(m.statistic), status_of(m)});
-      table.add(std::move(row));
-    }
-  }
-  if (table.empty()) return "<p>Nothing was measured.</p>\n";
-  table.say_once(4 + conditions.size() + 1);  // all that stands before the value
-  return table.html();
-}
 
 std::string pairs_table(const std::vector<ResultPair>& pairs) {
   return HtmlTable(to_table(pairs)).html();
-}
-
-/// Each reason once, with whom it concerns.
-std::string reasons(const Sources& sources) {
-  std::map<std::pair<std::string, std::string>, std::set<std::string>> concerned;
-  for (const auto& m : measurements_of(sources)) {
-    if (m.status == Status::passed) continue;
-    concerned[{std::string(name_of(m.status)), m.reason}].insert(fmt::format(
-        "{}{}{}, {}", m.subject, m.framework.empty() ? "" : ", ", m.framework, m.metric));
-  }
-  if (concerned.empty()) return "";
-  constexpr std::size_t kMostNamed = 6;
-  std::string items;
-  for (const auto& [reason, records] : concerned) {
-    std::string names;
-    std::size_t count = 0;
-    for (const auto& record : records) {
-      if (++count <= kMostNamed) names += (names.empty() ? "" : "; ") + record;
-    }
-    if (count > kMostNamed) names += fmt::format("; and {} more", count - kMostNamed);
-    items += fmt::format(
-        "<li><span class=\"{0}\">{0}</span>: {1}<br><span class=\"soft\">{2}</span></li>\n",
-        reason.first, escaped(reason.second), escaped(names));
-  }
-  return "<h2>Reasons</h2>\n<ul class=\"reasons\">\n" + items + "</ul>\n";
 }
 
 std::string commands(const Sources& sources) {
@@ -175,8 +99,10 @@ std::string to_html(const Report& report) {
       escaped(title_of(report)), detail::page_style());
   page += where(sources) + counts(sources) + figures(report);
   if (!report.pairs.empty()) page += "<h2>Comparison</h2>\n" + pairs_table(report.pairs);
-  if (!sources.empty()) page += "<h2>Results</h2>\n" + results_table(sources);
-  page += reasons(sources) + commands(sources) + environments(sources);
+  if (!sources.empty()) page += "<h2>Results</h2>\n" + detail::results_table(sources);
+  const std::string reasons = detail::reasons_list(sources);
+  if (!reasons.empty()) page += "<h2>Reasons</h2>\n" + reasons;
+  page += commands(sources) + environments(sources);
   return page + "<script>" + detail::page_script() + "</script>\n</body>\n</html>\n";
 }
 
