@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <optional>
+
 #include "d5/core/error.hpp"
 #include "d5/level1_network/level1_network.hpp"
+#include "d5/onnx/file.hpp"
+#include "long_call.hpp"
 
 namespace d5::python {
 std::string describe(const Network& network) {
@@ -27,6 +31,18 @@ std::string describe(const Network& network) {
                      fmt::join(inputs, ", "), fmt::join(outputs, ", "));
 }
 
+namespace {
+
+Network load(const Path& path) {
+  std::optional<Network> network;
+  long_call([&](const Interrupt& interrupt) {
+    network.emplace(onnx::load(path.string(), {.interrupt = interrupt}));
+  });
+  return *network;
+}
+
+}  // namespace
+
 void bind_network(py::module_& m) {
   py::class_<Parameter>(m, "Parameter", "A trainable tensor; value and gradient are shared memory.")
       .def_readonly("name", &Parameter::name)
@@ -38,9 +54,7 @@ void bind_network(py::module_& m) {
 
   py::class_<Network>(m, "Network", "A directed acyclic graph of operators and its parameters.")
       .def(py::init<std::string>(), py::arg("name"))
-      .def_static(
-          "load", [](const Path& path) { return Network::load(path.string()); }, py::arg("path"),
-          py::call_guard<py::gil_scoped_release>(), "Loads and validates an ONNX file.")
+      .def_static("load", &load, py::arg("path"), "Loads and validates an ONNX file.")
       .def(
           "save", [](const Network& n, const Path& path) { n.save(path.string()); },
           py::arg("path"), py::call_guard<py::gil_scoped_release>(), "Writes an ONNX file.")

@@ -31,11 +31,14 @@ void read_header(const ::onnx::ModelProto& proto, Model& model) {
 
 Model read_model(std::span<const std::byte> bytes, detail::Source& source,
                  const LoadOptions& options) {
+  source.go_on();
   ::onnx::ModelProto proto;
   detail::parse_message(bytes, source, proto);
+  source.go_on();
   detail::check_versions(proto, source);
   detail::check_expansion(proto, options, source);
   detail::run_checker(proto, source);
+  source.go_on();
   detail::inline_functions(proto, source);
   detail::check_attributes(proto, source);
   if (options.infer_shapes) detail::infer_types(proto, source);
@@ -52,12 +55,12 @@ Model read_model(std::span<const std::byte> bytes, detail::Source& source,
 Model load(const std::string& path, const LoadOptions& options) {
   const std::string bytes = read_file(path, options.most_file_bytes);
   const auto folder = std::filesystem::path(path).parent_path();
-  detail::Source source{path, folder.empty() ? "." : folder.string()};
+  detail::Source source{path, folder.empty() ? "." : folder.string(), options.interrupt};
   return read_model(std::as_bytes(std::span(bytes)), source, options);
 }
 
 Model parse(std::span<const std::byte> bytes, const std::string& file, const LoadOptions& options) {
-  detail::Source source{file, std::nullopt};
+  detail::Source source{file, std::nullopt, options.interrupt};
   if (bytes.size() > options.most_file_bytes) {
     source.fail(fmt::format("it has {} bytes, expected at most {} (LoadOptions::most_file_bytes)",
                             bytes.size(), options.most_file_bytes));

@@ -10,7 +10,10 @@
 
 namespace d5::onnx::detail {
 
+void Source::go_on() const { interrupt.check(fmt::format("'{}'", printable(file))); }
+
 void Source::take(std::size_t bytes, std::string_view tensor) {
+  go_on();
   const std::size_t budget = memory_budget();
   if (bytes > budget || tensor_bytes > budget - bytes) {
     throw MemoryError(

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "d5/core/interrupt.hpp"
+
 namespace d5::onnx::detail {
 
 /// The file that is being read: its name for messages, and what it has asked for so far.
@@ -14,9 +16,13 @@ struct Source {
   std::string file;
   /// Where external data may lie; none if the bytes came from memory.
   std::optional<std::string> folder;
+  Interrupt interrupt = {};
   std::size_t tensor_bytes = 0;  ///< of all tensors read so far
 
-  /// Counts a tensor's bytes before it is allocated. Throws: MemoryError above the budget.
+  /// Throws: Interrupted, where loading shall end.
+  void go_on() const;
+  /// Counts a tensor's bytes before it is allocated. Throws: MemoryError above the budget;
+  /// Interrupted.
   void take(std::size_t bytes, std::string_view tensor);
   /// "'model.onnx': <what>" as FormatError.
   [[noreturn]] void fail(std::string_view what) const;

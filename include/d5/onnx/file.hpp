@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
 #include "d5/onnx/model.hpp"
 
 namespace d5::onnx {
@@ -20,6 +21,7 @@ struct LoadOptions {
   std::size_t most_expanded_nodes = 1'000'000;  ///< after functions are inlined, subgraphs included
   int most_nesting = 32;                        ///< of subgraphs
   bool infer_shapes = true;
+  Interrupt interrupt = {};  ///< asked between the stages of loading, and before each tensor
 };
 
 /// Reads, checks, inlines functions and infers shapes; docs/file_formats.md lists what is checked.
@@ -28,7 +30,7 @@ struct LoadOptions {
 /// is left out of the graph's inputs, though files before IR version 4 list it there. Sparse
 /// initializers become dense. Training information and annotations are not kept.
 /// Throws: IoError; FormatError with file, node, what was given and expected; Unsupported for an
-/// opset or IR version above the newest; MemoryError for tensors above the budget.
+/// opset or IR version above the newest; MemoryError for tensors above the budget; Interrupted.
 [[nodiscard]] Model load(const std::string& path, const LoadOptions& options = {});
 /// The same from memory; `file` names it in messages. External data is refused.
 [[nodiscard]] Model parse(std::span<const std::byte> bytes, const std::string& file,
