@@ -255,6 +255,20 @@ void add_work_options(CLI::App& command, WorkOptions& options) {
       ->group(kGroup);
 }
 
+std::vector<Measurement> check_each(
+    const std::vector<std::string>& frameworks, const std::function<void()>& sampled,
+    const std::function<void(const std::string& framework, std::vector<Measurement>&)>& check) {
+  std::vector<Measurement> results;
+  try {
+    for (const auto& framework : frameworks) {
+      check(framework, results);
+      sampled();
+    }
+  } catch (const Interrupted&) {  // what was checked before stands
+  }
+  return results;
+}
+
 int run_work(const std::vector<Work>& work, const WorkOptions& options,
              const OutputOptions& output) {
   if (options.resume && output.out.empty()) {

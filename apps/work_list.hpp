@@ -30,6 +30,11 @@ struct Work {
   std::function<std::vector<Measurement>()> plan;  ///< runs nothing
 };
 
+/// What `check` adds for each framework, up to an interrupt: what it added before stands.
+[[nodiscard]] std::vector<Measurement> check_each(
+    const std::vector<std::string>& frameworks, const std::function<void()>& sampled,
+    const std::function<void(const std::string& framework, std::vector<Measurement>&)>& check);
+
 /// Does all of it, piece by piece, as the options say: opens `--out` before the first, prints rows
 /// and keeps them in the journal as they come, goes on after a piece that throws where there are
 /// others, ends when it is interrupted. Returns the exit status.

@@ -99,9 +99,9 @@ void register_operator(const Anything& type, const std::string& name, const std:
   }
 }
 
-Measurements check(const std::function<std::vector<Measurement>()>& test) {
+Measurements check(const std::function<std::vector<Measurement>(const Interrupt&)>& test) {
   std::vector<Measurement> rows;
-  long_call([&](const Interrupt&) { rows = test(); });
+  long_call([&](const Interrupt& interrupt) { rows = test(interrupt); });
   return Measurements(rows);
 }
 
@@ -161,14 +161,19 @@ void bind_level0_ops(py::module_& m) {
   m.def(
       "test_forward",
       [](const std::string& line, const std::string& framework, const std::string& reference) {
-        return check([&] { return test_forward(parse_case(line), framework, reference); });
+        return check([&](const Interrupt& interrupt) {
+          return test_forward(parse_case(line), framework,
+                              {.reference = reference, .interrupt = interrupt});
+        });
       },
       py::arg("case"), py::arg("framework"), py::arg("reference") = "reference",
       "Compares an operator with another framework's.");
   m.def(
       "test_gradient",
       [](const std::string& line, const std::string& framework) {
-        return check([&] { return test_gradient(parse_case(line), framework); });
+        return check([&](const Interrupt& interrupt) {
+          return test_gradient(parse_case(line), framework, {.interrupt = interrupt});
+        });
       },
       py::arg("case"), py::arg("framework") = "reference",
       "Checks backward against central differences.");

@@ -28,9 +28,9 @@ struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
 };
 
 void check(const OperatorCase& one, const std::string& subject, const Options& options,
-           std::vector<Measurement>& results) {
+           const Interrupt& interrupt, std::vector<Measurement>& results) {
   const Device device = device_from_name(options.device);
-  auto forward = test_forward(one, subject, "reference", {}, device);
+  auto forward = test_forward(one, subject, {.device = device, .interrupt = interrupt});
   for (auto& result : forward) {
     if (subject == "reference" && one.expected.empty() && result.status == Status::passed) {
       result.status = Status::skipped;
@@ -42,7 +42,7 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
   // Differences perturb the inputs of many runs, on the host; 'd5 net check' compares gradients
   // that a device computes with the reference's.
   if (options.no_gradient || device != Device{}) return;
-  for (auto& result : test_gradient(one, subject, {.seed = options.seed})) {
+  for (auto& result : test_gradient(one, subject, {.seed = options.seed, .interrupt = interrupt})) {
     result.command += app::to_line(options);
     results.push_back(std::move(result));
   }
@@ -61,13 +61,9 @@ int run(const Options& options) {
     piece.record.level = "operator";
     piece.samples = std::int64_t(options.frameworks.size());
     piece.run = [&](const std::function<void()>& sampled) {
-      std::vector<Measurement> results;
-      for (const auto& subject : options.frameworks) {
-        if (interrupt.due()) break;
-        check(one, subject, options, results);
-        sampled();
-      }
-      return results;
+      return app::check_each(options.frameworks, sampled, [&](const auto& word, auto& results) {
+        check(one, word, options, interrupt, results);
+      });
     };
     piece.plan = [&] {
       return plan_bench(one, {.frameworks = options.frameworks,

@@ -3,6 +3,7 @@
 
 #include "core/record_words.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/interrupt.hpp"
 
 namespace d5 {
 
@@ -33,6 +34,8 @@ void record_failure(Measurement& result, const std::exception_ptr& thrown) {
   result.status = Status::failed;
   try {
     std::rethrow_exception(thrown);
+  } catch (const Interrupted&) {
+    throw;
   } catch (const std::exception& error) {
     if (dynamic_cast<const Unsupported*>(&error)) result.status = Status::unsupported;
     result.reason = error.what();

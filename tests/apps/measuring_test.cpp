@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
-#include <csignal>
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <thread>
 
 #include "d5/core/results.hpp"
 #include "d5/level1_network/network.hpp"
@@ -365,35 +362,6 @@ TEST_CASE("compare runs two subjects interleaved") {
   CHECK(times[0].samples.size() == times[1].samples.size());
   CHECK(results.measurements.back().metric == "time_ratio");
   CHECK(results.measurements.back().conditions.at("base") == "Relu 64");
-}
-
-TEST_CASE("Ctrl-C ends a measurement within half a second, and prints and writes what there is") {
-  using namespace std::chrono_literals;
-  const TemporaryFolder folder;
-  // Ten million samples of 0.1 ms would take the minute that is the limit.
-  const std::string command = std::string("exec ") + D5_PROGRAM +
-                              " op bench 'Gemm 64x64 64x64' --pass forward --samples 10000000 " +
-                              "--quiet --out " + (folder / "cut.json") + " >" +
-                              (folder / "printed");
-  const pid_t child = fork();
-  if (child == 0) {
-    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-    _exit(127);
-  }
-  std::this_thread::sleep_for(3s);  // it has begun to measure
-  const auto begin = std::chrono::steady_clock::now();
-  kill(child, SIGINT);
-  int status = -1;
-  waitpid(child, &status, 0);
-  CHECK(std::chrono::steady_clock::now() - begin < 500ms);
-  REQUIRE(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 130);
-  const Results results = read_results(folder / "cut.json");
-  REQUIRE_FALSE(results.measurements.empty());
-  const Measurement& time = results.measurements.front();
-  CHECK(time.status == Status::mistrusted);
-  CHECK_THAT(time.reason, Contains("interrupted"));
-  CHECK_THAT(testing::content_of(folder / "printed"), Contains("interrupted"));
 }
 
 TEST_CASE("--format gbench prints what Google Benchmark would") {

@@ -1,51 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Many cases and models in one call, and what is left when it is cut short.
-#include <chrono>
 #include <csignal>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "d5/core/results.hpp"
 #include "d5/level1_network/network.hpp"
 #include "d5/onnx/file.hpp"
+#include "tests/apps/background_run.hpp"
 #include "tests/apps/program_run.hpp"
 
 using namespace d5;
 using Catch::Contains;
 using Catch::StartsWith;
+using d5::testing::BackgroundRun;
 using d5::testing::content_of;
 using d5::testing::run_d5;
 using testing::TemporaryFolder;
 
 namespace {
-
-/// A run that goes on in the background, its rows in a file.
-class Background {
- public:
-  Background(const std::string& arguments, const std::string& printed) {
-    const std::string command =
-        std::string("exec ") + D5_PROGRAM + " " + arguments + " >" + printed;
-    child_ = fork();
-    if (child_ == 0) {
-      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-      _exit(127);
-    }
-  }
-  /// Waits until `there`, sends the signal, and returns how the run ended.
-  int end(int signal, const std::function<bool()>& there) const {
-    using namespace std::chrono_literals;
-    for (int i = 0; i < 6000 && !there(); ++i) std::this_thread::sleep_for(10ms);
-    CHECK(there());
-    kill(child_, signal);
-    int status = -1;
-    waitpid(child_, &status, 0);
-    return status;
-  }
-
- private:
-  pid_t child_;
-};
 
 /// y = relu(x) with x = {-1, 2}, which gives {0, `second`}, or does not.
 void write_test_folder(const std::string& folder, float second) {
@@ -76,7 +48,7 @@ TEST_CASE("a killed run goes on where it was, with what it had measured") {
   const auto one_is_done = [&] {
     return content_of(folder / "printed").find("Relu 8") != std::string::npos;
   };
-  const int status = Background(arguments, folder / "printed").end(SIGKILL, one_is_done);
+  const int status = BackgroundRun(arguments, folder / "printed").end(SIGKILL, one_is_done);
   CHECK(WIFSIGNALED(status));
   CHECK_FALSE(std::filesystem::exists(out));
   const std::string kept = content_of(journal);
@@ -111,7 +83,7 @@ TEST_CASE("SIGTERM and a terminal that closes lose nothing that was measured") {
   const TemporaryFolder folder;
   const std::string out = folder / "r.json";
   const int status =
-      Background(kSlow + (" --quiet --out " + out), folder / "printed").end(signal, [&] {
+      BackgroundRun(kSlow + (" --quiet --out " + out), folder / "printed").end(signal, [&] {
         return content_of(folder / "printed").find("Relu 8") != std::string::npos;
       });
   REQUIRE(WIFEXITED(status));

@@ -7,6 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "run_case.hpp"
+#include "tests/interrupted_everywhere.hpp"
 
 using namespace d5;
 
@@ -145,6 +146,19 @@ TEST_CASE("an exception becomes a failed record") {
   const auto results = test_forward(parse_case("Gemm 2x3 2x3"), "reference");
   CHECK(results.at(0).status == Status::failed);
   CHECK_THAT(results.at(0).reason, Catch::Contains("the inner sizes must agree"));
+}
+
+TEST_CASE("a test can be ended between any two runs, and is no failed record then") {
+  add_frameworks();
+  const OperatorCase square = parse_case("Square 2");
+  CHECK(testing::interrupted_everywhere([&](const Interrupt& interrupt) {
+          (void)test_forward(square, "right", {.reference = "wrong", .interrupt = interrupt});
+        }) >= 2);
+  for (const GradientMode mode : {GradientMode::full, GradientMode::projection}) {
+    CHECK(testing::interrupted_everywhere([&](const Interrupt& interrupt) {
+            (void)test_gradient(square, "right", {.mode = mode, .interrupt = interrupt});
+          }) >= 6);
+  }
 }
 
 TEST_CASE("test_forward gives one record an output") {

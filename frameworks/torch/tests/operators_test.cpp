@@ -45,8 +45,8 @@ TEST_CASE("torch computes what the reference computes") {
   for (const auto& op_case : cases(1)) {
     INFO(op_case.line);
     // Sums in another order: some ulps of a sum of up to a few hundred products of order 1.
-    check(test_forward(op_case, "torch", "reference",
-                       ForwardTolerance{.relative = 1e-4, .absolute = 1e-5}));
+    check(test_forward(op_case, "torch",
+                       {.tolerance = ForwardTolerance{.relative = 1e-4, .absolute = 1e-5}}));
   }
 }
 

@@ -51,8 +51,8 @@ struct Measurement {
 /// A record of the metric "error", of which one number is expected, without subject and sample.
 [[nodiscard]] Measurement error_record();
 
-/// Writes what was thrown into `result`: unsupported for `Unsupported`, failed for all else, with
-/// the message as its reason. In a handler: `record_failure(result, std::current_exception())`.
+/// Writes what was thrown, `std::current_exception()` in a handler, into `result`: unsupported for
+/// `Unsupported`, failed for all else, with the message as its reason; `Interrupted` goes on.
 void record_failure(Measurement& result, const std::exception_ptr& thrown);
 
 /// Sets `result` to mistrusted with `reason`; a status that is already worse is kept.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/level0_ops/operator_case.hpp"
 
@@ -16,20 +17,26 @@ struct ForwardTolerance {
   double absolute = 1e-6;
 };
 
-/// Runs `subject` and `reference` (framework names) on the same inputs and compares every output; a
+struct ForwardOptions {
+  std::string reference = "reference";
+  std::optional<ForwardTolerance> tolerance = {};  ///< nothing: what `test_forward` says
+  Device device = {};                              ///< of the subject
+  Interrupt interrupt = {};                        ///< asked between runs
+};
+
+/// Runs the frameworks `subject` and `reference` on the same inputs and compares every output; a
 /// case that says what it expects is its own judge, and the reference does not run.
 /// Records the largest absolute and relative error, and passes if every element is within
-/// tolerance and the subject wrote nowhere else (`Guard`). On another `device` than the host, whose
+/// tolerance and the subject wrote nowhere else (`Guard`). On another device than the host, whose
 /// memory nobody can watch, the subject runs there without a guard.
 ///
 /// Without a tolerance it is that of float32 for inputs of size 1: a sum of k products rounds k
 /// times, by up to 2^-24 of a partial sum of size sqrt(k) each; an absolute 2 k 2^-23 leaves room
 /// for the largest of many elements. k is the reference's work for an element of the output.
+/// Throws: Interrupted; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_forward(const OperatorCase& op_case,
                                                     const std::string& subject,
-                                                    const std::string& reference = "reference",
-                                                    std::optional<ForwardTolerance> tolerance = {},
-                                                    Device device = {});
+                                                    const ForwardOptions& options = {});
 
 enum class GradientMode {
   automatic,   ///< full for at most 200 input and 2000 output elements
@@ -43,13 +50,14 @@ struct GradientOptions {
   double tolerance = 1e-5;  ///< relative to max(1, |numerical|); float64, truncation is O(step^2)
   int projections = 4;
   std::uint64_t seed = 0;
+  Interrupt interrupt = {};  ///< asked before each run
 };
 
 /// Checks `backward` of a framework's operator against central differences of its own forward, in
-/// float64, for every differentiable input.
+/// float64, for every differentiable input. Throws: Interrupted; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_gradient(const OperatorCase& op_case,
                                                      const std::string& subject,
-                                                     GradientOptions options = {});
+                                                     const GradientOptions& options = {});
 
 /// Whether two values agree, and by how much they differ.
 struct Difference {

@@ -21,10 +21,13 @@ constexpr std::int64_t kMostInputs = 200, kMostOutputs = 2000;  // of a full Jac
 /// The operator as a function of its real inputs, in float64, with its derivative.
 class Function {
  public:
-  Function(const OperatorRegistry& registry, const OperatorCase& op_case)
-      : runner_(registry, op_case.node, real_inputs(registry, op_case), Mode::training, Guard::on) {
+  Function(const OperatorRegistry& registry, const OperatorCase& op_case,
+           const Interrupt& interrupt)
+      : runner_(registry, op_case.node, real_inputs(registry, op_case), Mode::training, Guard::on),
+        line_(op_case.line),
+        interrupt_(interrupt) {
     const auto schema = onnx::schema_of(op_case.node);
-    runner_.forward();
+    forward();
     const auto is_real = [&](std::size_t i) {
       return runner_.output(i).is_tensor() && runner_.output(i).tensor().dtype() == DType::float64;
     };
@@ -51,7 +54,7 @@ class Function {
 
   /// The elements of every output that has a direction, one after another.
   [[nodiscard]] std::vector<double> values() {
-    runner_.forward();
+    forward();
     std::vector<double> result;
     for (std::size_t i = 0; i < directions_.size(); ++i) {
       if (!directions_[i].defined()) continue;
@@ -78,12 +81,17 @@ class Function {
   }
   /// v^T J for input `i`, at the inputs of the last forward run.
   [[nodiscard]] const Tensor& gradient(std::size_t i) {
-    runner_.forward();
+    forward();
+    interrupt_.check(line_);
     runner_.backward(directions_);
     return runner_.grad_input(i);
   }
 
  private:
+  void forward() {
+    interrupt_.check(line_);
+    runner_.forward();
+  }
   static std::vector<Value> real_inputs(const OperatorRegistry& registry,
                                         const OperatorCase& op_case) {
     const auto schema = onnx::schema_of(op_case.node);
@@ -106,6 +114,8 @@ class Function {
   }
 
   OperatorRunner runner_;
+  std::string line_;
+  const Interrupt& interrupt_;
   std::vector<Tensor> directions_;
 };
 
@@ -186,10 +196,11 @@ void check_projections(Function& function, std::size_t i, const GradientOptions&
 }
 
 /// Why the case runs in its own types but not in float64; empty where it does, or in neither.
-std::string obstacle_in_float64(const OperatorRegistry& registry, const OperatorCase& op_case) {
+std::string obstacle_in_float64(const OperatorRegistry& registry, const OperatorCase& op_case,
+                                const Interrupt& interrupt) {
   std::string reason;
   try {
-    const Function function(registry, op_case);
+    const Function function(registry, op_case, interrupt);
     return {};
   } catch (const Unsupported& error) {
     reason = error.what();
@@ -197,7 +208,10 @@ std::string obstacle_in_float64(const OperatorRegistry& registry, const Operator
     reason = error.what();
   }
   try {
+    interrupt.check(op_case.line);
     OperatorRunner(registry, op_case.node, op_case.inputs).forward();
+  } catch (const Interrupted&) {
+    throw;
   } catch (const Error&) {
     return {};
   }
@@ -207,7 +221,7 @@ std::string obstacle_in_float64(const OperatorRegistry& registry, const Operator
 }  // namespace
 
 std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::string& subject,
-                                       GradientOptions options) {
+                                       const GradientOptions& options) {
   Measurement result = detail::validation_record(op_case, subject, "gradient");
   const auto unsupported = [&](std::string reason) {
     result.status = Status::unsupported;
@@ -222,12 +236,12 @@ std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::s
     if (const Support support = registry.knows(op_case.node); !support) {
       return unsupported(support.reason);
     }
-    if (auto reason = obstacle_in_float64(registry, op_case); !reason.empty()) {
+    if (auto reason = obstacle_in_float64(registry, op_case, options.interrupt); !reason.empty()) {
       return unsupported(std::move(reason));
     }
     for (std::size_t i = 0; i < op_case.inputs.size(); ++i) {
       // A function of its own for each input: directions start at zero.
-      Function function(registry, op_case);
+      Function function(registry, op_case, options.interrupt);
       if (!function.input(i)) continue;
       const bool full =
           options.mode == GradientMode::full || (options.mode == GradientMode::automatic &&

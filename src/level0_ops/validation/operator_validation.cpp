@@ -29,8 +29,8 @@ ForwardTolerance tolerance_of(const OperatorRunner& expected) {
 }  // namespace
 
 std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
-                                      const std::string& reference,
-                                      std::optional<ForwardTolerance> tolerance, Device device) {
+                                      const ForwardOptions& options) {
+  const auto& [reference, tolerance, device, interrupt] = options;
   Measurement result = detail::validation_record(op_case, subject, "forward", device);
   const bool judged_by_case = !op_case.expected.empty();
   result.conditions["reference"] = judged_by_case ? "the case" : reference;
@@ -49,14 +49,17 @@ std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::st
     }
     OperatorRunner got(tested.part<OperatorRegistry>(), op_case.node, op_case.inputs,
                        Mode::inference, device == Device{} ? Guard::on : Guard::off, device);
+    interrupt.check(op_case.line);
     got.forward();
     got.synchronise();
+    interrupt.check(op_case.line);
     std::vector<Value> expected = op_case.expected;
     ForwardTolerance within = tolerance.value_or(ForwardTolerance{});
     if (!judged_by_case) {
       OperatorRunner judge(framework(reference).part<OperatorRegistry>(), op_case.node,
                            op_case.inputs);
       judge.forward();
+      interrupt.check(op_case.line);
       for (std::size_t i = 0; i < judge.output_count(); ++i) expected.push_back(judge.output(i));
       if (!tolerance) within = tolerance_of(judge);
     }
