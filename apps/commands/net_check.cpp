@@ -39,20 +39,20 @@ std::optional<ForwardTolerance> tolerance_of(const Options& options) {
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
 std::vector<Measurement> against_reference(const std::string& model, const Options& options,
-                                           const std::string& word) {
+                                           const std::string& word, const Interrupt& interrupt) {
   const Settings wishes{{"seed", options.seed}, {"with_loss", true}};
   // Networks of their own: both executors write gradients.
   const auto subject =
-      open_executor(word, open_model(model, wishes),
+      open_executor(word, open_model(model, wishes, interrupt),
                     {.device = device_from_name(options.device), .seed = options.seed});
   const auto reference =
-      open_executor("reference", open_model(model, wishes), {.seed = options.seed});
+      open_executor("reference", open_model(model, wishes, interrupt), {.seed = options.seed});
   const ValueMap inputs = random_inputs(subject->network(), app::sizes_of(options), options.seed);
   const std::string loss = loss_of(subject->network());
   const auto tolerance = tolerance_of(options);
-  auto results = loss.empty()
-                     ? test_executor(*subject, *reference, inputs, tolerance)
-                     : test_executor_backprop(*subject, *reference, inputs, loss, tolerance);
+  auto results = loss.empty() ? test_executor(*subject, *reference, inputs, tolerance, interrupt)
+                              : test_executor_backprop(*subject, *reference, inputs, loss,
+                                                       tolerance, interrupt);
   const bool all_passed =
       std::ranges::all_of(results, [](const Measurement& m) { return m.status == Status::passed; });
   if (word == "reference" && all_passed && !results.empty()) {
@@ -64,16 +64,16 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
   return results;
 }
 
-std::vector<Measurement> check(const std::string& model, const Options& options,
-                               const std::string& word) {
+void check(const std::string& model, const Options& options, const std::string& word,
+           const Interrupt& interrupt, std::vector<Measurement>& all) {
   std::vector<Measurement> results;
   try {
     results = is_test_folder(model) ? test_folder(model,
                                                   {.frameworks = {word},
                                                    .device = device_from_name(options.device),
                                                    .seed = options.seed},
-                                                  tolerance_of(options))
-                                    : against_reference(model, options, word);
+                                                  tolerance_of(options), interrupt)
+                                    : against_reference(model, options, word, interrupt);
   } catch (const Unsupported&) {
     record_failure(results.emplace_back(error_record()), std::current_exception());
   }
@@ -90,8 +90,8 @@ std::vector<Measurement> check(const std::string& model, const Options& options,
     result.framework = word;
     result.device = to_string(device_from_name(options.device));
     result.artefacts = {model_artefact(model)};
+    all.push_back(std::move(result));
   }
-  return results;
 }
 
 /// Opened for each framework, and not run.
@@ -116,13 +116,9 @@ int run(const Options& options) {
     one.record.level = "network";
     one.samples = std::int64_t(options.frameworks.size());
     one.run = [&, model](const std::function<void()>& sampled) {
-      std::vector<Measurement> results;
-      for (const auto& word : options.frameworks) {
-        if (interrupt.due()) break;
-        for (auto& result : check(model, options, word)) results.push_back(std::move(result));
-        sampled();
-      }
-      return results;
+      return app::check_each(options.frameworks, sampled, [&](const auto& word, auto& results) {
+        check(model, options, word, interrupt, results);
+      });
     };
     one.plan = [&, model] { return plan(model, options); };
   }

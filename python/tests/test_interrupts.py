@@ -44,6 +44,7 @@ def long_network():
     return network
 
 
+MATRICES = "MatMul 2000x2000 2000x2000"
 LONG_INPUT = {"x0": np.zeros((512, 512), dtype=np.float32)}
 
 
@@ -64,6 +65,23 @@ def test_ctrl_c_ends_a_measurement_of_what_runs_no_bytecode():
 def test_ctrl_c_ends_a_benchmark():
     bench = functools.partial(d5.bench, samples=10**6)
     assert returned(bench, "MatMul 256x256 256x256") == []
+
+
+def test_ctrl_c_ends_a_test_of_an_operator_between_two_runs():
+    assert returned(functools.partial(d5.test_forward, framework="reference"), MATRICES) == []
+    assert returned(d5.test_gradient, MATRICES) == []
+
+
+def test_ctrl_c_ends_loading(tmp_path):
+    network = d5.Network("wide")
+    network.add_input("x", "float32", [1, 10000])
+    for i in range(4):
+        network.add_parameter(f"w{i}", np.zeros((2500, 10000), dtype=np.float32))
+    network.add_node("Concat", [f"w{i}" for i in range(4)], ["w"], axis=0)
+    network.add_node("MatMul", ["x", "w"], ["y"])
+    network.add_output("y")
+    network.save(tmp_path / "wide.onnx")
+    assert returned(d5.Network.load, tmp_path / "wide.onnx") == []
 
 
 class Enough(Exception):

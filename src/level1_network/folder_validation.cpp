@@ -6,6 +6,7 @@
 
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/network_validation.hpp"
@@ -60,11 +61,12 @@ Measurement check_type(const Measurement& base, const std::string& what, const V
 class FolderCheck {
  public:
   FolderCheck(onnx::TestFolder folder, const ExecutorOptions& options,
-              std::optional<ForwardTolerance> tolerance)
+              std::optional<ForwardTolerance> tolerance, const Interrupt& interrupt)
       : folder_(std::move(folder)),
         tolerance_(tolerance),
-        executor_(
-            open_executor(word_of(options.frameworks), Network::load(folder_.model_path), options)),
+        executor_(open_executor(word_of(options.frameworks),
+                                open_model(folder_.model_path, {}, interrupt), options)),
+        interrupt_(interrupt),
         random_(draws_random_numbers(executor_->network().graph())) {}
 
   std::vector<Measurement> run(const Measurement& base) {
@@ -87,6 +89,7 @@ class FolderCheck {
       throw FormatError(fmt::format("'{}' has {} expected outputs, but the network has {}",
                                     printable(data.path), data.outputs.size(), outputs.size()));
     }
+    const InterruptibleRuns within(*executor_, interrupt_);
     const ValueMap& got = executor_->inference(read_inputs(network, data));
     std::vector<Measurement> results;
     for (std::size_t i = 0; i < data.outputs.size(); ++i) {
@@ -109,13 +112,15 @@ class FolderCheck {
   onnx::TestFolder folder_;
   std::optional<ForwardTolerance> tolerance_;
   std::shared_ptr<GraphExecutor> executor_;
+  Interrupt interrupt_;
   bool random_;
 };
 
 }  // namespace
 
 std::vector<Measurement> test_folder(const std::string& path, const ExecutorOptions& options,
-                                     std::optional<ForwardTolerance> tolerance) {
+                                     std::optional<ForwardTolerance> tolerance,
+                                     const Interrupt& interrupt) {
   Measurement base = error_record(printable(model_name(path)), joined(options.frameworks));
   base.command = CommandLine("net check")
                      .word(path)
@@ -130,7 +135,7 @@ std::vector<Measurement> test_folder(const std::string& path, const ExecutorOpti
                       "against the reference",
                       printable(path), printable(folder.model_path)));
     }
-    return FolderCheck(std::move(folder), options, tolerance).run(base);
+    return FolderCheck(std::move(folder), options, tolerance, interrupt).run(base);
   });
 }
 

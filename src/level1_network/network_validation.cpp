@@ -2,6 +2,7 @@
 #include "d5/level1_network/network_validation.hpp"
 
 #include "d5/core/error.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
 #include "level1_network/rounding_judge.hpp"
 #include "level1_network/value_check.hpp"
 
@@ -24,7 +25,9 @@ std::vector<Measurement> check_within(const Measurement& base, const std::vector
 
 std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
                               const ValueMap& inputs, std::string_view loss,
-                              const std::optional<ForwardTolerance>& tolerance) {
+                              const std::optional<ForwardTolerance>& tolerance,
+                              const Interrupt& interrupt) {
+  const InterruptibleRuns of_subject(subject, interrupt), of_reference(reference, interrupt);
   Measurement base = error_record(printable(subject.network().name()), subject.framework());
   base.conditions["reference"] = reference.framework();
   return guarded(base, [&] {
@@ -33,7 +36,7 @@ std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
       return check_within(base, answers_of(subject, inputs, loss), expected, *tolerance);
     }
     const auto got = answers_of(subject, inputs, loss);
-    return RoundingJudge(reference, inputs, std::string(loss)).judge(base, got);
+    return RoundingJudge(reference, inputs, std::string(loss), interrupt).judge(base, got);
   });
 }
 
@@ -41,14 +44,16 @@ std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
 
 std::vector<Measurement> test_executor(GraphExecutor& subject, GraphExecutor& reference,
                                        const ValueMap& inputs,
-                                       std::optional<ForwardTolerance> tolerance) {
-  return test(subject, reference, inputs, "", tolerance);
+                                       std::optional<ForwardTolerance> tolerance,
+                                       const Interrupt& interrupt) {
+  return test(subject, reference, inputs, "", tolerance, interrupt);
 }
 
 std::vector<Measurement> test_executor_backprop(GraphExecutor& subject, GraphExecutor& reference,
                                                 const ValueMap& inputs, std::string_view loss,
-                                                std::optional<ForwardTolerance> tolerance) {
-  return test(subject, reference, inputs, loss, tolerance);
+                                                std::optional<ForwardTolerance> tolerance,
+                                                const Interrupt& interrupt) {
+  return test(subject, reference, inputs, loss, tolerance, interrupt);
 }
 
 }  // namespace d5

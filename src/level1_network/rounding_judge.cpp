@@ -9,6 +9,7 @@
 
 #include "core/float64.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
 #include "level1_network/float64_network.hpp"
 #include "level1_network/nudge.hpp"
 #include "level1_network/parameter_layout.hpp"
@@ -61,7 +62,8 @@ std::vector<std::string> frameworks_of(const GraphExecutor& executor) {
 
 }  // namespace
 
-RoundingJudge::RoundingJudge(GraphExecutor& reference, ValueMap inputs, std::string loss)
+RoundingJudge::RoundingJudge(GraphExecutor& reference, ValueMap inputs, std::string loss,
+                             const Interrupt& interrupt)
     : reference_(reference),
       inputs_(std::move(inputs)),
       loss_(std::move(loss)),
@@ -74,14 +76,14 @@ RoundingJudge::RoundingJudge(GraphExecutor& reference, ValueMap inputs, std::str
     expected.exact = detail::to_float64(expected.own.tensor());
     expected.distances = {0};
   }
-  run_in_float64();
+  run_in_float64(interrupt);
   for (Expected& expected : expected_) {
     if (expected.exact.defined()) expected.scale = largest_magnitude(expected.exact);
   }
   while (runs_ < kFewRuns) run_nudged();
 }
 
-void RoundingJudge::run_in_float64() {
+void RoundingJudge::run_in_float64(const Interrupt& interrupt) {
   const Network& network = reference_.network();
   if (draws_random_numbers(network.graph())) {
     no_float64_ = "the network draws random numbers, which are others in float64";
@@ -91,7 +93,10 @@ void RoundingJudge::run_in_float64() {
   try {
     const auto executor =
         make_executor(in_float64(network), {.frameworks = frameworks_of(reference_)});
+    const InterruptibleRuns within(*executor, interrupt);
     answers = answers_of(*executor, in_float64(inputs_), loss_);
+  } catch (const Interrupted&) {
+    throw;
   } catch (const Error& error) {
     no_float64_ = error.what();
     return;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "level1_network/answers.hpp"
 
@@ -41,7 +42,9 @@ namespace d5 {
 class RoundingJudge {
  public:
   /// Runs the reference, whose random numbers are the same in each run. `reference` outlives it.
-  RoundingJudge(GraphExecutor& reference, ValueMap inputs, std::string loss);
+  /// `interrupt` ends the run in float64; those of `reference` are the caller's to end.
+  RoundingJudge(GraphExecutor& reference, ValueMap inputs, std::string loss,
+                const Interrupt& interrupt = {});
 
   /// A record of each tensor: `base`, its error relative to its largest number, and as conditions
   /// the bound of that and what it is made of.
@@ -56,7 +59,7 @@ class RoundingJudge {
     double scale = 0;                    ///< its largest magnitude
     std::vector<double> distances = {};  ///< of each run
   };
-  void run_in_float64();
+  void run_in_float64(const Interrupt& interrupt);
   /// One more run, with everything rounded once more.
   void run_nudged();
   [[nodiscard]] double bound_of(const Expected& expected) const;

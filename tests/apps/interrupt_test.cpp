@@ -35,6 +35,12 @@ TEST_CASE("Ctrl-C ends a check of an operator between two runs") {
   CHECK_THAT(rows, !Contains("gradient of input 39"));
 }
 
+TEST_CASE("Ctrl-C ends a check of a network between two operators") {
+  // Forward and backward in float32, in float64, and again with rounded numbers.
+  const std::string rows = interrupted("net check lenet resnet-50", "lenet");
+  CHECK_THAT(rows, !Contains("resnet-50"));
+}
+
 TEST_CASE("Ctrl-C ends a measurement between two samples, and they are printed and written") {
   const TemporaryFolder folder;
   const std::string out = folder / "cut.json", printed = folder / "printed";

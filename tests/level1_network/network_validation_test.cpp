@@ -6,6 +6,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/level1_network/framework_overhead.hpp"
+#include "tests/interrupted_everywhere.hpp"
 #include "toy_framework.hpp"
 
 namespace {
@@ -72,6 +73,18 @@ TEST_CASE("executors that share a network are compared by the gradients that eac
   for (const auto& one : d5::test_executor_backprop(*subject, *reference, inputs(), "loss")) {
     CHECK(one.status == d5::Status::passed);
   }
+}
+
+TEST_CASE("a test of executors can be ended between any two nodes, and they are whole again") {
+  auto subject = d5::make_executor(network(2), mixed());
+  auto reference = d5::make_executor(network(2), mixed());
+  const auto test = [&](const d5::Interrupt& interrupt) {
+    return d5::test_executor_backprop(*subject, *reference, inputs(), "loss", {}, interrupt);
+  };
+  const int asked = d5::testing::interrupted_everywhere(test);
+  CHECK(asked >= 2 * 6);  // three nodes, forward and backward, of each
+  for (const auto& one : test({})) CHECK(one.status == d5::Status::passed);
+  CHECK(subject->events().empty());
 }
 
 TEST_CASE("what a framework lacks is unsupported, and names the operator") {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/level1_network/models.hpp"
 
@@ -13,8 +14,10 @@ namespace d5 {
 
 /// The network that a word names: an .onnx file, an ONNX test folder (its model), or a built-in
 /// network, which takes the `wishes` that it has options for ("seed", "with_loss"); a file is what
-/// it is. Two calls share no values. Throws: NotFound, and what loading throws.
-[[nodiscard]] Network open_model(const std::string& model, const Settings& wishes = {});
+/// it is. Two calls share no values. `interrupt` ends the loading of a file.
+/// Throws: NotFound, and what loading throws.
+[[nodiscard]] Network open_model(const std::string& model, const Settings& wishes = {},
+                                 const Interrupt& interrupt = {});
 /// The models that `words` name, each a word of `open_model`: a folder of ONNX test folders and
 /// .onnx files stands for them, in the order of their names.
 /// Throws: NotFound for what is neither a file, a folder nor a built-in network.

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level1_network/graph_executor.hpp"
@@ -17,13 +18,17 @@ namespace d5 {
 /// Without a tolerance an output passes within what rounding can do: `reference` is run in float64
 /// as well, and its own errors tell (docs/level1.md, "Right"). Records hold the bound. With one,
 /// each element is held against the reference's.
-[[nodiscard]] std::vector<Measurement> test_executor(
-    GraphExecutor& subject, GraphExecutor& reference, const ValueMap& inputs,
-    std::optional<ForwardTolerance> tolerance = {});
+///
+/// Throws, as all tests here: Interrupted, between two nodes; every other error is a record.
+[[nodiscard]] std::vector<Measurement> test_executor(GraphExecutor& subject,
+                                                     GraphExecutor& reference,
+                                                     const ValueMap& inputs,
+                                                     std::optional<ForwardTolerance> tolerance = {},
+                                                     const Interrupt& interrupt = {});
 /// Besides the outputs, every parameter's gradient.
 [[nodiscard]] std::vector<Measurement> test_executor_backprop(
     GraphExecutor& subject, GraphExecutor& reference, const ValueMap& inputs, std::string_view loss,
-    std::optional<ForwardTolerance> tolerance = {});
+    std::optional<ForwardTolerance> tolerance = {}, const Interrupt& interrupt = {});
 
 /// Runs an ONNX test folder's data sets and compares with its expected outputs. One record an
 /// output.
@@ -33,6 +38,7 @@ namespace d5 {
 /// Of a network that draws random numbers only types and shapes are compared; its records say so.
 [[nodiscard]] std::vector<Measurement> test_folder(const std::string& path,
                                                    const ExecutorOptions& options,
-                                                   std::optional<ForwardTolerance> tolerance = {});
+                                                   std::optional<ForwardTolerance> tolerance = {},
+                                                   const Interrupt& interrupt = {});
 
 }  // namespace d5
