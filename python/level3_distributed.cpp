@@ -5,26 +5,6 @@
 #include "d5/level3_distributed/communicator.hpp"
 
 namespace d5::python {
-namespace {
-
-/// An exception that nobody catches ends the job, as in C++. Without this the interpreter, or a
-/// package that started MPI before d5, would wait in MPI_Finalize for ranks that wait for this one.
-void leave_after_exceptions() {
-  static bool done = false;
-  if (done) return;
-  done = true;
-  const auto sys = py::module_::import("sys");
-  sys.attr("excepthook") =
-      py::cpp_function([report = py::object(sys.attr("excepthook"))](const py::args& exception) {
-        report(*exception);
-        py::module_::import("sys").attr("stdout").attr("flush")();
-        const py::gil_scoped_release release;
-        leave_world(1);
-      });
-}
-
-}  // namespace
-
 void bind_level3_distributed(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   py::class_<Communicator, std::shared_ptr<Communicator>>(m, "Communicator", "A group of ranks.")
@@ -66,10 +46,14 @@ void bind_level3_distributed(py::module_& m) {
       "world",
       [] {
         auto all = world();
-        if (all->size() > 1) leave_after_exceptions();
+        if (all->size() > 1) py::module_::import("d5._leaving").attr("watch_for_failures")();
         return all;
       },
       "All ranks of the job: under mpirun all of them, otherwise this process.");
+  m.def(
+      "leave_world", &leave_world, py::arg("status"), released,
+      "Waits until all ranks have come here; with a status other than 0 for 3 s, and ends the job "
+      "then. A rank that ends does it by itself.");
 }
 
 }  // namespace d5::python

@@ -51,6 +51,43 @@ all.barrier()
 print("never here")
 """
     job = run(script, tmp_path)
-    assert job.returncode != 0
+    assert job.returncode == 1
     assert "RuntimeError: the loss is not a number" in job.stderr
     assert "rank 1 began" in job.stdout and "never here" not in job.stdout
+
+
+@pytest.mark.parametrize("order", IMPORTS)
+@pytest.mark.parametrize("argument, status", [("3", 3), ("'the loss is not a number'", 1)])
+def test_the_exit_of_one_rank_with_a_status_ends_the_job(order, argument, status, tmp_path):
+    script = f"""{IMPORTS[order]}
+import sys
+all = d5.world()
+all.barrier()
+print(f"rank {{all.rank}} began")
+if all.rank == 1:
+    sys.exit({argument})
+all.barrier()
+print("never here")
+"""
+    job = run(script, tmp_path)
+    assert job.returncode == status, job.stderr
+    assert status != 1 or "the loss is not a number" in job.stderr
+    assert "rank 1 began" in job.stdout and "never here" not in job.stdout
+
+
+@pytest.mark.parametrize("order", IMPORTS)
+def test_an_exit_that_is_caught_ends_nothing(order, tmp_path):
+    script = f"""{IMPORTS[order]}
+import sys
+all = d5.world()
+try:
+    sys.exit(3)
+except SystemExit as exit:
+    assert exit.code == 3
+all.barrier()
+print(f"rank {{all.rank}} ended")
+sys.exit(0)
+"""
+    job = run(script, tmp_path)
+    assert job.returncode == 0, job.stderr
+    assert all(f"rank {rank} ended" in job.stdout for rank in range(3))
