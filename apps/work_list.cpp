@@ -89,6 +89,12 @@ std::vector<Measurement> records_of(const Work& one, bool others, const F& run) 
     return run();
   } catch (const Interrupted&) {
     throw;
+  } catch (const MemoryError& error) {  // no fault of the others, nor of what is measured
+    if (!others) throw;
+    Measurement skipped = one.record;
+    skipped.status = Status::skipped;
+    skipped.reason = error.what();
+    return {skipped};
   } catch (...) {
     if (!others) throw;
     Measurement failed = one.record;

@@ -55,7 +55,7 @@ bool is_network(const std::string& word) {
 /// What is no operator may be a network's name, misspelt.
 OperatorCase case_of(const std::string& word, std::uint64_t seed) {
   try {
-    return read_case_words({word}, seed).front();
+    return read_case_words({word}, seed).front().draw();
   } catch (const NotFound&) {
     if (nearest_names(word, models().names()).empty()) throw;
     throw_unknown_name("network", word, models().names());

@@ -54,9 +54,9 @@ int run(const Options& options) {
              [&](const std::function<void()>& sampled) {
                BenchOptions with_progress = how;
                with_progress.measuring.on_sample = sampled;
-               return bench(one, with_progress);
+               return bench(one.draw(), with_progress);
              },
-         .plan = [&] { return plan_bench(one, how); }});
+         .plan = [&] { return plan_bench(one.draw(), how); }});
   }
   return app::run_work(work, options, options);
 }

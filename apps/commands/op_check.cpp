@@ -61,15 +61,16 @@ int run(const Options& options) {
     piece.record.level = "operator";
     piece.samples = std::int64_t(options.frameworks.size());
     piece.run = [&](const std::function<void()>& sampled) {
+      const OperatorCase drawn = one.draw();
       return app::check_each(options.frameworks, sampled, [&](const auto& word, auto& results) {
-        check(one, word, options, interrupt, results);
+        check(drawn, word, options, interrupt, results);
       });
     };
     piece.plan = [&] {
-      return plan_bench(one, {.frameworks = options.frameworks,
-                              .device = device_from_name(options.device),
-                              .passes = options.no_gradient ? BenchOptions::Passes::forward
-                                                            : BenchOptions::Passes::both});
+      return plan_bench(one.draw(), {.frameworks = options.frameworks,
+                                     .device = device_from_name(options.device),
+                                     .passes = options.no_gradient ? BenchOptions::Passes::forward
+                                                                   : BenchOptions::Passes::both});
     };
   }
   return app::run_work(work, options, options);

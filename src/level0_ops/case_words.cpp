@@ -39,7 +39,7 @@ std::vector<std::string> known_operators() {
 }
 
 /// An operator of ONNX that d5 lacks is a finding; a name that nobody knows is a misprint.
-void check_name(const OperatorCase& one) {
+void check_name(const CaseLine& one) {
   if (onnx::schema_of(one.node)) return;
   const std::string name = full_name(one.node.domain, one.node.op_type);
   onnx::Node newest = one.node;
@@ -56,15 +56,14 @@ void check_name(const OperatorCase& one) {
 
 }  // namespace
 
-std::vector<OperatorCase> read_case_words(const std::vector<std::string>& words,
-                                          std::uint64_t seed) {
+std::vector<CaseLine> read_case_words(const std::vector<std::string>& words, std::uint64_t seed) {
   const bool unquoted =
       words.size() > 1 && std::ranges::none_of(words, [](const std::string& word) {
         return word.find(' ') != std::string::npos || is_file(word);
       });
-  std::vector<OperatorCase> cases;
+  std::vector<CaseLine> cases;
   if (unquoted) {
-    cases.push_back(parse_case(fmt::format("{}", fmt::join(words, " ")), seed));
+    cases.push_back(read_case(fmt::format("{}", fmt::join(words, " ")), seed));
     check_name(cases.front());
     return cases;
   }
@@ -72,7 +71,7 @@ std::vector<OperatorCase> read_case_words(const std::vector<std::string>& words,
     if (is_file(word)) {
       for (auto& one : read_cases(word, seed)) cases.push_back(std::move(one));
     } else {
-      cases.push_back(parse_case(word, seed));
+      cases.push_back(read_case(word, seed));
     }
   }
   std::ranges::for_each(cases, check_name);

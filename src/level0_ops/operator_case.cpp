@@ -107,7 +107,8 @@ Shape parse_shape(const Word& word) {
   return Shape(dims);
 }
 
-Value parse_input(Word word, RandomStream& random) {
+/// Nothing is drawn, and no memory taken for it, without `random`.
+Value parse_input(Word word, RandomStream* random) {
   DType dtype = DType::float32;
   if (const std::size_t colon = word.text.substr(0, word.text.find('{')).find(':');
       colon != std::string_view::npos) {
@@ -133,8 +134,10 @@ Value parse_input(Word word, RandomStream& random) {
   if (dtype == DType::string) {
     refuse(word, "strings in braces, as string:2{a,b}: there are no random ones");
   }
-  Tensor tensor = Tensor::empty(dtype, parse_shape(word));
-  fill(tensor, bound, random);
+  const Shape shape = parse_shape(word);
+  if (!random) return {};
+  Tensor tensor = Tensor::empty(dtype, shape);
+  fill(tensor, bound, *random);
   return tensor;
 }
 
@@ -142,8 +145,7 @@ Value parse_input(Word word, RandomStream& random) {
 Value parse_expected(const Word& word) {
   if (word.text == "-") return {};
   if (!word.text.ends_with('}')) refuse(word, "the values of an output, as {1,2}, or -");
-  RandomStream unused(0, 0);
-  return parse_input(word, unused);
+  return parse_input(word, nullptr);
 }
 
 onnx::AttributeKind guess_kind(std::string_view text) {
@@ -208,9 +210,9 @@ onnx::Node parse_operator(const Word& word) {
   return node;
 }
 
-}  // namespace
+enum class Inputs { drawn, looked_at };
 
-OperatorCase parse_case(const std::string& line, std::uint64_t seed) {
+OperatorCase parse(const std::string& line, std::uint64_t seed, Inputs inputs) {
   std::vector<Word> words;
   for (const Word& word : split(line, ' ')) {
     if (!word.text.empty()) words.push_back(word);
@@ -232,7 +234,8 @@ OperatorCase parse_case(const std::string& line, std::uint64_t seed) {
       if (!node.attributes.empty()) refuse(word, "attributes only, after the inputs");
       RandomStream random(seed, std::uint32_t(node.inputs.size()));
       const bool left_out = word.text == "-";
-      result.inputs.push_back(left_out ? Value() : parse_input(word, random));
+      result.inputs.push_back(
+          left_out ? Value() : parse_input(word, inputs == Inputs::drawn ? &random : nullptr));
       node.inputs.push_back(left_out ? "" : fmt::format("input{}", node.inputs.size()));
       continue;
     }
@@ -264,17 +267,27 @@ OperatorCase parse_case(const std::string& line, std::uint64_t seed) {
   return result;
 }
 
-std::vector<OperatorCase> read_cases(const std::string& path, std::uint64_t seed) {
+}  // namespace
+
+OperatorCase parse_case(const std::string& line, std::uint64_t seed) {
+  return parse(line, seed, Inputs::drawn);
+}
+
+CaseLine read_case(const std::string& line, std::uint64_t seed) {
+  return {parse(line, seed, Inputs::looked_at).node, line, seed};
+}
+
+std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed) {
   std::ifstream file(path);
   if (!file) throw IoError(fmt::format("cases '{}' cannot be read", printable(path)));
-  std::vector<OperatorCase> cases;
+  std::vector<CaseLine> cases;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
     if (begin == std::string::npos || line[begin] == '#') continue;
     line.resize(line.find_last_not_of(" \t\r") + 1);
     try {
-      cases.push_back(parse_case(line, seed));
+      cases.push_back(read_case(line, seed));
     } catch (const Error& error) {
       throw FormatError(fmt::format("'{}', line {}: {}", printable(path), number, error.what()));
     }

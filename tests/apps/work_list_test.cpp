@@ -117,6 +117,16 @@ TEST_CASE("a bad --out is found before the first measurement") {
   }
 }
 
+TEST_CASE("a case that does not fit into memory is skipped with the figure, and the others run") {
+  for (const std::string command : {"op bench --samples 3 --pass forward", "op check"}) {
+    INFO(command);
+    const auto run = run_d5(command + " 'Relu 1000000x1000000x8' 'Sigmoid 3'");
+    CHECK(run.status == 0);
+    CHECK_THAT(run.out, Contains("skipped") && Contains("takes 32000000000000 bytes") &&
+                            Contains("Sigmoid 3"));
+  }
+}
+
 TEST_CASE("--list names, --dry-run plans, --filter chooses") {
   const TemporaryFolder folder;
   testing::write(folder / "cases.txt", "Relu 4\nSigmoid 2x2\nConv 1x1x4x4 1x1x3x3\n");

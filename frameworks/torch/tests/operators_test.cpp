@@ -13,7 +13,11 @@ using namespace d5;
 namespace {
 
 std::vector<OperatorCase> cases(std::uint64_t seed) {
-  return read_cases(D5_TORCH_TEST_DIR "/operators.txt", seed);
+  std::vector<OperatorCase> drawn;
+  for (const CaseLine& one : read_cases(D5_TORCH_TEST_DIR "/operators.txt", seed)) {
+    drawn.push_back(one.draw());
+  }
+  return drawn;
 }
 
 void check(const std::vector<Measurement>& records) {

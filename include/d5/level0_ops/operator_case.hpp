@@ -35,15 +35,28 @@ struct OperatorCase {
 
 /// Throws: FormatError with the place in the line, what was found and what was expected.
 [[nodiscard]] OperatorCase parse_case(const std::string& line, std::uint64_t seed = 0);
+
+/// A case whose inputs are not there yet: those of a long list would not fit into memory together.
+struct CaseLine {
+  onnx::Node node;
+  std::string line;
+  std::uint64_t seed = 0;
+
+  /// Throws: MemoryError for inputs above `memory_budget()`.
+  [[nodiscard]] OperatorCase draw() const { return parse_case(line, seed); }
+};
+
+/// As `parse_case`, and with its errors.
+[[nodiscard]] CaseLine read_case(const std::string& line, std::uint64_t seed = 0);
 /// Lines of a file; blank ones and those beginning with # are skipped. Throws: IoError, FormatError
 /// with the line, and for a file without any case.
-[[nodiscard]] std::vector<OperatorCase> read_cases(const std::string& path, std::uint64_t seed = 0);
+[[nodiscard]] std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed = 0);
 
 /// The cases that `words` name: each is a case, or a file of cases. A case that was not quoted on a
 /// command line, and so came as several words, is put together again.
 /// Throws: FormatError, IoError; NotFound for an operator that neither ONNX nor the reference nor a
 /// framework that is loaded knows.
-[[nodiscard]] std::vector<OperatorCase> read_case_words(const std::vector<std::string>& words,
-                                                        std::uint64_t seed = 0);
+[[nodiscard]] std::vector<CaseLine> read_case_words(const std::vector<std::string>& words,
+                                                    std::uint64_t seed = 0);
 
 }  // namespace d5
