@@ -84,7 +84,9 @@ std::optional<Schema> schema_of(const Node& node) {
   Schema result{.least_inputs = schema->min_input(),
                 .most_inputs = schema->max_input(),
                 .least_outputs = schema->min_output(),
-                .most_outputs = schema->max_output()};
+                .most_outputs = schema->max_output(),
+                .since = schema->since_version(),
+                .deprecated = schema->deprecated()};
   for (const auto& [name, attribute] : schema->attributes()) {
     result.attributes[name] = kind_of(attribute.type);
   }

@@ -41,6 +41,8 @@ struct Schema {
   int least_inputs = 0, most_inputs = 0, least_outputs = 0, most_outputs = 0;
   std::vector<Parameter> inputs, outputs;
   std::map<std::string, AttributeKind, std::less<>> attributes;
+  int since = 1;  ///< the opset version that gave it this meaning
+  bool deprecated = false;
 };
 
 /// Of `node`'s operator, domain and opset; nothing where ONNX does not know it.
