@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace d5::detail {
+
+/// What the models of ai.onnx.ml do last with the scores of one sample. In the order of the numbers
+/// that TreeEnsemble gives them.
+enum class PostTransform : std::uint8_t { none, softmax, logistic, softmax_zero, probit };
+
+/// Throws: ValueError for any other word, or number.
+[[nodiscard]] PostTransform post_transform(const std::string& word, std::string_view who);
+[[nodiscard]] PostTransform post_transform(std::int64_t number, std::string_view who);
+
+/// SOFTMAX_ZERO leaves scores of zero at zero. A single score is changed by PROBIT alone, as in
+/// ONNX Runtime.
+void transform_scores(PostTransform transform, std::span<double> scores);
+
+/// How one score tells of two classes: of the second, with what is left to 1 for the first, or of
+/// either, with opposite signs.
+enum class OneScore : std::uint8_t { share, signed_distance };
+
+/// Makes `scores[1]` two, and transforms them. A softmax of what is one score would say nothing
+/// more: as in ONNX Runtime there is none.
+void transform_one_score(PostTransform transform, OneScore kind, std::span<double, 2> scores);
+
+}  // namespace d5::detail
