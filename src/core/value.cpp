@@ -47,7 +47,10 @@ ValueDesc Value::desc() const {
       ValueDesc result;
       result.kind = ValueKind::map;
       result.tensor.dtype = map().keys.index() == 0 ? DType::int64 : DType::string;
-      if (map().values) result.element = std::make_shared<const ValueDesc>(map().values->desc());
+      // Of one value; all of them are a sequence.
+      if (map().values) {
+        result.element = std::make_shared<const ValueDesc>(map().values->sequence().element);
+      }
       return result;
     }
   }

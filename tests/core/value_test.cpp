@@ -11,7 +11,8 @@ TEST_CASE("a value knows what it is") {
   const Value tensor = Tensor::of<float>({2}, {1, 2});
   const Value sequence = Sequence{TensorDesc{DType::int64, {kUnknownDim}}, {tensor}};
   const Value none = Optional{TensorDesc{DType::float32, {}}, nullptr};
-  const Value map = Map{std::vector<std::string>{"a"}, std::make_shared<const Value>(tensor)};
+  const Value values = Sequence{tensor.desc(), {tensor}};
+  const Value map = Map{std::vector<std::string>{"a"}, std::make_shared<const Value>(values)};
   CHECK(Value().kind() == ValueKind::none);
   CHECK(tensor.kind() == ValueKind::tensor);
   CHECK(sequence.kind() == ValueKind::sequence);

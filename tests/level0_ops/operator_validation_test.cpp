@@ -207,6 +207,22 @@ TEST_CASE("sequences and optionals are compared inside") {
       compare_values(none, Optional{TensorDesc{}, std::make_shared<Value>(floats({1}))}, {}).equal);
 }
 
+TEST_CASE("maps are compared key by key, in whatever order") {
+  using Words = std::vector<std::string>;
+  const auto map = [](const Words& keys, float a, float b) {
+    const Sequence values{TensorDesc{}, {floats({a}), floats({b})}};
+    return Value(Map{keys, std::make_shared<const Value>(values)});
+  };
+  CHECK(compare_values(map({"a", "b"}, 2, 3), map({"b", "a"}, 3, 2), {}).equal);
+  CHECK(compare_values(map({"a", "b"}, 2, 3), map({"b", "a"}, 4, 2), {}).where ==
+        "value[b][0]: got 3, expected 4");
+  CHECK(compare_values(map({"a", "b"}, 2, 3), map({"a", "c"}, 2, 3), {}).where ==
+        "value: the keys differ");
+  const Sequence values{TensorDesc{}, {floats({2}), floats({3})}};
+  const Map other{std::vector<std::int64_t>{1, 2}, std::make_shared<const Value>(values)};
+  CHECK_FALSE(compare_values(map({"a", "b"}, 2, 3), other, {}).equal);
+}
+
 TEST_CASE("every example case passes its gradient check") {
   const char* source = std::getenv("D5_SOURCE_DIR");
   if (!source) {

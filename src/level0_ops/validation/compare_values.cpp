@@ -38,8 +38,8 @@ class ValueComparison {
         return;
       }
       case ValueKind::map:
-        if (got.map().keys != expected.map().keys) return refuse(place + ": the keys differ");
-        return values(*got.map().values, *expected.map().values, place);
+        return std::visit([&](const auto& keys) { maps(got.map(), expected.map(), keys, place); },
+                          expected.map().keys);
     }
   }
 
@@ -47,6 +47,20 @@ class ValueComparison {
   void refuse(std::string message) {
     if (result.equal) result.where = std::move(message);
     result.equal = false;
+  }
+
+  /// Keys have no order.
+  template <class Keys>
+  void maps(const Map& got, const Map& expected, const Keys& keys, const std::string& place) {
+    const auto* given = std::get_if<Keys>(&got.keys);
+    if (!given || !std::ranges::is_permutation(*given, keys)) {
+      return refuse(place + ": the keys differ");
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto at = std::size_t(std::ranges::find(*given, keys[i]) - given->begin());
+      values(got.values->sequence().values[at], expected.values->sequence().values[i],
+             fmt::format("{}[{}]", place, keys[i]));
+    }
   }
 
   void sequences(const Sequence& got, const Sequence& expected, const std::string& place) {
