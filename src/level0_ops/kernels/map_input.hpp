@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "d5/level0_ops/infer_context.hpp"
+
+namespace d5::detail {
+
+/// The element types of input 0, a map from keys to scalars.
+struct MapTypes {
+  DType keys, values;
+};
+
+/// Throws: TypeError if it is something else.
+[[nodiscard]] MapTypes map_types(const InferContext& context);
+
+/// The value of key `i`. Throws: ShapeError unless it is one element, TypeError unless of `dtype`.
+[[nodiscard]] const Tensor& map_value(const Map& map, std::size_t i, DType dtype,
+                                      std::string_view who);
+
+}  // namespace d5::detail
