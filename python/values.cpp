@@ -40,6 +40,36 @@ bool is_number(const std::string& kind) {
   return std::string_view("biufc").find(kind) != std::string_view::npos;
 }
 
+/// Keys are all texts or all integers; ONNX's maps have scalars for values.
+Map map_from_dict(const py::dict& dict) {
+  Sequence values;
+  std::vector<std::string> words;
+  std::vector<std::int64_t> numbers;
+  for (const auto& [key, value] : dict) {
+    if (py::isinstance<py::str>(key)) {
+      words.push_back(key.cast<std::string>());
+    } else if (py::isinstance<py::int_>(key)) {
+      numbers.push_back(key.cast<std::int64_t>());
+    } else {
+      throw TypeError(fmt::format("a map has the key {}; expected texts, or integers",
+                                  std::string(py::repr(key))));
+    }
+    values.values.push_back(to_value(value));
+  }
+  if (!words.empty() && !numbers.empty()) {
+    throw TypeError("a map has texts and integers for keys; expected one type");
+  }
+  if (!values.values.empty()) values.element = values.values.front().desc();
+  Map result;
+  if (!words.empty()) {
+    result.keys = std::move(words);
+  } else {
+    result.keys = std::move(numbers);
+  }
+  result.values = std::make_shared<const Value>(std::move(values));
+  return result;
+}
+
 }  // namespace
 
 Tensor to_tensor(const py::handle& object) {
@@ -72,6 +102,9 @@ Value to_value(const py::handle& object) {
       sequence.element = sequence.values.front().desc();
     }
     return sequence;
+  }
+  if (py::isinstance<py::dict>(object)) {
+    return map_from_dict(py::reinterpret_borrow<py::dict>(object));
   }
   return to_tensor(object);
 }

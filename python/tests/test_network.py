@@ -154,3 +154,47 @@ def test_a_long_call_lets_other_threads_run(random):
     stop.set()
     thread.join()
     assert counts["inside"] > 0
+
+
+def test_dicts_go_in_for_maps_and_come_out(tmp_path):
+    onnx = pytest.importorskip("onnx")
+    helper, float32 = onnx.helper, onnx.TensorProto.FLOAT
+    words = helper.make_map_type_proto(
+        onnx.TensorProto.STRING, helper.make_tensor_type_proto(float32, [])
+    )
+    graph = helper.make_graph(
+        [
+            helper.make_node(
+                "DictVectorizer", ["x"], ["row"], domain="ai.onnx.ml", string_vocabulary=["a", "b"]
+            ),
+            helper.make_node(
+                "ZipMap", ["row"], ["y"], domain="ai.onnx.ml", classlabels_int64s=[5, 6]
+            ),
+        ],
+        "maps",
+        [helper.make_value_info("x", words)],
+        [
+            helper.make_value_info(
+                "y",
+                helper.make_sequence_type_proto(
+                    helper.make_map_type_proto(
+                        onnx.TensorProto.INT64, helper.make_tensor_type_proto(float32, [])
+                    )
+                ),
+            )
+        ],
+    )
+    path = str(tmp_path / "maps.onnx")
+    onnx.save(
+        helper.make_model(
+            graph,
+            opset_imports=[helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("", 22)],
+            ir_version=10,
+        ),
+        path,
+    )
+    executor = d5.executor(d5.Network.load(path))
+    (row,) = executor.inference({"x": {"b": np.float32(2)}})["y"]
+    assert {key: value.numpy().item() for key, value in row.items()} == {5: 0.0, 6: 2.0}
+    with pytest.raises(TypeError, match="texts, or integers"):
+        executor.inference({"x": {1.5: np.float32(2)}})
