@@ -28,14 +28,18 @@ TEST_CASE("StringNormalizer knows upper and lower case beyond ASCII") {
 }
 
 TEST_CASE("StringNormalizer leaves bytes that are no UTF-8 as they are") {
-  CHECK(result_of<std::string>("StringNormalizer string:{a\xff"
-                               "b,\xc3} case_change_action=UPPER") == Texts{"A\xff"
-                                                                            "B",
-                                                                            "\xc3"});
+  const Texts broken = {"\xff", "\xc3", "\xe0\x81\x81", "\xf5\x80\x80\x80"};
+  for (const std::string& bytes : broken) {
+    const std::string line = "StringNormalizer string:{a" + bytes + "b} case_change_action=UPPER";
+    CHECK(result_of<std::string>(line) == Texts{"A" + bytes + "B"});
+  }
 }
 
 TEST_CASE("StringNormalizer refuses what is no row of words") {
   CHECK_THROWS_AS(run_case("StringNormalizer string:2x1{a,b}"), ShapeError);
   CHECK_THROWS_AS(run_case("StringNormalizer string:scalar{a}"), ShapeError);
   CHECK_THROWS_AS(run_case("StringNormalizer string:{a} case_change_action=TITLE"), ValueError);
+  CHECK_THROWS_AS(
+      run_case("StringNormalizer string:{a} case_change_action=UPPER locale=../../tmp/C.UTF-8"),
+      ValueError);
 }

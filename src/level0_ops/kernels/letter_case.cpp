@@ -21,6 +21,11 @@ std::optional<std::locale> installed(const std::string& name) {
 }
 
 std::locale find_locale(const std::string& name) {
+  // The system would read tables from a file that a model names.
+  if (name.find('/') != std::string::npos) {
+    throw ValueError(
+        fmt::format("the locale '{}' is a path, expected a name as en_US", printable(name)));
+  }
   if (!name.empty()) {
     // With its own encoding first: without one, Linux takes a name for a Latin-1 locale.
     for (const std::string& known : {name + ".UTF-8", name}) {
@@ -55,7 +60,8 @@ Letter first_letter(std::string_view text) {
     if ((byte(i) & 0xC0) != 0x80) return {};
     code = code << 6 | (byte(i) & 0x3F);
   }
-  return {code, bytes};
+  const bool has_shorter = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
+  return has_shorter ? Letter() : Letter{code, bytes};
 }
 
 void append(std::string& text, std::uint32_t code) {

@@ -14,7 +14,8 @@ namespace d5::detail {
 class LetterCase {
  public:
   /// `locale` as "tr_TR"; "" stands for no language. One that the system lacks is taken for that,
-  /// because the tables of nearly all languages agree. Throws: Unsupported where they do not.
+  /// because the tables of nearly all languages agree. Throws: Unsupported where they do not,
+  /// ValueError for a path.
   explicit LetterCase(const std::string& locale);
 
   [[nodiscard]] std::string upper(std::string_view text) const { return map(text, Case::upper); }
