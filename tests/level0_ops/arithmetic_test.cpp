@@ -94,3 +94,10 @@ TEST_CASE("inputs that hold the maximum alike share its gradient") {
   CHECK(runner.grad_input(1).data<float>()[0] == 8);
   CHECK(runner.grad_input(1).data<float>()[1] == 4);
 }
+
+TEST_CASE("small floats are summed as wide ones") {
+  // 2048 + 1 in float16 is 2048.
+  const std::string terms = " float16:1{2048} float16:1{1} float16:1{1}";
+  CHECK(float(result_of<Float16>("Sum" + terms).at(0)) == 2050);
+  CHECK(float(result_of<Float16>("Mean" + terms).at(0)) == float(Float16(2050 / 3.f)));
+}

@@ -75,3 +75,10 @@ TEST_CASE("of a maximum that several hold, each gets an equal part of the gradie
   CHECK(Floats(data.begin(), data.end()) == Floats{2, 5});
   CHECK(Floats(updates.begin(), updates.end()) == Floats{2, 2, 0});
 }
+
+TEST_CASE("updates of small floats are added as wide ones") {
+  // 2048 + 1 in float16 is 2048.
+  const auto y = result_of<Float16>(
+      "ScatterElements float16:1{2048} int64:2{0,0} float16:2{1,1} reduction=add");
+  CHECK(float(y.at(0)) == 2050);
+}

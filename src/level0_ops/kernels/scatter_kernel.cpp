@@ -10,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "level0_ops/kernels/element_function.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::detail {
 namespace {
@@ -177,6 +178,14 @@ std::unique_ptr<Kernel> plan_as(PlanContext& context, IndexedPlaces indexed) {
   });
 }
 
+/// Small floats are added or multiplied as wide ones, and rounded once.
+template <class F>
+std::unique_ptr<Kernel> plan_in_ring(PlanContext& context, IndexedPlaces indexed) {
+  if (is_wide(context)) return plan_as<F, RingTypes>(context, std::move(indexed));
+  return widening_kernel(
+      context, [&](PlanContext& wide) { return plan_as<F, RealTypes>(wide, std::move(indexed)); });
+}
+
 }  // namespace
 
 ScatterReduction scatter_reduction(std::string_view word, const onnx::Node& node) {
@@ -197,9 +206,9 @@ std::unique_ptr<Kernel> plan_scatter(PlanContext& context, IndexedPlaces indexed
   context.request_scratch(indexed.scratch_bytes());
   switch (reduction) {
     case ScatterReduction::add:
-      return plan_as<Add, RingTypes>(context, std::move(indexed));
+      return plan_in_ring<Add>(context, std::move(indexed));
     case ScatterReduction::mul:
-      return plan_as<Multiply, RingTypes>(context, std::move(indexed));
+      return plan_in_ring<Multiply>(context, std::move(indexed));
     case ScatterReduction::max:
       return plan_as<Extreme<true>, OrderedTypes>(context, std::move(indexed));
     case ScatterReduction::min:

@@ -9,6 +9,7 @@
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/broadcast.hpp"
 #include "level0_ops/kernels/element_function.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -78,24 +79,19 @@ class TotalKernel final : public Kernel {
   }
 
   void forward(OpContext& context) override {
-    using A = Arithmetic<T>;
-    fold_.run<T>(context, [](A a, A b) { return a + b; });
+    fold_.run<T>(context, [](T a, T b) { return a + b; });
     if (parts_ == 1) return;
     parallel_for(elements_, detail::kElementGrain,
-                 [y = context.output(0).data<T>(), parts = A(parts_)](auto i, auto end) {
-                   for (; i < end; ++i) y[i] = T(A(y[i]) / parts);
+                 [y = context.output(0).data<T>(), parts = T(parts_)](auto i, auto end) {
+                   for (; i < end; ++i) y[i] /= parts;
                  });
   }
 
   void backward(GradContext& context) override {
-    if constexpr (std::floating_point<T>) {
-      for (std::size_t i = 0; i < sums_.size(); ++i) {
-        if (!context.wants_grad(i)) continue;
-        sums_[i].run(context.grad_input(i).data<T>(), context.grad_output(0).data<T>(),
-                     [slope = T(1 / parts_)](auto, auto) { return slope; });
-      }
-    } else {
-      Kernel::backward(context);
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+      if (!context.wants_grad(i)) continue;
+      sums_[i].run(context.grad_input(i).data<T>(), context.grad_output(0).data<T>(),
+                   [slope = T(1 / parts_)](auto, auto) { return slope; });
     }
   }
 
@@ -114,9 +110,9 @@ template <class View>
 class Total final : public Variadic {
  public:
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
-      const double parts = kMean ? double(context.input_count()) : 1.0;
-      return std::make_unique<TotalKernel<T>>(context, parts);
+    return detail::wide_kernel_for(context, [&]<class T>(PlanContext& wide) {
+      const double parts = kMean ? double(wide.input_count()) : 1.0;
+      return std::make_unique<TotalKernel<T>>(wide, parts);
     });
   }
 
