@@ -41,7 +41,11 @@ OptionWords words_of(const CLI::Option& option) {
 }
 
 void add(const CLI::App& app, const std::string& path, std::vector<CommandWords>& commands) {
-  CommandWords words{.path = path, .summary = app.get_description(), .footer = app.get_footer()};
+  CommandWords words{.path = path,
+                     .summary = app.get_description(),
+                     .footer = app.get_footer(),
+                     .options = {},
+                     .children = {}};
   for (const auto* option : app.get_options()) words.options.push_back(words_of(*option));
   const auto children = app.get_subcommands([](const CLI::App*) { return true; });
   for (const auto* child : children) words.children.push_back(child->get_name());

@@ -108,7 +108,7 @@ GatedRecords measure_until_decided(
     const std::function<std::vector<Measurement>(int samples)>& measure, int samples,
     const GateOptions& options) {
   const double confidence = 1 - 0.05 / (options.retries + 1);
-  GatedRecords result{.records = measure(samples)};
+  GatedRecords result{.records = measure(samples), .finding = {}};
   result.finding = judge_try(result.records, options.limit, confidence);
   for (int retry = 1; retry <= options.retries; ++retry) {
     if (result.finding.answer != Answer::undecided || options.interrupt.due()) break;

@@ -85,6 +85,9 @@ std::optional<Schema> schema_of(const Node& node) {
                 .most_inputs = schema->max_input(),
                 .least_outputs = schema->min_output(),
                 .most_outputs = schema->max_output(),
+                .inputs = {},
+                .outputs = {},
+                .attributes = {},
                 .since = schema->since_version(),
                 .deprecated = schema->deprecated()};
   for (const auto& [name, attribute] : schema->attributes()) {
