@@ -14,7 +14,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/metric.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level2_training/dataset.hpp"
@@ -85,7 +85,9 @@ TextTable operators() {
   const auto all = app::loadable_frameworks();
   std::map<std::string, std::vector<std::string>> rows;
   for (std::size_t f = 0; f < all.size(); ++f) {
-    for (const auto& entry : all[f]->part<OperatorRegistry>().list()) {
+    auto entries = all[f]->part<OperatorRegistry>().list();
+    for (auto& custom : custom_operators().list()) entries.push_back(std::move(custom));
+    for (const auto& entry : entries) {
       auto& row = rows[entry.domain.empty() ? entry.name : entry.domain + "." + entry.name];
       row.resize(all.size());
       row[f] += (row[f].empty() ? "" : " ") + opsets(entry);

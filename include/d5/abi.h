@@ -3,10 +3,11 @@
  *
  * A shared library exports one function, `d5_custom_operators`, that returns a table of operators.
  * d5 loads it at run time (`d5::load_custom_operators`), and treats them like its own: they are
- * registered by domain, name and range of opset versions, checked by the same gradient test,
- * measured by the same commands. No C++ type crosses this border, and no exception.
+ * registered by domain, name and range of opset versions, run in the graphs of every framework,
+ * checked by the same gradient test, measured by the same commands. No C++ type crosses this
+ * border, and no exception should: one that does fails the run that it came from.
  *
- *     examples/101_custom_operator.c is a complete one.
+ *     examples/101_custom_operator/log_cosh.cpp is a complete one.
  *
  * This header has a version of its own. A library of another version is refused. Within a version
  * nothing is moved, removed or given another meaning; fields are only appended, to the structs that
@@ -157,6 +158,11 @@ typedef struct {
   /* Overwrites every input gradient that has data with the vector-Jacobian product of the output
    * gradients. May be null: not differentiable. */
   d5_status (*backward)(void* self, const d5_call* call, d5_error* error);
+
+  /* The same on memory of a CUDA device, for an operator that has both: work is queued on the
+   * call's stream, and errors of launching it are answered. Both may be null. */
+  d5_status (*forward_cuda)(void* self, const d5_call* call, d5_error* error);
+  d5_status (*backward_cuda)(void* self, const d5_call* call, d5_error* error);
 } d5_operator;
 
 typedef struct {

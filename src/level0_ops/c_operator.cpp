@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <list>
 #include <type_traits>
 
@@ -30,11 +31,21 @@ namespace {
   }
 }
 
-/// Throws what a function of the table answers. Formats only then.
+/// Throws what a function of the table answers, or lets out although it should not. Formats only
+/// then.
 template <class F>
 void ask(const onnx::Node& node, const F& function) {
   d5_error error{};
-  if (const d5_status status = function(&error); status != D5_OK) throw_status(status, node, error);
+  d5_status status = D5_OK;
+  try {
+    status = function(&error);
+  } catch (const std::exception& thrown) {
+    throw Error(
+        fmt::format("{}: threw: {}", onnx::describe(node), printable_message(thrown.what())));
+  } catch (...) {
+    throw Error(fmt::format("{}: threw something that is no std::exception", onnx::describe(node)));
+  }
+  if (status != D5_OK) throw_status(status, node, error);
 }
 
 /// A node's attributes as C sees them; the node outlives it.
@@ -137,8 +148,11 @@ void to_c(std::vector<d5_tensor>& tensors, const Pointers& pointers) {
 /// Owns an instance, and room for what each call shows.
 class CKernel final : public Kernel {
  public:
-  CKernel(const d5_operator& table, const PlanContext& context)
-      : table_(table),
+  using Run = decltype(d5_operator::forward);
+
+  CKernel(const d5_operator& table, Run forward, Run backward, const PlanContext& context)
+      : forward_(forward),
+        backward_(backward),
         instance_(table, context.node()),
         device_(context.device()),
         inputs_(context.input_count()),
@@ -148,19 +162,17 @@ class CKernel final : public Kernel {
 
   void forward(OpContext& context) override {
     const d5_call call = call_on(context);
-    ask(context.node(),
-        [&](d5_error* error) { return table_.forward(instance_.self(), &call, error); });
+    ask(context.node(), [&](d5_error* error) { return forward_(instance_.self(), &call, error); });
   }
 
   void backward(GradContext& context) override {
-    if (!table_.backward) return Kernel::backward(context);
+    if (!backward_) return Kernel::backward(context);
     to_c(grad_outputs_, context.grad_outputs);
     to_c(grad_inputs_, context.grad_inputs);
     d5_call call = call_on(context);
     call.grad_outputs = grad_outputs_.data();
     call.grad_inputs = grad_inputs_.data();
-    ask(context.node(),
-        [&](d5_error* error) { return table_.backward(instance_.self(), &call, error); });
+    ask(context.node(), [&](d5_error* error) { return backward_(instance_.self(), &call, error); });
   }
 
  private:
@@ -179,7 +191,7 @@ class CKernel final : public Kernel {
             .stream = context.stream().native()};
   }
 
-  d5_operator table_;
+  Run forward_, backward_;
   Instance instance_;
   Device device_;
   std::vector<d5_tensor> inputs_, outputs_, grad_outputs_, grad_inputs_;
@@ -218,13 +230,17 @@ class COperator final : public Operator {
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    const auto kind = table_.device_kind == 0 ? DeviceKind::cpu : DeviceKind(table_.device_kind);
-    if (context.device().kind != kind) {
-      throw Unsupported(fmt::format(
-          "{}: its library computes on {}, not on {}; give it to a framework of that device",
-          context.who(), to_string(Device{kind}), to_string(context.device())));
+    const DeviceKind asked = context.device().kind;
+    const auto own = table_.device_kind == 0 ? DeviceKind::cpu : DeviceKind(table_.device_kind);
+    if (asked == own) {
+      return std::make_unique<CKernel>(table_, table_.forward, table_.backward, context);
     }
-    return std::make_unique<CKernel>(table_, context);
+    if (asked == DeviceKind::cuda && table_.forward_cuda) {
+      return std::make_unique<CKernel>(table_, table_.forward_cuda, table_.backward_cuda, context);
+    }
+    throw Unsupported(fmt::format(
+        "{}: its library computes on {}, not on {}; give it to a framework of that device",
+        context.who(), to_string(Device{own}), to_string(context.device())));
   }
 
  private:

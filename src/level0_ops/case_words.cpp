@@ -10,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/registry.hpp"
+#include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level0_ops/operator_case.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/schema.hpp"
@@ -26,21 +27,24 @@ std::string full_name(const std::string& domain, const std::string& name) {
   return domain.empty() ? name : domain + "." + name;
 }
 
-/// Those of the reference and of the frameworks that are loaded.
+/// Those of the reference and of the frameworks that are loaded, and the user's own.
 std::vector<std::string> known_operators() {
   std::vector<std::string> known;
+  const auto add = [&](const OperatorRegistry& registry) {
+    for (const auto& entry : registry.list()) known.push_back(full_name(entry.domain, entry.name));
+  };
   for (const auto& info : frameworks()) {
-    if (!info.loaded && info.name != "reference") continue;
-    for (const auto& entry : framework(info.name).part<OperatorRegistry>().list()) {
-      known.push_back(full_name(entry.domain, entry.name));
+    if (info.loaded || info.name == "reference") {
+      add(framework(info.name).part<OperatorRegistry>());
     }
   }
+  add(custom_operators());
   return known;
 }
 
 /// An operator of ONNX that d5 lacks is a finding; a name that nobody knows is a misprint.
 void check_name(const CaseLine& one) {
-  if (onnx::schema_of(one.node)) return;
+  if (onnx::schema_of(one.node) || custom_operators().has_operator(one.node)) return;
   const std::string name = full_name(one.node.domain, one.node.op_type);
   onnx::Node newest = one.node;
   newest.opset = onnx::newest_opset(newest.domain);

@@ -15,7 +15,8 @@ namespace d5 {
 
 std::string load_extension(const std::string& path) {
   // With a slash, so that no folder of the system is searched for it.
-  const std::string file = std::filesystem::absolute(path).string();
+  const std::string file =
+      is_operator_source(path) ? build_operators(path) : std::filesystem::absolute(path).string();
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) throw IoError(fmt::format("library '{}': {}", printable(path), dlerror()));
   const bool is_plugin = dlsym(library, "d5_plugin_stamp") != nullptr;
@@ -30,8 +31,7 @@ std::string load_extension(const std::string& path) {
     const Framework& loaded = framework(file);
     return fmt::format("framework {} {}", loaded.name(), loaded.version());
   }
-  const auto names = load_custom_operators(file, framework("reference").part<OperatorRegistry>());
-  return fmt::format("operators {}", fmt::join(names, ", "));
+  return fmt::format("operators {}", fmt::join(load_custom_operators(file), ", "));
 }
 
 }  // namespace d5

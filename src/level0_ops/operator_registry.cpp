@@ -7,8 +7,10 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/level0_ops/custom_operator.hpp"
 #include "d5/version.hpp"
 #include "level0_ops/checked_operator.hpp"
+#include "level0_ops/native_operator.hpp"
 
 namespace d5 {
 
@@ -90,14 +92,23 @@ void OperatorRegistry::add_kernel(std::string name, OperatorVersions versions, P
 
 const OperatorRegistry::KernelEntry* OperatorRegistry::kernel(const onnx::Node& node,
                                                               DeviceKind device) const {
-  const std::shared_lock lock(mutex_);
-  const auto place = kernels_.find(device);
-  return place == kernels_.end() ? nullptr : find(place->second, node);
+  {
+    const std::shared_lock lock(mutex_);
+    const auto place = kernels_.find(device);
+    const KernelEntry* own = place == kernels_.end() ? nullptr : find(place->second, node);
+    if (own || this == &custom_operators()) return own;
+  }
+  return custom_operators().kernel(node, device);
 }
 
 const OperatorRegistry::Make* OperatorRegistry::operator_entry(const onnx::Node& node) const {
-  const std::shared_lock lock(mutex_);
-  return find(operators_, node);
+  const auto own = [&] {
+    const std::shared_lock lock(mutex_);
+    return find(operators_, node);
+  };
+  if (const Make* entry = own()) return entry;
+  if (this != &custom_operators()) return custom_operators().operator_entry(node);
+  return detail::adopt_native_operator(node) ? own() : nullptr;
 }
 
 bool OperatorRegistry::has_operator(const onnx::Node& node) const {
@@ -143,7 +154,11 @@ std::unique_ptr<Kernel> OperatorRegistry::plan(PlanContext& context) const {
   if (const KernelEntry* entry = kernel(context.node(), context.device().kind)) {
     return entry->plan(context);
   }
-  if (framework_ == "reference") return context.op().plan(context);
+  const auto is_own = [&] {
+    const std::shared_lock lock(mutex_);
+    return find(operators_, context.node()) != nullptr;
+  };
+  if (framework_ == "reference" || !is_own()) return context.op().plan(context);
   // Another framework may be the one that says what the node means: this one's kernel is its own.
   return std::make_unique<OwnedOperatorKernel>(make(context.node()), context);
 }

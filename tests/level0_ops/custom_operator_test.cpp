@@ -23,11 +23,12 @@ struct BuildFolder {
   BuildFolder() { fs::create_directories(path); }
   ~BuildFolder() { fs::remove_all(path); }
 
-  /// Compiles one C file into a shared library, as a user outside the tree does.
+  /// Compiles one file into a shared library, as a user outside the tree does.
   [[nodiscard]] std::string library(const fs::path& source, const std::string& name) const {
     const std::string result = path / (name + ".so");
     const std::string command =
-        fmt::format("cc -std=c11 -Wall -Werror -shared -fPIC -I '{}/include' '{}' -o '{}' -lm",
+        fmt::format("{} -Wall -Wextra -Werror -shared -fPIC -I '{}/include' '{}' -o '{}' -lm",
+                    source.extension() == ".c" ? "cc -std=c11" : "c++ -std=c++20",
                     std::getenv("D5_SOURCE_DIR"), source.string(), result);
     REQUIRE(std::system(command.c_str()) == 0);
     return result;
@@ -49,10 +50,10 @@ OperatorRegistry& reference() { return framework("reference").part<OperatorRegis
 
 }  // namespace
 
-TEST_CASE("an operator written in C is loaded, runs forward and backward") {
-  const fs::path source = source_dir() / "examples/101_custom_operator.c";
+TEST_CASE("an operator in C++ is loaded, runs forward and backward") {
+  const fs::path source = source_dir() / "examples/101_custom_operator/log_cosh.cpp";
   BuildFolder folder;
-  CHECK(load_custom_operators(folder.library(source, "log_cosh"), reference()) ==
+  CHECK(load_custom_operators(folder.library(source, "log_cosh")) ==
         std::vector<std::string>{"example.LogCosh"});
 
   const auto y = result_of("example.LogCosh@1 {0,1,-1,1000} scale=2");
@@ -70,16 +71,15 @@ TEST_CASE("an operator written in C is loaded, runs forward and backward") {
   CHECK_THROWS_AS(run_case("example.LogCosh@1 3 3"), ShapeError);
 
   // A name is taken once.
-  CHECK_THROWS_AS(load_custom_operators(folder.library(source, "again"), reference()), ValueError);
+  CHECK_THROWS_AS(load_custom_operators(folder.library(source, "again")), ValueError);
 }
 
 TEST_CASE("a library that is no table of operators of this version is refused") {
   source_dir();
   BuildFolder folder;
-  OperatorRegistry registry("test");
-  CHECK_THROWS_AS(load_custom_operators(folder.path / "absent.so", registry), IoError);
-  CHECK_THROWS_AS(load_custom_operators(folder.library_of("int nothing;", "empty"), registry),
-                  Unsupported);
+  const std::size_t before = custom_operators().list().size();
+  CHECK_THROWS_AS(load_custom_operators(folder.path / "absent.so"), IoError);
+  CHECK_THROWS_AS(load_custom_operators(folder.library_of("int nothing;", "empty")), Unsupported);
   // The table of version 1 had no size of its entries.
   const std::string old =
       "#include <stddef.h>\n"
@@ -90,12 +90,12 @@ TEST_CASE("a library that is no table of operators of this version is refused") 
       "  return &table;\n"
       "}\n";
   const std::string library = folder.library_of(old, "old");
-  CHECK_THROWS_AS(load_custom_operators(library, registry), Unsupported);
+  CHECK_THROWS_AS(load_custom_operators(library), Unsupported);
   CHECK_THROWS_WITH(
-      load_custom_operators(library, registry),
+      load_custom_operators(library),
       Catch::Matchers::Contains("is of ABI version 1, expected one built against d5/abi.h of "
                                 "version 2"));
-  CHECK(registry.list().empty());
+  CHECK(custom_operators().list().size() == before);
 }
 
 TEST_CASE("entries of another length are read by the size that the table says") {
@@ -130,7 +130,7 @@ TEST_CASE("entries of another length are read by the size that the table says") 
       "                                          (const d5_operator*)entries};\n"
       "  return &table;\n"
       "}\n";
-  load_custom_operators(folder.library_of(longer, "longer"), reference());
+  load_custom_operators(folder.library_of(longer, "longer"));
   CHECK(result_of("longer.One@1 3") == std::vector<float>{1});
   CHECK(result_of("longer.Two@1 3") == std::vector<float>{2});
 
@@ -144,8 +144,7 @@ TEST_CASE("entries of another length are read by the size that the table says") 
       "                                          entries};\n"
       "  return &table;\n"
       "}\n";
-  OperatorRegistry registry("test");
-  CHECK_THROWS_WITH(load_custom_operators(folder.library_of(shorter, "shorter"), registry),
+  CHECK_THROWS_WITH(load_custom_operators(folder.library_of(shorter, "shorter")),
                     Catch::Matchers::Contains("lacks a domain, a name, infer or forward"));
 }
 
@@ -176,7 +175,7 @@ TEST_CASE("a call says its size, device and stream; a kernel of another device i
       "                                          operators};\n"
       "  return &table;\n"
       "}\n";
-  load_custom_operators(folder.library_of(probe, "probe"), reference());
+  load_custom_operators(folder.library_of(probe, "probe"));
   CHECK(result_of<std::int64_t>("test.Probe@1 3 - 2") ==
         std::vector<std::int64_t>{1, 3, 1, D5_CPU, 0, 1});
 
@@ -190,15 +189,103 @@ TEST_CASE("a call says its size, device and stream; a kernel of another device i
   CHECK_THROWS_AS(op->plan(context), Unsupported);
 }
 
+TEST_CASE("an operator of its own for CUDA runs there; one on the host does not") {
+  source_dir();
+  BuildFolder folder;
+  const std::string both =
+      "#include <d5/abi.h>\n"
+      "static d5_status infer(const void* s, const d5_tensor* x, size_t n, d5_tensor_desc* y,\n"
+      "                       size_t m, d5_error* e) {\n"
+      "  (void)s, (void)x, (void)n, (void)m, (void)e;\n"
+      "  y[0].dtype = D5_INT64, y[0].rank = 0;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static d5_status host(void* s, const d5_call* c, d5_error* e) {\n"
+      "  (void)s, (void)e;\n"
+      "  *(int64_t*)c->outputs[0].data = 10 + c->device.kind;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static d5_status cuda(void* s, const d5_call* c, d5_error* e) {\n"
+      "  (void)s, (void)e;\n"
+      "  *(int64_t*)c->outputs[0].data = 20 + c->device.kind;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static const d5_operator operators[] = {\n"
+      "    {.domain = \"test\", .name = \"Both\", .since_version = 1, .infer = infer,\n"
+      "     .forward = host, .forward_cuda = cuda}};\n"
+      "const d5_operator_table* d5_custom_operators(void) {\n"
+      "  static const d5_operator_table table = {D5_ABI_VERSION, sizeof(d5_operator), 1,\n"
+      "                                          operators};\n"
+      "  return &table;\n"
+      "}\n";
+  load_custom_operators(folder.library_of(both, "both"));
+  CHECK(result_of<std::int64_t>("test.Both@1 3") == std::vector<std::int64_t>{10 + D5_CPU});
+
+  // Memory of the host stands in for the device's: what is tried is which function is called.
+  const OperatorCase op_case = parse_case("test.Both@1 3");
+  const auto op = reference().make(op_case.node);
+  const std::vector<ValueDesc> inputs{TensorDesc{DType::float32, {3}}};
+  const std::vector<const Value*> constants{nullptr};
+  const auto outputs = op->infer(InferContext(op_case.node, inputs, constants));
+  PlanContext context(*op, op_case.node, inputs, constants, outputs,
+                      {.device = {DeviceKind::cuda, 0}});
+  const auto kernel = reference().plan(context);
+  Value output = Tensor::scalar<std::int64_t>(0);
+  const Value* input_pointers[] = {&op_case.inputs[0]};
+  Value* output_pointers[] = {&output};
+  OpContext run;
+  run.inputs = input_pointers;
+  run.outputs = output_pointers;
+  run.context_node = &op_case.node;
+  kernel->forward(run);
+  CHECK(output.tensor().item<std::int64_t>() == 20 + D5_CUDA);
+}
+
+TEST_CASE("what an operator throws fails its run alone") {
+  source_dir();
+  BuildFolder folder;
+  const fs::path source = folder.path / "throwing.cpp";
+  std::ofstream(source) << R"(
+#include <stdexcept>
+#include <d5/abi.h>
+static d5_status infer(const void*, const d5_tensor* x, size_t, d5_tensor_desc* y, size_t,
+                       d5_error*) {
+  y[0].dtype = x[0].dtype, y[0].rank = 0;
+  return D5_OK;
+}
+static d5_status known(void*, const d5_call*, d5_error*) { throw std::runtime_error("my fault"); }
+static d5_status unknown(void*, const d5_call*, d5_error*) { throw 42; }
+static d5_operator entry(const char* name, d5_status (*forward)(void*, const d5_call*, d5_error*)) {
+  d5_operator result{};
+  result.domain = "throwing", result.name = name, result.since_version = 1;
+  result.infer = infer, result.forward = forward;
+  return result;
+}
+const d5_operator_table* d5_custom_operators() {
+  static const d5_operator operators[] = {entry("Known", known), entry("Unknown", unknown)};
+  static const d5_operator_table table = {D5_ABI_VERSION, sizeof(d5_operator), 2, operators};
+  return &table;
+}
+)";
+  load_custom_operators(folder.library(source, "throwing"));
+  CHECK_THROWS_WITH(run_case("throwing.Known@1 3"), "throwing.Known 'output0': threw: my fault");
+  CHECK_THROWS_WITH(run_case("throwing.Unknown@1 3"),
+                    Catch::Matchers::Contains("no std::exception"));
+  const auto rows = test_forward(parse_case("throwing.Unknown@1 3"), "reference");
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].status == Status::failed);
+}
+
 TEST_CASE("the work of an operator is what it says") {
   source_dir();
   BuildFolder folder;
-  OperatorRegistry registry("test");
-  load_custom_operators(folder.library(source_dir() / "examples/101_custom_operator.c", "work"),
-                        registry);
+  load_custom_operators(
+      folder.library(source_dir() / "examples/101_custom_operator/log_cosh.cpp", "work"),
+      IfTaken::replace);
   const OperatorCase op_case = parse_case("example.LogCosh@1 2x5");
   const std::vector<ValueDesc> inputs{TensorDesc{DType::float32, {2, 5}}};
-  const Cost cost = registry.make(op_case.node)->cost(InferContext(op_case.node, inputs, {}));
+  const Cost cost =
+      custom_operators().make(op_case.node)->cost(InferContext(op_case.node, inputs, {}));
   CHECK(cost.flop == 30);
   CHECK(cost.bytes_read == 40);
   CHECK(cost.bytes_written == 40);
@@ -227,6 +314,6 @@ TEST_CASE("a shape that is none is refused before anything is allocated") {
       "                                          operators};\n"
       "  return &table;\n"
       "}\n";
-  load_custom_operators(folder.library_of(liar, "liar"), reference());
+  load_custom_operators(folder.library_of(liar, "liar"));
   CHECK_THROWS_AS(run_case("test.Liar@1 3"), ShapeError);
 }
