@@ -9,7 +9,9 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # Programs, libraries and plug-ins find each other in the build tree as they do when installed.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${CMAKE_INSTALL_BINDIR})
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${CMAKE_INSTALL_LIBDIR})
-# So do the data and recipes that d5 carries.
+# So do the data and recipes that d5 carries, and the headers that operators are compiled against.
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include
+     ${CMAKE_CURRENT_BINARY_DIR}/${CMAKE_INSTALL_INCLUDEDIR} SYMBOLIC)
 set(d5_share ${CMAKE_INSTALL_DATADIR}/d5)
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${d5_share})
 foreach(carried data recipes)

@@ -14,29 +14,49 @@
 namespace d5 {
 namespace {
 
-std::vector<std::string> places() {
-  std::vector<std::string> result;
-  if (const char* named = std::getenv("D5_SHARE_DIR")) result.emplace_back(named);
+namespace fs = std::filesystem;
+
+/// What `variable` names, then the folder that lies `beside` d5's library.
+std::vector<fs::path> places(const char* variable, const char* beside) {
+  std::vector<fs::path> result;
+  if (const char* named = std::getenv(variable)) result.emplace_back(named);
   Dl_info here{};
   if (dladdr(reinterpret_cast<const void*>(&carried_file), &here) != 0 && here.dli_fname) {
-    const std::filesystem::path library(here.dli_fname);
-    const auto prefix = library.parent_path() / D5_LIBRARY_TO_SHARE_DIR;
-    result.push_back(prefix.lexically_normal().string());
+    const fs::path library(here.dli_fname);
+    result.push_back((library.parent_path() / beside).lexically_normal());
   }
   return result;
+}
+
+std::string names_of(const std::vector<fs::path>& places) {
+  std::vector<std::string> names;
+  for (const auto& place : places) names.push_back(place.string());
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
 
 std::string carried_file(std::string_view relative) {
-  const auto searched = places();
-  for (const std::string& place : searched) {
-    const auto path = std::filesystem::path(place) / relative;
+  const auto searched = places("D5_SHARE_DIR", D5_LIBRARY_TO_SHARE_DIR);
+  for (const fs::path& place : searched) {
+    const fs::path path = place / relative;
     std::error_code ignored;
-    if (std::filesystem::exists(path, ignored)) return path.string();
+    if (fs::exists(path, ignored)) return path.string();
   }
   throw NotFound(fmt::format("d5 carries no '{}' in {}; set D5_SHARE_DIR to the folder that does",
-                             printable(relative), fmt::join(searched, ", ")));
+                             printable(relative), names_of(searched)));
+}
+
+std::string header_folder() {
+  const auto searched = places("D5_INCLUDE_DIR", D5_LIBRARY_TO_INCLUDE_DIR);
+  for (const fs::path& place : searched) {
+    std::error_code ignored;
+    if (fs::exists(place / "d5" / "abi.h", ignored)) return place.string();
+  }
+  throw NotFound(
+      fmt::format("there is no d5/abi.h in {}; set D5_INCLUDE_DIR to the folder that "
+                  "has d5's headers",
+                  names_of(searched)));
 }
 
 }  // namespace d5

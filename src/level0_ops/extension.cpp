@@ -9,6 +9,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/level0_ops/build_operators.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 
 namespace d5 {

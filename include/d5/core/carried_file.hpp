@@ -11,4 +11,8 @@ namespace d5 {
 /// Throws: NotFound with the places.
 [[nodiscard]] std::string carried_file(std::string_view relative);
 
+/// The folder to compile against, with `d5/abi.h` in it: $D5_INCLUDE_DIR, that of the installed
+/// headers, or where d5 was built. Throws: NotFound with the places.
+[[nodiscard]] std::string header_folder();
+
 }  // namespace d5

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+
+#include "apps/program.hpp"
+#include "apps/say.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/build_operators.hpp"
+#include "d5/level0_ops/custom_operator.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kExamples =
+    R"(  d5 op build log_cosh.cpp                      prints where the library is
+  d5 op build log_cosh.cpp -o log_cosh.so
+  d5 op check --load log_cosh.cpp "example.LogCosh 3x4"
+                                                builds and loads in one step)";
+
+struct Options {
+  std::string source, output;
+};
+
+int run(const Options& options) {
+  const std::string library = build_operators(options.source, options.output);
+  const auto names = load_custom_operators(library);
+  app::say(fmt::format("note: operators {}",
+                       printable_message(fmt::format("{}", fmt::join(names, ", ")))));
+  fmt::print("{}\n", library);
+  return app::kPassed;
+}
+
+}  // namespace
+
+void register_op_build(app::Program& program) {
+  auto options = std::make_shared<Options>();
+  auto& command = program.add("op build", "compile operators of one's own, against d5/abi.h",
+                              kExamples, [options] { return run(*options); });
+  command.add_option("FILE", options->source, "their source, in C, C++ or CUDA")->required();
+  command
+      .add_option("-o,--output", options->output, "the library; in the user's cache if left out")
+      ->option_text("FILE.so");
+}
+
+}  // namespace d5::command
