@@ -44,7 +44,7 @@ struct Count {
 struct Row {
   std::vector<int> versions;
   std::set<DType> types;
-  std::vector<std::string> lines;  ///< cases of its gradient, or one that runs
+  std::vector<std::string> lines;  ///< cases of its gradient
   std::string no_gradient;
   std::map<std::string, Count> conformance;
 };
@@ -69,18 +69,17 @@ void add_schemas(const OperatorRegistry::Entry& entry, Row& row) {
   }
 }
 
-/// Lines of cases and lines `none OPERATOR: why`; cases only for operators that have none yet.
-void add_lines(const fs::path& file, bool gradients, Rows& rows) {
+/// Lines of cases and lines `none OPERATOR: why`.
+void add_lines(const fs::path& file, Rows& rows) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     if (line.empty() || line.front() == '#') continue;
     if (line.starts_with("none ")) {
       const auto colon = line.find(": ");
-      if (gradients) rows[line.substr(5, colon - 5)].no_gradient = line.substr(colon + 2);
-      continue;
+      rows[line.substr(5, colon - 5)].no_gradient = line.substr(colon + 2);
+    } else {
+      rows[line.substr(0, line.find_first_of(" @"))].lines.push_back(line);
     }
-    auto& lines = rows[line.substr(0, line.find_first_of(" @"))].lines;
-    if (gradients || lines.empty()) lines.push_back(line);
   }
 }
 
@@ -127,7 +126,15 @@ std::string words_of(std::set<DType> types) {
     words.emplace_back(word);
     for (const DType one : family) types.erase(one);
   }
-  for (const DType one : types) words.emplace_back(name_of(one));
+  int unknown = 0;
+  for (const DType one : types) {
+    if (int(one) < kDTypeCount) {
+      words.emplace_back(name_of(one));
+    } else {
+      ++unknown;
+    }
+  }
+  if (unknown > 0) words.push_back(fmt::format("{} that d5 lacks", unknown));
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -136,17 +143,25 @@ std::string cost_of(const std::string& line) {
   OperatorRunner runner(framework("reference").part<OperatorRegistry>(), one.node, one.inputs);
   runner.forward();
   const Cost cost = runner.cost();
-  return fmt::format("{} FLOP, {} B: `{}`", cost.flop, cost.bytes_read + cost.bytes_written, line);
+  return fmt::format("{:.4g} FLOP, {} B: `{}`", cost.flop, cost.bytes_read + cost.bytes_written,
+                     line);
 }
 
+constexpr const char* kHead = R"(# Operators
+
+Written by `operator_page --update` (tests/conformance), never by hand.
+
+- Versions: the opsets that changed the meaning; each of them is there.
+- Types: those of all inputs and outputs together, as ONNX's newest schemas name them.
+- Gradient: how many cases hold it against central differences in every test run (`tests/level0_ops/gradients`), or why there
+  is none.
+- Cost: what `op bench` counts, of the first of these cases.
+- A framework: how many of ONNX's cases that hold the operator pass.
+
+| Operator | Versions | Types | Gradient | Cost |)";
+
 std::string page(const Rows& rows, const std::vector<std::string>& frameworks) {
-  std::string text =
-      "# Operators\n\nWritten by `operator_page --update` (tests/conformance), never by hand. "
-      "Versions: the opsets that changed the meaning, each of which is there. Types: those of all "
-      "inputs and outputs together. Gradient: how many cases hold it against central differences "
-      "in every test run (`tests/level0_ops/gradients`), or why there is none. Cost: FLOP and "
-      "bytes as `op bench` counts them, of one case. A framework: how many of ONNX's cases that "
-      "hold the operator pass.\n\n| Operator | Versions | Types | Gradient | Cost |";
+  std::string text = kHead;
   for (const auto& one : frameworks) text += fmt::format(" {} |", one);
   text += "\n|---|---|---|---|---|";
   for (std::size_t i = 0; i < frameworks.size(); ++i) text += "---:|";
@@ -183,8 +198,7 @@ int run(bool update) {
   for (const auto& file : fs::directory_iterator(root / "tests/level0_ops/gradients")) {
     tables.insert(file.path());
   }
-  for (const auto& table : tables) add_lines(table, true, rows);
-  add_lines(root / "tests/level0_ops/element_types.txt", false, rows);
+  for (const auto& table : tables) add_lines(table, rows);
   std::vector<std::string> frameworks;
   for (const auto& file : fs::directory_iterator(root / "tests/conformance")) {
     if (file.path().extension() != ".txt" || file.path().stem() == "CMakeLists") continue;

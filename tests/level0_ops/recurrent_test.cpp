@@ -38,7 +38,7 @@ void expect(const std::string& line, const std::string& expected) {
   INFO(line);
   const std::string outputs = line.starts_with("LSTM") ? " outputs=3 -> " : " outputs=2 -> ";
   for (const auto& record : test_forward(parse_case(line + outputs + expected), "reference",
-                                         "reference", ForwardTolerance{1e-5, 2e-6})) {
+                                         {.tolerance = ForwardTolerance{1e-5, 2e-6}})) {
     INFO(record.reason);
     CHECK(record.status == Status::passed);
   }
