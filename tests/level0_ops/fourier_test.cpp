@@ -123,6 +123,8 @@ TEST_CASE("STFT transforms each frame, times the window") {
   const std::string x = "STFT float64:1x8x1{1,2,3,4,5,6,7,8} int64:scalar{4} ";
   check_values(x + "float64:{1,2,3,4}", {30, 0, -8, 12, -10, 0, 70, 0, -16, 20, -18, 0});
   check_values(x + "- int64:scalar{2}", {3, 0, -1, 0, 11, 0, -1, 0});
+  check_values("STFT float64:1x8{1,2,3,4,5,6,7,8} int64:scalar{4} - int64:scalar{2}",
+               {3, 0, -1, 0, 11, 0, -1, 0});
   // All of the signal is one frame; half of its spectrum is kept.
   Doubles whole = by_definition({1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8, 0}, -1);
   whole.resize(10);

@@ -121,7 +121,7 @@ class StftKernel final : public Kernel {
   detail::Chunks chunks_;
 };
 
-/// Shapes: signal is batch x length x parts, one part of real numbers, two of complex ones; window
+/// Shapes: signal is batch x length x parts, one part of real numbers, two of complex ones, none as one; window
 /// is n; y is batch x frames x n x 2, or n / 2 + 1 where only half of each spectrum is kept.
 class Stft final : public Operator {
  public:
@@ -159,10 +159,11 @@ class Stft final : public Operator {
   }
   static void check_signal(const InferContext& context) {
     const Shape& x = context.shape(View::In::signal);
-    if (x.rank() == 3 && (x[2] == 1 || x[2] == 2)) return;
-    throw ShapeError(fmt::format(
-        "{}: the signal is {}, expected batch x length x 1 (real) or batch x length x 2 (complex)",
-        context.who(), to_string(x)));
+    if (x.rank() == 2 || (x.rank() == 3 && (x[2] == 1 || x[2] == 2))) return;
+    throw ShapeError(
+        fmt::format("{}: the signal is {}, expected batch x length [x 1] (real) or batch x length "
+                    "x 2 (complex)",
+                    context.who(), to_string(x)));
   }
   static std::int64_t positive(const InferContext& context, std::size_t i, std::string_view name) {
     const auto values = context.integers(i).values();
@@ -174,7 +175,8 @@ class Stft final : public Operator {
 
   StftProblem problem(const InferContext& context) const {
     const Shape& x = context.shape(View::In::signal);
-    StftProblem p{.batch = x[0], .length = x[1], .parts = x[2]};
+    // ONNX wants a last dimension of 1 for real numbers, which PyTorch's exporter leaves out.
+    StftProblem p{.batch = x[0], .length = x[1], .parts = x.rank() == 2 ? 1 : x[2]};
     p.step = positive(context, View::In::frame_step, "frame_step");
     p.n = p.length;
     const bool has_window = context.has_input(View::In::window);
