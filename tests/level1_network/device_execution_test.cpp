@@ -78,6 +78,37 @@ Network busy_host() {
   return network;
 }
 
+/// A Loop, which runs on the host, between nodes of the device. It captures a parameter and a value
+/// of the device.
+Network looping() {
+  auto body = std::make_shared<onnx::Graph>();
+  body->name = "body";
+  for (const char* name : {"t", "go", "s"}) body->inputs.push_back({name, {}});
+  const auto add_node = [&](const char* op_type, const char* a, const char* b, const char* y) {
+    onnx::Node& node = body->nodes.emplace_back();
+    node.op_type = op_type;
+    node.opset = 21;
+    node.inputs = {a, b};
+    node.outputs = {y};
+  };
+  add_node("Mul", "s", "r", "p");
+  add_node("Add", "p", "w", "q");
+  for (const char* name : {"go", "q"}) body->outputs.push_back({name, {}});
+  Network network("looping");
+  network.add_input("x", DType::float32, {5, 5});
+  network.add_parameter("w", normal({5, 5}, 1));
+  network.add_constant("trips", Tensor::scalar(std::int64_t{1}));
+  network.add_constant("always", Tensor::scalar(true));
+  network.add_node("Gemm", {"x", "w"}, {"g"});
+  network.add_node("Relu", {"g"}, {"r"});
+  network.add_node("Loop", {"trips", "always", "x"}, {"y"},
+                   {{"body", std::shared_ptr<const onnx::Graph>(body)}});
+  network.add_node("ReduceMean", {"y"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("y");
+  network.add_output("loss");
+  return network;
+}
+
 void check_gradients(GraphExecutor& subject, GraphExecutor& reference) {
   auto& theirs = reference.network().parameters();
   auto& ours = subject.network().parameters();
@@ -153,6 +184,11 @@ TEST_CASE("nodes that the device lacks run on the host, with copies in between")
 
 TEST_CASE("the host's memory is not used again before a device has read it") {
   check_mixed(busy_host(), "g", {{"x", normal({3, 5}, 10)}, {"p", normal({3, 5}, 11)}}, {"p"});
+}
+
+TEST_CASE(
+    "what a graph on the host captures comes from a device, and its gradient goes back there") {
+  check_mixed(looping(), "y", {{"x", normal({5, 5}, 10)}}, {"x"});
 }
 
 TEST_CASE("observers are told where each step runs, and when a gradient is final there") {

@@ -436,3 +436,18 @@ TEST_CASE("a sequence among a Loop's variables has no gradient, and says so") {
   CHECK_THROWS_WITH(executor->inference_and_backprop(inputs, "loss"),
                     Catch::Contains("ConcatFromSequence"));
 }
+
+TEST_CASE("what is scanned without a gradient wanted may go through nodes that have none") {
+  const auto body =
+      graph({"s", "a"}, {node("Hardmax", {"a"}, {"hard"}), node("Mul", {"s", "hard"}, {"next"})},
+            {"next"});
+  const ValueMap inputs = {{"s0", doubles({1, 2}, 0.5, 1)}, {"a", doubles({3, 1, 2}, 0, 1)}};
+  auto executor =
+      d5::make_executor(network(inputs,
+                                {node("Scan", {"s0", "a"}, {"y"},
+                                      {{"body", body}, {"num_scan_inputs", std::int64_t{1}}})},
+                                {"y"}),
+                        {.input_gradients = {"s0"}});
+  (void)executor->inference_and_backprop(inputs, "loss");
+  CHECK(numbers(executor->input_gradient("s0")) == std::vector<double>{0, 3});
+}

@@ -25,6 +25,7 @@ class LoopKernel final : public Kernel {
   void forward(OpContext& context) override {
     RunServices& services = context.services();
     SubgraphRunner& body = services.subgraph("body");
+    // A variable passes on the gradients of what it was made of, wanted itself or not.
     if (goes_back_) body.keep_runs(Places::all());
     const std::size_t fixed = View::In::v_initial;
     const std::size_t variables = context.input_count() - fixed;

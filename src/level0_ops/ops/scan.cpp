@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "d5/core/error.hpp"
@@ -34,12 +35,14 @@ struct Scanned {
 /// A direction of 1 goes backwards.
 class ScanKernel final : public Kernel {
  public:
-  ScanKernel(const Scanned& scanned, bool goes_back) : scanned_(scanned), goes_back_(goes_back) {}
+  /// `grad_inputs`: nothing where the kernel runs forward only.
+  ScanKernel(const Scanned& scanned, std::optional<Places> grad_inputs)
+      : scanned_(scanned), grad_inputs_(grad_inputs) {}
 
   void forward(OpContext& context) override {
     body_ = &context.services().subgraph("body");
     services_ = &context.services();
-    if (goes_back_) body_->keep_runs(Places::all());
+    if (grad_inputs_) body_->keep_runs(*grad_inputs_);
     const std::size_t states = context.input_count() - scanned_.inputs;
     std::vector<Value> initial;
     for (std::size_t k = 0; k < states; ++k) initial.push_back(context.input_value(k));
@@ -121,7 +124,7 @@ class ScanKernel final : public Kernel {
   }
 
   Scanned scanned_;
-  bool goes_back_;
+  std::optional<Places> grad_inputs_;
   // Of the last run.
   SubgraphRunner* body_ = nullptr;
   RunServices* services_ = nullptr;
@@ -146,7 +149,13 @@ class Scan final : public MovingOperator {
   Places gradients() const override { return Places::all(); }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return std::make_unique<ScanKernel>(scanned_, context.wants_backward());
+    if (!context.wants_backward()) return std::make_unique<ScanKernel>(scanned_, std::nullopt);
+    // A state passes on the gradients of what it was made of, wanted itself or not.
+    Places wanted;
+    for (std::size_t i = 0; i < context.input_count(); ++i) {
+      if (i + scanned_.inputs < context.input_count() || context.wants_grad(i)) wanted.add(i);
+    }
+    return std::make_unique<ScanKernel>(scanned_, wanted);
   }
 
  private:
