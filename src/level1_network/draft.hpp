@@ -46,6 +46,7 @@ struct Draft {
     const Operator* op = nullptr;
     NodeServices* services = nullptr;
     std::vector<Slot*> inputs, outputs;  ///< null: left out
+    NodeServices::Graphs graphs;         ///< that the node holds, or differentiates
     std::vector<Slot*> captured;         ///< by the node's graphs, each once
     std::vector<ValueDesc> input_descs, output_descs;
     std::vector<const Value*> constants;

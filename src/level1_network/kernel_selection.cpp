@@ -8,7 +8,6 @@
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
-#include "d5/onnx/visitor.hpp"
 #include "level1_network/dynamic_kernel.hpp"
 
 namespace d5 {
@@ -66,8 +65,7 @@ PlannedKernel select(const Draft::Step& step, const PlanContext& context, const 
                      std::string& reasons) {
   PlannedKernel planned = first_kernel(context, state.registries, reasons);
   const bool on_host = context.device() == Device{};
-  if (!planned.kernel && on_host && !state.candidates.empty() &&
-      onnx::subgraphs(*step.node).empty()) {
+  if (!planned.kernel && on_host && !state.candidates.empty() && step.graphs.empty()) {
     planned = first_kernel(context, by_speed(step, state), reasons);
   }
   if (!planned.kernel) planned = first_kernel(context, state.candidates, reasons);

@@ -6,6 +6,7 @@
 
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/constant_folding.hpp"
+#include "level1_network/differentiated_graph.hpp"
 
 namespace d5 {
 namespace {
@@ -47,7 +48,11 @@ Draft::Step read_inputs(Draft& draft, const onnx::Node& node) {
     step.input_descs.push_back(slot ? slot->desc : ValueDesc());
     step.constants.push_back(slot && slot->origin == Origin::constant ? slot->value : nullptr);
   }
-  for (const auto& [attribute, graph] : onnx::subgraphs(node)) {
+  step.graphs =
+      is_gradient(node)
+          ? NodeServices::Graphs{{"graph", differentiated_graph(node, *draft.request.graph)}}
+          : onnx::subgraphs(node);
+  for (const auto& [attribute, graph] : step.graphs) {
     for (const auto& name : onnx::captured_names(*graph)) {
       // A subgraph may capture the graph's outer scope, which its own runner binds.
       Slot* slot = draft.find(name);
@@ -61,7 +66,7 @@ Draft::Step read_inputs(Draft& draft, const onnx::Node& node) {
 }
 
 bool is_constant(const Draft::Step& step) {
-  return onnx::subgraphs(*step.node).empty() &&
+  return step.graphs.empty() &&
          std::all_of(step.inputs.begin(), step.inputs.end(),
                      [](const Slot* slot) { return !slot || slot->origin == Origin::constant; });
 }
@@ -118,11 +123,11 @@ void resolve_node(Draft& draft, const onnx::Node& node) {
   step.differentiable = op->gradients();
   step.op = draft.plan->operators.emplace_back(std::move(op)).get();
   step.services = &draft.plan->services.emplace_back(draft.state, node);
-  step.services->bind_subgraphs(node, draft.request.mode,
-                                [&](const std::string& name) -> const Value* {
-                                  const Slot* slot = draft.find(name);
-                                  return slot ? slot->value : nullptr;
-                                });
+  step.services->bind_graphs(step.graphs, draft.request.mode,
+                             [&](const std::string& name) -> const Value* {
+                               const Slot* slot = draft.find(name);
+                               return slot ? slot->value : nullptr;
+                             });
   define_outputs(draft, step);
   draft.steps.push_back(std::move(step));
 }

@@ -5,7 +5,6 @@
 
 #include "d5/core/device_memory.hpp"
 #include "d5/core/error.hpp"
-#include "d5/onnx/visitor.hpp"
 #include "level1_network/nested_graph.hpp"
 
 namespace d5 {
@@ -49,9 +48,9 @@ NodeServices::NodeServices(RunState& state, const onnx::Node& node)
 
 NodeServices::~NodeServices() = default;
 
-void NodeServices::bind_subgraphs(const onnx::Node& node, Mode mode, const Lookup& outer) {
-  for (const auto& [attribute, graph] : onnx::subgraphs(node)) {
-    subgraphs_[attribute] =
+void NodeServices::bind_graphs(const Graphs& graphs, Mode mode, const Lookup& outer) {
+  for (const auto& [name, graph] : graphs) {
+    subgraphs_[name] =
         std::make_unique<NestedGraph>(graph, mode, state_, captured_gradients_, outer);
   }
 }

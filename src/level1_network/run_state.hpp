@@ -40,9 +40,11 @@ class NodeServices final : public RunServices {
  public:
   NodeServices(RunState& state, const onnx::Node& node);
   ~NodeServices() override;
-  /// For the node's subgraphs: where the names that they capture are, in the plan around them.
+  /// For the graphs that the node runs, by the names that its kernel asks for: where the names that
+  /// they capture are, in the plan around them.
+  using Graphs = std::map<std::string, std::shared_ptr<const onnx::Graph>>;
   using Lookup = std::function<const Value*(const std::string&)>;
-  void bind_subgraphs(const onnx::Node& node, Mode mode, const Lookup& outer);
+  void bind_graphs(const Graphs& graphs, Mode mode, const Lookup& outer);
   /// Going back through the node's subgraphs adds to `gradient` that of `captured`.
   void accumulate_gradient(const Value& captured, Tensor& gradient) {
     captured_gradients_[&captured] = &gradient;

@@ -73,8 +73,8 @@ class Transfers {
       slot = &there;
     }
     if (!moved) return;
-    step.services->bind_subgraphs(
-        *step.node, draft_.request.mode, [&](const std::string& name) -> const Value* {
+    step.services->bind_graphs(
+        step.graphs, draft_.request.mode, [&](const std::string& name) -> const Value* {
           if (const auto place = by_name_.find(name); place != by_name_.end()) {
             return place->second->value;
           }
