@@ -16,17 +16,32 @@ namespace {
 class FunctionGraph final : public SubgraphRunner {
  public:
   using Function = std::function<std::vector<Value>(std::span<const Value>)>;
-  FunctionGraph(std::size_t inputs, std::size_t outputs, Function function)
-      : inputs_(inputs), outputs_(outputs), function_(std::move(function)) {}
+  /// Gradients of the inputs, from the inputs and the gradients of the outputs.
+  using Backward =
+      std::function<std::vector<Tensor>(const std::vector<Value>&, std::span<const Tensor>)>;
+  FunctionGraph(std::size_t inputs, std::size_t outputs, Function function, Backward backward = {})
+      : inputs_(inputs),
+        outputs_(outputs),
+        function_(std::move(function)),
+        backward_(std::move(backward)) {}
   std::size_t input_count() const override { return inputs_; }
   std::size_t output_count() const override { return outputs_; }
-  std::vector<Value> run(std::span<const Value> inputs) override { return function_(inputs); }
-  void keep_runs(Places) override {}
-  std::vector<Tensor> run_backward(std::span<const Tensor>) override { return {}; }
+  std::vector<Value> run(std::span<const Value> inputs) override {
+    if (backward_) kept_.emplace_back(inputs.begin(), inputs.end());
+    return function_(inputs);
+  }
+  void keep_runs(Places) override { kept_.clear(); }
+  std::vector<Tensor> run_backward(std::span<const Tensor> grad_outputs) override {
+    const std::vector<Value> inputs = std::move(kept_.back());
+    kept_.pop_back();
+    return backward_(inputs, grad_outputs);
+  }
 
  private:
   std::size_t inputs_, outputs_;
   Function function_;
+  Backward backward_;
+  std::vector<std::vector<Value>> kept_;
 };
 
 class Services final : public RunServices {
@@ -192,4 +207,47 @@ TEST_CASE("SequenceMap runs a graph on each element") {
   CHECK(number(results[0].sequence().values[1]) == 12);
   Sequence shorter{TensorDesc{DType::float32, {}}, {Tensor::scalar(1.0f)}};
   CHECK_THROWS_AS(run("SequenceMap", services, {sequence, shorter}, 1), ShapeError);
+}
+
+TEST_CASE("a Loop goes back through its iterations, and reads what it promised alone") {
+  Services services;
+  // x becomes its square; the old x is stacked.
+  services.graphs.emplace(
+      "body", FunctionGraph(
+                  3, 3,
+                  [](std::span<const Value> in) {
+                    const float x = number(in[2]);
+                    return std::vector<Value>{in[1], Tensor::scalar(x * x), Tensor::scalar(x)};
+                  },
+                  [](const std::vector<Value>& in, std::span<const Tensor> slopes) {
+                    const float x = number(in[2]);
+                    const float slope = 2 * x * slopes[1].item<float>() + slopes[2].item<float>();
+                    return std::vector<Tensor>{{}, {}, Tensor::scalar(slope)};
+                  }));
+  onnx::Node node;
+  node.op_type = "Loop";
+  node.opset = 21;
+  node.inputs = {"trips", "go", "x"};
+  node.outputs = {"last", "all"};
+  const Value trips = Tensor::scalar(std::int64_t{2}), go = Tensor::scalar(true),
+              x = Tensor::scalar(3.0f);
+  const std::vector<const Value*> inputs{&trips, &go, &x};
+  Value last, all;
+  const std::vector<Value*> outputs{&last, &all};
+  const OperatorRegistry& reference = framework("reference").part<OperatorRegistry>();
+  const auto meaning = reference.make(node);
+  NodeRun run(node, *meaning, {&reference}, {.grad_inputs = meaning->gradients()}, services,
+              Guard::on);
+  const Tensor of_last = Tensor::scalar(1.0f), of_all = Tensor::vector<float>({1, 1});
+  Tensor slope = Tensor::scalar(0.0f);
+  const std::vector<const Tensor*> grad_outputs{&of_last, &of_all};
+  const std::vector<Tensor*> grad_inputs{nullptr, nullptr, &slope};
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    run.plan(inputs, outputs);
+    run.forward();
+    CHECK(number(last) == 81);
+    CHECK(numbers(all) == std::vector<float>{3, 9});
+    run.backward(grad_outputs, grad_inputs);
+    CHECK(slope.item<float>() == 4 * 27 + 1 + 2 * 3);  // of x^4, x and x^2
+  }
 }

@@ -419,22 +419,31 @@ TEST_CASE("a node without gradient in a body is named, if the loss depends on it
   CHECK_THROWS_WITH(executor->inference_and_backprop(inputs, "loss"), Catch::Contains("Hardmax"));
 }
 
-TEST_CASE("a sequence among a Loop's variables has no gradient, and says so") {
-  const auto body =
+TEST_CASE("a sequence on the way of a gradient is refused") {
+  const auto insert =
       graph({"t", "go", "parts"},
             {node("Identity", {"go"}, {"going"}), node("SequenceInsert", {"parts", "x"}, {"more"})},
             {"going", "more"});
+  const auto add =
+      graph({"t", "go", "sum"},
+            {node("Identity", {"go"}, {"going"}), node("SequenceAt", {"parts", "t"}, {"part"}),
+             node("Add", {"sum", "part"}, {"next"})},
+            {"going", "next"});
   const ValueMap inputs = {{"n", count(2)}, {"x", doubles({2}, 0.5, 1)}};
-  auto executor = d5::make_executor(
-      network(inputs,
-              {node("SequenceEmpty", {}, {"none"}, {{"dtype", std::int64_t{11}}}),
-               node("Loop", {"n", "", "none"}, {"parts"}, {{"body", body}}),
-               node("ConcatFromSequence", {"parts"}, {"y"}, {{"axis", std::int64_t{0}}})},
-              {"y"}),
-      {.input_gradients = {"x"}});
+  std::vector<Node> nodes = {node("SequenceEmpty", {}, {"none"}, {{"dtype", std::int64_t{11}}}),
+                             node("Loop", {"n", "", "none"}, {"parts"}, {{"body", insert}})};
+  std::string reason;
+  SECTION("by the operator that takes it") {
+    nodes.push_back(node("ConcatFromSequence", {"parts"}, {"y"}, {{"axis", std::int64_t{0}}}));
+    reason = "ConcatFromSequence";
+  }
+  SECTION("by the Loop that captures it") {
+    nodes.push_back(node("Loop", {"n", "", "x"}, {"y"}, {{"body", add}}));
+    reason = "on their way lies sequence";
+  }
+  auto executor = d5::make_executor(network(inputs, nodes, {"y"}), {.input_gradients = {"x"}});
   CHECK_THROWS_AS(executor->inference_and_backprop(inputs, "loss"), d5::Unsupported);
-  CHECK_THROWS_WITH(executor->inference_and_backprop(inputs, "loss"),
-                    Catch::Contains("ConcatFromSequence"));
+  CHECK_THROWS_WITH(executor->inference_and_backprop(inputs, "loss"), Catch::Contains(reason));
 }
 
 TEST_CASE("what is scanned without a gradient wanted may go through nodes that have none") {
