@@ -18,9 +18,6 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-constexpr KernelTraits kBackwardReadsNothing{.backward_reads_inputs = {},
-                                             .backward_reads_outputs = {}};
-
 template <class View>
 class BlockMove final : public TorchKernel {
  public:
@@ -42,7 +39,6 @@ class BlockMove final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override {
     results[0] = inputs[0].reshape(blocks_).permute(order_).reshape(sizes_);
   }
-  KernelTraits traits() const override { return kBackwardReadsNothing; }
 
  private:
   Sizes blocks_, order_, sizes_;
@@ -61,7 +57,6 @@ class CenterCropPad final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override {
     results[0] = at::constant_pad_nd(inputs[0], amounts_, 0);
   }
-  KernelTraits traits() const override { return kBackwardReadsNothing; }
 
  private:
   Sizes amounts_;  // below zero where it crops
