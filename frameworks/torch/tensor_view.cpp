@@ -44,6 +44,14 @@ at::ScalarType counterpart(DType dtype) {
       return at::kComplexFloat;
     case DType::complex128:
       return at::kComplexDouble;
+    case DType::float8e4m3fn:
+      return at::kFloat8_e4m3fn;
+    case DType::float8e4m3fnuz:
+      return at::kFloat8_e4m3fnuz;
+    case DType::float8e5m2:
+      return at::kFloat8_e5m2;
+    case DType::float8e5m2fnuz:
+      return at::kFloat8_e5m2fnuz;
     default:
       return at::ScalarType::Undefined;
   }

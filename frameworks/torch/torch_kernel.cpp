@@ -8,6 +8,7 @@
 
 #include "d5/core/error.hpp"
 #include "result_memory.hpp"
+#include "torch_quantization.hpp"
 
 namespace d5::torch {
 namespace {
@@ -20,6 +21,10 @@ std::string obstacle(const ValueDesc& desc) {
     return "element type " + std::string(name_of(desc.tensor.dtype));
   }
   return {};
+}
+
+bool is_converted_only(const ValueDesc& desc) {
+  return desc.is_tensor() && is_float8(scalar_type(desc.tensor.dtype));
 }
 
 bool is_stored_only(const ValueDesc& desc) {
@@ -37,9 +42,19 @@ void for_each_value(const PlanContext& context, F&& f) {
   for (std::size_t i = 0; i < context.output_count(); ++i) f(context.output_value(i));
 }
 
+/// No where one of the node's values is what torch cannot do.
+Support without(Support result, bool (*lacks)(const ValueDesc&), const PlanContext& context) {
+  for_each_value(context, [&](const ValueDesc& desc) {
+    if (result && lacks(desc)) {
+      result.reason = context.node().op_type + " on " + std::string(name_of(desc.tensor.dtype));
+    }
+  });
+  return result;
+}
+
 }  // namespace
 
-Support stores(const PlanContext& context) {
+Support converts(const PlanContext& context) {
   Support result;
   for_each_value(context, [&](const ValueDesc& desc) {
     if (result) result.reason = obstacle(desc);
@@ -47,14 +62,12 @@ Support stores(const PlanContext& context) {
   return result;
 }
 
+Support stores(const PlanContext& context) {
+  return without(converts(context), is_converted_only, context);
+}
+
 Support computes(const PlanContext& context) {
-  Support result = stores(context);
-  for_each_value(context, [&](const ValueDesc& desc) {
-    if (result && is_stored_only(desc)) {
-      result.reason = context.node().op_type + " on " + std::string(name_of(desc.tensor.dtype));
-    }
-  });
-  return result;
+  return without(stores(context), is_stored_only, context);
 }
 
 Support computes_some(const PlanContext& context) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <ATen/OpMathType.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
@@ -91,12 +92,32 @@ class TorchKernel : public Kernel {
   Tape tape_;
 };
 
+/// Traits of kernels whose gradient depends on shapes alone.
+inline constexpr KernelTraits kBackwardReadsNothing{.backward_reads_inputs = {},
+                                                    .backward_reads_outputs = {}};
+
+/// An input that may be left out.
+[[nodiscard]] inline std::optional<at::Tensor> given(Inputs inputs, std::size_t i) {
+  if (i >= inputs.size() || !inputs[i].defined()) return std::nullopt;
+  return inputs[i];
+}
+/// Small floats as what torch computes with; others as they are.
+[[nodiscard]] inline at::Tensor widened(const at::Tensor& x) {
+  return x.to(at::toOpMathType(x.scalar_type()));
+}
+/// An axis of the first input, counted from the front.
+[[nodiscard]] inline std::int64_t front(std::int64_t axis, const PlanContext& context) {
+  return std::int64_t(normalize_axis(axis, context.shape(0).rank(), context.who()));
+}
+
 /// In a handler: what torch, or a library of its, threw, in d5's words. Throws: Unsupported for an
 /// element type that torch's function lacks, MemoryError, ValueError for all else; d5's own errors
 /// as they are.
 [[noreturn]] void rethrow(const std::string& who);
 
-/// Whether torch has tensors for all values: what kernels need that only move elements.
+/// Whether torch has tensors for all values: what kernels need that convert, or copy bytes.
+[[nodiscard]] Support converts(const PlanContext& context);
+/// The same for kernels that move elements: floats of 8 bits torch only converts.
 [[nodiscard]] Support stores(const PlanContext& context);
 /// The same for kernels that compute: on unsigned integers of more than 8 bits torch has next to
 /// no arithmetic.

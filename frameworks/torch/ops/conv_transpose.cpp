@@ -45,9 +45,7 @@ class ConvTranspose final : public TorchKernel {
   }
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    const bool given = inputs.size() > View::In::B && inputs[View::In::B].defined();
-    const std::optional<at::Tensor> bias =
-        given ? std::optional(inputs[View::In::B]) : std::nullopt;
+    const auto bias = given(inputs, View::In::B);
     at::Tensor y = at::convolution(inputs[View::In::X], inputs[View::In::W],
                                    by_torch_ ? bias : std::nullopt, strides_, padding_, dilations_,
                                    /*transposed=*/true, output_padding_, group_);

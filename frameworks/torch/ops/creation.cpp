@@ -9,6 +9,7 @@
 
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
+#include "torch_quantization.hpp"
 
 namespace d5::torch {
 namespace {
@@ -44,9 +45,7 @@ class Known final : public TorchKernel {
 
   void call(Inputs, Results results, const Random&) const override { results[0] = value_.clone(); }
   bool reads_values() const override { return false; }
-  KernelTraits traits() const override {
-    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
-  }
+  KernelTraits traits() const override { return kBackwardReadsNothing; }
 
  protected:
   void run(OpContext& context) override { out(context, 0).copy_(value_); }
@@ -102,17 +101,23 @@ class NonZero final : public TorchKernel {
 class Cast final : public TorchKernel {
  public:
   explicit Cast(const PlanContext& context)
-      : TorchKernel(context), type_(scalar_type(context.output(0).dtype)) {}
+      : TorchKernel(context),
+        type_(scalar_type(context.output(0).dtype)),
+        saturates_(nodes::Cast(node()).saturate() != 0) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    results[0] = inputs[0].to(type_);
+    results[0] = is_float8(type_) ? to_float8(inputs[0], type_, saturates_) : inputs[0].to(type_);
   }
 
  protected:
-  void run(OpContext& context) override { out(context, 0).copy_(in(context, 0)); }
+  void run(OpContext& context) override {
+    if (is_float8(type_)) return TorchKernel::run(context);
+    out(context, 0).copy_(in(context, 0));
+  }
 
  private:
   at::ScalarType type_;
+  bool saturates_;
 };
 
 /// The same bits as another type. No gradient reaches them.
@@ -133,7 +138,7 @@ Support casts_by_number(const PlanContext& context) {
   if (context.node().opset < 6) return {"Cast to a type given by name (opset < 6)"};
   const auto to = static_cast<DType>(nodes::Cast(context.node()).to());
   if (!has_scalar_type(to)) return {"Cast to " + std::string(name_of(to))};
-  return stores(context);
+  return converts(context);
 }
 
 }  // namespace
@@ -151,7 +156,7 @@ void register_creation(OperatorRegistry& registry) {
   add<ConstantOfShape, nodes::ConstantOfShape>(registry, stores);
   add<NonZero, nodes::NonZero>(registry, computes);
   add<Cast, nodes::Cast>(registry, casts_by_number);
-  add<Cast, nodes::CastLike>(registry, stores);
+  add<Cast, nodes::CastLike>(registry, converts);
   add<BitCast, nodes::BitCast>(registry, stores);
 }
 

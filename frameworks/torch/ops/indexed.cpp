@@ -48,10 +48,6 @@ Support scatters(const PlanContext& context) {
   return computes(context);
 }
 
-std::int64_t front(std::int64_t axis, const PlanContext& context) {
-  return std::int64_t(normalize_axis(axis, context.shape(0).rank(), context.who()));
-}
-
 class GatherElements final : public TorchKernel {
  public:
   explicit GatherElements(const PlanContext& context)
@@ -181,10 +177,8 @@ class TensorScatter final : public TorchKernel {
       results[0] = past;
       return;
     }
-    const bool given =
-        inputs.size() > View::In::write_indices && inputs[View::In::write_indices].defined();
     at::Tensor first =
-        given ? inputs[View::In::write_indices] : at::zeros({past.size(0)}, at::kLong);
+        given(inputs, View::In::write_indices).value_or(at::zeros({past.size(0)}, at::kLong));
     if (circular_) first = first.remainder(past.size(axis_));
     at::Tensor places = first.unsqueeze(1) + at::arange(update.size(axis_), at::kLong);
     if (circular_) places = places.remainder(past.size(axis_));

@@ -95,8 +95,7 @@ class SoftmaxCrossEntropyLoss final : public TorchKernel {
 
  private:
   static std::optional<at::Tensor> weights(Inputs inputs) {
-    if (inputs.size() <= View::In::weights || !inputs[View::In::weights].defined()) return {};
-    return inputs[View::In::weights];
+    return given(inputs, View::In::weights);
   }
   template <class Context>
   std::optional<at::Tensor> weights(const Context& context) {
@@ -123,9 +122,8 @@ class NegativeLogLikelihoodLoss final : public TorchKernel {
         ignored_(View(node()).ignore_index().value_or(kIgnoreNothing)) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    std::optional<at::Tensor> weights;
-    if (inputs.size() > 2 && inputs[2].defined()) weights = inputs[2];
-    results[0] = at::nll_loss_nd(inputs[0], inputs[1].to(at::kLong), weights, reduction_, ignored_);
+    results[0] = at::nll_loss_nd(inputs[0], inputs[1].to(at::kLong),
+                                 given(inputs, View::In::weight), reduction_, ignored_);
   }
 
  private:

@@ -52,9 +52,7 @@ class EyeLike final : public TorchKernel {
     results[0].diagonal(k_).fill_(1);
   }
   bool reads_values() const override { return false; }
-  KernelTraits traits() const override {
-    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
-  }
+  KernelTraits traits() const override { return kBackwardReadsNothing; }
 
  private:
   Sizes sizes_;

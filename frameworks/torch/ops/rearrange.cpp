@@ -15,9 +15,6 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-constexpr KernelTraits kBackwardReadsNothing{.backward_reads_inputs = {},
-                                             .backward_reads_outputs = {}};
-
 class Transpose final : public TorchKernel {
  public:
   explicit Transpose(const PlanContext& context)

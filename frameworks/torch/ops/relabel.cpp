@@ -40,11 +40,11 @@ class Relabel final : public TorchKernel {
 }  // namespace
 
 void register_relabel(OperatorRegistry& registry) {
-  add<Relabel, nodes::Reshape>(registry, stores);
-  add<Relabel, nodes::Flatten>(registry, stores);
-  add<Relabel, nodes::Squeeze>(registry, stores);
-  add<Relabel, nodes::Unsqueeze>(registry, stores);
-  add<Relabel, nodes::Identity>(registry, stores);
+  add<Relabel, nodes::Reshape>(registry, converts);
+  add<Relabel, nodes::Flatten>(registry, converts);
+  add<Relabel, nodes::Squeeze>(registry, converts);
+  add<Relabel, nodes::Unsqueeze>(registry, converts);
+  add<Relabel, nodes::Identity>(registry, converts);
 }
 
 }  // namespace d5::torch

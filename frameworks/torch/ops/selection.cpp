@@ -21,10 +21,8 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-std::int64_t front(std::int64_t axis, const PlanContext& context) {
-  return std::int64_t(normalize_axis(axis, context.shape(0).rank(), context.who()));
-}
-std::optional<std::int64_t> front(std::optional<std::int64_t> axis, const PlanContext& context) {
+std::optional<std::int64_t> front_if_given(std::optional<std::int64_t> axis,
+                                           const PlanContext& context) {
   return axis ? std::optional(front(*axis, context)) : std::nullopt;
 }
 
@@ -32,7 +30,7 @@ std::optional<std::int64_t> front(std::optional<std::int64_t> axis, const PlanCo
 class Compress final : public TorchKernel {
  public:
   explicit Compress(const PlanContext& context)
-      : TorchKernel(context), axis_(front(nodes::Compress(node()).axis(), context)) {}
+      : TorchKernel(context), axis_(front_if_given(nodes::Compress(node()).axis(), context)) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor x = axis_ ? inputs[0] : inputs[0].reshape({-1});
@@ -71,7 +69,7 @@ class Unique final : public TorchKernel {
  public:
   explicit Unique(const PlanContext& context)
       : TorchKernel(context),
-        axis_(front(View(node()).axis(), context)),
+        axis_(front_if_given(View(node()).axis(), context)),
         sorted_(View(node()).sorted() != 0) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
