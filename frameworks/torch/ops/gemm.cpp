@@ -120,14 +120,8 @@ class Gemm final : public TorchKernel {
   Transposed a_transposed_, b_transposed_, dy_transposed_;
 };
 
-/// Before opset 7, C was broadcast by an attribute.
-Support broadcasts_by_shape(const PlanContext& context) {
-  if (context.node().opset < 7) return {"Gemm with the broadcast attribute (opset < 7)"};
-  return computes(context);
-}
-
 }  // namespace
 
-void register_gemm(OperatorRegistry& registry) { add<Gemm, View>(registry, broadcasts_by_shape); }
+void register_gemm(OperatorRegistry& registry) { add<Gemm, View>(registry, computes); }
 
 }  // namespace d5::torch
