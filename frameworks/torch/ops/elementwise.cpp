@@ -15,9 +15,11 @@
 #include <ATen/ops/erf.h>
 #include <ATen/ops/exp.h>
 #include <ATen/ops/floor.h>
+#include <ATen/ops/hardswish.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/log.h>
 #include <ATen/ops/logical_not.h>
+#include <ATen/ops/mish.h>
 #include <ATen/ops/neg.h>
 #include <ATen/ops/reciprocal.h>
 #include <ATen/ops/relu.h>
@@ -105,8 +107,10 @@ void register_elementwise(OperatorRegistry& registry) {
   add_function<nodes::Erf>(registry, {at::erf, at::erf_out});
   add_function<nodes::Exp>(registry, {at::exp, at::exp_out});
   add_function<nodes::Floor>(registry, {at::floor, at::floor_out});
+  add_function<nodes::HardSwish>(registry, {at::hardswish, at::hardswish_out});
   add_function<nodes::IsNaN>(registry, {at::isnan, at::isnan_out});
   add_function<nodes::Log>(registry, {at::log, at::log_out});
+  add_function<nodes::Mish>(registry, {at::mish, at::mish_out});
   add_function<nodes::Neg>(registry, {at::neg, at::neg_out});
   add_function<nodes::Not>(registry, {at::logical_not, at::logical_not_out});
   add_function<nodes::Reciprocal>(registry, {at::reciprocal, at::reciprocal_out});

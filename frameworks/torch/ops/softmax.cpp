@@ -3,6 +3,9 @@
 #include <ATen/ops/_log_softmax_backward_data.h>
 #include <ATen/ops/_softmax.h>
 #include <ATen/ops/_softmax_backward_data.h>
+#include <ATen/ops/argmax.h>
+#include <ATen/ops/scatter.h>
+#include <ATen/ops/zeros_like.h>
 
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
@@ -56,6 +59,28 @@ class Softmax final : public TorchKernel {
   Sizes matrix_;
 };
 
+/// 1 at the first of the largest elements along the axis, 0 elsewhere; joins as Softmax does.
+class Hardmax final : public TorchKernel {
+ public:
+  explicit Hardmax(const PlanContext& context)
+      : TorchKernel(context), dim_(front(onnx::nodes::Hardmax(node()).axis(), context)) {
+    const Shape& x = context.shape(0);
+    const auto axis = std::size_t(dim_);
+    lines_ = {x.elements(0, axis), x[axis], x.elements(axis + 1, x.rank())};
+    if (node().opset < 13) lines_ = {lines_[0], lines_[1] * lines_[2], 1};
+  }
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    const at::Tensor x = inputs[0].reshape(lines_);
+    const at::Tensor places = at::argmax(x, 1, /*keepdim=*/true);
+    results[0] = at::scatter(at::zeros_like(x), 1, places, 1).reshape(inputs[0].sizes());
+  }
+
+ private:
+  std::int64_t dim_;
+  Sizes lines_;
+};
+
 }  // namespace
 
 void register_softmax(OperatorRegistry& registry) {
@@ -64,6 +89,7 @@ void register_softmax(OperatorRegistry& registry) {
   add<Softmax, onnx::nodes::LogSoftmax>(
       registry, computes,
       Kind{at::_log_softmax, at::_log_softmax_out, at::_log_softmax_backward_data_out});
+  add<Hardmax, onnx::nodes::Hardmax>(registry, computes_some);
 }
 
 }  // namespace d5::torch
