@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalization of rows by their own statistics. Small floats are normalized as float.
+#include <ATen/ops/group_norm.h>
+#include <ATen/ops/linalg_vector_norm.h>
+#include <ATen/ops/native_layer_norm.h>
+#include <ATen/ops/ones_like.h>
+#include <ATen/ops/repeat_interleave.h>
+#include <ATen/ops/rms_norm.h>
+#include <ATen/ops/rsqrt.h>
+#include <ATen/ops/sqrt.h>
+#include <ATen/ops/var_mean.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <numeric>
+
+#include "d5/onnx/nodes.hpp"
+#include "torch_kernel.hpp"
+
+namespace d5::torch {
+namespace {
+
+namespace nodes = onnx::nodes;
+
+/// The sizes of x from an axis on.
+Sizes trailing(std::int64_t axis, const PlanContext& context) {
+  const auto x = context.shape(0).dims();
+  return {x.begin() + front(axis, context), x.end()};
+}
+
+/// Shapes: scale and bias as x from the axis on; the statistics as x, with size 1 from there on.
+class LayerNormalization final : public TorchKernel {
+  using View = nodes::LayerNormalization;
+
+ public:
+  explicit LayerNormalization(const PlanContext& context)
+      : TorchKernel(context),
+        sizes_(trailing(View(node()).axis(), context)),
+        epsilon_(View(node()).epsilon()) {
+    for (std::size_t i = 0; i < context.output_count(); ++i) {
+      types_.push_back(scalar_type(context.output(i).dtype));
+    }
+  }
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    auto bias = given(inputs, View::In::B);
+    if (bias) bias = widened(*bias).reshape(sizes_);
+    const at::Tensor x = widened(inputs[View::In::X]);
+    const at::Tensor scale = widened(inputs[View::In::Scale]).reshape(sizes_);
+    results[0] = std::get<0>(at::native_layer_norm(x, sizes_, scale, bias, epsilon_)).to(types_[0]);
+    if (results.size() == 1) return;
+    // Torch's own statistics have no gradient.
+    at::DimVector dims;
+    for (std::size_t i = 0; i < sizes_.size(); ++i) dims.push_back(-std::int64_t(i) - 1);
+    const auto [variance, mean] =
+        at::var_mean(x, dims, /*correction=*/std::optional<at::Scalar>(0), /*keepdim=*/true);
+    results[1] = mean.to(types_[1]);
+    if (results.size() > 2) results[2] = at::rsqrt(variance + epsilon_).to(types_[2]);
+  }
+
+ private:
+  Sizes sizes_;
+  double epsilon_;
+  std::vector<at::ScalarType> types_;  // of the outputs
+};
+
+class RMSNormalization final : public TorchKernel {
+  using View = nodes::RMSNormalization;
+
+ public:
+  explicit RMSNormalization(const PlanContext& context)
+      : TorchKernel(context),
+        sizes_(trailing(View(node()).axis(), context)),
+        epsilon_(View(node()).epsilon()),
+        type_(scalar_type(context.output(0).dtype)) {}
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    const at::Tensor scale = widened(inputs[View::In::scale]).reshape(sizes_);
+    results[0] = at::rms_norm(widened(inputs[View::In::X]), sizes_, scale, epsilon_).to(type_);
+  }
+
+ private:
+  Sizes sizes_;
+  double epsilon_;
+  at::ScalarType type_;
+};
+
+/// Groups of channels; InstanceNormalization has one channel in each.
+class GroupNormalization final : public TorchKernel {
+ public:
+  GroupNormalization(const PlanContext& context, bool single)
+      : TorchKernel(context),
+        channels_(context.shape(0)[1]),
+        groups_(single ? channels_ : nodes::GroupNormalization(node()).num_groups()),
+        epsilon_(nodes::GroupNormalization(node()).epsilon()),
+        type_(scalar_type(context.output(0).dtype)) {}
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    results[0] = at::group_norm(widened(inputs[0]), groups_, of_channels(inputs[1]),
+                                of_channels(inputs[2]), epsilon_)
+                     .to(type_);
+  }
+
+ private:
+  /// Before opset 21 each group had one.
+  at::Tensor of_channels(const at::Tensor& scale) const {
+    const at::Tensor list = widened(scale).reshape({-1});
+    if (list.size(0) == channels_) return list;
+    return at::repeat_interleave(list, channels_ / groups_);
+  }
+
+  std::int64_t channels_, groups_;
+  double epsilon_;
+  at::ScalarType type_;
+};
+
+/// A line of zeros stays one.
+class LpNormalization final : public TorchKernel {
+  using View = nodes::LpNormalization;
+
+ public:
+  explicit LpNormalization(const PlanContext& context)
+      : TorchKernel(context), axis_(front(View(node()).axis(), context)), p_(View(node()).p()) {}
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    const at::Tensor x = widened(inputs[0]);
+    const at::Tensor norm = at::linalg_vector_norm(x, p_, axis_, /*keepdim=*/true);
+    results[0] = (x / at::where(norm == 0, at::ones_like(norm), norm)).to(inputs[0].scalar_type());
+  }
+
+ private:
+  std::int64_t axis_, p_;
+};
+
+/// y = (x - mean) / (standard deviation + 1e-9)
+class MeanVarianceNormalization final : public TorchKernel {
+ public:
+  explicit MeanVarianceNormalization(const PlanContext& context)
+      : TorchKernel(context), axes_(nodes::MeanVarianceNormalization(node()).axes()) {
+    for (std::int64_t& axis : axes_) axis = front(axis, context);
+    if (!axes_.empty()) return;
+    axes_.resize(context.shape(0).rank());
+    std::iota(axes_.begin(), axes_.end(), 0);
+  }
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    const at::Tensor x = widened(inputs[0]);
+    const auto [variance, mean] =
+        at::var_mean(x, axes_, /*correction=*/std::optional<at::Scalar>(0), /*keepdim=*/true);
+    // Where all are equal, no change of the deviation reaches y; a root's slope there is infinite.
+    const at::Tensor flat = variance == 0;
+    const at::Tensor deviation =
+        at::where(flat, at::zeros_like(variance),
+                  at::sqrt(at::where(flat, at::ones_like(variance), variance)));
+    results[0] = ((x - mean) / (deviation + 1e-9)).to(inputs[0].scalar_type());
+  }
+
+ private:
+  Sizes axes_;
+};
+
+}  // namespace
+
+void register_row_normalization(OperatorRegistry& registry) {
+  add<LayerNormalization, nodes::LayerNormalization>(registry, computes_some);
+  add<RMSNormalization, nodes::RMSNormalization>(registry, computes_some);
+  add<GroupNormalization, nodes::GroupNormalization>(registry, computes_some, /*single=*/false);
+  add<GroupNormalization, nodes::InstanceNormalization>(registry, computes_some, /*single=*/true);
+  add<LpNormalization, nodes::LpNormalization>(registry, computes_some);
+  add<MeanVarianceNormalization, nodes::MeanVarianceNormalization>(registry, computes_some);
+}
+
+}  // namespace d5::torch
