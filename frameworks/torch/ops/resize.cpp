@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize, and Upsample before it: other sizes, elements in between found by interpolation. Torch's
+// own function where it has ONNX's convention, or weighted sums of selected elements.
+#include <ATen/ops/arange.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros_like.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <string_view>
+
+#include "d5/onnx/nodes.hpp"
+#include "torch_kernel.hpp"
+
+namespace d5::torch {
+namespace {
+
+using View = onnx::nodes::Resize;
+using UpsampleView = onnx::nodes::Upsample;
+
+/// One dimension that becomes another. `length` is the output's size before it was cut to an
+/// integer.
+struct Axis {
+  std::int64_t dim, input, output;
+  double scale, length;
+};
+
+/// Where output places `o` lie in the input.
+using Coordinates = at::Tensor (*)(const at::Tensor& o, const Axis& axis);
+
+at::Tensor half_pixel(const at::Tensor& o, const Axis& axis) {
+  return (o + 0.5) / axis.scale - 0.5;
+}
+at::Tensor symmetric(const at::Tensor& o, const Axis& axis) {
+  const double middle = double(axis.input) / 2;
+  return half_pixel(o, axis) + middle * (1 - double(axis.output) / axis.length);
+}
+at::Tensor half_pixel_or_zero(const at::Tensor& o, const Axis& axis) {
+  return axis.output > 1 ? half_pixel(o, axis) : at::zeros_like(o);
+}
+at::Tensor corners(const at::Tensor& o, const Axis& axis) {
+  if (axis.output == 1) return at::zeros_like(o);
+  return o * (double(axis.input - 1) / (axis.length - 1));
+}
+at::Tensor asymmetric(const at::Tensor& o, const Axis& axis) { return o / axis.scale; }
+at::Tensor centred(const at::Tensor& o, const Axis& axis) { return (o + 0.5) / axis.scale; }
+
+constexpr std::array<std::pair<std::string_view, Coordinates>, 6> kCoordinates{{
+    {"half_pixel", half_pixel},
+    {"half_pixel_symmetric", symmetric},
+    {"pytorch_half_pixel", half_pixel_or_zero},
+    {"align_corners", corners},
+    {"asymmetric", asymmetric},
+    {"tf_half_pixel_for_nn", centred},
+}};
+
+/// How elements between elements are found.
+struct Rule {
+  std::string mode, rounding = "floor";
+  Coordinates coordinates = asymmetric;
+  double cubic = -0.75;
+  bool antialias = false, exclude_outside = false;
+
+  explicit Rule(const UpsampleView& view) : mode(view.mode()) {}
+  explicit Rule(const View& view) : mode(view.mode()) {
+    if (view.node().opset < 11) {  // what it leaves open is as ONNX's case has it
+      rounding = "away";
+      return;
+    }
+    rounding = view.nearest_mode();
+    const auto row = std::ranges::find(kCoordinates, view.coordinate_transformation_mode(),
+                                       &std::pair<std::string_view, Coordinates>::first);
+    coordinates = row == kCoordinates.end() ? nullptr : row->second;
+    cubic = view.cubic_coeff_a();
+    antialias = view.antialias() != 0;
+    exclude_outside = view.exclude_outside() != 0;
+  }
+
+  [[nodiscard]] at::Tensor nearest(const at::Tensor& p, double scale) const {
+    if (rounding == "round_prefer_floor") return (p - 0.5).ceil();
+    if (rounding == "round_prefer_ceil") return (p + 0.5).floor();
+    if (rounding == "ceil" || (rounding == "away" && scale < 1)) return p.ceil();
+    return p.floor();
+  }
+  [[nodiscard]] at::Tensor weight(const at::Tensor& distance) const {
+    const at::Tensor d = distance.abs();
+    if (mode != "cubic") return (1 - d).clamp_min(0);
+    const double a = cubic;
+    const at::Tensor near = ((a + 2) * d - (a + 3)) * d * d + 1;
+    const at::Tensor far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+    return at::where(d <= 1, near, at::where(d < 2, far, at::zeros_like(d)));
+  }
+};
+
+/// For each place along an output dimension the elements that it is made of, and their weights.
+/// Shapes: both taps x output; without weights there is one tap.
+struct Taps {
+  std::int64_t dim;
+  at::Tensor places, weights;
+
+  Taps(const Rule& rule, const Axis& axis) : dim(axis.dim) {
+    const at::Tensor p = rule.coordinates(at::arange(axis.output, at::kDouble), axis);
+    const std::int64_t last = axis.input - 1;
+    if (rule.mode == "nearest") {
+      places = rule.nearest(p, axis.scale).clamp(0, last).to(at::kLong).unsqueeze(0);
+      return;
+    }
+    const double stretch = rule.antialias ? std::min(axis.scale, 1.0) : 1;
+    const auto half = std::int64_t(std::ceil((rule.mode == "cubic" ? 2 : 1) / stretch));
+    // An element on the spot is the last of the left half.
+    const at::Tensor i = p.ceil() + at::arange(-half, half, at::kDouble).unsqueeze(1);
+    weights = rule.weight((i - p) * stretch);
+    if (rule.exclude_outside) weights = weights.masked_fill((i < 0) | (i > last), 0);
+    if (rule.antialias || rule.exclude_outside) {
+      const at::Tensor sum = weights.sum(0, /*keepdim=*/true);
+      weights = weights / sum.masked_fill(sum == 0, 1);
+    }
+    places = i.clamp(0, last).to(at::kLong);
+  }
+
+  [[nodiscard]] at::Tensor of(const at::Tensor& x) const {
+    if (!weights.defined()) return at::index_select(x, dim, places[0]);
+    at::DimVector sizes(std::size_t(x.dim()), 1);
+    sizes[std::size_t(dim)] = weights.size(1);
+    at::Tensor y;
+    for (std::int64_t k = 0; k < places.size(0); ++k) {
+      const at::Tensor part =
+          at::index_select(x, dim, places[k]) * weights[k].to(x.scalar_type()).reshape(sizes);
+      y = y.defined() ? y + part : part;
+    }
+    return y;
+  }
+};
+
+/// The numbers of a constant input.
+std::vector<double> scales_at(const PlanContext& context, std::size_t i) {
+  const auto values = context.constant(i)->span<float>();
+  return {values.begin(), values.end()};
+}
+template <class List>
+std::vector<double> doubles(const List& list) {
+  return {list.begin(), list.end()};
+}
+
+std::vector<Axis> axes_of(const PlanContext& context, std::vector<std::int64_t> dims,
+                          const std::vector<double>& scales) {
+  const Shape &x = context.shape(0), &y = context.output(0).shape;
+  if (dims.empty()) {
+    dims.resize(x.rank());
+    std::iota(dims.begin(), dims.end(), 0);
+  }
+  std::vector<Axis> axes;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    const std::int64_t dim = front(dims[i], context);
+    const std::int64_t input = x[std::size_t(dim)], output = y[std::size_t(dim)];
+    if (input == output && scales[i] == 1) continue;
+    axes.push_back({dim, input, output, scales[i], scales[i] * double(input)});
+  }
+  return axes;
+}
+
+std::vector<Axis> axes_of(const UpsampleView& view, const PlanContext& context) {
+  const int opset = view.node().opset;
+  if (opset >= 9) return axes_of(context, {}, scales_at(context, UpsampleView::In::scales));
+  if (opset >= 7) return axes_of(context, {}, doubles(view.scales()));
+  return axes_of(context, {}, {1, 1, view.height_scale(), view.width_scale()});
+}
+
+std::vector<Axis> axes_of(const View& view, const PlanContext& context) {
+  const auto dims = view.axes().value_or(Sizes());
+  const auto given = [&](std::size_t i) {
+    return context.has_input(i) && context.shape(i) != Shape{0};
+  };
+  if (view.node().opset < 11) return axes_of(context, {}, scales_at(context, 1));
+  if (given(View::In::scales)) {
+    return axes_of(context, dims, scales_at(context, View::In::scales));
+  }
+  if (!given(View::In::sizes)) return {};
+  std::vector<double> scales = doubles(context.integers(View::In::sizes).values());
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    const std::int64_t dim = dims.empty() ? std::int64_t(i) : front(dims[i], context);
+    scales[i] /= double(context.shape(0)[std::size_t(dim)]);
+  }
+  const std::string policy = view.keep_aspect_ratio_policy();
+  if (policy != "stretch" && !scales.empty()) {
+    const auto [least, most] = std::ranges::minmax(scales);
+    std::ranges::fill(scales, policy == "not_larger" ? least : most);
+  }
+  return axes_of(context, dims, scales);
+}
+
+/// One dimension after the other.
+template <class V>
+class Resize final : public TorchKernel {
+ public:
+  explicit Resize(const PlanContext& context) : TorchKernel(context) {
+    const V view(context.node());
+    const Rule rule(view);
+    for (const Axis& axis : axes_of(view, context)) steps_.emplace_back(rule, axis);
+  }
+
+  void call(Inputs inputs, Results results, const Random&) const override {
+    const bool sums = !steps_.empty() && steps_[0].weights.defined();
+    at::Tensor y = sums ? widened(inputs[0]) : inputs[0];
+    for (const Taps& step : steps_) y = step.of(y);
+    results[0] = steps_.empty() ? y.clone() : y.to(inputs[0].scalar_type());
+  }
+
+ private:
+  std::vector<Taps> steps_;
+};
+
+template <class V>
+Support resizes(const PlanContext& context) {
+  const Rule rule{V(context.node())};
+  if (!rule.coordinates) return {"Resize of a crop"};
+  if (rule.mode != "nearest" && !is_floating_point(context.dtype(0))) {
+    return {"interpolation of " + std::string(name_of(context.dtype(0)))};
+  }
+  return context.input(0).elements() == 0 ? Support{"Resize of no elements"} : stores(context);
+}
+
+}  // namespace
+
+void register_resize(OperatorRegistry& registry) {
+  add<Resize<View>, View>(registry, resizes<View>);
+  add<Resize<UpsampleView>, UpsampleView>(registry, resizes<UpsampleView>);
+}
+
+}  // namespace d5::torch
