@@ -83,6 +83,17 @@ TEST_CASE("a JPEG image of flat blocks keeps their colors") {
   CHECK((near(inks, 0, 200) && near(inks, 1, 100) && near(inks, 2, 0)));
 }
 
+TEST_CASE("other depths, palettes and transparency become 8 bits a channel") {
+  const Bytes color{100, 50, 20};
+  CHECK(pixels_of(sample("alpha.png")) == color);
+  CHECK(pixels_of(sample("alpha.tiff")) == color);
+  CHECK(pixels_of(sample("palette.png")) == Bytes{4, 5, 6, 1, 2, 3});
+  const Bytes gray_and_white{128, 128, 128, 255, 255, 255};
+  CHECK(pixels_of(sample("gray16.png")) == gray_and_white);
+  CHECK(pixels_of(sample("gray16.jp2")) == gray_and_white);
+  CHECK(pixels_of(sample("interlaced.png")) == Bytes{1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4});
+}
+
 TEST_CASE("an image that ends early is refused, not filled up") {
   for (const std::string name :
        {"ramp.png", "ramp.tiff", "ramp.webp", "ramp.jp2", "ramp.j2k", "two_colors.jpeg"}) {

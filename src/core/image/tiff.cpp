@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 #include "core/image/format.hpp"
 #include "d5/core/error.hpp"
@@ -70,6 +71,16 @@ class TiffSource {
   std::array<char, 256> reason_{};
 };
 
+/// libtiff would multiply the colors by an alpha that lies beside them.
+void leave_alpha_out(TIFF* tiff) {
+  std::uint16_t count = 0;
+  const std::uint16_t* kinds = nullptr;
+  if (TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) == 0) return;
+  std::vector<std::uint16_t> multiplied(kinds, kinds + count);
+  std::ranges::replace(multiplied, EXTRASAMPLE_UNASSALPHA, EXTRASAMPLE_ASSOCALPHA);
+  TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, count, multiplied.data());
+}
+
 }  // namespace
 
 Tensor decode_tiff(ImageBytes bytes) {
@@ -81,6 +92,7 @@ Tensor decode_tiff(ImageBytes bytes) {
     throw_damaged("TIFF", source.reason());
   }
   Tensor image = rgb_image(height, width);
+  leave_alpha_out(tiff.get());
   std::array<char, 1024> kind{};
   if (TIFFRGBAImageOK(tiff.get(), kind.data()) == 0) {
     throw Unsupported(fmt::format("image: this kind of TIFF image is not decoded: {}; convert it",
