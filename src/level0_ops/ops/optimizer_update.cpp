@@ -3,17 +3,22 @@
 // and goes out as tensors.
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/conversion.hpp"
+#include "level0_ops/kernels/dual_number.hpp"
+#include "level0_ops/kernels/gradient_memory.hpp"
+#include "level0_ops/kernels/update_rules.hpp"
 
 namespace d5::ops {
 namespace {
 
 namespace training = onnx::nodes::training;
+using detail::AdagradRule;
+using detail::AdamRule;
+using detail::Dual;
+using detail::MomentumRule;
 
 constexpr std::size_t kFirst = 2;  // inputs before the first parameter
 
@@ -32,7 +37,7 @@ class UpdateKernel final : public Kernel {
       const DType dtype = context.dtype(kFirst + i);
       detail::expect_type(RealTypes{}, dtype, context, "kernel");
       dispatch(RealTypes{}, dtype, Rule::View::kName,
-               [&]<class T>() { steps_.push_back(step<T>); });
+               [&]<class T>() { steps_.push_back({step<T>, step_back<T>}); });
     }
   }
 
@@ -41,13 +46,33 @@ class UpdateKernel final : public Kernel {
     read_rate_.run(&rate, context.input(0).raw(), 1);
     const auto count = double(context.input(1).item<std::int64_t>());
     for (std::size_t i = 0; i < steps_.size(); ++i) {
-      steps_[i](rule_, rate, count, context, steps_.size(), i);
+      steps_[i].forward(rule_, rate, count, context, steps_.size(), i);
     }
   }
 
+  void backward(GradContext& context) override {
+    double rate, slope_of_rate = 0;
+    read_rate_.run(&rate, context.input(0).raw(), 1);
+    const auto count = double(context.input(1).item<std::int64_t>());
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      slope_of_rate += steps_[i].backward(rule_, rate, count, context, steps_.size(), i);
+    }
+    if (!context.wants_grad(0)) return;
+    Tensor& to = context.grad_input(0);
+    dispatch(RealTypes{}, to.dtype(), Rule::View::kName,
+             [&]<class T>() { *to.data<T>() = T(slope_of_rate); });
+  }
+
+  KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
+
  private:
-  using Step = void (*)(const Rule&, double rate, double count, OpContext&, std::size_t n,
-                        std::size_t i);
+  struct Step {
+    void (*forward)(const Rule&, double rate, double count, OpContext&, std::size_t n,
+                    std::size_t i);
+    /// Returns its share of the rate's gradient.
+    double (*backward)(const Rule&, double rate, double count, GradContext&, std::size_t n,
+                       std::size_t i);
+  };
 
   /// Parameter `i` of `n`.
   template <class T>
@@ -69,6 +94,42 @@ class UpdateKernel final : public Kernel {
       x_new[k] = T(rule.update(rate, count, double(x[k]), double(gradient[k]), values));
       for (std::size_t s = 0; s < Rule::kStates; ++s) state_new[s][k] = T(values[s]);
     }
+  }
+
+  /// Each input in turn is the variable of the duals: rate, parameter, gradient, states.
+  template <class T>
+  static double step_back(const Rule& rule, double rate, double count, GradContext& context,
+                          std::size_t n, std::size_t i) {
+    constexpr std::size_t kValues = 2 + Rule::kStates;
+    const T *values[kValues], *arriving[1 + Rule::kStates];
+    T* wanted[kValues];
+    for (std::size_t v = 0; v < kValues; ++v) {
+      values[v] = context.input(kFirst + v * n + i).template data<T>();
+      wanted[v] = detail::zeroed_gradient<T>(context, kFirst + v * n + i);
+    }
+    for (std::size_t v = 0; v <= Rule::kStates; ++v) {
+      arriving[v] = detail::arriving_gradient<T>(context, v * n + i);
+    }
+    const std::int64_t elements = context.input(kFirst + i).elements();
+    double slope_of_rate = 0;
+    for (std::int64_t k = 0; k < elements; ++k) {
+      for (std::size_t variable = 0; variable <= kValues; ++variable) {
+        Dual in[kValues];
+        for (std::size_t v = 0; v < kValues; ++v) in[v] = {values[v][k], double(v + 1 == variable)};
+        Dual* state = in + 2;
+        const Dual x = rule.update(Dual(rate, variable == 0), count, in[0], in[1], state);
+        double slope = arriving[0] ? double(arriving[0][k]) * x.slope : 0;
+        for (std::size_t s = 0; s < Rule::kStates; ++s) {
+          if (arriving[1 + s]) slope += double(arriving[1 + s][k]) * state[s].slope;
+        }
+        if (variable == 0) {
+          slope_of_rate += slope;
+        } else if (wanted[variable - 1]) {
+          wanted[variable - 1][k] = T(slope);
+        }
+      }
+    }
+    return slope_of_rate;
   }
 
   const Rule& rule_;
@@ -115,6 +176,8 @@ class OptimizerUpdate final : public Operator {
     return result;
   }
 
+  Places gradients() const override { return Places::all(); }
+
   Cost cost(const InferContext& context) const override {
     double elements = 0;
     for (std::size_t i = 0; i < parameters<Rule>(context.input_count()); ++i) {
@@ -140,79 +203,6 @@ class OptimizerUpdate final : public Operator {
   }
 
   Rule rule_;
-};
-
-/// State: exponential averages of the gradient and of its square.
-/// Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (2015).
-struct AdamRule {
-  using View = training::Adam;
-  static constexpr std::size_t kStates = 2;
-  explicit AdamRule(const View& view)
-      : alpha(view.alpha()),
-        beta(view.beta()),
-        epsilon(view.epsilon()),
-        decay(view.norm_coefficient()),
-        decay_after(view.norm_coefficient_post()) {}
-
-  double update(double rate, double count, double x, double gradient, double* state) const {
-    gradient += decay * x;
-    state[0] = alpha * state[0] + (1 - alpha) * gradient;
-    state[1] = beta * state[1] + (1 - beta) * gradient * gradient;
-    if (count > 0) rate *= std::sqrt(1 - std::pow(beta, count)) / (1 - std::pow(alpha, count));
-    return (1 - decay_after) * (x - rate * state[0] / (std::sqrt(state[1]) + epsilon));
-  }
-
-  double flop() const { return 15; }  // an element
-
-  double alpha, beta, epsilon, decay, decay_after;
-};
-
-/// State: the momentum.
-struct MomentumRule {
-  using View = training::Momentum;
-  static constexpr std::size_t kStates = 1;
-  explicit MomentumRule(const View& view)
-      : alpha(view.alpha()),
-        beta(view.beta()),
-        decay(view.norm_coefficient()),
-        nesterov(view.mode() == "nesterov") {
-    const std::string mode = view.mode();
-    if (mode != "nesterov" && mode != "standard") {
-      throw ValueError(fmt::format("{}: mode is {}, expected standard or nesterov",
-                                   onnx::describe(view.node()), printable(mode)));
-    }
-  }
-
-  double update(double rate, double count, double x, double gradient, double* state) const {
-    gradient += decay * x;
-    state[0] = alpha * state[0] + (count > 0 ? beta : 1) * gradient;
-    return x - rate * (nesterov ? gradient + alpha * state[0] : state[0]);
-  }
-
-  double flop() const { return nesterov ? 9 : 7; }  // an element
-
-  double alpha, beta, decay;
-  bool nesterov;
-};
-
-/// State: the sum of the squared gradients.
-/// Source: Duchi et al., "Adaptive Subgradient Methods for Online Learning and Stochastic
-/// Optimization" (2011).
-struct AdagradRule {
-  using View = training::Adagrad;
-  static constexpr std::size_t kStates = 1;
-  explicit AdagradRule(const View& view)
-      : rate_decay(view.decay_factor()), epsilon(view.epsilon()), decay(view.norm_coefficient()) {}
-
-  double update(double rate, double count, double x, double gradient, double* state) const {
-    gradient += decay * x;
-    state[0] += gradient * gradient;
-    return x - rate / (1 + count * rate_decay) * gradient / (std::sqrt(state[0]) + epsilon);
-  }
-
-  double flop() const { return 9; }  // an element
-
-  double rate_decay, epsilon, decay;
 };
 
 }  // namespace
