@@ -14,6 +14,19 @@ void near(const Floats& got, const Floats& expected) {
   for (std::size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(expected[i]).margin(1e-6));
 }
 
+/// The gradient of input 0, a row, for those of the outputs, rows too; none for an empty one.
+Floats gradient(const std::string& line, const std::vector<Floats>& outputs) {
+  OperatorRunner runner = run_case(line, Mode::training);
+  std::vector<Tensor> gradients;
+  for (const Floats& values : outputs) {
+    gradients.push_back(
+        values.empty() ? Tensor() : Tensor::of<float>({1, std::int64_t(values.size())}, values));
+  }
+  runner.backward(gradients);
+  const auto grad = runner.grad_input(0).span<float>();
+  return {grad.begin(), grad.end()};
+}
+
 const std::string kThree =
     "ai.onnx.ml.LinearClassifier 2x2{1,2,-1,0.5} coefficients=0.125x0.25x-0.25x0.5x0x0.125 "
     "intercepts=0.125x0.25x0 classlabels_ints=5x6x7 outputs=2 post_transform=";
@@ -62,13 +75,28 @@ TEST_CASE("a softmax that keeps zeros leaves them out") {
   near(result_of(line), {0, 0.268941421f, 0.731058579f});  // the logistic of -1 and of 1
 }
 
-TEST_CASE("LinearRegressor's gradient is its coefficients") {
-  OperatorRunner runner =
-      run_case("ai.onnx.ml.LinearRegressor 1x2 coefficients=1x2x3x4 targets=2", Mode::training);
-  runner.backward({Tensor::of<float>({1, 2}, {5, 6})});
-  const auto grad = runner.grad_input(0).span<float>();
-  CHECK(Floats(grad.begin(), grad.end()) == Floats{23, 34});
-  CHECK_THROWS_AS(run_case(kTargets + "LOGISTIC", Mode::training), Unsupported);
+TEST_CASE("a linear model's gradient is its coefficients") {
+  CHECK(gradient("ai.onnx.ml.LinearRegressor 1x2 coefficients=1x2x3x4 targets=2", {{5, 6}}) ==
+        Floats{23, 34});
+  const std::string line =
+      "ai.onnx.ml.LinearClassifier 1x2 outputs=2 classlabels_ints=5x6 coefficients=";
+  CHECK(gradient(line + "1x2x3x4", {{}, {5, 6}}) == Floats{23, 34});
+  CHECK(gradient(line + "1x2", {{}, {5, 6}}) == Floats{1, 2});
+}
+
+TEST_CASE("a linear model's gradient goes through its transform") {
+  // Scores are 0 and log 3: a softmax of 1/4 and 3/4, logistics of 1/2 and 3/4.
+  const std::string rest = " coefficients=1x0x0x1 targets=2 post_transform=";
+  const std::string line = "ai.onnx.ml.LinearRegressor 1x2{0,1.0986123}" + rest;
+  near(gradient(line + "SOFTMAX", {{1, 0}}), {3 / 16.f, -3 / 16.f});
+  near(gradient(line + "LOGISTIC", {{1, 2}}), {1 / 4.f, 6 / 16.f});
+  // One score of log 3: 1/4 and 3/4.
+  near(gradient("ai.onnx.ml.LinearClassifier 1x1{1.0986123} coefficients=2 classlabels_ints=5x6 "
+                "intercepts=-1.0986123 outputs=2 post_transform=LOGISTIC",
+                {{}, {1, 2}}),
+       {2 * 3 / 16.f});
+  CHECK_THROWS_AS(run_case(line + "PROBIT", Mode::training), Unsupported);
+  CHECK_THROWS_AS(run_case(line + "SOFTMAX_ZERO", Mode::training), Unsupported);
 }
 
 TEST_CASE("linear models refuse coefficients that do not fit") {

@@ -72,6 +72,28 @@ void transform_scores(PostTransform transform, std::span<double> scores) {
   }
 }
 
+void differentiate(PostTransform transform, const float* transformed, std::span<double> gradients) {
+  if (gradients.size() == 1) return;
+  if (transform == PostTransform::logistic) {
+    for (double& gradient : gradients) {
+      const double y = double(*transformed++);
+      gradient *= y * (1 - y);
+    }
+  } else if (transform == PostTransform::softmax) {
+    double product = 0;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      product += gradients[i] * double(transformed[i]);
+    }
+    for (double& gradient : gradients) gradient = double(*transformed++) * (gradient - product);
+  }
+}
+
+void expect_slope(PostTransform transform, std::string_view who) {
+  if (transform != PostTransform::softmax_zero && transform != PostTransform::probit) return;
+  throw Unsupported(fmt::format("{}: there is no gradient through {}; leave the transform out", who,
+                                kWords[std::size_t(transform)]));
+}
+
 void transform_one_score(PostTransform transform, OneScore kind, std::span<double, 2> scores) {
   const double score = scores[1];
   const bool is_logistic = transform == PostTransform::logistic;

@@ -20,6 +20,11 @@ enum class PostTransform : std::uint8_t { none, softmax, logistic, softmax_zero,
 /// ONNX Runtime.
 void transform_scores(PostTransform transform, std::span<double> scores);
 
+/// Makes the gradient of what scores became, `transformed`, that of the scores.
+void differentiate(PostTransform transform, const float* transformed, std::span<double> gradients);
+/// Throws: Unsupported for transforms that `differentiate` does not know: SOFTMAX_ZERO, PROBIT.
+void expect_slope(PostTransform transform, std::string_view who);
+
 /// How one score tells of two classes: of the second, with what is left to 1 for the first, or of
 /// either, with opposite signs.
 enum class OneScore : std::uint8_t { share, signed_distance };
