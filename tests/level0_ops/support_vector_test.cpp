@@ -75,6 +75,30 @@ TEST_CASE("SVMRegressor of one class says inside or outside") {
   CHECK(result_of(regressor("rho=-0.1 kernel_type=RBF one_class=1")) == Floats{1, -1});
 }
 
+TEST_CASE("SVMRegressor's gradient is that of its kernel") {
+  // One vector v = (3, -1) at x = (1, 2), so that x . v = 1 and |x - v|^2 = 13.
+  const auto gradient = [](const std::string& rest) {
+    OperatorRunner runner = run_case(
+        "ai.onnx.ml.SVMRegressor 1x2{1,2} support_vectors=3x-1 "
+        "coefficients=2 n_supports=1 rho=0 " +
+            rest,
+        Mode::training);
+    runner.backward({Tensor::of<float>({1, 1}, {10})});
+    const auto grad = runner.grad_input(0).span<float>();
+    return Floats(grad.begin(), grad.end());
+  };
+  near(gradient("kernel_type=LINEAR"), {60, -20});
+  const std::string parameters = "kernel_params=0.5x0.25x3 kernel_type=";
+  const float poly = 20 * 0.5f * 3 * 0.75f * 0.75f;
+  near(gradient(parameters + "POLY"), {poly * 3, -poly});
+  const float rbf = 20 * -2 * 0.5f * std::exp(-6.5f);
+  near(gradient(parameters + "RBF"), {rbf * -2, rbf * 3});
+  const float y = std::tanh(0.75f), sigmoid = 20 * 0.5f * (1 - y * y);
+  near(gradient(parameters + "SIGMOID"), {sigmoid * 3, -sigmoid});
+  near(gradient(parameters + "RBF one_class=1"), {0, 0});
+  CHECK_THROWS_AS(gradient("post_transform=PROBIT"), Unsupported);
+}
+
 TEST_CASE("without support vectors, coefficients are a plane") {
   near(result_of("ai.onnx.ml.SVMRegressor" + kX + "coefficients=0.5x-0.5 rho=0.1"),
        {-0.4f, -0.65f});

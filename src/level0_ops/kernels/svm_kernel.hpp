@@ -31,8 +31,7 @@ class SvmKernel {
       }
       return std::exp(-gamma_ * distance);
     }
-    double product = 0;
-    for (std::int64_t f = 0; f < features; ++f) product += double(x[f]) * double(v[f]);
+    const double product = dot(x, v, features);
     switch (type_) {
       case Type::poly:
         return std::pow(gamma_ * product + coef0_, degree_);
@@ -43,8 +42,43 @@ class SvmKernel {
     }
   }
 
+  /// Adds `weight` times the slopes for x to `slopes`.
+  template <class T>
+  void add_slopes(const T* x, const float* v, std::int64_t features, double weight,
+                  double* slopes) const {
+    if (type_ == Type::rbf) {
+      const double factor = -2 * gamma_ * weight * (*this)(x, v, features);
+      for (std::int64_t f = 0; f < features; ++f)
+        slopes[f] += factor * (double(x[f]) - double(v[f]));
+      return;
+    }
+    const double factor = weight * slope(gamma_ * dot(x, v, features) + coef0_);
+    for (std::int64_t f = 0; f < features; ++f) slopes[f] += factor * double(v[f]);
+  }
+
  private:
   enum class Type { linear, poly, rbf, sigmoid };
+
+  template <class T>
+  static double dot(const T* x, const float* v, std::int64_t features) {
+    double product = 0;
+    for (std::int64_t f = 0; f < features; ++f) product += double(x[f]) * double(v[f]);
+    return product;
+  }
+  /// For x . v, where the kernel is a function of `line` = gamma x . v + coef0.
+  [[nodiscard]] double slope(double line) const {
+    switch (type_) {
+      case Type::poly:
+        return gamma_ * degree_ * std::pow(line, degree_ - 1);
+      case Type::sigmoid: {
+        const double y = std::tanh(line);
+        return gamma_ * (1 - y * y);
+      }
+      default:
+        return 1;
+    }
+  }
+
   Type type_;
   double gamma_ = 0, coef0_ = 0, degree_ = 0;
 };

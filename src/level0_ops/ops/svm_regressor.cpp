@@ -2,14 +2,16 @@
 // SVMRegressor: one score by support vectors, or by one plane; of one-class machines, its sign.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <concepts>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/feature_rows.hpp"
-#include "level0_ops/kernels/forward_kernel.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 #include "level0_ops/kernels/post_transform.hpp"
 #include "level0_ops/kernels/svm_kernel.hpp"
@@ -44,6 +46,17 @@ struct Machine {
     return result;
   }
 
+  /// Puts the gradient of a sample, from that of its score, into `slopes`. A sign has none.
+  template <class T>
+  void differentiate(const T* x, double gradient, std::span<double> slopes) const {
+    std::ranges::fill(slopes, 0);
+    if (is_one_class) return;
+    for (std::size_t v = 0; v < coefficients.size(); ++v) {
+      kernel.add_slopes(x, vectors.data() + v * std::size_t(features), features,
+                        gradient * double(coefficients[v]), slopes.data());
+    }
+  }
+
  private:
   Machine(const View& view, const std::string& who)
       : kernel(view.n_supports() > 0 ? view.kernel_type() : "LINEAR", view.kernel_params(), who),
@@ -70,6 +83,49 @@ struct Machine {
   }
 };
 
+template <class T>
+class RegressorKernel final : public Kernel {
+ public:
+  RegressorKernel(std::int64_t rows, std::shared_ptr<const Machine> machine)
+      : rows_(rows), machine_(std::move(machine)) {}
+
+  void forward(OpContext& context) override {
+    const T* x = context.input(0).data<T>();
+    float* y = context.output(0).data<float>();
+    for_each_row(
+        [&](std::int64_t r) { y[r] = float(machine_->score(x + r * machine_->features)); });
+  }
+
+  void backward(GradContext& context) override {
+    if constexpr (std::floating_point<T>) {
+      const std::int64_t features = machine_->features;
+      const T* x = context.input(0).data<T>();
+      const float* dy = context.grad_output(0).data<float>();
+      T* dx = context.grad_input(0).data<T>();
+      for_each_row([&](std::int64_t r) {
+        const std::span slopes(context.scratch_as<double>() + r * features, std::size_t(features));
+        machine_->differentiate(x + r * features, double(dy[r]), slopes);
+        std::ranges::transform(slopes, dx + r * features, [](double s) { return T(s); });
+      });
+    } else {
+      Kernel::backward(context);
+    }
+  }
+
+  KernelTraits traits() const override {
+    return {.backward_reads_inputs = {0}, .backward_reads_outputs = {}};
+  }
+
+ private:
+  template <class F>
+  void for_each_row(const F& f) const {
+    detail::parallel_for_each(rows_, std::int64_t(machine_->vectors.size()), 16384, f);
+  }
+
+  std::int64_t rows_;
+  std::shared_ptr<const Machine> machine_;
+};
+
 /// Shapes: X is N x F, Y is N x 1.
 class SVMRegressor final : public Operator {
  public:
@@ -84,23 +140,22 @@ class SVMRegressor final : public Operator {
     return {TensorDesc{DType::float32, Shape{rows, 1}}};
   }
 
+  Places gradients() const override { return {0}; }
+
   Cost cost(const InferContext& context) const override {
     return with_flop(
         context, 2 * double(detail::feature_rows(context).rows) * double(machine_->vectors.size()));
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    const std::int64_t rows = detail::feature_rows(context).rows;
-    return kernel_for(detail::FeatureTypes{}, context.dtype(0), context, [&]<class T>() {
-      return detail::forward_kernel([rows, machine = machine_](OpContext& run) {
-        const T* x = run.input(0).data<T>();
-        float* y = run.output(0).data<float>();
-        const auto work = std::int64_t(machine->vectors.size());
-        detail::parallel_for_each(rows, work, 16384, [&](std::int64_t r) {
-          y[r] = float(machine->score(x + r * machine->features));
-        });
-      });
-    });
+    const auto [rows, features] = detail::feature_rows(context);
+    if (context.wants_backward()) {
+      detail::expect_slope(machine_->transform, context.who());
+      context.request_scratch(std::size_t(rows * features) * sizeof(double));
+    }
+    return kernel_for(
+        detail::FeatureTypes{}, RealTypes{}, context.dtype(0), context,
+        [&]<class T>() { return std::make_unique<RegressorKernel<T>>(rows, machine_); });
   }
 
  private:
