@@ -8,15 +8,20 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/say.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/core/machine_peak.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 
 namespace d5::command {
 namespace {
 
 constexpr const char* kExamples = R"(  d5 env                          for people
-  d5 env --format json            the record that stands in every results file)";
+  d5 env --format json            the record that stands in every results file
+  d5 env --peak                   what it can do at most, measured once; then 'op bench' gives
+                                  shares of it)";
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
 
@@ -46,6 +51,14 @@ TextTable properties(const Environment& env) {
   add("threads without work", env.waiting);
   add("compiler", fmt::format("{} {} ({})", env.compiler, env.flags, env.build_type));
   for (const auto& [name, version] : env.libraries) add("library " + name, version);
+  if (env.peak_byte_rate > 0) {
+    add("peak", fmt::format("{} in float32, {} in float64, {} of memory",
+                            with_prefix(env.peak_float32_flop_rate, "flop/s"),
+                            with_prefix(env.peak_float64_flop_rate, "flop/s"),
+                            with_prefix(env.peak_byte_rate, "byte/s")));
+  } else {
+    add("peak", "not measured; 'd5 env --peak' does, once");
+  }
   add("clock", fmt::format("{} a reading", with_prefix(env.clock_seconds_per_read, "s")));
   for (const auto& [name, value] : env.variables) add("variable " + name, value);
   for (const auto& info : devices()) {
@@ -66,7 +79,22 @@ TextTable properties(const Environment& env) {
   return table;
 }
 
-int run(const app::OutputOptions& options) {
+struct Options : app::OutputOptions {
+  bool peak = false;
+};
+
+/// On one thread and on all: how d5 computes most often.
+void measure_peaks() {
+  const int all = threads();
+  app::say("note: the peak is right where nothing else runs; measured again, the highest is kept");
+  for (const int count : all == 1 ? std::vector{1} : std::vector{1, all}) {
+    set_threads(count);
+    (void)measure_machine_peak();
+  }
+}
+
+int run(const Options& options) {
+  if (options.peak) measure_peaks();
   const Results results{environment(), {}};
   if (options.format == Format::json) {
     fmt::print("{}\n", to_json(results));
@@ -80,9 +108,13 @@ int run(const app::OutputOptions& options) {
 }  // namespace
 
 void register_env(app::Program& program) {
-  auto options = std::make_shared<app::OutputOptions>();
+  auto options = std::make_shared<Options>();
   auto& command = program.add("env", "what this machine is, what was found, what is absent and why",
                               kExamples, [options] { return run(*options); });
+  command.add_flag(
+      "--peak", options->peak,
+      "measure the machine's peak for shares of it and rooflines; it is kept, and takes "
+      "some seconds on a machine that does nothing else");
   app::add_output_options(command, *options);
 }
 

@@ -23,6 +23,7 @@
 #include "d5/core/clock.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/core/machine_peak.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/core/waiting.hpp"
@@ -223,6 +224,10 @@ Environment environment() {
   result.waiting = bound_waiting();
   result.variables = variables();
   result.clock_seconds_per_read = clock_cost().seconds_per_read;
+  const MachinePeak peak = machine_peak();
+  result.peak_float32_flop_rate = peak.float32_flop_rate;
+  result.peak_float64_flop_rate = peak.float64_flop_rate;
+  result.peak_byte_rate = peak.byte_rate;
   result.warnings = warnings(result);
   return result;
 }

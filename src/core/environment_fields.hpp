@@ -38,6 +38,9 @@ void for_each_field(Environment& e, Field&& field) {
   field("waiting", e.waiting);
   field("variables", e.variables);
   field("clock_seconds_per_read", e.clock_seconds_per_read);
+  field("peak_float32_flop_rate", e.peak_float32_flop_rate);
+  field("peak_float64_flop_rate", e.peak_float64_flop_rate);
+  field("peak_byte_rate", e.peak_byte_rate);
   field("warnings", e.warnings);
 }
 

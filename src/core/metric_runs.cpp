@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/share_of_peak.hpp"
+#include "d5/core/device.hpp"
 #include "d5/core/rate.hpp"
 
 namespace d5::detail {
@@ -56,7 +58,8 @@ int MetricRuns::reruns(int as_asked) const {
 
 namespace {
 
-std::vector<std::shared_ptr<Metric>> rates(const Work& work) {
+std::vector<std::shared_ptr<Metric>> rates(const Subject& subject) {
+  const Work& work = subject.work;
   std::vector<std::shared_ptr<Metric>> result;
   const auto add = [&](const char* name, const char* unit, double amount) {
     if (amount > 0) result.push_back(std::make_shared<Rate>(name, unit, amount));
@@ -64,6 +67,10 @@ std::vector<std::shared_ptr<Metric>> rates(const Work& work) {
   add("flop_rate", "flop", work.flop);
   add("byte_rate", "byte", work.bytes);
   add("sample_rate", "sample", work.samples);
+  const bool on_host = subject.record.device == to_string(Device{});
+  const MachinePeak peak = on_host && work.bytes > 0 ? machine_peak() : MachinePeak{};
+  if (ShareOfPeak::is_known(work, peak))
+    result.push_back(std::make_shared<ShareOfPeak>(work, peak));
   return result;
 }
 
@@ -83,7 +90,7 @@ SubjectMetrics make_metrics(const Subject& subject, const std::vector<MetricChoi
   for (const auto& choice : choices) {
     add(choice.make());
     if (choice.name() != "time") continue;
-    for (const auto& rate : rates(subject.work)) add(rate);
+    for (const auto& rate : rates(subject)) add(rate);
   }
   return result;
 }

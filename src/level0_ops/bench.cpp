@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
@@ -26,6 +28,17 @@ Measurement record_of(const OperatorCase& one, const std::string& framework, Pas
   record.framework = framework;
   record.conditions["pass"] = name_of(pass);
   return record;
+}
+
+/// The type of the first tensor that is one of floats; without any that of the first.
+DType computed_in(const OperatorCase& one) {
+  std::vector<DType> types;
+  for (const Value& input : one.inputs) {
+    if (input.is_tensor()) types.push_back(input.tensor().dtype());
+  }
+  const auto real = std::ranges::find_if(types, is_floating_point);
+  if (real != types.end()) return *real;
+  return types.empty() ? DType::float32 : types.front();
 }
 
 /// Random gradients of all real outputs.
@@ -116,7 +129,9 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
   if (!backward) {
     const Cost cost = runner->cost();
     subject.run = [runner] { runner->forward(); };
-    subject.work = {.flop = cost.flop, .bytes = cost.bytes_read + cost.bytes_written};
+    subject.work = {.flop = cost.flop,
+                    .bytes = cost.bytes_read + cost.bytes_written,
+                    .dtype = computed_in(one)};
     return subject;
   }
   runner->forward();

@@ -32,6 +32,8 @@ struct Environment {
   std::string waiting;                           ///< how long threads without work spin
   std::map<std::string, std::string> variables;  ///< those set that change results
   double clock_seconds_per_read = 0;
+  /// `machine_peak`, on so many threads; 0: never measured.
+  double peak_float32_flop_rate = 0, peak_float64_flop_rate = 0, peak_byte_rate = 0;
   std::vector<std::string> warnings;  ///< what makes numbers scatter: turbo, a loaded machine
 };
 

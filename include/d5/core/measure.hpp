@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "d5/core/dtype.hpp"
 #include "d5/core/event.hpp"
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
@@ -15,8 +16,9 @@ namespace d5 {
 /// What one call of a subject does; 0 where it is not known.
 struct Work {
   double flop = 0;
-  double bytes = 0;    ///< read and written
-  double samples = 0;  ///< of a batch
+  double bytes = 0;              ///< read and written
+  double samples = 0;            ///< of a batch
+  DType dtype = DType::float32;  ///< that it computes in: which of the machine's peaks bounds it
 };
 
 /// One thing that can be run again and again, and what is known of it before it runs.
@@ -49,7 +51,8 @@ struct MeasureOptions {
 
 /// Measures every metric on every subject: subject by subject, metric by metric, in their order,
 /// and after the metric "time" the rates of the subject's work: "flop_rate", "byte_rate",
-/// "sample_rate".
+/// "sample_rate"; on a machine whose peak is known (`machine_peak`) also "share_of_peak", with the
+/// condition "bound": what the roofline allows, "compute" or "memory".
 ///
 /// Subjects are interleaved: rounds, in random order within a round, so that drift of the machine
 /// meets all alike; samples of the same index were taken in the same round (`compare` them).

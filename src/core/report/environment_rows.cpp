@@ -21,6 +21,8 @@ std::string text_of(std::string_view, int number) {
 std::string text_of(std::string_view name, double number) {
   if (number == 0) return "";
   if (name.ends_with("bytes")) return memory_size(number);
+  if (name.ends_with("flop_rate")) return with_prefix(number, "flop/s");
+  if (name.ends_with("byte_rate")) return with_prefix(number, "byte/s");
   return name.starts_with("clock_seconds") ? with_prefix(number, "s")
                                            : fmt::format("{:.3g}", number);
 }

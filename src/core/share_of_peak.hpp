@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "d5/core/machine_peak.hpp"
+#include "d5/core/measure.hpp"
+
+namespace d5::detail {
+
+/// The least time that the roofline allows for a call's work, over the time that it took. The
+/// condition "bound" says what allows no less: "compute" or "memory". Data that stay in the caches
+/// may pass the memory's bound: it is above 1 then.
+class ShareOfPeak final : public Metric {
+ public:
+  ShareOfPeak(const Work& work, const MachinePeak& peak);
+  /// Whether both are known.
+  [[nodiscard]] static bool is_known(const Work& work, const MachinePeak& peak);
+
+  [[nodiscard]] std::string name() const override { return "share_of_peak"; }
+  [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::rate; }
+  [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
+  [[nodiscard]] int reruns() const override { return kAsAsked; }
+  void sample(double seconds) override { samples_.push_back(least_seconds_ / seconds); }
+  void summarise(Measurement& result) const override;
+
+ private:
+  double compute_seconds_, memory_seconds_, least_seconds_;
+  std::vector<double> samples_;
+};
+
+}  // namespace d5::detail
