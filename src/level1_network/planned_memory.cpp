@@ -44,6 +44,28 @@ class Naming {
   std::vector<Block> blocks_;
 };
 
+const char* words_of(Kind kind) {
+  switch (kind) {
+    case Kind::value:
+      return "values";
+    case Kind::gradient:
+      return "gradients";
+    case Kind::kept:
+      return "kept for backward";
+    case Kind::scratch:
+      return "scratch";
+  }
+  return "";
+}
+
+std::set<Kind> kinds_on(Device device, const PlannedMemory& memory) {
+  std::set<Kind> kinds;
+  for (const auto& block : memory.blocks) {
+    if (block.device == device) kinds.insert(block.kind);
+  }
+  return kinds;
+}
+
 std::string name_of(const Draft::Step& step) {
   return step.node->name.empty() ? step.node->op_type : step.node->name;
 }
@@ -94,14 +116,15 @@ std::vector<Plot> memory_plots(const PlannedMemory& memory) {
         .note = fmt::format("{} in {} steps; parameters and inputs are not in it.",
                             with_prefix(double(memory.bytes(device)), "byte"), memory.steps.size()),
         .x = {.label = "step", .scale = PlotAxis::Scale::whole},
-        .y = {.label = "place", .unit = "byte"},
-        .series = {"values", "gradients", "kept for backward", "scratch"}};
+        .y = {.label = "place", .unit = "byte"}};
+    const auto kinds = kinds_on(device, memory);
+    for (const Kind kind : kinds) plot.series.emplace_back(words_of(kind));
     for (const auto& block : memory.blocks) {
       if (block.device != device) continue;
       const double low = double(block.offset), high = low + double(block.bytes);
       plot.marks.push_back(
           {.shape = PlotMark::Shape::box,
-           .series = std::size_t(block.kind),
+           .series = std::size_t(std::distance(kinds.begin(), kinds.find(block.kind))),
            .points = {{double(block.begin), low}, {double(block.end + 1), high}},
            .tip = fmt::format("{}: {}, from step {} ({}) to {} ({})", block.name,
                               with_prefix(double(block.bytes), "byte"), block.begin,

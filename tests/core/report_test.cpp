@@ -167,6 +167,53 @@ TEST_CASE("a roofline stands where FLOP/s and bytes/s are known") {
   CHECK(point->points[0].y == Approx(8e9).epsilon(0.01));
 }
 
+TEST_CASE("a roofline's roof is the machine's peak, as far as it is known") {
+  Report report = report_of({rate("flop_rate", "flop/s", 8e9), rate("byte_rate", "byte/s", 2e9)});
+  CHECK(plot_named(plots_of(report), "roofline").series.back() == "highest rates seen here");
+  Environment& machine = report.sources[0].results.environment;
+  machine.peak_float32_flop_rate = 16e9;
+  machine.peak_float64_flop_rate = 6e9;
+  machine.peak_byte_rate = 4e9;
+  const Plot plot = plot_named(plots_of(report), "roofline");
+  CHECK(plot.series == std::vector<std::string>{"reference", "peak in float32", "peak in float64"});
+  const auto roof = std::ranges::find(plot.marks, Shape::line, &PlotMark::shape);
+  REQUIRE(roof != plot.marks.end());
+  REQUIRE(roof->points.size() == 3);
+  CHECK(roof->points[0].y == Approx(4e9 * roof->points[0].x));  // below the ridge memory bounds it
+  CHECK(roof->points[1].x == Approx(4));                        // 16e9 / 4e9
+  CHECK(roof->points[2].y == 16e9);
+}
+
+TEST_CASE("a row's name is what differs among the rows of its plot") {
+  const auto part = [](const std::string& by, const std::string& name, const std::string& nodes,
+                       double time) {
+    Measurement m = timed("lenet", "torch", time);
+    m.conditions = {{"by", by}, {by, name}, {"nodes", nodes}, {"direction", "forward"}};
+    return m;
+  };
+  const auto plots =
+      plots_of(report_of({timed("lenet", "torch", 5), part("operator", "Relu", "2", 1),
+                          part("operator", "Conv", "2", 4), part("operator", "Gemm", "3", 2)}));
+  const Plot& plot = plot_named(plots, "time-by-operator");
+  CHECK(plot.title == "Time, by operator: lenet");
+  REQUIRE(plot.rows.size() == 3);
+  CHECK(plot.rows[0].label == "Conv");  // the costliest stands first
+  CHECK(plot.rows[1].label == "Gemm");
+  CHECK(plot.rows[2].label == "Relu");
+  // Numbers say what they count.
+  std::vector<Measurement> threads;
+  for (const char* count : {"1", "2"}) {
+    threads.push_back(timed("Relu 8", "torch", 1));
+    threads.back().conditions["threads"] = count;
+  }
+  const auto by_threads = plots_of(report_of(threads));
+  CHECK(by_threads.front().rows[1].label == "threads 2");
+  CHECK(by_threads.front().title == "Time: Relu 8");
+  threads.push_back(timed("Tanh 8", "torch", 1));
+  CHECK(plots_of(report_of(threads)).front().rows[1].label == "Relu 8, threads 2");
+  CHECK(plots_of(report_of({timed("lenet", "torch", 1)})).front().rows[0].label == "lenet");
+}
+
 TEST_CASE("more rows than a picture holds are left to the table, and the picture says so") {
   std::vector<Measurement> many;
   for (int i = 0; i < 100; ++i) many.push_back(timed("case " + std::to_string(i), "torch", 1));

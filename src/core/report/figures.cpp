@@ -12,41 +12,6 @@
 
 namespace d5::detail {
 
-std::map<std::string, std::string> told_conditions(const Measurement& measurement) {
-  std::map<std::string, std::string> told;
-  for (const auto& cell : cells_of(measurement)) {
-    if (measurement.conditions.contains(cell.column)) told[cell.column] = cell.text;
-  }
-  return told;
-}
-
-std::vector<std::string> telling_conditions(const std::vector<Measurement>& measurements) {
-  std::map<std::string, std::map<std::string, std::set<std::string>>> values;  // of those alike
-  for (const auto& m : measurements) {
-    const std::string key =
-        m.subject + '\n' + m.metric + '\n' + m.framework + '\n' + m.device + '\n';
-    for (const auto& [name, value] : told_conditions(m)) values[name][key].insert(value);
-  }
-  std::vector<std::string> result;
-  for (const auto& [name, seen] : values) {
-    const bool tells =
-        std::ranges::any_of(seen, [](const auto& group) { return group.second.size() > 1; });
-    if (tells) result.push_back(name);
-  }
-  return result;
-}
-
-std::string row_of(const Measurement& m, const std::vector<std::string>& conditions) {
-  std::string row = m.subject;
-  for (const auto& name : conditions) {
-    const auto place = m.conditions.find(name);
-    if (place == m.conditions.end() || name == "base") continue;
-    // "forward" says it alone; a number does not.
-    row += name == "pass" ? ", " + place->second : fmt::format(", {} {}", name, place->second);
-  }
-  return row;
-}
-
 namespace {
 
 /// Says the status of each where they differ.
@@ -93,14 +58,30 @@ std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& source
       std::string series = m.framework;
       if (devices.size() > 1) series += " on " + m.device;
       if (sources.size() > 1) series += (series.empty() ? "" : ", ") + source.name;
-      const auto [place, is_new] = places.try_emplace(m.metric + '\n' + m.unit, result.size());
+      const auto [place, is_new] =
+          places.try_emplace(m.metric + '\n' + m.unit + '\n' + grouping_of(m), result.size());
       if (is_new) result.emplace_back();
-      const std::string row = row_of(m, conditions);
-      result[place->second].push_back({&m, row, series, estimate(m), "", tip_of(m, row, series)});
+      RowWords words = row_words(m, conditions);
+      const std::string row = full_name(words);
+      result[place->second].push_back(
+          {&m, std::move(words), row, series, estimate(m), "", tip_of(m, row, series)});
     }
   }
   for (auto& figures : result) add_labels(figures);
   return result;
+}
+
+std::string grouping_of(const Measurement& measurement) {
+  const auto by = measurement.conditions.find("by");
+  return by == measurement.conditions.end() ? "" : by->second;
+}
+
+std::string name_rows(Figures& figures) {
+  std::vector<RowWords> rows;
+  for (const auto& figure : figures) rows.push_back(figure.words);
+  auto [names, shared] = short_names(rows);
+  for (std::size_t i = 0; i < names.size(); ++i) figures[i].row = std::move(names[i]);
+  return shared;
 }
 
 RowPlaces::RowPlaces(Plot& plot, const Figures& figures) {
@@ -185,34 +166,49 @@ bool has_distribution(const detail::Figure& figure) {
   return std::ranges::any_of(m.samples, [&](double s) { return s != m.samples.front(); });
 }
 
+/// What costs most stands first: of many parts it is what the reader asks for.
+void sort_by_value(Figures& figures) {
+  std::ranges::stable_sort(figures, std::ranges::greater{},
+                           [](const detail::Figure& figure) { return figure.estimate.value; });
+}
+
 }  // namespace
 
 std::vector<Plot> plots_of(const Report& report) {
   std::vector<Plot> curves, ratios, values, samples;
   Figures flop_rates, byte_rates;
-  for (const auto& figures : detail::figures_by_metric(report.sources)) {
+  for (auto& figures : detail::figures_by_metric(report.sources)) {
     const Measurement& first = *figures.front().record;
+    const std::string by = detail::grouping_of(first);
+    if (by.empty() && first.metric == "flop_rate") flop_rates = figures;
+    if (by.empty() && first.metric == "byte_rate") byte_rates = figures;
+    const std::string shared = detail::name_rows(figures);
+    const auto add = [&](std::vector<Plot>& group, Plot plot) {
+      if (!by.empty()) plot.name += "-by-" + by, plot.title += ", by " + by;
+      if (!shared.empty()) plot.title += ": " + shared;
+      group.push_back(std::move(plot));
+    };
     if (all_curves(figures)) {
-      curves.push_back(detail::curve_plot(figures));
+      add(curves, detail::curve_plot(figures));
       continue;
     }
     if (first.quantity == Quantity::ratio) {
-      ratios.push_back(detail::ratio_plot(figures));
+      add(ratios, detail::ratio_plot(figures));
       continue;
     }
-    if (figures.size() > 1) values.push_back(detail::value_plot(figures));
+    if (!by.empty()) sort_by_value(figures);
+    if (figures.size() > 1) add(values, detail::value_plot(figures));
+    if (!by.empty()) continue;  // of many parts the intervals say enough
     Figures repeated;
     std::ranges::copy_if(figures, std::back_inserter(repeated), has_distribution);
-    if (!repeated.empty()) samples.push_back(detail::sample_plot(repeated));
-    if (first.metric == "flop_rate") flop_rates = figures;
-    if (first.metric == "byte_rate") byte_rates = figures;
+    if (!repeated.empty()) add(samples, detail::sample_plot(repeated));
   }
   std::vector<Plot> plots = detail::pair_plots(report.pairs);
   for (auto* group : {&curves, &ratios, &values, &samples}) {
     std::ranges::move(*group, std::back_inserter(plots));
   }
   if (!flop_rates.empty() && !byte_rates.empty()) {
-    plots.push_back(detail::roofline_plot(flop_rates, byte_rates));
+    plots.push_back(detail::roofline_plot(flop_rates, byte_rates, report.sources));
   }
   std::ranges::copy(report.plots, std::back_inserter(plots));
   return plots;

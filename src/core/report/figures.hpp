@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/report/row_names.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/core/plot.hpp"
 #include "d5/core/report.hpp"
@@ -15,7 +16,8 @@ namespace d5::detail {
 /// A record that has samples, and by which words a plot tells it from the others.
 struct Figure {
   const Measurement* record;
-  std::string row;     ///< subject, and the conditions in which records differ
+  RowWords words;      ///< subject, and the conditions in which records differ
+  std::string row;     ///< the words, or those of them by which a plot's rows differ
   std::string series;  ///< framework, device and file, as far as they differ
   Estimate estimate;
   std::string label;  ///< "1.25 ms", with the status if it is not that of all
@@ -44,15 +46,12 @@ class RowPlaces {
   std::vector<std::vector<std::string>> lanes_;
 };
 
-/// Conditions that tell records apart which agree in all that a plot says elsewhere: subject,
-/// metric, framework and device.
-[[nodiscard]] std::vector<std::string> telling_conditions(
-    const std::vector<Measurement>& measurements);
-/// Those by which a record may be told from another, not how its number came to be.
-[[nodiscard]] std::map<std::string, std::string> told_conditions(const Measurement& measurement);
-/// Subject and the values of those conditions.
-[[nodiscard]] std::string row_of(const Measurement& measurement,
-                                 const std::vector<std::string>& conditions);
+/// By what a record's figures were put together, where they are of a part: "operator"; or empty.
+[[nodiscard]] std::string grouping_of(const Measurement& measurement);
+/// Names the rows of one plot by what differs among them. Returns the subject of all, where no row
+/// says it.
+std::string name_rows(Figures& figures);
+
 /// "peak_memory" as "peak memory", and as "Peak memory".
 [[nodiscard]] std::string words_of(const std::string& name);
 [[nodiscard]] std::string title_of(const std::string& name);
@@ -65,7 +64,9 @@ class RowPlaces {
 [[nodiscard]] Plot ratio_plot(Figures figures);
 [[nodiscard]] Plot sample_plot(const Figures& figures);
 
-[[nodiscard]] Plot roofline_plot(const Figures& flop_rates, const Figures& byte_rates);
+/// Under the peaks of the machines, as far as their environments tell them.
+[[nodiscard]] Plot roofline_plot(const Figures& flop_rates, const Figures& byte_rates,
+                                 const std::vector<Report::Source>& sources);
 
 /// The ratios of pairs, sorted: a plot a metric.
 [[nodiscard]] std::vector<Plot> pair_plots(const std::vector<ResultPair>& pairs);

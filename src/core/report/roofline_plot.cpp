@@ -11,32 +11,50 @@ namespace {
 
 using Shape = PlotMark::Shape;
 
-/// What was reached at best, in both: the machine's own peaks are not known here.
-void add_roof(Plot& plot, double flop_rate, double byte_rate, double low, double high) {
-  const double ridge = flop_rate / byte_rate;
+struct Roof {
+  std::string name;
+  double flop_rate, byte_rate;
+};
+
+/// The peaks of all machines that tell them.
+std::vector<Roof> peaks_of(const std::vector<Report::Source>& sources) {
+  std::vector<Roof> roofs;
+  const auto add = [&](const std::string& name, double flop_rate, double byte_rate) {
+    const bool known = std::ranges::any_of(roofs, [&](const Roof& roof) {
+      return roof.flop_rate == flop_rate && roof.byte_rate == byte_rate;
+    });
+    if (flop_rate > 0 && byte_rate > 0 && !known) roofs.push_back({name, flop_rate, byte_rate});
+  };
+  for (const auto& [file, results] : sources) {
+    const Environment& machine = results.environment;
+    const std::string whose = file.empty() ? "" : ", " + file;
+    add("peak in float32" + whose, machine.peak_float32_flop_rate, machine.peak_byte_rate);
+    add("peak in float64" + whose, machine.peak_float64_flop_rate, machine.peak_byte_rate);
+  }
+  return roofs;
+}
+
+/// What bounds the points, from the lowest to the highest FLOP a byte.
+struct Extremes {
+  double flop_rate = 0, byte_rate = 0, low = INFINITY, high = 0;
+};
+
+void add_roof(Plot& plot, const Roof& roof, const Extremes& extremes) {
+  const double low = extremes.low / 2, high = extremes.high * 2;
+  const double ridge = roof.flop_rate / roof.byte_rate;
   std::vector<PlotPoint> points;
   for (const double intensity : {low, std::clamp(ridge, low, high), high}) {
-    points.push_back({intensity, std::min(byte_rate * intensity, flop_rate)});
+    points.push_back({intensity, std::min(roof.byte_rate * intensity, roof.flop_rate)});
   }
-  plot.series.emplace_back("highest rates seen here");
+  plot.series.push_back(roof.name);
   plot.marks.push_back(
       {.shape = Shape::line, .series = plot.series.size() - 1, .points = std::move(points)});
 }
 
-}  // namespace
-
-Plot roofline_plot(const Figures& flop_rates, const Figures& byte_rates) {
-  Plot plot{.name = "roofline",
-            .title = "Roofline",
-            .note =
-                "The roof is the highest rate of each kind among these points, not the "
-                "machine's peak; bytes are those that an operator must move.",
-            .x = {.label = "FLOP a byte", .scale = PlotAxis::Scale::logarithmic},
-            .y = {.label = "FLOP/s",
-                  .unit = flop_rates.front().record->unit,
-                  .scale = PlotAxis::Scale::logarithmic}};
+/// A dot for each that has both rates.
+Extremes add_points(Plot& plot, const Figures& flop_rates, const Figures& byte_rates) {
   constexpr std::size_t kMostLabels = 8;
-  double most_flop = 0, most_bytes = 0, low = INFINITY, high = 0;
+  Extremes extremes;
   for (const auto& flop : flop_rates) {
     const auto same = std::ranges::find_if(byte_rates, [&](const Figure& bytes) {
       return bytes.row == flop.row && bytes.series == flop.series;
@@ -60,12 +78,37 @@ Plot roofline_plot(const Figures& flop_rates, const Figures& byte_rates) {
          .points = {{intensity, rate}},
          .label = flop_rates.size() <= kMostLabels ? flop.row.substr(0, flop.row.find(' ')) : "",
          .tip = flop.tip});
-    most_flop = std::max(most_flop, rate);
-    most_bytes = std::max(most_bytes, byte_rate);
-    low = std::min(low, intensity);
-    high = std::max(high, intensity);
+    extremes.flop_rate = std::max(extremes.flop_rate, rate);
+    extremes.byte_rate = std::max(extremes.byte_rate, byte_rate);
+    extremes.low = std::min(extremes.low, intensity);
+    extremes.high = std::max(extremes.high, intensity);
   }
-  if (high > 0) add_roof(plot, most_flop, most_bytes, low / 2, high * 2);
+  return extremes;
+}
+
+}  // namespace
+
+Plot roofline_plot(const Figures& flop_rates, const Figures& byte_rates,
+                   const std::vector<Report::Source>& sources) {
+  Plot plot{.name = "roofline",
+            .title = "Roofline",
+            .x = {.label = "FLOP a byte", .scale = PlotAxis::Scale::logarithmic},
+            .y = {.label = "FLOP/s",
+                  .unit = flop_rates.front().record->unit,
+                  .scale = PlotAxis::Scale::logarithmic}};
+  const Extremes extremes = add_points(plot, flop_rates, byte_rates);
+  if (extremes.high == 0) return plot;
+  auto roofs = peaks_of(sources);
+  plot.note = roofs.empty()
+                  ? "The roof is the highest rate of each kind among these points: the machine's "
+                    "peak was not measured ('d5 env --peak')."
+                  : "The roof is what the processor reached at most; data that stay in its caches "
+                    "may be above it.";
+  plot.note += " Bytes are those that an operator must move.";
+  if (roofs.empty()) {
+    roofs.push_back({"highest rates seen here", extremes.flop_rate, extremes.byte_rate});
+  }
+  for (const auto& roof : roofs) add_roof(plot, roof, extremes);
   return plot;
 }
 

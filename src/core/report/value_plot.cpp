@@ -86,7 +86,9 @@ Plot value_plot(const Figures& figures) {
   Plot plot{.name = first.metric,
             .title = title,
             .x = {.label = words_of(first.metric), .unit = first.unit}};
-  if (spans_decades(figures)) {
+  // Of parts a reader asks which make up the whole: small ones may vanish.
+  const bool of_parts = !grouping_of(first).empty();
+  if (!of_parts && spans_decades(figures)) {
     plot.x.scale = PlotAxis::Scale::logarithmic;
     add_dots(plot, figures);
   } else {
@@ -115,11 +117,13 @@ std::vector<Plot> pair_plots(const std::vector<ResultPair>& pairs) {
     const bool told = a.quantity == Quantity::rate || a.quantity == Quantity::ratio ||
                       a.quantity == Quantity::error;
     if (told) continue;
-    const std::string row = row_of(a, conditions), ratio = fmt::format("{:.3f}", pair.ratio);
+    RowWords words = row_words(a, conditions);
+    const std::string row = full_name(words), ratio = fmt::format("{:.3f}", pair.ratio);
     const std::string framework =
         a.framework == b.framework ? a.framework : a.framework + " to " + b.framework;
     by_metric[a.metric].push_back(
         {&a,
+         std::move(words),
          row,
          framework,
          {pair.ratio, pair.interval, 0.95},
@@ -128,8 +132,10 @@ std::vector<Plot> pair_plots(const std::vector<ResultPair>& pairs) {
   }
   std::vector<Plot> plots;
   for (auto& [metric, figures] : by_metric) {
+    const std::string shared = name_rows(figures);
     plots.push_back(
         sorted_ratios("ratio-" + metric, title_of(metric) + ", B / A", std::move(figures)));
+    if (!shared.empty()) plots.back().title += ": " + shared;
   }
   return plots;
 }
