@@ -6,15 +6,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <regex>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/measure.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/core/result_journal.hpp"
 #include "d5/core/result_printer.hpp"
@@ -82,45 +83,6 @@ std::vector<std::string> names_of(const std::vector<Work>& work) {
   return names;
 }
 
-/// What `run` makes; with `others`, a piece that throws is a failed record and ends nothing.
-template <class F>
-std::vector<Measurement> records_of(const Work& one, bool others, const F& run) {
-  try {
-    return run();
-  } catch (const Interrupted&) {
-    throw;
-  } catch (const MemoryError& error) {  // no fault of the others, nor of what is measured
-    if (!others) throw;
-    Measurement skipped = one.record;
-    skipped.status = Status::skipped;
-    skipped.reason = error.what();
-    return {skipped};
-  } catch (...) {
-    if (!others) throw;
-    Measurement failed = one.record;
-    record_failure(failed, std::current_exception());
-    return {failed};
-  }
-}
-
-/// A results file without a journal: its run came to its end.
-bool is_whole(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored) &&
-         !std::filesystem::exists(ResultJournal::path_beside(path), ignored);
-}
-
-int show_whole(const OutputOptions& output) {
-  const Results whole = read_results(output.out);
-  if (!output.quiet) {
-    say(fmt::format(
-        "note: '{}' is whole, nothing is left to measure; for more, choose another --out",
-        printable(output.out)));
-  }
-  print(whole, output);
-  return exit_status(whole.measurements, output.if_unsupported);
-}
-
 /// A run over all pieces, and what it leaves behind.
 class WorkRun {
  public:
@@ -134,7 +96,8 @@ class WorkRun {
   void open_journal(const WorkOptions& options) {
     using enum ResultJournal::Begin;
     if (output_.out.empty()) return;
-    journal_.emplace(output_.out, how(*options.command), options.resume ? resumed : anew);
+    results_.run = PiecewiseRun{.how = how(*options.command)};
+    journal_.emplace(output_.out, results_.run->how, options.resume ? resumed : anew);
   }
 
   /// Pieces that the journal has; the others, one after the other. Returns whether all are done.
@@ -151,7 +114,7 @@ class WorkRun {
     for (std::size_t i = 0; i < work_.size(); ++i) {
       if (interrupted()) return false;
       if (const auto* done = journal_ ? journal_->find(names[i]) : nullptr) {
-        keep(*done, progress);
+        keep_piece(names[i], *done, progress);
         continue;
       }
       progress.note(names[i]);
@@ -168,9 +131,7 @@ class WorkRun {
   }
 
   void plan() {
-    for (const auto& one : work_) {
-      keep(records_of(one, work_.size() > 1, [&] { return one.plan(); }));
-    }
+    for (const auto& one : work_) keep(records_of(one, [&] { return one.plan(); }));
   }
 
   int finish(bool whole) {
@@ -178,8 +139,12 @@ class WorkRun {
     results_.environment = environment();  // libraries were loaded on the way
     std::exception_ptr unwritten = lost_;
     try {
-      if (journal_) journal_->finish(results_, whole ? End::whole : End::cut_short);
-      if (journal_ && !output_.quiet) fmt::print(stderr, "results written to {}\n", output_.out);
+      if (journal_ && journal_->is_written()) {
+        if (whole) say_nothing_is_left();
+      } else if (journal_) {
+        journal_->finish(results_, whole ? End::whole : End::cut_short);
+        if (!output_.quiet) fmt::print(stderr, "results written to {}\n", output_.out);
+      }
     } catch (const IoError&) {
       unwritten = std::current_exception();
     }
@@ -189,18 +154,53 @@ class WorkRun {
       print(results_, output_);
     }
     if (unwritten) std::rethrow_exception(unwritten);
+    if (bad_input_) return kBadUsage;
     return exit_status(results_.measurements, output_.if_unsupported);
   }
 
  private:
-  std::vector<Measurement> measured(const Work& one, Progress& progress) const {
+  void say_nothing_is_left() const {
+    if (output_.quiet) return;
+    say(
+        fmt::format("note: '{}' has them all, nothing is left to measure; to measure them again, "
+                    "leave out --resume",
+                    printable(output_.out)));
+  }
+
+  /// What `run` makes; where there are others, a piece that throws is a failed record and ends
+  /// nothing.
+  template <class F>
+  std::vector<Measurement> records_of(const Work& one, const F& run) {
+    std::exception_ptr thrown;
+    bool too_large = false;
+    try {
+      return run();
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const MemoryError&) {
+      thrown = std::current_exception();
+      too_large = true;
+    } catch (const std::exception& error) {
+      thrown = std::current_exception();
+      bad_input_ = bad_input_ || detail::is_bad_input(error);
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    if (work_.size() == 1) std::rethrow_exception(thrown);
+    Measurement failed = one.record;
+    record_failure(failed, thrown);
+    if (too_large) failed.status = Status::skipped;  // no fault of what is measured
+    return {failed};
+  }
+
+  std::vector<Measurement> measured(const Work& one, Progress& progress) {
     std::int64_t left = one.samples;
     const auto sampled = [&] {
       if (left > 0) --left, progress.advance();
     };
     std::vector<Measurement> records;
     try {
-      records = records_of(one, work_.size() > 1, [&] { return one.run(sampled); });
+      records = records_of(one, [&] { return one.run(sampled); });
     } catch (const Interrupted&) {
     }
     if (left > 0) progress.advance(left);
@@ -227,6 +227,12 @@ class WorkRun {
     keep(std::move(records));
   }
 
+  /// Of one that is done.
+  void keep_piece(const std::string& name, std::vector<Measurement> records, Progress& progress) {
+    if (results_.run) results_.run->pieces.push_back({name, records.size()});
+    keep(std::move(records), progress);
+  }
+
   /// On the disk first. False if there is no room: what comes next would be lost.
   bool write(const std::string& name, std::vector<Measurement> records, Progress& progress) {
     try {
@@ -234,7 +240,7 @@ class WorkRun {
     } catch (const IoError&) {
       lost_ = std::current_exception();
     }
-    keep(std::move(records), progress);
+    keep_piece(name, std::move(records), progress);
     return !lost_;
   }
 
@@ -244,6 +250,7 @@ class WorkRun {
   ResultPrinter printer_;
   std::optional<ResultJournal> journal_;
   std::exception_ptr lost_;
+  bool bad_input_ = false;
 };
 
 }  // namespace
@@ -256,8 +263,10 @@ void add_work_options(CLI::App& command, WorkOptions& options) {
       ->option_text("REGEX")
       ->group(kGroup);
   command
-      .add_flag("--resume", options.resume,
-                "go on where a run with the same options and --out was cut short")
+      .add_flag(
+          "--resume", options.resume,
+          "measure only what --out does not hold yet, with the same options: a run that was cut "
+          "short, or cases that were added")
       ->group(kGroup);
 }
 
@@ -283,7 +292,6 @@ int run_work(const std::vector<Work>& work, const WorkOptions& options,
   if ((options.list || options.dry_run) && !output.out.empty()) {
     throw ValueError("--list and --dry-run measure nothing, and there is nothing for --out");
   }
-  if (options.resume && is_whole(output.out)) return show_whole(output);
   const auto chosen = options.filter.empty() ? work : filtered(work, options.filter);
   if (options.list) {
     TextTable names({"name"});

@@ -19,6 +19,8 @@ class JsonReader {
   /// Parses `text`; `who` names the file in messages.
   JsonReader(const std::string& text, std::string who);
 
+  [[nodiscard]] bool has(const char* name) const { return find(name, false) != nullptr; }
+
   // Each takes a fallback where the field may be missing.
   [[nodiscard]] std::string text(const char* name, std::optional<std::string> fallback = {}) const;
   [[nodiscard]] int integer(const char* name, std::optional<int> fallback = {}) const;

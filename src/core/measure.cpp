@@ -209,12 +209,16 @@ std::vector<Measurement> measure_side_by_side(const std::vector<Subject>& subjec
 Subject subject_or_refusal(const Measurement& record, const std::function<Subject()>& make) {
   try {
     return make();
-  } catch (const NotFound&) {
-    throw;
-  } catch (const std::exception&) {
+  } catch (const std::exception& error) {
+    if (detail::is_bad_input(error)) throw;
     return {.record = record,
             .run = [why = std::current_exception()] { std::rethrow_exception(why); }};
   }
+}
+
+bool detail::is_bad_input(const std::exception& error) {
+  return dynamic_cast<const NotFound*>(&error) || dynamic_cast<const FormatError*>(&error) ||
+         dynamic_cast<const IoError*>(&error);
 }
 
 void detail::plan_only(Measurement& record, const std::function<void()>& plan) {
@@ -225,9 +229,8 @@ void detail::plan_only(Measurement& record, const std::function<void()>& plan) {
   record.reason = "planned, not run";
   try {
     plan();
-  } catch (const NotFound&) {
-    throw;
-  } catch (...) {
+  } catch (const std::exception& error) {
+    if (is_bad_input(error)) throw;
     record_failure(record, std::current_exception());
   }
 }

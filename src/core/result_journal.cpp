@@ -4,8 +4,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -56,6 +58,18 @@ std::vector<Json> lines_in(const std::string& text, const std::string& path, std
   return lines;
 }
 
+std::string line_of_piece(const std::string& piece, const std::vector<Measurement>& records) {
+  return line_of({{"piece", piece}, {"results", Json::parse(to_json(Results{{}, records}))}});
+}
+
+void expect_same(const std::string& how, const std::string& before, const std::string& path) {
+  if (before == how) return;
+  throw ValueError(
+      fmt::format("'{}' was begun with '{}', and this is '{}'; give the same options on the same "
+                  "machine, or measure anew without --resume",
+                  printable(path), printable(before), printable(how)));
+}
+
 }  // namespace
 
 ResultJournal::ResultJournal(const std::string& path, const std::string& how, Begin begin)
@@ -64,58 +78,85 @@ ResultJournal::ResultJournal(const std::string& path, const std::string& how, Be
   if (is_no_file(path)) return;
   file_ = ::open(journal_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file_ < 0) fail("cannot write", journal_);
+  if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(file_);
+    throw IoError(fmt::format("'{}' is being written by another run; choose another --out",
+                              printable(path_)));
+  }
   try {
-    if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
-      throw IoError(fmt::format("'{}' is being written by another run; choose another --out",
-                                printable(path_)));
-    }
     try {
-      read(how, begin);
+      begin == Begin::resumed ? resume(how) : replace();
     } catch (const Json::exception&) {
       throw not_a_journal(journal_);
     }
-    if (size_ == 0)
-      append(line_of({{"format", kFormat}, {"schema", Results::kSchema}, {"how", how}}));
+    if (size_ == 0) {
+      unwritten_ =
+          line_of({{"format", kFormat}, {"schema", Results::kSchema}, {"how", how}}) + unwritten_;
+    }
+    if (::ftruncate(file_, size_) != 0) fail("cannot write", journal_);
   } catch (...) {
-    ::close(file_);
+    close();
     throw;
   }
 }
 
 ResultJournal::~ResultJournal() {
-  if (file_ < 0) return;
-  if (done_.empty()) ::unlink(journal_.c_str());
+  if (file_ >= 0) close();
+}
+
+/// An empty one is no record of anything.
+void ResultJournal::close() const {
+  struct stat status{};
+  if (::fstat(file_, &status) == 0 && status.st_size == 0) ::unlink(journal_.c_str());
   ::close(file_);
 }
 
-void ResultJournal::read(const std::string& how, Begin begin) {
+void ResultJournal::replace() const {
   std::int64_t bytes = 0;
   const auto lines = lines_in(read_file(journal_), journal_, bytes);
-  if (begin == Begin::resumed && !lines.empty()) {
-    if (const std::string before = lines.front().value("how", ""); before != how) {
-      throw ValueError(fmt::format(
-          "'{}' was begun with '{}', and this is '{}'; give the same options on the same machine, "
-          "or measure anew without --resume",
-          printable(journal_), printable(before), printable(how)));
-    }
-    for (const auto& line : lines) {
-      if (!line.contains("piece")) continue;
-      done_[line.at("piece").get<std::string>()] =
-          results_from_json(line.at("results").dump(), journal_).measurements;
-    }
-    size_ = bytes;
-  } else if (lines.size() > 1 && !lines.back().contains("ended")) {
-    throw ValueError(fmt::format(
-        "'{}' holds {} pieces of a run that was killed; --resume goes on from it, or remove it",
-        printable(journal_), lines.size() - 1));
+  if (lines.size() <= 1 || lines.back().contains("ended")) return;
+  throw ValueError(
+      fmt::format("'{}' holds {} pieces of a run that was killed; --resume goes on from it, or "
+                  "remove it",
+                  printable(journal_), lines.size() - 1));
+}
+
+void ResultJournal::resume(const std::string& how) {
+  const auto lines = lines_in(read_file(journal_), journal_, size_);
+  if (lines.empty()) return resume_results_file(how);
+  expect_same(how, lines.front().value("how", ""), journal_);
+  for (const auto& line : lines) {
+    if (!line.contains("piece")) continue;
+    done_[line.at("piece").get<std::string>()] =
+        results_from_json(line.at("results").dump(), journal_).measurements;
   }
-  if (::ftruncate(file_, size_) != 0) fail("cannot write", journal_);
+}
+
+void ResultJournal::resume_results_file(const std::string& how) {
+  if (!fs::exists(path_)) return;
+  const Results results = read_results(path_);
+  if (!results.run) {
+    throw ValueError(
+        fmt::format("'{}' does not tell of which cases its records are, and --resume cannot go on "
+                    "from it; choose another --out, or measure anew without --resume",
+                    printable(path_)));
+  }
+  expect_same(how, results.run->how, path_);
+  from_results_ = true;
+  auto record = results.measurements.begin();
+  for (const auto& [name, count] : results.run->pieces) {
+    const auto end = record + std::ptrdiff_t(count);
+    done_[name] = std::vector<Measurement>(record, end);
+    unwritten_ += line_of_piece(name, done_[name]);
+    record = end;
+  }
 }
 
 void ResultJournal::append(const std::string& line) {
+  const std::string text = unwritten_ + line;
   if (::lseek(file_, size_, SEEK_SET) < 0) fail("cannot write", journal_);
-  for (std::size_t at = 0; at < line.size();) {
-    const ssize_t count = ::write(file_, line.data() + at, line.size() - at);
+  for (std::size_t at = 0; at < text.size();) {
+    const ssize_t count = ::write(file_, text.data() + at, text.size() - at);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       const int reason = errno;
@@ -125,7 +166,8 @@ void ResultJournal::append(const std::string& line) {
     }
     at += std::size_t(count);
   }
-  size_ += std::int64_t(line.size());
+  size_ += std::int64_t(text.size());
+  unwritten_.clear();
 }
 
 const std::vector<Measurement>* ResultJournal::find(const std::string& piece) const {
@@ -134,14 +176,12 @@ const std::vector<Measurement>* ResultJournal::find(const std::string& piece) co
 }
 
 void ResultJournal::add(const std::string& piece, std::vector<Measurement> records) {
-  if (file_ >= 0) {
-    const Json results = Json::parse(to_json(Results{{}, records}));
-    append(line_of({{"piece", piece}, {"results", results}}));
-  }
+  if (file_ >= 0) append(line_of_piece(piece, records));
   done_[piece] = std::move(records);
 }
 
-void ResultJournal::finish(const Results& results, End end) {
+void ResultJournal::finish(Results results, End end) {
+  add_others(results);
   try {
     write_results(results, path_);
   } catch (const IoError& error) {
@@ -152,8 +192,22 @@ void ResultJournal::finish(const Results& results, End end) {
   if (file_ < 0) return;
   if (end == End::whole) {
     ::unlink(journal_.c_str());
-  } else {
+  } else if (!done_.empty()) {
     append(line_of({{"ended", true}}));
+  }
+}
+
+void ResultJournal::add_others(Results& results) const {
+  if (!results.run) return;
+  auto& pieces = results.run->pieces;
+  std::size_t told = 0;
+  for (const auto& piece : pieces) told += piece.records;
+  for (const auto& [name, records] : done_) {
+    if (std::ranges::find(pieces, name, &PiecewiseRun::Piece::name) != pieces.end()) continue;
+    pieces.push_back({name, records.size()});
+    auto& all = results.measurements;
+    all.insert(all.begin() + std::ptrdiff_t(told), records.begin(), records.end());
+    told += records.size();
   }
 }
 

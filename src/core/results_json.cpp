@@ -39,6 +39,14 @@ Json to_json(const std::vector<Artefact>& artefacts) {
   return list;
 }
 
+Json to_json(const PiecewiseRun& run) {
+  Json pieces = Json::array();
+  for (const auto& [name, records] : run.pieces) {
+    pieces.push_back({{"name", name}, {"records", records}});
+  }
+  return {{"how", run.how}, {"pieces", std::move(pieces)}};
+}
+
 Json to_json(const Measurement& m) {
   Json json = {{"subject", m.subject},
                {"command", m.command},
@@ -74,10 +82,10 @@ Json to_json(const Measurement& m) {
 std::string to_json(const Results& results) {
   Json measurements = Json::array();
   for (const auto& m : results.measurements) measurements.push_back(to_json(m));
-  const Json file = {{"format", "d5 results"},
-                     {"schema", Results::kSchema},
-                     {"environment", to_json(results.environment)},
-                     {"measurements", std::move(measurements)}};
+  Json file = {{"format", "d5 results"}, {"schema", Results::kSchema}};
+  if (results.run) file["run"] = to_json(*results.run);
+  file["environment"] = to_json(results.environment);
+  file["measurements"] = std::move(measurements);
   // A name may hold bytes that are not UTF-8; they become U+FFFD.
   return file.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

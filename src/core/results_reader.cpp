@@ -78,6 +78,20 @@ Measurement measurement_from(const JsonReader& json, int schema) {
   return m;
 }
 
+PiecewiseRun run_from(const JsonReader& json, std::size_t records) {
+  PiecewiseRun run{.how = json.text("how")};
+  std::size_t told = 0;
+  for (const auto& piece : json.objects("pieces")) {
+    const auto count = std::size_t(piece.integer("records"));
+    run.pieces.push_back({piece.text("name"), count});
+    told += count;
+  }
+  if (told > records) {
+    json.fail("pieces", fmt::format("have {} records", told), fmt::format("at most {}", records));
+  }
+  return run;
+}
+
 }  // namespace
 
 Results results_from_json(const std::string& text, const std::string& file) {
@@ -93,6 +107,7 @@ Results results_from_json(const std::string& text, const std::string& file) {
   for (const auto& entry : json.objects("measurements")) {
     results.measurements.push_back(measurement_from(entry, schema));
   }
+  if (json.has("run")) results.run = run_from(json.object("run"), results.measurements.size());
   return results;
 }
 

@@ -108,6 +108,65 @@ TEST_CASE("a run that ended in order before it was through may be begun anew, or
   CHECK_FALSE(fs::exists(path + ".journal"));  // nothing was added to it
 }
 
+TEST_CASE("a run goes on from a whole results file, and loses nothing of it") {
+  const Folder folder;
+  const std::string path = folder / "r.json";
+  const auto told = [](std::vector<PiecewiseRun::Piece> pieces) {
+    return PiecewiseRun{.how = "--samples 3", .pieces = std::move(pieces)};
+  };
+  auto two = records("a", 1);
+  two.push_back(two.front());
+  {
+    ResultJournal journal(path, "--samples 3", Begin::anew);
+    journal.add("a", two);
+    journal.add("b", records("b", 2));
+    auto all = two;
+    all.push_back(records("b", 2).front());
+    journal.finish({{}, all, told({{"a", 2}, {"b", 1}})}, End::whole);
+  }
+  CHECK_THROWS_WITH(ResultJournal(path, "--samples 9", Begin::resumed),
+                    Catch::Contains("--samples 3") && Catch::Contains("--samples 9"));
+  CHECK_FALSE(fs::exists(path + ".journal"));
+  CHECK(ResultJournal(path, "--samples 3", Begin::resumed).is_written());
+  CHECK_FALSE(fs::exists(path + ".journal"));
+  const pid_t child = fork();
+  if (child == 0) {  // what it goes on with is in the journal from the first that is added
+    ResultJournal journal(path, "--samples 3", Begin::resumed);
+    journal.add("c", records("c", 3));
+    std::raise(SIGKILL);
+  }
+  waitpid(child, nullptr, 0);
+  {
+    ResultJournal journal(path, "--samples 3", Begin::resumed);
+    CHECK_FALSE(journal.is_written());
+    CHECK(journal.find("a")->size() == 2);
+    CHECK(journal.find("b")->at(0).samples == std::vector{2.0});
+    REQUIRE(journal.find("c"));
+    // This run asks for c alone, and was interrupted in a fourth.
+    auto rows = records("c", 3);
+    rows.push_back(records("d", 4).front());
+    journal.finish({{}, rows, told({{"c", 1}})}, End::cut_short);
+  }
+  const Results results = read_results(path);
+  std::string subjects;
+  for (const auto& m : results.measurements) subjects += m.subject;
+  CHECK(subjects == "caabd");
+  CHECK(results.run == told({{"c", 1}, {"a", 2}, {"b", 1}}));
+  fs::remove(path + ".journal");
+  CHECK_FALSE(ResultJournal(path, "--samples 3", Begin::resumed).find("d"));
+}
+
+TEST_CASE("a results file that tells no pieces is nothing to go on from") {
+  const Folder folder;
+  write_results({{}, records("a", 1)}, folder / "r.json");
+  CHECK_THROWS_WITH(ResultJournal(folder / "r.json", "", Begin::resumed),
+                    Catch::Contains("does not tell"));
+  write_file(folder / "s.json",
+             R"({"format": "d5 results", "schema": 2, "environment": {}, "measurements": [],
+                 "run": {"how": "", "pieces": [{"name": "a", "records": 1}]}})");
+  CHECK_THROWS_WITH(read_results(folder / "s.json"), Catch::Contains("run.pieces"));
+}
+
 TEST_CASE("a full disk is told, and what was kept before stays whole") {
   const Folder folder;
   const std::string path = folder / "r.json";

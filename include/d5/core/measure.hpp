@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <vector>
 
@@ -82,14 +83,15 @@ struct MeasureOptions {
                                   const std::vector<MetricChoice>& metrics = {});
 
 /// What `make` makes; if it throws, a subject of `record` that throws the same when it is run, so
-/// that its records say why there is no number. Throws: NotFound as it comes, a misspelt name is no
-/// finding.
+/// that its records say why there is no number. Throws: what is bad input as it comes.
 [[nodiscard]] Subject subject_or_refusal(const Measurement& record,
                                          const std::function<Subject()>& make);
 
 namespace detail {
+/// A misspelt name, a damaged file: no finding about what was to run it.
+[[nodiscard]] bool is_bad_input(const std::exception& error);
 /// Makes `record` that of a time that was planned and not measured: skipped, or what `plan` threw.
-/// Throws: NotFound as it comes.
+/// Throws: what is bad input as it comes.
 void plan_only(Measurement& record, const std::function<void()>& plan);
 }  // namespace detail
 

@@ -12,14 +12,18 @@ namespace d5 {
 
 /// What a long run has measured so far, on the disk after each piece of its work, whatever ends the
 /// run: `PATH.journal` beside the results file PATH, one line a piece. The results file is written
-/// at the end, and the journal removed; the journal of a run that was cut short stays, and a later
-/// run goes on from it. Format: docs/file_formats.md, "Journal".
+/// at the end, and the journal removed; the journal of a run that was cut short stays. A later run
+/// goes on from it, or from the pieces that the results file tells (`Results::run`).
+/// Format: docs/file_formats.md, "Journal".
 ///
 ///     ResultJournal journal("results.json", "--samples 30", ResultJournal::Begin::resumed);
+///     Results all{environment(), {}, PiecewiseRun{"--samples 30"}};
 ///     for (const auto& line : cases) {
 ///       if (!journal.find(line)) journal.add(line, bench(line));
+///       all.measurements.insert(...);  // journal.find(line)
+///       all.run->pieces.push_back({line, journal.find(line)->size()});
 ///     }
-///     journal.finish({environment(), all}, ResultJournal::End::whole);
+///     journal.finish(all, ResultJournal::End::whole);
 ///
 /// Where PATH is no file (/dev/stdout, a pipe) nothing is kept.
 /// Throws: IoError with the system's reason, also where another run writes the same journal.
@@ -31,8 +35,8 @@ class ResultJournal {
   };
   enum class End { whole, cut_short };
 
-  /// `how` is what the pieces have in common: options, machine. Throws: ValueError if the journal
-  /// that is there was made otherwise, or may not be replaced; FormatError if it is none.
+  /// `how` is what the pieces have in common: options, machine. Throws: ValueError if what is there
+  /// was made otherwise, tells no pieces, or may not be replaced; FormatError if it is no journal.
   ResultJournal(const std::string& path, const std::string& how, Begin begin);
   ~ResultJournal();
   ResultJournal(const ResultJournal&) = delete;
@@ -46,15 +50,25 @@ class ResultJournal {
   [[nodiscard]] const std::vector<Measurement>* find(const std::string& piece) const;
   /// Written when it returns. If it throws, the journal holds the pieces before.
   void add(const std::string& piece, std::vector<Measurement> records);
-  /// Writes the results file. A journal that is cut short stays, for a run that goes on.
-  void finish(const Results& results, End end);
+  /// Whether the results file holds all pieces that are done: nothing was added to it.
+  [[nodiscard]] bool is_written() const { return from_results_ && size_ == 0; }
+  /// Writes the results file, with the pieces that are done and that `results.run` does not tell:
+  /// what was measured is not lost. A journal that is cut short stays, for a run that goes on.
+  void finish(Results results, End end);
 
  private:
-  void read(const std::string& how, Begin begin);
+  void close() const;
+  void replace() const;
+  void resume(const std::string& how);
+  void resume_results_file(const std::string& how);
+  /// After what is unwritten.
   void append(const std::string& line);
+  void add_others(Results& results) const;
 
   std::string path_, journal_;
   int file_ = -1;  ///< none where nothing is kept
+  bool from_results_ = false;
+  std::string unwritten_;  ///< lines that stand before the first that is added
   std::int64_t size_ = 0;
   std::map<std::string, std::vector<Measurement>> done_;
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,11 +13,26 @@
 
 namespace d5 {
 
+/// A run of many pieces, cases or models: what a later run needs to know that goes on from its
+/// file. Their records come first, piece after piece; behind them may stand those of one that was
+/// interrupted.
+struct PiecewiseRun {
+  struct Piece {
+    std::string name = {};
+    std::size_t records = 0;
+    bool operator==(const Piece&) const = default;
+  };
+  std::string how = {};            ///< what all have in common: options, machine
+  std::vector<Piece> pieces = {};  ///< those that are done
+  bool operator==(const PiecewiseRun&) const = default;
+};
+
 /// What a results file holds. Format: docs/file_formats.md, "Results"; `schema` is its version.
 struct Results {
   static constexpr int kSchema = 2;
   Environment environment;
   std::vector<Measurement> measurements;
+  std::optional<PiecewiseRun> run = {};  ///< if it was one
 };
 
 /// Reads schema 1 too. Throws: IoError, FormatError (place, given, expected; newer schemas are
