@@ -35,6 +35,14 @@ std::vector<Measurement> bench(const std::string& model, const NetworkBenchOptio
   return results;
 }
 
+std::vector<Measurement> plan(const std::string& model, const NetworkBenchOptions& how,
+                              bool training) {
+  auto records = plan_network(model, how);
+  if (!training) return records;
+  for (auto& record : plan_training_step(model, how)) records.push_back(std::move(record));
+  return records;
+}
+
 int run(const Options& options) {
   app::apply(options);
   const NetworkBenchOptions how{.frameworks = options.frameworks,
@@ -60,7 +68,7 @@ int run(const Options& options) {
       with_progress.measuring.on_sample = sampled;
       return bench(model, with_progress, options.training);
     };
-    one.plan = [&, model] { return plan_network(model, "inference", how); };
+    one.plan = [&, model] { return plan(model, how, options.training); };
   }
   return app::run_work(work, options, options);
 }

@@ -94,12 +94,20 @@ void check(const std::string& model, const Options& options, const std::string& 
   }
 }
 
-/// Opened for each framework, and not run.
+/// Compiled for each framework, and not run.
 std::vector<Measurement> plan(const std::string& model, const Options& options) {
-  return plan_network(model, "",
-                      {.frameworks = options.frameworks,
-                       .sizes = app::sizes_of(options),
-                       .device = device_from_name(options.device)});
+  const Device device = device_from_name(options.device);
+  const auto plan_in = [&](const std::string& word) {
+    const ExecutorOptions execution{.frameworks = {word}, .device = device, .seed = options.seed};
+    if (is_test_folder(model)) return plan_folder(model, execution);
+    const auto executor = open_executor(
+        word, open_model(model, {{"seed", options.seed}, {"with_loss", true}}), execution);
+    const Network& network = executor->network();
+    executor->plan(random_inputs(network, app::sizes_of(options), options.seed), loss_of(network));
+  };
+  return detail::plan_in_each(
+      model, {.frameworks = options.frameworks, .sizes = app::sizes_of(options), .device = device},
+      "", plan_in);
 }
 
 int run(const Options& options) {

@@ -94,18 +94,13 @@ TextTable summary_of(Network& network, const onnx::Graph& graph, const std::stri
   return table;
 }
 
-/// The network runs once, backward too where it has a loss.
+/// Planned for a run, backward too where it has a loss.
 Report memory_report(const Options& options) {
   const auto executor =
       open_executor(options.frameworks.front(), open_model(options.model, {{"seed", options.seed}}),
                     {.device = device_from_name(options.device), .seed = options.seed});
   const ValueMap inputs = random_inputs(executor->network(), sizes_of(options), options.seed);
-  const std::string loss = loss_of(executor->network());
-  if (loss.empty()) {
-    (void)executor->inference(inputs);
-  } else {
-    (void)executor->inference_and_backprop(inputs, loss);
-  }
+  executor->plan(inputs, loss_of(executor->network()));
   return {.title = options.model, .plots = memory_plots(planned_memory(*executor))};
 }
 

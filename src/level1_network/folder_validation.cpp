@@ -69,6 +69,12 @@ class FolderCheck {
         interrupt_(interrupt),
         random_(draws_random_numbers(executor_->network().graph())) {}
 
+  void plan() {
+    for (const auto& data : folder_.data_sets) {
+      executor_->plan(read_inputs(executor_->network(), data));
+    }
+  }
+
   std::vector<Measurement> run(const Measurement& base) {
     std::vector<Measurement> results;
     for (const auto& data : folder_.data_sets) {
@@ -116,6 +122,15 @@ class FolderCheck {
   bool random_;
 };
 
+onnx::TestFolder open_folder(const std::string& path) {
+  onnx::TestFolder folder = onnx::open_test_folder(path);
+  if (!folder.data_sets.empty()) return folder;
+  throw FormatError(
+      fmt::format("'{}' has no test_data_set_0 to compare with; name {} itself to hold it "
+                  "against the reference",
+                  printable(path), printable(folder.model_path)));
+}
+
 }  // namespace
 
 std::vector<Measurement> test_folder(const std::string& path, const ExecutorOptions& options,
@@ -128,15 +143,12 @@ std::vector<Measurement> test_folder(const std::string& path, const ExecutorOpti
                      .option("--seed", options.seed)
                      .text();
   return guarded(base, [&] {
-    onnx::TestFolder folder = onnx::open_test_folder(path);
-    if (folder.data_sets.empty()) {
-      throw FormatError(
-          fmt::format("'{}' has no test_data_set_0 to compare with; name {} itself to hold it "
-                      "against the reference",
-                      printable(path), printable(folder.model_path)));
-    }
-    return FolderCheck(std::move(folder), options, tolerance, interrupt).run(base);
+    return FolderCheck(open_folder(path), options, tolerance, interrupt).run(base);
   });
+}
+
+void plan_folder(const std::string& path, const ExecutorOptions& options) {
+  FolderCheck(open_folder(path), options, {}, {}).plan();
 }
 
 }  // namespace d5

@@ -85,6 +85,20 @@ std::vector<Measurement> bench_side_by_side(
   return results;
 }
 
+std::vector<Measurement> plan_in_each(
+    const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
+    const std::function<void(const std::string& framework)>& plan) {
+  std::vector<Measurement> records;
+  for (const auto& framework : options.frameworks) {
+    Measurement& record =
+        records.emplace_back(network_record(model, framework, options.sizes, pass));
+    record.device = to_string(options.device);
+    if (pass.empty()) record.conditions.erase("pass");
+    plan_only(record, [&] { plan(framework); });
+  }
+  return records;
+}
+
 }  // namespace detail
 
 Subject network_subject(const std::string& model, const std::string& framework,
@@ -113,20 +127,14 @@ std::vector<Measurement> bench_network(const std::string& model,
       });
 }
 
-std::vector<Measurement> plan_network(const std::string& model, const std::string& pass,
+std::vector<Measurement> plan_network(const std::string& model,
                                       const NetworkBenchOptions& options) {
-  std::vector<Measurement> records;
-  for (const auto& framework : options.frameworks) {
-    Measurement& record =
-        records.emplace_back(detail::network_record(model, framework, options.sizes, pass));
-    record.device = to_string(options.device);
-    if (pass.empty()) record.conditions.erase("pass");
-    detail::plan_only(record, [&] {
-      const auto executor = open_executor(framework, open_model(model), {.device = options.device});
-      (void)random_inputs(executor->network(), options.sizes);
-    });
-  }
-  return records;
+  return detail::plan_in_each(model, options, "inference", [&](const std::string& framework) {
+    const std::uint64_t seed = options.measuring.seed;
+    const auto executor = open_executor(framework, open_model(model, {{"seed", seed}}),
+                                        {.device = options.device, .seed = seed});
+    executor->plan(random_inputs(executor->network(), options.sizes, seed));
+  });
 }
 
 }  // namespace d5

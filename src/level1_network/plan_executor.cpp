@@ -69,6 +69,10 @@ class PlanExecutor final : public GraphExecutor {
     return plan.outputs;
   }
 
+  void plan(const ValueMap& inputs, std::string_view loss) override {
+    current_ = &plan_for(inputs, loss);
+  }
+
   const Tensor& input_gradient(std::string_view name) const override {
     if (last_) {
       const auto place = last_->input_gradients.find(name);
@@ -193,7 +197,7 @@ class PlanExecutor final : public GraphExecutor {
   std::uint64_t revision_ = 0;
   PlanCache plans_;
   const Plan* last_ = nullptr;     ///< of the last backpropagation
-  const Plan* current_ = nullptr;  ///< of the last run
+  const Plan* current_ = nullptr;  ///< of the last run, or made since
 };
 
 }  // namespace

@@ -5,18 +5,36 @@
 #include "d5/level2_training/optimizer.hpp"
 
 namespace d5 {
+namespace {
+
+struct TrainingExecutor {
+  std::shared_ptr<GraphExecutor> executor;
+  std::string loss = {};
+  ValueMap inputs = {};
+};
+
+TrainingExecutor open_for_training(const std::string& model, const std::string& framework,
+                                   const OpenSizes& sizes, const ExecutorOptions& execution) {
+  const Settings wishes{{"seed", execution.seed}, {"with_loss", true}, {"training", true}};
+  TrainingExecutor result{.executor =
+                              open_executor(framework, open_model(model, wishes), execution)};
+  const Network& network = result.executor->network();
+  result.loss = loss_of(network);
+  if (result.loss.empty()) {
+    throw Unsupported("the network has no scalar output 'loss' to train on; built-in ones have");
+  }
+  result.inputs = random_inputs(network, sizes, execution.seed);
+  return result;
+}
+
+}  // namespace
 
 Subject training_step_subject(const std::string& model, const std::string& framework,
                               const OpenSizes& sizes, const ExecutorOptions& execution) {
   constexpr double kHardlyAny = 1e-12;
-  const Settings wishes{{"seed", execution.seed}, {"with_loss", true}, {"training", true}};
-  auto executor = open_executor(framework, open_model(model, wishes), execution);
-  const std::string loss = loss_of(executor->network());
-  if (loss.empty()) {
-    throw Unsupported("the network has no scalar output 'loss' to train on; built-in ones have");
-  }
+  auto [executor, loss, inputs] = open_for_training(model, framework, sizes, execution);
   const auto batch = std::make_shared<Batch>();
-  batch->values = random_inputs(executor->network(), sizes, execution.seed);
+  batch->values = std::move(inputs);
   batch->size = sizes.batch;
   const std::shared_ptr<Optimizer> optimizer =
       optimizers().at("sgd").make(std::move(executor), loss, {{"learning_rate", kHardlyAny}});
@@ -38,6 +56,16 @@ std::vector<Measurement> bench_training_step(const std::string& model,
         return training_step_subject(model, framework, options.sizes,
                                      {.device = options.device, .seed = options.measuring.seed});
       });
+}
+
+std::vector<Measurement> plan_training_step(const std::string& model,
+                                            const NetworkBenchOptions& options) {
+  return detail::plan_in_each(model, options, "training step", [&](const std::string& framework) {
+    const auto [executor, loss, inputs] =
+        open_for_training(model, framework, options.sizes,
+                          {.device = options.device, .seed = options.measuring.seed});
+    executor->plan(inputs, loss);
+  });
 }
 
 }  // namespace d5

@@ -78,6 +78,40 @@ TEST_CASE("a killed run goes on where it was, with what it had measured") {
   CHECK_THAT(whole.out, Contains("Abs 8"));
 }
 
+TEST_CASE("--resume of a whole file measures what was added, and keeps what was taken out") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "r.json", cases = folder / "cases.txt";
+  const std::string command =
+      "op bench " + cases + " --pass forward --samples 2 --out " + out + " --resume";
+  const auto times = [&] {
+    std::map<std::string, std::vector<double>> times;
+    for (const auto& m : read_results(out).measurements) {
+      if (m.metric == "time") times[m.subject] = m.samples;
+    }
+    return times;
+  };
+  testing::write(cases, "Relu 8\nTanh 8\n");
+  CHECK(run_d5(command).status == 0);
+  const auto first = times();
+  REQUIRE(first.size() == 2);
+  const std::string whole = content_of(out);
+  const auto again = run_d5(command);
+  CHECK_THAT(again.out, Contains("Relu 8") && Contains("Tanh 8"));
+  CHECK_THAT(again.err, Contains("nothing is left to measure"));
+  CHECK(content_of(out) == whole);
+
+  testing::write(cases, "Abs 8\nTanh 8\n");
+  const auto added = run_d5(command);
+  CHECK_THAT(added.out, Contains("Abs 8") && Contains("Tanh 8") && !Contains("Relu 8"));
+  auto second = times();
+  CHECK(second.size() == 3);
+  second.erase("Abs 8");
+  CHECK(second == first);
+  const auto other = run_d5(command + " --seed 3");
+  CHECK(other.status == 2);
+  CHECK_THAT(other.err, Contains("--seed 3"));
+}
+
 TEST_CASE("SIGTERM and a terminal that closes lose nothing that was measured") {
   const auto [signal, expected] = GENERATE(std::pair{SIGTERM, 143}, std::pair{SIGHUP, 129});
   const TemporaryFolder folder;
@@ -136,7 +170,21 @@ TEST_CASE("--list names, --dry-run plans, --filter chooses") {
   const auto planned = run_d5(command + " --dry-run --framework reference," D5_PARTS);
   CHECK_THAT(planned.out, Contains("planned, not run") && Contains("unsupported"));
   CHECK_THAT(planned.out, !Contains("median"));
-  CHECK_THAT(run_d5("net bench lenet --dry-run").out, Contains("planned, not run"));
+  CHECK_THAT(run_d5("net bench lenet --training --dry-run").out, Contains("planned, not run"));
+  // Its reshape holds for one size of image alone: to be seen, it has to be compiled.
+  Network network("reshaped");
+  network.add_input("x", DType::float32, {std::int64_t{1}, "size"});
+  network.add_constant("shape", Tensor::vector(std::vector<std::int64_t>{1, 4}));
+  network.add_node("Reshape", {"x", "shape"}, {"y"});
+  network.add_output("y");
+  network.save(folder / "reshaped.onnx");
+  for (const std::string net : {"net bench ", "net check "}) {
+    const std::string of = net + (folder / "reshaped.onnx") + " --dry-run --dim size=";
+    CHECK_THAT(run_d5(of + "4").out, Contains("planned, not run"));
+    const auto wrong = run_d5(of + "5");
+    CHECK(wrong.status == 1);
+    CHECK_THAT(wrong.out, Contains("Reshape"));
+  }
   for (const auto& [options, message] :
        {std::pair{" --filter Gelu", "none of 3"}, std::pair{" --filter '('", "regular expression"},
         std::pair{" --resume", "--out"}, std::pair{" --list --out r.json", "--out"}}) {
@@ -154,13 +202,17 @@ TEST_CASE("net check takes several models and folders of test folders; one failu
   testing::write(folder / "broken.onnx", "this is no model");
   const auto run = run_d5("net check " + (folder / "broken.onnx") + " " + (folder / "all") +
                           " --out " + (folder / "r.json"));
-  CHECK(run.status == 1);
+  CHECK(run.status == 2);  // bad input is more than a failure
   const Results results = read_results(folder / "r.json");
   REQUIRE(results.measurements.size() == 3);
   CHECK(results.measurements[0].status == Status::failed);  // broken
   CHECK(results.measurements[1].status == Status::failed);  // wrong
   CHECK(results.measurements[2].status == Status::passed);
-  CHECK(run_d5("net check " + (folder / "broken.onnx")).status == 2);
+  for (const std::string net : {"net check ", "net bench ", "net bench --dry-run "}) {
+    const auto broken = run_d5(net + (folder / "broken.onnx"));
+    CHECK(broken.status == 2);
+    CHECK_THAT(broken.err, Contains("broken.onnx"));
+  }
   CHECK(run_d5("net check lenet " + (folder / "none.onnx")).status == 2);
 }
 

@@ -64,4 +64,19 @@ TEST_CASE("blocks that live at the same time do not overlap, in training too") {
   const auto plots = memory_plots(memory);
   REQUIRE(plots.size() == 1);
   CHECK(plots.front().marks.size() == memory.blocks.size());
+  CHECK(std::ranges::find(plots.front().series, "gradients") != plots.front().series.end());
+}
+
+TEST_CASE("what is planned and not run has a memory plan; its legend names what is in it") {
+  const auto executor = make_executor(models().at("lenet").make({{"with_loss", true}}));
+  const ValueMap inputs = random_inputs(executor->network(), {.batch = 2});
+  executor->plan(inputs);
+  const PlannedMemory memory = planned_memory(*executor);
+  REQUIRE_FALSE(memory.blocks.empty());
+  const Plot plot = memory_plots(memory).front();
+  CHECK(std::ranges::find(plot.series, "values") != plot.series.end());
+  CHECK(std::ranges::find(plot.series, "gradients") == plot.series.end());
+  for (const auto& mark : plot.marks) CHECK(mark.series < plot.series.size());
+  executor->plan(inputs, "loss");
+  CHECK(planned_memory(*executor).blocks.size() > memory.blocks.size());
 }

@@ -35,6 +35,12 @@ class GraphExecutor {
   /// options. Throws: NotFound.
   [[nodiscard]] virtual const Tensor& input_gradient(std::string_view name) const = 0;
 
+  /// Does all that the first run on such inputs does before it computes, and computes nothing:
+  /// compiling, whose complaints it throws. An executor that decides while running does nothing.
+  virtual void plan(const ValueMap& inputs, std::string_view loss = {}) {
+    (void)inputs, (void)loss;
+  }
+
   /// Waits until all work of devices that runs have queued is done: parameters' gradients, outputs
   /// that stay on a device. Throws: what that work failed with.
   virtual void synchronise() {}

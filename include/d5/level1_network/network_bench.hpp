@@ -31,10 +31,9 @@ struct NetworkBenchOptions {
 [[nodiscard]] std::vector<Measurement> bench_network(const std::string& model,
                                                      const NetworkBenchOptions& options = {});
 
-/// What `bench_network` would measure, opened and not run: a skipped record for each framework, or
-/// one that says why it cannot be. `pass` names the records; empty: none.
+/// What `bench_network` would measure, compiled for its inputs and not run: a skipped record for
+/// each framework, or one that says why it cannot be.
 [[nodiscard]] std::vector<Measurement> plan_network(const std::string& model,
-                                                    const std::string& pass,
                                                     const NetworkBenchOptions& options = {});
 
 /// Inference of one network in one framework, ready to run again and again; it ran once already.
@@ -47,6 +46,10 @@ namespace detail {
 [[nodiscard]] std::vector<Measurement> bench_side_by_side(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::string& flags, const std::function<Subject(const std::string& framework)>& make);
+/// A record for each framework: skipped after `plan`, or what it threw; `pass` may be empty.
+[[nodiscard]] std::vector<Measurement> plan_in_each(
+    const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
+    const std::function<void(const std::string& framework)>& plan);
 /// What is known of a network's record before it runs.
 [[nodiscard]] Measurement network_record(const std::string& model, const std::string& framework,
                                          const OpenSizes& sizes, const std::string& pass);

@@ -41,4 +41,8 @@ namespace d5 {
                                                    std::optional<ForwardTolerance> tolerance = {},
                                                    const Interrupt& interrupt = {});
 
+/// Compiles what `test_folder` would run, for the inputs of each data set, and runs nothing.
+/// Throws: what opening and compiling throw.
+void plan_folder(const std::string& path, const ExecutorOptions& options);
+
 }  // namespace d5

@@ -30,8 +30,8 @@ struct PlannedMemory {
   [[nodiscard]] std::size_t bytes(Device device = {}) const;
 };
 
-/// Of the plan that `executor` ran last: empty before its first run, and for an executor that is
-/// not `make_executor`'s.
+/// Of the plan that `executor` made or ran last: empty before, and for an executor that is not
+/// `make_executor`'s.
 [[nodiscard]] PlannedMemory planned_memory(const GraphExecutor& executor);
 
 /// Bytes over steps: one plot for each device.

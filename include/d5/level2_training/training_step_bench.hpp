@@ -14,6 +14,10 @@ namespace d5 {
 [[nodiscard]] std::vector<Measurement> bench_training_step(const std::string& model,
                                                            const NetworkBenchOptions& options = {});
 
+/// What it would measure, compiled and not run, as `plan_network`.
+[[nodiscard]] std::vector<Measurement> plan_training_step(const std::string& model,
+                                                          const NetworkBenchOptions& options = {});
+
 /// A training step of one network in one framework, ready to run again and again. Its learning rate
 /// is so small that the weights stay themselves however many steps are run.
 /// Throws: Unsupported for a network without a loss.
