@@ -26,6 +26,8 @@ constexpr const char* kExamples =
     R"(  d5 compare old.json new.json                  every number that both files hold, new / old
   d5 compare old.json new.json --fail-above 1.05
                                                 exit status 0 only where nothing is 5% worse for sure
+  d5 compare old.json new.json --metrics batch_time --fail-above 1.05
+                                                of two trainings, what was timed often enough to judge
   d5 compare "Gemm 64x64 64x64" "MatMul 64x64 64x64"
                                                 two operators, run now, interleaved
   d5 compare lenet lenet --framework reference,torch --fail-above 1 --retry 2
@@ -126,8 +128,28 @@ int report(const std::vector<GateFinding>& findings, double limit) {
   return status;
 }
 
+/// Leaves the metrics that were asked for. Throws: NotFound for one that neither has.
+void choose_metrics(Results& a, Results& b, const std::vector<std::string>& metrics) {
+  if (metrics.empty()) return;
+  std::vector<std::string> known;
+  for (const auto* results : {&a, &b}) {
+    for (const auto& m : results->measurements) {
+      if (std::ranges::find(known, m.metric) == known.end()) known.push_back(m.metric);
+    }
+  }
+  for (const auto& name : metrics) {
+    if (std::ranges::find(known, name) == known.end()) throw_unknown_name("metric", name, known);
+  }
+  for (auto* results : {&a, &b}) {
+    std::erase_if(results->measurements, [&](const Measurement& m) {
+      return std::ranges::find(metrics, m.metric) == metrics.end();
+    });
+  }
+}
+
 int compare_files(const Options& options) {
-  const Results a = read_results(options.a), b = read_results(options.b);
+  Results a = read_results(options.a), b = read_results(options.b);
+  choose_metrics(a, b, options.metrics);
   const auto pairs = compare_results(a, b);
   if (pairs.empty()) {
     throw ValueError(
@@ -188,8 +210,8 @@ int compare_subjects(const Options& options) {
 void refuse_options_of_subjects(const CLI::App& command) {
   for (const auto* option : command.get_options()) {
     const std::string name = option->get_name();
-    const bool of_files = !name.starts_with("--") || name == "--fail-above" || name == "--format" ||
-                          name == "--quiet";
+    const bool of_files = !name.starts_with("--") || name == "--fail-above" ||
+                          name == "--metrics" || name == "--format" || name == "--quiet";
     if (option->count() == 0 || of_files) continue;
     throw ValueError(
         name == "--out"
@@ -252,6 +274,8 @@ void register_compare(app::Program& program) {
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
   app::add_metrics_option(command, *options);
+  command.get_option("--metrics")
+      ->description("measure these too ('d5 list metrics'); of results files, compare these alone");
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);
 }

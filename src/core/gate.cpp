@@ -28,11 +28,16 @@ std::string name_of(const Measurement& m) {
   return fmt::format("{} {} {}", printable(m.subject), printable(m.framework), printable(m.metric));
 }
 
-/// `worse` is the interval of how many times B is as bad as A.
-void judge_interval(GateFinding& finding, const Interval& worse, double limit) {
+/// `worse` is the interval of how many times B is as bad as A, from so many samples.
+void judge_interval(GateFinding& finding, const Interval& worse, double limit,
+                    std::size_t samples) {
   if (!(worse.low <= worse.high)) {
     finding.answer = Answer::undecided;
-    finding.reason = "too few samples for an interval";
+    finding.reason = fmt::format(
+        "too few samples for an interval: {}; take 30 or more, or of a run that is timed once "
+        "judge "
+        "what it measured often (--metrics batch_time)",
+        samples);
   } else if (worse.low > limit) {
     finding.answer = Answer::broken;
     finding.reason = fmt::format("surely above {}: [{:.3f}, {:.3f}]", limit, worse.low, worse.high);
@@ -55,7 +60,7 @@ GateFinding judge_pair(const ResultPair& pair, double limit) {
   const bool lower = pair.a.direction == Direction::lower_is_better;
   judge_interval(finding,
                  lower ? pair.interval : Interval{1 / pair.interval.high, 1 / pair.interval.low},
-                 limit);
+                 limit, std::min(pair.a.samples.size(), pair.b.samples.size()));
   return finding;
 }
 
@@ -85,7 +90,7 @@ GateFinding judge(const Measurement& ratio, double limit, double confidence) {
   }
   judge_interval(finding,
                  estimate(ratio.samples, ratio.statistic, ratio.direction, confidence).interval,
-                 limit);
+                 limit, ratio.samples.size());
   return finding;
 }
 

@@ -56,6 +56,14 @@ TEST_CASE("a gate holds within its limit, breaks beyond it, and cannot tell in b
   CHECK(judge(ratio(around(2)), 2).answer == Answer::undecided);
 }
 
+TEST_CASE("a time that was taken once is told a way out") {
+  const auto findings = judge(holding({timed({1})}), holding({timed({1})}), 1.5);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings.front().answer == Answer::undecided);
+  CHECK_THAT(findings.front().reason,
+             Catch::Contains("interval: 1;") && Catch::Contains("--metrics"));
+}
+
 TEST_CASE("a gate cannot tell what is mistrusted, however far it is from the limit") {
   Measurement twice = timed(around(2)), ratio_of_two = ratio(around(2));
   mistrust(twice, "the samples drift");

@@ -40,7 +40,7 @@ struct GateOptions {
 };
 struct GatedRecords {
   std::vector<Measurement> records;  ///< of the last try
-  GateFinding finding;
+  GateFinding finding = {};
 };
 
 /// Judges the ratio that `measure(samples)` measures (`measure_side_by_side`), and where it is
