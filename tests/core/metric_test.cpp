@@ -36,6 +36,34 @@ TEST_CASE("built-in metrics are in the registry, each with a summary, a name and
   CHECK(metrics().find("voluntary_context_switches"));
 }
 
+TEST_CASE("hardware counters count what all threads did, or say why they do not") {
+  constexpr int kTurns = 1'000'000;
+  const auto turns = [] {
+    for (int i = 0; i < kTurns; ++i) asm volatile("");  // two instructions each, at least
+  };
+  for (const char* name : {"instructions", "cycles", "cache_misses", "branch_misses"}) {
+    INFO(name);
+    const auto result = measure_one(name, turns, {.samples = 5, .seconds_per_sample = 0});
+    if (result.status == Status::unsupported) {
+      CHECK_THAT(result.reason, Catch::Contains("perf_event_open"));
+      CHECK(result.samples.empty());
+      continue;
+    }
+    REQUIRE(result.samples.size() == 5);
+    for (const double sample : result.samples) CHECK(sample >= 0);
+  }
+  const auto one = measure_one("instructions", turns, {.samples = 5, .seconds_per_sample = 0});
+  const auto in_threads = [&] {
+    std::thread other(turns);
+    turns();
+    other.join();
+  };
+  const auto two = measure_one("instructions", in_threads, {.samples = 5, .seconds_per_sample = 0});
+  if (one.status == Status::unsupported) return;
+  CHECK(summarise(one.samples).median >= 2.0 * kTurns);
+  CHECK(summarise(two.samples).median >= 4.0 * kTurns);
+}
+
 TEST_CASE("processor time is not counted while a thread sleeps") {
   const auto result =
       measure_one("cpu_time", [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); },
