@@ -64,6 +64,9 @@ void apply(const RunOptions& options);
 [[nodiscard]] std::vector<MetricChoice> metrics_of(const RunOptions& options,
                                                    std::vector<MetricChoice> usual);
 
+inline constexpr const char* kNormsHelp =
+    "of the error also its norms, its place, and its distance in units in the last place";
+
 /// How a command measures.
 void add_measure_options(CLI::App& command, MeasureOptions& options);
 /// `measuring` with the seed of `run`, ended by Ctrl-C.

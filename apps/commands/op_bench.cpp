@@ -25,6 +25,7 @@ constexpr const char* kExamples =
 struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
   std::vector<std::string> words;
   BenchOptions::Passes passes = BenchOptions::Passes::both;
+  bool norms = false;
   MeasureOptions measuring;
 };
 
@@ -37,6 +38,7 @@ int run(const Options& options) {
                          .passes = options.passes,
                          .metrics = app::metrics_of(options, {"time"}),
                          .measuring = app::measuring_of(options.measuring, options),
+                         .errors = options.norms ? ErrorDetail::norms : ErrorDetail::largest,
                          .command_options = app::to_line(options)};
   pin_threads();
   std::vector<app::Work> work;
@@ -75,6 +77,7 @@ void register_op_bench(app::Program& program) {
   command.add_option("--pass", options->passes, "what is timed")
       ->transform(app::one_of(passes))
       ->option_text("forward|backward|both");
+  command.add_flag("--norms", options->norms, app::kNormsHelp);
   app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);

@@ -4,6 +4,7 @@
 #include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
+#include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/bench.hpp"
@@ -17,6 +18,9 @@ constexpr const char* kExamples =
   d5 op check Conv 2x3x8x8 4x3x3x3 pads=1x1x1x1 the quotes may be left out
   d5 op check cases.txt --framework torch       a file with one case a line
   d5 op check "Tanh float64:5" --no-gradient    forward alone
+  d5 op check "Softmax 8x64" --framework torch --norms --repeat 10
+                                                how far off, where, in units in the last place;
+                                                and the same bits in each of ten runs?
   d5 op check cases.txt --list                  what would run; --dry-run plans it
   d5 op check "Add {1,2} {3,4} -> {4,6}"        judged by the values that are expected
 
@@ -24,20 +28,30 @@ A case is an operator, its inputs as TYPE:SHAPE, and its attributes; docs/progra
 
 struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
   std::vector<std::string> words;
-  bool no_gradient = false;
+  bool no_gradient = false, norms = false;
+  int repeats = 0;  ///< 0: repeatability is not looked at
 };
 
 void check(const OperatorCase& one, const std::string& subject, const Options& options,
            const Interrupt& interrupt, std::vector<Measurement>& results) {
   const Device device = device_from_name(options.device);
-  auto forward = test_forward(one, subject, {.device = device, .interrupt = interrupt});
+  auto forward = test_forward(one, subject,
+                              {.device = device,
+                               .interrupt = interrupt,
+                               .errors = options.norms ? ErrorDetail::norms : ErrorDetail::largest});
   for (auto& result : forward) {
     if (subject == "reference" && one.expected.empty() && result.status == Status::passed) {
       result.status = Status::skipped;
       result.reason = "it ran, but the reference is no judge of itself; the ONNX tests are";
     }
-    result.command += app::to_line(options);
+    result.command += (options.norms ? " --norms" : "") + app::to_line(options);
     results.push_back(std::move(result));
+  }
+  if (options.repeats > 0) {
+    for (auto& result : test_repeatability(one, subject, options.repeats, device)) {
+      result.command += app::to_line(options);
+      results.push_back(std::move(result));
+    }
   }
   // Differences perturb the inputs of many runs, on the host; 'd5 net check' compares gradients
   // that a device computes with the reference's.
@@ -85,6 +99,12 @@ void register_op_check(app::Program& program) {
   command.add_option("CASE", options->words, "cases, or files of them")->required();
   app::add_work_options(command, *options);
   command.add_flag("--no-gradient", options->no_gradient, "leave out the check of gradients");
+  command.add_flag("--norms", options->norms, app::kNormsHelp);
+  command
+      .add_option("--repeat", options->repeats,
+                  "run forward so often too: are all results the same bits, how do they vary")
+      ->transform(app::whole_number(2))
+      ->option_text("N");
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);

@@ -77,7 +77,9 @@ void set_commands(std::vector<Measurement>& results, const OperatorCase& one,
                   const BenchOptions& options, Passes pass) {
   CommandLine line("op bench");
   line.word(one.line).option("--pass", name_of(pass)).runs_in(options.frameworks, options.device);
-  line.append(to_line(options.measuring, options.metrics)).append(options.command_options);
+  line.append(to_line(options.measuring, options.metrics));
+  if (options.errors == ErrorDetail::norms) line.flag("--norms");
+  line.append(options.command_options);
   for (auto& result : results) result.command = line.text();
 }
 
@@ -103,9 +105,10 @@ void check(const OperatorCase& one, const BenchOptions& options,
            std::vector<Measurement>& results) {
   for (const auto& framework : options.frameworks) {
     if (framework == "reference") continue;
-    for (auto& error :
-         test_forward(one, framework,
-                      {.device = options.device, .interrupt = options.measuring.interrupt})) {
+    for (auto& error : test_forward(one, framework,
+                                    {.device = options.device,
+                                     .interrupt = options.measuring.interrupt,
+                                     .errors = options.errors})) {
       if (error.status == Status::unsupported) continue;  // its time says so already
       error.conditions["pass"] = "forward";
       error.conditions.erase("test");  // the pass says it

@@ -125,6 +125,55 @@ TEST_CASE("an operator that does not run in float64 is told so, and its forward 
   CHECK(test_gradient(parse_case("Relu string:{a}"), "narrow").at(0).status == Status::failed);
 }
 
+TEST_CASE("norms stand beside the error that judges, where they were asked for") {
+  const auto records = test_forward(parse_case("Add {1,2,4} {1,1,1} -> {2,3,3}"), "reference",
+                                    "reference", {}, {}, ErrorDetail::norms);
+  const auto of = [&](const std::string& metric) {
+    const auto place = std::ranges::find(records, metric, &Measurement::metric);
+    REQUIRE(place != records.end());
+    return *place;
+  };
+  CHECK(of("error").status == Status::failed);
+  CHECK(of("l1_error").samples == std::vector{2.0});
+  CHECK(of("max_error").conditions.at("at") == "2");
+  CHECK(of("ulp_error").samples == std::vector{0x1p22 + 0x1p21});  // 3 to 4 to 5
+  CHECK(of("ulp_error").status == Status::passed);
+  CHECK(test_forward(parse_case("Add {1} {1} -> {2}"), "reference").size() == 1);
+}
+
+TEST_CASE("what differs from run to run is not repeatable, and its variance is told") {
+  class Drifting final : public Kernel {
+   public:
+    void forward(OpContext& context) override {
+      float* y = context.output(0).data<float>();
+      y[0] = 5;
+      y[1] = float(++runs_);
+    }
+
+   private:
+    int runs_ = 0;
+  };
+  add_framework("drifting", "1", [](Framework& framework) {
+    framework.part<OperatorRegistry>().add_kernel(
+        "Relu", {}, [](PlanContext&) { return std::make_unique<Drifting>(); });
+  });
+  const auto drifting = test_repeatability(parse_case("Relu {1,2}"), "drifting", 3);
+  REQUIRE(drifting.size() == 2);
+  CHECK(drifting[0].metric == "repeatability");
+  CHECK(drifting[0].samples == std::vector{1.0});
+  CHECK(drifting[0].status == Status::failed);
+  CHECK(drifting[1].metric == "variance_over_runs");
+  CHECK(drifting[1].samples == std::vector{1.0});  // of 1, 2, 3
+  CHECK(drifting[1].conditions.at("at") == "1");
+  for (const auto& record : test_repeatability(parse_case("Relu {1,2}"), "reference", 3)) {
+    CHECK(record.status == Status::passed);
+    CHECK(record.samples == std::vector{0.0});
+  }
+  CHECK(test_repeatability(parse_case("Square 3"), "reference", 2).at(0).status ==
+        Status::unsupported);
+  CHECK_THROWS_AS(test_repeatability(parse_case("Relu 3"), "reference", 1), ValueError);
+}
+
 TEST_CASE("a case that says what it expects is its own judge") {
   add_frameworks();
   const auto judged = [](const std::string& line) {

@@ -7,6 +7,7 @@
 #include "d5/core/device.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
 
 namespace d5 {
 
@@ -18,6 +19,7 @@ struct BenchOptions {
   Passes passes = Passes::both;  ///< of an operator without gradients both is forward
   std::vector<MetricChoice> metrics = {"time"};
   MeasureOptions measuring = {};
+  ErrorDetail errors = ErrorDetail::largest;
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"
 };
 

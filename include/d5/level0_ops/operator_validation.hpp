@@ -17,11 +17,18 @@ struct ForwardTolerance {
   double absolute = 1e-6;
 };
 
+/// What is recorded of an output's error.
+enum class ErrorDetail {
+  largest,  ///< one number: the largest error, relative to the output's largest number
+  norms,    ///< `norm_records` besides, of floats
+};
+
 struct ForwardOptions {
   std::string reference = "reference";
   std::optional<ForwardTolerance> tolerance = {};  ///< nothing: what `test_forward` says
   Device device = {};                              ///< of the subject
   Interrupt interrupt = {};                        ///< asked between runs
+  ErrorDetail errors = ErrorDetail::largest;
 };
 
 /// Runs the frameworks `subject` and `reference` on the same inputs and compares every output; a
@@ -37,6 +44,14 @@ struct ForwardOptions {
 [[nodiscard]] std::vector<Measurement> test_forward(const OperatorCase& op_case,
                                                     const std::string& subject,
                                                     const ForwardOptions& options = {});
+
+/// Runs `subject` again and again on the same inputs. For each output the number of elements that
+/// were not the same bits in all runs ("repeatability", which fails above 0), and of floats the
+/// largest variance of an element over the runs ("variance_over_runs", "at" where it is).
+/// Throws: ValueError for fewer than two runs.
+[[nodiscard]] std::vector<Measurement> test_repeatability(const OperatorCase& op_case,
+                                                          const std::string& subject, int runs,
+                                                          Device device = {});
 
 enum class GradientMode {
   automatic,   ///< full for at most 200 input and 2000 output elements

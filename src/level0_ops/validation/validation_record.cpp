@@ -11,7 +11,7 @@ Measurement validation_record(const OperatorCase& op_case, const std::string& su
   result.subject = op_case.line;
   CommandLine line("op check");
   line.word(op_case.line).runs_in({subject}, device).option("--seed", op_case.seed);
-  if (test == "forward") line.flag("--no-gradient");
+  if (test != "gradient") line.flag("--no-gradient");
   result.command = line.text();
   result.level = "operator";
   result.framework = subject;

@@ -10,7 +10,8 @@
 
 namespace d5::detail {
 
-/// What every record of one validation of `op_case` says; `test` is "forward" or "gradient".
+/// What every record of one validation of `op_case` says; `test` is "forward", "gradient" or
+/// "repeatability".
 [[nodiscard]] Measurement validation_record(const OperatorCase& op_case, const std::string& subject,
                                             std::string_view test, Device device = {});
 
