@@ -10,6 +10,7 @@
 #include "apps/say.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/report.hpp"
+#include "d5/level3_distributed/scaling_table.hpp"
 
 namespace d5::command {
 namespace {
@@ -25,11 +26,15 @@ constexpr const char* kExamples =
                                              one plot for a paper
   d5 report monday.json tuesday.json --format markdown > report.md
   d5 report results.json --format csv > results.csv
-  d5 report results.json --pivot framework    cases by frameworks, with geometric means)";
+  d5 report results.json --pivot framework    cases by frameworks, with geometric means
+  d5 report one.json two.json four.json --scaling
+                                             what more ranks brought: speed-up, efficiency, and
+                                             the part of 'train --metrics communication_time')";
 
 struct Options : app::OutputOptions {
   std::vector<std::string> files;
   std::string plot;
+  bool scaling = false;
 };
 
 /// All records under the environment of the first file.
@@ -55,8 +60,21 @@ Results joined(const Report& report, const Options& options) {
   return all;
 }
 
+/// Throws: ValueError for what would not be heeded.
+void check_usage(const Options& options) {
+  const bool others = !options.out.empty() || !options.pivot.empty() || !options.plot.empty();
+  if (options.scaling && (others || is_drawn(options.format))) {
+    throw ValueError("report: --scaling is a table by itself; leave out --out, --pivot and --plot");
+  }
+}
+
 int run(const Options& options) {
+  check_usage(options);
   const Report report = read_report(options.files);
+  if (options.scaling) {
+    app::print(scaling_table(joined(report, options).measurements), options.format);
+    return app::kPassed;
+  }
   if (!options.plot.empty() && options.format != Format::svg && options.format != Format::png) {
     throw ValueError("report: --plot chooses what --format svg or png draws");
   }
@@ -86,6 +104,8 @@ void register_report(app::Program& program) {
       ->required();
   command.add_option("--plot", options->plot, "which one, for --format svg and png")
       ->option_text("NAME");
+  command.add_flag("--scaling", options->scaling,
+                   "a table of times by ranks, with speed-up, efficiency and communication");
   app::add_pivot_option(command, *options);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);

@@ -8,7 +8,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level3_distributed/communication_event.hpp"
-#include "level3_distributed/traced_request.hpp"
+#include "level3_distributed/observed_request.hpp"
 
 namespace d5 {
 namespace {
@@ -18,10 +18,11 @@ constexpr int kLargestTag = 32767;
 
 std::int64_t bytes_of(const Tensor& tensor) { return static_cast<std::int64_t>(tensor.bytes()); }
 
-std::unique_ptr<Request> traced(const char* call, std::unique_ptr<Request> request) {
-  if (!Trace::on()) [[likely]]
+std::unique_ptr<Request> observed(const char* call, std::unique_ptr<Request> request,
+                                  const EventList& events) {
+  if (!Trace::on() && events.empty()) [[likely]]
     return request;
-  return std::make_unique<detail::TracedRequest>(call, std::move(request));
+  return std::make_unique<detail::ObservedRequest>(call, std::move(request), events);
 }
 
 }  // namespace
@@ -57,8 +58,9 @@ void Communicator::all_reduce(Tensor& data, Reduction reduction) {
 
 std::unique_ptr<Request> Communicator::start_all_reduce(Tensor& data, Reduction reduction) {
   check_data("all_reduce", data);
-  return call("all_reduce", bytes_of(data), bytes_of(data),
-              [&] { return traced("all_reduce", do_start_all_reduce(data, reduction)); });
+  return call("all_reduce", bytes_of(data), bytes_of(data), [&] {
+    return observed("all_reduce", do_start_all_reduce(data, reduction), events_);
+  });
 }
 
 void Communicator::broadcast(Tensor& data, int root) {
@@ -87,14 +89,14 @@ std::unique_ptr<Request> Communicator::start_send(const Tensor& data, int to, in
   check_data("send", data);
   check_peer("send", to, tag);
   return call("send", bytes_of(data), 0,
-              [&] { return traced("send", do_start_send(data, to, tag)); });
+              [&] { return observed("send", do_start_send(data, to, tag), events_); });
 }
 
 std::unique_ptr<Request> Communicator::start_receive(Tensor& data, int from, int tag) {
   check_data("receive", data);
   check_peer("receive", from, tag);
   return call("receive", 0, bytes_of(data),
-              [&] { return traced("receive", do_start_receive(data, from, tag)); });
+              [&] { return observed("receive", do_start_receive(data, from, tag), events_); });
 }
 
 void Communicator::send(const Tensor& data, int to, int tag) { start_send(data, to, tag)->wait(); }

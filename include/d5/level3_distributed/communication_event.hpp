@@ -19,6 +19,10 @@ class CommunicationEvent : public virtual Event {
   }
   /// Once a call, when it returns; what `start_...` began may still be under way.
   virtual void after_call(std::string_view call) { (void)call; }
+  /// Around each wait for what `start_...` began while somebody observed. `Request::done` waits for
+  /// nothing, and nobody hears of it.
+  virtual void before_wait(std::string_view call) { (void)call; }
+  virtual void after_wait(std::string_view call) { (void)call; }
 };
 
 }  // namespace d5

@@ -1,35 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level3_distributed/traced_request.hpp"
+#include "level3_distributed/observed_request.hpp"
+
+#include <string>
+#include <vector>
 
 #include "d5/core/trace.hpp"
+#include "d5/level3_distributed/communication_event.hpp"
 
 namespace d5::detail {
 
-TracedRequest::TracedRequest(std::string_view call, std::unique_ptr<Request> request)
+ObservedRequest::ObservedRequest(std::string_view call, std::unique_ptr<Request> request,
+                                 const EventList& events)
     : call_(call),
       request_(std::move(request)),
+      events_(events),
       begin_ns_(Trace::now_ns()),
       parent_(Trace::current()) {}
 
-TracedRequest::~TracedRequest() {
+ObservedRequest::~ObservedRequest() {
   request_.reset();  // waits
   complete();
 }
 
-void TracedRequest::wait() {
+void ObservedRequest::wait() {
   const Span span("communication", "wait");
+  std::vector<CommunicationEvent*> listeners;
+  events_.collect(listeners);
+  for (auto* listener : listeners) listener->before_wait(call_);
   request_->wait();
+  for (auto* listener : listeners) listener->after_wait(call_);
   complete();
 }
 
-bool TracedRequest::done() {
+bool ObservedRequest::done() {
   if (!request_->done()) return false;
   complete();
   return true;
 }
 
-void TracedRequest::complete() {
-  if (complete_) return;
+void ObservedRequest::complete() {
+  if (complete_ || !Trace::on()) return;
   complete_ = true;
   Trace::add({.kind = TraceRecord::Kind::overlapping,
               .parent = parent_,

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <vector>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/measurement.hpp"
+#include "d5/core/metric.hpp"
+#include "d5/level3_distributed/communication_event.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5 {
+namespace {
+
+/// How long its rank was in calls of the communicator, or waited for what they began.
+class Stopwatch final : public CommunicationEvent {
+ public:
+  void before_call(std::string_view, std::int64_t, std::int64_t) override { start(); }
+  void after_call(std::string_view) override { stop(); }
+  void before_wait(std::string_view) override { start(); }
+  void after_wait(std::string_view) override { stop(); }
+  [[nodiscard]] double seconds() const { return seconds_; }
+
+ private:
+  void start() { begin_ = now_seconds(); }
+  void stop() { seconds_ += now_seconds() - begin_; }
+  double begin_ = 0, seconds_ = 0;
+};
+
+/// Time of a run that a rank spends communicating and not computing: what the exchange costs beyond
+/// what it hides behind computation, and what the rank waits for slower ones.
+class CommunicationTime final : public Metric {
+ public:
+  [[nodiscard]] std::string name() const override { return "communication_time"; }
+  [[nodiscard]] std::string unit() const override { return "s"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::time; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
+  void begin(int repetitions) override {
+    repetitions_ = repetitions;
+    stopwatch_ = std::make_shared<Stopwatch>();
+    communicator_->events().add(stopwatch_);
+  }
+  void end() override {
+    communicator_->events().remove(stopwatch_.get());
+    samples_.push_back(stopwatch_->seconds() / repetitions_);
+  }
+  void summarise(Measurement& result) const override { result.samples = samples_; }
+
+ private:
+  std::shared_ptr<Communicator> communicator_ = world();
+  std::shared_ptr<Stopwatch> stopwatch_;
+  int repetitions_ = 1;
+  std::vector<double> samples_;
+};
+
+}  // namespace
+
+namespace distributed_metric {
+void register_communication_time(Registry<MetricEntry>& registry) {
+  registry.add("communication_time",
+               MetricEntry::of<CommunicationTime>(
+                   "time that a rank is in calls of the communicator, or waits for them"));
+}
+}  // namespace distributed_metric
+
+}  // namespace d5
