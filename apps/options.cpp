@@ -103,7 +103,9 @@ void add_verdict_option(CLI::App& command, OutputOptions& options) {
 void add_load_option(CLI::App& command, std::vector<std::string>& libraries) {
   command
       .add_option("--load", libraries,
-                  "a plug-in, or operators in C, of one's own; its code will run; may be repeated")
+                  "a plug-in, or operators (a library or its source), of one's own; the code will "
+                  "run; may be "
+                  "repeated")
       ->allow_extra_args(false)
       ->option_text("LIB.so")
       ->group("Common options");
@@ -197,6 +199,34 @@ std::vector<MetricChoice> metrics_of(const RunOptions& options, std::vector<Metr
     if (!there) usual.push_back(std::move(choice));
   }
   return usual;
+}
+
+void add_isolate_option(CLI::App& command, Isolation& isolation) {
+  command
+      .add_option("--isolate", isolation.most_seconds,
+                  "each case in a process of its own for at most this long: one that crashes or "
+                  "hangs is a failed row")
+      ->transform(positive_number())
+      ->option_text("S")
+      ->group("Common options");
+}
+
+Isolation isolation_of(const Isolation& isolation, const RunOptions& run) {
+  Isolation result = isolation;
+  result.interrupt = ctrl_c();
+  if (result.most_seconds <= 0) return result;
+  if (run.device != "cpu") {
+    throw ValueError(fmt::format(
+        "--isolate is of the host, and --device {} cannot be shared with a process of its own; "
+        "leave one of them out",
+        printable(run.device)));
+  }
+  return result;
+}
+
+std::string to_line(const Isolation& isolation) {
+  if (isolation.most_seconds <= 0) return {};
+  return CommandLine().option("--isolate", isolation.most_seconds).text();
 }
 
 void add_measure_options(CLI::App& command, MeasureOptions& options) {

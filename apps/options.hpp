@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/isolation.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/results.hpp"
 #include "d5/core/text_table.hpp"
@@ -40,7 +41,7 @@ struct RunOptions {
   int threads = 0;  ///< 0: as many as the machine has cores
   std::uint64_t seed = 0;
   std::vector<std::string> metrics;  ///< besides the command's own
-  std::vector<std::string> load;     ///< plug-ins and libraries of custom operators
+  std::vector<std::string> load;     ///< plug-ins, and libraries or sources of custom operators
   std::string trace;                 ///< file for a timeline of the run; empty: none
 };
 void add_load_option(CLI::App& command, std::vector<std::string>& libraries);
@@ -66,6 +67,13 @@ void apply(const RunOptions& options);
 
 inline constexpr const char* kNormsHelp =
     "of the error also its norms, its place, and its distance in units in the last place";
+
+/// `--isolate`: each case in a process of its own. Throws: ValueError with a device, which a forked
+/// process has none of.
+void add_isolate_option(CLI::App& command, Isolation& isolation);
+[[nodiscard]] Isolation isolation_of(const Isolation& isolation, const RunOptions& run);
+/// " --isolate 10", or nothing
+[[nodiscard]] std::string to_line(const Isolation& isolation);
 
 /// How a command measures.
 void add_measure_options(CLI::App& command, MeasureOptions& options);

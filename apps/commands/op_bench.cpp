@@ -27,10 +27,12 @@ struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
   BenchOptions::Passes passes = BenchOptions::Passes::both;
   bool norms = false;
   MeasureOptions measuring;
+  Isolation isolation;
 };
 
 int run(const Options& options) {
   app::expect_frameworks_of_operators(options);
+  const Isolation isolation = app::isolation_of(options.isolation, options);
   app::apply(options);
   const auto cases = read_case_words(options.words, options.seed);
   const BenchOptions how{.frameworks = options.frameworks,
@@ -39,7 +41,8 @@ int run(const Options& options) {
                          .metrics = app::metrics_of(options, {"time"}),
                          .measuring = app::measuring_of(options.measuring, options),
                          .errors = options.norms ? ErrorDetail::norms : ErrorDetail::largest,
-                         .command_options = app::to_line(options)};
+                         .isolation = isolation,
+                         .command_options = app::to_line(options) + app::to_line(isolation)};
   pin_threads();
   std::vector<app::Work> work;
   for (const auto& one : cases) {
@@ -81,6 +84,7 @@ void register_op_bench(app::Program& program) {
   app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
+  app::add_isolate_option(command, options->isolation);
   app::add_metrics_option(command, *options);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);

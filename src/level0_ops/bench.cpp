@@ -2,6 +2,7 @@
 #include "d5/level0_ops/bench.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -117,6 +118,15 @@ void check(const OperatorCase& one, const BenchOptions& options,
   }
 }
 
+/// What a pass becomes whose process crashed: nobody knows in which framework.
+Measurement crash_record(const OperatorCase& one, const BenchOptions& options, Passes pass) {
+  Measurement record = record_of(one, fmt::format("{}", fmt::join(options.frameworks, ",")), pass);
+  record.metric = "time";
+  record.unit = "s";
+  record.quantity = Quantity::time;
+  return record;
+}
+
 }  // namespace
 
 Subject operator_subject(const OperatorCase& one, const std::string& framework, Passes pass,
@@ -146,19 +156,27 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
 }
 
 std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& options) {
+  const auto measured = [&](Passes pass, const auto& work) {
+    auto results = isolated(options.isolation, crash_record(one, options, pass), work);
+    set_commands(results, one, options, pass);
+    return results;
+  };
   std::vector<Measurement> results;
   if (options.passes != Passes::backward) {
-    results = bench_pass(one, options, Passes::forward);
-    try {
-      check(one, options, results);
-    } catch (const Interrupted&) {  // the times stand
-    }
-    set_commands(results, one, options, Passes::forward);
+    results = measured(Passes::forward, [&] {
+      auto forward = bench_pass(one, options, Passes::forward);
+      try {
+        check(one, options, forward);
+      } catch (const Interrupted&) {  // the times stand
+      }
+      return forward;
+    });
   }
   if (options.passes == Passes::forward || options.measuring.interrupt.due()) return results;
-  if (options.passes == Passes::both && !has_gradient(one, options.frameworks)) return results;
-  auto backward = bench_pass(one, options, Passes::backward);
-  set_commands(backward, one, options, Passes::backward);
+  auto backward = measured(Passes::backward, [&]() -> std::vector<Measurement> {
+    if (options.passes == Passes::both && !has_gradient(one, options.frameworks)) return {};
+    return bench_pass(one, options, Passes::backward);
+  });
   for (auto& result : backward) results.push_back(std::move(result));
   return results;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "d5/core/device.hpp"
+#include "d5/core/isolation.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/level0_ops/operator_case.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
@@ -20,6 +21,7 @@ struct BenchOptions {
   std::vector<MetricChoice> metrics = {"time"};
   MeasureOptions measuring = {};
   ErrorDetail errors = ErrorDetail::largest;
+  Isolation isolation = {};          ///< of each pass, all frameworks together
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "d5/core/interrupt.hpp"
+#include "d5/core/isolation.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/level0_ops/operator_case.hpp"
 
@@ -29,6 +30,7 @@ struct ForwardOptions {
   Device device = {};                              ///< of the subject
   Interrupt interrupt = {};                        ///< asked between runs
   ErrorDetail errors = ErrorDetail::largest;
+  Isolation isolation = {};
 };
 
 /// Runs the frameworks `subject` and `reference` on the same inputs and compares every output; a
@@ -40,6 +42,8 @@ struct ForwardOptions {
 /// Without a tolerance it is that of float32 for inputs of size 1: a sum of k products rounds k
 /// times, by up to 2^-24 of a partial sum of size sqrt(k) each; an absolute 2 k 2^-23 leaves room
 /// for the largest of many elements. k is the reference's work for an element of the output.
+///
+/// Isolated, an operator that crashes or hangs is a failed record.
 /// Throws: Interrupted; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_forward(const OperatorCase& op_case,
                                                     const std::string& subject,
@@ -66,6 +70,7 @@ struct GradientOptions {
   int projections = 4;
   std::uint64_t seed = 0;
   Interrupt interrupt = {};  ///< asked before each run
+  Isolation isolation = {};
 };
 
 /// Checks `backward` of a framework's operator against central differences of its own forward, in

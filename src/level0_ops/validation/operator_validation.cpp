@@ -42,14 +42,10 @@ void add_norms(std::vector<Measurement>& results, const Value& got, const Value&
   }
 }
 
-}  // namespace
-
-std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
-                                      const ForwardOptions& options) {
-  const auto& [reference, tolerance, device, interrupt, errors] = options;
-  Measurement result = detail::validation_record(op_case, subject, "forward", device);
+std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case,
+                                 const std::string& subject, const ForwardOptions& options) {
+  const auto& [reference, tolerance, device, interrupt, errors, isolation] = options;
   const bool judged_by_case = !op_case.expected.empty();
-  result.conditions["reference"] = judged_by_case ? "the case" : reference;
   std::vector<Measurement> results;
   try {
     Framework& tested = framework(subject);
@@ -98,6 +94,16 @@ std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::st
     return {result};
   }
   return results;
+}
+
+}  // namespace
+
+std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
+                                      const ForwardOptions& options) {
+  Measurement record = detail::validation_record(op_case, subject, "forward", options.device);
+  record.conditions["reference"] = op_case.expected.empty() ? options.reference : "the case";
+  return isolated(options.isolation, record,
+                  [&] { return compare(record, op_case, subject, options); });
 }
 
 }  // namespace d5
