@@ -5,6 +5,7 @@
 
 #include "d5/level1_network/network.hpp"
 #include "d5/onnx/file.hpp"
+#include "level1_network/output_types.hpp"
 #include "level1_network/parameter_layout.hpp"
 
 namespace d5 {
@@ -38,6 +39,10 @@ onnx::Model model_to_write(const Network& network) {
     }
     value = value.on_host();
   }
+  for (const auto& node : model.graph.nodes) {
+    model.opset_imports.try_emplace(node.domain, node.opset);
+  }
+  detail::declare_custom_outputs(model.graph);
   return model;
 }
 

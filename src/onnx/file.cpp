@@ -50,6 +50,18 @@ Model read_model(std::span<const std::byte> bytes, detail::Source& source,
   return model;
 }
 
+/// What ONNX's rules cannot tell, whoever built the network must.
+void expect_types_of_outputs(const ::onnx::GraphProto& graph) {
+  for (const auto& output : graph.output()) {
+    if (output.type().value_case() != ::onnx::TypeProto::VALUE_NOT_SET) continue;
+    throw Unsupported(fmt::format(
+        "model '{}': a file must declare the type of output '{}', and ONNX's rules do not tell it: "
+        "an "
+        "operator that ONNX does not have stands before it; give all inputs fixed sizes",
+        printable(graph.name()), printable(output.name())));
+  }
+}
+
 }  // namespace
 
 Model load(const std::string& path, const LoadOptions& options) {
@@ -94,6 +106,7 @@ std::string serialize(const Model& model) {
     detail::infer_types(
         proto, {printable(model.graph.name),
                 std::nullopt});  // a file must declare them; a network built by code need not
+    expect_types_of_outputs(proto.graph());
   }
   if (proto.ByteSizeLong() > std::size_t(std::numeric_limits<int>::max())) {
     throw Unsupported(
