@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "operator_function.hpp"
 
 namespace d5::torch {
 namespace {
@@ -69,6 +70,11 @@ void PlannedNode::plan(std::span<const KnownValue> known) {
   PlanContext context(*op_, *node_, descs, constants, outputs, {});
   kernel_ = operators_->plan(context);
   torch_kernel_ = dynamic_cast<const TorchKernel*>(kernel_.get());
+  if (!torch_kernel_) {  // a user's own
+    auto function = std::make_unique<OperatorFunction>(context, *operators_);
+    torch_kernel_ = function.get();
+    kernel_ = std::move(function);
+  }
   cost_ = changes_ ? Cost{} : op_->cost(context);
 }
 

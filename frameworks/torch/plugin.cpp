@@ -6,9 +6,10 @@
 #include <torch/version.h>
 
 #include "d5/core/threads.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "fused_optimizer.hpp"
+#include "native_operator.hpp"
 #include "network_executor.hpp"
 #include "result_memory.hpp"
 
@@ -23,6 +24,7 @@ void fill(Framework& framework) {
   on_threads_changed([](int count) { at::set_num_threads(count); });
   auto& operators = framework.part<OperatorRegistry>();
   register_all(operators);
+  add_native_operators(find_native_operator);
   framework.part<ExecutorRegistry>().add(
       "torch", {"torch's functions in a row, gradients by its autograd",
                 [&operators](Network network, const ExecutorOptions& options) {
