@@ -72,8 +72,9 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
   // Differences perturb the inputs of many runs, on the host; 'd5 net check' compares gradients
   // that a device computes with the reference's.
   if (options.no_gradient || device != Device{}) return;
-  add(test_gradient(one, subject,
-                    {.seed = options.seed, .interrupt = isolation.interrupt, .isolation = isolation}),
+  add(test_gradient(
+          one, subject,
+          {.seed = options.seed, .interrupt = isolation.interrupt, .isolation = isolation}),
       "");
 }
 

@@ -121,8 +121,9 @@ class StftKernel final : public Kernel {
   detail::Chunks chunks_;
 };
 
-/// Shapes: signal is batch x length x parts, one part of real numbers, two of complex ones, none as one; window
-/// is n; y is batch x frames x n x 2, or n / 2 + 1 where only half of each spectrum is kept.
+/// Shapes: signal is batch x length x parts, one part of real numbers, two of complex ones, none as
+/// one; window is n; y is batch x frames x n x 2, or n / 2 + 1 where only half of each spectrum is
+/// kept.
 class Stft final : public Operator {
  public:
   explicit Stft(const View& view) : onesided_(view.onesided() != 0) {}
