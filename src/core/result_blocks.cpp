@@ -90,7 +90,7 @@ std::string ResultBlocks::begin(const std::vector<Row>& rows,
     if (values.empty()) continue;
     const bool of_one = name == "subject" || name == "framework" || name == "device";
     // Few rows have them, and all need them.
-    const bool of_few = name == "base" || name == "accepted";
+    const bool of_few = name == "base" || name == "accepted" || name == "bound" || name == "at";
     const bool shown = number || values.size() > 1 || varied_.contains(name) || of_few ||
                        (name == "subject" && more) || (of_one && alone);
     if (shown && name == "subject" && format_ == Format::table &&
