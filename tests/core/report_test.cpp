@@ -311,6 +311,8 @@ TEST_CASE("two files stand side by side, and what differs is marked") {
   REQUIRE(report.pairs.size() == 1);
   CHECK(names_of(plots_of(report)) ==
         std::vector<std::string>{"ratio-time", "time", "samples-time"});
+  report.pairs.push_back(report.pairs.front());
+  CHECK_THAT(plots_of(report).front().note, Contains("Geometric mean of 2 pairs: 2.000"));
   const std::string page = to_html(report);
   CHECK_THAT(page, Contains("torch, a.json") && Contains("torch, b.json"));
   CHECK_THAT(page, Contains("<tr class=\"differs\"><th scope=\"row\">hostname</th>"));

@@ -3,6 +3,7 @@
 // Visual Performance Model for Multicore Architectures" (2009).
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/report/figures.hpp"
 
@@ -25,9 +26,11 @@ std::vector<Roof> peaks_of(const std::vector<Report::Source>& sources) {
     });
     if (flop_rate > 0 && byte_rate > 0 && !known) roofs.push_back({name, flop_rate, byte_rate});
   };
-  for (const auto& [file, results] : sources) {
-    const Environment& machine = results.environment;
-    const std::string whose = file.empty() ? "" : ", " + file;
+  std::set<std::string> machines;
+  for (const auto& source : sources) machines.insert(source.results.environment.hostname);
+  for (const auto& source : sources) {
+    const Environment& machine = source.results.environment;
+    const std::string whose = machines.size() == 1 ? "" : ", " + machine.hostname;
     add("peak in float32" + whose, machine.peak_float32_flop_rate, machine.peak_byte_rate);
     add("peak in float64" + whose, machine.peak_float64_flop_rate, machine.peak_byte_rate);
   }

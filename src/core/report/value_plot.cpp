@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <vector>
 
 #include "core/report/figures.hpp"
+#include "d5/core/geometric_mean.hpp"
 
 namespace d5::detail {
 namespace {
@@ -78,6 +80,17 @@ Plot sorted_ratios(const std::string& name, const std::string& title, Figures fi
   return plot;
 }
 
+/// Of the ratios of several pairs.
+void add_mean(Plot& plot, const Figures& figures) {
+  if (figures.size() < 2) return;
+  std::vector<double> ratios;
+  for (const auto& figure : figures) ratios.push_back(figure.estimate.value);
+  const auto [mean, interval, confidence] = geometric_mean(ratios);
+  if (!std::isfinite(mean)) return;
+  plot.note = fmt::format("Geometric mean of {} pairs: {:.3f} [{:.3f}, {:.3f}]. {}", ratios.size(),
+                          mean, interval.low, interval.high, plot.note);
+}
+
 }  // namespace
 
 Plot value_plot(const Figures& figures) {
@@ -133,9 +146,9 @@ std::vector<Plot> pair_plots(const std::vector<ResultPair>& pairs) {
   std::vector<Plot> plots;
   for (auto& [metric, figures] : by_metric) {
     const std::string shared = name_rows(figures);
-    plots.push_back(
-        sorted_ratios("ratio-" + metric, title_of(metric) + ", B / A", std::move(figures)));
+    plots.push_back(sorted_ratios("ratio-" + metric, title_of(metric) + ", B / A", figures));
     if (!shared.empty()) plots.back().title += ": " + shared;
+    if (figures.front().record->quantity == Quantity::time) add_mean(plots.back(), figures);
   }
   return plots;
 }
