@@ -4,6 +4,7 @@
 #include "d5/level0_ops/bench.hpp"
 #include "d5/level0_ops/build_operators.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
+#include "d5/level0_ops/error_norms.hpp"
 #include "d5/level0_ops/extension.hpp"
 #include "d5/level0_ops/grad_context.hpp"
 #include "d5/level0_ops/infer_context.hpp"
