@@ -21,5 +21,5 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/d5ConfigVersion.cma
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/d5Config.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/d5ConfigVersion.cmake
-              cmake/framework.cmake cmake/registration.cmake
+              cmake/framework.cmake cmake/operator.cmake cmake/registration.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/d5)

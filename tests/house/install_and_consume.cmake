@@ -18,6 +18,16 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_COMMAND} -E env D5_PLUGIN_PATH=${WORK}/build ${WORK}/build/consumer)
 message(STATUS "${output}")
 
+# Operators of a user's own: ahead of time by d5_add_operator, and just in time by the installed d5.
+set(example ${SOURCE}/examples/101_custom_operator)
+run(${CMAKE_COMMAND} -G Ninja -S ${example} -B ${WORK}/operator -DCMAKE_PREFIX_PATH=${WORK}/prefix
+    -DCMAKE_CXX_COMPILER=${CXX} "-DCMAKE_CXX_FLAGS=${FLAGS}" -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+run(${CMAKE_COMMAND} --build ${WORK}/operator)
+foreach(operator IN ITEMS ${WORK}/operator/log_cosh.so ${example}/log_cosh.cpp)
+  run(${CMAKE_COMMAND} -E env --unset=D5_INCLUDE_DIR XDG_CACHE_HOME=${WORK}/cache
+      ${WORK}/prefix/bin/d5 op check --load ${operator} "example.LogCosh 3x4")
+endforeach()
+
 # A component that d5 does not have is refused with those that it has.
 file(WRITE ${WORK}/component/CMakeLists.txt "cmake_minimum_required(VERSION 3.26)
 project(component NONE)
