@@ -107,7 +107,7 @@ void add_load_option(CLI::App& command, std::vector<std::string>& libraries) {
                   "run; may be "
                   "repeated")
       ->allow_extra_args(false)
-      ->option_text("LIB.so")
+      ->option_text("FILE")
       ->group("Common options");
 }
 
