@@ -4,10 +4,10 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/stack.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <c10/core/InferenceMode.h>
 
 #include <sstream>
-#include <variant>
 
 #include "bound_arguments.hpp"
 #include "d5/core/error.hpp"
@@ -62,24 +62,16 @@ class NativeOperator final : public Operator {
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const c10::InferenceMode without_autograd;
-    std::vector<at::Tensor> inputs(context.input_count()), results(context.output_count());
     try {
-      for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (!context.has_input(i)) continue;
-        const TensorDesc& desc = context.input(i);
-        inputs[i] = at::empty(sizes_of(desc.shape),
-                              at::TensorOptions(at::kMeta).dtype(scalar_type(desc.dtype)));
-      }
-      call_function(function_, arguments_, inputs, results, context.who());
+      return described(call_on(context, [](const TensorDesc& desc) {
+        return at::empty(sizes_of(desc.shape),
+                         at::TensorOptions(at::kMeta).dtype(scalar_type(desc.dtype)));
+      }));
+    } catch (const c10::NotImplementedError&) {
+      return tried(context);
     } catch (...) {
       rethrow(context.who());
     }
-    std::vector<ValueDesc> outputs;
-    for (const at::Tensor& result : results) {
-      const std::span<const std::int64_t> sizes(result.sizes().data(), result.sizes().size());
-      outputs.emplace_back(TensorDesc{dtype_of_scalar(result.scalar_type()), Shape(sizes)});
-    }
-    return outputs;
   }
 
   Places gradients() const override { return Places::all(); }
@@ -92,6 +84,61 @@ class NativeOperator final : public Operator {
   }
 
  private:
+  using Tensors = std::vector<at::Tensor>;
+
+  /// The function's results for inputs that `make` makes from their descriptions.
+  template <class Make>
+  Tensors call_on(const InferContext& context, const Make& make) const {
+    Tensors inputs(context.input_count()), results(context.output_count());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (context.has_input(i)) inputs[i] = make(context.input(i));
+    }
+    call_function(function_, arguments_, inputs, results, context.who());
+    return results;
+  }
+
+  /// For a function without one on the meta device: what it makes of the values, where they are at
+  /// hand, or else of zeros and of ones; a shape in which these differ is decided by data.
+  std::vector<ValueDesc> tried(const InferContext& context) const {
+    try {
+      Tensors values(context.input_count()), results(context.output_count());
+      bool all_known = true;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!context.has_input(i)) continue;
+        const Tensor* value = context.constant(i);
+        all_known = all_known && value;
+        if (value) values[i] = wrap(*value);
+      }
+      if (all_known) {
+        call_function(function_, arguments_, values, results, context.who());
+        return described(results);
+      }
+      const auto filled = [&](double value) {
+        return described(call_on(context, [value](const TensorDesc& desc) {
+          return at::full(sizes_of(desc.shape), value, scalar_type(desc.dtype));
+        }));
+      };
+      auto outputs = filled(0);
+      const auto others = filled(1);
+      for (std::size_t k = 0; k < outputs.size(); ++k) {
+        if (outputs[k].tensor == others[k].tensor) continue;
+        outputs[k] = unknown_shape(outputs[k].tensor.dtype);
+      }
+      return outputs;
+    } catch (...) {
+      rethrow(context.who());
+    }
+  }
+
+  static std::vector<ValueDesc> described(const Tensors& results) {
+    std::vector<ValueDesc> outputs;
+    for (const at::Tensor& result : results) {
+      const std::span<const std::int64_t> sizes(result.sizes().data(), result.sizes().size());
+      outputs.emplace_back(TensorDesc{dtype_of_scalar(result.scalar_type()), Shape(sizes)});
+    }
+    return outputs;
+  }
+
   c10::OperatorHandle function_;
   BoundArguments arguments_;
 };

@@ -10,7 +10,8 @@ namespace d5::torch {
 /// attributes the other arguments, by name; what is left out has torch's default. `overload` names
 /// one of several functions of a name; left out, it is the first that fits.
 ///
-/// Shapes and types come from the function itself, on torch's meta device; gradients from autograd.
+/// Shapes and types come from the function itself, on torch's meta device, or where torch has none
+/// for it there, tried out; gradients from autograd.
 /// Empty if torch has no function of that name.
 [[nodiscard]] OperatorRegistry::Make find_native_operator(const onnx::Node& node);
 
