@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <functional>
-#include <map>
 #include <memory>
-#include <tuple>
 
 #include "bindings.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/level0_ops.hpp"
-#include "d5/version.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -66,37 +63,19 @@ class PythonOperator final : public Operator {
   bool has_backward_;
 };
 
-/// The class behind an operator's name. A notebook's cell that is run again makes another one,
-/// which takes its place.
-struct OperatorClass {
-  PythonReference type{py::none()};
-  bool has_backward = false;
-};
-
+/// Done again, as a notebook's cell is, the new class takes the former one's place.
 void register_operator(const Anything& type, const std::string& name, const std::string& domain,
                        int since) {
-  static std::map<std::tuple<std::string, std::string, int>, std::shared_ptr<OperatorClass>> known;
   const bool has_backward = overrides(type(), "Operator", "backward");
-  auto& held = known[{name, domain, since}];
-  const bool fresh = !held;
-  if (fresh) held = std::make_shared<OperatorClass>();
-  held->type.object = type;
-  held->has_backward = has_backward;
-  if (!fresh) return;
-  const auto make = [held = held](const onnx::Node& node) {
+  const auto held = std::make_shared<PythonReference>(type);
+  const auto make = [held, has_backward](const onnx::Node& node) {
     return call_python([&] {
-      py::object self = held->type.object();
+      py::object self = held->object();
       self.attr("attributes") = py::cast(node).attr("attributes");
-      return std::make_unique<PythonOperator>(std::move(self), held->has_backward);
+      return std::make_unique<PythonOperator>(std::move(self), has_backward);
     });
   };
-  try {
-    framework("python").part<OperatorRegistry>().add(name, {.since = since, .domain = domain},
-                                                     make);
-  } catch (...) {
-    known.erase({name, domain, since});
-    throw;
-  }
+  add_custom_operator(name, {.since = since, .domain = domain}, make, IfTaken::replace);
 }
 
 Measurements check(const std::function<std::vector<Measurement>(const Interrupt&)>& test) {
@@ -108,7 +87,6 @@ Measurements check(const std::function<std::vector<Measurement>(const Interrupt&
 }  // namespace
 
 void bind_level0_ops(py::module_& m) {
-  add_framework("python", D5_VERSION, [](Framework&) {});
   const auto index = py::arg("index");
 
   py::class_<InferContext>(m, "InferContext", "Shapes and types of an operator's inputs.")
@@ -136,7 +114,9 @@ void bind_level0_ops(py::module_& m) {
           "input", [](const GradContext& c, std::size_t i) { return c.input(i); }, index)
       .def(
           "output", [](const GradContext& c, std::size_t i) { return c.output(i); }, index)
+      .def_property_readonly("input_count", &GradContext::input_count)
       .def("wants_grad", &GradContext::wants_grad, index)
+      .def("has_grad_output", &GradContext::has_grad_output, index)
       .def(
           "grad_output", [](const GradContext& c, std::size_t i) { return c.grad_output(i); },
           index)
@@ -145,7 +125,19 @@ void bind_level0_ops(py::module_& m) {
 
   m.def("register_operator", &register_operator, py::arg("type"), py::arg("name"),
         py::arg("domain") = "", py::arg("since") = 1,
-        "Makes a class with infer, forward and backward an operator of the framework 'python'.");
+        "Makes a class with infer, forward and backward a custom operator.");
+  m.def(
+      "compile_operators",
+      [](const std::string& source) {
+        std::string library;
+        long_call([&](const Interrupt&) { library = build_operators(source); });
+        return load_custom_operators(library, IfTaken::replace);
+      },
+      py::arg("source"), "Compiles operators against d5/abi.h, adds them, returns their names.");
+  m.def("load_extension", &load_extension, py::arg("path"),
+        "Loads a library of operators or a plug-in; returns what it was.");
+  m.def("custom_op_from_native", &custom_op_from_native, py::arg("framework"), py::arg("function"),
+        "Makes a framework's own function, as aten::silu, a custom operator; returns its name.");
 
   m.def(
       "operators",

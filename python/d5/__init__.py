@@ -9,6 +9,7 @@
 Arrays of NumPy and torch go in and out without a copy (DLPack).
 """
 
+from d5 import op as op
 from d5._d5 import *  # noqa: F403
 from d5._d5 import __version__ as __version__
 from d5._bases import Event as Event

@@ -82,7 +82,7 @@ OperatorClass = TypeVar("OperatorClass", bound=type[Operator])
 
 
 def operator(name: str, domain: str = "", since: int = 1) -> Callable[[OperatorClass], OperatorClass]:
-    """Class decorator: makes the class an operator of the framework "python".
+    """Class decorator: makes the class a custom operator, which networks of every framework run.
 
         @d5.operator("Triple", domain="org.example")
         class Triple(d5.Operator):

@@ -130,7 +130,7 @@ def test_what_is_no_exception_is_no_failure_of_the_measured(exit):
             raise exit
 
     with pytest.raises(exit):
-        d5.bench("org.example.interrupts.Leaving 2x3", frameworks=["python"])
+        d5.bench("org.example.interrupts.Leaving 2x3")
 
 
 def test_what_the_measured_raises_is_its_failure():

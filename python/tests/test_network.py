@@ -108,7 +108,7 @@ def test_an_operator_in_python_runs_forward_and_backward_inside_the_executor():
     network.add_node("Cube", ["xw"], ["cube"], domain="org.example.python")
     network.add_node("ReduceSum", ["cube"], ["loss"], keepdims=0)
     network.add_output("loss")
-    executor = d5.executor(network, ["python", "reference"])
+    executor = d5.executor(network, ["reference"])
     outputs = executor.inference_and_backprop({"x": np.array([0.5], dtype=np.float32)})
     assert outputs["loss"].item() == 1.0
     # d/dw (x w)^3 = 3 (x w)^2 x = 1.5

@@ -60,7 +60,7 @@ def test_a_cell_with_an_operator_runs_twice():
         network.add_input("x", "float32", [2])
         network.add_node("Scaled", ["x"], ["y"], domain="org.example.notebook")
         network.add_output("y")
-        executor = d5.executor(network, ["python"])
+        executor = d5.executor(network)
         return executor.inference({"x": np.ones(2, np.float32)})["y"].numpy().tolist()
 
     assert run(2) == [2, 2]

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of one's own: compiled from C++, or a framework's functions.
+
+    names = d5.op.compile("log_cosh.cpp")             # written against d5/abi.h
+    name = d5.op.from_native("aten::silu")            # any function of torch's dispatcher
+    name = d5.op.from_native(torch.nn.functional.silu, "Silu", domain="mine")
+
+A class with `forward` and `backward` becomes one by `@d5.operator`. Networks of every framework run
+them, and `d5.test_forward`, `d5.test_gradient` and `d5.bench` take them as they take ONNX's.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Callable, Sequence
+
+from d5._bases import Operator
+from d5._d5 import GradContext, InferContext, OpContext
+from d5._d5 import compile_operators as _compile
+from d5._d5 import custom_op_from_native as _native
+from d5._d5 import load_extension as _load
+from d5._d5 import register_operator as _register
+from d5.errors import Unsupported, ValueError
+
+if TYPE_CHECKING:
+    import torch
+
+
+def compile(source: str | os.PathLike[str]) -> list[str]:
+    """Compiles operators, adds them, and returns their names: `["example.LogCosh"]`.
+
+    `source` is a file in C, C++ or CUDA, or the text of one in C++. What was compiled already is
+    not compiled again. Operators of the same names give way to them in what is planned from then on.
+    """
+    return _compile(os.fspath(source))
+
+
+def load(library: str | os.PathLike[str]) -> str:
+    """Loads a library of operators or a plug-in, as `--load` does; returns what it was."""
+    return _load(os.fspath(library))
+
+
+def from_native(function: str | Callable[..., Any], name: str = "", domain: str = "torch") -> str:
+    """A function of torch as an operator; returns the operator's full name.
+
+    One of torch's dispatcher is given by its name ("aten::silu"), and is called without Python. Any
+    other is something to call with tensors and the node's attributes as keywords; it returns a
+    tensor or several, and autograd is its backward. Shapes come from a call on the meta device.
+    """
+    if isinstance(function, str):
+        return _native("torch", function)
+    if not name:
+        raise ValueError(f"d5.op.from_native: {function!r} needs a name as an operator")
+    operator = type(name, (_TorchFunction,), {"function": staticmethod(function)})
+    _register(operator, name, domain, 1)
+    return f"{domain}.{name}" if domain else name
+
+
+class _TorchFunction(Operator):
+    """Calls `function` on tensors over d5's memory."""
+
+    function: Callable[..., Any]
+
+    def infer(self, context: InferContext) -> list[tuple[str, list[int]]]:
+        import torch
+
+        inputs = [
+            torch.empty(context.shape(i), dtype=getattr(torch, context.dtype(i)), device="meta")
+            for i in range(context.input_count)
+        ]
+        try:
+            with torch.no_grad():
+                results = self._results(inputs)
+        except NotImplementedError as error:
+            who = type(self).__name__
+            raise Unsupported(f"{who}: its shapes are not known: {error}") from error
+        return [(str(y.dtype).removeprefix("torch."), list(y.shape)) for y in results]
+
+    def forward(self, context: OpContext) -> None:
+        import torch
+
+        inputs = [torch.from_dlpack(context.input(i)) for i in range(context.input_count)]
+        with torch.no_grad():
+            for i, result in enumerate(self._results(inputs)):
+                torch.from_dlpack(context.output(i)).copy_(result)
+
+    def backward(self, context: GradContext) -> None:
+        import torch
+
+        inputs = [torch.from_dlpack(context.input(i)) for i in range(context.input_count)]
+        wanted = [i for i in range(len(inputs)) if context.wants_grad(i)]
+        for i in wanted:
+            inputs[i].requires_grad_()
+        with torch.enable_grad():
+            results = self._results(inputs)
+        reached = [
+            i for i, y in enumerate(results) if context.has_grad_output(i) and y.requires_grad
+        ]
+        gradients = torch.autograd.grad(
+            [results[i] for i in reached],
+            [inputs[i] for i in wanted],
+            [torch.from_dlpack(context.grad_output(i)) for i in reached],
+            allow_unused=True,
+            materialize_grads=True,
+        )
+        for i, gradient in zip(wanted, gradients):
+            torch.from_dlpack(context.grad_input(i)).copy_(gradient)
+
+    def _results(self, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
+        results = self.function(*inputs, **self.attributes)
+        return results if isinstance(results, (tuple, list)) else (results,)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+import pathlib
+
+import d5
+import numpy as np
+import pytest
+
+SOURCE = pathlib.Path(os.environ["D5_SOURCE_DIR"]) / "examples/101_custom_operator/log_cosh.cpp"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+
+def network_of(name):
+    """loss = sum(operator(x w)) with w = {1, -2}."""
+    domain, op_type = name.rsplit(".", 1)
+    network = d5.Network("custom")
+    network.add_input("x", "float64", [2])
+    network.add_parameter("w", np.array([1.0, -2.0]))
+    network.add_node("Mul", ["x", "w"], ["xw"])
+    network.add_node(op_type, ["xw"], ["y"], domain=domain)
+    network.add_node("ReduceSum", ["y"], ["loss"], keepdims=0)
+    network.add_output("loss")
+    return network
+
+
+X = np.array([0.5, 1.5])
+
+
+def check(name, value, slope, frameworks=("reference",)):
+    """In each framework's graph, held against the formulas of the operator and its derivative."""
+    (row,) = d5.test_gradient(f"{name} 3x4")
+    assert row.status == "passed", row.reason
+    xw = X * np.array([1.0, -2.0])
+    for framework in frameworks:
+        executor = d5.executor(network_of(name), [framework])
+        loss = executor.inference_and_backprop({"x": X})["loss"].item()
+        assert loss == pytest.approx(value(xw).sum(), rel=1e-12)
+        gradient = executor.network.parameters[0].gradient.numpy()
+        assert gradient == pytest.approx(slope(xw) * X, rel=1e-12)
+
+
+def frameworks():
+    return ["reference", "torch", "torch:torch"] if d5_has_torch() else ["reference"]
+
+
+def d5_has_torch():
+    try:
+        return bool(d5.operators("torch"))
+    except (d5.NotFound, d5.Unsupported):
+        return False
+
+
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def silu_slope(x):
+    sigmoid = 1 / (1 + np.exp(-x))
+    return sigmoid * (1 + x * (1 - sigmoid))
+
+
+def test_a_class_runs_in_the_graphs_of_every_framework():
+    @d5.operator("Fifth", domain="python_test")
+    class Fifth(d5.Operator):
+        def forward(self, context):
+            context.output(0).numpy()[...] = context.input(0).numpy() ** 5
+
+        def backward(self, context):
+            slope = 5 * context.input(0).numpy() ** 4
+            context.grad_input(0).numpy()[...] = context.grad_output(0).numpy() * slope
+
+    check("python_test.Fifth", lambda x: x**5, lambda x: 5 * x**4, frameworks())
+
+
+def test_a_class_without_backward_is_no_path_for_gradients():
+    @d5.operator("Doubled", domain="python_test")
+    class Doubled(d5.Operator):
+        def forward(self, context):
+            context.output(0).numpy()[...] = 2 * context.input(0).numpy()
+
+    for framework in frameworks():
+        executor = d5.executor(network_of("python_test.Doubled"), [framework])
+        assert executor.inference({"x": X})["loss"].item() == 2 * (0.5 - 3)
+        with pytest.raises(d5.Unsupported, match="Doubled"):
+            executor.inference_and_backprop({"x": X})
+
+
+def test_a_source_in_cpp_is_compiled_and_runs_everywhere():
+    assert d5.op.compile(SOURCE) == ["example.LogCosh"]
+    check("example.LogCosh", lambda x: np.log(np.cosh(x)), np.tanh, frameworks())
+
+
+def test_text_is_compiled_and_the_next_one_takes_its_place():
+    text = SOURCE.read_text().replace('"example"', '"python_text"')
+    assert d5.op.compile(text) == ["python_text.LogCosh"]
+    halved = text.replace("double scale = 1;", "double scale = 0.5;")
+    assert d5.op.compile(halved) == ["python_text.LogCosh"]
+    check("python_text.LogCosh", lambda x: np.log(np.cosh(x)) / 2, lambda x: np.tanh(x) / 2)
+    with pytest.raises(d5.FormatError, match="error: "):
+        d5.op.compile("int x = ;\n")
+
+
+def test_a_function_of_torch_by_its_name():
+    if not d5_has_torch():
+        pytest.skip("d5 was built without torch")
+    assert d5.op.from_native("aten::silu") == "aten.silu"
+    check("aten.silu", silu, silu_slope, frameworks())
+    with pytest.raises(d5.NotFound, match="no_such"):
+        d5.op.from_native("aten::no_such")
+
+
+def test_anything_that_torch_can_call():
+    torch = pytest.importorskip("torch")
+    name = d5.op.from_native(torch.nn.functional.silu, "Silu", domain="python_test")
+    assert name == "python_test.Silu"
+    check(name, silu, silu_slope, frameworks())
+
+    def both(x, y, alpha=1):
+        return x @ y, (alpha * x).sum(dim=0)
+
+    name = d5.op.from_native(both, "Both", domain="python_test")
+    rows = d5.test_gradient(f"{name} 3x4 4x2 alpha=3 outputs=2")
+    assert [row.status for row in rows] == ["passed", "passed"]
+    rows = d5.test_forward(name + " 1x2{1,2} 2x1{3,4} alpha=5 -> 1x1{11} {5,10}", "reference")
+    assert [row.status for row in rows] == ["passed", "passed"]
+    name = d5.op.from_native(torch.nonzero, "Places", domain="python_test")
+    with pytest.raises(d5.Unsupported, match="shapes are not known"):
+        d5.executor(network_of(name)).inference({"x": X})
+    with pytest.raises(d5.ValueError, match="needs a name"):
+        d5.op.from_native(torch.relu)
