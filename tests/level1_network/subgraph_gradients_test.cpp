@@ -1,145 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients through If, Loop and Scan, against differences in float64 and against the same network
+// Gradients through If and Loop, against differences in float64 and against the same network
 // without them.
-#include <catch2/catch.hpp>
-#include <cmath>
-
 #include "d5/core/error.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "subgraph_networks.hpp"
+
+using namespace subgraphs;
 
 namespace {
-
-using d5::DType;
-using d5::Tensor;
-using d5::ValueMap;
-using d5::onnx::Graph;
-using d5::onnx::Node;
-using Names = std::vector<std::string>;
-using Attributes = std::map<std::string, d5::onnx::Attribute, std::less<>>;
-using GraphPointer = std::shared_ptr<const Graph>;
-
-Node node(const std::string& op_type, Names inputs, Names outputs, Attributes attributes = {}) {
-  Node result;
-  result.op_type = op_type;
-  result.opset = 21;
-  result.inputs = std::move(inputs);
-  result.outputs = std::move(outputs);
-  result.attributes = std::move(attributes);
-  return result;
-}
-
-GraphPointer graph(const Names& inputs, std::vector<Node> nodes, const Names& outputs) {
-  auto result = std::make_shared<Graph>();
-  result->name = "body";
-  for (const auto& name : inputs) result->inputs.push_back({name, {}});
-  result->nodes = std::move(nodes);
-  for (const auto& name : outputs) result->outputs.push_back({name, {}});
-  return result;
-}
-
-Tensor doubles(const d5::Shape& shape, double first, double step) {
-  Tensor result = Tensor::empty(DType::float64, shape);
-  for (std::int64_t i = 0; i < result.elements(); ++i) {
-    result.data<double>()[i] = first + step * double(i);
-  }
-  return result;
-}
-
-std::vector<double> numbers(const Tensor& tensor) {
-  const auto span = tensor.span<double>();
-  return {span.begin(), span.end()};
-}
-
-/// Inputs and nodes; `loss` is the sum of the squares of `results`.
-d5::Network network(const ValueMap& inputs, const std::vector<Node>& nodes, const Names& results) {
-  d5::Network result("subgraphs");
-  for (const auto& [name, value] : inputs) {
-    const Tensor& tensor = value.tensor();
-    result.add_input(name, tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()});
-  }
-  for (const Node& made : nodes) {
-    result.add_node(made.op_type, made.inputs, made.outputs, made.attributes);
-  }
-  std::string loss;
-  for (const auto& name : results) {
-    result.add_node("ReduceSumSquare", {name}, {name + "_square"}, {{"keepdims", std::int64_t{0}}});
-    if (!loss.empty()) {
-      result.add_node("Add", {loss, name + "_square"}, {loss + "_" + name});
-    }
-    loss = loss.empty() ? name + "_square" : loss + "_" + name;
-  }
-  result.add_node("Identity", {loss}, {"loss"});
-  result.add_output("loss");
-  return result;
-}
-
-Names real_inputs(const ValueMap& inputs) {
-  Names result;
-  for (const auto& [name, value] : inputs) {
-    if (value.tensor().dtype() == DType::float64) result.push_back(name);
-  }
-  return result;
-}
-
-std::map<std::string, std::vector<double>> gradients(const d5::Network& network,
-                                                     const ValueMap& inputs) {
-  const Names names = real_inputs(inputs);
-  auto executor = d5::make_executor(network, {.seed = 3, .input_gradients = names});
-  std::map<std::string, std::vector<double>> result;
-  for (int run = 0; run < 2; ++run) {  // the second uses the plans and the memory of the first
-    (void)executor->inference_and_backprop(inputs, "loss");
-    for (const auto& name : names) {
-      const auto gradient = numbers(executor->input_gradient(name));
-      if (run > 0) CHECK(gradient == result[name]);
-      result[name] = gradient;
-    }
-  }
-  return result;
-}
-
-double loss(d5::GraphExecutor& executor, const ValueMap& inputs) {
-  return executor.inference(inputs).at("loss").tensor().item<double>();
-}
-
-/// Central differences of step h err by h^2 and by 2^-53 / h: with h = 1e-5 both are below 1e-9 for
-/// the numbers of about 1 here.
-void check_by_differences(const d5::Network& network, const ValueMap& inputs) {
-  constexpr double kStep = 1e-5, kTolerance = 1e-8;
-  const auto found = gradients(network, inputs);
-  auto executor = d5::make_executor(network);
-  for (const auto& [name, gradient] : found) {
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      ValueMap moved = inputs;
-      Tensor x = inputs.at(name).tensor().copy();
-      moved[name] = x;
-      double& element = x.data<double>()[i];
-      const double at = element;
-      element = at + kStep;
-      const double above = loss(*executor, moved);
-      element = at - kStep;
-      const double below = loss(*executor, moved);
-      const double expected = (above - below) / (2 * kStep);
-      INFO(name << " " << i);
-      CHECK(gradient[i] ==
-            Approx(expected).epsilon(0).margin(kTolerance * (1 + std::abs(expected))));
-    }
-  }
-}
-
-/// The same sums, perhaps in another order.
-void check_same(const d5::Network& network, const d5::Network& unrolled, const ValueMap& inputs) {
-  const auto found = gradients(network, inputs), expected = gradients(unrolled, inputs);
-  for (const auto& [name, gradient] : expected) {
-    INFO(name);
-    REQUIRE(found.at(name).size() == gradient.size());
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      CHECK(found.at(name)[i] == Approx(gradient[i]).epsilon(1e-14).margin(1e-15));
-    }
-  }
-}
-
-d5::Value flag(bool value) { return Tensor::scalar(value); }
-d5::Value count(std::int64_t value) { return Tensor::scalar(value); }
 
 /// s' = tanh(s w + b), with w and b captured; s' is stacked, too.
 GraphPointer recurrence() {
@@ -238,55 +105,6 @@ TEST_CASE("a Loop that its data ends has the gradients of the trips that it made
   // last = w^3 x0, so the loss is w^6 |x0|^2.
   CHECK(gradients(looped, inputs).at("w")[0] ==
         Approx(6 * 32 * (0.25 + 1.25 * 1.25)).epsilon(1e-14));
-}
-
-TEST_CASE("Scan passes gradients along its axes and in its directions") {
-  // Slices of p (axis 1, forward) and q (axis 0, backward); what it stacks lies along axis -1,
-  // backward.
-  const auto body = graph({"s", "a", "b"},
-                          {node("Mul", {"a", "s"}, {"m"}), node("Add", {"m", "b"}, {"n"}),
-                           node("Tanh", {"n"}, {"next"}), node("Mul", {"next", "w"}, {"out"})},
-                          {"next", "out"});
-  const ValueMap inputs = {{"s0", doubles({2}, 0.4, 0.3)},
-                           {"p", doubles({2, 4}, -0.6, 0.25)},
-                           {"q", doubles({4, 2}, 0.9, -0.2)},
-                           {"w", doubles({2}, 0.5, 0.8)}};
-  using Integers = std::vector<std::int64_t>;
-  const auto scanned = network(inputs,
-                               {node("Scan", {"s0", "p", "q"}, {"last", "all"},
-                                     {{"body", body},
-                                      {"num_scan_inputs", std::int64_t{2}},
-                                      {"scan_input_axes", Integers{1, 0}},
-                                      {"scan_input_directions", Integers{0, 1}},
-                                      {"scan_output_axes", Integers{-1}},
-                                      {"scan_output_directions", Integers{1}}}),
-                                node("Mul", {"all", "p"}, {"mixed"})},
-                               {"last", "mixed"});
-  check_by_differences(scanned, inputs);
-}
-
-TEST_CASE("Scan of opset 8 passes gradients to each sample as far as its sequence goes") {
-  const auto body = graph({"s", "a", "b"},
-                          {node("Mul", {"a", "s"}, {"m"}), node("Add", {"m", "b"}, {"n"}),
-                           node("Tanh", {"n"}, {"next"}), node("Mul", {"next", "w"}, {"out"})},
-                          {"next", "out"});
-  const ValueMap inputs = {{"lengths", Tensor::vector<std::int64_t>({2, 3})},
-                           {"s0", doubles({2, 2}, 0.4, 0.3)},
-                           {"p", doubles({2, 3, 2}, -0.6, 0.15)},
-                           {"q", doubles({2, 3, 2}, 0.9, -0.1)},
-                           {"w", doubles({2}, 0.5, 0.8)}};
-  Node scan = node("Scan", {"lengths", "s0", "p", "q"}, {"last", "all"},
-                   {{"body", body},
-                    {"num_scan_inputs", std::int64_t{2}},
-                    {"directions", std::vector<std::int64_t>{0, 1}}});
-  d5::onnx::Model model = network(inputs, {}, {"p"}).model();
-  model.graph.nodes.clear();
-  scan.opset = 8;
-  model.graph.nodes = {scan, node("Mul", {"all", "p"}, {"mixed"}),
-                       node("ReduceSumSquare", {"mixed"}, {"a"}, {{"keepdims", std::int64_t{0}}}),
-                       node("ReduceSumSquare", {"last"}, {"b"}, {{"keepdims", std::int64_t{0}}}),
-                       node("Add", {"a", "b"}, {"loss"})};
-  check_by_differences(d5::Network(model), inputs);
 }
 
 TEST_CASE("graphs in graphs pass gradients to what only the innermost captures") {
@@ -444,19 +262,4 @@ TEST_CASE("a sequence on the way of a gradient is refused") {
   auto executor = d5::make_executor(network(inputs, nodes, {"y"}), {.input_gradients = {"x"}});
   CHECK_THROWS_AS(executor->inference_and_backprop(inputs, "loss"), d5::Unsupported);
   CHECK_THROWS_WITH(executor->inference_and_backprop(inputs, "loss"), Catch::Contains(reason));
-}
-
-TEST_CASE("what is scanned without a gradient wanted may go through nodes that have none") {
-  const auto body =
-      graph({"s", "a"}, {node("Hardmax", {"a"}, {"hard"}), node("Mul", {"s", "hard"}, {"next"})},
-            {"next"});
-  const ValueMap inputs = {{"s0", doubles({1, 2}, 0.5, 1)}, {"a", doubles({3, 1, 2}, 0, 1)}};
-  auto executor =
-      d5::make_executor(network(inputs,
-                                {node("Scan", {"s0", "a"}, {"y"},
-                                      {{"body", body}, {"num_scan_inputs", std::int64_t{1}}})},
-                                {"y"}),
-                        {.input_gradients = {"s0"}});
-  (void)executor->inference_and_backprop(inputs, "loss");
-  CHECK(numbers(executor->input_gradient("s0")) == std::vector<double>{0, 3});
 }
