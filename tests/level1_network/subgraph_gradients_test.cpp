@@ -2,6 +2,7 @@
 // Gradients through If and Loop, against differences in float64 and against the same network
 // without them.
 #include "d5/core/error.hpp"
+#include "d5/level1_network/network_validation.hpp"
 #include "subgraph_networks.hpp"
 
 using namespace subgraphs;
@@ -166,6 +167,7 @@ TEST_CASE("a body may hand on what it is given, and give one result twice") {
 }
 
 TEST_CASE("parameters that a body captures have gradients, in a network that was loaded, too") {
+  const ValueMap inputs = {{"x", Tensor::of<float>({1}, {5})}};
   d5::Network network("captured");
   network.add_input("x", DType::float32, {1});
   network.add_constant("n", Tensor::scalar(std::int64_t{3}));
@@ -175,14 +177,19 @@ TEST_CASE("parameters that a body captures have gradients, in a network that was
                           {"going", "next"});
   network.add_node("Loop", {"n", "", "x"}, {"loss"}, {{"body", body}});
   network.add_output("loss");
-  const auto check = [](d5::Network trained) {
+  const auto check = [&](d5::Network trained) {
     REQUIRE(trained.is_parameter("w"));
     auto executor = d5::make_executor(trained);
-    (void)executor->inference_and_backprop({{"x", Tensor::of<float>({1}, {5})}}, "loss");
+    (void)executor->inference_and_backprop(inputs, "loss");
     CHECK(trained.parameter("w").gradient.item<float>() == 60);  // 3 w^2 x
   };
   check(network);
-  check(d5::Network(network.model()));
+  const d5::Network loaded(network.model());
+  check(loaded);
+  const auto subject = d5::make_executor(network), reference = d5::make_executor(loaded);
+  const auto records = d5::test_executor_backprop(*subject, *reference, inputs, "loss");
+  REQUIRE(records.size() == 2);
+  for (const auto& record : records) CHECK(record.status == d5::Status::passed);
 }
 
 TEST_CASE("random numbers are the same when a body runs again") {
