@@ -19,7 +19,10 @@ class MatMul final : public TorchKernel {
 
  protected:
   void run(OpContext& context) override {
-    at::matmul_out(out(context, 0), in(context, 0), in(context, 1));
+    const at::Tensor &a = in(context, 0), &b = in(context, 1);
+    // Torch gives the result of a vector a dimension more, and takes it off elsewhere.
+    if (a.dim() < 2 || b.dim() < 2) return TorchKernel::run(context);
+    at::matmul_out(out(context, 0), a, b);
   }
 
   void differentiate(GradContext& context) override {
