@@ -15,7 +15,7 @@ namespace training = onnx::nodes::training;
 
 /// The learning rate, and how many steps there were before.
 struct Progress {
-  double rate;
+  at::Tensor rate;
   double count;
 };
 
@@ -88,12 +88,14 @@ class OptimizerUpdate final : public TorchKernel {
       : TorchKernel(context), rule_(typename Rule::View(context.node())) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    const Progress progress{inputs[0].item().toDouble(), inputs[1].item().toDouble()};
+    const double count = inputs[1].item().toDouble();
     const std::size_t n = results.size() / (1 + Rule::kStates);
     for (std::size_t i = 0; i < n; ++i) {
       at::Tensor state[Rule::kStates];
       for (std::size_t s = 0; s < Rule::kStates; ++s) state[s] = inputs[2 + (2 + s) * n + i];
-      results[i] = rule_.step(progress, inputs[2 + i], inputs[2 + n + i], state);
+      const at::Tensor& x = inputs[2 + i];
+      const Progress progress{inputs[0].reshape({}).to(x.scalar_type()), count};
+      results[i] = rule_.step(progress, x, inputs[2 + n + i], state);
       for (std::size_t s = 0; s < Rule::kStates; ++s) results[(1 + s) * n + i] = state[s];
     }
   }
