@@ -77,7 +77,7 @@ class Unique final : public TorchKernel {
     if (x.is_floating_point() && x.isnan().any().item<bool>()) {
       throw Unsupported(onnx::describe(node()) + ": torch tells every NaN from all others");
     }
-    auto [y, inverse, counts] =
+    auto [sorted, inverse, counts] =
         axis_ ? at::unique_dim(x, *axis_, true, true, true) : at::_unique2(x, true, true, true);
     inverse = inverse.reshape({-1});
     const std::int64_t size = inverse.size(0);
@@ -85,11 +85,12 @@ class Unique final : public TorchKernel {
     at::Tensor first = at::full_like(counts, size).scatter_reduce(0, inverse, places, "amin");
     if (!sorted_) {
       const at::Tensor order = first.argsort();
-      y = at::index_select(y, axis_.value_or(0), order);
       first = first.index_select(0, order);
       counts = counts.index_select(0, order);
       inverse = order.argsort().index_select(0, inverse);
     }
+    // Through what torch sorted no gradient goes.
+    const at::Tensor y = at::index_select(axis_ ? x : x.reshape({-1}), axis_.value_or(0), first);
     const at::Tensor all[] = {y, first, inverse, counts};
     for (std::size_t i = 0; i < results.size(); ++i) results[i] = all[i];
   }
