@@ -35,7 +35,6 @@ class Activation final : public TorchKernel {
   void call(Inputs inputs, Results results, const Random&) const override {
     results[0] = function_(inputs[0]);
   }
-  KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
 
  private:
   Function function_;

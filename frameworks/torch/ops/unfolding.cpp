@@ -88,7 +88,6 @@ class MaxUnpool final : public TorchKernel {
         at::scatter(at::zeros({elements_}, x.options()), 0, places, x.reshape({-1}));
     results[0] = at::constant_pad_nd(pooled.reshape(pooled_), amounts_, 0);
   }
-  KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
 
  private:
   Sizes pooled_, amounts_;
