@@ -4,6 +4,7 @@
 usage: write_stubs.py FOLDER    the package d5 is in FOLDER
 """
 
+import os
 import pathlib
 import re
 import subprocess
@@ -11,8 +12,10 @@ import sys
 
 
 def main(folder: pathlib.Path) -> None:
+    # Beside what is there: pip finds its own environment by PYTHONPATH.
+    path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
     command = ["pybind11_stubgen", "d5._d5", "-o", str(folder), "--exit-code"]
-    subprocess.run([sys.executable, "-m", *command], check=True)
+    subprocess.run([sys.executable, "-m", *command], check=True, env={**os.environ, "PYTHONPATH": path})
     stub = folder / "d5" / "_d5.pyi"
     text = stub.read_text().replace("os.PathLike |", "os.PathLike[str] |")
     for module in ("numpy.typing", "os"):  # it imports no module that stands within an expression
