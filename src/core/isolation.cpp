@@ -59,6 +59,8 @@ void enter(const Isolation& isolation, pid_t parent) {
   std::vector<Measurement> records;
   try {
     records = work();
+  } catch (const Interrupted&) {  // so is the parent
+    _exit(1);
   } catch (...) {
     records = {record};
     record_failure(records.front(), std::current_exception());
