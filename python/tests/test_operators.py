@@ -44,7 +44,7 @@ def check(name, value, slope, frameworks=("reference",)):
 
 
 def frameworks():
-    return ["reference", "torch", "torch:torch"] if d5_has_torch() else ["reference"]
+    return ["reference", "torch"] if d5_has_torch() else ["reference"]
 
 
 def d5_has_torch():
