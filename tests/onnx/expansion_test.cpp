@@ -66,6 +66,17 @@ TEST_CASE("functions that expand without bound are refused before they expand") 
     refusal<MemoryError>(message);
     set_memory_budget(budget);
   }
+  SECTION("few nodes with a large default, which every call is given") {
+    auto message = function_bomb(5, 9);
+    auto& attribute = *message.mutable_functions(4)->add_attribute_proto();
+    attribute.set_name("text");
+    attribute.set_type(AttributeProto::STRING);
+    attribute.set_s(std::string(std::size_t{1} << 20, 'x'));
+    const std::size_t budget = memory_budget();
+    set_memory_budget(std::size_t{1} << 30);
+    refusal<MemoryError>(message);
+    set_memory_budget(budget);
+  }
   SECTION("within the limit they are inlined") {
     CHECK(parse_message(function_bomb(3, 9)).graph.nodes.size() == 729);
   }
