@@ -77,8 +77,9 @@ class Unique final : public TorchKernel {
     if (x.is_floating_point() && x.isnan().any().item<bool>()) {
       throw Unsupported(onnx::describe(node()) + ": torch tells every NaN from all others");
     }
-    auto [sorted, inverse, counts] =
-        axis_ ? at::unique_dim(x, *axis_, true, true, true) : at::_unique2(x, true, true, true);
+    const at::Tensor values = x.detach();  // torch has no gradient of what follows
+    auto [sorted, inverse, counts] = axis_ ? at::unique_dim(values, *axis_, true, true, true)
+                                           : at::_unique2(values, true, true, true);
     inverse = inverse.reshape({-1});
     const std::int64_t size = inverse.size(0);
     const at::Tensor places = at::arange(size, at::kLong);
@@ -89,7 +90,6 @@ class Unique final : public TorchKernel {
       counts = counts.index_select(0, order);
       inverse = order.argsort().index_select(0, inverse);
     }
-    // Through what torch sorted no gradient goes.
     const at::Tensor y = at::index_select(axis_ ? x : x.reshape({-1}), axis_.value_or(0), first);
     const at::Tensor all[] = {y, first, inverse, counts};
     for (std::size_t i = 0; i < results.size(); ++i) results[i] = all[i];
