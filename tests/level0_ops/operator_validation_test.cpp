@@ -127,7 +127,7 @@ TEST_CASE("an operator that does not run in float64 is told so, and its forward 
 
 TEST_CASE("norms stand beside the error that judges, where they were asked for") {
   const auto records = test_forward(parse_case("Add {1,2,4} {1,1,1} -> {2,3,3}"), "reference",
-                                    "reference", {}, {}, ErrorDetail::norms);
+                                    {.errors = ErrorDetail::norms});
   const auto of = [&](const std::string& metric) {
     const auto place = std::ranges::find(records, metric, &Measurement::metric);
     REQUIRE(place != records.end());
