@@ -57,7 +57,10 @@ bool is_network(const std::string& word) {
 /// What is no operator may be a network's name, misspelt.
 OperatorCase case_of(const std::string& word, std::uint64_t seed) {
   try {
-    return read_case_words({word}, seed).front().draw();
+    const auto cases = read_case_words({word}, seed);
+    if (cases.size() == 1) return cases.front().draw();
+    throw ValueError(fmt::format("'{}' is {} cases, expected one: 'd5 op bench' takes several",
+                                 printable(word), cases.size()));
   } catch (const NotFound&) {
     if (nearest_names(word, models().names()).empty()) throw;
     throw_unknown_name("network", word, models().names());

@@ -16,6 +16,8 @@ constexpr const char* kExamples =
     R"(  d5 op bench "Gemm 64x64 64x64"                time, interval, FLOP/s
   d5 op bench "Conv 16x3x32x32 8x3x3x3" --framework reference,torch
                                                 side by side, interleaved, with the ratio
+  d5 op bench "Gemm {m}x{k} {k}x64 for m=64,128 k=64..1024*2"
+                                                every combination, each a case
   d5 op bench cases.txt --pass forward --out results.json
                                                 rows as they come; --resume goes on after a stop
   d5 op bench cases.txt --framework reference,torch --filter Conv --pivot framework

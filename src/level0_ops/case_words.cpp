@@ -67,15 +67,13 @@ std::vector<CaseLine> read_case_words(const std::vector<std::string>& words, std
       });
   std::vector<CaseLine> cases;
   if (unquoted) {
-    cases.push_back(read_case(fmt::format("{}", fmt::join(words, " ")), seed));
-    check_name(cases.front());
+    cases = expand_case(fmt::format("{}", fmt::join(words, " ")), seed);
+    std::ranges::for_each(cases, check_name);
     return cases;
   }
   for (const auto& word : words) {
-    if (is_file(word)) {
-      for (auto& one : read_cases(word, seed)) cases.push_back(std::move(one));
-    } else {
-      cases.push_back(read_case(word, seed));
+    for (auto& one : is_file(word) ? read_cases(word, seed) : expand_case(word, seed)) {
+      cases.push_back(std::move(one));
     }
   }
   std::ranges::for_each(cases, check_name);

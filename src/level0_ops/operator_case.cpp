@@ -4,51 +4,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
 #include "d5/onnx/schema.hpp"
+#include "level0_ops/case_grammar.hpp"
+#include "level0_ops/case_ranges.hpp"
 
 namespace d5 {
 namespace {
 
-/// One word of a case's line, and where it begins.
-struct Word {
-  std::string_view text;
-  std::size_t column;
-};
-
-[[noreturn]] void refuse(const Word& word, std::string_view expected) {
-  throw FormatError(fmt::format("case, column {}: '{}' found, expected {}", word.column + 1,
-                                printable(word.text), expected));
-}
-
-std::vector<Word> split(std::string_view text, char separator, std::size_t column = 0) {
-  std::vector<Word> words;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    words.push_back({text.substr(begin, end - begin), column + begin});
-    begin = end + 1;
-  }
-  return words;
-}
-
-template <class T>
-T number(const Word& word, std::string_view expected) {
-  T value{};
-  const char* end = word.text.data() + word.text.size();
-  const auto [rest, error] = std::from_chars(word.text.data(), end, value);
-  if (error != std::errc() || rest != end) refuse(word, expected);
-  return value;
-}
+using detail::number;
+using detail::refuse;
+using detail::split;
+using detail::Word;
 
 template <class T>
 std::vector<T> numbers(const Word& word, char separator, std::string_view expected) {
   std::vector<T> result;
   if (word.text.empty()) return result;
-  for (const Word& part : split(word.text, separator, word.column)) {
+  for (const Word& part : split(word, separator)) {
     result.push_back(number<T>(part, expected));
   }
   return result;
@@ -75,7 +51,7 @@ void fill(Tensor& tensor, std::optional<double> bound, RandomStream& random) {
 /// The elements between braces.
 Tensor literal(DType dtype, const std::optional<Shape>& shape, const Word& list) {
   std::vector<Word> words;
-  if (!list.text.empty()) words = split(list.text, ',', list.column);
+  if (!list.text.empty()) words = split(list, ',');
   const Shape own = shape ? *shape : Shape{std::int64_t(words.size())};
   if (own.elements() != std::int64_t(words.size())) {
     refuse(list, fmt::format("{} values", own.elements()));
@@ -176,7 +152,7 @@ onnx::Attribute parse_attribute(const Word& value, onnx::AttributeKind kind) {
       return numbers<float>(value, 'x', "numbers separated by x");
     case AttributeKind::texts: {
       std::vector<std::string> texts;
-      for (const Word& word : split(value.text, ',')) texts.emplace_back(word.text);
+      for (const Word& word : split(value, ',')) texts.emplace_back(word.text);
       return texts;
     }
     default:
@@ -213,12 +189,12 @@ onnx::Node parse_operator(const Word& word) {
 enum class Inputs { drawn, looked_at };
 
 OperatorCase parse(const std::string& line, std::uint64_t seed, Inputs inputs) {
-  std::vector<Word> words;
-  for (const Word& word : split(line, ' ')) {
-    if (!word.text.empty()) words.push_back(word);
-  }
+  std::vector<Word> words = detail::words_of(line);
   if (words.empty()) throw FormatError("case: the line is empty, expected an operator's name");
   OperatorCase result{parse_operator(words[0]), {}, line, seed};
+  if (const auto several = std::ranges::find(words, "for", &Word::text); several != words.end()) {
+    refuse(*several, "one case: with 'for' a line is several");
+  }
   onnx::Node& node = result.node;
   const auto schema = onnx::schema_of(node);
   int outputs = schema ? std::max(1, schema->least_outputs) : 1;
@@ -277,6 +253,20 @@ CaseLine read_case(const std::string& line, std::uint64_t seed) {
   return {parse(line, seed, Inputs::looked_at).node, line, seed};
 }
 
+std::vector<CaseLine> expand_case(const std::string& line, std::uint64_t seed) {
+  const auto lines = detail::without_ranges(line);
+  if (lines.size() == 1) return {read_case(lines.front(), seed)};
+  std::vector<CaseLine> cases;
+  for (const auto& one : lines) {
+    try {
+      cases.push_back(read_case(one, seed));
+    } catch (const FormatError& error) {
+      throw FormatError(fmt::format("{}, in '{}'", error.what(), printable(one)));
+    }
+  }
+  return cases;
+}
+
 std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed) {
   std::ifstream file(path);
   if (!file) throw IoError(fmt::format("cases '{}' cannot be read", printable(path)));
@@ -287,7 +277,7 @@ std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed) {
     if (begin == std::string::npos || line[begin] == '#') continue;
     line.resize(line.find_last_not_of(" \t\r") + 1);
     try {
-      cases.push_back(read_case(line, seed));
+      for (auto& one : expand_case(line, seed)) cases.push_back(std::move(one));
     } catch (const Error& error) {
       throw FormatError(fmt::format("'{}', line {}: {}", printable(path), number, error.what()));
     }

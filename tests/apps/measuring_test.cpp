@@ -105,6 +105,15 @@ TEST_CASE("cases come from files as well") {
   CHECK_THAT(run.out, Contains("Relu 4") && Contains("Sigmoid 2x2"));
 }
 
+TEST_CASE("a case with ranges is several, each with its own line, and nothing to compare") {
+  const auto run = run_d5("op bench 'Relu {n}x3 for n=8,16..64*2' --list --format csv");
+  CHECK(run.status == 0);
+  CHECK(run.out == "name\r\nRelu 8x3\r\nRelu 16x3\r\nRelu 32x3\r\nRelu 64x3\r\n");
+  const auto pair = run_d5("compare 'Relu {n} for n=1,2' 'Relu 2'");
+  CHECK(pair.status == 2);
+  CHECK_THAT(pair.err, Contains("is 2 cases, expected one"));
+}
+
 TEST_CASE("op bench prints time, interval and FLOP/s") {
   const auto run = run_d5("op bench 'Gemm 8x4 4x2' --samples 30 --quiet");
   CHECK(run.status == 0);

@@ -119,6 +119,51 @@ TEST_CASE("a case that is read takes no memory before it is drawn") {
   CHECK_THROWS_AS(read_case("Relu 2y3"), FormatError);
 }
 
+TEST_CASE("a line with ranges stands for every combination of its values, each a line of its own") {
+  const auto lines = [](const std::string& line) {
+    std::vector<std::string> result;
+    for (const CaseLine& one : expand_case(line)) result.push_back(one.line);
+    return result;
+  };
+  using Lines = std::vector<std::string>;
+  CHECK(lines("Gemm {m}x{k} {k}x{n} transA=0 for m=1,20 k=3 n=4,5") ==
+        Lines{"Gemm 1x3 3x4 transA=0", "Gemm 1x3 3x5 transA=0", "Gemm 20x3 3x4 transA=0",
+              "Gemm 20x3 3x5 transA=0"});
+  CHECK(lines("Relu 1x{n} for n=16..100*2") == Lines{"Relu 1x16", "Relu 1x32", "Relu 1x64"});
+  CHECK(lines("Relu {n} for n=7,0..5+2,8..9") ==
+        Lines{"Relu 7", "Relu 0", "Relu 2", "Relu 4", "Relu 8", "Relu 9"});
+  // Attributes and types vary as shapes do; braces around no name are values.
+  CHECK(lines("MaxPool 1x1x9x9 kernel_shape={k} for k=2x2,3x3") ==
+        Lines{"MaxPool 1x1x9x9 kernel_shape=2x2", "MaxPool 1x1x9x9 kernel_shape=3x3"});
+  CHECK(lines("Gather {t}:5 int64:1x2{2,{i}} for t=float32,int8 i=1") ==
+        Lines{"Gather float32:5 int64:1x2{2,1}", "Gather int8:5 int64:1x2{2,1}"});
+  CHECK(lines("Add {1,2} {3,4} -> {4,{x}} for x=6") == Lines{"Add {1,2} {3,4} -> {4,6}"});
+  CHECK(lines("Relu {1,2}") == Lines{"Relu {1,2}"});
+  CHECK(expand_case("Relu {n} for n=1,2", 7).at(1).seed == 7);
+  const auto words = read_case_words({"Relu", "{n}", "for", "n=1,2"});
+  CHECK(words.size() == 2);
+}
+
+TEST_CASE("a range that is wrong, unused or too long is refused with the place") {
+  using Catch::Contains;
+  CHECK_THROWS_WITH(expand_case("Relu {n} for n=1..x"),
+                    Contains("column 19: 'x' found, expected an integer of a range"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for n=4..1"), Contains("goes up"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for n=0..8*2"), Contains("a factor of 2 or more"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for n=0..8+0"), Contains("a step of 1 or more"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for n=1,,2"), Contains("every comma"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for n=1 n=2"), Contains("no values yet"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for n=1 m=2"), Contains("before 'for', as {m}"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for"), Contains("names behind it"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for 7"), Contains("a name of letters"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for n=2,y"),
+                    Contains("column 6") && Contains("'Relu y'"));
+  CHECK_THROWS_WITH(expand_case("Relu {n}x{m} for n=1..400 m=1..400"), Contains("100000 cases"));
+  CHECK_THROWS_WITH(expand_case("Relu {n} for n=1..9000000000000000000"), Contains("100000 cases"));
+  CHECK_THROWS_WITH(parse_case("Relu {n} for n=1"), Contains("column 10"));
+  CHECK(expand_case("Relu 0x{n} for n=9000000000000000000..9223372036854775807*2").size() == 1);
+}
+
 TEST_CASE("a file of cases is read line by line, and errors name the line") {
   const char* source = std::getenv("D5_SOURCE_DIR");
   if (!source) {

@@ -48,13 +48,23 @@ struct CaseLine {
 
 /// As `parse_case`, and with its errors.
 [[nodiscard]] CaseLine read_case(const std::string& line, std::uint64_t seed = 0);
-/// Lines of a file; blank ones and those beginning with # are skipped. Throws: IoError, FormatError
-/// with the line, and for a file without any case.
+/// The cases that a line stands for, each a line of its own: it itself, or with names and their
+/// values behind `for` every combination, the last name varying fastest:
+///
+///     Gemm {m}x{k} {k}x{n} for m=64,128 k=512 n=16..1024*2
+///
+/// A name stands in braces wherever a part of the line varies, its text is put there as it is;
+/// braces around anything else are values. Values are separated by commas; `1..8` is a range of
+/// integers, `0..64+16` one with a step, `16..1024*2` with a factor.
+/// Throws: as `read_case`; FormatError for more than 100,000 cases.
+[[nodiscard]] std::vector<CaseLine> expand_case(const std::string& line, std::uint64_t seed = 0);
+/// Lines of a file, each as `expand_case` reads it; blank ones and those beginning with # are
+/// skipped. Throws: IoError, FormatError with the line, and for a file without any case.
 [[nodiscard]] std::vector<CaseLine> read_cases(const std::string& path, std::uint64_t seed = 0);
 
-/// The cases that `words` name: each is a case, or a file of cases. A case that was not quoted on a
-/// command line, and so came as several words, is put together again.
-/// Throws: FormatError, IoError; NotFound for an operator that neither ONNX nor the reference nor a
+/// The cases that `words` name: each is a line for `expand_case`, or a file of them. A case that
+/// was not quoted on a command line, and so came as several words, is put together again. Throws:
+/// FormatError, IoError; NotFound for an operator that neither ONNX nor the reference nor a
 /// framework that is loaded knows.
 [[nodiscard]] std::vector<CaseLine> read_case_words(const std::vector<std::string>& words,
                                                     std::uint64_t seed = 0);
