@@ -9,11 +9,10 @@ namespace d5::python {
 namespace {
 
 BenchOptions::Passes passes_of(const std::string& word) {
-  using enum BenchOptions::Passes;
-  if (word == "forward") return forward;
-  if (word == "backward") return backward;
-  if (word == "both") return both;
-  throw ValueError("passes is '" + printable(word) + "', expected forward, backward or both");
+  const auto place = passes_by_name().find(word);
+  if (place != passes_by_name().end()) return place->second;
+  throw ValueError("passes is '" + printable(word) +
+                   "', expected forward, backward, backward-data, backward-weights or both");
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
 #include <memory>
 
 #include "apps/options.hpp"
@@ -76,12 +75,9 @@ void register_op_bench(app::Program& program) {
                               [options] { return run(*options); });
   command.add_option("CASE", options->words, "cases, or files of them")->required();
   app::add_work_options(command, *options);
-  using Passes = BenchOptions::Passes;
-  const std::map<std::string, Passes> passes{
-      {"forward", Passes::forward}, {"backward", Passes::backward}, {"both", Passes::both}};
   command.add_option("--pass", options->passes, "what is timed")
-      ->transform(app::one_of(passes))
-      ->option_text("forward|backward|both");
+      ->transform(app::one_of(passes_by_name()))
+      ->option_text("forward|backward|backward-data|backward-weights|both");
   command.add_flag("--norms", options->norms, app::kNormsHelp);
   app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);

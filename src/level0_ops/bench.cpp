@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -14,13 +15,24 @@
 #include "d5/core/random.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
+#include "level0_ops/differentiable_inputs.hpp"
 
 namespace d5 {
 namespace {
 
+using detail::differentiable_inputs;
 using Passes = BenchOptions::Passes;
 
-std::string name_of(Passes pass) { return pass == Passes::backward ? "backward" : "forward"; }
+std::string name_of(Passes pass) {
+  return std::ranges::find(passes_by_name(), pass, [](const auto& entry) { return entry.second; })
+      ->first;
+}
+
+/// Those that are measured one after the other.
+std::vector<Passes> each_of(Passes passes) {
+  if (passes == Passes::both) return {Passes::forward, Passes::backward};
+  return {passes};
+}
 
 Measurement record_of(const OperatorCase& one, const std::string& framework, Passes pass) {
   Measurement record;
@@ -84,18 +96,38 @@ void set_commands(std::vector<Measurement>& results, const OperatorCase& one,
   for (auto& result : results) result.command = line.text();
 }
 
+/// What `pass` computes gradients of; nothing: all that there are.
+std::optional<Places> gradients_of(const OperatorCase& one, const OperatorRegistry& registry,
+                                   Passes pass) {
+  if (pass != Passes::backward_data && pass != Passes::backward_weights) return {};
+  const auto inputs = differentiable_inputs(one, *operator_for(one.node, std::vector{&registry}));
+  if (pass == Passes::backward_weights && inputs.size() == 1) {
+    throw Unsupported(fmt::format(
+        "{}: only input {} has a gradient, so there are no weights; 'backward-data' is all of it",
+        onnx::describe(one.node), inputs[0]));
+  }
+  Places chosen;
+  for (const std::size_t input : inputs) {
+    if ((input == inputs[0]) == (pass == Passes::backward_data)) chosen.add(input);
+  }
+  return chosen;
+}
+
+/// One operator in one framework, planned for `pass`.
+std::shared_ptr<OperatorRunner> plan_pass(const OperatorCase& one, const std::string& name,
+                                          Passes pass, Device device) {
+  const auto& registry = framework(name).part<OperatorRegistry>();
+  const Mode mode = pass == Passes::forward ? Mode::inference : Mode::training;
+  return std::make_shared<OperatorRunner>(registry, one.node, one.inputs, mode, Guard::off, device,
+                                          gradients_of(one, registry, pass));
+}
+
 /// Whether there is a backward pass to measure. What cannot tell is measured: that says why.
 bool has_gradient(const OperatorCase& one, const std::vector<std::string>& names) {
   try {
     std::vector<const OperatorRegistry*> registries;
     for (const auto& name : names) registries.push_back(&framework(name).part<OperatorRegistry>());
-    const Places places = operator_for(one.node, registries)->gradients();
-    for (std::size_t i = 0; i < one.inputs.size(); ++i) {
-      const Value& input = one.inputs[i];
-      if (!places.contains(i) || !input.is_tensor()) continue;
-      if (is_floating_point(input.tensor().dtype())) return true;
-    }
-    return false;
+    return !differentiable_inputs(one, *operator_for(one.node, registries)).empty();
   } catch (const Error&) {
     return true;
   }
@@ -129,17 +161,23 @@ Measurement crash_record(const OperatorCase& one, const BenchOptions& options, P
 
 }  // namespace
 
+const std::map<std::string, Passes>& passes_by_name() {
+  static const std::map<std::string, Passes> passes{{"forward", Passes::forward},
+                                                    {"backward", Passes::backward},
+                                                    {"backward-data", Passes::backward_data},
+                                                    {"backward-weights", Passes::backward_weights},
+                                                    {"both", Passes::both}};
+  return passes;
+}
+
 Subject operator_subject(const OperatorCase& one, const std::string& framework, Passes pass,
                          Device device) {
-  const bool backward = pass == Passes::backward;
-  const auto runner = std::make_shared<OperatorRunner>(
-      d5::framework(framework).part<OperatorRegistry>(), one.node, one.inputs,
-      backward ? Mode::training : Mode::inference, Guard::off, device);
+  const auto runner = plan_pass(one, framework, pass, device);
   Subject subject{.record = record_of(one, framework, pass)};
   subject.record.framework_version = d5::framework(framework).version();
   subject.record.device = to_string(device);
   subject.synchronise = [runner] { runner->synchronise(); };
-  if (!backward) {
+  if (pass == Passes::forward) {
     const Cost cost = runner->cost();
     subject.run = [runner] { runner->forward(); };
     subject.work = {.flop = cost.flop,
@@ -162,37 +200,31 @@ std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& opti
     return results;
   };
   std::vector<Measurement> results;
-  if (options.passes != Passes::backward) {
-    results = measured(Passes::forward, [&] {
-      auto forward = bench_pass(one, options, Passes::forward);
+  for (const Passes pass : each_of(options.passes)) {
+    if (!results.empty() && options.measuring.interrupt.due()) break;
+    auto some = measured(pass, [&]() -> std::vector<Measurement> {
+      const bool asked = options.passes != Passes::both;
+      if (pass != Passes::forward && !asked && !has_gradient(one, options.frameworks)) return {};
+      auto records = bench_pass(one, options, pass);
+      if (pass != Passes::forward) return records;
       try {
-        check(one, options, forward);
+        check(one, options, records);
       } catch (const Interrupted&) {  // the times stand
       }
-      return forward;
+      return records;
     });
+    std::ranges::move(some, std::back_inserter(results));
   }
-  if (options.passes == Passes::forward || options.measuring.interrupt.due()) return results;
-  auto backward = measured(Passes::backward, [&]() -> std::vector<Measurement> {
-    if (options.passes == Passes::both && !has_gradient(one, options.frameworks)) return {};
-    return bench_pass(one, options, Passes::backward);
-  });
-  for (auto& result : backward) results.push_back(std::move(result));
   return results;
 }
 
 std::vector<Measurement> plan_bench(const OperatorCase& one, const BenchOptions& options) {
   std::vector<Measurement> records;
-  for (const auto pass : {Passes::forward, Passes::backward}) {
-    if (options.passes != Passes::both && options.passes != pass) continue;
+  for (const Passes pass : each_of(options.passes)) {
     for (const auto& framework : options.frameworks) {
       Measurement& record = records.emplace_back(record_of(one, framework, pass));
       record.device = to_string(options.device);
-      detail::plan_only(record, [&] {
-        const Mode mode = pass == Passes::backward ? Mode::training : Mode::inference;
-        const OperatorRunner planned(d5::framework(framework).part<OperatorRegistry>(), one.node,
-                                     one.inputs, mode, Guard::off, options.device);
-      });
+      detail::plan_only(record, [&] { (void)plan_pass(one, framework, pass, options.device); });
     }
   }
   return records;

@@ -46,7 +46,7 @@ struct OperatorRunner::State {
   bool inputs_changed = false;
 
   State(const OperatorRegistry& registry, onnx::Node one, std::vector<Value> values, Mode in_mode,
-        Guard guard, Device device)
+        Guard guard, Device device, const std::optional<Places>& gradients)
       : node(std::move(one)),
         inputs(std::move(values)),
         outputs(node.outputs.size()),
@@ -55,7 +55,8 @@ struct OperatorRunner::State {
         run(node, *op, {&registry},
             {.mode = in_mode,
              .device = device,
-             .grad_inputs = in_mode == Mode::training ? op->gradients() : Places()},
+             .grad_inputs =
+                 in_mode == Mode::training ? gradients.value_or(op->gradients()) : Places()},
             services, guard),
         mode(in_mode) {}
 
@@ -84,13 +85,14 @@ struct OperatorRunner::State {
 };
 
 OperatorRunner::OperatorRunner(const OperatorRegistry& registry, onnx::Node node,
-                               std::vector<Value> inputs, Mode mode, Guard guard, Device device) {
+                               std::vector<Value> inputs, Mode mode, Guard guard, Device device,
+                               std::optional<Places> gradients) {
   if (inputs.size() != node.inputs.size()) {
     throw ShapeError(fmt::format("{}: {} inputs were given, but the node has {}",
                                  onnx::describe(node), inputs.size(), node.inputs.size()));
   }
-  state_ =
-      std::make_unique<State>(registry, std::move(node), std::move(inputs), mode, guard, device);
+  state_ = std::make_unique<State>(registry, std::move(node), std::move(inputs), mode, guard,
+                                   device, gradients);
   state_->plan();
 }
 

@@ -69,3 +69,26 @@ TEST_CASE("an interrupt ends a benchmark between two passes too") {
   CHECK_FALSE(rows_of(records).contains("backward time"));
   for (const auto& m : records) CHECK(m.status == Status::skipped);
 }
+
+TEST_CASE("the gradient of the data and those of the weights are passes of their own") {
+  using Passes = BenchOptions::Passes;
+  const OperatorCase conv = parse_case("Conv 1x2x5x5 3x2x3x3 3");
+  const auto row = [](const std::string& line, Passes passes) {
+    return bench(line, {.passes = passes, .measuring = {.samples = 2}}).at(0);
+  };
+  for (const auto& [name, passes] : passes_by_name()) {
+    if (passes == Passes::both) continue;
+    const Measurement time = row(conv.line, passes);
+    CHECK(time.conditions.at("pass") == name);
+    CHECK_THAT(time.command, Catch::Contains(" --pass " + name + " "));
+    CHECK(time.samples.size() == 2);
+  }
+  CHECK(row("Relu 8", Passes::backward_data).samples.size() == 2);
+  const Measurement relu = row("Relu 8", Passes::backward_weights);
+  CHECK(relu.status == Status::unsupported);
+  CHECK_THAT(relu.reason, Catch::Contains("there are no weights"));
+  const auto planned = plan_bench(conv, {.passes = Passes::backward_weights});
+  REQUIRE(planned.size() == 1);
+  CHECK(planned[0].status == Status::skipped);
+  CHECK(planned[0].conditions.at("pass") == "backward-weights");
+}

@@ -30,6 +30,16 @@ TEST_CASE("a runner runs backward") {
   CHECK(relu.grad_input(0).span<float>()[1] == 7);
 }
 
+TEST_CASE("a runner computes the gradients that it is asked for") {
+  const OperatorCase c = parse_case("Mul {2,3} {5,7}");
+  OperatorRunner product(framework("reference").part<OperatorRegistry>(), c.node, c.inputs,
+                         Mode::training, Guard::on, {}, Places{1});
+  product.forward();
+  product.backward({Tensor::vector<float>({1, 1})});
+  CHECK_FALSE(product.grad_input(0).defined());
+  CHECK(product.grad_input(1).span<float>()[1] == 3);
+}
+
 TEST_CASE("integer inputs have no gradient") {
   OperatorRunner loss = make("SoftmaxCrossEntropyLoss 2x3 int64:{0,2}", Mode::training);
   loss.forward();

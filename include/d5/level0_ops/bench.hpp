@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,13 @@ namespace d5 {
 
 /// How operators are measured.
 struct BenchOptions {
-  enum class Passes { forward, backward, both };
+  enum class Passes {
+    forward,
+    backward,          ///< the gradients of all inputs that have one
+    backward_data,     ///< of the data alone, the first input that has one
+    backward_weights,  ///< of the others: Conv's W and B, Gemm's B and C
+    both,              ///< forward and backward
+  };
   std::vector<std::string> frameworks = {"reference"};  ///< side by side; the first is the base
   Device device = {};
   Passes passes = Passes::both;  ///< of an operator without gradients both is forward
@@ -24,6 +31,9 @@ struct BenchOptions {
   Isolation isolation = {};          ///< of each pass, all frameworks together
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"
 };
+
+/// By their names: "backward-data".
+[[nodiscard]] const std::map<std::string, BenchOptions::Passes>& passes_by_name();
 
 /// What `d5 op bench` does: one operator in several frameworks, interleaved, forward and backward.
 /// Rates follow from the operator's cost, ratios to the first framework's time, and forward the

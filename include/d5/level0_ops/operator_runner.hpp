@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "d5/level0_ops/node_run.hpp"
@@ -18,11 +19,13 @@ namespace d5 {
 /// executor of level 1. Throws: Unsupported for those.
 class OperatorRunner {
  public:
-  /// In `Mode::training` backward is ready for every input that has a gradient. `inputs` are on the
-  /// host; on another device the runner copies them there, where outputs and gradients stay
+  /// In `Mode::training` backward is ready for every input that has a gradient, or for those of
+  /// `gradients`. `inputs` are on the host; on another device the runner copies them there, where
+  /// outputs and gradients stay
   /// (`Tensor::on_host` brings them), and work is done when `synchronise` returns.
   OperatorRunner(const OperatorRegistry& registry, onnx::Node node, std::vector<Value> inputs,
-                 Mode mode = Mode::inference, Guard guard = Guard::off, Device device = {});
+                 Mode mode = Mode::inference, Guard guard = Guard::off, Device device = {},
+                 std::optional<Places> gradients = {});
   OperatorRunner(OperatorRunner&&) noexcept;
   ~OperatorRunner();
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "d5/level0_ops/operator.hpp"
+#include "d5/level0_ops/operator_case.hpp"
+
+namespace d5::detail {
+
+/// The inputs of `one` that have a gradient, in order: those that `op` names, of floats.
+[[nodiscard]] inline std::vector<std::size_t> differentiable_inputs(const OperatorCase& one,
+                                                                    const Operator& op) {
+  std::vector<std::size_t> inputs;
+  const Places places = op.gradients();
+  for (std::size_t i = 0; i < one.inputs.size(); ++i) {
+    const Value& input = one.inputs[i];
+    if (!places.contains(i) || !input.is_tensor()) continue;
+    if (is_floating_point(input.tensor().dtype())) inputs.push_back(i);
+  }
+  return inputs;
+}
+
+}  // namespace d5::detail
