@@ -16,6 +16,7 @@
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "level0_ops/differentiable_inputs.hpp"
+#include "level0_ops/idle_result.hpp"
 
 namespace d5 {
 namespace {
@@ -133,6 +134,21 @@ bool has_gradient(const OperatorCase& one, const std::vector<std::string>& names
   }
 }
 
+/// Marks what was timed of each framework whose results are none.
+void judge_results(const OperatorCase& one, const BenchOptions& options,
+                   std::vector<Measurement>& records) {
+  for (const auto& name : options.frameworks) {
+    options.measuring.interrupt.check(one.line);
+    const std::string reason = detail::idle_result(one, name, options.device);
+    if (reason.empty()) continue;
+    for (auto& record : records) {
+      const auto base = record.conditions.find("base");
+      const bool against_it = base != record.conditions.end() && base->second == name;
+      if (record.framework == name || against_it) mistrust(record, reason);
+    }
+  }
+}
+
 /// How far each framework's answer is from the reference's.
 void check(const OperatorCase& one, const BenchOptions& options,
            std::vector<Measurement>& results) {
@@ -208,6 +224,7 @@ std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& opti
       auto records = bench_pass(one, options, pass);
       if (pass != Passes::forward) return records;
       try {
+        judge_results(one, options, records);
         check(one, options, records);
       } catch (const Interrupted&) {  // the times stand
       }

@@ -92,3 +92,26 @@ TEST_CASE("the gradient of the data and those of the weights are passes of their
   CHECK(planned[0].status == Status::skipped);
   CHECK(planned[0].conditions.at("pass") == "backward-weights");
 }
+
+TEST_CASE("a time whose result is zeros, or the same for other inputs, is mistrusted") {
+  const auto reason = [](const std::string& line) {
+    std::string reasons;
+    for (const auto& m : bench(line, {.passes = BenchOptions::Passes::forward})) {
+      if (m.metric == "time") reasons += m.reason;
+      // A rate is as good as its time.
+      if (m.metric == "byte_rate" && reasons.find("result") != std::string::npos) {
+        CHECK(m.status == Status::mistrusted);
+      }
+    }
+    return reasons;
+  };
+  using Catch::Contains;
+  CHECK_THAT(reason("Mul 4 {0,0,0,0}"), Contains("the result is zeros alone"));
+  CHECK_THAT(reason("Softmax 8x1"), Contains("the result is the same for other inputs"));
+  // What does not look at values, gives no reals, or was given its values, is not judged by them.
+  for (const char* line : {"Relu 64", "Shape 2x3", "Greater 4 4", "ConstantOfShape int64:{2,2}",
+                           "Relu {-1,-2}", "NonZero 2x2"}) {
+    INFO(line);
+    CHECK_THAT(reason(line), !Contains("the result"));
+  }
+}
