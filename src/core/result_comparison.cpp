@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "d5/core/geometric_mean.hpp"
+#include "d5/core/ratio_summary.hpp"
 
 namespace d5 {
 namespace {
@@ -105,10 +105,6 @@ std::string verdict_on(const ResultPair& pair) {
   return verdict_on(pair.interval, pair.a.direction);
 }
 
-std::string text_of(const Interval& interval) {
-  return is_known(interval) ? fmt::format("[{:.3f}, {:.3f}]", interval.low, interval.high) : "";
-}
-
 /// A row for each metric of time that several pairs hold.
 void add_means(TextTable& table, const std::vector<ResultPair>& pairs) {
   std::vector<std::string> metrics;
@@ -118,18 +114,20 @@ void add_means(TextTable& table, const std::vector<ResultPair>& pairs) {
       metrics.push_back(pair.a.metric);
   }
   for (const auto& metric : metrics) {
-    std::vector<double> ratios;
-    bool mistrusted = false;
+    std::vector<JudgedRatio> ratios;
     for (const auto& pair : pairs) {
       if (pair.a.metric != metric) continue;
-      ratios.push_back(pair.ratio);
-      mistrusted = mistrusted || is_mistrusted(pair);
+      ratios.push_back({pair.ratio, pair.interval, is_mistrusted(pair)});
     }
     if (ratios.size() < 2) continue;
-    const Estimate mean = geometric_mean(ratios);
-    table.add({"geometric mean", fmt::format("{} pairs", ratios.size()), metric, "", "",
-               fmt::format("{:.3f}", mean.value), text_of(mean.interval), "",
-               mistrusted ? "mistrusted" : verdict_on(mean.interval, Direction::lower_is_better)});
+    const RatioSummary all = summarise_ratios(ratios);
+    const std::string verdict = all.mistrusted > 0
+                                    ? "mistrusted"
+                                    : verdict_on(all.mean.interval, Direction::lower_is_better);
+    table.add({"geometric mean", fmt::format("{} pairs", all.ratios), metric, "", "",
+               fmt::format("{:.3f}", all.mean.value), text_of_ratio(all.mean.interval), "",
+               fmt::format("{}: {} faster, {} slower, {} undecided, {} mistrusted", verdict,
+                           all.faster, all.slower, all.undecided, all.mistrusted)});
   }
 }
 
@@ -180,11 +178,11 @@ TextTable to_table(const std::vector<ResultPair>& pairs) {
       {"subject", "framework", "metric", "A", "B", "B / A", "95% interval", "p", "verdict"});
   for (const auto& pair : pairs) {
     const bool same = pair.a.framework == pair.b.framework;
-    table.add({pair.a.subject,
-               same ? pair.a.framework : pair.a.framework + " -> " + pair.b.framework,
-               pair.a.metric, with_prefix(estimate(pair.a).value, pair.a.unit),
-               with_prefix(estimate(pair.b).value, pair.b.unit), fmt::format("{:.3f}", pair.ratio),
-               text_of(pair.interval), fmt::format("{:.2g}", pair.p_value), verdict_on(pair)});
+    table.add(
+        {pair.a.subject, same ? pair.a.framework : pair.a.framework + " -> " + pair.b.framework,
+         pair.a.metric, with_prefix(estimate(pair.a).value, pair.a.unit),
+         with_prefix(estimate(pair.b).value, pair.b.unit), fmt::format("{:.3f}", pair.ratio),
+         text_of_ratio(pair.interval), fmt::format("{:.2g}", pair.p_value), verdict_on(pair)});
   }
   add_means(table, pairs);
   return table;

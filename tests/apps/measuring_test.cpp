@@ -295,6 +295,7 @@ TEST_CASE("compare of files gives the geometric mean of several pairs") {
   CHECK(rows.at(2).at("subject") == "geometric mean");
   CHECK(rows.at(2).at("framework") == "2 pairs");
   CHECK(rows.at(2).at("B / A") == "4.000");
+  CHECK_THAT(rows.at(2).at("verdict").get<std::string>(), Contains("0 faster, 2 slower"));
 }
 
 TEST_CASE("compare of two subjects does not pass what noise or mistrust hides") {

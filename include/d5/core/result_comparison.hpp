@@ -45,7 +45,8 @@ struct MissingResult {
 [[nodiscard]] std::vector<MissingResult> missing_results(const Results& a, const Results& b);
 
 /// With a verdict for each: better, worse, same (within noise). Below them the geometric mean of
-/// each metric of time that several pairs hold, with the interval of `geometric_mean`.
+/// each metric of time that several pairs hold, with the interval of `geometric_mean`, and how many
+/// are surely faster or slower (`RatioSummary`).
 [[nodiscard]] TextTable to_table(const std::vector<ResultPair>& pairs);
 
 }  // namespace d5

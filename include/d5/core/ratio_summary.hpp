@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/core/text_table.hpp"
+
+namespace d5 {
+
+/// What one case says of two times: the second over the first.
+struct JudgedRatio {
+  double ratio = 1;
+  Interval interval{1, 1};  ///< NaN where there are too few samples
+  bool mistrusted = false;
+};
+
+/// What many cases say together.
+struct RatioSummary {
+  Estimate mean{};             ///< the geometric one, of all
+  std::size_t ratios = 0;      ///< the sum of these:
+  std::size_t faster = 0;      ///< the interval lies below 1
+  std::size_t slower = 0;      ///< it lies above 1
+  std::size_t undecided = 0;   ///< it holds 1, or is not known
+  std::size_t mistrusted = 0;  ///< whatever the interval
+};
+/// Throws: nothing; a mean that is not there is NaN (`geometric_mean`).
+[[nodiscard]] RatioSummary summarise_ratios(std::span<const JudgedRatio> ratios);
+
+/// Of the records "time_ratio", which were measured interleaved: a row for each subject framework,
+/// base, device and pass that two cases or more have. Empty where there is none.
+///
+///     framework  base       pass     cases  geometric mean  95% interval    faster  slower  ...
+///     torch      reference  forward     12           0.312  [0.250, 0.389]      11       0  ...
+[[nodiscard]] TextTable summary_of_ratios(const std::vector<Measurement>& measurements);
+
+/// "[0.250, 0.389]"; empty where it is not known.
+[[nodiscard]] std::string text_of_ratio(const Interval& interval);
+
+}  // namespace d5
