@@ -35,6 +35,10 @@ bool is_nan(double x) { return std::isnan(x); }
 /// Its square is infinite in float32.
 bool is_huge(double x) { return std::fabs(x) > 1e18; }
 
+bool is_infinite(double x) { return std::isinf(x); }
+/// No integer holds it.
+bool is_beyond_integers(double x) { return !(std::fabs(x) < 0x1p31); }
+
 struct Known {
   std::string_view framework, op;
   bool (*of_kind)(double);
@@ -44,6 +48,9 @@ struct Known {
 constexpr std::array kKnown = {
     Known{"torch", "Sign", is_nan, "the sign of NaN is 0"},
     Known{"torch", "Clip", is_nan, "a limit that is NaN makes everything NaN; ONNX compares"},
+    Known{"torch", "ThresholdedRelu", is_nan, "it asks what is not above a threshold"},
+    Known{"torch", "InstanceNormalization", is_infinite, "the scale is applied in another order"},
+    Known{"torch", "Cast", is_beyond_integers, "ONNX says nothing of what it becomes"},
     Known{"torch", "ReduceL2", is_huge, "squares are summed in float32"},
     Known{"torch", "ReduceSumSquare", is_huge, "squares are summed in float32"},
 };

@@ -18,6 +18,7 @@ TEST_CASE("activations below and above zero") {
   CHECK(result_of("LeakyRelu {-1,0,2} alpha=0.25") == Floats{-0.25, 0, 2});
   CHECK(result_of("ThresholdedRelu {0.5,1,2}") == Floats{0, 0, 2});
   CHECK(result_of("HardSigmoid {-3,0,1,3}") == Floats{0, 0.5, 0.7f, 1});
+  CHECK(std::isnan(result_of("HardSigmoid {nan}").front()));
   CHECK(result_of("HardSwish {-4,0,3,6}") == Floats{0, 0, 3, 6});
   CHECK(result_of("Softsign {-1,0,3}") == Floats{-0.5, 0, 0.75});
 }

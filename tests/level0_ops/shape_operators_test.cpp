@@ -162,6 +162,7 @@ TEST_CASE("NonZero and Compress find out their own sizes") {
   CHECK(result_of<std::int64_t>("NonZero 2x2{1,0,3,4}") == Numbers{0, 1, 1, 0, 0, 1});
   CHECK(shape_of("NonZero bool:3{0,0,0}") == "1x0");
   CHECK(result_of("Compress 3x2{1,2,3,4,5,6} bool:{0,1,1} axis=0") == Floats{3, 4, 5, 6});
+  CHECK_THROWS_AS(run_case("Compress 3 bool:1x3{0,1,1}"), ShapeError);
   CHECK(result_of("Compress 3x2{1,2,3,4,5,6} bool:{0,1,0,0,1}") == Floats{2, 5});
   CHECK_THROWS_AS(run_case("Compress 2x2 bool:{0,1,1} axis=0"), ShapeError);
 }

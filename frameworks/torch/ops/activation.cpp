@@ -15,6 +15,9 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <functional>
 
 #include "d5/onnx/nodes.hpp"
@@ -105,22 +108,31 @@ Support computes_floats(const PlanContext& context) {
   return {context.node().op_type + " on " + std::string(name_of(context.dtype(0)))};
 }
 
+Support divides_by_alpha(const PlanContext& context) {
+  const float alpha = nodes::Celu(context.node()).alpha();
+  if (!std::isfinite(1 / alpha)) return {fmt::format("Celu with alpha {}", alpha)};
+  return computes_floats(context);
+}
+
 /// A row of the table: `make` gives the function that a node's attributes say, and captures
 /// nothing.
 template <class View, class Make>
-void add_activation(OperatorRegistry& registry, Make) {
+void add_activation(OperatorRegistry& registry, Make,
+                    Support (*check)(const PlanContext&) = computes_floats) {
   add<Activation, View>(
-      registry, computes_floats,
-      +[](const onnx::Node& node) -> Function { return Make()(View(node)); });
+      registry, check, +[](const onnx::Node& node) -> Function { return Make()(View(node)); });
 }
 
 }  // namespace
 
 void register_activation(OperatorRegistry& registry) {
   using at::Tensor;
-  add_activation<nodes::Celu>(registry, [](const nodes::Celu& view) {
-    return [a = view.alpha()](const Tensor& x) { return at::celu(x, a); };
-  });
+  add_activation<nodes::Celu>(
+      registry,
+      [](const nodes::Celu& view) {
+        return [a = view.alpha()](const Tensor& x) { return at::celu(x, a); };
+      },
+      divides_by_alpha);
   add_activation<nodes::Elu>(registry, [](const nodes::Elu& view) {
     return [a = view.alpha()](const Tensor& x) { return at::elu(x, a); };
   });

@@ -193,6 +193,7 @@ class Attention final : public TorchKernel {
 Support attends(const PlanContext& context) {
   for (const std::size_t i : {In::Q, In::K, In::V}) {
     if (context.input(i).elements() == 0) return {"Attention on no elements"};
+    if (context.dtype(i) != context.dtype(In::Q)) return {"Attention of several element types"};
   }
   return computes(context);
 }

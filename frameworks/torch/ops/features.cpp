@@ -84,7 +84,8 @@ class Imputer final : public TorchKernel {
     results[0] = at::where(missing,
                            is_real ? beside(x, *view_.imputed_value_floats())
                                    : beside(x, *view_.imputed_value_int64s()),
-                           x);
+                           x)
+                     .reshape(x.sizes());  // a list of one makes a scalar a list
   }
 
  private:
@@ -121,7 +122,7 @@ class Scaler final : public TorchKernel {
     at::Tensor y = inputs[0].to(at::kDouble);
     if (!offset_.empty()) y = y - beside(y, offset_);
     if (!scale_.empty()) y = y * beside(y, scale_);
-    results[0] = y.to(at::kFloat);
+    results[0] = y.to(at::kFloat).reshape(inputs[0].sizes());  // as above
   }
 
  private:
@@ -140,7 +141,7 @@ class LinearRegressor final : public TorchKernel {
     const at::Tensor weight = beside(x, coefficients_).reshape({targets_, -1});
     at::Tensor y = at::linear(x.dim() == 1 ? x.unsqueeze(0) : x, weight);
     if (!intercepts_.empty()) y = y + beside(y, intercepts_);
-    results[0] = y.to(at::kFloat);
+    results[0] = y.to(at::kFloat).reshape(inputs[0].sizes());  // as above
   }
 
  private:

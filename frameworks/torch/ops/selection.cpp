@@ -77,7 +77,8 @@ class Unique final : public TorchKernel {
     if (x.is_floating_point() && x.isnan().any().item<bool>()) {
       throw Unsupported(onnx::describe(node()) + ": torch tells every NaN from all others");
     }
-    const at::Tensor values = x.detach();  // torch has no gradient of what follows
+    at::Tensor values = x.detach();  // torch has no gradient of what follows
+    if (values.scalar_type() == at::kBool) values = values.to(at::kByte);  // it counts no booleans
     auto [sorted, inverse, counts] = axis_ ? at::unique_dim(values, *axis_, true, true, true)
                                            : at::_unique2(values, true, true, true);
     inverse = inverse.reshape({-1});

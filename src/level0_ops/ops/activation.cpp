@@ -153,7 +153,7 @@ struct HardSigmoid {
   explicit HardSigmoid(const nodes::HardSigmoid& view) : alpha(view.alpha()), beta(view.beta()) {}
   template <class T>
   T value(T x) const {
-    return std::max(T(0), std::min(T(1), T(alpha) * x + T(beta)));
+    return std::max(std::min(T(alpha) * x + T(beta), T(1)), T(0));  // in this order NaN stays
   }
   template <class T>
   T slope(T x) const {

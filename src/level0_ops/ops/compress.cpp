@@ -75,6 +75,10 @@ class Compress final : public MovingOperator {
       throw TypeError(fmt::format("{}: the condition is {}, expected bool", context.who(),
                                   name_of(context.dtype(1))));
     }
+    if (context.shape(1).rank() != 1) {
+      throw ShapeError(fmt::format("{}: the condition is {}, expected a list", context.who(),
+                                   to_string(context.shape(1))));
+    }
     const std::int64_t conditions = context.shape(1).elements();
     if (conditions > y.shape[axis]) {
       throw ShapeError(fmt::format("{}: the condition has {} elements for {} slices", context.who(),
