@@ -9,10 +9,10 @@ import numpy as np
 
 @d5.operator("Cube", domain="example")
 class Cube(d5.Operator):
-    def forward(self, context):
+    def forward(self, context: d5.OpContext) -> None:
         context.output(0).numpy()[...] = context.input(0).numpy() ** 3
 
-    def backward(self, context):
+    def backward(self, context: d5.GradContext) -> None:
         slope = 3 * context.input(0).numpy() ** 2
         context.grad_input(0).numpy()[...] = context.grad_output(0).numpy() * slope
 

@@ -78,16 +78,18 @@ class _TorchFunction(Operator):
 
     def forward(self, context: OpContext) -> None:
         import torch
+        from torch.utils.dlpack import from_dlpack
 
-        inputs = [torch.from_dlpack(context.input(i)) for i in range(context.input_count)]
+        inputs = [from_dlpack(context.input(i)) for i in range(context.input_count)]
         with torch.no_grad():
             for i, result in enumerate(self._results(inputs)):
-                torch.from_dlpack(context.output(i)).copy_(result)
+                from_dlpack(context.output(i)).copy_(result)
 
     def backward(self, context: GradContext) -> None:
         import torch
+        from torch.utils.dlpack import from_dlpack
 
-        inputs = [torch.from_dlpack(context.input(i)) for i in range(context.input_count)]
+        inputs = [from_dlpack(context.input(i)) for i in range(context.input_count)]
         wanted = [i for i in range(len(inputs)) if context.wants_grad(i)]
         for i in wanted:
             inputs[i].requires_grad_()
@@ -99,12 +101,12 @@ class _TorchFunction(Operator):
         gradients = torch.autograd.grad(
             [results[i] for i in reached],
             [inputs[i] for i in wanted],
-            [torch.from_dlpack(context.grad_output(i)) for i in reached],
+            [from_dlpack(context.grad_output(i)) for i in reached],
             allow_unused=True,
             materialize_grads=True,
         )
         for i, gradient in zip(wanted, gradients):
-            torch.from_dlpack(context.grad_input(i)).copy_(gradient)
+            from_dlpack(context.grad_input(i)).copy_(gradient)
 
     def _results(self, inputs: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
         results = self.function(*inputs, **self.attributes)

@@ -182,7 +182,7 @@ class TensorScatter final : public TorchKernel {
     if (circular_) first = first.remainder(past.size(axis_));
     at::Tensor places = first.unsqueeze(1) + at::arange(update.size(axis_), at::kLong);
     if (circular_) places = places.remainder(past.size(axis_));
-    Sizes sizes(std::size_t(past.dim()), 1);
+    at::DimVector sizes(std::size_t(past.dim()), 1);
     sizes[0] = update.size(0);
     sizes[std::size_t(axis_)] = update.size(axis_);
     results[0] = at::scatter(past, axis_, places.reshape(sizes).expand(update.sizes()), update);

@@ -92,7 +92,7 @@ class IntegerConvolution {
   [[nodiscard]] static auto along_filters(const at::Tensor& w, std::size_t axis) {
     return [rank = std::size_t(w.dim()), axis](const at::Tensor& x) {
       if (is_one_number(x)) return x.reshape({});
-      Sizes sizes(rank, 1);
+      at::DimVector sizes(rank, 1);
       sizes[axis] = x.numel();
       return x.reshape(sizes);
     };

@@ -77,7 +77,7 @@ class ReverseSequence final : public TorchKernel {
                        std::to_string(x.size(time_)) + "]");
     }
     const at::Tensor steps = at::arange(x.size(time_), at::kLong).unsqueeze(1 - time_);
-    Sizes sizes(std::size_t(x.dim()), 1);
+    at::DimVector sizes(std::size_t(x.dim()), 1);
     sizes[0] = x.size(0);
     sizes[1] = x.size(1);
     const at::Tensor places = at::where(steps < lengths, lengths - 1 - steps, steps);

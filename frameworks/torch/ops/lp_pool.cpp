@@ -32,14 +32,15 @@ class LpPool final : public TorchKernel {
       : TorchKernel(context),
         p_(power_of(View(node()))),
         window_(TorchWindow::of_pooling(View(node()), context)),
-        sizes_(sizes_of(context.output(0).shape).vec()) {}
+        ones_({1, 1}),
+        sizes_(sizes_of(context.output(0).shape).vec()) {
+    ones_.insert(ones_.end(), window_.kernel.begin(), window_.kernel.end());
+  }
 
   void call(Inputs inputs, Results results, const Random&) const override {
     const at::Tensor x = lifted(widened(inputs[0]));
-    Sizes ones = {1, 1};
-    ones.insert(ones.end(), window_.kernel.begin(), window_.kernel.end());
     const at::Tensor powers = window_.pad(x.abs().pow(p_), 0).flatten(0, 1).unsqueeze(1);
-    const at::Tensor sums = at::convolution(powers, at::ones(ones, x.options()), {},
+    const at::Tensor sums = at::convolution(powers, at::ones(ones_, x.options()), {},
                                             window_.strides, window_.zeros, window_.dilations,
                                             /*transposed=*/false, window_.zeros, 1);
     // A root's slope at zero is infinite.
@@ -52,6 +53,7 @@ class LpPool final : public TorchKernel {
  private:
   double p_;
   TorchWindow window_;
+  Sizes ones_;  // of a filter
   Sizes sizes_;
 };
 

@@ -57,7 +57,7 @@ class Recurrent final : public TorchKernel {
     at::Tensor x = batch_first_ ? inputs[In::X].transpose(0, 1) : inputs[In::X];
     if (reversed_) x = x.flip(0);
     const std::int64_t directions = inputs[In::W].size(0);
-    std::vector<at::Tensor> weights;
+    Weights weights;
     for (std::int64_t d = 0; d < directions; ++d) append_weights(inputs, d, weights);
     const at::Tensor h = state(inputs, In::initial_h, x, directions);
     const bool biases = given(inputs, In::B).has_value(), both = directions == 2;
@@ -82,6 +82,7 @@ class Recurrent final : public TorchKernel {
 
  private:
   using Layer = std::tuple<at::Tensor, at::Tensor>;
+  using Weights = c10::SmallVector<at::Tensor, 8>;  // four in each direction
   static Layer gru(const at::Tensor& x, const at::Tensor& h, at::TensorList weights, bool biases,
                    bool both) {
     return at::gru(x, h, weights, biases, 1, 0, false, both, false);
@@ -96,7 +97,7 @@ class Recurrent final : public TorchKernel {
   }
 
   /// Those of one direction, as torch orders them.
-  void append_weights(Inputs inputs, std::int64_t d, std::vector<at::Tensor>& weights) const {
+  void append_weights(Inputs inputs, std::int64_t d, Weights& weights) const {
     weights.push_back(reordered(inputs[In::W].select(0, d)));
     weights.push_back(reordered(inputs[In::R].select(0, d)));
     const auto bias = given(inputs, In::B);
@@ -105,9 +106,9 @@ class Recurrent final : public TorchKernel {
   }
   at::Tensor reordered(const at::Tensor& x) const {
     const auto parts = x.chunk(std::int64_t(gates_.size()));
-    std::vector<at::Tensor> result;
+    c10::SmallVector<at::Tensor, 4> result;
     for (const std::int64_t gate : gates_) result.push_back(parts[std::size_t(gate)]);
-    return at::cat(result);
+    return at::cat(at::TensorList(result));
   }
   at::Tensor state(Inputs inputs, std::size_t i, const at::Tensor& x,
                    std::int64_t directions) const {
