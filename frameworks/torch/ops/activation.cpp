@@ -15,10 +15,9 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <functional>
+#include <string>
 
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
@@ -110,7 +109,7 @@ Support computes_floats(const PlanContext& context) {
 
 Support divides_by_alpha(const PlanContext& context) {
   const float alpha = nodes::Celu(context.node()).alpha();
-  if (!std::isfinite(1 / alpha)) return {fmt::format("Celu with alpha {}", alpha)};
+  if (!std::isfinite(1 / alpha)) return {"Celu with alpha " + std::to_string(alpha)};
   return computes_floats(context);
 }
 
