@@ -141,7 +141,7 @@ class LinearRegressor final : public TorchKernel {
     const at::Tensor weight = beside(x, coefficients_).reshape({targets_, -1});
     at::Tensor y = at::linear(x.dim() == 1 ? x.unsqueeze(0) : x, weight);
     if (!intercepts_.empty()) y = y + beside(y, intercepts_);
-    results[0] = y.to(at::kFloat).reshape(inputs[0].sizes());  // as above
+    results[0] = y.to(at::kFloat);
   }
 
  private:

@@ -85,7 +85,7 @@ std::string reasons_list(const std::vector<Report::Source>& sources) {
     }
     if (count > kMostNamed) names += fmt::format("; and {} more", count - kMostNamed);
     items += fmt::format(
-        "<li><span class=\"{0}\">{0}</span>: {1}<br><span class=\"soft\">{2}</span></li>\n",
+        "<li><span class=\"{0}\">{0}</span>: {1}<br/><span class=\"soft\">{2}</span></li>\n",
         reason.first, escaped(reason.second), escaped(names));
   }
   return "<ul class=\"reasons\">\n" + items + "</ul>\n";
