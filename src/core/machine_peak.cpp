@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/cache_folder.hpp"
 #include "core/machine.hpp"
 #include "core/peak/fused_multiply_adds.hpp"
 #include "core/sha256.hpp"
@@ -90,15 +91,8 @@ std::string machine_words() {
 
 /// Empty where the system names no folder for it.
 std::string cache_file() {
-  const auto variable = [](const char* name) -> fs::path {
-    const char* text = std::getenv(name);
-    return text ? text : "";
-  };
-  fs::path folder = variable("D5_CACHE_DIR");
-  if (folder.empty() && !variable("XDG_CACHE_HOME").empty()) {
-    folder = variable("XDG_CACHE_HOME") / "d5";
-  }
-  if (folder.empty() && !variable("HOME").empty()) folder = variable("HOME") / ".cache" / "d5";
+  const char* named = std::getenv("D5_CACHE_DIR");
+  const fs::path folder = named && *named ? fs::path(named) : detail::user_cache();
   if (folder.empty()) return "";
   constexpr std::size_t kDigits = 12;
   return folder / ("peak-" + detail::sha256(machine_words()).substr(0, kDigits) + ".json");
