@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "d5/level0_ops/infer_context.hpp"
+#include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::detail {
 
@@ -17,5 +19,14 @@ struct FeatureRows {
 
 /// Throws: ShapeError for an input of other than one or two dimensions.
 [[nodiscard]] FeatureRows feature_rows(const InferContext& context);
+
+/// Calls `f(row, numbers)` for every row, in parallel: each has `count` doubles of the scratch
+/// memory, of which the plan requests `rows * count`.
+template <class Context, class F>
+void for_each_row(FeatureRows x, std::int64_t count, const Context& context, const F& f) {
+  parallel_for_each(x.rows, count * x.features, 16384, [&](std::int64_t r) {
+    f(r, std::span(context.template scratch_as<double>() + r * count, std::size_t(count)));
+  });
+}
 
 }  // namespace d5::detail

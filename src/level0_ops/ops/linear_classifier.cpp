@@ -13,7 +13,6 @@
 #include "level0_ops/kernels/element_moving.hpp"
 #include "level0_ops/kernels/feature_rows.hpp"
 #include "level0_ops/kernels/linear_model.hpp"
-#include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
@@ -76,7 +75,7 @@ class ClassifierKernel final : public Kernel {
     const T* x = context.input(0).data<T>();
     Tensor& y = context.output(Out::Y);
     float* z = context.output(Out::Z).data<float>();
-    for_each_row(context, [&](std::int64_t r, std::span<double> scores) {
+    detail::for_each_row(x_, count_, context, [&](std::int64_t r, std::span<double> scores) {
       const T* sample = x + r * x_.features;
       classes_->labels.write(classes_->classify(sample, x_.features, scores), y, r);
       std::ranges::transform(scores, z + r * count_, [](double s) { return float(s); });
@@ -93,7 +92,7 @@ class ClassifierKernel final : public Kernel {
       const float* z = context.output(Out::Z).data<float>();
       const float* dz = context.grad_output(Out::Z).data<float>();
       T* dx = context.grad_input(0).data<T>();
-      for_each_row(context, [&](std::int64_t r, std::span<double> gradients) {
+      detail::for_each_row(x_, count_, context, [&](std::int64_t r, std::span<double> gradients) {
         std::copy_n(dz + r * count_, count_, gradients.begin());
         classes_->differentiate(z + r * count_, gradients, x_.features, dx + r * x_.features);
       });
@@ -107,14 +106,6 @@ class ClassifierKernel final : public Kernel {
   }
 
  private:
-  /// Calls `f(row, scratch of a number for each class)`.
-  template <class Context, class F>
-  void for_each_row(const Context& context, const F& f) const {
-    detail::parallel_for_each(x_.rows, count_ * x_.features, 16384, [&](std::int64_t r) {
-      f(r, std::span(context.template scratch_as<double>() + r * count_, std::size_t(count_)));
-    });
-  }
-
   FeatureRows x_;
   std::int64_t count_;
   std::shared_ptr<const LinearClasses> classes_;

@@ -10,7 +10,6 @@
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/feature_rows.hpp"
 #include "level0_ops/kernels/linear_model.hpp"
-#include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
@@ -27,7 +26,7 @@ class RegressorKernel final : public Kernel {
   void forward(OpContext& context) override {
     const T* x = context.input(0).data<T>();
     float* y = context.output(0).data<float>();
-    for_each_row(context, [&](std::int64_t r, std::span<double> scores) {
+    detail::for_each_row(x_, targets_, context, [&](std::int64_t r, std::span<double> scores) {
       model_->evaluate(x + r * x_.features, x_.features, scores);
       detail::transform_scores(model_->transform, scores);
       std::ranges::transform(scores, y + r * targets_, [](double s) { return float(s); });
@@ -39,7 +38,7 @@ class RegressorKernel final : public Kernel {
       const float* y = context.output(0).data<float>();
       const float* dy = context.grad_output(0).data<float>();
       T* dx = context.grad_input(0).data<T>();
-      for_each_row(context, [&](std::int64_t r, std::span<double> gradients) {
+      detail::for_each_row(x_, targets_, context, [&](std::int64_t r, std::span<double> gradients) {
         std::copy_n(dy + r * targets_, targets_, gradients.begin());
         detail::differentiate(model_->transform, y + r * targets_, gradients);
         model_->differentiate(gradients, x_.features, dx + r * x_.features);
@@ -54,14 +53,6 @@ class RegressorKernel final : public Kernel {
   }
 
  private:
-  /// Calls `f(row, scratch of a number for each target)`.
-  template <class Context, class F>
-  void for_each_row(const Context& context, const F& f) const {
-    detail::parallel_for_each(x_.rows, targets_ * x_.features, 16384, [&](std::int64_t r) {
-      f(r, std::span(context.template scratch_as<double>() + r * targets_, std::size_t(targets_)));
-    });
-  }
-
   FeatureRows x_;
   std::int64_t targets_;
   std::shared_ptr<const LinearModel> model_;
