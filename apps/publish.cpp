@@ -41,11 +41,15 @@ void check_output(const OutputOptions& options) {
   if (!options.out.empty()) check_writable(options.out);
 }
 
+void say_written(const OutputOptions& options) {
+  if (!options.quiet) fmt::print(stderr, "results written to {}\n", options.out);
+}
+
 int publish(std::vector<Measurement> measurements, const OutputOptions& options) {
   const Results results{environment(), std::move(measurements)};
   if (!options.out.empty()) {  // first: the terminal may be gone
     write_results(results, options.out);
-    if (!options.quiet) fmt::print(stderr, "results written to {}\n", options.out);
+    say_written(options);
   }
   print(results, options);
   return exit_status(results.measurements, options.if_unsupported);

@@ -16,6 +16,8 @@ void print(const TextTable& table, Format format);
 
 /// Before the work that makes results. Throws: IoError if `--out` cannot be written.
 void check_output(const OutputOptions& options);
+/// After it, unless it is to be quiet.
+void say_written(const OutputOptions& options);
 
 /// Prints the measurements with this machine's environment, and writes them to `--out`. Returns the
 /// exit status of `exit_status`. Throws: IoError.

@@ -144,7 +144,7 @@ class WorkRun {
         if (whole) say_nothing_is_left();
       } else if (journal_) {
         journal_->finish(results_, whole ? End::whole : End::cut_short);
-        if (!output_.quiet) fmt::print(stderr, "results written to {}\n", output_.out);
+        say_written(output_);
       }
     } catch (const IoError&) {
       unwritten = std::current_exception();
