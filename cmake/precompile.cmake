@@ -19,7 +19,7 @@ endif()
 # std::string that are not there.
 add_library(d5_precompiled INTERFACE)
 target_compile_options(d5_precompiled INTERFACE
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>)
 
 # d5_precompile(<target> [<header>...])   the standard library and <header>..., in this order
 function(d5_precompile target)
