@@ -12,12 +12,11 @@ namespace d5 {
 namespace {
 
 constexpr std::array<std::string_view, kDTypeCount> kNames = {
-    "undefined",      "float32",  "uint8",        "int8",           "uint16",
-    "int16",          "int32",    "int64",        "string",         "bool",
-    "float16",        "float64",  "uint32",       "uint64",         "complex64",
-    "complex128",     "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
-    "float8e5m2fnuz", "uint4",    "int4",         "float4e2m1",     "float8e8m0",
-    "uint2",          "int2"};
+    "undefined",      "float32",    "uint8",          "int8",       "uint16",    "int16",
+    "int32",          "int64",      "string",         "bool",       "float16",   "float64",
+    "uint32",         "uint64",     "complex64",      "complex128", "bfloat16",  "float8e4m3fn",
+    "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",      "int4",      "float4e2m1",
+    "float8e8m0",     "uint2",      "int2",           "float6e2m3", "float6e3m2"};
 
 template <class... Ts>
 constexpr std::array<std::size_t, kDTypeCount> sizes(Types<Ts...>) {
@@ -36,6 +35,23 @@ bool contains(Types<Ts...>, DType dtype) {
 
 std::size_t size_of(DType dtype) { return kSizes.at(std::size_t(dtype)); }
 
+int bits_of(DType dtype) {
+  switch (dtype) {
+    case DType::uint2:
+    case DType::int2:
+      return 2;
+    case DType::uint4:
+    case DType::int4:
+    case DType::float4e2m1:
+      return 4;
+    case DType::float6e2m3:
+    case DType::float6e3m2:
+      return 6;
+    default:
+      return 8 * int(size_of(dtype));
+  }
+}
+
 std::string_view name_of(DType dtype) {
   const auto index = std::size_t(dtype);
   return index < kNames.size() ? kNames[index] : "invalid";
@@ -50,11 +66,11 @@ DType dtype_from_name(std::string_view name) {
 
 bool is_floating_point(DType dtype) {
   return contains(FloatTypes{}, dtype) || contains(Float8Types{}, dtype) ||
-         dtype == DType::float4e2m1;
+         contains(SubByteFloats{}, dtype);
 }
 
 bool is_integer(DType dtype) {
-  return contains(IntegerTypes{}, dtype) || contains(Types<UInt4, Int4, UInt2, Int2>{}, dtype);
+  return contains(IntegerTypes{}, dtype) || contains(SubByteIntegers{}, dtype);
 }
 
 void throw_type_not_supported(std::string_view who, DType dtype) {

@@ -12,25 +12,11 @@ namespace d5::onnx::detail {
 
 static_assert(std::endian::native == std::endian::little, "raw data is copied, not swapped");
 
-int file_bits(DType dtype) {
-  switch (dtype) {
-    case DType::uint2:
-    case DType::int2:
-      return 2;
-    case DType::uint4:
-    case DType::int4:
-    case DType::float4e2m1:
-      return 4;
-    default:
-      return 8 * int(size_of(dtype));
-  }
-}
-
-bool is_packed(DType dtype) { return file_bits(dtype) < 8; }
+bool is_packed(DType dtype) { return bits_of(dtype) < 8; }
 
 std::size_t file_bytes(DType dtype, std::int64_t elements) {
   std::int64_t bits;
-  if (__builtin_mul_overflow(elements, std::int64_t(file_bits(dtype)), &bits)) {
+  if (__builtin_mul_overflow(elements, std::int64_t(bits_of(dtype)), &bits)) {
     throw ShapeError(
         fmt::format("{} elements of {} take more than 2^63 bits", elements, name_of(dtype)));
   }
@@ -45,7 +31,7 @@ void unpack(std::span<const std::uint8_t> bytes, Tensor& tensor) {
     for (std::int64_t i = 0; i < count; ++i) to[i] = bytes[std::size_t(i)] != 0;
     return;
   }
-  const int bits = file_bits(tensor.dtype());
+  const int bits = bits_of(tensor.dtype());
   if (bits >= 8) {
     if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
     return;
@@ -54,14 +40,17 @@ void unpack(std::span<const std::uint8_t> bytes, Tensor& tensor) {
   const unsigned mask = (1u << bits) - 1u, sign = 1u << (bits - 1);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t bit = i * bits;
-    const unsigned code = (unsigned(bytes[std::size_t(bit / 8)]) >> (bit % 8)) & mask;
+    const auto at = std::size_t(bit / 8);
+    unsigned two = bytes[at];  // an element of 6 bits may end in the next byte
+    if (at + 1 < bytes.size()) two |= unsigned(bytes[at + 1]) << 8;
+    const unsigned code = (two >> (bit % 8)) & mask;
     to[i] = std::uint8_t(is_signed && (code & sign) ? code | ~mask : code);
   }
 }
 
 std::string pack(const Tensor& tensor) {
   const auto* from = static_cast<const std::uint8_t*>(tensor.raw());
-  const int bits = file_bits(tensor.dtype());
+  const int bits = bits_of(tensor.dtype());
   std::string result(file_bytes(tensor.dtype(), tensor.elements()), '\0');
   if (bits >= 8) {
     if (!result.empty()) std::memcpy(result.data(), from, result.size());
@@ -70,8 +59,11 @@ std::string pack(const Tensor& tensor) {
   const unsigned mask = (1u << bits) - 1u;
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
     const std::int64_t bit = i * bits;
-    char& byte = result[std::size_t(bit / 8)];
-    byte = char(unsigned(static_cast<unsigned char>(byte)) | (from[i] & mask) << (bit % 8));
+    const unsigned two = (from[i] & mask) << (bit % 8);
+    for (std::size_t at = std::size_t(bit / 8), part = 0; part < 2; ++part) {
+      const unsigned byte = (two >> (8 * part)) & 0xffu;
+      if (byte != 0) result[at + part] = char(static_cast<unsigned char>(result[at + part]) | byte);
+    }
   }
   return result;
 }

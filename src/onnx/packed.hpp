@@ -12,10 +12,9 @@
 /// memory. Source: ONNX, comments on `TensorProto.raw_data`.
 namespace d5::onnx::detail {
 
-/// Bits of one element in a file.
-[[nodiscard]] int file_bits(DType dtype);
 /// Bytes of `elements` in a file. Throws: ShapeError if they overflow.
 [[nodiscard]] std::size_t file_bytes(DType dtype, std::int64_t elements);
+/// Whether an element in a file is narrower than in memory.
 [[nodiscard]] bool is_packed(DType dtype);
 
 /// Fills `tensor`, whose type is not string, from `bytes`, of which there are `file_bytes`.

@@ -68,6 +68,18 @@ void read_bytes(Tensor& tensor, const TensorProto& proto, const Source& source) 
   unpack(bytes, tensor);
 }
 
+/// Elements of 6 bits are not packed here: an entry each.
+void read_codes(Tensor& tensor, const TensorProto& proto, const Source& source) {
+  narrow<std::uint8_t>(proto.int32_data(), tensor, proto, source);
+  for (int i = 0; i < proto.int32_data_size(); ++i) {
+    if (const int code = proto.int32_data(i); code >= 1 << bits_of(tensor.dtype())) {
+      source.fail(fmt::format("{}: entry {} of its data is {}, expected the {} bits of {}",
+                              who(proto), i, code, bits_of(tensor.dtype()),
+                              name_of(tensor.dtype())));
+    }
+  }
+}
+
 void read_fields(Tensor& tensor, const TensorProto& proto, const Source& source) {
   switch (tensor.dtype()) {
     case DType::float32:
@@ -99,6 +111,9 @@ void read_fields(Tensor& tensor, const TensorProto& proto, const Source& source)
       std::copy(proto.string_data().begin(), proto.string_data().end(), tensor.data<std::string>());
       return;
     }
+    case DType::float6e2m3:
+    case DType::float6e3m2:
+      return read_codes(tensor, proto, source);
     default:
       return read_bytes(tensor, proto, source);
   }
@@ -118,7 +133,7 @@ void check_data_exists(std::size_t bytes_in_file, const TensorProto& proto, cons
   const std::int64_t entries = std::int64_t(proto.float_data_size()) + proto.int32_data_size() +
                                proto.string_data_size() + proto.int64_data_size() +
                                proto.double_data_size() + proto.uint64_data_size();
-  const std::int64_t most_an_entry = 8 / std::min(8, file_bits(desc.dtype));
+  const std::int64_t most_an_entry = 8 / std::min(8, bits_of(desc.dtype));
   if (desc.elements() > entries * most_an_entry) {
     source.fail(fmt::format("{}: {} values for {}", who(proto), entries, to_string(desc)));
   }
@@ -127,9 +142,6 @@ void check_data_exists(std::size_t bytes_in_file, const TensorProto& proto, cons
 }  // namespace
 
 DType read_dtype(std::int32_t data_type, const Source& source, std::string_view who) {
-  if (data_type == TensorProto::FLOAT6E2M3 || data_type == TensorProto::FLOAT6E3M2) {
-    source.refuse(fmt::format("{}: floats of 6 bits are not supported", who));
-  }
   if (data_type <= 0 || data_type >= kDTypeCount) {
     source.fail(fmt::format("{}: element type {} is unknown, expected one of 1 to {}", who,
                             data_type, kDTypeCount - 1));

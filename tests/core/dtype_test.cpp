@@ -23,8 +23,17 @@ TEST_CASE("sizes in memory are those of the C++ types, one byte for sub-byte typ
   CHECK(size_of(DType::undefined) == 0);
 }
 
+TEST_CASE("bits in a file are those of the format") {
+  CHECK(bits_of(DType::int2) == 2);
+  CHECK(bits_of(DType::float4e2m1) == 4);
+  CHECK(bits_of(DType::float6e3m2) == 6);
+  CHECK(bits_of(DType::boolean) == 8);
+  CHECK(bits_of(DType::complex128) == 128);
+}
+
 TEST_CASE("types are floats, integers or neither") {
   CHECK(is_floating_point(DType::float4e2m1));
+  CHECK(is_floating_point(DType::float6e2m3));
   CHECK_FALSE(is_floating_point(DType::complex64));
   CHECK(is_integer(DType::uint2));
   CHECK_FALSE(is_integer(DType::boolean));

@@ -29,7 +29,8 @@ std::map<unsigned, float> finite_values() {
 }  // namespace
 
 TEMPLATE_TEST_CASE("every code survives the way to float and back", "", Float16, BFloat16,
-                   Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ, Float4E2M1) {
+                   Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ, Float4E2M1, Float6E2M3,
+                   Float6E3M2) {
   for (unsigned code = 0; code < 1u << TestType::kWidth; ++code) {
     const float value = from_code<TestType>(code);
     const TestType back(value);
@@ -46,7 +47,7 @@ TEMPLATE_TEST_CASE("every code survives the way to float and back", "", Float16,
 
 TEMPLATE_TEST_CASE("a number between two neighbours goes to the nearer one, a tie to the even one",
                    "", Float16, BFloat16, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ,
-                   Float4E2M1) {
+                   Float4E2M1, Float6E2M3, Float6E3M2) {
   const auto values = finite_values<TestType>();
   const auto encode = [](double x) { return unsigned(TestType(x, Overflow::to_infinity).bits); };
   for (auto low = values.begin(), high = std::next(low); high != values.end(); ++low, ++high) {
@@ -96,6 +97,12 @@ TEST_CASE("the formats have the ranges that their papers give") {
   CHECK(std::isnan(float(from_code<Float8E5M2FNUZ>(0x80))));
   CHECK(float(from_code<Float4E2M1>(0x7)) == 6.0f);
   CHECK(float(from_code<Float4E2M1>(0x1)) == 0.5f);
+  CHECK(float(from_code<Float6E2M3>(0x1f)) == 7.5f);
+  CHECK(float(from_code<Float6E2M3>(0x08)) == 1.0f);
+  CHECK(float(from_code<Float6E2M3>(0x01)) == 0.125f);
+  CHECK(float(from_code<Float6E3M2>(0x1f)) == 28.0f);
+  CHECK(float(from_code<Float6E3M2>(0x04)) == 0.25f);
+  CHECK(float(from_code<Float6E3M2>(0x01)) == 0.0625f);
 }
 
 TEST_CASE("above the largest number comes infinity, or NaN where there is none") {
@@ -110,6 +117,8 @@ TEST_CASE("above the largest number comes infinity, or NaN where there is none")
   CHECK(float(Float8E5M2(61440.0f)) == kInfinity);
   CHECK(std::isnan(float(Float8E4M3FNUZ(1000.0f))));
   CHECK(float(Float4E2M1(kInfinity)) == 6.0f);
+  CHECK(float(Float6E2M3(-kInfinity)) == -7.5f);
+  CHECK(float(Float6E3M2(1e9f)) == 28.0f);
 }
 
 TEST_CASE("a saturating conversion stops at the largest number and keeps NaN") {

@@ -76,6 +76,8 @@ TEST_CASE("a float8 saturates, or overflows if told to") {
   // A float16 is no float8: it always overflows.
   CHECK(float(converted<Float16>(1e6f)) == kInfinity);
   CHECK(float(converted<Float4E2M1>(1e6f)) == 6);
+  CHECK(float(converted<Float6E2M3>(-kInfinity)) == -7.5f);
+  CHECK(float(converted<Float6E3M2>(1e6f, overflowing)) == 28);
 }
 
 TEST_CASE("a power of two is rounded as asked") {

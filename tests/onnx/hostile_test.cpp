@@ -136,11 +136,12 @@ TEST_CASE("dimensions that do not fit the data are refused before memory is take
   refusal<FormatError>(message);
 }
 
-TEST_CASE("an element type that ONNX has and d5 has not is said to be so") {
+TEST_CASE("more bits than an element has are refused") {
   auto message = relu_message();
-  add_weights(message, {1}).set_data_type(TensorProto::FLOAT6E2M3);
-  message.mutable_graph()->mutable_initializer(0)->add_int32_data(1);
-  CHECK_THAT(refusal<Unsupported>(message), Catch::Contains("floats of 6 bits"));
+  auto& weights = add_weights(message, {1});
+  weights.set_data_type(TensorProto::FLOAT6E2M3);
+  weights.add_int32_data(64);
+  CHECK_THAT(refusal<FormatError>(message), Catch::Contains("64, expected the 6 bits"));
 }
 
 TEST_CASE("a sparse tensor that would fill the memory is refused") {

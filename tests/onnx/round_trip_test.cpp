@@ -94,6 +94,21 @@ TEST_CASE("two-bit elements lie four to a byte") {
   for (int i = 0; i < 5; ++i) CHECK(int(tensor.data<UInt2>()[i]) == expected[i]);
 }
 
+TEST_CASE("six-bit elements lie four to three bytes") {
+  TensorProto message;
+  message.set_data_type(TensorProto::FLOAT6E3M2);
+  message.add_dims(5);
+  SECTION("as raw data") {  // 000001, 100010, 000011, 111111, then 010101
+    message.set_raw_data(std::string("\x81\x38\xfc\x15", 4));
+  }
+  SECTION("an entry each in int32_data") {
+    for (const int code : {1, 34, 3, 63, 21}) message.add_int32_data(code);
+  }
+  const Tensor tensor = parse_tensor(message);
+  const int expected[] = {1, 34, 3, 63, 21};
+  for (int i = 0; i < 5; ++i) CHECK(int(tensor.data<Float6E3M2>()[i].bits) == expected[i]);
+}
+
 TEST_CASE("small types are read from the wider fields that ONNX keeps them in") {
   TensorProto message;
   message.add_dims(2);

@@ -43,13 +43,18 @@ enum class DType : std::int32_t {
   float8e8m0 = 24,
   uint2 = 25,
   int2 = 26,
+  float6e2m3 = 27,
+  float6e3m2 = 28,
 };
 
-inline constexpr int kDTypeCount = 27;
+inline constexpr int kDTypeCount = 29;
 
 /// Bytes that one element takes in memory; sub-byte types take one byte. Strings:
 /// sizeof(std::string).
 [[nodiscard]] std::size_t size_of(DType dtype);
+/// Bits that one element has in ONNX and in files: 2 of int2, 6 of float6e2m3, 8 * `size_of` of the
+/// types of whole bytes.
+[[nodiscard]] int bits_of(DType dtype);
 /// "float32", "bfloat16", ... as in ONNX, in lower case ("bool" for booleans).
 [[nodiscard]] std::string_view name_of(DType dtype);
 /// The inverse of `name_of`. Throws: NotFound, with the nearest name.
@@ -111,6 +116,10 @@ template <>
 inline constexpr DType dtype_of<UInt2> = DType::uint2;
 template <>
 inline constexpr DType dtype_of<Int2> = DType::int2;
+template <>
+inline constexpr DType dtype_of<Float6E2M3> = DType::float6e2m3;
+template <>
+inline constexpr DType dtype_of<Float6E3M2> = DType::float6e3m2;
 
 /// A list of C++ element types, for `dispatch`.
 template <class... Ts>
@@ -131,21 +140,24 @@ using SignedTypes = Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t>
 using UnsignedTypes = Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
 using IntegerTypes = Join<SignedTypes, UnsignedTypes>;
 using NumberTypes = Join<FloatTypes, IntegerTypes>;
-using SubByteTypes = Types<UInt4, Int4, UInt2, Int2, Float4E2M1>;
+using SubByteIntegers = Types<UInt4, Int4, UInt2, Int2>;
+using SubByteFloats = Types<Float4E2M1, Float6E2M3, Float6E3M2>;
+using SubByteTypes = Join<SubByteIntegers, SubByteFloats>;
 using Float8Types = Types<Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ, Float8E8M0>;
 /// Every type but string.
 using PlainTypes = Join<Join<Join<NumberTypes, Types<bool>>, Join<SubByteTypes, Float8Types>>,
                         Types<std::complex<float>, std::complex<double>>>;
 using AllTypes = Join<PlainTypes, Types<std::string>>;
 
+template <class T, class List>
+inline constexpr bool is_one_of = false;
+template <class T, class... Ts>
+inline constexpr bool is_one_of<T, Types<Ts...>> = (std::is_same_v<T, Ts> || ...);
+
 /// The type in which arithmetic on T is done: float for the small floats, T otherwise.
 template <class T>
-using Arithmetic =
-    std::conditional_t<std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16> ||
-                           std::is_same_v<T, Float8E4M3FN> || std::is_same_v<T, Float8E4M3FNUZ> ||
-                           std::is_same_v<T, Float8E5M2> || std::is_same_v<T, Float8E5M2FNUZ> ||
-                           std::is_same_v<T, Float8E8M0> || std::is_same_v<T, Float4E2M1>,
-                       float, T>;
+using Arithmetic = std::conditional_t<
+    is_one_of<T, Join<Types<Float16, BFloat16>, Join<Float8Types, SubByteFloats>>>, float, T>;
 
 [[noreturn]] void throw_type_not_supported(std::string_view who, DType dtype);
 

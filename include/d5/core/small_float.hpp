@@ -14,7 +14,7 @@ enum class SmallFloatKind {
   ieee,         ///< infinities and NaNs, as IEEE 754
   finite,       ///< "FN": no infinity; NaN is all ones (float8e4m3fn)
   finite_uz,    ///< "FNUZ": no infinity, no negative zero; NaN is the code of negative zero
-  no_specials,  ///< neither infinity nor NaN (float4e2m1)
+  no_specials,  ///< neither infinity nor NaN (float4e2m1, float6)
 };
 
 /// What a conversion does with a number above the largest finite one.
@@ -132,6 +132,8 @@ using Float8E4M3FNUZ = SmallFloat<4, 3, 8, SmallFloatKind::finite_uz>;
 using Float8E5M2 = SmallFloat<5, 2, 15, SmallFloatKind::ieee>;
 using Float8E5M2FNUZ = SmallFloat<5, 2, 16, SmallFloatKind::finite_uz>;
 using Float4E2M1 = SmallFloat<2, 1, 1, SmallFloatKind::no_specials>;
+using Float6E2M3 = SmallFloat<2, 3, 1, SmallFloatKind::no_specials>;
+using Float6E3M2 = SmallFloat<3, 2, 3, SmallFloatKind::no_specials>;
 
 /// A power of two, 2^(bits - 127), or NaN (255): the scale type of the OCP microscaling formats.
 struct Float8E8M0 {

@@ -13,7 +13,7 @@
 
 #include "d5/core/error.hpp"
 
-// 26 types make 676 pairs. Each type is read into one of four wide ones that hold all its values,
+// 28 types make 784 pairs. Each type is read into one of four wide ones that hold all its values,
 // and written from them, piece by piece.
 namespace d5::detail {
 namespace {
@@ -23,12 +23,9 @@ inline constexpr bool is_complex = false;
 template <class T>
 inline constexpr bool is_complex<std::complex<T>> = true;
 template <class T>
-inline constexpr bool is_small_integer = std::is_same_v<T, Int4> || std::is_same_v<T, UInt4> ||
-                                         std::is_same_v<T, Int2> || std::is_same_v<T, UInt2>;
+inline constexpr bool is_small_integer = is_one_of<T, SubByteIntegers>;
 template <class T>
-inline constexpr bool is_float8 =
-    std::is_same_v<T, Float8E4M3FN> || std::is_same_v<T, Float8E4M3FNUZ> ||
-    std::is_same_v<T, Float8E5M2> || std::is_same_v<T, Float8E5M2FNUZ>;
+inline constexpr bool is_float8 = is_one_of<T, Float8Types>;
 
 template <class T>
 using Wide = std::conditional_t<
@@ -87,7 +84,7 @@ T narrow(W value, const ConversionRules& rules) {
     return T(value);
   } else if constexpr (std::is_same_v<T, Float8E8M0>) {
     return to_power_of_two(double(value), rules);
-  } else if constexpr (std::is_same_v<T, Float4E2M1>) {
+  } else if constexpr (is_one_of<T, SubByteFloats>) {
     // There is no NaN; ONNX's own cases turn it into negative zero.
     if (value != value) return T::from_bits(T::kSign);
     return T(double(value), Overflow::saturate);

@@ -99,21 +99,6 @@ class CastLike final : public CastOperator {
   }
 };
 
-/// Bits that an element has in ONNX; narrow ones take a byte each in memory.
-unsigned bits_of(DType dtype) {
-  switch (dtype) {
-    case DType::uint4:
-    case DType::int4:
-    case DType::float4e2m1:
-      return 4;
-    case DType::uint2:
-    case DType::int2:
-      return 2;
-    default:
-      return unsigned(8 * size_of(dtype));
-  }
-}
-
 /// The same bits under another type of the same width.
 class BitCast final : public MovingOperator {
  public:
@@ -131,7 +116,7 @@ class BitCast final : public MovingOperator {
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     const std::size_t bytes = context.output(0).bytes();
-    const unsigned width = bits_of(to_);
+    const auto width = unsigned(bits_of(to_));
     if (width == 8 * size_of(to_)) {
       return detail::forward_kernel([bytes](OpContext& run) {
         if (bytes > 0) std::memcpy(run.output(0).raw(), run.input(0).raw(), bytes);
