@@ -68,6 +68,12 @@ class NetworkExecutor final : public GraphExecutor {
                    "': ask for it in ExecutorOptions::input_gradients and run backpropagation");
   }
 
+  void set_mode(NetworkMode mode) override {
+    stale_ = stale_ || mode != mode_;
+    mode_ = mode;
+  }
+  NetworkMode mode() const override { return mode_; }
+
   ValueMap state() const override { return {{"generator", share(generator_.get_state())}}; }
   void restore(const ValueMap& state) override {
     generator_.set_state(wrap(state_entry(state, "generator", "torch's executor")));
@@ -94,17 +100,18 @@ class NetworkExecutor final : public GraphExecutor {
   void compile() {
     const c10::InferenceMode normal(false);
     auto& parameters = network_.parameters();  // first: laying them out moves them
-    graph_ = std::make_shared<onnx::Graph>(network_.graph());
-    revision_ = network_.revision();
-    places_.clear();
     steps_.clear();
+    places_.clear();
+    runnable_ = graph_in_mode(network_, mode_);
+    revision_ = network_.revision();
+    stale_ = false;
     gradients_.clear();
     input_places_.clear();
     fed_.reset();
     for (const auto& name : network_.input_names()) {
       input_places_[name] = std::size_t(place_of(name));
     }
-    for (const auto& node : graph_->nodes) {
+    for (const auto& node : runnable_.graph.nodes) {
       std::vector<int> inputs, outputs;
       for (const auto& name : node.inputs) inputs.push_back(place_of(name));
       for (const auto& name : node.outputs) outputs.push_back(place_of(name));
@@ -119,7 +126,7 @@ class NetworkExecutor final : public GraphExecutor {
     }
     find_last_uses();
     values_.assign(places_.size(), at::Tensor());
-    for (const auto& [name, tensor] : graph_->initializers) {
+    for (const auto& [name, tensor] : runnable_.graph.initializers) {
       if (!network_.is_parameter(name)) values_[std::size_t(place_of_known(name))] = wrap(tensor);
     }
     forget_shapes();
@@ -147,11 +154,11 @@ class NetworkExecutor final : public GraphExecutor {
   void forget_shapes() {
     for (Step& step : steps_) step.planned.forget();
     known_.assign(values_.size(), {});
-    for (const auto& [name, tensor] : graph_->initializers) {
+    for (const auto& [name, tensor] : runnable_.graph.initializers) {
       if (network_.is_parameter(name) || input_places_.contains(name)) continue;
       known_[std::size_t(places_.at(name))].value = tensor;
     }
-    for (const auto& [constant, output] : network_.updates()) {
+    for (const auto& [constant, output] : runnable_.updates) {
       known_[std::size_t(places_.at(constant))].value = {};
     }
   }
@@ -160,10 +167,10 @@ class NetworkExecutor final : public GraphExecutor {
     std::vector<bool> keep(places_.size(), false);
     for (const auto& name : network_.input_names()) keep[std::size_t(place_of(name))] = true;
     for (const auto& name : network_.output_names()) keep[std::size_t(place_of(name))] = true;
-    for (const auto& [constant, output] : network_.updates()) {
+    for (const auto& [constant, output] : runnable_.updates) {
       keep[std::size_t(place_of(output))] = true;
     }
-    for (const auto& [name, tensor] : graph_->initializers) {
+    for (const auto& [name, tensor] : runnable_.graph.initializers) {
       const auto place = places_.find(name);
       if (place != places_.end()) keep[std::size_t(place->second)] = true;
     }
@@ -179,7 +186,7 @@ class NetworkExecutor final : public GraphExecutor {
   }
 
   void begin(const ValueMap& inputs) {
-    if (revision_ != network_.revision()) compile();
+    if (stale_ || revision_ != network_.revision()) compile();
     const c10::InferenceMode normal(false);
     if (!fits(inputs)) take(inputs);
     for (const auto& [name, value] : inputs) {
@@ -247,7 +254,7 @@ class NetworkExecutor final : public GraphExecutor {
 
   const ValueMap& finish() {
     const at::AutoGradMode off(false);
-    for (const auto& [constant, output] : network_.updates()) {
+    for (const auto& [constant, output] : runnable_.updates) {
       wrap(network_.fetch(constant)).copy_(values_[std::size_t(places_.find(output)->second)]);
     }
     for (const auto& [value, place] : output_places_) *value = share(values_[place].detach());
@@ -262,8 +269,10 @@ class NetworkExecutor final : public GraphExecutor {
   ExecutionTrace trace_{*this};
   std::vector<ExecutionEvent*> observers_;
 
-  std::shared_ptr<const onnx::Graph> graph_;
+  NetworkMode mode_ = NetworkMode::as_written;
+  GraphInMode runnable_;
   std::uint64_t revision_ = 0;
+  bool stale_ = false;  // compiled for another mode
   std::map<std::string, int, std::less<>> places_;
   std::vector<Step> steps_;
   std::vector<at::Tensor> values_;

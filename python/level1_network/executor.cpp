@@ -93,8 +93,32 @@ std::shared_ptr<Event> execution_event(const py::object& object) {
   return adapter->listens() ? adapter : nullptr;
 }
 
+void bind_batch_in_flight(py::module_& m) {
+  py::class_<BatchInFlight>(m, "BatchInFlight",
+                            "A batch between its forward and its backward run; several may be "
+                            "under way at once.")
+      .def_property_readonly(
+          "outputs", [](const BatchInFlight& batch) { return copy_values(batch.outputs()); })
+      .def(
+          "backward",
+          [](BatchInFlight& batch, const Values& output_gradients) {
+            const ValueMap given = to_values(output_gradients);
+            const py::gil_scoped_release released;
+            batch.backward(given);
+          },
+          py::arg("output_gradients"),
+          "Writes every parameter's gradient; outputs that are left out count as zeros.")
+      .def(
+          "input_gradient",
+          [](const BatchInFlight& batch, const std::string& name) {
+            return batch.input_gradient(name);
+          },
+          py::arg("name"));
+}
+
 void bind_executor(py::module_& m) {
   bind_step_info(m);
+  bind_batch_in_flight(m);
   py::class_<GraphExecutor, std::shared_ptr<GraphExecutor>>(m, "GraphExecutor", "Runs a network.")
       .def(
           "inference",
@@ -114,6 +138,18 @@ void bind_executor(py::module_& m) {
           py::arg("inputs"), py::arg("loss") = "loss", py::kw_only(), py::arg("copy") = true,
           "As inference, then writes every parameter's gradient.")
       .def(
+          "forward",
+          [](py::object self, const Values& inputs, const std::vector<std::string>& outputs) {
+            auto& executor = self.cast<GraphExecutor&>();
+            const Use use(&executor, "the executor");
+            const ValueMap fed = to_values(inputs);
+            std::unique_ptr<BatchInFlight> batch;
+            long_call(executor, [&] { batch = executor.forward(fed, outputs); });
+            return batch;
+          },
+          py::arg("inputs"), py::arg("outputs"), py::keep_alive<0, 1>(),
+          "Runs forward; backward comes later, from gradients of `outputs` that are given then.")
+      .def(
           "input_gradient",
           [](const GraphExecutor& executor, const std::string& name) {
             return executor.input_gradient(name);
@@ -131,6 +167,14 @@ void bind_executor(py::module_& m) {
             executor.events().add(std::move(adapter));
           },
           py::arg("event"))
+      .def_property(
+          "mode",
+          [](const GraphExecutor& executor) { return std::string(name_of(executor.mode())); },
+          [](GraphExecutor& executor, const std::string& mode) {
+            const Use use(&executor, "the executor");
+            executor.set_mode(network_mode_from_name(mode));
+          },
+          "How batch normalization and dropout behave: 'as_written', 'training' or 'inference'.")
       .def_property_readonly("network", [](GraphExecutor& executor) { return executor.network(); })
       .def_property_readonly("framework", &GraphExecutor::framework)
       .def("__repr__", [](GraphExecutor& executor) {

@@ -307,7 +307,7 @@ void Network::feed(std::string_view name, const Tensor& value) {
     throw ShapeError(message);
   }
   const_cast<Tensor&>(present).copy_from(value);
-  if (!is_parameter(name)) ++state_->revision;
+  if (!is_parameter(name) && !state_->updates.contains(std::string(name))) ++state_->revision;
 }
 
 }  // namespace d5

@@ -59,7 +59,8 @@ struct Plan {
   };
 
   std::shared_ptr<const onnx::Graph> graph;
-  std::string loss;                   ///< its gradient is one
+  std::string loss;  ///< its gradient is one
+  NetworkMode network_mode = NetworkMode::as_written;
   std::set<std::string> given_seeds;  ///< without a loss: what `seeds` is to be given
   std::vector<Fed> inputs;            ///< sorted by name
   std::vector<ForwardStep> forward;

@@ -22,6 +22,14 @@ class PlanCache {
     }
     return nullptr;
   }
+  /// The plan that fits, which the caller has from now on, or null.
+  template <class Fits>
+  [[nodiscard]] std::unique_ptr<Plan> take(Fits&& fits) {
+    if (!find(fits)) return nullptr;
+    auto plan = std::move(plans_.front());
+    plans_.erase(plans_.begin());
+    return plan;
+  }
   Plan& add(std::unique_ptr<Plan> plan) {
     if (plans_.size() == kMost) plans_.pop_back();
     plans_.insert(plans_.begin(), std::move(plan));

@@ -127,30 +127,14 @@ void Trainer::run_batch(const Batch& batch) {
   for (auto* event : listeners_) event->after_batch(*this, batch, outputs);
 }
 
-GraphExecutor& Trainer::prepare_test() {
-  if (!test_executor_) return optimizer_.executor();
-  const Network& trained = optimizer_.executor().network();
-  Network& tested = test_executor_->network();
-  std::vector<std::string> names;
-  for (const auto& [name, value] : tested.graph().initializers) names.push_back(name);
-  for (const std::string& name : names) {
-    // What only one of them has, like a flag that says which kind it is, stays as it is.
-    const auto& initializers = trained.graph().initializers;
-    const auto place = initializers.find(name);
-    if (place != initializers.end() && is_floating_point(place->second.dtype())) {
-      tested.feed(name, trained.fetch(name));
-    }
-  }
-  return *test_executor_;
-}
-
 void Trainer::test() {
   if (!test_) return;
   const Span span("training", "test");
   events_.collect(listeners_);
   for (auto* event : listeners_) event->before_test(*this);
   test_->reset(0);
-  GraphExecutor& executor = prepare_test();
+  GraphExecutor& executor = optimizer_.executor();
+  const ModeScope inference(executor, NetworkMode::inference);
   while (const Batch* batch = next_batch(*test_)) {
     interrupt_.check("test run");
     const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));

@@ -80,10 +80,6 @@ void TrainingSession::make_optimizer() {
   const ExecutorOptions execution{
       .frameworks = options_.frameworks, .device = options_.device, .seed = training_.seed};
   std::shared_ptr<GraphExecutor> executor = make_executor(builder.make(model.settings), execution);
-  if (model.settings.flag("training", false)) {
-    model.settings.set("training", false);
-    test_executor_ = make_executor(builder.make(model.settings), execution);
-  }
   EntryChoice optimizer = recipe_.choice("optimizer");
   const OptimizerEntry& rule = find_optimizer(optimizer.name);
   rule.offer(optimizer.settings, "seed", training_.seed);
@@ -101,7 +97,6 @@ void TrainingSession::make_trainer() {
                                                       .checkpoint_every = options_.checkpoint_every,
                                                       .recipe = identity});
   for (const auto& observer : options_.observers) trainer_->events().add(observer);
-  if (test_executor_) trainer_->test_with(test_executor_);
 }
 
 void TrainingSession::make_metrics() {

@@ -33,6 +33,8 @@ class ScriptedExecutor final : public GraphExecutor {
     return outputs_;
   }
   const Tensor& input_gradient(std::string_view) const override { throw NotFound("no inputs"); }
+  void set_mode(NetworkMode mode) override { mode_ = mode; }
+  NetworkMode mode() const override { return mode_; }
   ValueMap state() const override { return {}; }
   void restore(const ValueMap&) override {}
   Network& network() override { return network_; }
@@ -45,6 +47,7 @@ class ScriptedExecutor final : public GraphExecutor {
   EventList events_;
   ValueMap outputs_;
   std::int64_t step_ = 0;
+  NetworkMode mode_ = NetworkMode::as_written;
 };
 
 }  // namespace d5::test

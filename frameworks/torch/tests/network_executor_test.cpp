@@ -247,3 +247,35 @@ TEST_CASE("a network that torch cannot run, and wrong inputs, are refused by nam
   inputs["image"] = Tensor::zeros(DType::float64, {1, 1, 28, 28});
   CHECK_THROWS_AS(executor->inference(inputs), TypeError);
 }
+
+TEST_CASE("torch's own executor switches batch normalization and dropout as the plan does") {
+  Network network("both");
+  network.add_input("x", DType::float32, {"N", std::int64_t{2}});
+  network.add_parameter("scale", Tensor::vector<float>({1, 2}));
+  network.add_parameter("shift", Tensor::vector<float>({0, 1}));
+  network.add_constant("mean", Tensor::vector<float>({0, 3}));
+  network.add_constant("variance", Tensor::vector<float>({1, 4}));
+  network.add_node("BatchNormalization", {"x", "scale", "shift", "mean", "variance"}, {"n"});
+  network.add_constant("ratio", Tensor::scalar(0.5f));
+  network.add_node("Dropout", {"n", "ratio"}, {"y"});
+  network.add_output("n");
+  network.add_output("y");
+  const ValueMap x{{"x", Tensor::of<float>({3, 2}, {1, 2, 3, 4, 8, 9})}};
+  const auto subject = own_executor(network.copy());
+  const auto reference = make_executor(network.copy());
+  for (const auto mode : {NetworkMode::inference, NetworkMode::training, NetworkMode::inference,
+                          NetworkMode::as_written}) {
+    subject->set_mode(mode);
+    reference->set_mode(mode);
+    const auto& got = subject->inference(x);
+    const auto& expected = reference->inference(x);
+    CHECK(compare_values(got.at("n"), expected.at("n"), kTolerance).equal);
+    const bool drops = !compare_values(got.at("y"), got.at("n"), {0, 0}).equal;
+    CHECK(drops == (mode == NetworkMode::training));
+    for (const char* name : {"mean", "variance"}) {
+      CHECK(compare_values(subject->network().fetch(name), reference->network().fetch(name),
+                           kTolerance)
+                .equal);
+    }
+  }
+}

@@ -12,8 +12,26 @@
 #include "d5/core/registry.hpp"
 #include "d5/core/value.hpp"
 #include "d5/level1_network/network.hpp"
+#include "d5/level1_network/network_mode.hpp"
 
 namespace d5 {
+
+/// A batch between its forward and its backward run; it keeps all that backward reads. Several may
+/// be under way at once, and end in any order. It must end before its executor.
+class BatchInFlight {
+ public:
+  virtual ~BatchInFlight() = default;
+  /// As those of `GraphExecutor::inference`; valid until this ends.
+  [[nodiscard]] virtual const ValueMap& outputs() const = 0;
+  /// Writes the gradients of the sum of all elements of `output_gradients` times the outputs, as
+  /// `GraphExecutor::inference_and_backprop` does those of a loss; an output that is left out
+  /// counts as one of zeros. Inputs and parameters must be what they were.
+  /// Throws: NotFound for an output that `forward` was not told of, ShapeError, TypeError,
+  /// ValueError for a second call.
+  virtual void backward(const ValueMap& output_gradients) = 0;
+  /// After `backward`, until this ends: as `GraphExecutor::input_gradient`.
+  [[nodiscard]] virtual const Tensor& input_gradient(std::string_view name) const = 0;
+};
 
 /// Runs a network.
 class GraphExecutor {
@@ -31,9 +49,19 @@ class GraphExecutor {
   /// an operator on the path has no gradient.
   virtual const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) = 0;
 
+  /// Runs forward as `inference_and_backprop` does, and leaves backward for later, from gradients
+  /// of `outputs` that are given then: a stage of a pipeline, or a loss computed elsewhere.
+  /// Throws: as `inference_and_backprop`; Unsupported by executors that cannot.
+  [[nodiscard]] virtual std::unique_ptr<BatchInFlight> forward(
+      const ValueMap& inputs, const std::vector<std::string>& outputs);
+
   /// After `inference_and_backprop`: the gradient of a network input that was asked for in the
   /// options. Throws: NotFound.
   [[nodiscard]] virtual const Tensor& input_gradient(std::string_view name) const = 0;
+
+  /// From the next run on. d5's own executor keeps the plans of each mode.
+  virtual void set_mode(NetworkMode mode) = 0;
+  [[nodiscard]] virtual NetworkMode mode() const = 0;
 
   /// Does all that the first run on such inputs does before it computes, and computes nothing:
   /// compiling, whose complaints it throws. An executor that decides while running does nothing.
@@ -54,6 +82,22 @@ class GraphExecutor {
   [[nodiscard]] virtual Network& network() = 0;
   [[nodiscard]] virtual EventList& events() = 0;
   [[nodiscard]] virtual std::string framework() const = 0;
+};
+
+/// Sets an executor's mode until the end of its scope.
+class ModeScope {
+ public:
+  ModeScope(GraphExecutor& executor, NetworkMode mode)
+      : executor_(executor), before_(executor.mode()) {
+    executor_.set_mode(mode);
+  }
+  ~ModeScope() { executor_.set_mode(before_); }
+  ModeScope(const ModeScope&) = delete;
+  ModeScope& operator=(const ModeScope&) = delete;
+
+ private:
+  GraphExecutor& executor_;
+  NetworkMode before_;
 };
 
 /// Where an executor leaves the outputs of the network.

@@ -12,6 +12,7 @@
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/network.hpp"
 #include "d5/level1_network/network_bench.hpp"
+#include "d5/level1_network/network_mode.hpp"
 #include "d5/level1_network/network_profile.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/planned_memory.hpp"

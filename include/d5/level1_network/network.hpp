@@ -92,8 +92,8 @@ class Network {
   [[nodiscard]] Tensor gradient_arena();
   /// The value of a parameter or constant. Throws: NotFound.
   [[nodiscard]] const Tensor& fetch(std::string_view name) const;
-  /// Overwrites a parameter or constant; a constant counts as an edit, for plans may hold results
-  /// of it. Throws: NotFound, ShapeError, TypeError.
+  /// Overwrites a parameter or constant; a constant that no update overwrites counts as an edit,
+  /// for plans may hold results of it. Throws: NotFound, ShapeError, TypeError.
   void feed(std::string_view name, const Tensor& value);
 
   /// Counts edits of the graph; an executor compiles again when it changed. Values of parameters do

@@ -59,12 +59,9 @@ class Trainer {
   void save_checkpoint(const std::string& path);
   /// Whether the last run was interrupted.
   [[nodiscard]] bool interrupted() const { return interrupted_; }
-  /// Runs the test set once. No effect without one. Throws: Interrupted.
+  /// Runs the test set once, with the network in `NetworkMode::inference`. No effect without one.
+  /// Throws: Interrupted.
   void test();
-  /// Test runs are made with `executor`, whose network's parameters and constants are given the
-  /// trained network's values of the same names before each: for networks that behave differently
-  /// in training. Throws, in the test run: NotFound, ShapeError.
-  void test_with(std::shared_ptr<GraphExecutor> executor) { test_executor_ = std::move(executor); }
 
   [[nodiscard]] Optimizer& optimizer() { return optimizer_; }
   [[nodiscard]] EventList& events() { return events_; }
@@ -84,7 +81,6 @@ class Trainer {
   void run_batch(const Batch& batch);
   void checkpoint();
   void restore_metrics();
-  [[nodiscard]] GraphExecutor& prepare_test();
   [[nodiscard]] bool finished() const;
 
   Optimizer& optimizer_;
@@ -94,7 +90,6 @@ class Trainer {
   EventList events_;
   std::vector<TrainingEvent*> listeners_;  // while it runs
   BatchFeed test_feed_;
-  std::shared_ptr<GraphExecutor> test_executor_;
   BatchTimes batch_times_;
   ValueMap metric_state_;  // what a checkpoint kept of metrics, until they are there
   std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;

@@ -81,7 +81,6 @@ class TrainingSession {
   DatasetPair data_;
   std::shared_ptr<Sampler> train_, test_;
   std::shared_ptr<Optimizer> optimizer_;
-  std::shared_ptr<GraphExecutor> test_executor_;
   std::unique_ptr<Trainer> trainer_;
   std::vector<std::shared_ptr<Metric>> metrics_;
 };

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/plan_executor.hpp"
+
+namespace d5 {
+
+/// It has a plan of its own, and gives it back in the end.
+class PlanExecutor::Flight final : public BatchInFlight {
+ public:
+  Flight(PlanExecutor& executor, std::unique_ptr<Plan> plan)
+      : executor_(executor),
+        plan_(std::move(plan)),
+        revision_(executor.revision_),
+        run_(executor.state_.run) {}
+  ~Flight() override {
+    executor_.current_ = executor_.last_ = nullptr;  // the cache may drop them
+    if (revision_ == executor_.revision_) executor_.plans_.add(std::move(plan_));
+  }
+
+  const ValueMap& outputs() const override { return plan_->outputs; }
+
+  void backward(const ValueMap& output_gradients) override {
+    if (done_) throw ValueError("this batch has run backward already; run it forward again");
+    for (auto& [name, seed] : plan_->seeds) {
+      const TensorDesc& desc = plan_->outputs.at(name).tensor().desc();
+      const auto given = output_gradients.find(name);
+      *seed = given == output_gradients.end() ? Tensor::zeros(desc.dtype, desc.shape)
+                                              : checked(name, given->second, desc).copy();
+    }
+    for (const auto& [name, gradient] : output_gradients) expect_seed(name);
+    done_ = true;
+    executor_.go_back(*plan_, run_);
+  }
+
+  const Tensor& input_gradient(std::string_view name) const override {
+    return input_gradient_of(done_ ? plan_.get() : nullptr, name);
+  }
+
+ private:
+  static const Tensor& checked(const std::string& name, const Value& given,
+                               const TensorDesc& expected) {
+    const Tensor& tensor = given.tensor();
+    if (tensor.desc() == expected) return tensor;
+    const auto message =
+        fmt::format("the gradient of output '{}' is {}, expected {}", printable(name),
+                    to_string(tensor.desc()), to_string(expected));
+    if (tensor.dtype() != expected.dtype) throw TypeError(message);
+    throw ShapeError(message);
+  }
+  void expect_seed(const std::string& name) const {
+    if (plan_->seeds.contains(name)) return;
+    std::vector<std::string> known;
+    for (const auto& [other, seed] : plan_->seeds) known.push_back(other);
+    throw_unknown_name("output that backward begins at", name, known);
+  }
+
+  PlanExecutor& executor_;
+  std::unique_ptr<Plan> plan_;
+  std::uint64_t revision_;
+  std::uint32_t run_;  ///< whose random numbers graphs that run again draw
+  bool done_ = false;
+};
+
+std::unique_ptr<BatchInFlight> PlanExecutor::forward(const ValueMap& inputs,
+                                                     const std::vector<std::string>& outputs) {
+  if (options_.device != Device{}) {
+    throw Unsupported(
+        "given gradients of outputs are for executors on the host; this one computes "
+        "on " +
+        to_string(options_.device));
+  }
+  if (outputs.empty()) throw ValueError("forward: name the outputs that backward will begin at");
+  (void)network_.parameters();  // laying them out counts as an edit
+  const Runnable& runnable = up_to_date();
+  const Start start{.seeds = {outputs.begin(), outputs.end()}};
+  std::unique_ptr<Plan> plan =
+      plans_.take([&](const Plan& other) { return serves(other, runnable, inputs, start); });
+  if (!plan) plan = make_plan(runnable, inputs, start);
+  run_forward(*plan, inputs);
+  return std::make_unique<Flight>(*this, std::move(plan));
+}
+
+std::unique_ptr<BatchInFlight> GraphExecutor::forward(const ValueMap&,
+                                                      const std::vector<std::string>&) {
+  throw Unsupported(
+      fmt::format("{}'s own executor cannot run forward and backward apart; make_executor can, "
+                  "with its kernels",
+                  framework()));
+}
+
+}  // namespace d5
