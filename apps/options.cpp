@@ -229,6 +229,31 @@ std::string to_line(const Isolation& isolation) {
   return CommandLine().option("--isolate", isolation.most_seconds).text();
 }
 
+void add_tolerance_options(CLI::App& command, ToleranceOptions& options, const std::string& usual) {
+  command
+      .add_option("--rtol", options.rtol,
+                  "an element passes within ATOL + RTOL x |expected|, in place of " + usual +
+                      "; one that is left out is 0")
+      ->transform(number_from_zero())
+      ->option_text("RTOL");
+  command.add_option("--atol", options.atol, "see --rtol")
+      ->transform(number_from_zero())
+      ->option_text("ATOL");
+}
+
+std::optional<ForwardTolerance> tolerance_of(const ToleranceOptions& options) {
+  if (!options.rtol && !options.atol) return std::nullopt;
+  return ForwardTolerance{.relative = options.rtol.value_or(0),
+                          .absolute = options.atol.value_or(0)};
+}
+
+std::string to_line(const ToleranceOptions& options) {
+  CommandLine line;
+  if (options.rtol) line.option("--rtol", *options.rtol);
+  if (options.atol) line.option("--atol", *options.atol);
+  return line.text();
+}
+
 void add_measure_options(CLI::App& command, MeasureOptions& options) {
   command.add_option("--samples", options.samples, "samples; fewer than 30 are mistrusted")
       ->transform(whole_number(1))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "d5/core/measure.hpp"
 #include "d5/core/results.hpp"
 #include "d5/core/text_table.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
 
 namespace CLI {
 class App;
@@ -74,6 +76,15 @@ void add_isolate_option(CLI::App& command, Isolation& isolation);
 [[nodiscard]] Isolation isolation_of(const Isolation& isolation, const RunOptions& run);
 /// " --isolate 10", or nothing
 [[nodiscard]] std::string to_line(const Isolation& isolation);
+
+struct ToleranceOptions {
+  std::optional<double> rtol, atol;
+};
+/// `usual` says what judges without them.
+void add_tolerance_options(CLI::App& command, ToleranceOptions& options, const std::string& usual);
+/// Nothing if neither was given; one that was left out is 0.
+[[nodiscard]] std::optional<ForwardTolerance> tolerance_of(const ToleranceOptions& options);
+[[nodiscard]] std::string to_line(const ToleranceOptions& options);
 
 /// How a command measures.
 void add_measure_options(CLI::App& command, MeasureOptions& options);

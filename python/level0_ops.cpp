@@ -152,14 +152,16 @@ void bind_level0_ops(py::module_& m) {
 
   m.def(
       "test_forward",
-      [](const std::string& line, const std::string& framework, const std::string& reference) {
+      [](const std::string& line, const std::string& framework, const std::string& reference,
+         bool exact) {
         return check([&](const Interrupt& interrupt) {
           return test_forward(parse_case(line), framework,
-                              {.reference = reference, .interrupt = interrupt});
+                              {.reference = reference, .exact = exact, .interrupt = interrupt});
         });
       },
       py::arg("case"), py::arg("framework"), py::arg("reference") = "reference",
-      "Compares an operator with another framework's.");
+      py::arg("exact") = false,
+      "Compares an operator with another framework's; if `exact`, computed there in float64.");
   m.def(
       "test_gradient",
       [](const std::string& line, const std::string& framework) {

@@ -26,16 +26,11 @@ constexpr const char* kExamples =
   d5 net check test_folders/ --filter relu --out results.json --resume
                                                 many, going on where it was cut short)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::ModelsArgument, app::WorkOptions {
-  std::optional<double> rtol, atol;
-};
-
-/// What was asked for; nothing: what rounding can do, or the folder's own.
-std::optional<ForwardTolerance> tolerance_of(const Options& options) {
-  if (!options.rtol && !options.atol) return std::nullopt;
-  return ForwardTolerance{.relative = options.rtol.value_or(0),
-                          .absolute = options.atol.value_or(0)};
-}
+struct Options : app::OutputOptions,
+                 app::RunOptions,
+                 app::ModelsArgument,
+                 app::WorkOptions,
+                 app::ToleranceOptions {};
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
 std::vector<Measurement> against_reference(const std::string& model, const Options& options,
@@ -49,7 +44,7 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
       open_executor("reference", open_model(model, wishes, interrupt), {.seed = options.seed});
   const ValueMap inputs = random_inputs(subject->network(), app::sizes_of(options), options.seed);
   const std::string loss = loss_of(subject->network());
-  const auto tolerance = tolerance_of(options);
+  const auto tolerance = app::tolerance_of(options);
   auto results = loss.empty() ? test_executor(*subject, *reference, inputs, tolerance, interrupt)
                               : test_executor_backprop(*subject, *reference, inputs, loss,
                                                        tolerance, interrupt);
@@ -72,7 +67,7 @@ void check(const std::string& model, const Options& options, const std::string& 
                                                   {.frameworks = {word},
                                                    .device = device_from_name(options.device),
                                                    .seed = options.seed},
-                                                  tolerance_of(options), interrupt)
+                                                  app::tolerance_of(options), interrupt)
                                     : against_reference(model, options, word, interrupt);
   } catch (const Unsupported&) {
     record_failure(results.emplace_back(error_record()), std::current_exception());
@@ -80,9 +75,8 @@ void check(const std::string& model, const Options& options, const std::string& 
   CommandLine line("net check");
   line.word(model).append(to_line(app::sizes_of(options)));
   line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
-  if (options.rtol) line.option("--rtol", *options.rtol);
-  if (options.atol) line.option("--atol", *options.atol);
-  line.append(app::to_line(options));
+  line.append(app::to_line(static_cast<const app::ToleranceOptions&>(options)));
+  line.append(app::to_line(static_cast<const app::RunOptions&>(options)));
   for (auto& result : results) {
     result.subject = model_name(model);
     result.command = line.text();
@@ -142,15 +136,7 @@ void register_net_check(app::Program& program) {
   app::add_models_argument(command, *options);
   app::add_size_options(command, *options);
   app::add_work_options(command, *options);
-  command
-      .add_option("--rtol", options->rtol,
-                  "an element passes within ATOL + RTOL x |expected|, in place of the bound that "
-                  "rounding sets; one that is left out is 0")
-      ->transform(app::number_from_zero())
-      ->option_text("RTOL");
-  command.add_option("--atol", options->atol, "see --rtol")
-      ->transform(app::number_from_zero())
-      ->option_text("ATOL");
+  app::add_tolerance_options(command, *options, "the bound that rounding sets");
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);

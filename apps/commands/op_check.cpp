@@ -25,25 +25,27 @@ constexpr const char* kExamples =
                                                 and the same bits in each of ten runs?
   d5 op check cases.txt --list                  what would run; --dry-run plans it
   d5 op check "Add {1,2} {3,4} -> {4,6}"        judged by the values that are expected
+  d5 op check "Gemm 64x512~4 512x64~4" --framework torch --rtol 0 --atol 0
+                                                whole numbers from -4 to 4: right to the last bit
   d5 op check --load mine.cpp "mine.Op 2x3" --isolate 10
                                                 a crash, or 10 s without an end, is a failed row
 
 A case is an operator, its inputs as TYPE:SHAPE, and its attributes; docs/program.md has the grammar.)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
+struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions, app::ToleranceOptions {
   std::vector<std::string> words;
-  bool no_gradient = false, norms = false;
+  bool no_gradient = false, norms = false, exact = false;
   int repeats = 0;  ///< 0: repeatability is not looked at
   Isolation isolation;
 };
 
 /// What nobody else has a say in.
-std::string no_judge(const OperatorCase& one, const std::string& subject) {
+std::string no_judge(const OperatorCase& one, const std::string& subject, bool exact) {
   if (!one.expected.empty()) return {};
   if (!onnx::schema_of(one.node) && custom_operators().has_operator(one.node)) {
     return "it ran, and nothing says what is right: give the values that are expected, as -> {1,2}";
   }
-  if (subject != "reference") return {};
+  if (subject != "reference" || exact) return {};
   return "it ran, but the reference is no judge of itself; the ONNX tests are";
 }
 
@@ -52,22 +54,27 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
   const Device device = device_from_name(options.device);
   const auto add = [&](std::vector<Measurement> some, const std::string& words) {
     for (auto& result : some) {
-      result.command += words + app::to_line(options) + app::to_line(isolation);
+      result.command += words + app::to_line(static_cast<const app::RunOptions&>(options)) +
+                        app::to_line(isolation);
       results.push_back(std::move(result));
     }
   };
   auto forward = test_forward(one, subject,
-                              {.device = device,
+                              {.exact = options.exact,
+                               .tolerance = app::tolerance_of(options),
+                               .device = device,
                                .interrupt = isolation.interrupt,
                                .errors = options.norms ? ErrorDetail::norms : ErrorDetail::largest,
                                .isolation = isolation});
-  const std::string reason = no_judge(one, subject);
+  const std::string reason = no_judge(one, subject, options.exact);
   for (auto& result : forward) {
     if (reason.empty() || result.status != Status::passed) continue;
     result.status = Status::skipped;
     result.reason = reason;
   }
-  add(std::move(forward), options.norms ? " --norms" : "");
+  add(std::move(forward), std::string(options.exact ? " --exact" : "") +
+                              (options.norms ? " --norms" : "") +
+                              app::to_line(static_cast<const app::ToleranceOptions&>(options)));
   if (options.repeats > 0) add(test_repeatability(one, subject, options.repeats, device), "");
   // Differences perturb the inputs of many runs, on the host; 'd5 net check' compares gradients
   // that a device computes with the reference's.
@@ -115,6 +122,9 @@ void register_op_check(app::Program& program) {
   command.add_option("CASE", options->words, "cases, or files of them")->required();
   app::add_work_options(command, *options);
   command.add_flag("--no-gradient", options->no_gradient, "leave out the check of gradients");
+  command.add_flag("--exact", options->exact,
+                   "judge forward by the reference in float64, also the reference itself");
+  app::add_tolerance_options(command, *options, "what a sum of so many products rounds");
   command.add_flag("--norms", options->norms, app::kNormsHelp);
   command
       .add_option("--repeat", options->repeats,

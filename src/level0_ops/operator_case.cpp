@@ -9,6 +9,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
 #include "d5/onnx/schema.hpp"
+#include "level0_ops/case_data.hpp"
 #include "level0_ops/case_grammar.hpp"
 #include "level0_ops/case_ranges.hpp"
 
@@ -28,24 +29,6 @@ std::vector<T> numbers(const Word& word, char separator, std::string_view expect
     result.push_back(number<T>(part, expected));
   }
   return result;
-}
-
-/// Random elements: reals from the standard normal distribution, integers from [0, 10), booleans;
-/// all of them from [0, bound) where a bound is given.
-void fill(Tensor& tensor, std::optional<double> bound, RandomStream& random) {
-  const auto uniform = [&] { return random.uniform_double(); };
-  dispatch(Join<NumberTypes, Types<bool>>{}, tensor.dtype(), "case: random numbers",
-           [&]<class T>() {
-             for (T& element : tensor.span<T>()) {
-               if constexpr (std::is_same_v<T, bool>) {
-                 element = uniform() < 0.5;
-               } else if constexpr (std::is_integral_v<T>) {
-                 element = T(uniform() * bound.value_or(10));
-               } else {
-                 element = T(Arithmetic<T>(bound ? uniform() * *bound : random.normal_double()));
-               }
-             }
-           });
 }
 
 /// The elements between braces.
@@ -83,8 +66,18 @@ Shape parse_shape(const Word& word) {
   return Shape(dims);
 }
 
+/// Takes what stands behind `sign` away from `word`.
+template <class T>
+std::optional<T> suffix(Word& word, char sign, std::string_view expected) {
+  const std::size_t place = word.text.find(sign);
+  if (place == std::string_view::npos) return std::nullopt;
+  const T result = number<T>({word.text.substr(place + 1), word.column + place + 1}, expected);
+  word.text = word.text.substr(0, place);
+  return result;
+}
+
 /// Nothing is drawn, and no memory taken for it, without `random`.
-Value parse_input(Word word, RandomStream* random) {
+Value parse_input(Word word, const onnx::Node& node, RandomStream* random) {
   DType dtype = DType::float32;
   if (const std::size_t colon = word.text.substr(0, word.text.find('{')).find(':');
       colon != std::string_view::npos) {
@@ -100,11 +93,11 @@ Value parse_input(Word word, RandomStream* random) {
         dtype, shape,
         {word.text.substr(open + 1, word.text.size() - open - 2), word.column + open + 1});
   }
-  std::optional<double> bound;
-  if (const std::size_t percent = word.text.find('%'); percent != std::string_view::npos) {
-    bound = number<double>({word.text.substr(percent + 1), word.column + percent + 1},
-                           "a bound after %");
-    word.text = word.text.substr(0, percent);
+  detail::Distribution distribution;
+  distribution.bound = suffix<double>(word, '%', "a bound after %");
+  distribution.most_whole = suffix<std::int64_t>(word, '~', "a whole number after ~");
+  if (distribution.most_whole && (*distribution.most_whole < 1 || distribution.bound)) {
+    refuse(word, "a whole number of 1 or more after ~, and no % beside it");
   }
   if (word.text.empty()) refuse(word, "sizes as 2x3, 'scalar', or values in braces");
   if (dtype == DType::string) {
@@ -112,8 +105,9 @@ Value parse_input(Word word, RandomStream* random) {
   }
   const Shape shape = parse_shape(word);
   if (!random) return {};
+  distribution.scale = detail::usual_scale(node, node.inputs.size(), shape);
   Tensor tensor = Tensor::empty(dtype, shape);
-  fill(tensor, bound, *random);
+  detail::fill(tensor, distribution, *random);
   return tensor;
 }
 
@@ -121,7 +115,7 @@ Value parse_input(Word word, RandomStream* random) {
 Value parse_expected(const Word& word) {
   if (word.text == "-") return {};
   if (!word.text.ends_with('}')) refuse(word, "the values of an output, as {1,2}, or -");
-  return parse_input(word, nullptr);
+  return parse_input(word, onnx::Node(), nullptr);  // nothing is drawn
 }
 
 onnx::AttributeKind guess_kind(std::string_view text) {
@@ -211,7 +205,8 @@ OperatorCase parse(const std::string& line, std::uint64_t seed, Inputs inputs) {
       RandomStream random(seed, std::uint32_t(node.inputs.size()));
       const bool left_out = word.text == "-";
       result.inputs.push_back(
-          left_out ? Value() : parse_input(word, inputs == Inputs::drawn ? &random : nullptr));
+          left_out ? Value()
+                   : parse_input(word, node, inputs == Inputs::drawn ? &random : nullptr));
       node.inputs.push_back(left_out ? "" : fmt::format("input{}", node.inputs.size()));
       continue;
     }

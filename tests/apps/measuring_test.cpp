@@ -213,6 +213,12 @@ TEST_CASE("net bench tells people which operator costs most, and machines all of
   CHECK(by_node);
 }
 
+TEST_CASE("op check judges by a tolerance, and the reference by float64, where asked to") {
+  CHECK(run_d5("op check 'Exp 100' --no-gradient --exact").status == 0);
+  CHECK(run_d5("op check 'Gemm 8x300 300x8' --no-gradient --exact --rtol 0").status == 1);
+  CHECK(run_d5("op check 'Gemm 8x300~4 300x8~4' --no-gradient --exact --rtol 0").status == 0);
+}
+
 TEST_CASE("net check takes a tolerance in place of its own, and runs it again with it") {
   const TemporaryFolder folder;
   write_test_folder(folder, {0, 2.001F});

@@ -121,6 +121,7 @@ TEST_CASE("the command of every record of a run runs it again") {
       "op bench 'TopK 8 int64:{2} axis=-1' --samples 2 --pass forward",
       "op check 'Tanh 2x3' --seed 3 --threads 1",
       "op check 'Tanh 2x3' --no-gradient",
+      "op check 'Gemm 2x3~2 3x2~2' --exact --rtol 0 --atol 0.5 --no-gradient",
       "op check 'Gather 4x2 int64:{1,0}'",
       "net check lenet --batch 2 --seed 4",
       "net run lenet --batch 3 --seed 2 --threads 1",

@@ -2,10 +2,13 @@
 #include "d5/level0_ops/operator_case.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include "d5/core/error.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
 
 using namespace d5;
 
@@ -181,4 +184,40 @@ TEST_CASE("a file of cases is read line by line, and errors name the line") {
   CHECK(count("/tests/cases") > 40);
   CHECK(count("/data/deepbench") == 590);
   CHECK_THROWS_AS(read_cases("/nowhere/cases.txt"), IoError);
+}
+
+TEST_CASE("whole numbers lie on both sides of zero, and their products are exact everywhere") {
+  const OperatorCase one = parse_case("Gemm 8x300~3 300x8~3");
+  std::map<float, int> counts;
+  for (const float x : one.inputs[0].tensor().span<float>()) ++counts[x];
+  CHECK(counts.size() == 7);
+  for (const auto& [value, count] : counts) {
+    INFO(value);
+    CHECK(value == std::round(value));
+    CHECK(std::abs(value) <= 3);
+    CHECK(count > 2400 / 7 / 2);
+  }
+  CHECK(parse_case("Relu uint8:100~3").inputs[0].tensor().span<std::uint8_t>()[0] <= 3);
+  const Measurement record =
+      test_forward(one, "reference", {.exact = true, .tolerance = {{0, 0}}}).at(0);
+  CHECK(record.samples == std::vector{0.0});
+  CHECK_THROWS_AS(parse_case("Relu 4~0"), FormatError);
+  CHECK_THROWS_AS(parse_case("Relu 4%2~3"), FormatError);
+  CHECK_THROWS_AS(parse_case("Relu 4~x"), FormatError);
+}
+
+TEST_CASE("weights of recurrent layers leave the state room") {
+  const auto deviation = [](const Tensor& x) {
+    double squares = 0;
+    for (const float v : x.span<float>()) squares += double(v) * v;
+    return std::sqrt(squares / double(x.elements()));
+  };
+  const OperatorCase one = parse_case("LSTM 2x3x48 1x1200x48 1x1200x300 hidden_size=300");
+  CHECK(deviation(one.inputs[0].tensor()) == Approx(1).epsilon(0.2));
+  CHECK(deviation(one.inputs[1].tensor()) == Approx(1 / std::sqrt(3 * 48)).epsilon(0.05));
+  CHECK(deviation(one.inputs[2].tensor()) == Approx(1 / std::sqrt(3 * 300)).epsilon(0.05));
+  // So a wide network forgets a rounding rather than doubling it in each step.
+  const auto records = test_forward(parse_case("RNN 50x4x500 1x500x500 1x500x500 hidden_size=500"),
+                                    "reference", {.exact = true});
+  for (const auto& record : records) CHECK(record.status == Status::passed);
 }

@@ -125,6 +125,20 @@ TEST_CASE("an operator that does not run in float64 is told so, and its forward 
   CHECK(test_gradient(parse_case("Relu string:{a}"), "narrow").at(0).status == Status::failed);
 }
 
+TEST_CASE("a judge in float64 sees what the reference itself rounds") {
+  const OperatorCase sum = parse_case("Gemm 16x512 512x16");
+  const Measurement own = test_forward(sum, "reference").at(0);
+  CHECK(own.samples == std::vector{0.0});
+  const Measurement rounded = test_forward(sum, "reference", {.exact = true}).at(0);
+  CHECK(rounded.status == Status::passed);
+  CHECK(rounded.samples.at(0) > 0);
+  CHECK(rounded.samples.at(0) < 1e-5);
+  CHECK(rounded.conditions.at("reference") == "reference in float64");
+  // The nearest float to the exact value is right to the last bit.
+  CHECK(test_forward(parse_case("Sqrt {2,3,5}"), "reference", {.exact = true}).at(0).samples ==
+        std::vector{0.0});
+}
+
 TEST_CASE("norms stand beside the error that judges, where they were asked for") {
   const auto records = test_forward(parse_case("Add {1,2,4} {1,1,1} -> {2,3,3}"), "reference",
                                     {.errors = ErrorDetail::norms});

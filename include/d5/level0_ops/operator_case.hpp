@@ -16,9 +16,11 @@ namespace d5 {
 /// newest opset and the fewest outputs if left out. An input, or an output that is expected, is one
 /// of
 ///
-///     16x3x32x32          float32 of that shape, from the standard normal distribution
+///     16x3x32x32          float32 of that shape, from the standard normal distribution; weights of
+///                         recurrent layers as LibTorch initializes them, of deviation 1/sqrt(3 n)
 ///     float64:scalar      another type; integers are from [0, 10)
 ///     int64:64%1000       from [0, 1000); reals too
+///     64x512~4            whole numbers from -4 to 4, whose sums of products are exact
 ///     int64:{2,-1}        these values; int64:1x2{2,-1} with a shape
 ///     -                   left out; of an output, not judged
 ///

@@ -26,6 +26,7 @@ enum class ErrorDetail {
 
 struct ForwardOptions {
   std::string reference = "reference";
+  bool exact = false;  ///< the reference computes in float64; what it gives is rounded once
   std::optional<ForwardTolerance> tolerance = {};  ///< nothing: what `test_forward` says
   Device device = {};                              ///< of the subject
   Interrupt interrupt = {};                        ///< asked between runs

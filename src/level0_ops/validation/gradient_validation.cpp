@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/float64.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/random.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/onnx/schema.hpp"
+#include "level0_ops/validation/float64_inputs.hpp"
 #include "level0_ops/validation/validation_record.hpp"
 
 namespace d5 {
@@ -23,7 +23,8 @@ class Function {
  public:
   Function(const OperatorRegistry& registry, const OperatorCase& op_case,
            const Interrupt& interrupt)
-      : runner_(registry, op_case.node, real_inputs(registry, op_case), Mode::training, Guard::on),
+      : runner_(registry, op_case.node, detail::float64_inputs(registry, op_case), Mode::training,
+                Guard::on),
         line_(op_case.line),
         interrupt_(interrupt) {
     const auto schema = onnx::schema_of(op_case.node);
@@ -92,27 +93,6 @@ class Function {
     interrupt_.check(line_);
     runner_.forward();
   }
-  static std::vector<Value> real_inputs(const OperatorRegistry& registry,
-                                        const OperatorCase& op_case) {
-    const auto schema = onnx::schema_of(op_case.node);
-    const Places differentiable = operator_for(op_case.node, std::vector{&registry})->gradients();
-    std::vector<Value> result;
-    for (const Value& value : op_case.inputs) {
-      const std::size_t i = result.size();
-      const auto* input = schema ? onnx::parameter(schema->inputs, i) : nullptr;
-      const bool tensor = value.is_tensor();
-      // What must be of another type, such as scales that decide a shape, stays what it is.
-      const bool fixed =
-          input && !differentiable.contains(i) &&
-          std::ranges::find(input->element_types, DType::float64) == input->element_types.end();
-      const bool real = tensor && !fixed && is_floating_point(value.tensor().dtype());
-      result.push_back(real     ? Value(detail::to_float64(value.tensor()))
-                       : tensor ? Value(value.tensor().copy())
-                                : value);
-    }
-    return result;
-  }
-
   OperatorRunner runner_;
   std::string line_;
   const Interrupt& interrupt_;

@@ -10,6 +10,8 @@
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/error_norms.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
+#include "level0_ops/kernels/conversion.hpp"
+#include "level0_ops/validation/float64_inputs.hpp"
 #include "level0_ops/validation/validation_record.hpp"
 
 namespace d5 {
@@ -42,9 +44,20 @@ void add_norms(std::vector<Measurement>& results, const Value& got, const Value&
   }
 }
 
+/// A tensor of floats in the element type of `got`.
+Value rounded_as(const Value& got, const Value& exact) {
+  if (!got.is_tensor() || !exact.is_tensor() || !is_floating_point(got.tensor().dtype())) {
+    return exact;
+  }
+  Tensor result = Tensor::empty(got.tensor().dtype(), exact.tensor().shape());
+  const detail::Conversion round(exact.tensor().dtype(), result.dtype());
+  round.run(result.raw(), exact.tensor().raw(), result.elements());
+  return result;
+}
+
 std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case,
                                  const std::string& subject, const ForwardOptions& options) {
-  const auto& [reference, tolerance, device, interrupt, errors, isolation] = options;
+  const auto& [reference, exact, tolerance, device, interrupt, errors, isolation] = options;
   const bool judged_by_case = !op_case.expected.empty();
   std::vector<Measurement> results;
   try {
@@ -68,11 +81,14 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
     std::vector<Value> expected = op_case.expected;
     ForwardTolerance within = tolerance.value_or(ForwardTolerance{});
     if (!judged_by_case) {
-      OperatorRunner judge(framework(reference).part<OperatorRegistry>(), op_case.node,
-                           op_case.inputs);
+      const auto& registry = framework(reference).part<OperatorRegistry>();
+      OperatorRunner judge(registry, op_case.node,
+                           exact ? detail::float64_inputs(registry, op_case) : op_case.inputs);
       judge.forward();
       interrupt.check(op_case.line);
-      for (std::size_t i = 0; i < judge.output_count(); ++i) expected.push_back(judge.output(i));
+      for (std::size_t i = 0; i < judge.output_count(); ++i) {
+        expected.push_back(exact ? rounded_as(got.output(i), judge.output(i)) : judge.output(i));
+      }
       if (!tolerance) within = tolerance_of(judge);
     }
     for (std::size_t i = 0; i < std::min(got.output_count(), expected.size()); ++i) {
@@ -101,7 +117,9 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
 std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
                                       const ForwardOptions& options) {
   Measurement record = detail::validation_record(op_case, subject, "forward", options.device);
-  record.conditions["reference"] = op_case.expected.empty() ? options.reference : "the case";
+  record.conditions["reference"] = !op_case.expected.empty() ? "the case"
+                                   : options.exact           ? options.reference + " in float64"
+                                                             : options.reference;
   return isolated(options.isolation, record,
                   [&] { return compare(record, op_case, subject, options); });
 }
