@@ -109,6 +109,14 @@ TEST_CASE("six-bit elements lie four to three bytes") {
   for (int i = 0; i < 5; ++i) CHECK(int(tensor.data<Float6E3M2>()[i].bits) == expected[i]);
 }
 
+TEST_CASE("an entry with more bits than its element has is refused") {
+  TensorProto message;
+  message.set_data_type(TensorProto::FLOAT6E2M3);
+  message.add_dims(1);
+  message.add_int32_data(64);
+  CHECK_THROWS_AS(parse_tensor(message), FormatError);
+}
+
 TEST_CASE("small types are read from the wider fields that ONNX keeps them in") {
   TensorProto message;
   message.add_dims(2);
