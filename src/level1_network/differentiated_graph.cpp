@@ -6,17 +6,12 @@
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level1_network/parameter_layout.hpp"
+#include "level1_network/node_names.hpp"
 
 namespace d5 {
 namespace {
 
 using View = onnx::nodes::training::Gradient;
-
-void add_reads(const onnx::Node& node, std::set<std::string>& names) {
-  for (auto& name : read_names(node)) names.insert(std::move(name));
-  if (is_gradient(node)) names.insert(View(node).y());
-}
 
 }  // namespace
 
@@ -51,7 +46,7 @@ std::shared_ptr<const onnx::Graph> differentiated_graph(const onnx::Node& gradie
       if (made.contains(name)) name.clear();  // it is independent
     }
     made.insert(outputs.begin(), outputs.end());
-    add_reads(*node, needed);
+    for (auto& name : read_names(*node)) needed.insert(std::move(name));
   }
   if (!made.contains(view.y())) {
     throw NotFound(onnx::describe(gradient) + ": no node before it makes '" + printable(view.y()) +

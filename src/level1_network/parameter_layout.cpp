@@ -10,23 +10,13 @@
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/visitor.hpp"
+#include "level1_network/node_names.hpp"
 
 namespace d5 {
 
 bool may_be_trained(DType dtype) {
   return dtype == DType::float32 || dtype == DType::float64 || dtype == DType::float16 ||
          dtype == DType::bfloat16;
-}
-
-std::vector<std::string> read_names(const onnx::Node& node) {
-  std::vector<std::string> result;
-  for (const auto& input : node.inputs) {
-    if (!input.empty()) result.push_back(input);
-  }
-  for (const auto& [attribute, subgraph] : onnx::subgraphs(node)) {
-    for (auto& name : onnx::captured_names(*subgraph)) result.push_back(std::move(name));
-  }
-  return result;
 }
 
 namespace {

@@ -17,9 +17,6 @@ namespace d5 {
 /// have).
 [[nodiscard]] std::vector<std::string> trainable_initializers(const onnx::Graph& graph);
 
-/// What a node reads: its inputs, and what its subgraphs capture.
-[[nodiscard]] std::vector<std::string> read_names(const onnx::Node& node);
-
 struct ParameterLayout {
   std::vector<Parameter> parameters;
   Arena values, gradients;

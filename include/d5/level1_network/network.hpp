@@ -22,6 +22,16 @@ struct Parameter {
   Tensor gradient;  ///< a slice of the gradient arena; written by backpropagation
 };
 
+/// What one edit takes out of a network and puts into it.
+struct Splice {
+  /// Tensors. Parameters and constants of these names are taken out, and the nodes that write them,
+  /// with all that those write. A name may come back with what is put in.
+  std::vector<std::string> remove = {};
+  /// In any order. A node without a name is given one, a node without an opset the network's.
+  std::vector<onnx::Node> nodes = {};
+  std::map<std::string, Tensor> constants = {}, parameters = {};
+};
+
 /// A directed acyclic graph of named nodes and tensors, with its parameters.
 ///
 /// Copied by value it is shared; executors and optimizers of the same network see the same values.
@@ -51,8 +61,9 @@ class Network {
   /// A network of its own, with values of its own.
   [[nodiscard]] Network copy() const;
 
-  // Editing. Each throws ValueError for a duplicate name, NotFound for an unknown one: what a node
-  // reads must be there before it, so no cycle can be built.
+  // Editing. An edit that throws changes nothing: ValueError for a name that is taken, for what
+  // others still need, for a cycle; NotFound for an unknown name, with the nearest. Shapes and
+  // types are judged when the network is compiled.
   void add_input(const std::string& name, DType dtype, std::vector<onnx::Dim> dims);
   void add_output(const std::string& name);
   void add_parameter(const std::string& name, Tensor value);
@@ -63,6 +74,19 @@ class Network {
                        std::map<std::string, onnx::Attribute, std::less<>> attributes = {},
                        std::string name = {});
   void remove_node(const std::string& name);
+  /// Another node in the place of the one called `name`; it writes what others read of that.
+  void replace_node(const std::string& name, onnx::Node node);
+  /// Between `tensor`, which `node` reads, and all that read it, who read what `node` writes first.
+  void insert_node(const std::string& tensor, onnx::Node node);
+  /// Who reads a tensor reads another one instead: nodes, graphs in them, updates. Outputs of the
+  /// network stay.
+  void redirect(const std::map<std::string, std::string, std::less<>>& tensors);
+  /// Gives a tensor another name, wherever it stands.
+  void rename(const std::string& tensor, const std::string& name);
+  /// Any edit at once: nodes are put where they can run.
+  ///
+  ///     network.splice({.remove = {"bn.out"}, .nodes = {conv}, .constants = {{"conv.bias", b}}});
+  void splice(Splice change);
   /// After each run of an executor the constant is overwritten with the tensor `output`, as batch
   /// normalization's running statistics in training. Throws: NotFound, ValueError for a parameter.
   void add_update(const std::string& constant, const std::string& output);
@@ -72,6 +96,8 @@ class Network {
   [[nodiscard]] const onnx::Model& model() const;
   [[nodiscard]] const onnx::Graph& graph() const { return model().graph; }
   [[nodiscard]] const onnx::Node& node(std::string_view name) const;
+  /// `stem`, or where a tensor has that name "stem_2", ...
+  [[nodiscard]] std::string unused_name(const std::string& stem) const;
   [[nodiscard]] std::vector<std::string> input_names() const;  ///< without initializers
   [[nodiscard]] std::vector<std::string> output_names() const;
   /// Constants and the tensors that they take over after a run.

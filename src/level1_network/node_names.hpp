@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "d5/onnx/model.hpp"
+
+namespace d5 {
+
+/// What a node reads: its inputs, what its subgraphs capture, and what a Gradient differentiates.
+[[nodiscard]] std::vector<std::string> read_names(const onnx::Node& node);
+
+/// New names of tensors, by their present ones.
+using NewNames = std::map<std::string, std::string, std::less<>>;
+
+/// Everything that the node reads is called by its new name, in its subgraphs too.
+/// Throws: ValueError where a subgraph has a tensor of its own that hides the new name.
+void rename_reads(onnx::Node& node, const NewNames& names);
+
+/// A tensor that the node writes; empty if it writes none.
+[[nodiscard]] std::string first_output(const onnx::Node& node);
+
+}  // namespace d5
