@@ -2,15 +2,11 @@
 #include "level1_network/float64_network.hpp"
 
 #include "core/float64.hpp"
+#include "level1_network/element_type_attributes.hpp"
 #include "level1_network/parameter_layout.hpp"
 
 namespace d5 {
 namespace {
-
-/// Attributes that hold the number of an element type.
-bool names_a_type(const onnx::Node& node, const std::string& attribute) {
-  return attribute == "dtype" || (attribute == "to" && node.op_type == "Cast");
-}
 
 Tensor converted(const Tensor& tensor) {
   return may_be_trained(tensor.dtype()) ? detail::to_float64(tensor) : tensor;
@@ -35,23 +31,10 @@ onnx::Attribute converted(const onnx::Node& node, const std::string& name,
     return converted(*graph);
   }
   const auto* number = std::get_if<std::int64_t>(&attribute);
-  if (number && names_a_type(node, name) && may_be_trained(static_cast<DType>(*number))) {
+  if (number && names_element_type(node, name) && may_be_trained(static_cast<DType>(*number))) {
     return static_cast<std::int64_t>(DType::float64);
   }
   return attribute;
-}
-
-/// Floats that are float32 without saying so become a tensor that does.
-void spell_as_tensor(onnx::Node& node) {
-  if (node.op_type == "ConstantOfShape")
-    node.attributes.try_emplace("value", Tensor::zeros(DType::float32, {1}));
-  if (node.op_type != "Constant") return;
-  Tensor value;
-  if (const auto* number = node.attribute<float>("value_float")) value = Tensor::scalar(*number);
-  if (const auto* list = node.attribute<std::vector<float>>("value_floats")) {
-    value = Tensor::vector(*list);
-  }
-  if (value.defined()) node.attributes = {{"value", value}};
 }
 
 onnx::Graph converted(onnx::Graph graph) {

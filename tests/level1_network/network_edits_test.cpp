@@ -161,7 +161,7 @@ TEST_CASE("an edit that would leave a hole changes nothing") {
   refused({.remove = {"y"}}, "output");
   refused({.remove = {"x"}}, "'x' is an input of the network");
   refused({.remove = {"nothing"}}, "'nothing' is unknown");
-  refused({.nodes = {node("Neg", {"yy"}, {"z"})}}, "did you mean y?");
+  refused({.nodes = {node("Neg", {"yy"}, {"z"})}}, "'yy' is unknown");
   refused({.nodes = {node("Neg", {"x"}, {"a"})}}, "'a'");
   refused({.nodes = {node("Neg", {"x"}, {"z"}, "neg")}}, "'neg'");
   refused({.nodes = {node("Split", {"x"}, {"z", "z"})}}, "'z'");

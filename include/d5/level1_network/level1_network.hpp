@@ -17,3 +17,4 @@
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/planned_memory.hpp"
 #include "d5/level1_network/step_info.hpp"
+#include "d5/level1_network/transform.hpp"

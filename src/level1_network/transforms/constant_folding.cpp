@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes whose inputs are all constant become their results.
+#include "level1_network/constant_folding.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level1_network/transform.hpp"
+#include "d5/onnx/visitor.hpp"
+#include "level1_network/graph_links.hpp"
+#include "level1_network/node_names.hpp"
+
+namespace d5::transform {
+namespace {
+
+struct ConstantFoldingOptions {
+  std::int64_t most_bytes = 64 << 20;
+  void declare(OptionList& options) {
+    options.add("most_bytes", most_bytes, "a larger output stays computed: files hold constants",
+                {.least = 0});
+  }
+};
+
+/// What compiling does for each plan, done once, so that a file or another framework has it too. A
+/// node that writes an output of the network stays: outputs are made by nodes.
+class ConstantFolding final : public Transform {
+ public:
+  using Options = ConstantFoldingOptions;
+  explicit ConstantFolding(const Options& options) : options_(options) {}
+
+  TransformReport apply(Network& network) const override {
+    TransformReport report;
+    Known known;
+    for (const auto& [name, value] : network.graph().initializers) {
+      if (const Tensor* fixed = fixed_value(network, name)) known[name] = fixed->on_host();
+    }
+    RunState state;
+    state.registries = {&framework("reference").part<OperatorRegistry>()};
+    const GraphLinks links(network);
+    const auto leaves = [&](const std::string& output) { return links.leaves(output); };
+    Splice change;
+    std::set<std::string> inputs;
+    for (const auto& node : network.graph().nodes) {
+      if (!onnx::subgraphs(node).empty() || first_output(node).empty()) continue;
+      if (std::ranges::any_of(node.outputs, leaves)) continue;
+      const auto values = computed(node, known, state);
+      if (!values) continue;
+      if (const std::string reason = obstacle(*values); !reason.empty()) {
+        report.left.push_back(fmt::format("{}: {}", onnx::describe(node), reason));
+        continue;
+      }
+      change.remove.push_back(first_output(node));
+      inputs.insert(node.inputs.begin(), node.inputs.end());
+      for (std::size_t k = 0; k < values->size(); ++k) {
+        if (!node.has_output(k)) continue;
+        known[node.outputs[k]] = (*values)[k];
+        inputs.insert(node.outputs[k]);  // of a node that is folded as well
+        change.constants[node.outputs[k]] = (*values)[k].tensor();
+      }
+    }
+    if (change.remove.empty()) return report;
+    report.what = fmt::format("computed {} nodes", change.remove.size());
+    network.splice(std::move(change));
+    remove_unread_values(network, inputs);
+    return report;
+  }
+
+ private:
+  using Known = std::map<std::string, Value, std::less<>>;
+
+  /// Nothing where an input is not known, or the node cannot be computed here and now.
+  static std::optional<std::vector<Value>> computed(const onnx::Node& node, const Known& known,
+                                                    const RunState& state) {
+    std::vector<const Value*> inputs;
+    for (const auto& name : node.inputs) {
+      const auto place = known.find(name);
+      if (place == known.end() && !name.empty()) return std::nullopt;
+      inputs.push_back(name.empty() ? nullptr : &place->second);
+    }
+    try {
+      return fold(node, *operator_for(node), inputs, state);
+    } catch (const Error&) {  // nobody knows what the node means: who runs it is told
+      return std::nullopt;
+    }
+  }
+
+  std::string obstacle(const std::vector<Value>& values) const {
+    std::size_t bytes = 0;
+    for (const auto& value : values) {
+      if (value.kind() == ValueKind::none) continue;
+      if (!value.is_tensor()) return "it makes no tensor, and constants are tensors";
+      bytes += value.tensor().bytes();
+    }
+    if (bytes <= std::size_t(options_.most_bytes)) return "";
+    return fmt::format("its outputs are {} bytes, above most_bytes={}", bytes, options_.most_bytes);
+  }
+
+  Options options_;
+};
+
+}  // namespace
+
+void register_constant_folding(Registry<TransformEntry>& registry) {
+  registry.add("constant-folding",
+               TransformEntry::of<ConstantFolding>("computes nodes whose inputs are all constant"));
+}
+
+}  // namespace d5::transform

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// float32 becomes float16 or bfloat16, where operators have them.
+#include <fmt/format.h>
+
+#include <deque>
+#include <span>
+
+#include "d5/core/error.hpp"
+#include "d5/level1_network/transform.hpp"
+#include "level1_network/graph_links.hpp"
+#include "level1_network/node_names.hpp"
+#include "level1_network/shorter_node.hpp"
+
+namespace d5::transform {
+namespace {
+
+/// Element types of all tensors, as far as ONNX's rules tell them.
+ElementTypes types_of(const Network& network) {
+  const std::string file = network.serialize();
+  const Network typed = Network::parse(std::as_bytes(std::span(file)), network.name());
+  ElementTypes types;
+  const onnx::Graph& graph = typed.graph();
+  for (const auto* infos : {&graph.inputs, &graph.values, &graph.outputs}) {
+    for (const auto& [name, type] : *infos) {
+      if (type.kind == ValueKind::tensor) types[name] = type.dtype;
+    }
+  }
+  for (const auto& [name, value] : graph.initializers) types[name] = value.dtype();
+  return types;
+}
+
+struct HalfPrecisionOptions {
+  enum class Type { float16, bfloat16 } type = Type::float16;
+  void declare(OptionList& options) {
+    options.add("type", type, "what float32 becomes", {"float16", "bfloat16"});
+  }
+};
+
+/// One conversion of a network: which tensors are there in which type, and the casts between.
+class Conversion {
+ public:
+  Conversion(const Network& network, DType half)
+      : network_(network), links_(network), types_(types_of(network)), half_(half) {}
+
+  Splice run(TransformReport& report) {
+    for (const auto& node : network_.graph().nodes) {
+      const auto& made = nodes_.emplace_back(node, types_, half_);
+      if (made.obstacle().empty()) continue;
+      report.left.push_back(fmt::format("{}: {}", onnx::describe(node), made.obstacle()));
+    }
+    const std::size_t values = shorten_values();
+    std::size_t nodes = 0;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      const onnx::Node& node = network_.graph().nodes[n];
+      nodes += nodes_[n].changes() ? 1 : 0;
+      nodes_[n].changes() ? add_shorter(node, nodes_[n]) : add_kept(node);
+    }
+    if (nodes > 0) {
+      report.what = fmt::format("made {} nodes, {} parameters and constants {}, with {} casts",
+                                nodes, values, name_of(half_), casts_);
+    }
+    return std::move(change_);
+  }
+
+ private:
+  [[nodiscard]] bool is_single(std::string_view tensor) const {
+    return detail::type_at(types_, tensor) == DType::float32;
+  }
+
+  /// Those that only shorter nodes read. How many.
+  std::size_t shorten_values() {
+    std::set<std::string> kept;
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      const onnx::Node& node = network_.graph().nodes[n];
+      for (const auto& name : read_names(node)) {
+        if (!nodes_[n].changes()) kept.insert(name);
+      }
+      for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        if (!nodes_[n].reads(i)) kept.insert(node.inputs[i]);
+      }
+    }
+    std::size_t count = 0;
+    for (const auto& [name, value] : network_.graph().initializers) {
+      if (!is_single(name) || !known_value(network_, name) || links_.leaves(name) ||
+          kept.contains(name) || !links_.is_read(name)) {
+        continue;
+      }
+      auto& values = network_.is_parameter(name) ? change_.parameters : change_.constants;
+      values[name] = detail::shortened(value, half_, name);
+      change_.remove.push_back(name);
+      shorter_[name] = name;
+      ++count;
+    }
+    return count;
+  }
+
+  void add_shorter(const onnx::Node& node, const ShorterNode& shorter) {
+    onnx::Node result = shorter.node();
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!is_single(node.inputs[i])) continue;
+      result.inputs[i] = shorter.reads(i) ? as_shorter(node.inputs[i]) : as_single(node.inputs[i]);
+    }
+    std::vector<std::string> leaving;
+    for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+      if (!shorter.writes(k)) continue;
+      const std::string& name = node.outputs[k];
+      if (links_.leaves(name)) {
+        leaving.push_back(name);
+        result.outputs[k] = name_in(name, half_);
+      }
+      shorter_[name] = result.outputs[k];
+    }
+    change_.remove.push_back(first_output(node));
+    change_.nodes.push_back(std::move(result));
+    for (const auto& name : leaving) cast(shorter_[name], name, DType::float32);
+  }
+
+  /// It reads float32 as before, cast where that is now shorter.
+  void add_kept(const onnx::Node& node) {
+    NewNames names;
+    for (const auto& name : read_names(node)) {
+      if (!is_single(name)) continue;
+      if (std::string single = as_single(name); single != name) names[name] = std::move(single);
+    }
+    if (names.empty()) return;
+    change_.remove.push_back(first_output(node));
+    rename_reads(change_.nodes.emplace_back(node), names);
+  }
+
+  std::string as_shorter(const std::string& tensor) {
+    if (const auto place = shorter_.find(tensor); place != shorter_.end()) return place->second;
+    return shorter_[tensor] = cast(tensor, name_in(tensor, half_), half_);
+  }
+  std::string as_single(const std::string& tensor) {
+    const auto place = shorter_.find(tensor);
+    // Where the float32 is there as well, it has its old name.
+    if (place == shorter_.end() || place->second != tensor) return tensor;
+    const auto [single, fresh] = single_.try_emplace(tensor, name_in(tensor, DType::float32));
+    if (fresh) cast(tensor, single->second, DType::float32);
+    return single->second;
+  }
+
+  [[nodiscard]] std::string name_in(const std::string& tensor, DType dtype) const {
+    return network_.unused_name(fmt::format("{}.{}", tensor, name_of(dtype)));
+  }
+  std::string cast(const std::string& from, const std::string& to, DType dtype) {
+    onnx::Node& node = change_.nodes.emplace_back();
+    node.op_type = "Cast";
+    node.inputs = {from};
+    node.outputs = {to};
+    node.attributes = {{"to", std::int64_t(dtype)}};
+    ++casts_;
+    return to;
+  }
+
+  const Network& network_;
+  const GraphLinks links_;
+  const ElementTypes types_;
+  const DType half_;
+  std::deque<ShorterNode> nodes_;
+  NewNames shorter_, single_;  ///< tensors by the names that they had, where they are in that type
+  std::size_t casts_ = 0;
+  Splice change_;
+};
+
+/// Inputs and outputs of the network stay float32, and so do nodes that ONNX has in no shorter
+/// type. Values of parameters are rounded for good.
+class HalfPrecision final : public Transform {
+ public:
+  using Options = HalfPrecisionOptions;
+  explicit HalfPrecision(const Options& options)
+      : half_(options.type == Options::Type::float16 ? DType::float16 : DType::bfloat16) {}
+  Keeps keeps() const override { return Keeps::rounded; }
+
+  TransformReport apply(Network& network) const override {
+    constexpr int kCastToFloat16 = 6, kCastToBfloat16 = 13;  // opsets, by the type's number
+    const int needed = half_ == DType::float16 ? kCastToFloat16 : kCastToBfloat16;
+    const auto& imports = network.model().opset_imports;
+    const auto opset = imports.find("");
+    if (opset != imports.end() && opset->second < needed) {
+      throw Unsupported(fmt::format(
+          "half-precision: the network is of opset {}, and casts to {} begin with {}; convert the "
+          "file to a newer one first",
+          opset->second, name_of(half_), needed));
+    }
+    TransformReport report;
+    Splice change = Conversion(network, half_).run(report);
+    if (!report.what.empty()) network.splice(std::move(change));
+    return report;
+  }
+
+ private:
+  DType half_;
+};
+
+}  // namespace
+
+void register_half_precision(Registry<TransformEntry>& registry) {
+  registry.add("half-precision", TransformEntry::of<HalfPrecision>(
+                                     "computes in float16 or bfloat16 between float32 inputs and "
+                                     "outputs"));
+}
+
+}  // namespace d5::transform

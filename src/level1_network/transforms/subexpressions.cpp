@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that compute the same, and constants that are the same, become one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstring>
+
+#include "d5/level1_network/transform.hpp"
+#include "d5/onnx/schema.hpp"
+#include "d5/onnx/visitor.hpp"
+#include "level1_network/graph_links.hpp"
+#include "level1_network/node_names.hpp"
+#include "level1_network/random_nodes.hpp"
+
+namespace d5::transform {
+namespace {
+
+template <class T, class... Ts>
+constexpr bool is_one_of = (std::same_as<T, Ts> || ...);
+
+/// To the bit: a zero is not its negative, a NaN is itself.
+bool identical(const Tensor& a, const Tensor& b) {
+  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
+  if (a.dtype() == DType::string) {
+    return std::ranges::equal(a.span<std::string>(), b.span<std::string>());
+  }
+  return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+bool identical(float a, float b) {
+  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
+}
+
+/// Sparse tensors, types and graphs are not compared: nodes with such stay apart.
+bool identical(const onnx::Attribute& a, const onnx::Attribute& b) {
+  if (a.index() != b.index()) return false;
+  return std::visit(
+      [&]<class T>(const T& value) {
+        const T& other = std::get<T>(b);
+        if constexpr (is_one_of<T, float, Tensor>) {
+          return identical(value, other);
+        } else if constexpr (is_one_of<T, std::vector<float>, std::vector<Tensor>>) {
+          return std::ranges::equal(
+              value, other, [](const auto& one, const auto& its) { return identical(one, its); });
+        } else if constexpr (is_one_of<T, std::int64_t, std::string, std::vector<std::int64_t>,
+                                       std::vector<std::string>>) {
+          return value == other;
+        } else {
+          return false;
+        }
+      },
+      a);
+}
+
+bool identical_attributes(const onnx::Node& a, const onnx::Node& b) {
+  return std::ranges::equal(a.attributes, b.attributes, [](const auto& one, const auto& other) {
+    return one.first == other.first && identical(one.second, other.second);
+  });
+}
+
+/// Only operators of ONNX are known to give the same for the same. Dropout draws, whatever opset.
+bool is_function(const onnx::Node& node) {
+  return onnx::schema_of(node).has_value() && onnx::subgraphs(node).empty() &&
+         !draws_random_numbers(node) && node.op_type != "Dropout" && !first_output(node).empty();
+}
+
+/// What is the same in nodes that may compute the same.
+std::string signature(const onnx::Node& node, const std::vector<std::string>& inputs) {
+  std::string text = fmt::format("{}\n{}\n{}\n", node.domain, node.op_type, node.opset);
+  for (const auto& input : inputs) text += fmt::format("{} {}\n", input.size(), input);
+  for (const auto& output : node.outputs) text += output.empty() ? '-' : '+';
+  return text;
+}
+
+class CommonSubexpressions final : public Transform {
+ public:
+  TransformReport apply(Network& network) const override {
+    NewNames instead = same_constants(network);
+    std::set<std::string> constants;
+    for (const auto& [name, other] : instead) constants.insert(name);
+    network.redirect(instead);
+    remove_unread_values(network, constants);
+
+    std::size_t nodes = 0;
+    bypass(network, same_nodes(network, nodes));
+    if (nodes == 0 && constants.empty()) return {};
+    return {fmt::format("merged {} nodes and {} constants into others", nodes, constants.size())};
+  }
+
+ private:
+  /// Parameters stay apart: they are trained apart.
+  static NewNames same_constants(const Network& network) {
+    NewNames instead;
+    std::map<std::string, std::vector<std::pair<std::string, Tensor>>> kept;  // by type and shape
+    for (const auto& [name, value] : network.graph().initializers) {
+      if (!fixed_value(network, name)) continue;
+      const Tensor here = value.on_host();
+      auto& others = kept[to_string(here.desc())];
+      const auto same = std::ranges::find_if(
+          others, [&](const auto& other) { return identical(other.second, here); });
+      if (same != others.end()) {
+        instead[name] = same->first;
+      } else {
+        others.emplace_back(name, here);
+      }
+    }
+    return instead;
+  }
+
+  static NewNames same_nodes(const Network& network, std::size_t& merged) {
+    NewNames instead;
+    std::map<std::string, std::vector<const onnx::Node*>> kept;
+    for (const auto& node : network.graph().nodes) {
+      if (!is_function(node)) continue;
+      std::vector<std::string> inputs = node.inputs;
+      for (auto& input : inputs) {
+        if (const auto place = instead.find(input); place != instead.end()) input = place->second;
+      }
+      auto& others = kept[signature(node, inputs)];
+      const auto same = std::ranges::find_if(
+          others, [&](const auto* other) { return identical_attributes(*other, node); });
+      if (same == others.end()) {
+        others.push_back(&node);
+        continue;
+      }
+      ++merged;
+      for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+        if (node.has_output(k)) instead[node.outputs[k]] = (*same)->outputs[k];
+      }
+    }
+    return instead;
+  }
+};
+
+}  // namespace
+
+void register_subexpressions(Registry<TransformEntry>& registry) {
+  registry.add("common-subexpressions", TransformEntry::of<CommonSubexpressions>(
+                                            "makes one of nodes that compute the same"));
+}
+
+}  // namespace d5::transform
