@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level0_ops/bench.hpp"
 #include "bindings.hpp"
+#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
 #include "long_call.hpp"
@@ -42,12 +43,15 @@ void bind_bench(py::module_& m) {
       "bench_network",
       [](const Path& model, const std::vector<std::string>& frameworks, std::int64_t batch,
          bool training, const std::vector<std::string>& metrics, int samples, std::uint64_t seed,
-         bool profile) {
+         bool profile, const std::vector<std::string>& transforms) {
         NetworkBenchOptions options{.frameworks = frameworks,
                                     .sizes = {.batch = batch},
                                     .metrics = {metrics.begin(), metrics.end()},
                                     .profile = profile,
                                     .measuring = {.samples = samples, .seed = seed}};
+        for (const auto& words : transforms) {
+          options.transforms.push_back(entry_of_words("transform", words));
+        }
         std::vector<Measurement> results;
         long_call([&](const Interrupt& interrupt) {
           options.measuring.interrupt = interrupt;
@@ -61,6 +65,7 @@ void bind_bench(py::module_& m) {
       py::arg("training") = false,
       py::arg("metrics") = std::vector<std::string>{"time", "framework_overhead"},
       py::arg("samples") = 30, py::arg("seed") = 0, py::arg("profile") = false,
+      py::arg("transforms") = std::vector<std::string>(),
       "One network in several frameworks, interleaved: `d5 net bench`. With profile=True also what "
       "each operator type, layer and node takes (conditions 'by', 'operator', 'layer', 'node', "
       "'direction').");

@@ -41,9 +41,49 @@ Network load(const Path& path) {
   return *network;
 }
 
+onnx::Node node(const std::string& op_type, std::vector<std::string> inputs,
+                std::vector<std::string> outputs, const std::string& name,
+                const std::string& domain, const Options& attributes) {
+  onnx::Node result;
+  result.name = name;
+  result.op_type = op_type;
+  result.domain = domain;
+  result.inputs = std::move(inputs);
+  result.outputs = std::move(outputs);
+  for (const auto& [key, value] : attributes) {
+    result.attributes[key.cast<std::string>()] = to_attribute(value);
+  }
+  return result;
+}
+
+AppliedTransform apply(Network& network, const std::string& transform, const Options& options) {
+  const TransformChain chain = {{transform, to_settings(options)}};
+  const py::gil_scoped_release release;
+  return apply_transforms(network, chain).front();
+}
+
+void bind_transforms(py::module_& m) {
+  py::class_<AppliedTransform>(m, "AppliedTransform", "What a transform did to a network.")
+      .def_readonly("transform", &AppliedTransform::transform, "With its settings.")
+      .def_readonly("nodes_before", &AppliedTransform::nodes_before)
+      .def_readonly("nodes_after", &AppliedTransform::nodes_after)
+      .def_property_readonly(
+          "what", [](const AppliedTransform& a) { return a.report.what; },
+          "Empty where there was nothing to change.")
+      .def_property_readonly(
+          "left", [](const AppliedTransform& a) { return a.report.left; },
+          "What looked like its work and stays, each with the reason.")
+      .def("__repr__", [](const AppliedTransform& a) {
+        return fmt::format("<d5.AppliedTransform {}: {}>", a.transform,
+                           a.report.what.empty() ? "nothing to change" : a.report.what);
+      });
+  m.def("transforms", [] { return transforms().names(); });
+}
+
 }  // namespace
 
 void bind_network(py::module_& m) {
+  bind_transforms(m);
   py::class_<Parameter>(m, "Parameter", "A trainable tensor; value and gradient are shared memory.")
       .def_readonly("name", &Parameter::name)
       .def_property_readonly("value", [](const Parameter& p) { return p.value; })
@@ -94,6 +134,34 @@ void bind_network(py::module_& m) {
           },
           py::arg("op_type"), py::arg("inputs"), py::arg("outputs"), py::kw_only(),
           py::arg("name") = "", py::arg("domain") = "", "Attributes are further keywords.")
+      .def("remove_node", &Network::remove_node, py::arg("name"))
+      .def(
+          "replace_node",
+          [](Network& n, const std::string& replaced, const std::string& op_type,
+             std::vector<std::string> inputs, std::vector<std::string> outputs,
+             const std::string& name, const std::string& domain, const Options& attributes) {
+            n.replace_node(replaced, node(op_type, std::move(inputs), std::move(outputs), name,
+                                          domain, attributes));
+          },
+          py::arg("replaced"), py::arg("op_type"), py::arg("inputs"), py::arg("outputs"),
+          py::kw_only(), py::arg("name") = "", py::arg("domain") = "",
+          "Another node in the place of the one called `replaced`.")
+      .def(
+          "insert_node",
+          [](Network& n, const std::string& tensor, const std::string& op_type,
+             std::vector<std::string> inputs, std::vector<std::string> outputs,
+             const std::string& name, const std::string& domain, const Options& attributes) {
+            n.insert_node(tensor, node(op_type, std::move(inputs), std::move(outputs), name, domain,
+                                       attributes));
+          },
+          py::arg("tensor"), py::arg("op_type"), py::arg("inputs"), py::arg("outputs"),
+          py::kw_only(), py::arg("name") = "", py::arg("domain") = "",
+          "A node between `tensor`, which it reads, and all that read it.")
+      .def("redirect", &Network::redirect, py::arg("tensors"),
+           "Who reads a tensor, a key, reads the one that it stands for instead.")
+      .def("rename", &Network::rename, py::arg("tensor"), py::arg("name"))
+      .def("apply", &apply, py::arg("transform"),
+           "Transforms the network in place: network.apply(\"half-precision\", type=\"bfloat16\").")
       .def_property_readonly("name", &Network::name)
       .def_property_readonly("nodes", [](const Network& n) { return n.graph().nodes; })
       .def_property_readonly("input_names", &Network::input_names)

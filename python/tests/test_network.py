@@ -198,3 +198,26 @@ def test_dicts_go_in_for_maps_and_come_out(tmp_path):
     assert {key: value.numpy().item() for key, value in row.items()} == {5: 0.0, 6: 2.0}
     with pytest.raises(TypeError, match="texts, or integers"):
         executor.inference({"x": {1.5: np.float32(2)}})
+
+
+def test_a_network_is_transformed_and_edited_in_place():
+    assert {"dead-code", "fold-batch-norm", "half-precision"} <= set(d5.transforms())
+    network = linear()
+    network.add_node("Exp", ["y"], ["unread"])
+    applied = network.apply("dead-code")
+    assert (applied.nodes_before, applied.nodes_after, applied.left) == (3, 2, [])
+    assert "removed 1 nodes" in applied.what
+    network.insert_node("y", "Neg", ["y"], ["negative"])
+    network.rename("loss", "total")
+    x = np.array([[1, 1]], dtype=np.float32)
+    outputs = d5.executor(network).inference({"x": x})
+    assert outputs["total"].item() == -3.0
+    network.replace_node(network.nodes[1].name, "Abs", ["y"], ["negative"])
+    assert d5.executor(network).inference({"x": x})["total"].item() == 3.0
+    network.redirect({"negative": "x"})
+    network.apply("dead-code")
+    assert d5.executor(network).inference({"x": x})["total"].item() == 2.0
+    network.apply("half-precision", type="bfloat16")
+    assert network.fetch("w").dtype == "bfloat16"
+    with pytest.raises(d5.NotFound, match="did you mean dead-code"):
+        network.apply("dead-cod")
