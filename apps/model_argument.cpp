@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/value_checks.hpp"
+#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::app {
@@ -33,6 +34,24 @@ void add_size_options(CLI::App& command, SizeOptions& options) {
       .add_option("--dim", options.dims, "size of one open dimension, by its name; may be repeated")
       ->allow_extra_args(false)
       ->option_text("NAME=SIZE");
+}
+
+void add_transform_option(CLI::App& command, TransformOptions& options) {
+  command
+      .add_option("--transform", options.transforms,
+                  "change the network first ('d5 list transforms'), each as NAME[:KEY=VALUE]...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("A,B,...");
+}
+
+TransformChain chain_of(const TransformOptions& options) {
+  TransformChain chain;
+  for (const auto& words : options.transforms) {
+    chain.push_back(entry_of_words("transform", words));
+  }
+  (void)kept_by(chain);  // a misspelt name or setting is bad usage, and no finding of a run
+  return chain;
 }
 
 void refuse_sizes(const SizeOptions& options, const std::string& model) {

@@ -25,14 +25,23 @@ void refuse_sizes(const SizeOptions& options, const std::string& model);
 /// Throws: ValueError for a bad `--dim`.
 [[nodiscard]] OpenSizes sizes_of(const SizeOptions& options);
 
-/// The argument MODEL (`open_model`), and its sizes.
-struct ModelArgument : SizeOptions {
+/// How networks are changed before they are run. The same in all `d5 net` commands.
+struct TransformOptions {
+  std::vector<std::string> transforms;  ///< NAME[:KEY=VALUE]..., one after the other
+};
+/// `--transform`
+void add_transform_option(CLI::App& command, TransformOptions& options);
+/// Throws: NotFound, ValueError, for a name or setting that no transform has.
+[[nodiscard]] TransformChain chain_of(const TransformOptions& options);
+
+/// The argument MODEL (`open_model`), its sizes, and its transforms.
+struct ModelArgument : SizeOptions, TransformOptions {
   std::string model;
 };
 void add_model_argument(CLI::App& command, ModelArgument& argument);
 
-/// The argument MODEL... (`models_of`), and their sizes.
-struct ModelsArgument : SizeOptions {
+/// The argument MODEL... (`models_of`), with the same of all.
+struct ModelsArgument : SizeOptions, TransformOptions {
   std::vector<std::string> models;
 };
 void add_models_argument(CLI::App& command, ModelsArgument& argument);

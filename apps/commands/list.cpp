@@ -17,6 +17,7 @@
 #include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
+#include "d5/level1_network/transform.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/recipe.hpp"
@@ -157,6 +158,7 @@ std::vector<Kind> kinds() {
           kind_of("metrics", metrics),
           {"operators", operators},
           kind_of("networks", models),
+          kind_of("transforms", transforms),
           {"executors", executors},
           kind_of("datasets", datasets),
           kind_of("samplers", samplers),

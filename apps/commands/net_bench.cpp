@@ -18,6 +18,8 @@ constexpr const char* kExamples =
                                                 a training step with SGD too, side by side
   d5 net bench resnet-50 --profile --training   which operators cost most, forward and backward
   d5 net bench model.onnx --framework torch+reference --out results.json
+  d5 net bench resnet-50 --transform fold-batch-norm,dead-code
+                                                of another network that computes the same
   d5 net bench lenet alexnet resnet-18 models/ --framework reference,torch --pivot framework
                                                  several, and a folder of them, in one table)";
 
@@ -47,6 +49,7 @@ int run(const Options& options) {
   app::apply(options);
   const NetworkBenchOptions how{.frameworks = options.frameworks,
                                 .sizes = app::sizes_of(options),
+                                .transforms = app::chain_of(options),
                                 .device = device_from_name(options.device),
                                 .metrics = app::metrics_of(options, {"time", "framework_overhead"}),
                                 .profile = options.profile,
@@ -81,6 +84,7 @@ void register_net_bench(app::Program& program) {
                               kExamples, [options] { return run(*options); });
   app::add_models_argument(command, *options);
   app::add_size_options(command, *options);
+  app::add_transform_option(command, *options);
   app::add_work_options(command, *options);
   command.add_flag("--training", options->training, "time training steps too");
   command.add_flag("--profile", options->profile,

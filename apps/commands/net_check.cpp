@@ -23,6 +23,8 @@ constexpr const char* kExamples =
   d5 net check model.onnx --framework torch     against the reference, on random inputs
   d5 net check lenet --framework torch --batch 8
                                                 a built-in network: gradients too
+  d5 net check resnet-18 --transform fold-batch-norm
+                                                a transformed network against the original
   d5 net check test_folders/ --filter relu --out results.json --resume
                                                 many, going on where it was cut short)";
 
@@ -34,23 +36,28 @@ struct Options : app::OutputOptions,
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
 std::vector<Measurement> against_reference(const std::string& model, const Options& options,
-                                           const std::string& word, const Interrupt& interrupt) {
+                                           const std::string& word, const TransformChain& chain,
+                                           const Interrupt& interrupt) {
   const Settings wishes{{"seed", options.seed}, {"with_loss", true}};
+  const Keeps keeps = kept_by(chain);
+  // What a transform rounds, it rounds for the reference too: what is left is the framework's.
+  const bool same_network = chain.empty() || keeps == Keeps::rounded;
   // Networks of their own: both executors write gradients.
   const auto subject =
-      open_executor(word, open_model(model, wishes, interrupt),
+      open_executor(word, open_model(model, wishes, chain, interrupt),
                     {.device = device_from_name(options.device), .seed = options.seed});
-  const auto reference =
-      open_executor("reference", open_model(model, wishes, interrupt), {.seed = options.seed});
+  const auto reference = open_executor(
+      "reference", open_model(model, wishes, same_network ? chain : TransformChain(), interrupt),
+      {.seed = options.seed});
   const ValueMap inputs = random_inputs(subject->network(), app::sizes_of(options), options.seed);
-  const std::string loss = loss_of(subject->network());
+  const std::string loss = keeps == Keeps::gradients ? loss_of(subject->network()) : "";
   const auto tolerance = app::tolerance_of(options);
   auto results = loss.empty() ? test_executor(*subject, *reference, inputs, tolerance, interrupt)
                               : test_executor_backprop(*subject, *reference, inputs, loss,
                                                        tolerance, interrupt);
   const bool all_passed =
       std::ranges::all_of(results, [](const Measurement& m) { return m.status == Status::passed; });
-  if (word == "reference" && all_passed && !results.empty()) {
+  if (word == "reference" && same_network && all_passed && !results.empty()) {
     results.resize(1);
     results.front().status = Status::skipped;
     results.front().reason =
@@ -60,20 +67,20 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
 }
 
 void check(const std::string& model, const Options& options, const std::string& word,
-           const Interrupt& interrupt, std::vector<Measurement>& all) {
+           const TransformChain& chain, const Interrupt& interrupt, std::vector<Measurement>& all) {
   std::vector<Measurement> results;
   try {
     results = is_test_folder(model) ? test_folder(model,
                                                   {.frameworks = {word},
                                                    .device = device_from_name(options.device),
                                                    .seed = options.seed},
-                                                  app::tolerance_of(options), interrupt)
-                                    : against_reference(model, options, word, interrupt);
+                                                  app::tolerance_of(options), interrupt, chain)
+                                    : against_reference(model, options, word, chain, interrupt);
   } catch (const Unsupported&) {
     record_failure(results.emplace_back(error_record()), std::current_exception());
   }
   CommandLine line("net check");
-  line.word(model).append(to_line(app::sizes_of(options)));
+  line.word(model).append(to_line(app::sizes_of(options))).append(to_line(chain));
   line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
   line.append(app::to_line(static_cast<const app::ToleranceOptions&>(options)));
   line.append(app::to_line(static_cast<const app::RunOptions&>(options)));
@@ -84,24 +91,29 @@ void check(const std::string& model, const Options& options, const std::string& 
     result.framework = word;
     result.device = to_string(device_from_name(options.device));
     result.artefacts = {model_artefact(model)};
+    if (!chain.empty()) result.conditions["transform"] = to_words(chain);
     all.push_back(std::move(result));
   }
 }
 
 /// Compiled for each framework, and not run.
-std::vector<Measurement> plan(const std::string& model, const Options& options) {
+std::vector<Measurement> plan(const std::string& model, const Options& options,
+                              const TransformChain& chain) {
   const Device device = device_from_name(options.device);
   const auto plan_in = [&](const std::string& word) {
     const ExecutorOptions execution{.frameworks = {word}, .device = device, .seed = options.seed};
-    if (is_test_folder(model)) return plan_folder(model, execution);
+    if (is_test_folder(model)) return plan_folder(model, execution, chain);
     const auto executor = open_executor(
-        word, open_model(model, {{"seed", options.seed}, {"with_loss", true}}), execution);
+        word, open_model(model, {{"seed", options.seed}, {"with_loss", true}}, chain), execution);
     const Network& network = executor->network();
     executor->plan(random_inputs(network, app::sizes_of(options), options.seed), loss_of(network));
   };
-  return detail::plan_in_each(
-      model, {.frameworks = options.frameworks, .sizes = app::sizes_of(options), .device = device},
-      "", plan_in);
+  return detail::plan_in_each(model,
+                              {.frameworks = options.frameworks,
+                               .sizes = app::sizes_of(options),
+                               .transforms = chain,
+                               .device = device},
+                              "", plan_in);
 }
 
 int run(const Options& options) {
@@ -109,6 +121,7 @@ int run(const Options& options) {
     if (is_test_folder(model)) app::refuse_sizes(options, model);
   }
   app::apply(options);
+  const TransformChain chain = app::chain_of(options);
   const Interrupt interrupt = app::ctrl_c();
   std::vector<app::Work> work;
   for (const auto& model : models_of(options.models)) {
@@ -119,10 +132,10 @@ int run(const Options& options) {
     one.samples = std::int64_t(options.frameworks.size());
     one.run = [&, model](const std::function<void()>& sampled) {
       return app::check_each(options.frameworks, sampled, [&](const auto& word, auto& results) {
-        check(model, options, word, interrupt, results);
+        check(model, options, word, chain, interrupt, results);
       });
     };
-    one.plan = [&, model] { return plan(model, options); };
+    one.plan = [&, model] { return plan(model, options, chain); };
   }
   return app::run_work(work, options, options);
 }
@@ -135,6 +148,7 @@ void register_net_check(app::Program& program) {
                               [options] { return run(*options); });
   app::add_models_argument(command, *options);
   app::add_size_options(command, *options);
+  app::add_transform_option(command, *options);
   app::add_work_options(command, *options);
   app::add_tolerance_options(command, *options, "the bound that rounding sets");
   app::add_run_options(command, *options);

@@ -72,6 +72,7 @@ std::string first_values(const Value& value) {
 std::string command_of(const Options& options, const std::string& word) {
   CommandLine line("net run");
   line.word(options.model).append(to_line(app::sizes_of(options)));
+  line.append(to_line(app::chain_of(options)));
   for (const auto& input : options.inputs) line.option("--input", input);
   line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
   return line.append(app::to_line(options)).text();
@@ -80,11 +81,12 @@ std::string command_of(const Options& options, const std::string& word) {
 int run(const Options& options) {
   app::apply(options);
   app::check_output(options);
+  const TransformChain chain = app::chain_of(options);
   TextTable table({"framework", "output", "what", "first values"});
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
     const auto executor =
-        open_executor(word, open_model(options.model, {{"seed", options.seed}}),
+        open_executor(word, open_model(options.model, {{"seed", options.seed}}, chain),
                       {.device = device_from_name(options.device), .seed = options.seed});
     const ValueMap inputs = inputs_of(executor->network(), options);
     const double begin = now_seconds();
@@ -104,6 +106,7 @@ int run(const Options& options) {
     result.quantity = Quantity::time;
     result.statistic = {.of = Statistic::Of::single};
     result.artefacts = {model_artefact(options.model)};
+    if (!chain.empty()) result.conditions["transform"] = to_words(chain);
     result.samples = {end - begin};
     mistrust(result, "one run, planning and first touch of memory included; use 'd5 net bench'");
   }
@@ -120,6 +123,7 @@ void register_net_run(app::Program& program) {
                               [options] { return run(*options); });
   app::add_model_argument(command, *options);
   app::add_size_options(command, *options);
+  app::add_transform_option(command, *options);
   command
       .add_option("--input", options->inputs,
                   "an input's value, from an ONNX tensor file; may be repeated")

@@ -29,6 +29,8 @@ constexpr const char* kExamples =
                                                 who supports each node, and why not
   d5 net show lenet --batch 64 --format svg > memory.svg
                                                 where the executor keeps what, and how long
+  d5 net show resnet-50 --transform fold-batch-norm
+                                                what a transform changes, and what it leaves
   d5 net show resnet-50 --format csv)";
 
 struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {};
@@ -97,7 +99,8 @@ TextTable summary_of(Network& network, const onnx::Graph& graph, const std::stri
 /// Planned for a run, backward too where it has a loss.
 Report memory_report(const Options& options) {
   const auto executor =
-      open_executor(options.frameworks.front(), open_model(options.model, {{"seed", options.seed}}),
+      open_executor(options.frameworks.front(),
+                    open_model(options.model, {{"seed", options.seed}}, app::chain_of(options)),
                     {.device = device_from_name(options.device), .seed = options.seed});
   const ValueMap inputs = random_inputs(executor->network(), sizes_of(options), options.seed);
   executor->plan(inputs, loss_of(executor->network()));
@@ -111,8 +114,13 @@ int run(const Options& options) {
     return app::kPassed;
   }
   Network network = open_model(options.model, {{"seed", options.seed}});
+  const auto applied = apply_transforms(network, app::chain_of(options));
   const onnx::Graph graph = with_types(network).graph;
   if (options.format == Format::table) {
+    if (!applied.empty()) {
+      app::print(to_table(applied), options.format);
+      fmt::print("\n");
+    }
     app::print(summary_of(network, graph, options.model), options.format);
     fmt::print("\n");
   }
@@ -127,6 +135,7 @@ void register_net_show(app::Program& program) {
   auto& command = program.add("net show", "what a network is, and who can run it", kExamples,
                               [options] { return run(*options); });
   app::add_model_argument(command, *options);
+  app::add_transform_option(command, *options);
   app::add_framework_options(command, *options);
   app::add_format_options(command, *options);
 }

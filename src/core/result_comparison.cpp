@@ -14,9 +14,9 @@ namespace d5 {
 namespace {
 
 /// Conditions that may be what is compared, and those that say what was measured.
-constexpr std::array kMayDiffer{"level",   "framework", "ranks",         "threads",
-                                "batch",   "cache",     "distributed",   "all_reduce",
-                                "scaling", "optimizer", "learning_rate", "seed"};
+constexpr std::array kMayDiffer{
+    "level",      "framework", "ranks",     "threads",       "batch", "cache",    "distributed",
+    "all_reduce", "scaling",   "optimizer", "learning_rate", "seed",  "transform"};
 constexpr std::array kMustAgree{"pass", "test",     "tensor", "rank", "base",
                                 "by",   "operator", "layer",  "node", "direction"};
 

@@ -61,11 +61,13 @@ Measurement check_type(const Measurement& base, const std::string& what, const V
 class FolderCheck {
  public:
   FolderCheck(onnx::TestFolder folder, const ExecutorOptions& options,
-              std::optional<ForwardTolerance> tolerance, const Interrupt& interrupt)
+              std::optional<ForwardTolerance> tolerance, const Interrupt& interrupt,
+              const TransformChain& transforms)
       : folder_(std::move(folder)),
         tolerance_(tolerance),
         executor_(open_executor(word_of(options.frameworks),
-                                open_model(folder_.model_path, {}, interrupt), options)),
+                                open_model(folder_.model_path, {}, transforms, interrupt),
+                                options)),
         interrupt_(interrupt),
         random_(draws_random_numbers(executor_->network().graph())) {}
 
@@ -135,7 +137,7 @@ onnx::TestFolder open_folder(const std::string& path) {
 
 std::vector<Measurement> test_folder(const std::string& path, const ExecutorOptions& options,
                                      std::optional<ForwardTolerance> tolerance,
-                                     const Interrupt& interrupt) {
+                                     const Interrupt& interrupt, const TransformChain& transforms) {
   Measurement base = error_record(printable(model_name(path)), joined(options.frameworks));
   base.command = CommandLine("net check")
                      .word(path)
@@ -143,12 +145,13 @@ std::vector<Measurement> test_folder(const std::string& path, const ExecutorOpti
                      .option("--seed", options.seed)
                      .text();
   return guarded(base, [&] {
-    return FolderCheck(open_folder(path), options, tolerance, interrupt).run(base);
+    return FolderCheck(open_folder(path), options, tolerance, interrupt, transforms).run(base);
   });
 }
 
-void plan_folder(const std::string& path, const ExecutorOptions& options) {
-  FolderCheck(open_folder(path), options, {}, {}).plan();
+void plan_folder(const std::string& path, const ExecutorOptions& options,
+                 const TransformChain& transforms) {
+  FolderCheck(open_folder(path), options, {}, {}, transforms).plan();
 }
 
 }  // namespace d5

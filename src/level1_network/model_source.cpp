@@ -71,6 +71,13 @@ Network open_model(const std::string& model, const Settings& wishes, const Inter
   return entry.make(settings);
 }
 
+Network open_model(const std::string& model, const Settings& wishes,
+                   const TransformChain& transforms, const Interrupt& interrupt) {
+  Network network = open_model(model, wishes, interrupt);
+  apply_transforms(network, transforms);
+  return network;
+}
+
 std::string model_name(const std::string& model) {
   const std::string file = file_of(model);
   if (file.empty()) return model;

@@ -41,6 +41,11 @@ std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
   return results;
 }
 
+/// What a record says of how the network was changed.
+void note_transforms(Measurement& record, const TransformChain& transforms) {
+  if (!transforms.empty()) record.conditions["transform"] = to_words(transforms);
+}
+
 }  // namespace
 
 namespace detail {
@@ -74,12 +79,13 @@ std::vector<Measurement> bench_side_by_side(
                      : measure_side_by_side(subjects, options.metrics, options.measuring);
   const std::vector<Artefact> artefacts = {model_artefact(model)};
   CommandLine line("net bench");
-  line.word(model).append(to_line(options.sizes)).append(flags);
+  line.word(model).append(to_line(options.sizes)).append(flags).append(to_line(options.transforms));
   if (options.profile) line.append(" --profile");
   line.runs_in(options.frameworks, options.device);
   line.append(to_line(options.measuring, options.metrics)).append(options.command_options);
   for (auto& result : results) {
     result.artefacts = artefacts;
+    note_transforms(result, options.transforms);
     result.command = line.text();  // of all: what was measured interleaved is so again
   }
   return results;
@@ -94,6 +100,7 @@ std::vector<Measurement> plan_in_each(
         records.emplace_back(network_record(model, framework, options.sizes, pass));
     record.device = to_string(options.device);
     if (pass.empty()) record.conditions.erase("pass");
+    note_transforms(record, options.transforms);
     plan_only(record, [&] { plan(framework); });
   }
   return records;
@@ -102,9 +109,10 @@ std::vector<Measurement> plan_in_each(
 }  // namespace detail
 
 Subject network_subject(const std::string& model, const std::string& framework,
-                        const OpenSizes& sizes, const ExecutorOptions& execution) {
-  const std::shared_ptr<GraphExecutor> executor =
-      open_executor(framework, open_model(model, {{"seed", execution.seed}}), execution);
+                        const OpenSizes& sizes, const ExecutorOptions& execution,
+                        const TransformChain& transforms) {
+  const std::shared_ptr<GraphExecutor> executor = open_executor(
+      framework, open_model(model, {{"seed", execution.seed}}, transforms), execution);
   const auto inputs =
       std::make_shared<ValueMap>(random_inputs(executor->network(), sizes, execution.seed));
   Subject subject{.record = detail::network_record(model, framework, sizes, "inference"),
@@ -123,7 +131,8 @@ std::vector<Measurement> bench_network(const std::string& model,
   return detail::bench_side_by_side(
       model, options, "inference", "", [&](const std::string& framework) {
         return network_subject(model, framework, options.sizes,
-                               {.device = options.device, .seed = options.measuring.seed});
+                               {.device = options.device, .seed = options.measuring.seed},
+                               options.transforms);
       });
 }
 
@@ -131,8 +140,9 @@ std::vector<Measurement> plan_network(const std::string& model,
                                       const NetworkBenchOptions& options) {
   return detail::plan_in_each(model, options, "inference", [&](const std::string& framework) {
     const std::uint64_t seed = options.measuring.seed;
-    const auto executor = open_executor(framework, open_model(model, {{"seed", seed}}),
-                                        {.device = options.device, .seed = seed});
+    const auto executor =
+        open_executor(framework, open_model(model, {{"seed", seed}}, options.transforms),
+                      {.device = options.device, .seed = seed});
     executor->plan(random_inputs(executor->network(), options.sizes, seed));
   });
 }

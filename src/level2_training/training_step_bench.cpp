@@ -14,10 +14,11 @@ struct TrainingExecutor {
 };
 
 TrainingExecutor open_for_training(const std::string& model, const std::string& framework,
-                                   const OpenSizes& sizes, const ExecutorOptions& execution) {
+                                   const OpenSizes& sizes, const ExecutorOptions& execution,
+                                   const TransformChain& transforms) {
   const Settings wishes{{"seed", execution.seed}, {"with_loss", true}, {"training", true}};
-  TrainingExecutor result{.executor =
-                              open_executor(framework, open_model(model, wishes), execution)};
+  TrainingExecutor result{
+      .executor = open_executor(framework, open_model(model, wishes, transforms), execution)};
   const Network& network = result.executor->network();
   result.loss = loss_of(network);
   if (result.loss.empty()) {
@@ -30,9 +31,10 @@ TrainingExecutor open_for_training(const std::string& model, const std::string& 
 }  // namespace
 
 Subject training_step_subject(const std::string& model, const std::string& framework,
-                              const OpenSizes& sizes, const ExecutorOptions& execution) {
+                              const OpenSizes& sizes, const ExecutorOptions& execution,
+                              const TransformChain& transforms) {
   constexpr double kHardlyAny = 1e-12;
-  auto [executor, loss, inputs] = open_for_training(model, framework, sizes, execution);
+  auto [executor, loss, inputs] = open_for_training(model, framework, sizes, execution, transforms);
   const auto batch = std::make_shared<Batch>();
   batch->values = std::move(inputs);
   batch->size = sizes.batch;
@@ -54,16 +56,17 @@ std::vector<Measurement> bench_training_step(const std::string& model,
   return detail::bench_side_by_side(
       model, options, "training step", " --training", [&](const std::string& framework) {
         return training_step_subject(model, framework, options.sizes,
-                                     {.device = options.device, .seed = options.measuring.seed});
+                                     {.device = options.device, .seed = options.measuring.seed},
+                                     options.transforms);
       });
 }
 
 std::vector<Measurement> plan_training_step(const std::string& model,
                                             const NetworkBenchOptions& options) {
   return detail::plan_in_each(model, options, "training step", [&](const std::string& framework) {
-    const auto [executor, loss, inputs] =
-        open_for_training(model, framework, options.sizes,
-                          {.device = options.device, .seed = options.measuring.seed});
+    const auto [executor, loss, inputs] = open_for_training(
+        model, framework, options.sizes, {.device = options.device, .seed = options.measuring.seed},
+        options.transforms);
     executor->plan(inputs, loss);
   });
 }

@@ -169,6 +169,28 @@ TEST_CASE("net show tells nodes and parameters of a built-in network") {
   CHECK_THAT(run.out, Contains("float32 Nx16x10x10") && !Contains("unknown"));
 }
 
+TEST_CASE("a transformed network is held against the original, and records say so") {
+  const std::string chain = " --transform remove-dropout,constant-folding:most_bytes=8";
+  const auto run = run_d5("net check lenet --format json" + chain);
+  CHECK(run.status == 0);
+  const auto records = nlohmann::json::parse(run.out).at("measurements");
+  CHECK(records.at(0).at("status") == "passed");  // the original in the reference is its judge
+  CHECK(records.at(0).at("conditions").at("transform") ==
+        "remove-dropout,constant-folding:most_bytes=8");
+  CHECK_THAT(records.at(0).at("command").get<std::string>(), Contains(chain));
+  const auto bench = run_d5("net bench lenet --samples 3 --format json" + chain);
+  CHECK_THAT(
+      nlohmann::json::parse(bench.out).at("measurements").at(0).at("command").get<std::string>(),
+      Contains(chain));
+
+  const TemporaryFolder folder;
+  write_test_folder(folder, {0, 2});
+  CHECK(run_d5("net check " + (folder / "") + " --transform common-subexpressions").status == 0);
+  CHECK_THAT(run_d5("net show lenet --transform dead-code").out,
+             Contains("dead-code") && Contains("nothing to change"));
+  CHECK_THAT(run_d5("net run lenet --transform half-precision").out, Contains("float32 1x10"));
+}
+
 TEST_CASE("net run prints the outputs of a file, and of a folder's own inputs") {
   const TemporaryFolder folder;
   write_test_folder(folder, {0, 2});

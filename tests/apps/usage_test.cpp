@@ -90,6 +90,9 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"op check 'Relu 2' --framework /no/such/plugin.so", "'/no/such/plugin.so' is not there"},
       {"net run lenet --metrics time", "--metrics"},
       {"op check 'Relu 2' --framework torch+reference", "a mix"},
+      {"net bench lenet --transform dead-cod", "did you mean dead-code?"},
+      {"net show lenet --transform half-precision:type=float8", "float8"},
+      {"net run lenet --transform dead-code:deep=true", "deep"},
       {"net run lenet --dim foo=3", "open dimension 'foo' is unknown"},
       {"net show lenet --batch 3", "--batch"},
       {"net show lenet --out x.json", "--out"},
@@ -191,7 +194,7 @@ TEST_CASE("list shows an entry's options with types, defaults and ranges") {
 
 TEST_CASE("--load serves a plug-in of parts that belong to no framework") {
   const std::string load = std::string(" --load ") + D5_PARTS;
-  for (const std::string part : {"optimizer", "sampler", "all-reduce"}) {
+  for (const std::string part : {"transform", "optimizer", "sampler", "all-reduce"}) {
     INFO(part);
     const auto list = run_d5("list " + part + "s" + load);
     CHECK(list.status == 0);
@@ -209,6 +212,7 @@ TEST_CASE("list shows every kind, and each kind's entries") {
   CHECK(all.status == 0);
   for (const auto& [kind, entry] : {std::pair{"operators", "Conv"},
                                     {"networks", "lenet"},
+                                    {"transforms", "fold-batch-norm"},
                                     {"datasets", "mnist"},
                                     {"optimizers", "adam"},
                                     {"samplers", "shuffle"},

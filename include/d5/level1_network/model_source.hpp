@@ -9,6 +9,7 @@
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/level1_network/models.hpp"
+#include "d5/level1_network/transform.hpp"
 
 namespace d5 {
 
@@ -18,6 +19,9 @@ namespace d5 {
 /// Throws: NotFound, and what loading throws.
 [[nodiscard]] Network open_model(const std::string& model, const Settings& wishes = {},
                                  const Interrupt& interrupt = {});
+/// The same, transformed. Throws: as `apply_transforms`, too.
+[[nodiscard]] Network open_model(const std::string& model, const Settings& wishes,
+                                 const TransformChain& transforms, const Interrupt& interrupt = {});
 /// The models that `words` name, each a word of `open_model`: a folder of ONNX test folders and
 /// .onnx files stands for them, in the order of their names.
 /// Throws: NotFound for what is neither a file, a folder nor a built-in network.

@@ -15,6 +15,7 @@ namespace d5 {
 struct NetworkBenchOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< words of `open_executor`, side by side
   OpenSizes sizes = {};
+  TransformChain transforms = {};  ///< of the network, before it is run
   Device device = {};
   std::vector<MetricChoice> metrics = {"time", "framework_overhead"};
   bool profile = false;  ///< which operator costs most: `profile_records` besides
@@ -39,7 +40,8 @@ struct NetworkBenchOptions {
 /// Inference of one network in one framework, ready to run again and again; it ran once already.
 [[nodiscard]] Subject network_subject(const std::string& model, const std::string& framework,
                                       const OpenSizes& sizes = {},
-                                      const ExecutorOptions& execution = {});
+                                      const ExecutorOptions& execution = {},
+                                      const TransformChain& transforms = {});
 
 namespace detail {
 /// The subjects that `make` makes, a framework each, side by side; `flags` are of the command.

@@ -9,6 +9,7 @@
 #include "d5/core/measurement.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/transform.hpp"
 
 namespace d5 {
 
@@ -30,8 +31,8 @@ namespace d5 {
     GraphExecutor& subject, GraphExecutor& reference, const ValueMap& inputs, std::string_view loss,
     std::optional<ForwardTolerance> tolerance = {}, const Interrupt& interrupt = {});
 
-/// Runs an ONNX test folder's data sets and compares with its expected outputs. One record an
-/// output.
+/// Runs an ONNX test folder's data sets and compares with its expected outputs; `transforms` of the
+/// network come first. One record an output.
 ///
 /// Without a tolerance it is ONNX's own: what the folder's tolerance.txt says, otherwise a relative
 /// 1e-3 and an absolute 1e-7; for bfloat16, whose significand has 8 bits, a relative 2^-6 at least.
@@ -39,10 +40,12 @@ namespace d5 {
 [[nodiscard]] std::vector<Measurement> test_folder(const std::string& path,
                                                    const ExecutorOptions& options,
                                                    std::optional<ForwardTolerance> tolerance = {},
-                                                   const Interrupt& interrupt = {});
+                                                   const Interrupt& interrupt = {},
+                                                   const TransformChain& transforms = {});
 
 /// Compiles what `test_folder` would run, for the inputs of each data set, and runs nothing.
 /// Throws: what opening and compiling throw.
-void plan_folder(const std::string& path, const ExecutorOptions& options);
+void plan_folder(const std::string& path, const ExecutorOptions& options,
+                 const TransformChain& transforms = {});
 
 }  // namespace d5

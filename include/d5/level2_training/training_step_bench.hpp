@@ -23,6 +23,7 @@ namespace d5 {
 /// Throws: Unsupported for a network without a loss.
 [[nodiscard]] Subject training_step_subject(const std::string& model, const std::string& framework,
                                             const OpenSizes& sizes = {},
-                                            const ExecutorOptions& execution = {});
+                                            const ExecutorOptions& execution = {},
+                                            const TransformChain& transforms = {});
 
 }  // namespace d5
