@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/model_builder.hpp"
 
-#include <cmath>
-
 #include "d5/core/random.hpp"
 
 namespace d5 {
@@ -10,61 +8,68 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-template <class Draw>
-Tensor drawn(const Shape& shape, Draw draw) {
-  Tensor result = Tensor::empty(DType::float32, shape);
-  for (float& value : result.span<float>()) value = draw();
-  return result;
-}
-
 Tensor filled(std::int64_t size, float value) {
-  return drawn({size}, [=] { return value; });
+  Tensor result = Tensor::empty(DType::float32, {size});
+  for (float& element : result.span<float>()) element = value;
+  return result;
 }
 
 }  // namespace
 
-ModelBuilder::ModelBuilder(std::string name, const ModelOptions& options)
-    : network_(std::move(name)), options_(options) {}
+ModelBuilder::ModelBuilder(std::string name, const ModelOptions& options,
+                           Initialization initialization)
+    : network_(std::move(name)), options_(options), initialization_(std::move(initialization)) {}
 
-void ModelBuilder::input(const std::string& name, std::vector<onnx::Dim> dims) {
-  network_.add_input(name, DType::float32, std::move(dims));
+void ModelBuilder::input(const std::string& name, std::vector<onnx::Dim> dims, DType dtype) {
+  network_.add_input(name, dtype, std::move(dims));
   current_ = name;
 }
 
 void ModelBuilder::node(const std::string& op_type, const std::string& name,
                         std::vector<std::string> inputs,
-                        std::map<std::string, onnx::Attribute, std::less<>> attributes) {
-  const std::string output = name + ".out";
-  network_.add_node(op_type, std::move(inputs), {output}, std::move(attributes), name);
-  current_ = output;
+                        std::map<std::string, onnx::Attribute, std::less<>> attributes,
+                        std::string output) {
+  current_ = output.empty() ? name + ".out" : std::move(output);
+  network_.add_node(op_type, std::move(inputs), {current_}, std::move(attributes), name);
+}
+
+void ModelBuilder::parameter(const std::string& name, const Shape& shape, Fans fans,
+                             const InitialWeights& draw) {
+  RandomStream random(options_.seed, stream_of(name));
+  network_.add_parameter(name, draw(shape, fans, random));
+}
+
+void ModelBuilder::constant(const std::string& name, Tensor value) {
+  network_.add_constant(name, std::move(value));
 }
 
 void ModelBuilder::conv(const std::string& name, const Convolution& shape) {
   RandomStream random(options_.seed, stream_of(name));
-  const float deviation = std::sqrt(2.0f / float(shape.out * shape.kernel * shape.kernel));
-  network_.add_parameter(name + ".weight", drawn({shape.out, shape.in, shape.kernel, shape.kernel},
-                                                 [&] { return deviation * random.normal(); }));
+  const std::int64_t window = shape.kernel * shape.kernel, in = shape.in / shape.groups;
+  const Fans fans{.in = in * window, .out = shape.out / shape.groups * window};
+  network_.add_parameter(
+      name + ".weight",
+      initialization_.conv({shape.out, in, shape.kernel, shape.kernel}, fans, random));
   std::vector<std::string> inputs{current_, name + ".weight"};
   if (shape.bias) {
-    network_.add_parameter(name + ".bias", filled(shape.out, 0));
+    network_.add_parameter(name + ".bias", initialization_.conv_bias({shape.out}, fans, random));
     inputs.push_back(name + ".bias");
   }
   node("Conv", name, std::move(inputs),
        {{"kernel_shape", Integers{shape.kernel, shape.kernel}},
         {"strides", Integers{shape.stride, shape.stride}},
-        {"pads", Integers(4, shape.pad)}});
+        {"pads", Integers(4, shape.pad)},
+        {"group", shape.groups}});
 }
 
 void ModelBuilder::affine(const std::string& name, std::int64_t in, std::int64_t out,
                           const std::string& output) {
   RandomStream random(options_.seed, stream_of(name));
-  const float bound = 1.0f / std::sqrt(float(in));
-  const auto draw = [&] { return bound * (2 * random.uniform() - 1); };
-  network_.add_parameter(name + ".weight", drawn({out, in}, draw));
-  network_.add_parameter(name + ".bias", drawn({out}, draw));
-  network_.add_node("Gemm", {current_, name + ".weight", name + ".bias"}, {output},
-                    {{"transB", std::int64_t{1}}}, name);
-  current_ = output;
+  const Fans fans{.in = in, .out = out};
+  network_.add_parameter(name + ".weight", initialization_.linear({out, in}, fans, random));
+  network_.add_parameter(name + ".bias", initialization_.linear_bias({out}, fans, random));
+  node("Gemm", name, {current_, name + ".weight", name + ".bias"}, {{"transB", std::int64_t{1}}},
+       output);
 }
 
 void ModelBuilder::linear(const std::string& name, std::int64_t in, std::int64_t out) {
@@ -72,7 +77,7 @@ void ModelBuilder::linear(const std::string& name, std::int64_t in, std::int64_t
 }
 
 void ModelBuilder::classifier(const std::string& name, std::int64_t in, std::int64_t classes) {
-  affine(name, in, options_.classes > 0 ? options_.classes : classes, "logits");
+  affine(name, in, classes, "logits");
 }
 
 void ModelBuilder::batch_norm(const std::string& name, std::int64_t channels) {
@@ -92,12 +97,21 @@ void ModelBuilder::batch_norm(const std::string& name, std::int64_t channels) {
   current_ = output;
 }
 
-void ModelBuilder::max_pool(const std::string& name, std::int64_t kernel, std::int64_t stride,
-                            std::int64_t pad) {
-  node("MaxPool", name, {current_},
-       {{"kernel_shape", Integers{kernel, kernel}},
-        {"strides", Integers{stride, stride}},
-        {"pads", Integers(4, pad)}});
+void ModelBuilder::pool(const std::string& op_type, const std::string& name,
+                        const Pooling& window) {
+  node(op_type, name, {current_},
+       {{"kernel_shape", Integers{window.kernel, window.kernel}},
+        {"strides", Integers{window.stride, window.stride}},
+        {"pads", Integers(4, window.pad)},
+        {"ceil_mode", std::int64_t{window.size == Rounding::up}}});
+}
+
+void ModelBuilder::max_pool(const std::string& name, const Pooling& window) {
+  pool("MaxPool", name, window);
+}
+
+void ModelBuilder::average_pool(const std::string& name, const Pooling& window) {
+  pool("AveragePool", name, window);
 }
 
 void ModelBuilder::dropout(const std::string& name, float ratio) {
@@ -114,11 +128,18 @@ void ModelBuilder::add(const std::string& name, const std::string& other) {
   node("Add", name, {current_, other});
 }
 
-Network ModelBuilder::finish() {
+void ModelBuilder::concat(const std::string& name, std::vector<std::string> tensors) {
+  node("Concat", name, std::move(tensors), {{"axis", std::int64_t{1}}});
+}
+
+Network ModelBuilder::finish(std::vector<onnx::Dim> label) {
   network_.add_output("logits");
   if (options_.with_loss) {
-    network_.add_input("label", DType::int64, {"N"});
-    network_.add_node("SoftmaxCrossEntropyLoss", {"logits", "label"}, {"loss"}, {}, "loss");
+    const bool has_places = label.size() > 1;  // the loss wants classes before places
+    network_.add_input("label", DType::int64, std::move(label));
+    if (has_places) node("Transpose", "loss.scores", {"logits"}, {{"perm", Integers{0, 2, 1}}});
+    const std::string scores = has_places ? current_ : "logits";
+    node("SoftmaxCrossEntropyLoss", "loss", {scores, "label"}, {}, "loss");
     network_.add_output("loss");
   }
   return std::move(network_);

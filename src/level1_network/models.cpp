@@ -9,9 +9,13 @@ void register_all(Registry<ModelEntry>& registry);  // generated
 
 void ModelOptions::declare(OptionList& options) {
   options.add("seed", seed, "of the initial weights");
-  options.add("classes", classes, "what it tells apart; 0: the model's own number", {.least = 0});
-  options.add("with_loss", with_loss, "adds input \"label\" (int64 N) and scalar output \"loss\"");
+  options.add("with_loss", with_loss, "adds input \"label\" (int64) and scalar output \"loss\"");
   options.add("training", training, "batch normalization and dropout as in training");
+}
+
+void ClassifierOptions::declare(OptionList& options) {
+  ModelOptions::declare(options);
+  options.add("classes", classes, "what it tells apart; 0: the model's own number", {.least = 0});
 }
 
 Registry<ModelEntry>& models() {

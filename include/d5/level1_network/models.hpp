@@ -9,19 +9,28 @@
 
 namespace d5 {
 
-/// What the built-in networks may be told; one of a user's may have others.
+/// What every built-in network may be told; one of a user's may have others.
 struct ModelOptions {
   std::uint64_t seed = 0;
-  std::int64_t classes = 0;
   bool with_loss = false;
   bool training = false;
 
   void declare(OptionList& options);
 };
 
+/// Of a network that tells classes apart.
+struct ClassifierOptions : ModelOptions {
+  std::int64_t classes = 0;
+
+  void declare(OptionList& options);
+  [[nodiscard]] std::int64_t classes_or(std::int64_t usual) const {
+    return classes > 0 ? classes : usual;
+  }
+};
+
 using ModelEntry = Entry<Network()>;
 
-/// Built-in networks: lenet, alexnet, resnet-18, resnet-50, and a user's.
+/// Built-in networks, from lenet to transformer-encoder, and a user's.
 ///
 ///     Network network = models().at("lenet").make({{"seed", 1}, {"with_loss", true}});
 [[nodiscard]] Registry<ModelEntry>& models();

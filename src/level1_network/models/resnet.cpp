@@ -1,26 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Residual networks: He et al., "Deep Residual Learning for Image Recognition" (2015). The deep
-// form is version 1.5, with the stride on the 3x3 convolution of a block, as torchvision has it.
-#include <array>
+// Residual networks: He et al., "Deep Residual Learning for Image Recognition" (2015). For ImageNet
+// the deep form is version 1.5, with the stride on the 3x3 convolution of a block, as torchvision
+// has it; for CIFAR (section 4.2) shortcuts have no parameters (option A).
+#include <limits>
 
-#include "level1_network/model_builder.hpp"
+#include "level1_network/image_layers.hpp"
 
 namespace d5::model {
 namespace {
 
-/// A convolution without bias, normalized.
-void conv_norm(ModelBuilder& net, const std::string& name, ModelBuilder::Convolution shape) {
-  shape.bias = false;
-  net.conv(name, shape);
-  net.batch_norm(name + ".norm", shape.out);
+/// Brings a block's input to the shape of its output.
+using Shortcut = void (*)(ModelBuilder& net, const std::string& name, std::int64_t in,
+                          std::int64_t out, std::int64_t stride);
+
+void projection(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out,
+                std::int64_t stride) {
+  conv_norm(net, name, {.in = in, .out = out, .kernel = 1, .stride = stride});
 }
 
-/// The shortcut of a block: the block's input, or a 1x1 convolution where the shape changes.
-std::string shortcut(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out,
-                     std::int64_t stride) {
+/// Every `stride`-th pixel, with channels of zeros behind.
+void zero_padding(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out,
+                  std::int64_t stride) {
+  using Integers = std::vector<std::int64_t>;
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const auto constant = [&](const char* what, const Integers& values) {
+    net.constant(name + what, Tensor::vector(values));
+    return name + what;
+  };
+  net.node("Slice", name + ".slice",
+           {net.current(), constant(".starts", {0, 0}), constant(".ends", {kEnd, kEnd}),
+            constant(".axes", {2, 3}), constant(".steps", {stride, stride})});
+  net.node("Pad", name + ".pad",
+           {net.current(), constant(".pads", {0, 0, 0, 0, 0, out - in, 0, 0})});
+}
+
+/// What a block adds to its result.
+std::string skip_of(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t out,
+                    std::int64_t stride, Shortcut shortcut) {
   const std::string input = net.current();
   if (in == out && stride == 1) return input;
-  conv_norm(net, name + ".shortcut", {.in = in, .out = out, .kernel = 1, .stride = stride});
+  shortcut(net, name + ".shortcut", in, out, stride);
   const std::string result = net.current();
   net.set_current(input);
   return result;
@@ -28,8 +47,8 @@ std::string shortcut(ModelBuilder& net, const std::string& name, std::int64_t in
 
 /// Two 3x3 convolutions.
 void basic_block(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t width,
-                 std::int64_t stride) {
-  const std::string skip = shortcut(net, name, in, width, stride);
+                 std::int64_t stride, Shortcut shortcut) {
+  const std::string skip = skip_of(net, name, in, width, stride, shortcut);
   conv_norm(net, name + ".conv1",
             {.in = in, .out = width, .kernel = 3, .stride = stride, .pad = 1});
   net.apply("Relu", name + ".relu1");
@@ -40,8 +59,8 @@ void basic_block(ModelBuilder& net, const std::string& name, std::int64_t in, st
 
 /// 1x1 to a quarter of the channels, 3x3, 1x1 back.
 void bottleneck(ModelBuilder& net, const std::string& name, std::int64_t in, std::int64_t width,
-                std::int64_t stride) {
-  const std::string skip = shortcut(net, name, in, 4 * width, stride);
+                std::int64_t stride, Shortcut shortcut) {
+  const std::string skip = skip_of(net, name, in, 4 * width, stride, shortcut);
   conv_norm(net, name + ".conv1", {.in = in, .out = width, .kernel = 1});
   net.apply("Relu", name + ".relu1");
   conv_norm(net, name + ".conv2",
@@ -53,47 +72,68 @@ void bottleneck(ModelBuilder& net, const std::string& name, std::int64_t in, std
 }
 
 struct Depth {
-  std::string name;
-  std::array<int, 4> blocks;
-  decltype(&basic_block) block;
-  std::int64_t expansion;  ///< channels that leave a block, over its width
+  int layers;
+  std::vector<int> blocks;  ///< of each stage
+  decltype(&basic_block) block = basic_block;
+  std::int64_t expansion = 1;  ///< channels that leave a block, over its width
 };
 
-Network resnet(const Depth& depth, const ModelOptions& options) {
-  ModelBuilder net(depth.name, options);
-  net.input("image", {"N", 3, 224, 224});
-  conv_norm(net, "stem", {.in = 3, .out = 64, .kernel = 7, .stride = 2, .pad = 3});
-  net.apply("Relu", "stem.relu");
-  net.max_pool("stem.pool", 3, 2, 1);
-  std::int64_t channels = 64;
+/// Stages of blocks, the first as wide as the stem and each other one twice as wide as the one
+/// before and half as high; then the classifier.
+void add_stages(ModelBuilder& net, const Depth& depth, std::int64_t stem, Shortcut shortcut,
+                std::int64_t classes) {
+  std::int64_t channels = stem;
   for (std::size_t stage = 0; stage < depth.blocks.size(); ++stage) {
-    const std::int64_t width = std::int64_t{64} << stage;
+    const std::int64_t width = stem << stage;
     for (int i = 0; i < depth.blocks[stage]; ++i) {
       const std::string name =
           "stage" + std::to_string(stage + 1) + ".block" + std::to_string(i + 1);
-      depth.block(net, name, channels, width, stage > 0 && i == 0 ? 2 : 1);
+      depth.block(net, name, channels, width, stage > 0 && i == 0 ? 2 : 1, shortcut);
       channels = width * depth.expansion;
     }
   }
-  net.apply("GlobalAveragePool", "pool");
-  net.apply("Flatten", "flatten");
-  net.classifier("fc", channels, 1000);
+  pooled_classifier(net, channels, classes);
+}
+
+std::string name_of(const Depth& depth) { return "resnet-" + std::to_string(depth.layers); }
+
+Network for_imagenet(const Depth& depth, const ClassifierOptions& options) {
+  ModelBuilder net(name_of(depth), options);
+  net.input("image", {"N", 3, 224, 224});
+  conv_norm_relu(net, "stem", {.in = 3, .out = 64, .kernel = 7, .stride = 2, .pad = 3});
+  net.max_pool("stem.pool", {.kernel = 3, .stride = 2, .pad = 1});
+  add_stages(net, depth, 64, projection, options.classes_or(1000));
+  return net.finish();
+}
+
+Network for_cifar(const Depth& depth, const ClassifierOptions& options) {
+  ModelBuilder net(name_of(depth), options);
+  net.input("image", {"N", 3, 32, 32});
+  conv_norm_relu(net, "stem", {.in = 3, .out = 16, .kernel = 3, .pad = 1});
+  add_stages(net, depth, 16, zero_padding, options.classes_or(10));
   return net.finish();
 }
 
 }  // namespace
 
 void register_resnet(Registry<ModelEntry>& registry) {
-  const auto add = [&](const Depth& depth, const char* summary) {
-    registry.add(depth.name,
-                 ModelEntry::with<ModelOptions>(summary, [depth](const ModelOptions& options) {
-                   return resnet(depth, options);
-                 }));
+  const auto add = [&](const Depth& depth, auto build, const std::string& images) {
+    registry.add(name_of(depth),
+                 ModelEntry::with<ClassifierOptions>(
+                     "ResNet-" + std::to_string(depth.layers) + images + " (He et al., 2015)",
+                     [=](const ClassifierOptions& options) { return build(depth, options); }));
   };
-  add({"resnet-18", {2, 2, 2, 2}, basic_block, 1},
-      "ResNet-18 for 224x224 images (He et al., 2015)");
-  add({"resnet-50", {3, 4, 6, 3}, bottleneck, 4},
-      "ResNet-50 v1.5 for 224x224 images (He et al., 2015)");
+  for (const Depth& depth : {Depth{18, {2, 2, 2, 2}}, Depth{34, {3, 4, 6, 3}}}) {
+    add(depth, for_imagenet, " for 224x224 images");
+  }
+  for (const Depth& depth :
+       {Depth{50, {3, 4, 6, 3}, bottleneck, 4}, Depth{101, {3, 4, 23, 3}, bottleneck, 4},
+        Depth{152, {3, 8, 36, 3}, bottleneck, 4}}) {
+    add(depth, for_imagenet, " v1.5 for 224x224 images");
+  }
+  for (const int layers : {20, 32, 44, 56, 110}) {  // 6n + 2
+    add({layers, std::vector<int>(3, layers / 6)}, for_cifar, " for CIFAR's 32x32 images");
+  }
 }
 
 }  // namespace d5::model

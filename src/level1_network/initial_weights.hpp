@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "d5/core/random.hpp"
+#include "d5/core/tensor.hpp"
+
+namespace d5 {
+
+/// How many inputs one output of a layer sums, and how many outputs one input reaches.
+struct Fans {
+  std::int64_t in = 1, out = 1;
+};
+
+/// Draws the first values of a layer's weights, or of its biases (the layer's fans, too).
+using InitialWeights = std::function<Tensor(const Shape&, Fans, RandomStream&)>;
+
+/// Normal of variance 2 / fan-in, which keeps the size of activations.
+/// Source: He et al., "Delving Deep into Rectifiers" (2015), section 2.2.
+[[nodiscard]] Tensor he_fan_in(const Shape& shape, Fans fans, RandomStream& random);
+/// Normal of variance 2 / fan-out, which keeps the size of gradients. Source: the same.
+[[nodiscard]] Tensor he_fan_out(const Shape& shape, Fans fans, RandomStream& random);
+/// Uniform in +-sqrt(6 / (fan-in + fan-out)).
+/// Source: Glorot and Bengio, "Understanding the Difficulty of Training Deep Feedforward Neural
+/// Networks" (2010).
+[[nodiscard]] Tensor glorot_uniform(const Shape& shape, Fans fans, RandomStream& random);
+/// Uniform in +-1 / sqrt(fan-in).
+/// Source: LeCun et al., "Efficient BackProp" (1998), section 4.6, in its uniform form.
+[[nodiscard]] Tensor lecun_uniform(const Shape& shape, Fans fans, RandomStream& random);
+
+[[nodiscard]] InitialWeights constant(float value);
+[[nodiscard]] InitialWeights normal(float deviation);
+/// Normal, without what lies further than two deviations from zero.
+[[nodiscard]] InitialWeights truncated_normal(float deviation);
+/// In +-bound.
+[[nodiscard]] InitialWeights uniform(float bound);
+
+}  // namespace d5
