@@ -105,11 +105,9 @@ class WorkRun {
   bool go(const std::string& what) {
     const auto names = names_of(work_);
     std::int64_t samples = 0;
-    double seconds = 0;
     for (std::size_t i = 0; i < work_.size(); ++i) {
       if (journal_ && journal_->find(names[i])) continue;
       samples += work_[i].samples;
-      seconds += work_[i].most_seconds;
     }
     Progress progress(what, samples, {.unit = "samples"});
     for (std::size_t i = 0; i < work_.size(); ++i) {
@@ -119,8 +117,7 @@ class WorkRun {
         continue;
       }
       progress.note(names[i]);
-      progress.within(seconds);
-      seconds -= work_[i].most_seconds;
+      progress.begin_piece(work_[i].samples, work_[i].most_seconds);
       auto records = measured(work_[i], progress);
       if (interrupted()) {
         keep(std::move(records), progress);

@@ -55,14 +55,27 @@ void Progress::advance(std::int64_t count) {
   print(now);
 }
 
+void Progress::begin_piece(std::int64_t steps, double most_seconds) {
+  piece_ = {
+      .begin = options_.clock(), .most_seconds = most_seconds, .before = done_, .steps = steps};
+}
+
+/// The steps that need not be waited for: those that are done, and of the present piece those that
+/// it will have left out.
+double Progress::covered(double now) const {
+  const double share = std::min(1.0, (now - piece_.begin) / piece_.most_seconds);
+  return std::max(double(done_), double(piece_.before) + share * double(piece_.steps));
+}
+
 void Progress::print(double now) {
   const double rate = double(done_) / (now - begin_);
   std::string line = what_ + ": ";
   line += total_ > 0 ? fmt::format("{}/{} {}", done_, total_, options_.unit)
                      : fmt::format("{} {}", done_, options_.unit);
   line += fmt::format(", {:.3g}/s", rate);
-  if (total_ > done_ && rate > 0) {
-    const double left = std::min(double(total_ - done_) / rate, deadline_ - now);
+  const double steps = covered(now);
+  if (total_ > done_ && steps > 0) {
+    const double left = (now - begin_) * (double(total_) - steps) / steps;
     line += fmt::format(", {} left", duration(std::max(0.0, left)));
   }
   if (!note_.empty()) line += ", " + printable(note_);

@@ -7,6 +7,15 @@ using namespace d5;
 
 namespace {
 
+/// What was written into a temporary file, which is closed.
+std::string content_of(std::FILE* file) {
+  std::rewind(file);
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
 /// What a piece of work prints that advances once each `seconds` of a made-up clock.
 std::string printed(bool terminal, double seconds, int steps, std::int64_t total,
                     const std::string& note = "") {
@@ -22,11 +31,7 @@ std::string printed(bool terminal, double seconds, int steps, std::int64_t total
       progress.advance();
     }
   }
-  std::rewind(file);
-  std::string text(4096, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  std::fclose(file);
-  return text;
+  return content_of(file);
 }
 
 }  // namespace
@@ -69,33 +74,55 @@ TEST_CASE("the line is taken away for others to print, and comes again") {
     now = 2;
     progress.advance();
   }
-  std::rewind(file);
-  std::string text(4096, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  std::fclose(file);
-  CHECK(text ==
+  CHECK(content_of(file) ==
         "\r\x1b[Kop bench: 1/4 samples, 1/s, 3 s left"
         "\r\x1b[Ka row\n"
         "\r\x1b[Kop bench: 2/4 samples, 1/s, 2 s left"
         "\r\x1b[K");
 }
 
-TEST_CASE("what must end by a time is not said to take longer") {
+TEST_CASE("what a piece's time leaves out is not waited for, and what is left is of all pieces") {
+  std::FILE* file = std::tmpfile();
+  double now = 0;
+  {
+    Progress progress(
+        "op bench", 400,
+        {.unit = "samples", .stream = file, .terminal = false, .clock = [&] { return now; }});
+    const auto advance_at = [&](double time, int count) {
+      now = time;
+      progress.advance(count);
+    };
+    progress.begin_piece(100, 40);
+    advance_at(10, 5);    // a quarter of its time: 25 of 100, 375 of 400 are left
+    advance_at(50, 5);    // it samples no more, and is not over: all of its 100
+    advance_at(100, 90);  // its end: 100 s a piece
+    progress.begin_piece(100, 40);
+    advance_at(120, 0);    // half its time: 150 in 120 s
+    advance_at(130, 100);  // the next is faster: 200 in 130 s
+    progress.begin_piece(100, 40);
+    advance_at(141, 80);  // by its samples it is further than by its time: 280 in 141 s
+  }
+  CHECK(content_of(file) ==
+        "op bench: 5/400 samples, 0.5/s, 2 min 30 s left\n"
+        "op bench: 10/400 samples, 0.2/s, 2 min 30 s left\n"
+        "op bench: 100/400 samples, 1/s, 5 min 00 s left\n"
+        "op bench: 100/400 samples, 0.833/s, 3 min 20 s left\n"
+        "op bench: 200/400 samples, 1.54/s, 2 min 10 s left\n"
+        "op bench: 280/400 samples, 1.99/s, 1 min 00 s left\n");
+}
+
+TEST_CASE("a single piece takes no longer than its time") {
   std::FILE* file = std::tmpfile();
   double now = 0;
   {
     Progress progress(
         "op bench", 1000,
         {.unit = "samples", .stream = file, .terminal = false, .clock = [&] { return now; }});
-    progress.within(60);
+    progress.begin_piece(1000, 60);
     now = 20;
     progress.advance(10);
   }
-  std::rewind(file);
-  std::string text(4096, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  std::fclose(file);
-  CHECK(text == "op bench: 10/1000 samples, 0.5/s, 40 s left\n");
+  CHECK(content_of(file) == "op bench: 10/1000 samples, 0.5/s, 40 s left\n");
 }
 
 TEST_CASE("quiet means quiet") {

@@ -34,8 +34,9 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::int64_t count = 1);
-  /// All that is left ends within `seconds` from now, whatever the rate so far says.
-  void within(double seconds) { deadline_ = options_.clock() + seconds; }
+  /// A piece of `steps` begins, of several alike. It leaves out those that `most_seconds` do not
+  /// suffice for, so that its time tells how far it is, too.
+  void begin_piece(std::int64_t steps, double most_seconds);
   /// Takes the line off the terminal until the next `advance`, for others to print there.
   void hide();
   /// Text at the end of the next lines.
@@ -46,13 +47,18 @@ class Progress {
 
  private:
   void print(double now);
+  [[nodiscard]] double covered(double now) const;
   std::string what_;
   std::int64_t total_;
   ProgressOptions options_;
   bool terminal_;
   std::int64_t done_ = 0;
   double begin_, next_;
-  double deadline_ = std::numeric_limits<double>::infinity();
+  struct Piece {
+    double begin = 0, most_seconds = std::numeric_limits<double>::infinity();
+    std::int64_t before = 0, steps = 0;
+  };
+  Piece piece_;
   bool line_is_open_ = false;
   std::string note_;
 };
