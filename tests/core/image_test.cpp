@@ -195,3 +195,27 @@ TEST_CASE("every damage of an image gives another image, or an error of ours") {
   CHECK(decoded > 0);
   CHECK(refused > 0);
 }
+
+TEST_CASE("what is encoded as a PNG is decoded by libpng as it was") {
+  for (const Shape& shape : {Shape{1, 1, 3}, Shape{3, 2, 3}, Shape{500, 301, 3}}) {
+    Tensor image = Tensor::empty(DType::uint8, shape);
+    std::uint32_t state = 1;
+    for (std::uint8_t& value : image.span<std::uint8_t>()) {
+      state = state * 1664525 + 1013904223;
+      value = std::uint8_t(state >> 24);
+    }
+    const auto values = image.span<std::uint8_t>();
+    try {
+      CHECK(pixels_of(encode_png(image)) == Bytes(values.begin(), values.end()));
+    } catch (const Unsupported& absent) {
+      WARN(absent.what());
+    }
+  }
+}
+
+TEST_CASE("what is no image of three colours is not encoded") {
+  CHECK_THROWS_AS(encode_png(Tensor::zeros(DType::uint8, {2, 2, 4})), ShapeError);
+  CHECK_THROWS_AS(encode_png(Tensor::zeros(DType::uint8, {2, 2})), ShapeError);
+  CHECK_THROWS_AS(encode_png(Tensor::zeros(DType::uint8, {0, 2, 3})), ShapeError);
+  CHECK_THROWS_AS(encode_png(Tensor::zeros(DType::float32, {2, 2, 3})), ShapeError);
+}

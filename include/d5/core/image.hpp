@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "d5/core/tensor.hpp"
 
@@ -25,5 +26,9 @@ inline constexpr std::int64_t kMostImagePixels = std::int64_t{1} << 27;
 /// decoded here: a format whose library d5 was built without, too many pixels.
 [[nodiscard]] Tensor decode_image(std::span<const std::byte> bytes,
                                   PixelFormat format = PixelFormat::rgb);
+
+/// A PNG file of `image`: uint8, height x width x 3, red first.
+/// Throws: ShapeError for another tensor, Unsupported above `kMostImagePixels`.
+[[nodiscard]] std::string encode_png(const Tensor& image);
 
 }  // namespace d5

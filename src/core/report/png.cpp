@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 
 #include "d5/core/error.hpp"
+#include "d5/core/image.hpp"
 #include "d5/core/plot.hpp"
 
 namespace d5 {
@@ -17,8 +20,7 @@ namespace {
 struct Rectangle {
   double x, y, width, height;
 };
-constexpr int kArgb32 = 0, kSuccess = 0;
-using WriteFunction = int (*)(void* closure, const unsigned char* data, unsigned length);
+constexpr int kArgb32 = 0;
 
 class Library {
  public:
@@ -41,9 +43,18 @@ class Library {
   void* handle_;  // never closed: its types stay registered with the process
 };
 
-int append(void* closure, const unsigned char* data, unsigned length) {
-  static_cast<std::string*>(closure)->append(reinterpret_cast<const char*>(data), length);
-  return kSuccess;
+/// Pixels of a cairo surface, each a word with the colours in its lower bytes; none is transparent.
+Tensor rgb_of(const unsigned char* pixels, int stride, std::int64_t height, std::int64_t width) {
+  Tensor image = Tensor::empty(DType::uint8, {height, width, 3});
+  std::uint8_t* to = image.data<std::uint8_t>();
+  for (std::int64_t y = 0; y < height; ++y) {
+    for (std::int64_t x = 0; x < width; ++x) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, pixels + y * stride + x * 4, sizeof word);
+      for (const int shift : {16, 8, 0}) *to++ = std::uint8_t(word >> shift);
+    }
+  }
+  return image;
 }
 
 }  // namespace
@@ -73,14 +84,16 @@ std::string to_png(const Plot& plot, int width, double scale) {
                                                                               1);
   cairo.function<void(void*)>("cairo_paint")(context.get());
   const Rectangle all{0, 0, wide, high};
-  std::string png;
   if (!rsvg.function<int(void*, void*, const Rectangle*, void**)>("rsvg_handle_render_document")(
-          handle.get(), context.get(), &all, nullptr) ||
-      cairo.function<int(void*, WriteFunction, void*)>("cairo_surface_write_to_png_stream")(
-          surface.get(), append, &png) != kSuccess) {
+          handle.get(), context.get(), &all, nullptr)) {
     throw Error("format png: librsvg does not draw what d5 wrote");
   }
-  return png;
+  cairo.function<void(void*)>("cairo_surface_flush")(surface.get());
+  const auto* pixels =
+      cairo.function<unsigned char*(void*)>("cairo_image_surface_get_data")(surface.get());
+  const int stride = cairo.function<int(void*)>("cairo_image_surface_get_stride")(surface.get());
+  if (!pixels) throw MemoryError("format png: the picture has no memory");
+  return encode_png(rgb_of(pixels, stride, std::int64_t(high), std::int64_t(wide)));
 }
 
 }  // namespace d5
