@@ -9,6 +9,7 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/pivot.hpp"
+#include "d5/core/ratio_summary.hpp"
 
 namespace d5::app {
 
@@ -27,6 +28,10 @@ void print(const Results& results, const OutputOptions& options) {
   if (options.pivot.empty()) return show_rows();
   try {
     print(pivot(results.measurements, options.pivot), options.format);
+    const TextTable ratios = summary_of_ratios(results.measurements);
+    if (!is_for_people(options.format) || ratios.size() == 0) return;
+    print("\n", options.format);
+    print(ratios, options.format);
   } catch (const NotFound&) {  // what was measured is not lost for a misspelt column
     show_rows();
     throw;

@@ -17,7 +17,6 @@
 #include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/progress.hpp"
-#include "d5/core/ratio_summary.hpp"
 #include "d5/core/result_journal.hpp"
 #include "d5/core/result_printer.hpp"
 #include "d5/level1_network/network_profile.hpp"
@@ -151,7 +150,6 @@ class WorkRun {
     } else {
       print(results_, output_);
     }
-    print_summary();
     if (unwritten) std::rethrow_exception(unwritten);
     if (bad_input_) return kBadUsage;
     return exit_status(results_.measurements, output_.if_unsupported);
@@ -164,15 +162,6 @@ class WorkRun {
         fmt::format("note: '{}' has them all, nothing is left to measure; to measure them again, "
                     "leave out --resume",
                     printable(output_.out)));
-  }
-
-  /// What the ratios of all cases say together, for people.
-  void print_summary() const {
-    if (!is_for_people(output_.format)) return;
-    const TextTable summary = summary_of_ratios(results_.measurements);
-    if (summary.size() == 0) return;
-    print("\n", output_.format);
-    print(summary, output_.format);
   }
 
   /// What `run` makes; where there are others, a piece that throws is a failed record and ends

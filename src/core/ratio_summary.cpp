@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "d5/core/geometric_mean.hpp"
 
@@ -12,24 +13,42 @@ namespace {
 
 /// Cases that are summed up together.
 struct Group {
-  std::vector<std::string> names;  ///< framework, base, device, pass
+  Measurement record;
   std::vector<JudgedRatio> ratios;
 };
+
+std::string condition(const Measurement& m, const char* name) {
+  const auto place = m.conditions.find(name);
+  return place == m.conditions.end() ? "" : place->second;
+}
+
+Measurement record_of(const Measurement& ratio) {
+  Measurement record{.level = ratio.level,
+                     .framework = ratio.framework,
+                     .framework_version = ratio.framework_version,
+                     .device = ratio.device,
+                     .metric = "mean_time_ratio",
+                     .unit = ratio.unit,
+                     .quantity = Quantity::ratio};
+  for (const char* name : {"base", "pass"}) {
+    if (auto value = condition(ratio, name); !value.empty()) record.conditions[name] = value;
+  }
+  return record;
+}
 
 std::vector<Group> groups_in(const std::vector<Measurement>& measurements) {
   std::vector<Group> groups;
   for (const auto& m : measurements) {
     if (m.metric != "time_ratio" || m.samples.empty()) continue;
-    const auto condition = [&](const char* name) {
-      const auto place = m.conditions.find(name);
-      return place == m.conditions.end() ? "" : place->second;
-    };
-    const std::vector<std::string> names{m.framework, condition("base"), m.device,
-                                         condition("pass")};
-    auto place = std::ranges::find(groups, names, &Group::names);
-    if (place == groups.end()) place = groups.insert(place, {names, {}});
+    Measurement record = record_of(m);
+    auto place = std::ranges::find_if(groups, [&](const Group& group) {
+      return group.record.framework == record.framework && group.record.device == record.device &&
+             group.record.conditions == record.conditions;
+    });
+    if (place == groups.end()) place = groups.insert(place, {std::move(record), {}});
     const Estimate ratio = estimate(m);
     place->ratios.push_back({ratio.value, ratio.interval, m.status == Status::mistrusted});
+    place->record.samples.push_back(ratio.value);
   }
   return groups;
 }
@@ -55,6 +74,26 @@ std::string text_of_ratio(const Interval& interval) {
   return known ? fmt::format("[{:.3f}, {:.3f}]", interval.low, interval.high) : "";
 }
 
+std::vector<SummedRatios> sum_up_ratios(const std::vector<Measurement>& measurements) {
+  std::vector<SummedRatios> sums;
+  for (auto& [record, ratios] : groups_in(measurements)) {
+    if (ratios.size() < 2) continue;
+    sums.push_back({std::move(record), summarise_ratios(ratios)});
+    auto& [sum, all] = sums.back();
+    sum.subject = fmt::format("{} cases", all.ratios);
+    for (const auto& [name, cases] : {std::pair{"faster", all.faster},
+                                      {"slower", all.slower},
+                                      {"undecided", all.undecided},
+                                      {"mistrusted", all.mistrusted}}) {
+      sum.conditions[name] = fmt::format("{}", cases);
+    }
+    if (all.mistrusted > 0) {
+      mistrust(sum, fmt::format("{} of {} ratios mistrusted", all.mistrusted, all.ratios));
+    }
+  }
+  return sums;
+}
+
 TextTable summary_of_ratios(const std::vector<Measurement>& measurements) {
   using enum TextTable::Align;
   TextTable table({"framework",
@@ -68,11 +107,9 @@ TextTable summary_of_ratios(const std::vector<Measurement>& measurements) {
                    {"slower", right},
                    {"undecided", right},
                    {"mistrusted", right}});
-  for (const auto& [names, ratios] : groups_in(measurements)) {
-    if (ratios.size() < 2) continue;
-    const RatioSummary all = summarise_ratios(ratios);
-    std::vector<std::string> row = names;
-    row.push_back(fmt::format("{}", all.ratios));
+  for (const auto& [record, all] : sum_up_ratios(measurements)) {
+    std::vector<std::string> row = {record.framework, condition(record, "base"), record.device,
+                                    condition(record, "pass"), fmt::format("{}", all.ratios)};
     row.push_back(fmt::format("{:.3f}", all.mean.value));
     row.push_back(text_of_ratio(all.mean.interval));
     for (const std::size_t cases : {all.faster, all.slower, all.undecided, all.mistrusted}) {

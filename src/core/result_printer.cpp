@@ -1,63 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/result_printer.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "core/result_blocks.hpp"
+#include "core/written_record.hpp"
 #include "d5/core/report.hpp"
 
 namespace d5 {
 
 struct ResultPrinter::State {
   Format format;
+  Screen screen;
   detail::ResultBlocks blocks;  ///< for people
-  Results results;              ///< for formats that need all of them, and CSV's environment
+  Results
+      results;  ///< all, for formats that need them; ratios alone, which are summed up, for others
   bool csv_begun = false;
 
   /// The first lines begin with the titles.
-  std::string csv(std::vector<Measurement> some) {
-    results.measurements = std::move(some);
-    const std::string text = to_csv(results);
+  std::string csv(const std::vector<Measurement>& some) {
+    const std::string text = to_csv({results.environment, some});
     return std::exchange(csv_begun, true) ? text.substr(text.find("\r\n") + 2) : text;
+  }
+
+  [[nodiscard]] bool comes_at_the_end() const {
+    return format == Format::json || format == Format::gbench || is_drawn(format);
+  }
+
+  void keep(std::vector<Measurement> some) {
+    if (!comes_at_the_end()) {
+      std::erase_if(some, [](const Measurement& m) { return m.metric != "time_ratio"; });
+    }
+    std::ranges::move(some, std::back_inserter(results.measurements));
+  }
+
+  /// What the ratios say together, for people.
+  [[nodiscard]] std::string summary() const {
+    const TextTable table = summary_of_ratios(results.measurements);
+    return table.size() == 0 ? "" : "\n" + table.to_text(format, screen.width);
   }
 };
 
 ResultPrinter::ResultPrinter(Environment environment, Format format, Screen screen,
                              std::vector<std::string> subjects)
     : state_(new State{.format = format,
+                       .screen = screen,
                        .blocks = {format, screen, std::move(subjects)},
                        .results = {std::move(environment), {}}}) {}
 
 ResultPrinter::~ResultPrinter() = default;
 
 std::string ResultPrinter::add(std::vector<Measurement> some) {
-  if (is_for_people(state_->format)) return state_->blocks.add(some);
-  if (state_->format == Format::csv) return state_->csv(std::move(some));
-  if (state_->format == Format::jsonl)
-    return to_jsonl({state_->results.environment, std::move(some)});
-  auto& all = state_->results.measurements;
-  all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
-  return "";
+  std::string text;
+  if (is_for_people(state_->format)) text = state_->blocks.add(some);
+  if (state_->format == Format::csv) text = state_->csv(some);
+  if (state_->format == Format::jsonl) text = to_jsonl({state_->results.environment, some});
+  state_->keep(std::move(some));
+  return text;
 }
 
 std::string ResultPrinter::end(const Environment& environment) {
-  if (is_for_people(state_->format)) return state_->blocks.end();
+  const Results& results = state_->results;
   state_->results.environment = environment;
   switch (state_->format) {
+    case Format::table:
+    case Format::markdown:
+      return state_->blocks.end() + state_->summary();
     case Format::json:
-      return to_json(state_->results);
+      return to_json(results);
+    case Format::jsonl:
+      return detail::summary_to_jsonl(results);
+    case Format::csv:
+      return (state_->csv_begun ? "" : state_->csv({})) + detail::summary_to_csv(results);
     case Format::gbench:
-      return to_gbench(state_->results);
+      return to_gbench(results);
     case Format::html:
     case Format::svg:
     case Format::png:
-      return to_text(Report{.sources = {{"", state_->results}}}, state_->format);
-    case Format::csv:
-      return state_->csv_begun ? "" : state_->csv({});
-    default:
-      return "";
+      return to_text(Report{.sources = {{"", results}}}, state_->format);
   }
+  return "";
 }
 
 }  // namespace d5

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "d5/core/results.hpp"
+#include "core/written_record.hpp"
 
 namespace d5 {
 namespace {
@@ -25,9 +25,35 @@ std::string joined(const std::vector<Artefact>& artefacts) {
   return text;
 }
 
-}  // namespace
+std::vector<std::string> row_of(const detail::WrittenRecord& written,
+                                const Environment& environment) {
+  const auto& [m, statistic, e] = written;
+  const Summary s = summarise(m.samples);
+  std::vector<std::string> row = {m.subject,
+                                  m.level,
+                                  m.framework,
+                                  m.framework_version,
+                                  m.device,
+                                  m.metric,
+                                  std::string(name_of(m.quantity)),
+                                  m.unit,
+                                  std::string(name_of(m.direction)),
+                                  std::string(name_of(m.status)),
+                                  m.reason,
+                                  fmt::format("{}", s.count),
+                                  statistic};
+  for (const double number : {e.value, e.interval.low, e.interval.high, e.confidence, s.minimum,
+                              s.first_quartile, s.median, s.third_quartile, s.maximum, s.mean}) {
+    row.push_back(m.samples.empty() ? "" : fmt::format("{}", number));
+  }
+  row.insert(row.end(), {joined(m.conditions), joined(m.artefacts), m.command, environment.time,
+                         environment.hostname});
+  return row;
+}
 
-std::string to_csv(const Results& results) {
+/// A line each, below one of titles.
+template <class Records>
+std::string lines_of(const Records& records, const Environment& environment) {
   TextTable table({"subject",        "level",   "framework",      "framework_version",
                    "device",         "metric",  "quantity",       "unit",
                    "direction",      "status",  "reason",         "samples",
@@ -35,31 +61,19 @@ std::string to_csv(const Results& results) {
                    "confidence",     "minimum", "first_quartile", "median",
                    "third_quartile", "maximum", "mean",           "conditions",
                    "artefacts",      "command", "time",           "hostname"});
-  for (const auto& m : results.measurements) {
-    const Summary s = summarise(m.samples);
-    const Estimate e = estimate(m);
-    std::vector<std::string> row = {m.subject,
-                                    m.level,
-                                    m.framework,
-                                    m.framework_version,
-                                    m.device,
-                                    m.metric,
-                                    std::string(name_of(m.quantity)),
-                                    m.unit,
-                                    std::string(name_of(m.direction)),
-                                    std::string(name_of(m.status)),
-                                    m.reason,
-                                    fmt::format("{}", s.count),
-                                    to_string(m.statistic)};
-    for (const double number : {e.value, e.interval.low, e.interval.high, e.confidence, s.minimum,
-                                s.first_quartile, s.median, s.third_quartile, s.maximum, s.mean}) {
-      row.push_back(m.samples.empty() ? "" : fmt::format("{}", number));
-    }
-    row.insert(row.end(), {joined(m.conditions), joined(m.artefacts), m.command,
-                           results.environment.time, results.environment.hostname});
-    table.add(std::move(row));
-  }
+  for (const auto& record : records) table.add(row_of(detail::written(record), environment));
   return table.to_text(Format::csv);
+}
+
+}  // namespace
+
+std::string to_csv(const Results& results) {
+  return lines_of(results.measurements, results.environment);
+}
+
+std::string detail::summary_to_csv(const Results& results) {
+  const std::string text = lines_of(sum_up_ratios(results.measurements), results.environment);
+  return text.substr(text.find("\r\n") + 2);
 }
 
 }  // namespace d5

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/environment_fields.hpp"
+#include "core/written_record.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/results.hpp"
 
@@ -47,7 +48,8 @@ Json to_json(const PiecewiseRun& run) {
   return {{"how", run.how}, {"pieces", std::move(pieces)}};
 }
 
-Json to_json(const Measurement& m) {
+Json to_json(const detail::WrittenRecord& written) {
+  const auto& [m, statistic, e] = written;
   Json json = {{"subject", m.subject},
                {"command", m.command},
                {"level", m.level},
@@ -58,12 +60,11 @@ Json to_json(const Measurement& m) {
                {"unit", m.unit},
                {"quantity", std::string(name_of(m.quantity))},
                {"direction", std::string(name_of(m.direction))},
-               {"statistic", to_string(m.statistic)},
+               {"statistic", statistic},
                {"over_ranks", std::string(name_of(m.over_ranks))},
                {"status", std::string(name_of(m.status))},
                {"reason", m.reason}};
   if (!m.samples.empty()) {
-    const Estimate e = estimate(m);
     json["value"] = number(e.value);
     if (e.interval.low <= e.interval.high) {
       json["interval"] = {number(e.interval.low), number(e.interval.high)};
@@ -77,28 +78,44 @@ Json to_json(const Measurement& m) {
   return json;
 }
 
+/// A record each.
+template <class Records>
+Json list_of(const Records& records) {
+  Json list = Json::array();
+  for (const auto& record : records) list.push_back(to_json(detail::written(record)));
+  return list;
+}
+
+template <class Records>
+std::string lines_of(const Records& records, const Environment& environment) {
+  std::string text;
+  for (Json& json : list_of(records)) {
+    json["time"] = environment.time;
+    json["hostname"] = environment.hostname;
+    text += json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_json(const Results& results) {
-  Json measurements = Json::array();
-  for (const auto& m : results.measurements) measurements.push_back(to_json(m));
   Json file = {{"format", "d5 results"}, {"schema", Results::kSchema}};
   if (results.run) file["run"] = to_json(*results.run);
   file["environment"] = to_json(results.environment);
-  file["measurements"] = std::move(measurements);
+  file["measurements"] = list_of(results.measurements);
+  const auto summary = sum_up_ratios(results.measurements);
+  if (!summary.empty()) file["summary"] = list_of(summary);
   // A name may hold bytes that are not UTF-8; they become U+FFFD.
   return file.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string to_jsonl(const Results& results) {
-  std::string text;
-  for (const auto& m : results.measurements) {
-    Json json = to_json(m);
-    json["time"] = results.environment.time;
-    json["hostname"] = results.environment.hostname;
-    text += json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  }
-  return text;
+  return lines_of(results.measurements, results.environment);
+}
+
+std::string detail::summary_to_jsonl(const Results& results) {
+  return lines_of(sum_up_ratios(results.measurements), results.environment);
 }
 
 void write_results(const Results& results, const std::string& path) {

@@ -3,29 +3,19 @@
 
 #include <algorithm>
 
-#include "core/result_blocks.hpp"
 #include "core/scaled_unit.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/result_printer.hpp"
 #include "d5/core/results.hpp"
 
 namespace d5 {
-namespace {
-
-std::string for_people(const std::vector<Measurement>& measurements, Format format, Screen screen) {
-  detail::ResultBlocks blocks(format, screen, {});
-  const std::string rows = blocks.add(measurements);
-  return rows + blocks.end();
-}
-
-}  // namespace
 
 std::string to_table(const std::vector<Measurement>& measurements, Screen screen) {
-  return for_people(measurements, Format::table, screen);
+  return to_text({{}, measurements}, Format::table, screen);
 }
 
 std::string to_markdown(const std::vector<Measurement>& measurements) {
-  return for_people(measurements, Format::markdown, {});
+  return to_text({{}, measurements}, Format::markdown);
 }
 
 std::string to_text(const Results& results, Format format, Screen screen) {

@@ -25,6 +25,17 @@ Measurement timed(const std::string& subject, const std::string& pass, double se
   return m;
 }
 
+Measurement ratio(const std::string& subject) {
+  Measurement m = timed(subject, "forward");
+  m.samples.assign(30, 0.5);
+  m.framework = "torch";
+  m.metric = "time_ratio";
+  m.unit = "1";
+  m.quantity = Quantity::ratio;
+  m.conditions["base"] = "reference";
+  return m;
+}
+
 std::vector<std::string> lines_in(const std::string& text) {
   std::istringstream stream(text);
   std::vector<std::string> lines;
@@ -203,4 +214,35 @@ TEST_CASE("colour is for a terminal of one's own, not for that which mpirun lend
   CHECK(screen_of(terminal).colour == Colour::never);
   unsetenv("NO_COLOR");
   close(terminal);
+}
+
+TEST_CASE("what the ratios of several cases say together stands at the end of every format") {
+  const auto end_of = [](Format format) {
+    ResultPrinter printer({}, format, {}, {"Relu 8", "Relu 64"});
+    (void)printer.add({timed("Relu 8", "forward"), ratio("Relu 8")});
+    (void)printer.add({timed("Relu 64", "forward"), ratio("Relu 64")});
+    return printer.end({});
+  };
+  CHECK(
+      end_of(Format::table) ==
+      "\n"
+      "framework  base       device  pass     cases  geometric mean  95% interval    faster  slower"
+      "  undecided  mistrusted\n"
+      "---------  ---------  ------  -------  -----  --------------  --------------  ------  ------"
+      "  ---------  ----------\n"
+      "torch      reference  cpu     forward      2           0.500  [0.500, 0.500]       2       0"
+      "          0           0\n");
+  CHECK_THAT(end_of(Format::markdown),
+             Contains("| torch | reference | cpu | forward | 2 | 0.500 | [0.500, 0.500] | 2 |"));
+  const auto csv = lines_in(end_of(Format::csv));
+  REQUIRE(csv.size() == 1);
+  CHECK_THAT(csv[0], Catch::StartsWith("2 cases,,torch,,cpu,mean_time_ratio,ratio,1,") &&
+                         Contains(",2,geometric_mean,"));
+  const auto jsonl = lines_in(end_of(Format::jsonl));
+  REQUIRE(jsonl.size() == 1);
+  CHECK_THAT(jsonl[0], Contains(R"("metric":"mean_time_ratio")") &&
+                           Contains(R"("statistic":"geometric_mean")"));
+  CHECK_THAT(end_of(Format::json), Contains(R"("summary": [)"));
+  CHECK_THAT(end_of(Format::html), Contains("<h2>Ratios</h2>") && Contains("<td>0.500</td>"));
+  CHECK(count_of(end_of(Format::gbench), "mean_time_ratio") == 0);
 }

@@ -72,6 +72,37 @@ TEST_CASE("the schema knows every field and every word that d5 writes") {
   CHECK(rules.at("properties").at("schema").at("const") == Results::kSchema);
 }
 
+TEST_CASE("what ratios say together is valid, too, and no reader takes it for a measurement") {
+  Results results;
+  for (const char* subject : {"Relu 8", "Relu 64"}) {
+    results.measurements.push_back({.subject = subject,
+                                    .framework = "torch",
+                                    .metric = "time_ratio",
+                                    .unit = "1",
+                                    .quantity = Quantity::ratio,
+                                    .samples = std::vector<double>(30, 0.5),
+                                    .conditions = {{"base", "reference"}}});
+  }
+  const json file = json::parse(to_json(results));
+  CHECK(breach(file) == "");
+  CHECK(schema().at("properties").contains("summary"));
+  REQUIRE(file.at("summary").size() == 1);
+  const json& sum = file.at("summary").at(0);
+  CHECK(sum.at("subject") == "2 cases");
+  CHECK(sum.at("metric") == "mean_time_ratio");
+  CHECK(sum.at("statistic") == "geometric_mean");
+  CHECK(sum.at("value").get<double>() == Approx(0.5));
+  CHECK(sum.at("interval").at(1).get<double>() == Approx(0.5));
+  CHECK(sum.at("samples") == json({0.5, 0.5}));
+  CHECK(sum.at("conditions") == json({{"base", "reference"},
+                                      {"faster", "2"},
+                                      {"slower", "0"},
+                                      {"undecided", "0"},
+                                      {"mistrusted", "0"}}));
+  CHECK(results_from_json(file.dump(), "r.json").measurements.size() == 2);
+  CHECK(json::parse(to_json(Results{})).contains("summary") == false);
+}
+
 TEST_CASE("the schema refuses what d5 refuses") {
   const json good = json::parse(to_json(some_results()));
   const auto with = [&](const char* place, const json& value) {

@@ -30,8 +30,18 @@ struct RatioSummary {
 /// Throws: nothing; a mean that is not there is NaN (`geometric_mean`).
 [[nodiscard]] RatioSummary summarise_ratios(std::span<const JudgedRatio> ratios);
 
-/// Of the records "time_ratio", which were measured interleaved: a row for each subject framework,
-/// base, device and pass that two cases or more have. Empty where there is none.
+/// The ratios of several cases, and what they say together.
+struct SummedRatios {
+  /// "mean_time_ratio" of "12 cases": framework and device, conditions "base", "pass", "faster",
+  /// "slower", "undecided", "mistrusted"; a sample is a case's ratio.
+  Measurement record = {};
+  RatioSummary summary = {};
+};
+/// Of the records "time_ratio", which were measured interleaved: one for each framework, base,
+/// device and pass that two cases or more have.
+[[nodiscard]] std::vector<SummedRatios> sum_up_ratios(const std::vector<Measurement>& measurements);
+
+/// The same for people, a row each. Empty where there is none.
 ///
 ///     framework  base       pass     cases  geometric mean  95% interval    faster  slower  ...
 ///     torch      reference  forward     12           0.312  [0.250, 0.389]      11       0  ...

@@ -46,8 +46,8 @@ struct Report {
 /// measure it again. Light or dark as the reader's system is; legible without scripts; every text
 /// of the results is escaped.
 [[nodiscard]] std::string to_html(const Report& report);
-/// The page's table of results and its reasons, without style: for a notebook or a page of one's
-/// own. Every text is escaped.
+/// The page's tables of results, what their ratios say together, and the reasons, without style:
+/// for a notebook or a page of one's own. Every text is escaped.
 [[nodiscard]] std::string to_html_table(const std::vector<Measurement>& measurements);
 
 /// Whether a format shows a report: html, svg, png.

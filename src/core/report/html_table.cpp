@@ -50,8 +50,9 @@ std::string HtmlTable::html() const {
                         escaped(titles_[c]));
   }
   text += "</tr></thead>\n<tbody>\n";
-  for (const auto& row : rows_) {
-    text += "<tr>";
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const auto& row = rows_[r];
+    text += at_the_end_ > 0 && r + at_the_end_ == rows_.size() ? "</tbody>\n<tfoot>\n<tr>" : "<tr>";
     for (std::size_t c = 0; c < row.size(); ++c) {
       const Cell& cell = row[c];
       std::string words = escaped(cell.text);
@@ -64,7 +65,7 @@ std::string HtmlTable::html() const {
     }
     text += "</tr>\n";
   }
-  return text + "</tbody></table></div>\n";
+  return text + (at_the_end_ > 0 ? "</tfoot>" : "</tbody>") + "</table></div>\n";
 }
 
 }  // namespace d5::detail

@@ -30,12 +30,15 @@ class HtmlTable {
   /// Takes away columns that are empty, and of the first `columns` those that hold one word alone
   /// in several rows: it is said above the table instead.
   void say_once(std::size_t columns);
+  /// The last rows sum up the others: they stay below however these are sorted.
+  void end_with(std::size_t rows) { at_the_end_ = rows; }
   [[nodiscard]] std::string html() const;
 
  private:
   [[nodiscard]] bool is_of_numbers(std::size_t column) const;
   std::vector<std::string> titles_;
   std::vector<std::vector<Cell>> rows_;
+  std::size_t at_the_end_ = 0;
   std::string in_all_rows_, where_it_applies_;  ///< what is said above: "device <b>cpu</b>"
 };
 

@@ -36,6 +36,7 @@ table{border-collapse:collapse;font-size:14px;line-height:1.35;min-width:60%}
 th,td{padding:5px 14px 5px 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
 th{font-weight:600;white-space:nowrap;border-bottom:2px solid var(--line)}
 td{font-variant-numeric:tabular-nums;overflow-wrap:break-word}
+tfoot td{border-top:2px solid var(--line);border-bottom:0}
 .sorts td:first-child{min-width:13em}
 .number{text-align:right;white-space:nowrap}.whole{white-space:nowrap}
 .facts td{overflow-wrap:anywhere}.differs td{background:color-mix(in srgb,var(--mistrusted) 14%,transparent)}

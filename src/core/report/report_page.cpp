@@ -23,7 +23,10 @@ using detail::measurements_of;
 using Sources = std::vector<Report::Source>;
 
 std::string pairs_table(const std::vector<ResultPair>& pairs) {
-  return HtmlTable(to_table(pairs)).html();
+  const TextTable rows = to_table(pairs);
+  HtmlTable table(rows);
+  table.end_with(rows.size() - pairs.size());  // geometric means
+  return table.html();
 }
 
 std::string commands(const Sources& sources) {
@@ -99,6 +102,8 @@ std::string to_html(const Report& report) {
       escaped(title_of(report)), detail::page_style());
   page += where(sources) + counts(sources) + figures(report);
   if (!report.pairs.empty()) page += "<h2>Comparison</h2>\n" + pairs_table(report.pairs);
+  const std::string ratios = detail::summary_table(sources);
+  if (!ratios.empty()) page += "<h2>Ratios</h2>\n" + ratios;
   if (!sources.empty()) page += "<h2>Results</h2>\n" + detail::results_table(sources);
   const std::string reasons = detail::reasons_list(sources);
   if (!reasons.empty()) page += "<h2>Reasons</h2>\n" + reasons;

@@ -10,6 +10,7 @@
 #include "core/report/html_table.hpp"
 #include "core/report/markup.hpp"
 #include "core/result_cells.hpp"
+#include "d5/core/ratio_summary.hpp"
 
 namespace d5 {
 namespace detail {
@@ -67,6 +68,17 @@ std::string results_table(const std::vector<Report::Source>& sources) {
   return table.html();
 }
 
+std::string summary_table(const std::vector<Report::Source>& sources) {
+  std::string text;
+  for (const auto& [name, results] : sources) {
+    const TextTable ratios = summary_of_ratios(results.measurements);
+    if (ratios.size() == 0) continue;
+    if (!name.empty()) text += "<p class=\"note\">" + escaped(name) + "</p>\n";
+    text += HtmlTable(ratios).html();
+  }
+  return text;
+}
+
 std::string reasons_list(const std::vector<Report::Source>& sources) {
   std::map<std::pair<std::string, std::string>, std::set<std::string>> concerned;
   for (const auto& m : measurements_of(sources)) {
@@ -96,7 +108,8 @@ std::string reasons_list(const std::vector<Report::Source>& sources) {
 std::string to_html_table(const std::vector<Measurement>& measurements) {
   const std::vector<Report::Source> sources = {
       {.results = {.environment = {}, .measurements = measurements}}};
-  return detail::results_table(sources) + detail::reasons_list(sources);
+  return detail::results_table(sources) + detail::summary_table(sources) +
+         detail::reasons_list(sources);
 }
 
 }  // namespace d5
