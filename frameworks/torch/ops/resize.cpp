@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize, and Upsample before it: other sizes, elements in between found by interpolation. Torch's
-// own function where it has ONNX's convention, or weighted sums of selected elements.
+// Resize, and Upsample before it: other sizes, elements in between found by interpolation. One of
+// torch's own functions where it does what the node says, weighted sums of selected elements where
+// none does.
+#include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/where.h>
@@ -15,6 +17,7 @@
 
 #include "d5/onnx/nodes.hpp"
 #include "torch_kernel.hpp"
+#include "upsampling.hpp"
 
 namespace d5::torch {
 namespace {
@@ -22,12 +25,7 @@ namespace {
 using View = onnx::nodes::Resize;
 using UpsampleView = onnx::nodes::Upsample;
 
-/// One dimension that becomes another. `length` is the output's size before it was cut to an
-/// integer.
-struct Axis {
-  std::int64_t dim, input, output;
-  double scale, length;
-};
+using Axis = ResizedAxis;
 
 /// Where output places `o` lie in the input.
 using Coordinates = at::Tensor (*)(const at::Tensor& o, const Axis& axis);
@@ -80,6 +78,17 @@ struct Rule {
     exclude_outside = view.exclude_outside() != 0;
   }
 
+  /// Torch's functions that may do it.
+  [[nodiscard]] std::vector<Upsampling::Kind> kinds() const {
+    using Kind = Upsampling::Kind;
+    if (mode == "nearest") return {Kind::nearest, Kind::nearest_exact};
+    if (mode == "cubic") return {antialias ? Kind::antialiased_cubic : Kind::cubic};
+    return {antialias ? Kind::antialiased_linear : Kind::linear};
+  }
+  [[nodiscard]] Upsampling::Ends ends() const {
+    return coordinates == corners ? Upsampling::Ends::corners : Upsampling::Ends::halves;
+  }
+
   [[nodiscard]] at::Tensor nearest(const at::Tensor& p, double scale) const {
     if (rounding == "round_prefer_floor") return (p - 0.5).ceil();
     if (rounding == "round_prefer_ceil") return (p + 0.5).floor();
@@ -122,7 +131,8 @@ struct Taps {
     places = i.clamp(0, last).to(at::kLong);
   }
 
-  [[nodiscard]] at::Tensor of(const at::Tensor& x) const {
+  /// What becomes of dimension `dim` of x.
+  [[nodiscard]] at::Tensor of(const at::Tensor& x, std::int64_t dim) const {
     if (!weights.defined()) return at::index_select(x, dim, places[0]);
     at::DimVector sizes(std::size_t(x.dim()), 1);
     sizes[std::size_t(dim)] = weights.size(1);
@@ -193,25 +203,70 @@ std::vector<Axis> axes_of(const View& view, const PlanContext& context) {
   return axes_of(context, dims, scales);
 }
 
-/// One dimension after the other.
+/// Whether torch's function makes the same of a row of numbers along `axis` as `taps` do, in
+/// float64; to a tolerance as the places differ in their last bits.
+bool is_same(Upsampling::Kind kind, Upsampling::Ends ends, const Axis& axis, const Taps& taps) {
+  const at::Tensor row = at::arange(axis.input, at::kDouble).square().sin();
+  const Axis alone{0, axis.input, axis.output, axis.scale, axis.length};
+  const auto function = Upsampling::of(kind, ends, row.sizes(), {&alone, 1});
+  return at::allclose(function->forward(row), taps.of(row, 0), /*rtol=*/0, /*atol=*/1e-9);
+}
+
+/// Torch's function that does what `rule` says to all of `axes`, if there is one.
+std::optional<Upsampling> upsampling_for(const Rule& rule, const std::vector<Axis>& axes,
+                                         const std::vector<Taps>& steps,
+                                         const PlanContext& context) {
+  if (axes.empty() || context.output(0).elements() == 0) return std::nullopt;
+  const at::ScalarType type = scalar_type(context.dtype(0));
+  if (!at::isFloatingType(type) && type != at::kByte) return std::nullopt;
+  const auto sizes = context.shape(0).dims();
+  for (const Upsampling::Kind kind : rule.kinds()) {
+    const auto same = [&](const Axis& axis, const Taps& taps) {
+      return is_same(kind, rule.ends(), axis, taps);
+    };
+    if (!std::ranges::equal(axes, steps, same)) continue;
+    return Upsampling::of(kind, rule.ends(), {sizes.data(), sizes.size()}, axes);
+  }
+  return std::nullopt;
+}
+
 template <class V>
 class Resize final : public TorchKernel {
  public:
   explicit Resize(const PlanContext& context) : TorchKernel(context) {
     const V view(context.node());
     const Rule rule(view);
-    for (const Axis& axis : axes_of(view, context)) steps_.emplace_back(rule, axis);
+    const std::vector<Axis> axes = axes_of(view, context);
+    for (const Axis& axis : axes) steps_.emplace_back(rule, axis);
+    widens_ = rule.mode != "nearest";
+    upsampling_ = upsampling_for(rule, axes, steps_, context);
+    const at::ScalarType type = scalar_type(context.dtype(0));
+    direct_ = upsampling_ && type == at::toOpMathType(type);
   }
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    const bool sums = !steps_.empty() && steps_[0].weights.defined();
-    at::Tensor y = sums ? widened(inputs[0]) : inputs[0];
-    for (const Taps& step : steps_) y = step.of(y);
+    at::Tensor y = widens_ ? widened(inputs[0]) : inputs[0];
+    if (upsampling_) {
+      y = upsampling_->forward(y);
+    } else {
+      for (const Taps& step : steps_) y = step.of(y, step.dim);
+    }
     results[0] = steps_.empty() ? y.clone() : y.to(inputs[0].scalar_type());
+  }
+  KernelTraits traits() const override {
+    return direct_ ? kBackwardReadsNothing : TorchKernel::traits();
+  }
+
+ protected:
+  void differentiate(GradContext& context) override {
+    if (!direct_) return TorchKernel::differentiate(context);
+    upsampling_->backward(grad_in(context, 0), grad_out(context, 0));
   }
 
  private:
-  std::vector<Taps> steps_;
+  std::vector<Taps> steps_;  // one dimension after the other
+  std::optional<Upsampling> upsampling_;
+  bool widens_, direct_;  // direct_: torch's derivative writes the gradient itself
 };
 
 template <class V>

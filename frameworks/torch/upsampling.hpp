@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace d5::torch {
+
+/// One dimension that becomes another. `length` is the output's size before it was cut to an
+/// integer.
+struct ResizedAxis {
+  std::int64_t dim, input, output;
+  double scale, length;
+};
+
+/// One of torch's functions that resize the last dimensions of a tensor, and its derivative.
+class Upsampling {
+ public:
+  enum class Kind {
+    nearest,
+    nearest_exact,
+    linear,
+    cubic,
+    antialiased_linear,
+    antialiased_cubic,
+  };
+  /// How `Kind`s that interpolate place the first and the last element.
+  enum class Ends { halves, corners };
+
+  /// Of a tensor of size `x`, of which `axes` change; nothing if torch has it not over so many
+  /// dimensions.
+  static std::optional<Upsampling> of(Kind kind, Ends ends, at::IntArrayRef x,
+                                      std::span<const ResizedAxis> axes);
+
+  /// Differentiable where autograd records.
+  [[nodiscard]] at::Tensor forward(const at::Tensor& x) const;
+  /// Writes the gradient of x, whose memory is dense.
+  void backward(at::Tensor& dx, const at::Tensor& dy) const;
+
+ private:
+  struct Function;
+  template <std::size_t... d>
+  struct Over;
+  Upsampling() = default;
+  static std::span<const Function, 3> functions_of(Kind kind);
+
+  const Function* function_ = nullptr;
+  bool corners_ = false;
+  // What torch sees: 1, all in front of the first axis, and the dimensions that change.
+  std::vector<std::int64_t> input_, output_;
+  std::vector<std::int64_t> to_, shape_;       // the last of output_; the result's
+  std::vector<std::optional<double>> scales_;  // as many as to_
+};
+
+}  // namespace d5::torch
