@@ -11,6 +11,7 @@
 #include <ATen/ops/var_mean.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
+#include <c10/core/ScalarType.h>
 
 #include <numeric>
 
@@ -75,8 +76,12 @@ class RMSNormalization final : public TorchKernel {
         type_(scalar_type(context.output(0).dtype)) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    const at::Tensor scale = widened(inputs[View::In::scale]).reshape(sizes_);
-    results[0] = at::rms_norm(widened(inputs[View::In::X]), sizes_, scale, epsilon_).to(type_);
+    const at::Tensor &x = inputs[View::In::X], &scale = inputs[View::In::scale];
+    // Their types may differ: torch would compute in that of x.
+    const at::ScalarType wide =
+        at::toOpMathType(c10::promoteTypes(x.scalar_type(), scale.scalar_type()));
+    results[0] =
+        at::rms_norm(x.to(wide), sizes_, scale.to(wide).reshape(sizes_), epsilon_).to(type_);
   }
 
  private:
