@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "d5/core/registry.hpp"
-#include "level1_network/parameter_layout.hpp"
+#include "level1_network/graph_links.hpp"
 
 namespace d5 {
 namespace {
