@@ -25,6 +25,10 @@ struct ErrorNorms {
 /// Shapes: the same. Throws: ShapeError; TypeError for other types, or what is no float.
 [[nodiscard]] ErrorNorms error_norms(const Tensor& got, const Tensor& expected);
 
+/// Element by element, in float64, with the same rule: what `heatmap` draws.
+/// Shapes: the same. Throws: ShapeError; TypeError for other types, or none of `NumberTypes`.
+[[nodiscard]] Tensor absolute_difference(const Tensor& got, const Tensor& expected);
+
 /// A record of the quantity "error" for each: "l1_error", "l2_error", "max_error" with the
 /// condition "at" ("0,3,1"), "relative_l1_error", "relative_l2_error", "ulp_error". `like` says
 /// what was compared; its own metric, "error", is the largest, relative to the largest number.

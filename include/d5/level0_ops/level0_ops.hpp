@@ -7,6 +7,7 @@
 #include "d5/level0_ops/error_norms.hpp"
 #include "d5/level0_ops/extension.hpp"
 #include "d5/level0_ops/grad_context.hpp"
+#include "d5/level0_ops/heatmap.hpp"
 #include "d5/level0_ops/infer_context.hpp"
 #include "d5/level0_ops/integers_input.hpp"
 #include "d5/level0_ops/kernel.hpp"

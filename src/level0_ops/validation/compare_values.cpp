@@ -6,6 +6,7 @@
 #include <complex>
 
 #include "d5/level0_ops/operator_validation.hpp"
+#include "level0_ops/validation/worse.hpp"
 
 namespace d5 {
 namespace {
@@ -127,8 +128,8 @@ class ValueComparison {
     if (got == expected || (std::isnan(got) && std::isnan(expected))) return;
     const double absolute = std::fabs(got - expected);  // NaN or infinite: never within
     const double relative = scale_ > 0 ? absolute / scale_ : absolute;
-    if (!(absolute <= result.largest_absolute)) result.largest_absolute = absolute;
-    if (!(relative <= result.largest_relative)) result.largest_relative = relative;
+    result.largest_absolute = detail::worse(result.largest_absolute, absolute);
+    result.largest_relative = detail::worse(result.largest_relative, relative);
     if (!(absolute <= tolerance_.absolute + tolerance_.relative * std::fabs(expected)) ||
         std::isinf(absolute)) {
       refuse(fmt::format("{}[{}]: got {}, expected {}", place, i, got, expected));

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "d5/core/error.hpp"
+#include "level0_ops/validation/worse.hpp"
 
 namespace d5 {
 namespace {
@@ -63,6 +64,15 @@ std::vector<std::int64_t> index_of(std::int64_t element, const Shape& shape) {
   return index;
 }
 
+void expect_alike(const Tensor& got, const Tensor& expected, const char* who) {
+  const auto message = [&] {
+    return fmt::format("{}: got {}, expected {}", who, to_string(got.desc()),
+                       to_string(expected.desc()));
+  };
+  if (got.dtype() != expected.dtype()) throw TypeError(message());
+  if (got.shape() != expected.shape()) throw ShapeError(message());
+}
+
 /// Sums of one tensor.
 struct Sums {
   double l1 = 0, squares = 0, most = 0;
@@ -70,21 +80,14 @@ struct Sums {
     const double size = std::fabs(value);
     l1 += size;
     squares += size * size;
-    if (std::isnan(size) || size > most) most = size;  // NaN stays
+    most = detail::worse(most, size);
   }
 };
 
 }  // namespace
 
 ErrorNorms error_norms(const Tensor& got, const Tensor& expected) {
-  if (got.dtype() != expected.dtype()) {
-    throw TypeError(fmt::format("error_norms: got {}, expected {}", to_string(got.desc()),
-                                to_string(expected.desc())));
-  }
-  if (got.shape() != expected.shape()) {
-    throw ShapeError(fmt::format("error_norms: got {}, expected {}", to_string(got.desc()),
-                                 to_string(expected.desc())));
-  }
+  expect_alike(got, expected, "error_norms");
   ErrorNorms norms;
   dispatch(FloatTypes{}, got.dtype(), "error_norms", [&]<class T>() {
     const T *a = got.data<T>(), *b = expected.data<T>();
@@ -107,6 +110,19 @@ ErrorNorms error_norms(const Tensor& got, const Tensor& expected) {
     if (worst >= 0) norms.place = index_of(worst, got.shape());
   });
   return norms;
+}
+
+Tensor absolute_difference(const Tensor& got, const Tensor& expected) {
+  expect_alike(got, expected, "absolute_difference");
+  Tensor result = Tensor::empty(DType::float64, got.shape());
+  dispatch(NumberTypes{}, got.dtype(), "absolute_difference", [&]<class T>() {
+    const T *a = got.data<T>(), *b = expected.data<T>();
+    double* to = result.data<double>();
+    for (std::int64_t i = 0; i < got.elements(); ++i) {
+      to[i] = difference(double(Arithmetic<T>(a[i])), double(Arithmetic<T>(b[i])));
+    }
+  });
+  return result;
 }
 
 std::vector<Measurement> norm_records(const ErrorNorms& norms, const Measurement& like) {
