@@ -153,15 +153,42 @@ void bind_level0_ops(py::module_& m) {
   m.def(
       "test_forward",
       [](const std::string& line, const std::string& framework, const std::string& reference,
-         bool exact) {
+         bool exact, const std::string& heatmaps) {
         return check([&](const Interrupt& interrupt) {
           return test_forward(parse_case(line), framework,
-                              {.reference = reference, .exact = exact, .interrupt = interrupt});
+                              {.reference = reference,
+                               .exact = exact,
+                               .interrupt = interrupt,
+                               .heatmaps = heatmaps});
         });
       },
       py::arg("case"), py::arg("framework"), py::arg("reference") = "reference",
-      py::arg("exact") = false,
-      "Compares an operator with another framework's; if `exact`, computed there in float64.");
+      py::arg("exact") = false, py::arg("heatmaps") = "",
+      "Compares an operator with another framework's; if `exact`, computed there in float64. The "
+      "folder gets pictures of where outputs differ.");
+  m.def(
+      "test_repeatability",
+      [](const std::string& line, const std::string& framework, int runs,
+         const std::string& heatmaps) {
+        return check([&](const Interrupt& interrupt) {
+          return test_repeatability(parse_case(line), framework,
+                                    {.runs = runs, .heatmaps = heatmaps, .interrupt = interrupt});
+        });
+      },
+      py::arg("case"), py::arg("framework") = "reference",
+      py::arg("runs") = RepeatabilityOptions{}.runs, py::arg("heatmaps") = "",
+      "Compares the bits of outputs and gradients over runs; the folder gets pictures of how they "
+      "vary.");
+  m.def(
+      "absolute_difference",
+      [](const Anything& got, const Anything& expected) {
+        return absolute_difference(to_tensor(got), to_tensor(expected));
+      },
+      py::arg("got"), py::arg("expected"), "|got - expected|, element by element, in float64.");
+  m.def(
+      "heatmap", [](const Anything& values) { return heatmap(to_tensor(values)); },
+      py::arg("values"),
+      "A picture of the sizes of a tensor's elements: uint8, height x width x 3.");
   m.def(
       "test_gradient",
       [](const std::string& line, const std::string& framework) {

@@ -23,6 +23,8 @@ constexpr const char* kExamples =
   d5 op check "Softmax 8x64" --framework torch --norms --repeat 10
                                                 how far off, where, in units in the last place;
                                                 and the same bits in each of ten runs?
+  d5 op check cases.txt --framework torch --heatmap pictures
+                                                a picture of each output that differs
   d5 op check cases.txt --list                  what would run; --dry-run plans it
   d5 op check "Add {1,2} {3,4} -> {4,6}"        judged by the values that are expected
   d5 op check "Gemm 64x512~4 512x64~4" --framework torch --rtol 0 --atol 0
@@ -35,7 +37,8 @@ A case is an operator, its inputs as TYPE:SHAPE, and its attributes; docs/progra
 struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions, app::ToleranceOptions {
   std::vector<std::string> words;
   bool no_gradient = false, norms = false, exact = false;
-  int repeats = 0;  ///< 0: repeatability is not looked at
+  int repeats = 0;       ///< 0: repeatability is not looked at
+  std::string heatmaps;  ///< folder; empty: no pictures
   Isolation isolation;
 };
 
@@ -52,9 +55,9 @@ std::string no_judge(const OperatorCase& one, const std::string& subject, bool e
 void check(const OperatorCase& one, const std::string& subject, const Options& options,
            const Isolation& isolation, std::vector<Measurement>& results) {
   const Device device = device_from_name(options.device);
-  const auto add = [&](std::vector<Measurement> some, const std::string& words) {
+  const auto add = [&](std::vector<Measurement> some) {
     for (auto& result : some) {
-      result.command += words + app::to_line(static_cast<const app::RunOptions&>(options)) +
+      result.command += app::to_line(static_cast<const app::RunOptions&>(options)) +
                         app::to_line(isolation);
       results.push_back(std::move(result));
     }
@@ -65,6 +68,7 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
                                .device = device,
                                .interrupt = isolation.interrupt,
                                .errors = options.norms ? ErrorDetail::norms : ErrorDetail::largest,
+                               .heatmaps = options.heatmaps,
                                .isolation = isolation});
   const std::string reason = no_judge(one, subject, options.exact);
   for (auto& result : forward) {
@@ -72,17 +76,23 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
     result.status = Status::skipped;
     result.reason = reason;
   }
-  add(std::move(forward), std::string(options.exact ? " --exact" : "") +
-                              (options.norms ? " --norms" : "") +
-                              app::to_line(static_cast<const app::ToleranceOptions&>(options)));
-  if (options.repeats > 0) add(test_repeatability(one, subject, options.repeats, device), "");
+  add(std::move(forward));
+  if (options.repeats > 0) {
+    using Passes = RepeatabilityOptions::Passes;
+    add(test_repeatability(one, subject,
+                           {.runs = options.repeats,
+                            .passes = options.no_gradient ? Passes::forward : Passes::both,
+                            .device = device,
+                            .heatmaps = options.heatmaps,
+                            .interrupt = isolation.interrupt,
+                            .isolation = isolation}));
+  }
   // Differences perturb the inputs of many runs, on the host; 'd5 net check' compares gradients
   // that a device computes with the reference's.
   if (options.no_gradient || device != Device{}) return;
   add(test_gradient(
-          one, subject,
-          {.seed = options.seed, .interrupt = isolation.interrupt, .isolation = isolation}),
-      "");
+      one, subject,
+      {.seed = options.seed, .interrupt = isolation.interrupt, .isolation = isolation}));
 }
 
 int run(const Options& options) {
@@ -128,9 +138,14 @@ void register_op_check(app::Program& program) {
   command.add_flag("--norms", options->norms, app::kNormsHelp);
   command
       .add_option("--repeat", options->repeats,
-                  "run forward so often too: are all results the same bits, how do they vary")
+                  "run forward and backward so often too: are all results the same bits, how do "
+                  "they vary")
       ->transform(app::whole_number(2))
       ->option_text("N");
+  command
+      .add_option("--heatmap", options->heatmaps,
+                  "pictures of where outputs differ, and of where --repeat's results vary")
+      ->option_text("FOLDER");
   app::add_run_options(command, *options);
   app::add_isolate_option(command, options->isolation);
   app::add_output_options(command, *options);

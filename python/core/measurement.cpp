@@ -51,6 +51,14 @@ void bind_measurement(py::module_& m) {
                                return std::map<std::string, std::string>(r.conditions.begin(),
                                                                          r.conditions.end());
                              })
+      .def_property_readonly(
+          "artefacts",
+          [](const Measurement& r) {
+            std::vector<std::string> names;
+            for (const auto& artefact : r.artefacts) names.push_back(artefact.name);
+            return names;
+          },
+          "Names of what it was made of, and of the pictures that came of it.")
       .def_property_readonly("status",
                              [](const Measurement& r) { return std::string(name_of(r.status)); })
       .def_property_readonly("median",

@@ -132,3 +132,22 @@ def test_anything_that_torch_can_call():
         d5.executor(network_of(name)).inference({"x": X})
     with pytest.raises(d5.ValueError, match="needs a name"):
         d5.op.from_native(torch.relu)
+
+
+def test_where_an_output_differs_is_drawn(tmp_path):
+    picture = d5.heatmap(d5.absolute_difference(np.float32([1, 2, 3]), np.float32([1, 2, 4])))
+    pixels = picture.numpy()
+    assert pixels.dtype == np.uint8 and pixels.shape[2] == 3
+    assert pixels[0, 0].tolist() == [0, 0, 0] and pixels[0, 64].sum() > 3 * 128
+    (row,) = d5.test_forward("Add {1,2} {1,1} -> {2,4}", "reference", heatmaps=str(tmp_path))
+    assert row.status == "failed"
+    (file,) = tmp_path.iterdir()
+    assert row.artefacts == [str(file)]
+    assert file.read_bytes().startswith(b"\x89PNG")
+    assert file.name.endswith("-reference-output_0-difference.png")
+
+
+def test_outputs_and_gradients_are_the_same_bits_in_every_run():
+    rows = d5.test_repeatability("Gemm 3x4 4x2", runs=3)
+    assert {row.status for row in rows} == {"passed"}
+    assert [row.value for row in rows] == [0] * 6

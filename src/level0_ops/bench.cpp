@@ -12,11 +12,11 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
-#include "d5/core/random.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "level0_ops/differentiable_inputs.hpp"
 #include "level0_ops/idle_result.hpp"
+#include "level0_ops/output_gradients.hpp"
 
 namespace d5 {
 namespace {
@@ -53,25 +53,6 @@ DType computed_in(const OperatorCase& one) {
   const auto real = std::ranges::find_if(types, is_floating_point);
   if (real != types.end()) return *real;
   return types.empty() ? DType::float32 : types.front();
-}
-
-/// Random gradients of all real outputs.
-std::vector<Tensor> output_gradients(const OperatorRunner& runner, const OperatorCase& one) {
-  RandomStream random(one.seed, stream_of("gradients of outputs"));
-  std::vector<Tensor> gradients;
-  for (std::size_t i = 0; i < runner.output_count(); ++i) {
-    Tensor gradient;
-    const Value& output = runner.output(i);
-    if (output.is_tensor() && is_floating_point(output.tensor().dtype())) {
-      gradient = Tensor::empty(output.tensor().dtype(), output.tensor().shape());
-      dispatch(RealTypes{}, gradient.dtype(), "gradient of " + one.line, [&]<class T>() {
-        for (T& value : gradient.span<T>()) value = static_cast<T>(random.normal());
-      });
-    }
-    if (gradient.defined()) gradient = gradient.copy(output.tensor().device());
-    gradients.push_back(std::move(gradient));
-  }
-  return gradients;
 }
 
 std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions& options,
@@ -203,7 +184,7 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
   }
   runner->forward();
   runner->synchronise();
-  const auto gradients = output_gradients(*runner, one);
+  const auto gradients = detail::output_gradients(*runner, one);
   runner->backward(gradients);  // throws here, not while measuring, if it cannot
   subject.run = [runner, gradients] { runner->backward(gradients); };
   return subject;

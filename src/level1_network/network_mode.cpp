@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "d5/core/registry.hpp"
-#include "level1_network/graph_links.hpp"
+#include "level1_network/node_names.hpp"
 
 namespace d5 {
 namespace {

@@ -5,9 +5,14 @@
 #include <filesystem>
 #include <limits>
 
+#include "core/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/image.hpp"
+#include "d5/level0_ops/heatmap.hpp"
 #include "run_case.hpp"
 #include "tests/interrupted_everywhere.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
@@ -155,39 +160,6 @@ TEST_CASE("norms stand beside the error that judges, where they were asked for")
   CHECK(test_forward(parse_case("Add {1} {1} -> {2}"), "reference").size() == 1);
 }
 
-TEST_CASE("what differs from run to run is not repeatable, and its variance is told") {
-  class Drifting final : public Kernel {
-   public:
-    void forward(OpContext& context) override {
-      float* y = context.output(0).data<float>();
-      y[0] = 5;
-      y[1] = float(++runs_);
-    }
-
-   private:
-    int runs_ = 0;
-  };
-  add_framework("drifting", "1", [](Framework& framework) {
-    framework.part<OperatorRegistry>().add_kernel(
-        "Relu", {}, [](PlanContext&) { return std::make_unique<Drifting>(); });
-  });
-  const auto drifting = test_repeatability(parse_case("Relu {1,2}"), "drifting", 3);
-  REQUIRE(drifting.size() == 2);
-  CHECK(drifting[0].metric == "repeatability");
-  CHECK(drifting[0].samples == std::vector{1.0});
-  CHECK(drifting[0].status == Status::failed);
-  CHECK(drifting[1].metric == "variance_over_runs");
-  CHECK(drifting[1].samples == std::vector{1.0});  // of 1, 2, 3
-  CHECK(drifting[1].conditions.at("at") == "1");
-  for (const auto& record : test_repeatability(parse_case("Relu {1,2}"), "reference", 3)) {
-    CHECK(record.status == Status::passed);
-    CHECK(record.samples == std::vector{0.0});
-  }
-  CHECK(test_repeatability(parse_case("Square 3"), "reference", 2).at(0).status ==
-        Status::unsupported);
-  CHECK_THROWS_AS(test_repeatability(parse_case("Relu 3"), "reference", 1), ValueError);
-}
-
 TEST_CASE("a case that says what it expects is its own judge") {
   add_frameworks();
   const auto judged = [](const std::string& line) {
@@ -203,6 +175,27 @@ TEST_CASE("a case that says what it expects is its own judge") {
   CHECK(
       test_forward(parse_case("MaxPool 1x1x2{1,2} kernel_shape=2 -> - int64:1x1x1{1}"), "reference")
           .size() == 1);
+}
+
+TEST_CASE("an output that differs has a picture of where, which its record names") {
+  add_frameworks();
+  const testing::TemporaryFolder folder;
+  const ForwardOptions options{.errors = ErrorDetail::norms, .heatmaps = folder / "pictures"};
+  const auto wrong = test_forward(parse_case("Square {1,2,3} -> {1,4,8}"), "right", options);
+  REQUIRE(wrong[0].artefacts.size() == 1);
+  const Artefact& picture = wrong[0].artefacts[0];
+  CHECK_THAT(picture.name, Catch::Contains("pictures/Square__1,2,3__-") &&
+                               Catch::EndsWith("-right-output_0-difference.png"));
+  const std::string png = read_file(picture.name);
+  CHECK(picture.sha256 == detail::sha256(png));
+  CHECK(png == encode_png(heatmap(floats({0, 0, 1}).tensor())));
+  CHECK_THAT(wrong[0].command, Catch::Contains("--norms --heatmap "));
+  CHECK(wrong[1].artefacts.empty());  // a norm
+  const auto right = test_forward(parse_case("Square {1,2,3} -> {1,4,9}"), "right", options);
+  CHECK(right[0].artefacts.empty());
+  CHECK_THROWS_AS(
+      test_forward(parse_case("Square {1} -> {2}"), "right", {.heatmaps = "/proc/no/such/folder"}),
+      IoError);
 }
 
 TEST_CASE("an exception becomes a failed record") {
@@ -238,6 +231,12 @@ TEST_CASE("values are compared within the tolerance, and the first that is not i
   CHECK_FALSE(off.equal);
   CHECK(off.where == "value[2]: got 0.5, expected 0");
   CHECK(off.largest_absolute == 0.5);
+}
+
+TEST_CASE("an error that is NaN is not hidden by a smaller one behind it") {
+  const Difference difference = compare_values(floats({NAN, 1}), floats({1, 2}), {});
+  CHECK(std::isnan(difference.largest_absolute));
+  CHECK(std::isnan(difference.largest_relative));
 }
 
 TEST_CASE("NaN equals NaN only, and infinities equal themselves") {

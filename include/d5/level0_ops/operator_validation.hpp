@@ -31,6 +31,7 @@ struct ForwardOptions {
   Device device = {};                              ///< of the subject
   Interrupt interrupt = {};                        ///< asked between runs
   ErrorDetail errors = ErrorDetail::largest;
+  std::string heatmaps = {};  ///< folder for pictures; empty: none
   Isolation isolation = {};
 };
 
@@ -44,19 +45,34 @@ struct ForwardOptions {
 /// times, by up to 2^-24 of a partial sum of size sqrt(k) each; an absolute 2 k 2^-23 leaves room
 /// for the largest of many elements. k is the reference's work for an element of the output.
 ///
+/// Of each output that differs at all, `heatmaps` gets a picture of where (`heatmap`), which its
+/// record names among the artefacts.
+///
 /// Isolated, an operator that crashes or hangs is a failed record.
-/// Throws: Interrupted; every other error is a record.
+/// Throws: Interrupted; IoError for a picture; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_forward(const OperatorCase& op_case,
                                                     const std::string& subject,
                                                     const ForwardOptions& options = {});
 
-/// Runs `subject` again and again on the same inputs. For each output the number of elements that
-/// were not the same bits in all runs ("repeatability", which fails above 0), and of floats the
-/// largest variance of an element over the runs ("variance_over_runs", "at" where it is).
-/// Throws: ValueError for fewer than two runs.
+struct RepeatabilityOptions {
+  enum class Passes { forward, both };
+  int runs = 10;
+  Passes passes = Passes::both;  ///< of an operator without gradients both is forward
+  Device device = {};
+  std::string heatmaps = {};  ///< folder for pictures; empty: none
+  Interrupt interrupt = {};   ///< asked before each run
+  Isolation isolation = {};
+};
+
+/// Runs `subject` again and again on the same inputs, and on the same random gradients of its
+/// outputs. For each output and each gradient of an input the number of elements that were not the
+/// same bits in all runs ("repeatability", which fails above 0), and of floats the largest variance
+/// of an element over the runs ("variance_over_runs", "at" where it is). Of each of floats that
+/// differs, `heatmaps` gets a picture of the standard deviation of its elements.
+/// Throws: ValueError for fewer than two runs; Interrupted; IoError for a picture.
 [[nodiscard]] std::vector<Measurement> test_repeatability(const OperatorCase& op_case,
-                                                          const std::string& subject, int runs,
-                                                          Device device = {});
+                                                          const std::string& subject,
+                                                          const RepeatabilityOptions& options = {});
 
 enum class GradientMode {
   automatic,   ///< full for at most 200 input and 2000 output elements
@@ -75,7 +91,8 @@ struct GradientOptions {
 };
 
 /// Checks `backward` of a framework's operator against central differences of its own forward, in
-/// float64, for every differentiable input. Throws: Interrupted; every other error is a record.
+/// float64, for every differentiable input; skipped where no output is float64, as of operators
+/// that write float32 whatever they read. Throws: Interrupted; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_gradient(const OperatorCase& op_case,
                                                      const std::string& subject,
                                                      const GradientOptions& options = {});

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -12,6 +14,7 @@
 #include "d5/level0_ops/operator_runner.hpp"
 #include "level0_ops/kernels/conversion.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
+#include "level0_ops/validation/picture_of_record.hpp"
 #include "level0_ops/validation/validation_record.hpp"
 
 namespace d5 {
@@ -29,17 +32,23 @@ ForwardTolerance tolerance_of(const OperatorRunner& expected) {
   return tolerance;
 }
 
-/// Behind the record of an output, its norms; of what is not comparable its reason says all.
-void add_norms(std::vector<Measurement>& results, const Value& got, const Value& expected) {
-  if (!got.is_tensor() || !expected.is_tensor()) return;
+/// Both outputs on the host, where their elements can be compared one by one.
+std::optional<std::pair<Tensor, Tensor>> comparable(const Value& got, const Value& expected) {
+  if (!got.is_tensor() || !expected.is_tensor()) return std::nullopt;
   const Tensor& wanted = expected.tensor();
-  const Tensor host = got.tensor().on_host();
-  if (!is_floating_point(host.dtype()) || host.desc() != wanted.desc()) return;
+  Tensor host = got.tensor().on_host();
+  if (!is_floating_point(host.dtype()) || host.desc() != wanted.desc()) return std::nullopt;
+  return std::pair{std::move(host), wanted};
+}
+
+/// Behind the record of an output, its norms.
+void add_norms(std::vector<Measurement>& results, const Tensor& got, const Tensor& expected) {
   Measurement like = results.back();
   like.conditions.erase("absolute error");
   like.status = Status::passed;  // they tell, the record before them judges
   like.reason.clear();
-  for (auto& record : norm_records(error_norms(host, wanted), like)) {
+  like.artefacts.clear();
+  for (auto& record : norm_records(error_norms(got, expected), like)) {
     results.push_back(std::move(record));
   }
 }
@@ -57,7 +66,8 @@ Value rounded_as(const Value& got, const Value& exact) {
 
 std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case,
                                  const std::string& subject, const ForwardOptions& options) {
-  const auto& [reference, exact, tolerance, device, interrupt, errors, isolation] = options;
+  const auto& [reference, exact, tolerance, device, interrupt, errors, heatmaps, isolation] =
+      options;
   const bool judged_by_case = !op_case.expected.empty();
   std::vector<Measurement> results;
   try {
@@ -103,8 +113,16 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
         one.status = Status::failed;
         one.reason = difference.where;
       }
-      if (errors == ErrorDetail::norms) add_norms(results, got.output(i), expected[i]);
+      const auto both = comparable(got.output(i), expected[i]);
+      if (!both) continue;  // the reason says all
+      const auto& [here, there] = *both;
+      if (!heatmaps.empty() && difference.largest_absolute != 0) {
+        detail::add_heatmap(one, absolute_difference(here, there), heatmaps, "difference");
+      }
+      if (errors == ErrorDetail::norms) add_norms(results, here, there);
     }
+  } catch (const IoError&) {  // of a picture: no finding
+    throw;
   } catch (const std::exception&) {
     record_failure(result, std::current_exception());
     return {result};
@@ -116,7 +134,14 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
 
 std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::string& subject,
                                       const ForwardOptions& options) {
-  Measurement record = detail::validation_record(op_case, subject, "forward", options.device);
+  CommandLine own = CommandLine().flag("--no-gradient");
+  if (options.exact) own.flag("--exact");
+  if (options.tolerance) {
+    own.option("--rtol", options.tolerance->relative).option("--atol", options.tolerance->absolute);
+  }
+  if (options.errors == ErrorDetail::norms) own.flag("--norms");
+  if (!options.heatmaps.empty()) own.option("--heatmap", options.heatmaps);
+  Measurement record = detail::validation_record(op_case, subject, "forward", options.device, own);
   record.conditions["reference"] = !op_case.expected.empty() ? "the case"
                                    : options.exact           ? options.reference + " in float64"
                                                              : options.reference;

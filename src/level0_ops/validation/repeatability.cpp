@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 
@@ -11,6 +12,9 @@
 #include "d5/level0_ops/error_norms.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
+#include "level0_ops/differentiable_inputs.hpp"
+#include "level0_ops/output_gradients.hpp"
+#include "level0_ops/validation/picture_of_record.hpp"
 #include "level0_ops/validation/validation_record.hpp"
 
 namespace d5 {
@@ -25,11 +29,11 @@ bool same_bits(const T& a, const T& b) {
   }
 }
 
-/// One output over the runs. Source of the variance: Welford, "Note on a Method for Calculating
+/// One tensor over the runs. Source of the variance: Welford, "Note on a Method for Calculating
 /// Corrected Sums of Squares and Products" (1962).
-class OutputRuns {
+class TensorRuns {
  public:
-  explicit OutputRuns(const Tensor& first)
+  explicit TensorRuns(const Tensor& first)
       : first_(first.copy()),
         differs_(std::size_t(first.elements())),
         means_(std::size_t(first.elements())),
@@ -37,18 +41,18 @@ class OutputRuns {
     add(first_);
   }
 
-  void add(const Tensor& output) {
+  void add(const Tensor& now) {
     ++runs_;
-    if (output.desc() != first_.desc()) {
-      throw ShapeError(fmt::format("run {} gave {}, the first {}", runs_, to_string(output.desc()),
+    if (now.desc() != first_.desc()) {
+      throw ShapeError(fmt::format("run {} gave {}, the first {}", runs_, to_string(now.desc()),
                                    to_string(first_.desc())));
     }
-    dispatch(AllTypes{}, output.dtype(), "test_repeatability", [&]<class T>() {
-      const T *now = output.data<T>(), *first = first_.data<T>();
+    dispatch(AllTypes{}, now.dtype(), "test_repeatability", [&]<class T>() {
+      const T *here = now.data<T>(), *first = first_.data<T>();
       for (std::size_t i = 0; i < differs_.size(); ++i) {
-        if (!same_bits(now[i], first[i])) differs_[i] = true;
+        if (!same_bits(here[i], first[i])) differs_[i] = true;
         if constexpr (is_real<T>) {
-          const double value = double(Arithmetic<T>(now[i])), off = value - means_[i];
+          const double value = double(Arithmetic<T>(here[i])), off = value - means_[i];
           means_[i] += off / runs_;
           squares_[i] += off * (value - means_[i]);
         }
@@ -79,65 +83,140 @@ class OutputRuns {
   int runs_ = 0;
 };
 
-/// What the runs of one output showed.
-void add_records(std::vector<Measurement>& records, const OutputRuns& output, Measurement like) {
+/// Outputs, or gradients, by their places.
+using Runs = std::map<std::size_t, TensorRuns>;
+
+void add(Runs& runs, std::size_t place, const Tensor& tensor) {
+  const Tensor now = tensor.on_host();
+  if (const auto found = runs.find(place); found != runs.end()) return found->second.add(now);
+  runs.emplace(place, now);
+}
+
+/// What the runs of one tensor showed.
+void add_records(std::vector<Measurement>& records, const TensorRuns& runs, Measurement like,
+                 const std::string& heatmaps) {
   like.metric = "repeatability";
   like.quantity = Quantity::error;
-  like.samples = {double(output.differing())};
-  if (output.differing() > 0) {
+  like.samples = {double(runs.differing())};
+  if (runs.differing() > 0) {
     like.status = Status::failed;
-    like.reason = fmt::format("{} elements differ from one run to another", output.differing());
+    like.reason = fmt::format("{} elements differ from one run to another", runs.differing());
   }
   records.push_back(like);
-  if (!output.has_variance()) return;
-  const Tensor variance = output.variance();
+  if (!runs.has_variance()) return;
+  const Tensor variance = runs.variance();
   const ErrorNorms norms = error_norms(variance, Tensor::zeros(DType::float64, variance.shape()));
   like.metric = "variance_over_runs";
   like.samples = {norms.l_infinity};
   like.status = Status::passed;  // it tells, the record before it judges
   like.reason.clear();
   if (!norms.place.empty()) like.conditions["at"] = fmt::format("{}", fmt::join(norms.place, ","));
+  if (!heatmaps.empty() && runs.differing() > 0) {
+    Tensor deviation = variance.copy();
+    for (double& value : deviation.span<double>()) value = std::sqrt(value);
+    detail::add_heatmap(like, deviation, heatmaps, "deviation");
+  }
   records.push_back(like);
+}
+
+class RepeatedRuns {
+ public:
+  RepeatedRuns(const OperatorCase& op_case, const OperatorRegistry& registry,
+               const RepeatabilityOptions& options)
+      : op_case_(op_case), registry_(registry), options_(options) {}
+
+  [[nodiscard]] Runs forward() const {
+    Runs outputs;
+    OperatorRunner runner = plan(Mode::inference);
+    for (int run = 0; run < options_.runs; ++run) {
+      forward(runner);
+      for (std::size_t i = 0; i < runner.output_count(); ++i) {
+        if (!op_case_.node.has_output(i) || !runner.output(i).is_tensor()) continue;
+        add(outputs, i, runner.output(i).tensor());
+      }
+    }
+    return outputs;
+  }
+
+  [[nodiscard]] bool has_backward() const {
+    const auto op = operator_for(op_case_.node, std::vector{&registry_});
+    return !detail::differentiable_inputs(op_case_, *op).empty();
+  }
+
+  /// Of the inputs.
+  [[nodiscard]] Runs backward() const {
+    Runs gradients;
+    OperatorRunner runner = plan(Mode::training);
+    for (int run = 0; run < options_.runs; ++run) {
+      forward(runner);
+      options_.interrupt.check(op_case_.line);
+      runner.backward(detail::output_gradients(runner, op_case_));
+      runner.synchronise();
+      for (std::size_t i = 0; i < op_case_.inputs.size(); ++i) {
+        if (runner.grad_input(i).defined()) add(gradients, i, runner.grad_input(i));
+      }
+    }
+    return gradients;
+  }
+
+ private:
+  [[nodiscard]] OperatorRunner plan(Mode mode) const {
+    return {registry_, op_case_.node, op_case_.inputs, mode, Guard::off, options_.device};
+  }
+  void forward(OperatorRunner& runner) const {
+    options_.interrupt.check(op_case_.line);
+    runner.forward();
+    runner.synchronise();
+  }
+
+  const OperatorCase& op_case_;
+  const OperatorRegistry& registry_;
+  const RepeatabilityOptions& options_;
+};
+
+std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case,
+                                 const std::string& subject, const RepeatabilityOptions& options) {
+  using Passes = RepeatabilityOptions::Passes;
+  std::vector<Measurement> records;
+  const auto judge = [&](const Runs& runs, const char* what) {
+    for (const auto& [i, tensor] : runs) {
+      result.conditions["tensor"] = fmt::format("{} {}", what, i);
+      add_records(records, tensor, result, options.heatmaps);
+    }
+  };
+  try {
+    Framework& tested = framework(subject);
+    result.framework_version = tested.version();
+    const RepeatedRuns repeated(op_case, tested.part<OperatorRegistry>(), options);
+    judge(repeated.forward(), "output");
+    if (options.passes == Passes::both && repeated.has_backward()) {
+      result.conditions["tensor"] = "gradients";  // where there will be none
+      judge(repeated.backward(), "gradient of input");
+    }
+  } catch (const IoError&) {  // of a picture: no finding
+    throw;
+  } catch (const std::exception&) {
+    record_failure(records.emplace_back(result), std::current_exception());
+  }
+  return records;
 }
 
 }  // namespace
 
 std::vector<Measurement> test_repeatability(const OperatorCase& op_case, const std::string& subject,
-                                            int runs, Device device) {
-  if (runs < 2)
-    throw ValueError(fmt::format("test_repeatability: {} runs, expected 2 or more", runs));
-  Measurement result = detail::validation_record(op_case, subject, "repeatability", device);
-  result.command += fmt::format(" --repeat {}", runs);
-  result.conditions["runs"] = fmt::format("{}", runs);
-  std::vector<Measurement> records;
-  try {
-    Framework& tested = framework(subject);
-    result.framework_version = tested.version();
-    OperatorRunner runner(tested.part<OperatorRegistry>(), op_case.node, op_case.inputs,
-                          Mode::inference, Guard::off, device);
-    std::map<std::size_t, OutputRuns> outputs;
-    for (int run = 0; run < runs; ++run) {
-      runner.forward();
-      runner.synchronise();
-      for (std::size_t i = 0; i < runner.output_count(); ++i) {
-        if (!op_case.node.has_output(i) || !runner.output(i).is_tensor()) continue;
-        const Tensor now = runner.output(i).tensor().on_host();
-        if (run == 0) {
-          outputs.emplace(i, now);
-        } else {
-          outputs.at(i).add(now);
-        }
-      }
-    }
-    for (const auto& [i, output] : outputs) {
-      result.conditions["tensor"] = fmt::format("output {}", i);
-      add_records(records, output, result);
-    }
-  } catch (const std::exception&) {
-    record_failure(result, std::current_exception());
-    return {result};
+                                            const RepeatabilityOptions& options) {
+  if (options.runs < 2) {
+    throw ValueError(fmt::format("test_repeatability: {} runs, expected 2 or more", options.runs));
   }
-  return records;
+  CommandLine own;
+  if (options.passes == RepeatabilityOptions::Passes::forward) own.flag("--no-gradient");
+  own.option("--repeat", options.runs);
+  if (!options.heatmaps.empty()) own.option("--heatmap", options.heatmaps);
+  Measurement record =
+      detail::validation_record(op_case, subject, "repeatability", options.device, own);
+  record.conditions["runs"] = fmt::format("{}", options.runs);
+  return isolated(options.isolation, record,
+                  [&] { return compare(record, op_case, subject, options); });
 }
 
 }  // namespace d5

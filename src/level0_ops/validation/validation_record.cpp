@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level0_ops/validation/validation_record.hpp"
 
-#include "d5/core/command_line.hpp"
-
 namespace d5::detail {
 
 Measurement validation_record(const OperatorCase& op_case, const std::string& subject,
-                              std::string_view test, Device device) {
+                              std::string_view test, Device device, const CommandLine& options) {
   Measurement result = error_record();
   result.subject = op_case.line;
   CommandLine line("op check");
   line.word(op_case.line).runs_in({subject}, device).option("--seed", op_case.seed);
-  if (test != "gradient") line.flag("--no-gradient");
-  result.command = line.text();
+  result.command = line.append(options.text()).text();
   result.level = "operator";
   result.framework = subject;
   result.device = to_string(device);

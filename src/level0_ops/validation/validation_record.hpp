@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "d5/core/command_line.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/level0_ops/operator_case.hpp"
@@ -11,8 +12,9 @@
 namespace d5::detail {
 
 /// What every record of one validation of `op_case` says; `test` is "forward", "gradient" or
-/// "repeatability".
+/// "repeatability", `options` are its own, at the end of the command.
 [[nodiscard]] Measurement validation_record(const OperatorCase& op_case, const std::string& subject,
-                                            std::string_view test, Device device = {});
+                                            std::string_view test, Device device = {},
+                                            const CommandLine& options = {});
 
 }  // namespace d5::detail

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/operator_runner.hpp"
+
+namespace d5::detail {
+
+/// Random gradients, drawn from the case's seed, of all outputs of floats, on their device;
+/// undefined ones of the others. `runner` has run forward.
+[[nodiscard]] std::vector<Tensor> output_gradients(const OperatorRunner& runner,
+                                                   const OperatorCase& one);
+
+}  // namespace d5::detail

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "d5/core/measurement.hpp"
+#include "d5/core/tensor.hpp"
+
+namespace d5::detail {
+
+/// Draws `values` (`heatmap`) into `folder`, which is made if it is not there, and adds the file to
+/// the artefacts of `record`, whose subject, framework, device and tensor name it:
+/// "Relu_2x3-torch-output_0-difference.png". `what` is "difference". Throws: IoError.
+void add_heatmap(Measurement& record, const Tensor& values, const std::string& folder,
+                 std::string_view what);
+
+}  // namespace d5::detail
