@@ -2,12 +2,11 @@
 #pragma once
 
 #include "d5/onnx/model.hpp"
+#include "level0_ops/validation/drawn_values.hpp"
 
 namespace d5 {
 
-/// Whether a node draws random numbers, which another generator does not draw.
-[[nodiscard]] bool draws_random_numbers(const onnx::Node& node);
-/// Whether a node of `graph`, or of a graph in it, does.
+/// Whether a node of `graph`, or of a graph in it, draws random numbers.
 [[nodiscard]] bool draws_random_numbers(const onnx::Graph& graph);
 
 }  // namespace d5
