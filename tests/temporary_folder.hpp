@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <unistd.h>
-
-#include <catch2/catch.hpp>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 namespace d5::testing {
 
-/// A folder that is removed at the end.
+/// An empty folder that is removed at the end. Throws: filesystem_error where none can be made.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "d5-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    if (!mkdtemp(pattern.data())) {
+      throw std::filesystem::filesystem_error("no temporary folder", pattern,
+                                              std::error_code(errno, std::generic_category()));
+    }
     path_ = pattern;
   }
   ~TemporaryFolder() {
@@ -24,6 +26,8 @@ class TemporaryFolder {
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::string operator/(const std::string& name) const {
     return (path_ / name).string();
   }

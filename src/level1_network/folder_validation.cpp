@@ -11,6 +11,7 @@
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/onnx/file.hpp"
+#include "level1_network/draw_validation.hpp"
 #include "level1_network/random_nodes.hpp"
 #include "level1_network/value_check.hpp"
 
@@ -44,7 +45,8 @@ ForwardTolerance tolerance_for(const onnx::TestFolder& folder, const Value& expe
   return tolerance;
 }
 
-/// For an output that was drawn: expected is one draw of NumPy's generator.
+/// For an output that was drawn: expected is one draw of NumPy's generator. `test_draws` asks for
+/// more.
 Measurement check_type(const Measurement& base, const std::string& what, const Value& got,
                        const Value& expected) {
   Measurement record = base;
@@ -64,10 +66,9 @@ class FolderCheck {
               std::optional<ForwardTolerance> tolerance, const Interrupt& interrupt,
               const TransformChain& transforms)
       : folder_(std::move(folder)),
+        options_(options),
         tolerance_(tolerance),
-        executor_(open_executor(word_of(options.frameworks),
-                                open_model(folder_.model_path, {}, transforms, interrupt),
-                                options)),
+        executor_(open(open_model(folder_.model_path, {}, transforms, interrupt), options.seed)),
         interrupt_(interrupt),
         random_(draws_random_numbers(executor_->network().graph())) {}
 
@@ -90,6 +91,12 @@ class FolderCheck {
   }
 
  private:
+  [[nodiscard]] std::shared_ptr<GraphExecutor> open(Network network, std::uint64_t seed) const {
+    ExecutorOptions options = options_;
+    options.seed = seed;
+    return open_executor(word_of(options.frameworks), std::move(network), options);
+  }
+
   std::vector<Measurement> run(const Measurement& base, const onnx::TestFolder::DataSet& data) {
     const Network& network = executor_->network();
     const auto& outputs = network.graph().outputs;
@@ -98,7 +105,8 @@ class FolderCheck {
                                     printable(data.path), data.outputs.size(), outputs.size()));
     }
     const InterruptibleRuns within(*executor_, interrupt_);
-    const ValueMap& got = executor_->inference(read_inputs(network, data));
+    const ValueMap inputs = read_inputs(network, data);
+    const ValueMap& got = executor_->inference(inputs);
     std::vector<Measurement> results;
     for (std::size_t i = 0; i < data.outputs.size(); ++i) {
       const std::string what = "output " + outputs[i].name;
@@ -114,10 +122,19 @@ class FolderCheck {
           results.emplace_back(check_value(base, what, value, expected, tolerance));
       record.conditions["tolerance"] = to_string(tolerance);
     }
+    if (!random_) return results;
+    auto draws = test_draws(
+        base, network, inputs,
+        [&](Network drawing, std::uint64_t run) {
+          return open(std::move(drawing), options_.seed + run);
+        },
+        tolerance_.value_or(ForwardTolerance{folder_.relative, folder_.absolute}), interrupt_);
+    std::ranges::move(draws, std::back_inserter(results));
     return results;
   }
 
   onnx::TestFolder folder_;
+  ExecutorOptions options_;
   std::optional<ForwardTolerance> tolerance_;
   std::shared_ptr<GraphExecutor> executor_;
   Interrupt interrupt_;
