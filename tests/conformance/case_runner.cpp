@@ -37,8 +37,8 @@ Result run(const std::string& path, const std::string& framework) {
   for (const auto& record : test_folder(path, {.frameworks = {framework}})) {
     if (record.status == Status::unsupported) return {Outcome::unsupported, record.reason};
     if (record.status != Status::passed) return {Outcome::failed, record.reason};
-    if (record.conditions.contains("compared")) {
-      result.reason = "random, so only types and shapes are compared";
+    if (const auto what = record.conditions.find("compared"); what != record.conditions.end()) {
+      result.reason = "random, compared: " + what->second;
     }
   }
   return result;
