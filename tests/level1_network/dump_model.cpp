@@ -2,34 +2,26 @@
 // Writes a built-in network, what it was fed, what it answers and its gradients, for an outside
 // judge.
 //
-//   dump_model MODEL BATCH FOLDER
+//   dump_model MODEL BATCH outputs|gradients FOLDER [OPTION=VALUE ...]
 //
-// FOLDER gets model.onnx, image.pb, label.pb, and in float32/ and float64/, computed in these types
-// from the same values: logits.pb, loss.pb, gradient/<parameter>.pb, and choice/<tensor>.pb, the
+// FOLDER gets model.onnx, its inputs by their names (image.pb, label.pb), and float32/ with
+// logits.pb and loss.pb. For "gradients" float32/ and float64/ hold what was computed in these
+// types from the same values: the outputs, gradient/<parameter>.pb, and choice/<tensor>.pb, the
 // inputs of rectifiers and maxima.
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <set>
+#include <span>
 
 #include "d5/core/atomic_file.hpp"
-#include "d5/core/random.hpp"
+#include "d5/core/error.hpp"
 #include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace {
-
-d5::Tensor random_image(const d5::Network& network, std::int64_t batch) {
-  std::vector<std::int64_t> dims{batch};
-  const auto& declared = network.graph().inputs.front().type.dims;
-  for (std::size_t i = 1; i < declared.size(); ++i)
-    dims.push_back(std::get<std::int64_t>(declared[i]));
-  d5::Tensor image = d5::Tensor::empty(d5::DType::float32, d5::Shape(dims));
-  d5::RandomStream random(1);
-  for (float& value : image.span<float>()) value = random.normal();
-  return image;
-}
 
 d5::Tensor widened(const d5::Tensor& tensor) {
   if (tensor.dtype() != d5::DType::float32) return tensor;
@@ -60,8 +52,15 @@ std::set<std::string> chosen_from(const d5::Network& network) {
   return names;
 }
 
-/// Runs and writes outputs and gradients, the latter below "gradient".
-void run(d5::Network network, const d5::ValueMap& inputs, const std::string& folder) {
+/// Runs and writes outputs.
+void run(const d5::Network& network, const d5::ValueMap& inputs, const std::string& folder) {
+  std::filesystem::create_directories(folder);
+  const auto executor = d5::make_executor(network);
+  for (const auto& [name, value] : executor->inference(inputs)) write(folder, name, value);
+}
+
+/// Runs forward and backward, and writes outputs and gradients, the latter below "gradient".
+void run_backward(d5::Network network, const d5::ValueMap& inputs, const std::string& folder) {
   std::filesystem::create_directories(folder + "/gradient");
   std::filesystem::create_directories(folder + "/choice");
   const auto choices = chosen_from(network);
@@ -75,26 +74,39 @@ void run(d5::Network network, const d5::ValueMap& inputs, const std::string& fol
   }
 }
 
+d5::Settings settings_of(std::span<char*> words) {
+  d5::Settings settings{{"seed", 3}, {"with_loss", true}};
+  for (const std::string word : words) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos) throw d5::ValueError(word + ": expected OPTION=VALUE");
+    settings.set(word.substr(0, equals), word.substr(equals + 1));
+  }
+  return settings;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc != 4) {
-    std::cerr << "usage: dump_model MODEL BATCH FOLDER\n";
+  const std::string what = argc < 5 ? "" : argv[3];
+  if (what != "outputs" && what != "gradients") {
+    std::cerr << "usage: dump_model MODEL BATCH outputs|gradients FOLDER [OPTION=VALUE ...]\n";
     return 2;
   }
-  const std::string folder = argv[3];
-  const std::int64_t batch = std::stoll(argv[2]);
+  const std::string folder = argv[4];
   std::filesystem::create_directories(folder);
-  d5::Network network = d5::models().at(argv[1]).make({{"seed", 3}, {"with_loss", true}});
-  d5::Tensor label = d5::Tensor::empty(d5::DType::int64, {batch});
-  for (std::int64_t i = 0; i < batch; ++i) label.data<std::int64_t>()[i] = i % 10;
-  d5::ValueMap inputs = {{"image", random_image(network, batch)}, {"label", label}};
+  const d5::Network network =
+      d5::models().at(argv[1]).make(settings_of({argv + 5, std::size_t(argc - 5)}));
+  d5::ValueMap inputs = d5::random_inputs(network, {.batch = std::stoll(argv[2])}, 1);
   network.save(folder + "/model.onnx");
   for (const auto& [name, value] : inputs) write(folder, name, value);
+  if (what == "outputs") {
+    run(network, inputs, folder + "/float32");
+    return 0;
+  }
   const d5::Network wide = widened(network);
-  run(network, inputs, folder + "/float32");
-  inputs["image"] = widened(inputs["image"].tensor());
-  run(wide, inputs, folder + "/float64");
+  run_backward(network, inputs, folder + "/float32");
+  for (auto& [name, value] : inputs) value = widened(value.tensor());
+  run_backward(wide, inputs, folder + "/float64");
   return 0;
 } catch (const std::exception& error) {
   std::cerr << "dump_model: " << error.what() << '\n';

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lets ONNX Runtime and torch judge a built-in network that `dump_model` wrote.
 
-usage: outside_judges.py DUMP_MODEL MODEL BATCH
+usage: outside_judges.py DUMP_MODEL MODEL BATCH outputs|gradients [OPTION=VALUE ...]
 
-Errors are relative to a tensor's largest magnitude, and torch runs the saved graph in float64, so that
+BATCH is the size of every dimension that the network leaves open. The saved file must pass ONNX's checker. Errors are relative to a tensor's largest magnitude, and torch runs the saved graph in float64, so that
 its own rounding does not count.
 
 - Outputs in float32, against ONNX Runtime and torch: 1e-4.
@@ -47,11 +47,12 @@ def padding(attributes):
 
 
 def conv(attributes, x, w, b=None):
-    return F.conv2d(x, w, b, attributes["strides"], padding(attributes))
+    return F.conv2d(x, w, b, attributes["strides"], padding(attributes), groups=attributes["group"])
 
 
-def max_pool(attributes, x):
-    return F.max_pool2d(x, attributes["kernel_shape"], attributes["strides"], padding(attributes))
+def window(attributes):
+    return {"kernel_size": attributes["kernel_shape"], "stride": attributes["strides"],
+            "padding": padding(attributes), "ceil_mode": bool(attributes["ceil_mode"])}
 
 
 def batch_norm(attributes, x, scale, shift, mean, variance):
@@ -63,17 +64,60 @@ def gemm(attributes, a, b, c):
     return a @ (b.T if attributes.get("transB") else b) + c
 
 
+def lstm(attributes, x, w, r, b):
+    """Gates in ONNX's order: input, output, forget, cell."""
+    size = attributes["hidden_size"]
+    h = c = x.new_zeros(x.shape[1], size)
+    states = []
+    for step in x:
+        gates = step @ w[0].T + h @ r[0].T + b[0, :4 * size] + b[0, 4 * size:]
+        i, o, f, g = gates.chunk(4, 1)
+        c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+        h = o.sigmoid() * c.tanh()
+        states.append(h)
+    return torch.stack(states).unsqueeze(1)
+
+
+def pad(_, x, pads):
+    sides = pads.reshape(2, -1).T.flip(0)  # torch begins with the last dimension
+    return F.pad(x, sides.flatten().tolist())
+
+
+def reshape(_, x, shape):
+    return x.reshape([x.shape[i] if size == 0 else size for i, size in enumerate(shape.tolist())])
+
+
+def slice_(_, x, *ranges):
+    index = [slice(None)] * x.dim()
+    for start, end, axis, step in zip(*(values.tolist() for values in ranges)):
+        index[axis] = slice(start, end, step)
+    return x[tuple(index)]
+
+
 OPERATORS = {
     "Add": lambda _, a, b: a + b,
+    "AveragePool": lambda attributes, x: F.avg_pool2d(x, **window(attributes)),
     "BatchNormalization": batch_norm,
+    "Concat": lambda attributes, *parts: torch.cat(parts, attributes["axis"]),
     "Conv": conv,
     "Dropout": lambda _, x, *rest: x,
     "Flatten": lambda _, x: x.flatten(1),
+    "Gather": lambda _, table, rows: table[rows],
     "Gemm": gemm,
     "GlobalAveragePool": lambda _, x: x.mean((2, 3), keepdim=True),
-    "MaxPool": max_pool,
+    "LSTM": lstm,
+    "LayerNormalization": lambda _, x, scale, shift: F.layer_norm(x, x.shape[-1:], scale, shift),
+    "MatMul": lambda _, a, b: a @ b,
+    "MaxPool": lambda attributes, x: F.max_pool2d(x, **window(attributes)),
+    "Mul": lambda _, a, b: a * b,
+    "Pad": pad,
     "Relu": lambda _, x: x.relu(),
+    "Reshape": reshape,
+    "Slice": slice_,
+    "Softmax": lambda attributes, x: x.softmax(attributes["axis"]),
     "SoftmaxCrossEntropyLoss": lambda _, x, label: F.cross_entropy(x, label),
+    "Squeeze": lambda _, x, axes: x.squeeze(axes.tolist()),
+    "Transpose": lambda attributes, x: x.permute(attributes["perm"]),
 }
 
 
@@ -100,10 +144,9 @@ class Choices:
         return y
 
     def max_pool(self, attributes, name, x):
-        window = (attributes["kernel_shape"], attributes["strides"], padding(attributes))
-        _, index = F.max_pool2d(self.made_on(name), *window, return_indices=True)
+        _, index = F.max_pool2d(self.made_on(name), **window(attributes), return_indices=True)
         y = x.flatten(2).gather(2, index.flatten(2)).view(index.shape)
-        self.count(F.max_pool2d(x, *window), y, x)
+        self.count(F.max_pool2d(x, **window(attributes)), y, x)
         return y
 
 
@@ -127,7 +170,6 @@ def run_in_torch(model, inputs, choices=None):
         else:
             result = OPERATORS[node.op_type](attributes, *arguments)
         tensors[node.output[0]] = result
-    tensors["loss"].backward()
     return tensors
 
 
@@ -173,24 +215,33 @@ def judge_gradients(folder, kind, tensors, tolerance, verdict):
     return len(names)
 
 
-def main(dump_model, name, batch):
+def judge_all_gradients(folder, model, inputs, tensors, verdict):
+    tensors["loss"].backward()
+    gradients = judge_gradients(folder, "float64", tensors, GRADIENT_TOLERANCE, verdict)
+    choices = Choices(folder / "float32" / "choice")
+    tensors = run_in_torch(model, inputs, choices)
+    tensors["loss"].backward()
+    verdict.add("torch, choices", "the widest overruled one", choices.widest_gap, CHOICE_TOLERANCE)
+    judge_gradients(folder, "float32", tensors, FLOAT32_GRADIENT_TOLERANCE, verdict)
+    return f"{gradients} gradients ({choices.overruled} choices of torch's overruled)"
+
+
+def main(dump_model, name, batch, what, *options):
     verdict = Verdict()
+    judged = "outputs"
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        subprocess.run([dump_model, name, batch, folder], check=True)
+        subprocess.run([dump_model, name, batch, what, folder, *options], check=True)
+        onnx.checker.check_model(folder / "model.onnx", full_check=True)
         model = onnx.load(folder / "model.onnx")
-        onnx.checker.check_model(model, full_check=True)
-        inputs = {key: read(folder / f"{key}.pb") for key in ("image", "label")}
-        tensors = run_in_torch(model, inputs)
+        inputs = {path.stem: read(path) for path in folder.glob("*.pb")}
+        with torch.set_grad_enabled(what == "gradients"):
+            tensors = run_in_torch(model, inputs)
         judge_outputs(folder, inputs, tensors, verdict)
-        gradients = judge_gradients(folder, "float64", tensors, GRADIENT_TOLERANCE, verdict)
-        choices = Choices(folder / "float32" / "choice")
-        tensors = run_in_torch(model, inputs, choices)
-        verdict.add("torch, choices", "the widest overruled one", choices.widest_gap, CHOICE_TOLERANCE)
-        judge_gradients(folder, "float32", tensors, FLOAT32_GRADIENT_TOLERANCE, verdict)
-    print(f"{name}, batch {batch}: {gradients} gradients; largest differences:",
-          ", ".join(f"{judge} {error:.1e}" for judge, error in verdict.worst.items()),
-          f"({choices.overruled} choices of torch's overruled)")
+        if what == "gradients":
+            judged = judge_all_gradients(folder, model, inputs, tensors, verdict)
+    print(" ".join((name, *options)) + f", batch {batch}: {judged}; largest differences:",
+          ", ".join(f"{judge} {error:.1e}" for judge, error in verdict.worst.items()))
     print("\n".join(verdict.failures))
     return 1 if verdict.failures else 0
 
