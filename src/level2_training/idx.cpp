@@ -11,6 +11,7 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
+#include "level2_training/data_file.hpp"
 
 namespace d5::detail {
 namespace {
@@ -20,18 +21,6 @@ constexpr std::uint32_t kUnsignedBytes = 0x0800;
 std::uint32_t big_endian(const std::uint8_t* bytes) {
   return std::uint32_t(bytes[0]) << 24 | std::uint32_t(bytes[1]) << 16 |
          std::uint32_t(bytes[2]) << 8 | bytes[3];
-}
-
-std::string existing(const std::string& folder, const std::string& name) {
-  const auto plain = std::filesystem::path(folder) / name;
-  const auto packed = std::filesystem::path(folder) / (name + ".gz");
-  std::error_code ignored;
-  for (const auto& path : {packed, plain}) {
-    if (std::filesystem::is_regular_file(path, ignored)) return path.string();
-  }
-  throw IoError(
-      fmt::format("folder '{}' holds neither {}.gz nor {}; give the folder of the data set",
-                  printable(folder), name, name));
 }
 
 /// Whether data of `total` bytes may be `packed` bytes of gzip. What packs a hundred times smaller
@@ -47,7 +36,7 @@ bool is_plausible(std::size_t total, std::size_t packed) {
 IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
                   const std::string& content,
                   const std::function<void(const std::vector<std::int64_t>& dims)>& check) {
-  const std::string path = existing(folder, name);
+  const std::string path = data_file(folder, name);
   const std::string file = read_file(path, memory_budget());
   GzipReader reader(file, path);
   const auto fail = [&](const std::string& what) {

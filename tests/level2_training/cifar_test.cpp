@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "d5/core/error.hpp"
+#include "d5/core/tensor.hpp"
+#include "d5/level2_training/dataset.hpp"
+
+using namespace d5;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Images of one colour: label, then red, green and blue.
+std::string images(int count, char label = 7) {
+  std::string one(1, label);
+  for (const char value : {'\x33', '\x66', '\xff'}) one += std::string(32 * 32, value);
+  std::string all;
+  for (int i = 0; i < count; ++i) all += one;
+  return all;
+}
+
+/// A folder with a small CIFAR-10, to be broken file by file.
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("d5-cifar-test-" + std::to_string(::getpid()))) {
+    fs::create_directories(path_);
+    put("data_batch_1.bin", images(3));
+    put("test_batch.bin", images(2, 4));
+  }
+  ~Folder() { fs::remove_all(path_); }
+  void put(const std::string& name, const std::string& content) const {
+    std::ofstream(path_ / name, std::ios::binary) << content;
+  }
+  void remove(const std::string& name) const { fs::remove(path_ / name); }
+  [[nodiscard]] DatasetPair open(
+      std::map<std::string, std::string, std::less<>> settings = {}) const {
+    settings["data"] = path_.string();
+    return datasets().at("cifar-10").make(Settings("", settings));
+  }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("a pixel is scaled to [0, 1] and normalised by its channel's mean and deviation") {
+  const Folder folder;
+  const std::int64_t index = 1;
+  std::vector<Tensor> batch{Tensor::empty(DType::float32, {1, 3, 32, 32}),
+                            Tensor::empty(DType::int64, {1})};
+  folder.open().test->read(std::span(&index, 1), batch);
+  const auto pixels = batch[0].span<float>();
+  CHECK(pixels[1023] == Approx((0.2 - 0.4914) / 0.2470).epsilon(1e-6));
+  CHECK(pixels[1024] == Approx((0.4 - 0.4822) / 0.2435).epsilon(1e-6));
+  CHECK(pixels[3071] == Approx((1.0 - 0.4465) / 0.2616).epsilon(1e-6));
+  CHECK(batch[1].item<std::int64_t>() == 4);
+}
+
+TEST_CASE("the training set is of all files that are there, cut where a number is given") {
+  const Folder folder;
+  CHECK(folder.open().train->size() == 3);
+  folder.put("data_batch_4.bin", images(2));
+  const auto pair = folder.open();
+  CHECK(pair.train->size() == 5);
+  CHECK(pair.train->artefacts().size() == 2);
+  CHECK(folder.open({{"train_samples", "4"}}).train->size() == 4);
+  CHECK(folder.open({{"train_samples", "9"}}).train->size() == 5);
+}
+
+TEST_CASE("a file that is missing, cut, too long or of other labels is refused") {
+  const Folder folder;
+  folder.put("data_batch_1.bin", images(3).substr(0, 2 * 3073 + 5));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("image 2 ends after 5 bytes"));
+  CHECK_THROWS_AS(folder.open(), FormatError);
+  folder.put("data_batch_1.bin", images(10'001));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("more than the 10000 images"));
+  folder.put("data_batch_1.bin", images(1) + images(1, 10));
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("label 1 is 10"));
+  folder.put("data_batch_1.bin", "");
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("no image"));
+  folder.remove("data_batch_1.bin");
+  CHECK_THROWS_AS(folder.open(), IoError);
+  CHECK_THROWS_WITH(folder.open(), Catch::Contains("data_batch_1.bin.gz"));
+}
+
+TEST_CASE("packed files of real photographs have the mean and deviation of all of them") {
+  const char* shared = std::getenv("D5_DATA_DIR");
+  if (!shared || !fs::exists(fs::path(shared) / "cifar10-jpeg-subset")) {
+    WARN("skipped: D5_DATA_DIR has no cifar10-jpeg-subset");
+    return;
+  }
+  const auto pair = datasets()
+                        .at("cifar-10")
+                        .make({{"data", (fs::path(shared) / "cifar10-jpeg-subset").string()},
+                               {"train_samples", 1000}});
+  CHECK(pair.test->size() == 2000);
+  std::vector<std::int64_t> indices(1000);
+  for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = std::int64_t(i);
+  std::vector<Tensor> batch{Tensor::empty(DType::float32, {1000, 3, 32, 32}),
+                            Tensor::empty(DType::int64, {1000})};
+  pair.train->read(indices, batch);
+  double sum = 0, squares = 0;
+  for (const float value : batch[0].span<float>()) {
+    sum += value;
+    squares += double(value) * value;
+  }
+  const auto count = double(batch[0].elements());
+  // A thousand of 50,000 images: their means scatter by some 0.03.
+  CHECK(sum / count == Approx(0).margin(0.1));
+  CHECK(squares / count == Approx(1).margin(0.1));
+}
