@@ -45,6 +45,7 @@ struct Row {
   std::vector<int> versions;
   std::set<DType> types;
   std::vector<std::string> lines;  ///< cases of its gradient
+  std::size_t in_float32 = 0;      ///< of them, those that are not judged
   std::string no_gradient;
   std::map<std::string, Count> conformance;
 };
@@ -69,12 +70,17 @@ void add_schemas(const OperatorRegistry::Entry& entry, Row& row) {
   }
 }
 
-/// Lines of cases and lines `none OPERATOR: why`.
+/// Lines of cases, those that begin with `float32`, and lines `none OPERATOR: why`.
 void add_lines(const fs::path& file, Rows& rows) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     if (line.empty() || line.front() == '#') continue;
-    if (line.starts_with("none ")) {
+    if (line.starts_with("float32 ")) {
+      line.erase(0, 8);
+      Row& row = rows[line.substr(0, line.find_first_of(" @"))];
+      row.lines.push_back(line);
+      ++row.in_float32;
+    } else if (line.starts_with("none ")) {
       const auto colon = line.find(": ");
       rows[line.substr(5, colon - 5)].no_gradient = line.substr(colon + 2);
     } else {
@@ -167,8 +173,10 @@ std::string page(const Rows& rows, const std::vector<std::string>& frameworks) {
   for (std::size_t i = 0; i < frameworks.size(); ++i) text += "---:|";
   text += "\n";
   for (const auto& [name, row] : rows) {
-    const std::string gradient =
-        row.no_gradient.empty() ? fmt::format("{} cases", row.lines.size()) : row.no_gradient;
+    const std::size_t judged = row.lines.size() - row.in_float32;
+    const std::string gradient = !row.no_gradient.empty() ? row.no_gradient
+                                 : judged == 0            ? "closed forms: its results are float32"
+                                                          : fmt::format("{} cases", judged);
     text += fmt::format("| {} | {} | {} | {} | {} |", name, fmt::join(row.versions, ", "),
                         words_of(row.types), gradient,
                         row.lines.empty() ? "" : cost_of(row.lines.front()));
