@@ -7,6 +7,8 @@
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/constant_folding.hpp"
 #include "level1_network/differentiated_graph.hpp"
+#include "level1_network/parameter_layout.hpp"
+#include "level1_network/static_sequences.hpp"
 
 namespace d5 {
 namespace {
@@ -132,6 +134,25 @@ void resolve_node(Draft& draft, const onnx::Node& node) {
   draft.steps.push_back(std::move(step));
 }
 
+/// For who reads a sequence as a whole.
+void resolve_sequence(Draft& draft, const StaticSequences& sequences, const std::string& name) {
+  if (auto node = sequences.construct(name)) {
+    resolve_node(draft, draft.plan->nodes.emplace_back(std::move(*node)));
+  }
+}
+
+/// As `resolve_node`, in a graph that is to be differentiated.
+void resolve_without_sequences(Draft& draft, StaticSequences& sequences, const onnx::Node& node) {
+  if (auto others = sequences.unrolled(node)) {
+    for (auto& other : *others) {
+      resolve_node(draft, draft.plan->nodes.emplace_back(std::move(other)));
+    }
+    return;
+  }
+  for (const auto& name : read_names(node)) resolve_sequence(draft, sequences, name);
+  resolve_node(draft, node);
+}
+
 /// Constants that only other constants were made of need no memory.
 void drop_unread_constants(Draft& draft) {
   std::set<const Slot*> read;
@@ -151,7 +172,14 @@ void drop_unread_constants(Draft& draft) {
 void resolve(Draft& draft) {
   define_fed(draft);
   define_initializers(draft);
-  for (const auto& node : draft.request.graph->nodes) resolve_node(draft, node);
+  const onnx::Graph& graph = *draft.request.graph;
+  if (draft.goes_back()) {
+    StaticSequences sequences(draft);
+    for (const auto& node : graph.nodes) resolve_without_sequences(draft, sequences, node);
+    for (const auto& output : graph.outputs) resolve_sequence(draft, sequences, output.name);
+  } else {
+    for (const auto& node : graph.nodes) resolve_node(draft, node);
+  }
   drop_unread_constants(draft);
 }
 
