@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/training_session.hpp"
 
 using namespace d5;
 
@@ -38,6 +40,7 @@ class Folder {
     std::ofstream(path_ / name, std::ios::binary) << content;
   }
   void remove(const std::string& name) const { fs::remove(path_ / name); }
+  [[nodiscard]] std::string path() const { return path_.string(); }
   [[nodiscard]] DatasetPair open(
       std::map<std::string, std::string, std::less<>> settings = {}) const {
     settings["data"] = path_.string();
@@ -88,6 +91,25 @@ TEST_CASE("a file that is missing, cut, too long or of other labels is refused")
   folder.remove("data_batch_1.bin");
   CHECK_THROWS_AS(folder.open(), IoError);
   CHECK_THROWS_WITH(folder.open(), Catch::Contains("data_batch_1.bin.gz"));
+}
+
+TEST_CASE("ResNet-20 learns the one image that it is shown") {
+  const Folder folder;
+  const Recipe recipe = Recipe::parse(R"(name: one-image
+fixed:
+  dataset: {name: cifar-10}
+  model: {name: resnet-20, training: true}
+mutable:
+  sampler: {name: shuffle, batch_size: 3}
+  optimizer: {name: momentum, learning_rate: 0.1, momentum: 0.9}
+  training: {epochs: 4, seed: 1}
+)",
+                                      "one-image.yaml");
+  const RecipeRun run = run_recipe(recipe, {.data = folder.path()});
+  const auto loss = std::ranges::find(run.results.measurements, "loss", &Measurement::metric);
+  REQUIRE(loss != run.results.measurements.end());
+  REQUIRE(loss->samples.size() == 4);
+  CHECK(loss->samples.back() < loss->samples.front() / 2);
 }
 
 TEST_CASE("packed files of real photographs have the mean and deviation of all of them") {
