@@ -5,6 +5,23 @@
 #include "d5/level3_distributed/communicator.hpp"
 
 namespace d5::python {
+namespace {
+
+/// From now on a failure that ends this rank ends the job. Built-in types let nobody in Python
+/// change them, so SystemExit is opened for it.
+void watch_for_failures() {
+  const auto leaving = py::module_::import("d5._leaving");
+  leaving.attr("watch_for_failures")();
+  auto* exit = reinterpret_cast<PyTypeObject*>(PyExc_SystemExit);
+  exit->tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE;
+  const int failed =
+      PyObject_SetAttrString(PyExc_SystemExit, "code", leaving.attr("exit_code").ptr());
+  exit->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
+  if (failed != 0) throw py::error_already_set();
+}
+
+}  // namespace
+
 void bind_level3_distributed(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   py::class_<Communicator, std::shared_ptr<Communicator>>(m, "Communicator", "A group of ranks.")
@@ -46,7 +63,7 @@ void bind_level3_distributed(py::module_& m) {
       "world",
       [] {
         auto all = world();
-        if (all->size() > 1) py::module_::import("d5._leaving").attr("watch_for_failures")();
+        if (all->size() > 1) watch_for_failures();
         return all;
       },
       "All ranks of the job: under mpirun all of them, otherwise this process.");

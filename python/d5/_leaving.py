@@ -7,22 +7,12 @@ an exit status, and would wait there for ranks that wait for this one. So what f
 
 import functools
 import sys
-import threading
 from types import TracebackType
 from typing import Any, NoReturn
 
 from d5._d5 import leave_world
 
-
-class _Exit(SystemExit):
-    """What `sys.exit` raises. Who asks for `code` without a frame is the interpreter, when nobody
-    caught the exit."""
-
-    def __getattribute__(self, name: str) -> Any:
-        value = super().__getattribute__(name)
-        if name == "code" and sys._getframe().f_back is None:
-            return _leave(value)
-        return value
+_code: Any = vars(SystemExit)["code"]
 
 
 def _leave(code: object) -> object:
@@ -36,14 +26,23 @@ def _leave(code: object) -> object:
     return code
 
 
+def _read_code(exit: SystemExit) -> object:
+    """Who reads it without a frame is the interpreter, when nobody caught the exit."""
+    code = _code.__get__(exit)
+    return _leave(code) if sys._getframe().f_back is None else code
+
+
+exit_code = property(_read_code, _code.__set__)
+"""What takes the place of SystemExit.code."""
+
+
 def _exit(code: Any = None, /) -> NoReturn:
-    in_main = threading.current_thread() is threading.main_thread()  # others end alone
-    raise _Exit(code) if in_main else SystemExit(code)
+    raise SystemExit(code)  # until Python 3.12, sys.exit makes this object only for who catches it
 
 
 @functools.cache
 def watch_for_failures() -> None:
-    """From now on exceptions that nobody catches, and `sys.exit` with a status, end the job."""
+    """From now on exceptions that nobody catches end the job, as does `sys.exit` with a status."""
     report = sys.excepthook
 
     def report_and_leave(

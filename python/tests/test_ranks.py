@@ -56,34 +56,55 @@ print("never here")
     assert "rank 1 began" in job.stdout and "never here" not in job.stdout
 
 
-@pytest.mark.parametrize("order", IMPORTS)
-@pytest.mark.parametrize("argument, status", [("3", 3), ("'the loss is not a number'", 1)])
-def test_the_exit_of_one_rank_with_a_status_ends_the_job(order, argument, status, tmp_path):
+def exit_of_one_rank(order, leave, folder):
     script = f"""{IMPORTS[order]}
 import sys
+class Stop(SystemExit): pass
 all = d5.world()
 all.barrier()
 print(f"rank {{all.rank}} began")
 if all.rank == 1:
-    sys.exit({argument})
+    {leave}
 all.barrier()
 print("never here")
 """
-    job = run(script, tmp_path)
-    assert job.returncode == status, job.stderr
-    assert status != 1 or "the loss is not a number" in job.stderr
+    job = run(script, folder)
     assert "rank 1 began" in job.stdout and "never here" not in job.stdout
+    return job
 
 
 @pytest.mark.parametrize("order", IMPORTS)
-def test_an_exit_that_is_caught_ends_nothing(order, tmp_path):
+def test_the_exit_of_one_rank_with_a_status_ends_the_job(order, tmp_path):
+    assert exit_of_one_rank(order, "sys.exit(3)", tmp_path).returncode == 3
+
+
+@pytest.mark.parametrize("order", IMPORTS)
+def test_so_does_one_with_a_text_which_is_printed_once(order, tmp_path):
+    job = exit_of_one_rank(order, "raise SystemExit('the loss is not a number')", tmp_path)
+    assert job.returncode == 1
+    assert job.stderr.count("the loss is not a number") == 1
+
+
+@pytest.mark.parametrize("leave, status", [("raise SystemExit(1)", 1), ("raise Stop(2)", 2), ("exit(4)", 4)])
+def test_every_way_to_exit_is_seen(leave, status, tmp_path):
+    assert exit_of_one_rank("mpi4py first", leave, tmp_path).returncode == status
+
+
+@pytest.mark.parametrize("order", IMPORTS)
+@pytest.mark.parametrize("leave", ["sys.exit(3)", "raise SystemExit(3)"])
+def test_an_exit_that_is_caught_ends_nothing(order, leave, tmp_path):
     script = f"""{IMPORTS[order]}
-import sys
+import sys, threading
 all = d5.world()
+def leave():
+    {leave}
 try:
-    sys.exit(3)
+    leave()
 except SystemExit as exit:
-    assert exit.code == 3
+    assert exit.code == getattr(exit, "code") == 3
+thread = threading.Thread(target=leave)
+thread.start()
+thread.join()
 all.barrier()
 print(f"rank {{all.rank}} ended")
 sys.exit(0)
