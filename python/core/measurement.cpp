@@ -77,8 +77,9 @@ void bind_measurement(py::module_& m) {
       .def(py::pickle(&state_of, &from_state))
       .def("_repr_html_", [](const Measurement& r) { return to_html_table({r}); })
       .def("__repr__", [](const Measurement& r) {
-        return fmt::format("<d5.Measurement {} {} {}: {} samples, {}>", printable(r.subject),
-                           printable(r.framework), r.metric, r.samples.size(), name_of(r.status));
+        const std::string framework = r.framework.empty() ? "" : " " + printable(r.framework);
+        return fmt::format("<d5.Measurement {}{} {}: {} samples, {}>", printable(r.subject),
+                           framework, r.metric, r.samples.size(), name_of(r.status));
       });
 
   m.def(

@@ -137,6 +137,12 @@ void bind_tensor(py::module_& m) {
           py::arg("array"), "Overwrites the elements; shape and type must agree.")
       .def("item", [](const Tensor& t) { return Anything(to_numpy(t).attr("item")()); })
       .def("__float__", [](const Tensor& t) { return py::float_(to_numpy(t).attr("item")()); })
+      .def("__int__", [](const Tensor& t) { return py::int_(to_numpy(t).attr("item")()); })
+      .def("__bool__", [](const Tensor& t) { return py::bool_(to_numpy(t)); })
+      .def(
+          "__getitem__",
+          [](const Tensor& t, const Anything& index) { return Anything(to_numpy(t)[index]); },
+          py::arg("index"), "As of `numpy()`: numbers, and views of the same memory.")
       .def("__len__",
            [](const Tensor& t) {
              if (t.shape().rank() == 0) throw ShapeError("a scalar has no length");

@@ -3,11 +3,24 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex, overload
+
 from d5._d5 import Measurement, to_html, to_table
 
 
 class Measurements(list[Measurement]):
     """Rows, which print as a table and which a notebook shows as one."""
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> Measurement: ...
+    @overload
+    def __getitem__(self, place: slice) -> Measurements: ...
+    def __getitem__(self, place: SupportsIndex | slice) -> Measurement | Measurements:
+        found = super().__getitem__(place)
+        return Measurements(found) if isinstance(found, list) else found
+
+    def __add__(self, other: list[Measurement]) -> Measurements:  # type: ignore[override]
+        return Measurements(super().__add__(other))
 
     def __str__(self) -> str:
         return to_table(self)

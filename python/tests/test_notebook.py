@@ -45,6 +45,9 @@ def test_measurements_are_a_list_that_shows_as_a_table():
     assert len(table.findall("tbody/tr")) == len(rows)
     titles = [cell.text for cell in table.iter("th")]
     assert "subject" in titles and "value" in titles
+    assert isinstance(rows[:1], d5.Measurements) and isinstance(rows + rows, d5.Measurements)
+    assert isinstance(rows[0], d5.Measurement) and len(rows + rows) == 2
+    assert repr(rows[0]).startswith("<d5.Measurement <nothing> & more time: 30 samples, ")
     assert isinstance(d5.bench("Relu 2x3", samples=3), d5.Measurements)
     assert isinstance(d5.test_gradient("Relu 2x3"), d5.Measurements)
 

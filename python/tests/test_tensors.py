@@ -41,6 +41,19 @@ def test_bfloat16_crosses_through_torch():
         tensor.numpy()
 
 
+def test_elements_and_scalars_are_as_of_numpy():
+    tensor = d5.Tensor(np.arange(6, dtype=np.int32).reshape(2, 3))
+    assert tensor[1, 2] == 5 and [row.tolist() for row in tensor] == [[0, 1, 2], [3, 4, 5]]
+    tensor[0][1] = 7
+    assert tensor[0].tolist() == [0, 7, 2]
+    with pytest.raises(IndexError):
+        tensor[2]
+    scalar = d5.Tensor(np.array(3.0))
+    assert (int(scalar), float(scalar), bool(scalar), bool(d5.Tensor(np.array(0)))) == (3, 3.0, True, False)
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(tensor)
+
+
 def test_the_memory_outlives_its_first_owner():
     array = d5.Tensor(np.full(1000, 3.0)).numpy()
     assert array.sum() == 3000
