@@ -55,11 +55,10 @@ class PythonExecutionEvent final : public ExecutionEvent {
   bool before_run_, after_run_, before_node_, after_node_, gradient_ready_;
 };
 
-std::shared_ptr<GraphExecutor> make(Network network, std::vector<std::string> names,
+std::shared_ptr<GraphExecutor> make(Network network, const std::vector<std::string>& names,
                                     std::uint64_t seed, std::vector<std::string> input_gradients) {
-  return make_executor(std::move(network), {.frameworks = std::move(names),
-                                            .seed = seed,
-                                            .input_gradients = std::move(input_gradients)});
+  return open_executor(word_of(names), std::move(network),
+                       {.seed = seed, .input_gradients = std::move(input_gradients)});
 }
 
 void bind_step_info(py::module_& m) {
@@ -182,11 +181,14 @@ void bind_executor(py::module_& m) {
                            describe(executor.network()));
       });
 
-  m.def("executor", &make, py::arg("network"),
-        py::arg("frameworks") = std::vector<std::string>{"reference"}, py::kw_only(),
-        py::arg("seed") = 0, py::arg("input_gradients") = std::vector<std::string>{},
-        py::call_guard<py::gil_scoped_release>(),
-        "An executor that runs each node with the first of `frameworks` that supports it.");
+  m.def(
+      "executor", &make, py::arg("network"),
+      py::arg("frameworks") = std::vector<std::string>{"reference"}, py::kw_only(),
+      py::arg("seed") = 0, py::arg("input_gradients") = std::vector<std::string>{},
+      py::call_guard<py::gil_scoped_release>(),
+      "An executor that runs each node with the first of `frameworks` that supports it. "
+      "[\"torch:torch\"], a framework and the name of an executor of its own, runs the whole graph "
+      "there.");
 }
 
 }  // namespace d5::python

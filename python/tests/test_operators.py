@@ -44,7 +44,8 @@ def check(name, value, slope, frameworks=("reference",)):
 
 
 def frameworks():
-    return ["reference", "torch"] if d5_has_torch() else ["reference"]
+    """The last is torch's own executor, which differentiates by autograd."""
+    return ["reference", "torch", "torch:torch"] if d5_has_torch() else ["reference"]
 
 
 def d5_has_torch():
@@ -74,6 +75,29 @@ def test_a_class_runs_in_the_graphs_of_every_framework():
             context.grad_input(0).numpy()[...] = context.grad_output(0).numpy() * slope
 
     check("python_test.Fifth", lambda x: x**5, lambda x: 5 * x**4, frameworks())
+
+
+def test_a_class_trains_alike_in_every_framework():
+    @d5.operator("Softsign", domain="python_test")
+    class Softsign(d5.Operator):
+        def forward(self, context):
+            x = context.input(0).numpy()
+            context.output(0).numpy()[...] = x / (1 + np.abs(x))
+
+        def backward(self, context):
+            slope = 1 / (1 + np.abs(context.input(0).numpy())) ** 2
+            context.grad_input(0).numpy()[...] = context.grad_output(0).numpy() * slope
+
+    expected = np.array([1.0, -2.0])
+    for _ in range(2):  # gradient descent by hand
+        expected -= 0.25 * X / (1 + np.abs(X * expected)) ** 2
+    for framework in frameworks():
+        executor = d5.executor(network_of("python_test.Softsign"), [framework])
+        optimizer = d5.optimizer("sgd", executor, learning_rate=0.25)
+        for _ in range(2):
+            optimizer.step({"x": X})
+        weights = executor.network.parameters[0].value.numpy()
+        assert weights == pytest.approx(expected, rel=1e-12), framework
 
 
 def test_a_class_without_backward_is_no_path_for_gradients():
