@@ -7,7 +7,7 @@
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/constant_folding.hpp"
 #include "level1_network/differentiated_graph.hpp"
-#include "level1_network/parameter_layout.hpp"
+#include "level1_network/node_names.hpp"
 #include "level1_network/static_sequences.hpp"
 
 namespace d5 {
