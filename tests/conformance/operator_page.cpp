@@ -25,6 +25,7 @@
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/schema.hpp"
+#include "level0_ops/case_tables.hpp"
 
 namespace {
 
@@ -44,9 +45,7 @@ struct Count {
 struct Row {
   std::vector<int> versions;
   std::set<DType> types;
-  std::vector<std::string> lines;  ///< cases of its gradient
-  std::size_t in_float32 = 0;      ///< of them, those that are not judged
-  std::string no_gradient;
+  testing::GradientRow gradient;
   std::map<std::string, Count> conformance;
 };
 using Rows = std::map<std::string, Row>;
@@ -66,25 +65,6 @@ void add_schemas(const OperatorRegistry::Entry& entry, Row& row) {
       for (const auto& one : *parameters) {
         row.types.insert(one.element_types.begin(), one.element_types.end());
       }
-    }
-  }
-}
-
-/// Lines of cases, those that begin with `float32`, and lines `none OPERATOR: why`.
-void add_lines(const fs::path& file, Rows& rows) {
-  std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    if (line.empty() || line.front() == '#') continue;
-    if (line.starts_with("float32 ")) {
-      line.erase(0, 8);
-      Row& row = rows[line.substr(0, line.find_first_of(" @"))];
-      row.lines.push_back(line);
-      ++row.in_float32;
-    } else if (line.starts_with("none ")) {
-      const auto colon = line.find(": ");
-      rows[line.substr(5, colon - 5)].no_gradient = line.substr(colon + 2);
-    } else {
-      rows[line.substr(0, line.find_first_of(" @"))].lines.push_back(line);
     }
   }
 }
@@ -173,13 +153,13 @@ std::string page(const Rows& rows, const std::vector<std::string>& frameworks) {
   for (std::size_t i = 0; i < frameworks.size(); ++i) text += "---:|";
   text += "\n";
   for (const auto& [name, row] : rows) {
-    const std::size_t judged = row.lines.size() - row.in_float32;
-    const std::string gradient = !row.no_gradient.empty() ? row.no_gradient
-                                 : judged == 0            ? "closed forms: its results are float32"
-                                                          : fmt::format("{} cases", judged);
+    const auto& [cases, in_float32, none] = row.gradient;
+    const std::string gradient = !none.empty()   ? none
+                                 : cases.empty() ? "closed forms: its results are float32"
+                                                 : fmt::format("{} cases", cases.size());
+    const std::vector<std::string>& lines = cases.empty() ? in_float32 : cases;
     text += fmt::format("| {} | {} | {} | {} | {} |", name, fmt::join(row.versions, ", "),
-                        words_of(row.types), gradient,
-                        row.lines.empty() ? "" : cost_of(row.lines.front()));
+                        words_of(row.types), gradient, lines.empty() ? "" : cost_of(lines.front()));
     for (const auto& one : frameworks) {
       const auto found = row.conformance.find(one);
       const Count count = found == row.conformance.end() ? Count{} : found->second;
@@ -202,11 +182,9 @@ int run(bool update) {
   for (const auto& entry : framework("reference").part<OperatorRegistry>().list()) {
     add_schemas(entry, rows[full_name(entry.domain, entry.name)]);
   }
-  std::set<fs::path> tables;
-  for (const auto& file : fs::directory_iterator(root / "tests/level0_ops/gradients")) {
-    tables.insert(file.path());
+  for (const auto& [name, gradient] : testing::gradient_table(root)) {
+    rows[name].gradient = gradient;
   }
-  for (const auto& table : tables) add_lines(table, rows);
   std::vector<std::string> frameworks;
   for (const auto& file : fs::directory_iterator(root / "tests/conformance")) {
     if (file.path().extension() != ".txt" || file.path().stem() == "CMakeLists") continue;

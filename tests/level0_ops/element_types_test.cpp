@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
+#include "case_tables.hpp"
 #include "d5/core/error.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/kernels/conversion.hpp"
@@ -28,26 +28,25 @@ struct Table {
   std::map<std::string, std::string> lacks;               ///< "Operator variable type": why
 };
 
-void read_file(const std::filesystem::path& path, Table& table) {
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) {
-    INFO(path.filename().string() << ": " << line);
-    if (line.empty() || line.front() == '#') continue;
-    const std::string word = line.substr(0, line.find_first_of(" @"));
+/// A line is a case, `none OPERATOR: why`, or `lacks OPERATOR VARIABLE TYPE...: why`.
+Table read_file(const std::filesystem::path& path) {
+  Table table;
+  for (const auto& line : testing::table_lines(path)) {
+    const std::string word = testing::operator_of(line.text);
     if (word != "none" && word != "lacks") {
-      table.lines[word].push_back(line);
+      table.lines[word].push_back(line.text);
       continue;
     }
-    const auto colon = line.find(": ");
-    REQUIRE(colon != std::string::npos);
-    std::istringstream words(line.substr(word.size(), colon - word.size()));
+    const auto [what, why] = testing::exemption(line);
+    std::istringstream words(what);
     std::string op, variable;
     words >> op >> variable;
-    if (word == "none") table.none[op] = line.substr(colon + 2);
+    if (word == "none") table.none[op] = why;
     for (std::string type; words >> type;) {
-      table.lacks[fmt::format("{} {} {}", op, variable, type)] = line.substr(colon + 2);
+      table.lacks[fmt::format("{} {} {}", op, variable, type)] = why;
     }
   }
+  return table;
 }
 
 /// Operators without a line of their own are tried on those of their gradients.
@@ -55,15 +54,12 @@ const Table& table() {
   static const Table result = [] {
     const char* source = std::getenv("D5_SOURCE_DIR");
     if (!source) FAIL("D5_SOURCE_DIR is not set; run this test through ctest");
-    const auto folder = std::filesystem::path(source) / "tests" / "level0_ops";
-    Table own, gradients;
-    read_file(folder / "element_types.txt", own);
-    for (const auto& file : std::filesystem::directory_iterator(folder / "gradients")) {
-      read_file(file.path(), gradients);
-    }
-    for (auto& [name, lines] : gradients.lines) {
+    const auto root = std::filesystem::path(source);
+    Table own = read_file(root / "tests" / "level0_ops" / "element_types.txt");
+    for (const auto& [name, row] : testing::gradient_table(root)) {
       auto& all = own.lines[name];
-      all.insert(all.end(), lines.begin(), lines.end());
+      all.insert(all.end(), row.cases.begin(), row.cases.end());
+      all.insert(all.end(), row.in_float32.begin(), row.in_float32.end());
     }
     return own;
   }();
