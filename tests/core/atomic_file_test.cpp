@@ -13,21 +13,16 @@
 #include <vector>
 
 #include "d5/core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// An empty folder of this test's own.
-struct Folder {
-  fs::path path = [] {
-    std::string name = (fs::temp_directory_path() / "d5-atomic-file-XXXXXX").string();
-    return fs::path(mkdtemp(name.data()));
-  }();
-  ~Folder() { fs::remove_all(path); }
+struct Folder : testing::TemporaryFolder {
   [[nodiscard]] std::size_t files() const {
-    return std::size_t(std::distance(fs::directory_iterator(path), fs::directory_iterator()));
+    return std::size_t(std::distance(fs::directory_iterator(path()), fs::directory_iterator()));
   }
 };
 
@@ -35,7 +30,7 @@ struct Folder {
 
 TEST_CASE("what was written is read back, whatever the bytes") {
   const Folder folder;
-  const std::string path = folder.path / "a";
+  const std::string path = folder / "a";
   const std::string content("line\n\0\xff", 7);
   write_file(path, content);
   CHECK(read_file(path) == content);
@@ -46,7 +41,7 @@ TEST_CASE("what was written is read back, whatever the bytes") {
 
 TEST_CASE("a write that fails half-way leaves the old file and nothing beside it") {
   const Folder folder;
-  const std::string path = folder.path / "a";
+  const std::string path = folder / "a";
   write_file(path, "old");
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
@@ -61,23 +56,21 @@ TEST_CASE("a write that fails half-way leaves the old file and nothing beside it
 
 TEST_CASE("a place that cannot be written is an error with the system's reason") {
   const Folder folder;
-  CHECK_THROWS_WITH(write_file(folder.path / "no" / "a", "x"),
-                    Catch::Contains("No such file or directory"));
-  CHECK_THROWS_AS(write_file(folder.path, "x"), IoError);
+  CHECK_THROWS_WITH(write_file(folder / "no/a", "x"), Catch::Contains("No such file or directory"));
+  CHECK_THROWS_AS(write_file(folder.path(), "x"), IoError);
   CHECK(folder.files() == 0);
 }
 
 TEST_CASE("whether a place can be written is known before, and nothing is left there") {
   const Folder folder;
-  CHECK_THROWS_WITH(check_writable(folder.path / "no" / "a"),
-                    Catch::Contains("No such file or directory"));
-  CHECK_THROWS_WITH(check_writable(folder.path), Catch::Contains("Is a directory"));
-  check_writable(folder.path / "a");
+  CHECK_THROWS_WITH(check_writable(folder / "no/a"), Catch::Contains("No such file or directory"));
+  CHECK_THROWS_WITH(check_writable(folder.path()), Catch::Contains("Is a directory"));
+  check_writable(folder / "a");
   CHECK(folder.files() == 0);
-  write_file(folder.path / "a", "old");
-  check_writable(folder.path / "a");
+  write_file(folder / "a", "old");
+  check_writable(folder / "a");
   check_writable("/dev/null");
-  CHECK(read_file(folder.path / "a") == "old");
+  CHECK(read_file(folder / "a") == "old");
   CHECK(folder.files() == 1);
 }
 
@@ -89,7 +82,7 @@ TEST_CASE("a device is written, not replaced") {
 
 TEST_CASE("many writers of one file leave the content of one of them") {
   const Folder folder;
-  const std::string path = folder.path / "a";
+  const std::string path = folder / "a";
   std::vector<std::thread> writers;
   for (char c = 'a'; c < 'e'; ++c) {
     writers.emplace_back([&path, c] { write_file(path, std::string(100000, c)); });
@@ -102,7 +95,7 @@ TEST_CASE("many writers of one file leave the content of one of them") {
 
 TEST_CASE("what a killed writer left is removed by the next one, and nothing else") {
   const Folder folder;
-  const std::string path = folder.path / "a";
+  const std::string path = folder / "a";
   const pid_t writer = fork();
   if (writer == 0) {  // dies of a signal while it writes
     const rlimit small{1000, 1000};
@@ -115,7 +108,7 @@ TEST_CASE("what a killed writer left is removed by the next one, and nothing els
   REQUIRE(waitpid(writer, &status, 0) == writer);
   REQUIRE(WIFSIGNALED(status));
   CHECK(folder.files() == 1);
-  const fs::path left = fs::directory_iterator(folder.path)->path();
+  const fs::path left = fs::directory_iterator(folder.path())->path();
   // Of another file, of a living process, of another machine, and of nobody.
   const std::string name = left.filename();
   const std::string gone = std::to_string(writer), init = "1";
@@ -124,7 +117,7 @@ TEST_CASE("what a killed writer left is removed by the next one, and nothing els
   other_machine.replace(0, std::string("a.tmp-").size(), "a.tmp-x");
   for (const auto& kept :
        {"b" + name.substr(1), living, other_machine, std::string("a.tmp-mine")}) {
-    std::ofstream(folder.path / kept) << "kept";
+    std::ofstream(folder / kept) << "kept";
   }
   write_file(path, "new");
   CHECK_FALSE(fs::exists(left));
@@ -134,9 +127,9 @@ TEST_CASE("what a killed writer left is removed by the next one, and nothing els
 
 TEST_CASE("reading says why it cannot") {
   const Folder folder;
-  CHECK_THROWS_AS(read_file(folder.path / "none"), IoError);
-  CHECK_THROWS_WITH(read_file(folder.path), Catch::Contains("it is a folder"));
-  write_file(folder.path / "big", std::string(100, 'x'));
-  CHECK_THROWS_WITH(read_file(folder.path / "big", 99), Catch::Contains("is larger than 99 bytes"));
+  CHECK_THROWS_AS(read_file(folder / "none"), IoError);
+  CHECK_THROWS_WITH(read_file(folder.path()), Catch::Contains("it is a folder"));
+  write_file(folder / "big", std::string(100, 'x'));
+  CHECK_THROWS_WITH(read_file(folder / "big", 99), Catch::Contains("is larger than 99 bytes"));
   CHECK_THROWS_AS(read_file("/dev/zero", 1 << 21), IoError);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/control_group.hpp"
-
-#include <unistd.h>
+#include "tests/temporary_folder.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -15,24 +14,18 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A hierarchy of control groups in a folder of its own.
-class Hierarchy {
+class Hierarchy : testing::TemporaryFolder {
  public:
-  Hierarchy(const std::string& groups, const std::map<std::string, std::string>& files)
-      : root_(fs::temp_directory_path() / ("d5-groups-" + std::to_string(::getpid()))) {
-    fs::create_directories(root_);
-    std::ofstream(root_ / "groups") << groups;
+  Hierarchy(const std::string& groups, const std::map<std::string, std::string>& files) {
+    std::ofstream(path() / "groups") << groups;
     for (const auto& [name, text] : files) {
-      fs::create_directories((root_ / name).parent_path());
-      std::ofstream(root_ / name) << text << '\n';
+      fs::create_directories((path() / name).parent_path());
+      std::ofstream(path() / name) << text << '\n';
     }
   }
-  ~Hierarchy() { fs::remove_all(root_); }
   [[nodiscard]] detail::ControlGroupLimits limits() const {
-    return detail::control_group_limits((root_ / "groups").string(), root_.string());
+    return detail::control_group_limits((path() / "groups").string(), path().string());
   }
-
- private:
-  fs::path root_;
 };
 
 }  // namespace

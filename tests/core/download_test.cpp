@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/download.hpp"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
@@ -18,55 +17,51 @@ namespace fs = std::filesystem;
 // SHA-256 of "abc": FIPS 180-4's example.
 const std::string kSumOfAbc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("d5-download-test-" + std::to_string(::getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-  [[nodiscard]] std::string file(const std::string& name) const { return (path / name).string(); }
-  [[nodiscard]] std::string url(const std::string& name) const { return "file://" + file(name); }
+struct Folder : testing::TemporaryFolder {
+  [[nodiscard]] std::string url(const std::string& name) const { return "file://" + *this / name; }
 };
 
 }  // namespace
 
 TEST_CASE("a file with the right checksum arrives, from the first address that has it") {
   const Folder folder;
-  write_file(folder.file("other"), "abd");
-  write_file(folder.file("right"), "abc");
+  write_file(folder / "other", "abd");
+  write_file(folder / "right", "abc");
   download({.urls = {folder.url("missing"), folder.url("other"), folder.url("right")},
             .sha256 = kSumOfAbc},
-           folder.file("result"));
-  CHECK(read_file(folder.file("result")) == "abc");
+           folder / "result");
+  CHECK(read_file(folder / "result") == "abc");
 }
 
 TEST_CASE("a wrong checksum leaves nothing, and the message has both sums") {
   const Folder folder;
-  write_file(folder.file("other"), "abd");
+  write_file(folder / "other", "abd");
   const Download what{.urls = {folder.url("other")}, .sha256 = kSumOfAbc};
   CHECK_THROWS_WITH(
-      download(what, folder.file("result")),
+      download(what, folder / "result"),
       Catch::Contains(kSumOfAbc) &&
           // SHA-256 of "abd", by sha256sum.
           Catch::Contains("a52d159f262b2c6ddb724a61840befc36eb30c88877a4030b65cbe86298449c9"));
-  CHECK_THROWS_AS(download(what, folder.file("result")), IoError);
-  CHECK_FALSE(fs::exists(folder.file("result")));
-  write_file(folder.file("result"), "mine");
-  CHECK_THROWS_AS(download(what, folder.file("result")), IoError);
-  CHECK(read_file(folder.file("result")) == "mine");
+  CHECK_THROWS_AS(download(what, folder / "result"), IoError);
+  CHECK_FALSE(fs::exists(folder / "result"));
+  write_file(folder / "result", "mine");
+  CHECK_THROWS_AS(download(what, folder / "result"), IoError);
+  CHECK(read_file(folder / "result") == "mine");
 }
 
 TEST_CASE("a file that is there and right is not fetched again") {
   const Folder folder;
-  write_file(folder.file("result"), "abc");
+  write_file(folder / "result", "abc");
   CHECK_NOTHROW(
-      download({.urls = {folder.url("missing")}, .sha256 = kSumOfAbc}, folder.file("result")));
+      download({.urls = {folder.url("missing")}, .sha256 = kSumOfAbc}, folder / "result"));
 }
 
 TEST_CASE("a file above the limit is refused") {
   const Folder folder;
-  write_file(folder.file("large"), std::string(100'000, 'x'));
+  write_file(folder / "large", std::string(100'000, 'x'));
   CHECK_THROWS_WITH(
       download({.urls = {folder.url("large")}, .sha256 = kSumOfAbc, .most_bytes = 1000},
-               folder.file("result")),
+               folder / "result"),
       Catch::Contains("larger than 1000"));
 }
 
@@ -77,14 +72,14 @@ TEST_CASE("the checksum of a packed file is its content's") {
                                   0x00, 0x03, 0x4b, 0x4c, 0x4a, 0x06, 0x00, 0xc2,
                                   0x41, 0x24, 0x35, 0x03, 0x00, 0x00, 0x00};
   const std::string content(reinterpret_cast<const char*>(packed), sizeof packed);
-  write_file(folder.file("abc.gz"), content);
-  download({.urls = {folder.url("abc.gz")}, .sha256 = kSumOfAbc}, folder.file("result.gz"));
-  CHECK(read_file(folder.file("result.gz")) == content);
+  write_file(folder / "abc.gz", content);
+  download({.urls = {folder.url("abc.gz")}, .sha256 = kSumOfAbc}, folder / "result.gz");
+  CHECK(read_file(folder / "result.gz") == content);
 }
 
 TEST_CASE("addresses of other kinds are refused") {
   const Folder folder;
-  CHECK_THROWS_AS(download({.urls = {"ftp://127.0.0.1/x"}, .sha256 = kSumOfAbc}, folder.file("r")),
+  CHECK_THROWS_AS(download({.urls = {"ftp://127.0.0.1/x"}, .sha256 = kSumOfAbc}, folder / "r"),
                   IoError);
-  CHECK_THROWS_AS(download({.urls = {}, .sha256 = kSumOfAbc}, folder.file("r")), IoError);
+  CHECK_THROWS_AS(download({.urls = {}, .sha256 = kSumOfAbc}, folder / "r"), IoError);
 }

@@ -12,6 +12,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/threads.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 namespace fs = std::filesystem;
@@ -19,25 +20,20 @@ namespace fs = std::filesystem;
 namespace {
 
 /// The folder of what is kept, for as long as it lives.
-class CacheFolder {
+class CacheFolder : public testing::TemporaryFolder {
  public:
   CacheFolder() {
-    std::string pattern = (fs::temp_directory_path() / "d5-peak-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
     if (const char* before = std::getenv("D5_CACHE_DIR")) before_ = before;
-    setenv("D5_CACHE_DIR", (path_ / "new").c_str(), 1);
+    setenv("D5_CACHE_DIR", (path() / "new").c_str(), 1);
   }
-  ~CacheFolder() {
-    setenv("D5_CACHE_DIR", before_.c_str(), 1);
-    fs::remove_all(path_);
-  }
+  ~CacheFolder() { setenv("D5_CACHE_DIR", before_.c_str(), 1); }
   CacheFolder(const CacheFolder&) = delete;
   CacheFolder& operator=(const CacheFolder&) = delete;
-  [[nodiscard]] fs::path only_file() const { return fs::directory_iterator(path_ / "new")->path(); }
+  [[nodiscard]] fs::path only_file() const {
+    return fs::directory_iterator(path() / "new")->path();
+  }
 
  private:
-  fs::path path_;
   std::string before_;
 };
 

@@ -13,31 +13,15 @@
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 namespace fs = std::filesystem;
+using testing::TemporaryFolder;
 using Begin = ResultJournal::Begin;
 using End = ResultJournal::End;
 
 namespace {
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "d5-journal-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string operator/(const std::string& name) const {
-    return (path_ / name).string();
-  }
-
- private:
-  fs::path path_;
-};
 
 std::vector<Measurement> records(const std::string& subject, double value) {
   return {{.subject = subject, .metric = "time", .unit = "s", .samples = {value}}};
@@ -46,7 +30,7 @@ std::vector<Measurement> records(const std::string& subject, double value) {
 }  // namespace
 
 TEST_CASE("what was added is there after a kill, and a run that goes on has it") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder / "r.json";
   const pid_t child = fork();
   if (child == 0) {
@@ -74,7 +58,7 @@ TEST_CASE("what was added is there after a kill, and a run that goes on has it")
 }
 
 TEST_CASE("a piece that was cut within its line is forgotten, those before are not") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder / "r.json";
   {
     ResultJournal journal(path, "", Begin::anew);
@@ -95,7 +79,7 @@ TEST_CASE("a piece that was cut within its line is forgotten, those before are n
 }
 
 TEST_CASE("a run that ended in order before it was through may be begun anew, or go on") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder / "r.json";
   {
     ResultJournal journal(path, "", Begin::anew);
@@ -109,7 +93,7 @@ TEST_CASE("a run that ended in order before it was through may be begun anew, or
 }
 
 TEST_CASE("a run goes on from a whole results file, and loses nothing of it") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder / "r.json";
   const auto told = [](std::vector<PiecewiseRun::Piece> pieces) {
     return PiecewiseRun{.how = "--samples 3", .pieces = std::move(pieces)};
@@ -157,7 +141,7 @@ TEST_CASE("a run goes on from a whole results file, and loses nothing of it") {
 }
 
 TEST_CASE("a results file that tells no pieces is nothing to go on from") {
-  const Folder folder;
+  const TemporaryFolder folder;
   write_results({{}, records("a", 1)}, folder / "r.json");
   CHECK_THROWS_WITH(ResultJournal(folder / "r.json", "", Begin::resumed),
                     Catch::Contains("does not tell"));
@@ -168,7 +152,7 @@ TEST_CASE("a results file that tells no pieces is nothing to go on from") {
 }
 
 TEST_CASE("a full disk is told, and what was kept before stays whole") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const std::string path = folder / "r.json";
   const pid_t child = fork();
   if (child == 0) {
@@ -192,7 +176,7 @@ TEST_CASE("a full disk is told, and what was kept before stays whole") {
 }
 
 TEST_CASE("a place that cannot be written, and one that another run writes, are refused at once") {
-  const Folder folder;
+  const TemporaryFolder folder;
   CHECK_THROWS_AS(ResultJournal("/no/such/folder/r.json", "", Begin::anew), IoError);
   CHECK_THROWS_AS(ResultJournal(folder / "", "", Begin::anew), IoError);
   const ResultJournal first(folder / "r.json", "", Begin::anew);

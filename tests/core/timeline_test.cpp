@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "d5/core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 using Catch::Contains;
@@ -96,10 +97,10 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 TEST_CASE("what was written is read back, to the nanosecond") {
   const Timeline timeline = everything();
   CHECK(timeline_from_json(to_json(timeline), "here") == timeline);
-  const auto path = (std::filesystem::temp_directory_path() / "d5-timeline-test.json").string();
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "timeline.json";
   write_timeline(timeline, path);
   CHECK(read_timeline(path) == timeline);
-  std::filesystem::remove(path);
   CHECK(timeline_from_json(to_json({}), "here") == Timeline{});
 }
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints whose content is wrong and whose checksum is right: refused, or a run goes on from
 // them.
-#include <unistd.h>
-
-#include <filesystem>
-
 #include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/level2_training/accuracy.hpp"
@@ -15,6 +11,7 @@
 #include "fuzz/json_damage.hpp"
 #include "fuzz/mutation.hpp"
 #include "level2_training/points.hpp"
+#include "temporary_folder.hpp"
 
 namespace d5::fuzz {
 namespace {
@@ -37,18 +34,10 @@ struct Run {
   Trainer trainer;
 };
 
-/// A file of this process.
-std::string scratch() {
-  return (std::filesystem::temp_directory_path() / ("d5-fuzz-" + std::to_string(::getpid())))
-      .string();
-}
-
 std::string content_of(Run& run) {
-  const std::string path = scratch();
-  run.trainer.save_checkpoint(path);
-  std::string bytes = read_file(path);
-  std::filesystem::remove(path);
-  return bytes;
+  const testing::TemporaryFolder folder;
+  run.trainer.save_checkpoint(folder / "run");
+  return read_file(folder / "run");
 }
 
 const std::string& sound() {
@@ -105,15 +94,9 @@ std::string make_case(RandomStream& random) {
 
 std::string run_case(const std::string& bytes) {
   Run run;
-  const std::string path = scratch();
-  write_file(path, bytes);
-  try {
-    run.trainer.resume(path);
-  } catch (...) {
-    std::filesystem::remove(path);
-    throw;
-  }
-  std::filesystem::remove(path);
+  const testing::TemporaryFolder folder;
+  write_file(folder / "run", bytes);
+  run.trainer.resume(folder / "run");
   run.trainer.run();
   return {};
 }

@@ -8,6 +8,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 #include "run_case.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 using Catch::Matchers::Contains;
@@ -16,27 +17,13 @@ namespace fs = std::filesystem;
 namespace {
 
 /// A folder that is the user's cache too, while it lives.
-class Folder {
+class Folder : public testing::TemporaryFolder {
  public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "d5-build-XXXXXX").string();
-    REQUIRE(mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-    setenv("XDG_CACHE_HOME", (path_ / "cache").c_str(), 1);
-  }
-  ~Folder() { fs::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::string operator/(const std::string& name) const {
-    return (path_ / name).string();
-  }
+  Folder() { setenv("XDG_CACHE_HOME", (path() / "cache").c_str(), 1); }
   [[nodiscard]] std::string write(const std::string& name, const std::string& text) const {
-    std::ofstream(path_ / name) << text;
-    return path_ / name;
+    std::ofstream(path() / name) << text;
+    return path() / name;
   }
-
- private:
-  fs::path path_;
 };
 
 /// An environment variable, as long as it lives.

@@ -11,21 +11,18 @@
 #include "d5/abi.h"
 #include "d5/core/error.hpp"
 #include "run_case.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder for what this test builds, removed at its end.
-struct BuildFolder {
-  fs::path path = fs::temp_directory_path() / fmt::format("d5_custom_operator_{}", getpid());
-  BuildFolder() { fs::create_directories(path); }
-  ~BuildFolder() { fs::remove_all(path); }
-
+/// A folder for what this test builds.
+struct BuildFolder : testing::TemporaryFolder {
   /// Compiles one file into a shared library, as a user outside the tree does.
   [[nodiscard]] std::string library(const fs::path& source, const std::string& name) const {
-    const std::string result = path / (name + ".so");
+    const std::string result = path() / (name + ".so");
     const std::string command =
         fmt::format("{} -Wall -Wextra -Werror -shared -fPIC -I '{}/include' '{}' -o '{}' -lm",
                     source.extension() == ".c" ? "cc -std=c11" : "c++ -std=c++20",
@@ -34,7 +31,7 @@ struct BuildFolder {
     return result;
   }
   [[nodiscard]] std::string library_of(const std::string& text, const std::string& name) const {
-    const fs::path source = path / (name + ".c");
+    const fs::path source = path() / (name + ".c");
     std::ofstream(source) << text;
     return library(source, name);
   }
@@ -47,6 +44,24 @@ fs::path source_dir() {
 }
 
 OperatorRegistry& reference() { return framework("reference").part<OperatorRegistry>(); }
+
+/// A case's operator and what it is planned with for a CUDA device, which need not be there.
+class ForCuda {
+ public:
+  explicit ForCuda(const std::string& line) : op_case_(parse_case(line)) {}
+  [[nodiscard]] const OperatorCase& op_case() const { return op_case_; }
+  [[nodiscard]] const Operator& op() const { return *op_; }
+  [[nodiscard]] PlanContext& context() { return context_; }
+
+ private:
+  OperatorCase op_case_;
+  std::unique_ptr<Operator> op_ = reference().make(op_case_.node);
+  std::vector<ValueDesc> inputs_{op_case_.inputs.at(0).desc()};
+  std::vector<const Value*> constants_{nullptr};
+  std::vector<ValueDesc> outputs_ = op_->infer(InferContext(op_case_.node, inputs_, constants_));
+  PlanContext context_{*op_,       op_case_.node, inputs_,
+                       constants_, outputs_,      {.device = {DeviceKind::cuda, 0}}};
+};
 
 }  // namespace
 
@@ -78,7 +93,7 @@ TEST_CASE("a library that is no table of operators of this version is refused") 
   source_dir();
   BuildFolder folder;
   const std::size_t before = custom_operators().list().size();
-  CHECK_THROWS_AS(load_custom_operators(folder.path / "absent.so"), IoError);
+  CHECK_THROWS_AS(load_custom_operators(folder / "absent.so"), IoError);
   CHECK_THROWS_AS(load_custom_operators(folder.library_of("int nothing;", "empty")), Unsupported);
   // The table of version 1 had no size of its entries.
   const std::string old =
@@ -179,14 +194,8 @@ TEST_CASE("a call says its size, device and stream; a kernel of another device i
   CHECK(result_of<std::int64_t>("test.Probe@1 3 - 2") ==
         std::vector<std::int64_t>{1, 3, 1, D5_CPU, 0, 1});
 
-  const OperatorCase op_case = parse_case("test.Probe@1 3");
-  const auto op = reference().make(op_case.node);
-  const std::vector<ValueDesc> inputs{TensorDesc{DType::float32, {3}}};
-  const std::vector<const Value*> constants{nullptr};
-  const auto outputs = op->infer(InferContext(op_case.node, inputs, constants));
-  PlanContext context(*op, op_case.node, inputs, constants, outputs,
-                      {.device = {DeviceKind::cuda, 0}});
-  CHECK_THROWS_AS(op->plan(context), Unsupported);
+  ForCuda probe_for_cuda("test.Probe@1 3");
+  CHECK_THROWS_AS(probe_for_cuda.op().plan(probe_for_cuda.context()), Unsupported);
 }
 
 TEST_CASE("an operator of its own for CUDA runs there; one on the host does not") {
@@ -222,21 +231,15 @@ TEST_CASE("an operator of its own for CUDA runs there; one on the host does not"
   CHECK(result_of<std::int64_t>("test.Both@1 3") == std::vector<std::int64_t>{10 + D5_CPU});
 
   // Memory of the host stands in for the device's: what is tried is which function is called.
-  const OperatorCase op_case = parse_case("test.Both@1 3");
-  const auto op = reference().make(op_case.node);
-  const std::vector<ValueDesc> inputs{TensorDesc{DType::float32, {3}}};
-  const std::vector<const Value*> constants{nullptr};
-  const auto outputs = op->infer(InferContext(op_case.node, inputs, constants));
-  PlanContext context(*op, op_case.node, inputs, constants, outputs,
-                      {.device = {DeviceKind::cuda, 0}});
-  const auto kernel = reference().plan(context);
+  ForCuda both_for_cuda("test.Both@1 3");
+  const auto kernel = reference().plan(both_for_cuda.context());
   Value output = Tensor::scalar<std::int64_t>(0);
-  const Value* input_pointers[] = {&op_case.inputs[0]};
+  const Value* input_pointers[] = {&both_for_cuda.op_case().inputs[0]};
   Value* output_pointers[] = {&output};
   OpContext run;
   run.inputs = input_pointers;
   run.outputs = output_pointers;
-  run.context_node = &op_case.node;
+  run.context_node = &both_for_cuda.op_case().node;
   kernel->forward(run);
   CHECK(output.tensor().item<std::int64_t>() == 20 + D5_CUDA);
 }
@@ -244,7 +247,7 @@ TEST_CASE("an operator of its own for CUDA runs there; one on the host does not"
 TEST_CASE("what an operator throws fails its run alone") {
   source_dir();
   BuildFolder folder;
-  const fs::path source = folder.path / "throwing.cpp";
+  const fs::path source = folder / "throwing.cpp";
   std::ofstream(source) << R"(
 #include <stdexcept>
 #include <d5/abi.h>

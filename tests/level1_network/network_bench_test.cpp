@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level1_network/network_bench.hpp"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
@@ -22,20 +21,13 @@ Network relu() {
   return network;
 }
 
-/// A model file that goes away with it.
-struct ModelFile {
-  ModelFile() { relu().save(path); }
-  ~ModelFile() { std::filesystem::remove(path); }
-  const std::string path = (std::filesystem::temp_directory_path() /
-                            ("d5-bench-" + std::to_string(::getpid()) + ".onnx"))
-                               .string();
-};
-
 }  // namespace
 
 TEST_CASE("a network's benchmark tells time, samples a second and what the executor adds") {
-  const ModelFile file;
-  const auto records = bench_network(file.path, {.sizes = {.batch = 4}});
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "small.onnx";
+  relu().save(file);
+  const auto records = bench_network(file, {.sizes = {.batch = 4}});
   REQUIRE(records.size() == 3);
   CHECK(records[0].metric == "time");
   CHECK(records[1].metric == "sample_rate");
@@ -43,12 +35,12 @@ TEST_CASE("a network's benchmark tells time, samples a second and what the execu
   CHECK(records[2].metric == "framework_overhead");
   CHECK(records[2].status != Status::unsupported);
   for (const auto& m : records) {
-    CHECK(m.subject == std::filesystem::path(file.path).stem());
+    CHECK(m.subject == "small");
     CHECK(m.level == "network");
     CHECK(m.conditions.at("batch") == "4");
-    CHECK_THAT(m.command, Catch::StartsWith("d5 net bench " + file.path + " --batch 4"));
+    CHECK_THAT(m.command, Catch::StartsWith("d5 net bench " + file + " --batch 4"));
     REQUIRE(m.artefacts.size() == 1);
-    CHECK(m.artefacts[0].sha256 == detail::sha256(read_file(file.path)));
+    CHECK(m.artefacts[0].sha256 == detail::sha256(read_file(file)));
   }
 }
 
@@ -70,12 +62,12 @@ TEST_CASE("a model has one name, wherever it lies") {
   CHECK(model_name("lenet") == "lenet");
   CHECK(model_name("/somewhere/resnet50-v1.onnx") == "resnet50-v1");
   CHECK(model_name("/elsewhere/resnet50/model.onnx") == "resnet50");
-  const auto folder = std::filesystem::temp_directory_path() / "d5-model-name";
+  const testing::TemporaryFolder parent;
+  const std::string folder = parent / "a-model";
   std::filesystem::create_directory(folder);
-  relu().save((folder / "model.onnx").string());
-  CHECK(model_name(folder.string()) == "d5-model-name");
-  CHECK(model_name(folder.string() + "/") == "d5-model-name");
-  std::filesystem::remove_all(folder);
+  relu().save(folder + "/model.onnx");
+  CHECK(model_name(folder) == "a-model");
+  CHECK(model_name(folder + "/") == "a-model");
 }
 
 TEST_CASE("open sizes are the batch, or their own") {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level1_network/network.hpp"
 
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/file.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace {
 
@@ -154,9 +153,8 @@ TEST_CASE("updates of constants survive a file, and one that cannot be followed 
   network.add_node("Add", {"x", "mean"}, {"sum"});
   network.add_output("sum");
   network.add_update("mean", "sum");
-  const auto path = (std::filesystem::temp_directory_path() /
-                     ("d5-network-test-" + std::to_string(::getpid()) + ".onnx"))
-                        .string();
+  const d5::testing::TemporaryFolder folder;
+  const std::string path = folder / "mean.onnx";
   network.save(path);
   const d5::Network loaded = d5::Network::load(path);
   CHECK(loaded.updates() == network.updates());
@@ -166,5 +164,4 @@ TEST_CASE("updates of constants survive a file, and one that cannot be followed 
   model.metadata["d5.update.mean"] = "nothing";
   d5::onnx::save(model, path);
   CHECK_THROWS_AS(d5::Network::load(path), d5::FormatError);
-  std::filesystem::remove(path);
 }

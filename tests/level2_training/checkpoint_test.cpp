@@ -17,19 +17,13 @@
 #include "d5/level2_training/loss_curve.hpp"
 #include "d5/level2_training/trainer.hpp"
 #include "points.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Folder {
-  fs::path path = fs::temp_directory_path() / ("d5-checkpoint-test-" + std::to_string(::getpid()));
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-  [[nodiscard]] std::string file(const std::string& name) const { return (path / name).string(); }
-};
 
 void put(const std::string& path, const std::string& content) {
   std::ofstream(path, std::ios::binary) << content;
@@ -59,7 +53,7 @@ constexpr std::int64_t kEpochs = 12;
 }  // namespace
 
 TEST_CASE("what is written is read again to the bit") {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   const Checkpoint checkpoint{
       .recipe = "abc",
       .epoch = 3,
@@ -69,8 +63,8 @@ TEST_CASE("what is written is read again to the bit") {
                   {"optimizer/step", Tensor::scalar<std::int64_t>(-5)},
                   {"constant/empty", Tensor::empty(DType::float64, {0, 3})},
                   {"metric/m/flags", Tensor::of<bool>({3}, {true, false, true})}}};
-  write_checkpoint(checkpoint, folder.file("c"));
-  const Checkpoint read = read_checkpoint(folder.file("c"));
+  write_checkpoint(checkpoint, folder / "c");
+  const Checkpoint read = read_checkpoint(folder / "c");
   CHECK(read.recipe == "abc");
   CHECK(read.epoch == 3);
   CHECK(read.batch == 7);
@@ -86,52 +80,51 @@ TEST_CASE("what is written is read again to the bit") {
 }
 
 TEST_CASE("every truncation and every flipped bit of a checkpoint is refused") {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   write_checkpoint({.recipe = "r", .tensors = {{"parameter/w", Tensor::of<float>({3}, {1, 2, 3})}}},
-                   folder.file("c"));
-  const std::string whole = read_file(folder.file("c"));
+                   folder / "c");
+  const std::string whole = read_file(folder / "c");
   REQUIRE(whole.size() < 1000);
   for (std::size_t size = 0; size < whole.size(); ++size) {
-    put(folder.file("broken"), whole.substr(0, size));
-    CHECK_THROWS_AS(read_checkpoint(folder.file("broken")), FormatError);
+    put(folder / "broken", whole.substr(0, size));
+    CHECK_THROWS_AS(read_checkpoint(folder / "broken"), FormatError);
   }
   for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
     std::string broken = whole;
     broken[bit / 8] = char(broken[bit / 8] ^ (1 << (bit % 8)));
-    put(folder.file("broken"), broken);
-    CHECK_THROWS_AS(read_checkpoint(folder.file("broken")), FormatError);
+    put(folder / "broken", broken);
+    CHECK_THROWS_AS(read_checkpoint(folder / "broken"), FormatError);
   }
-  put(folder.file("broken"), whole + "x");
-  CHECK_THROWS_WITH(read_checkpoint(folder.file("broken")), Catch::Contains("changed"));
+  put(folder / "broken", whole + "x");
+  CHECK_THROWS_WITH(read_checkpoint(folder / "broken"), Catch::Contains("changed"));
 }
 
 TEST_CASE("files of other kinds and missing ones are told apart") {
-  const Folder folder;
-  CHECK_THROWS_AS(read_checkpoint(folder.file("none")), IoError);
-  put(folder.file("text"), "hello, world, this is no checkpoint");
-  CHECK_THROWS_WITH(read_checkpoint(folder.file("text")), Catch::Contains("no checkpoint"));
-  put(folder.file("json"), std::string("\x02\0\0\0\0\0\0\0{}", 10));
-  CHECK_THROWS_WITH(read_checkpoint(folder.file("json")), Catch::Contains("no checkpoint of d5"));
+  const testing::TemporaryFolder folder;
+  CHECK_THROWS_AS(read_checkpoint(folder / "none"), IoError);
+  put(folder / "text", "hello, world, this is no checkpoint");
+  CHECK_THROWS_WITH(read_checkpoint(folder / "text"), Catch::Contains("no checkpoint"));
+  put(folder / "json", std::string("\x02\0\0\0\0\0\0\0{}", 10));
+  CHECK_THROWS_WITH(read_checkpoint(folder / "json"), Catch::Contains("no checkpoint of d5"));
   CHECK_THROWS_AS(
       write_checkpoint(
           {.recipe = {}, .tensors = {{"s", Tensor::of<std::string>({1}, {std::string("a")})}}},
-          folder.file("c")),
+          folder / "c"),
       Unsupported);
-  CHECK_THROWS_AS(write_checkpoint({}, folder.file("no/such/folder/c")), IoError);
+  CHECK_THROWS_AS(write_checkpoint({}, folder / "no/such/folder/c"), IoError);
 }
 
 TEST_CASE("a resumed run ends with the bits of one that was never interrupted") {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   for (const std::string name : {"sgd", "momentum", "adam"}) {
     Run whole({.epochs = 3}, name);
     whole.trainer.run();
     for (const std::int64_t interrupted_after : {1, 5, 7, 9, 14, 20}) {
       CAPTURE(name, interrupted_after);
-      Run first({.epochs = 3, .most_batches = interrupted_after, .checkpoint = folder.file("c")},
-                name);
+      Run first({.epochs = 3, .most_batches = interrupted_after, .checkpoint = folder / "c"}, name);
       first.trainer.run();
       Run second({.epochs = 3}, name);
-      second.trainer.resume(folder.file("c"));
+      second.trainer.resume(folder / "c");
       CHECK(second.trainer.step() == interrupted_after);
       second.trainer.run();
       CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
@@ -149,13 +142,13 @@ TEST_CASE("a run that was interrupted leaves a checkpoint, and goes on to the sa
       if (trainer.step() == batch) stop.request_stop();
     }
   };
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   for (const float dropped : {0.0f, 0.5f}) {
     Run whole({.epochs = 3}, "adam", dropped);
     whole.trainer.run();
     for (const std::int64_t batch : {0, 4, 6, 15}) {
       CAPTURE(dropped, batch);
-      Run first({.epochs = 3, .checkpoint = folder.file("c")}, "adam", dropped);
+      Run first({.epochs = 3, .checkpoint = folder / "c"}, "adam", dropped);
       const auto stopper = std::make_shared<Stopper>();
       stopper->batch = batch;
       first.trainer.events().add(stopper);
@@ -164,7 +157,7 @@ TEST_CASE("a run that was interrupted leaves a checkpoint, and goes on to the sa
       CHECK(first.trainer.interrupted());
       CHECK(first.trainer.step() == batch + 1);
       Run second({.epochs = 3}, "adam", dropped);
-      second.trainer.resume(folder.file("c"));
+      second.trainer.resume(folder / "c");
       CHECK(second.trainer.step() == batch + 1);
       second.trainer.run();
       CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
@@ -175,50 +168,50 @@ TEST_CASE("a run that was interrupted leaves a checkpoint, and goes on to the sa
 }
 
 TEST_CASE("a resumed run drops the values that an uninterrupted one drops") {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   Run whole({.epochs = 3}, "sgd", 0.5f);
   whole.trainer.run();
-  Run first({.epochs = 3, .most_batches = 9, .checkpoint = folder.file("c")}, "sgd", 0.5f);
+  Run first({.epochs = 3, .most_batches = 9, .checkpoint = folder / "c"}, "sgd", 0.5f);
   first.trainer.run();
   Run second({.epochs = 3}, "sgd", 0.5f);
-  second.trainer.resume(folder.file("c"));
+  second.trainer.resume(folder / "c");
   second.trainer.run();
   CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
 }
 
 TEST_CASE("a finished run that is resumed does nothing more") {
-  const Folder folder;
-  Run first({.epochs = 2, .checkpoint = folder.file("c")});
+  const testing::TemporaryFolder folder;
+  Run first({.epochs = 2, .checkpoint = folder / "c"});
   first.trainer.run();
   Run second({.epochs = 2});
-  second.trainer.resume(folder.file("c"));
+  second.trainer.resume(folder / "c");
   second.trainer.run();
   CHECK(second.trainer.step() == first.trainer.step());
   CHECK(test::parameters(*second.optimizer) == test::parameters(*first.optimizer));
 }
 
 TEST_CASE("a checkpoint of another recipe, network or optimizer is refused and changes nothing") {
-  const Folder folder;
-  Run first({.epochs = 1, .checkpoint = folder.file("c"), .recipe = "one"});
+  const testing::TemporaryFolder folder;
+  Run first({.epochs = 1, .checkpoint = folder / "c", .recipe = "one"});
   first.trainer.run();
 
   Run other({.epochs = 1, .recipe = "two"});
   const auto before = test::parameters(*other.optimizer);
-  CHECK_THROWS_WITH(other.trainer.resume(folder.file("c")), Catch::Contains("another recipe"));
+  CHECK_THROWS_WITH(other.trainer.resume(folder / "c"), Catch::Contains("another recipe"));
   CHECK(test::parameters(*other.optimizer) == before);
 
   Run momentum({.epochs = 1, .recipe = "one"}, "momentum");
-  CHECK_THROWS_AS(momentum.trainer.resume(folder.file("c")), NotFound);
+  CHECK_THROWS_AS(momentum.trainer.resume(folder / "c"), NotFound);
   CHECK(test::parameters(*momentum.optimizer) == before);
 
-  Checkpoint fewer = read_checkpoint(folder.file("c"));
+  Checkpoint fewer = read_checkpoint(folder / "c");
   fewer.tensors.erase("parameter/b1");
-  write_checkpoint(fewer, folder.file("fewer"));
+  write_checkpoint(fewer, folder / "fewer");
   Run third({.epochs = 1, .recipe = "one"});
-  CHECK_THROWS_WITH(third.trainer.resume(folder.file("fewer")), Catch::Contains("3 parameters"));
+  CHECK_THROWS_WITH(third.trainer.resume(folder / "fewer"), Catch::Contains("3 parameters"));
   fewer.tensors["parameter/b1"] = Tensor::of<float>({1}, {0});
-  write_checkpoint(fewer, folder.file("fewer"));
-  CHECK_THROWS_WITH(third.trainer.resume(folder.file("fewer")), Catch::Contains("'b1'"));
+  write_checkpoint(fewer, folder / "fewer");
+  CHECK_THROWS_WITH(third.trainer.resume(folder / "fewer"), Catch::Contains("'b1'"));
   CHECK(test::parameters(*third.optimizer) == before);
 }
 
@@ -238,8 +231,8 @@ TEST_CASE("trains until it is killed", "[.child]") {
 }
 
 TEST_CASE("kill -9 at any moment loses at most the work since the last checkpoint") {
-  const Folder folder;
-  const std::string file = folder.file("c");
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "c";
   ::setenv("D5_TEST_CHECKPOINT", file.c_str(), 1);
   RandomStream random(std::uint64_t(::getpid()));
   CAPTURE(::getpid());

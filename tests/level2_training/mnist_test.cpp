@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
 #include <zlib.h>
 
 #include <catch2/catch.hpp>
@@ -11,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/level2_training/dataset.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
@@ -46,28 +46,23 @@ std::string packed(const std::string& content) {
 }
 
 /// A folder with a whole small MNIST, to be broken file by file.
-class Folder {
+class Folder : testing::TemporaryFolder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("d5-mnist-test-" + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
+  Folder() {
     put("train-images-idx3-ubyte", images(3));
     put("train-labels-idx1-ubyte", labels(3));
     put("t10k-images-idx3-ubyte", images(2));
     put("t10k-labels-idx1-ubyte", labels(2));
   }
-  ~Folder() { fs::remove_all(path_); }
   void put(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
+    std::ofstream(path() / name, std::ios::binary) << content;
   }
-  void remove(const std::string& name) const { fs::remove(path_ / name); }
+  void remove(const std::string& name) const { fs::remove(path() / name); }
   [[nodiscard]] DatasetPair open(
       std::map<std::string, std::string, std::less<>> settings = {}) const {
-    settings["data"] = path_.string();
+    settings["data"] = path().string();
     return datasets().at("mnist").make(Settings("", settings));
   }
-
- private:
-  fs::path path_;
 };
 
 std::vector<Tensor> read_one(const Dataset& dataset, std::int64_t index) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -12,6 +11,7 @@
 
 #include "d5/level2_training/optimizer.hpp"
 #include "scripted_executor.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
@@ -74,11 +74,10 @@ TEST_CASE("optimizers follow torch's step by step") {
     WARN("skipped: needs D5_PYTHON and D5_SOURCE_DIR");
     return;
   }
-  const fs::path folder = fs::temp_directory_path() / ("d5-torch-" + std::to_string(::getpid()));
-  fs::create_directories(folder);
+  const testing::TemporaryFolder folder;
   const std::string command = std::string(python) + " " + source +
-                              "/tests/level2_training/torch_trajectories.py " + folder.string() +
-                              " " + std::to_string(kSteps);
+                              "/tests/level2_training/torch_trajectories.py " +
+                              folder.path().string() + " " + std::to_string(kSteps);
   const int status = std::system(command.c_str());
   if (WIFEXITED(status) && WEXITSTATUS(status) == 3) {
     WARN("skipped: this Python has no torch");
@@ -107,5 +106,4 @@ TEST_CASE("optimizers follow torch's step by step") {
     }
   }
   CHECK(cases == 16);
-  fs::remove_all(folder);
 }

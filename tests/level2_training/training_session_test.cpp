@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/training_session.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "d5/level1_network/models.hpp"
 #include "d5/level2_training/training_validation.hpp"
 #include "tests/busy_processors.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
@@ -213,9 +212,8 @@ TEST_CASE("the same seed gives the same bits, another seed others") {
 }
 
 TEST_CASE("a session resumes from its checkpoint, also with more epochs") {
-  const auto file =
-      (std::filesystem::temp_directory_path() / ("d5-session-" + std::to_string(::getpid())))
-          .string();
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "run.ckpt";
   Recipe longer = tiny();
   longer.set("training.epochs=2");
   TrainingSession whole(longer);
@@ -234,7 +232,6 @@ TEST_CASE("a session resumes from its checkpoint, also with more epochs") {
   other.set("optimizer.learning_rate=0.01");
   CHECK_THROWS_WITH(TrainingSession(other, {.resume = file}), Catch::Contains("another recipe"));
   CHECK_THROWS_AS(TrainingSession(tiny(), {.resume = file, .variant = "ranks=2"}), FormatError);
-  std::filesystem::remove(file);
 }
 
 TEST_CASE("the seams get the recipe's sampler and optimizer, and theirs are used") {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tensors whose bytes lie in other files: inside the model's folder, and nowhere else.
 #include <sys/stat.h>
-#include <unistd.h>
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
 #include "refusal.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace d5::onnx {
 namespace {
@@ -18,24 +18,17 @@ namespace {
 namespace fs = std::filesystem;
 using ::onnx::TensorProto;
 
-/// A folder of its own, removed at the end.
-class Folder {
+/// A model's folder in one with a file that is none of its business.
+class Folder : public d5::testing::TemporaryFolder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("d5_hostile_test_" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_ / "model");
+  Folder() {
+    fs::create_directories(path() / "model");
     write("outside.bin", "0123456789abcdef");
     write("model/inside.bin", "0123456789abcdef");
   }
-  ~Folder() { fs::remove_all(path_); }
-  [[nodiscard]] fs::path path() const { return path_; }
-
   void write(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
+    std::ofstream(path() / name, std::ios::binary) << content;
   }
-
- private:
-  fs::path path_;
 };
 
 struct External {

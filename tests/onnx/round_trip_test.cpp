@@ -9,6 +9,7 @@
 #include "d5/core/error.hpp"
 #include "d5/version.hpp"
 #include "messages.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace d5::onnx {
 namespace {
@@ -293,10 +294,9 @@ TEST_CASE("what is written passes ONNX's own checker") {
 }
 
 TEST_CASE("a saved model loads from its file") {
-  const auto path = std::filesystem::temp_directory_path() / "d5_round_trip_test.onnx";
-  save(full_model(), path.string());
-  CHECK(load(path.string()).graph.nodes.size() == 1);
-  std::filesystem::remove(path);
+  const d5::testing::TemporaryFolder folder;
+  save(full_model(), folder / "full.onnx");
+  CHECK(load(folder / "full.onnx").graph.nodes.size() == 1);
 }
 
 TEST_CASE("inner types are inferred") {

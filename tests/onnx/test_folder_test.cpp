@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -7,29 +6,22 @@
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/file.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace d5::onnx {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of empty files, removed at the end.
-class Folder {
+/// A folder of empty files.
+class Folder : public d5::testing::TemporaryFolder {
  public:
-  explicit Folder(const std::vector<std::string>& files)
-      : path_(fs::temp_directory_path() / ("d5_test_folder_test_" + std::to_string(::getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
+  explicit Folder(const std::vector<std::string>& files) {
     for (const std::string& file : files) {
-      fs::create_directories((path_ / file).parent_path());
-      std::ofstream(path_ / file) << "";
+      fs::create_directories((path() / file).parent_path());
+      std::ofstream(path() / file) << "";
     }
   }
-  ~Folder() { fs::remove_all(path_); }
-  [[nodiscard]] std::string path() const { return path_.string(); }
-
- private:
-  fs::path path_;
 };
 
 TEST_CASE("data sets and their files come in the order of their numbers") {
@@ -40,7 +32,7 @@ TEST_CASE("data sets and their files come in the order of their numbers") {
   }
   const Folder folder(files);
   const TestFolder found = open_test_folder(folder.path());
-  CHECK(found.model_path == folder.path() + "/model.onnx");
+  CHECK(found.model_path == folder / "model.onnx");
   REQUIRE(found.data_sets.size() == 2);
   CHECK(fs::path(found.data_sets[0].path).filename() == "test_data_set_2");
   REQUIRE(found.data_sets[0].inputs.size() == 12);
@@ -60,19 +52,19 @@ TEST_CASE("a folder may state its tolerance; otherwise it is that of ONNX's runn
   const TestFolder without = open_test_folder(folder.path());
   CHECK(without.relative == 1e-3);
   CHECK(without.absolute == 1e-7);
-  std::ofstream(folder.path() + "/tolerance.txt") << "rtol 0.01\natol 1e-05\n";
+  std::ofstream(folder / "tolerance.txt") << "rtol 0.01\natol 1e-05\n";
   const TestFolder with = open_test_folder(folder.path());
   CHECK(with.relative == 0.01);
   CHECK(with.absolute == 1e-5);
-  std::ofstream(folder.path() + "/tolerance.txt") << "rtol much\n";
+  std::ofstream(folder / "tolerance.txt") << "rtol much\n";
   CHECK_THROWS_AS(open_test_folder(folder.path()), FormatError);
 }
 
 TEST_CASE("what is no test folder is refused") {
   const Folder folder({"other.onnx"});
   CHECK_THROWS_AS(open_test_folder(folder.path()), IoError);
-  CHECK_THROWS_AS(open_test_folder(folder.path() + "/other.onnx"), IoError);
-  CHECK_THROWS_AS(open_test_folder(folder.path() + "/nowhere"), IoError);
+  CHECK_THROWS_AS(open_test_folder(folder / "other.onnx"), IoError);
+  CHECK_THROWS_AS(open_test_folder(folder / "nowhere"), IoError);
 }
 
 TEST_CASE("uint16 is bfloat16 where the model says so") {

@@ -10,6 +10,7 @@
 #include "d5/level0_ops/level0_ops.hpp"
 #include "d5/level1_network/level1_network.hpp"
 #include "d5/level2_training/optimizer.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 using Catch::Matchers::Contains;
@@ -106,7 +107,8 @@ TEST_CASE("an operator in C++ trains alike in every framework") {
 
 TEST_CASE("an operator in C++ stands in ONNX files under its own domain") {
   load_log_cosh();
-  const std::string file = fs::temp_directory_path() / ("d5-custom-" + std::to_string(getpid()));
+  const testing::TemporaryFolder folder;
+  const std::string file = folder / "log_cosh.onnx";
   network_of("example", "LogCosh").save(file);
   for (const std::string kind : kKinds) {
     INFO(kind);
@@ -117,7 +119,6 @@ TEST_CASE("an operator in C++ stands in ONNX files under its own domain") {
     (void)executor->inference_and_backprop(fed(), "loss");
     CHECK(y1() == Approx(std::log(std::cosh(2.0))));
   }
-  fs::remove(file);
 }
 
 TEST_CASE("torch's executor gives an operator new shapes, and refuses a gradient that it lacks") {
