@@ -4,13 +4,14 @@
 
 #include "d5/core/results.hpp"
 #include "d5/level1_network/network.hpp"
-#include "d5/onnx/file.hpp"
 #include "tests/approved.hpp"
 #include "tests/apps/program_run.hpp"
+#include "tests/test_folder.hpp"
 
 using namespace d5;
 using Catch::Contains;
 using d5::testing::run_d5;
+using d5::testing::write_relu_folder;
 using testing::TemporaryFolder;
 
 namespace {
@@ -30,20 +31,6 @@ std::vector<double> around(double center) {
   std::vector<double> samples;
   for (int i = 0; i < 40; ++i) samples.push_back(center * (1 + 0.01 * ((i * 7) % 40 - 20) / 20));
   return samples;
-}
-
-/// An ONNX test folder for y = relu(x) with x = {-1, 2}, and what it shall expect.
-void write_test_folder(const TemporaryFolder& folder, std::vector<float> expected) {
-  Network network("relu");
-  network.add_input("x", DType::float32, {std::int64_t{2}});
-  network.add_node("Relu", {"x"}, {"y"});
-  network.add_output("y");
-  network.save(folder / "model.onnx");
-  std::filesystem::create_directory(folder / "test_data_set_0");
-  const auto value = [](std::vector<float> v) { return Value(Tensor::vector(v)); };
-  testing::write(folder / "test_data_set_0/input_0.pb", onnx::serialize_value(value({-1, 2}), "x"));
-  testing::write(folder / "test_data_set_0/output_0.pb",
-                 onnx::serialize_value(value(std::move(expected)), "y"));
 }
 
 }  // namespace
@@ -153,8 +140,8 @@ TEST_CASE("op bench measures what --metrics names, in the format that --format n
 
 TEST_CASE("net check passes on what a folder expects, and fails on a changed output") {
   const TemporaryFolder right, wrong;
-  write_test_folder(right, {0, 2});
-  write_test_folder(wrong, {0, 2.5});
+  write_relu_folder(right / "", {0, 2});
+  write_relu_folder(wrong / "", {0, 2.5});
   CHECK(run_d5("net check " + (right / "")).status == 0);
   const auto run = run_d5("net check " + (wrong / ""));
   CHECK(run.status == 1);
@@ -193,7 +180,7 @@ TEST_CASE("a transformed network is held against the original, and records say s
 
 TEST_CASE("net run prints the outputs of a file, and of a folder's own inputs") {
   const TemporaryFolder folder;
-  write_test_folder(folder, {0, 2});
+  write_relu_folder(folder / "", {0, 2});
   const auto run = run_d5("net run " + (folder / "") + " --format json");
   CHECK(run.status == 0);
   const auto rows = nlohmann::json::parse(run.out);
@@ -243,7 +230,7 @@ TEST_CASE("op check judges by a tolerance, and the reference by float64, where a
 
 TEST_CASE("net check takes a tolerance in place of its own, and runs it again with it") {
   const TemporaryFolder folder;
-  write_test_folder(folder, {0, 2.001F});
+  write_relu_folder(folder / "", {0, 2.001F});
   CHECK(run_d5("net check " + (folder / "")).status == 0);  // ONNX's own relative 1e-3
   CHECK(run_d5("net check " + (folder / "") + " --rtol 1e-4").status == 1);
   const auto run = run_d5("net check " + (folder / "") + " --atol 0.01 --format json");

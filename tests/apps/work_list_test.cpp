@@ -5,9 +5,9 @@
 
 #include "d5/core/results.hpp"
 #include "d5/level1_network/network.hpp"
-#include "d5/onnx/file.hpp"
 #include "tests/apps/background_run.hpp"
 #include "tests/apps/program_run.hpp"
+#include "tests/test_folder.hpp"
 
 using namespace d5;
 using Catch::Contains;
@@ -15,25 +15,10 @@ using Catch::StartsWith;
 using d5::testing::BackgroundRun;
 using d5::testing::content_of;
 using d5::testing::run_d5;
+using d5::testing::write_relu_folder;
 using testing::TemporaryFolder;
 
 namespace {
-
-/// y = relu(x) with x = {-1, 2}, which gives {0, `second`}, or does not.
-void write_test_folder(const std::string& folder, float second) {
-  Network network("relu");
-  network.add_input("x", DType::float32, {std::int64_t{2}});
-  network.add_node("Relu", {"x"}, {"y"});
-  network.add_output("y");
-  std::filesystem::create_directories(folder + "/test_data_set_0");
-  network.save(folder + "/model.onnx");
-  const auto write = [&](const char* file, const char* name, std::vector<float> values) {
-    testing::write(folder + "/test_data_set_0/" + file,
-                   onnx::serialize_value(Value(Tensor::vector(values)), name));
-  };
-  write("input_0.pb", "x", {-1, 2});
-  write("output_0.pb", "y", {0, second});
-}
 
 /// Half a second each, and more samples than fit into it.
 constexpr const char* kSlow =
@@ -197,8 +182,8 @@ TEST_CASE("--list names, --dry-run plans, --filter chooses") {
 
 TEST_CASE("net check takes several models and folders of test folders; one failure ends nothing") {
   const TemporaryFolder folder;
-  write_test_folder(folder / "all/b_right", 2);
-  write_test_folder(folder / "all/a_wrong", 2.5);
+  write_relu_folder(folder / "all/b_right", {0, 2});
+  write_relu_folder(folder / "all/a_wrong", {0, 2.5});
   testing::write(folder / "broken.onnx", "this is no model");
   const auto run = run_d5("net check " + (folder / "broken.onnx") + " " + (folder / "all") +
                           " --out " + (folder / "r.json"));
