@@ -14,32 +14,27 @@
 #include "d5/level1_network/network.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/onnx/file.hpp"
-#include "tests/apps/program_run.hpp"
+#include "tests/apps/training_job.hpp"
 
 using namespace d5;
 using Catch::Contains;
 using d5::testing::run_d5;
+using testing::kMpirun;
 using testing::TemporaryFolder;
+using testing::TrainingJob;
 
 namespace {
 
-constexpr const char* kMpirun = "mpirun --oversubscribe -np 2";
-
-/// Three epochs of a few steps of LeNet on the sample of MNIST. The best accuracy is accepted.
-void write_recipe(const std::string& path) {
-  testing::write(path, R"(name: few-steps
-fixed:
-  dataset: {name: mnist, subset: sample, train_samples: 96, test_samples: 400}
-  model: {name: lenet}
-mutable:
-  sampler: {name: shuffle, batch_size: 32, tail: keep}
-  optimizer: {name: momentum, learning_rate: 0.02, momentum: 0.9}
-  training: {epochs: 3, most_batches: 0, seed: 1}
-  distributed: {all_reduce: {name: mpi}, scaling: strong}
+/// Three epochs of a few steps. The best accuracy is accepted.
+TrainingJob three_epochs(const std::string& file = "recipe.yaml") {
+  return TrainingJob({.dataset = ", train_samples: 96, test_samples: 400",
+                      .training = "epochs: 3, most_batches: 0",
+                      .sections = R"(  distributed: {all_reduce: {name: mpi}, scaling: strong}
 acceptable:
   test_accuracy: {at_least: 0, of: best}
   epoch_time: {at_most: 1000, of: maximum}
-)");
+)",
+                      .file = file});
 }
 
 /// A network with an open dimension that is no batch, and an input file for it.
@@ -168,19 +163,16 @@ TEST_CASE("several frameworks run again side by side, and so does their ratio") 
 }
 
 TEST_CASE("the command of a training runs it again, with all that changes the result") {
-  const TemporaryFolder folder;
-  write_recipe(folder / "a recipe.yaml");
-  const std::string recipe = "'" + (folder / "a recipe.yaml") + "'";
+  const TrainingJob job = three_epochs("a recipe.yaml");
   std::vector<std::string> all = {
       " --set optimizer.learning_rate=0.05 --set training.most_batches=4 --threads 1",
       " --seed 7 --metrics dataset_bias,time_to_accuracy:target=0.99"};
   if (has_torch()) all.emplace_back(" --framework torch+reference");
   const std::string options = GENERATE_COPY(from_range(all));
   INFO(options);
-  const auto run =
-      run_d5("train " + recipe + options + " --quiet --out " + (folder / "first.json"));
+  const auto run = run_d5(job.train("first.json") + options);
   INFO(run.err);
-  check_commands(folder / "first.json", folder);
+  check_commands(job / "first.json", job);
 }
 
 TEST_CASE("the command of ranks starts as many, with their all-reduce and scaling") {
@@ -188,15 +180,12 @@ TEST_CASE("the command of ranks starts as many, with their all-reduce and scalin
   const std::string options =
       GENERATE(values<std::string>({" --all-reduce ring --bucket-bytes 4096 --threads 1",
                                     " --scaling weak --set training.epochs=1"}));
-  const TemporaryFolder folder;
-  write_recipe(folder / "recipe.yaml");
+  const TrainingJob job = three_epochs();
   INFO(options);
-  const auto run = run_d5(
-      "train " + (folder / "recipe.yaml") + options + " --quiet --out " + (folder / "first.json"),
-      kMpirun);
+  const auto run = run_d5(job.train("first.json") + options, kMpirun);
   INFO(run.err);
   REQUIRE(run.status == 0);
-  const Results results = read_results(folder / "first.json");
+  const Results results = read_results(job / "first.json");
   const auto& record = results.measurements.front();
   CHECK_THAT(record.command, Catch::StartsWith("mpirun -np 2 --oversubscribe d5 train "));
   CHECK(record.conditions.at("ranks") == "2");
@@ -204,30 +193,24 @@ TEST_CASE("the command of ranks starts as many, with their all-reduce and scalin
   const bool ring = options.find("ring") != std::string::npos;
   CHECK(record.conditions.at("all_reduce") == (ring ? "ring" : "mpi"));
   CHECK(record.conditions.at("scaling") == (ring ? "strong" : "weak"));
-  check_commands(folder / "first.json", folder);
+  check_commands(job / "first.json", job);
 }
 
 TEST_CASE("compare says that one file is of ring and one of MPI's all-reduce") {
   if (!transport().present) return;
-  const TemporaryFolder folder;
-  write_recipe(folder / "recipe.yaml");
+  const TrainingJob job = three_epochs();
   for (const std::string name : {"ring", "mpi"}) {
-    REQUIRE(run_d5("train " + (folder / "recipe.yaml") + " --quiet --all-reduce " + name +
-                       " --out " + (folder / name),
-                   kMpirun)
-                .status == 0);
-    std::filesystem::rename(folder / name, folder / (name + ".json"));
+    REQUIRE(run_d5(job.train(name + ".json") + " --all-reduce " + name, kMpirun).status == 0);
   }
-  const auto run = run_d5("compare " + (folder / "ring.json") + " " + (folder / "mpi.json"));
+  const auto run = run_d5("compare " + (job / "ring.json") + " " + (job / "mpi.json"));
   CHECK_THAT(run.err, Contains("differ in all_reduce: ring and mpi"));
 }
 
 TEST_CASE("the number that is judged is printed, in every format, with criterion, seed and rate") {
-  const TemporaryFolder folder;
-  write_recipe(folder / "recipe.yaml");
+  const TrainingJob job = three_epochs();
   // Of three test runs neither the last nor the median is the best.
-  const std::string file = folder / "results.json";
-  REQUIRE(run_d5("train " + (folder / "recipe.yaml") + " --quiet --out " + file).status == 0);
+  const std::string file = job / "results.json";
+  REQUIRE(run_d5(job.train("results.json")).status == 0);
   const Results results = read_results(file);
   const auto named = [&](const std::string& metric) {
     return *std::ranges::find(results.measurements, metric, &Measurement::metric);
@@ -282,18 +265,14 @@ TEST_CASE("the number that is judged is printed, in every format, with criterion
 
 TEST_CASE("what several ranks print together is what is judged, not one rank's part") {
   if (!transport().present) return;
-  const TemporaryFolder folder;
-  write_recipe(folder / "recipe.yaml");
-  const std::string file = folder / "results.json";
-  const auto trained = [&] {
-    return run_d5("train " + (folder / "recipe.yaml") + " --quiet --out " + file, kMpirun).status;
-  };
+  const TrainingJob job = three_epochs();
+  const auto trained = [&] { return run_d5(job.train("results.json"), kMpirun).status; };
   REQUIRE(trained() == 0);
-  const auto results = read_results(file).measurements;
+  const auto results = read_results(job / "results.json").measurements;
   const auto training = std::ranges::find(results, "training_accuracy", &Measurement::metric);
   REQUIRE(training != results.end());
   // A bound that the mean over ranks just meets is missed by one of the two, unless they are alike.
-  std::ofstream(folder / "recipe.yaml", std::ios::app)
+  std::ofstream(job.recipe(), std::ios::app)
       << "  training_accuracy: {at_least: " << std::to_string(training->samples.back() - 1e-6)
       << "}\n";
   CHECK(trained() == 0);

@@ -11,29 +11,16 @@
 #include "d5/core/results.hpp"
 #include "d5/level2_training/checkpoint.hpp"
 #include "d5/level3_distributed/communicator.hpp"
-#include "tests/apps/program_run.hpp"
+#include "tests/apps/training_job.hpp"
 
 using namespace d5;
 using Catch::Contains;
 using d5::testing::run_d5;
+using testing::kMpirun;
 using testing::TemporaryFolder;
+using testing::TrainingJob;
 
 namespace {
-
-constexpr const char* kMpirun = "mpirun --oversubscribe -np 2";
-
-/// A few steps of LeNet on the sample of MNIST; accepts whatever comes out.
-void write_recipe(const std::string& path) {
-  testing::write(path, R"(name: few-steps
-fixed:
-  dataset: {name: mnist, subset: sample}
-  model: {name: lenet}
-mutable:
-  sampler: {name: shuffle, batch_size: 32, tail: keep}
-  optimizer: {name: momentum, learning_rate: 0.02, momentum: 0.9}
-  training: {epochs: 1, most_batches: 6, seed: 1}
-)");
-}
 
 const Measurement& find(const Results& results, const std::string& metric, int skip = 0) {
   for (const auto& m : results.measurements) {
@@ -51,16 +38,13 @@ TEST_CASE("training that misses what its recipe accepts ends with status 1") {
 }
 
 TEST_CASE("training tells every batch's loss, and continues from a checkpoint to the same bits") {
-  const TemporaryFolder folder;
-  write_recipe(folder / "recipe.yaml");
-  const std::string train = "train " + (folder / "recipe.yaml") + " --quiet --out ";
-  REQUIRE(run_d5(train + (folder / "whole.json")).status == 0);
-  const std::string checkpoint = " --resume --checkpoint " + (folder / "run.ckpt");
-  REQUIRE(run_d5(train + (folder / "half.json") + checkpoint + " --set training.most_batches=3")
-              .status == 0);
-  REQUIRE(run_d5(train + (folder / "rest.json") + checkpoint).status == 0);
-  const Results whole = read_results(folder / "whole.json"),
-                rest = read_results(folder / "rest.json");
+  const TrainingJob job;
+  REQUIRE(run_d5(job.train("whole.json")).status == 0);
+  const std::string checkpoint = " --resume --checkpoint " + (job / "run.ckpt");
+  REQUIRE(run_d5(job.train("half.json") + checkpoint + " --set training.most_batches=3").status ==
+          0);
+  REQUIRE(run_d5(job.train("rest.json") + checkpoint).status == 0);
+  const Results whole = read_results(job / "whole.json"), rest = read_results(job / "rest.json");
   CHECK(find(whole, "loss").samples.size() == 6);
   CHECK(find(whole, "loss").samples == find(rest, "loss").samples);
   CHECK(find(whole, "test_accuracy").samples.back() == find(rest, "test_accuracy").samples.back());
@@ -107,19 +91,17 @@ TEST_CASE("Ctrl-C ends training, which prints and keeps what it measured, and ca
 
 TEST_CASE("two ranks train as one does, and tell their traffic") {
   if (!transport().present) return;
-  const TemporaryFolder folder;
-  write_recipe(folder / "recipe.yaml");
-  const std::string train = "train " + (folder / "recipe.yaml") + " --quiet --out ";
-  REQUIRE(run_d5(train + (folder / "one.json")).status == 0);
+  const TrainingJob job;
+  REQUIRE(run_d5(job.train("one.json")).status == 0);
   for (const std::string all_reduce : {"mpi", "ring"}) {
     INFO(all_reduce);
-    const auto run = run_d5(train + (folder / "two.json") + " --all-reduce " + all_reduce, kMpirun);
+    const auto run = run_d5(job.train("two.json") + " --all-reduce " + all_reduce, kMpirun);
     INFO(run.err);
     REQUIRE(run.status == 0);
     // Rank 0 alone prints.
     CHECK(run.out.find("communication_volume") != std::string::npos);
     CHECK(run.out.find("subject") == run.out.rfind("subject"));
-    const Results one = read_results(folder / "one.json"), two = read_results(folder / "two.json");
+    const Results one = read_results(job / "one.json"), two = read_results(job / "two.json");
     const auto &loss = find(one, "loss").samples, &loss_of_two = find(two, "loss").samples;
     REQUIRE(loss_of_two.size() == loss.size());
     for (std::size_t i = 0; i < loss.size(); ++i) {
@@ -152,17 +134,14 @@ TEST_CASE("ranks that cannot share a batch are told so") {
 }
 
 TEST_CASE("a recipe says how ranks work together, and the command line may change it") {
-  const TemporaryFolder folder;
-  write_recipe(folder / "recipe.yaml");
-  const std::string text = testing::content_of(folder / "recipe.yaml");
-  const auto with = [&](const std::string& section) {
-    testing::write(folder / "recipe.yaml", text + "  distributed: {" + section + "}\n");
-    return "train " + (folder / "recipe.yaml") + " --quiet";
+  const auto run_with = [](const std::string& section, const std::string& options = "") {
+    const TrainingJob job({.sections = "  distributed: {" + section + "}\n"});
+    return run_d5(job.train("out.json") + options, kMpirun);
   };
-  CHECK(run_d5(with("all_reduce: ring, bucket_bytes: 4096"), kMpirun).status == 0);
-  const auto misspelt = run_d5(with("bucket_byte: 4096"), kMpirun);
+  CHECK(run_with("all_reduce: ring, bucket_bytes: 4096").status == 0);
+  const auto misspelt = run_with("bucket_byte: 4096");
   CHECK(misspelt.status != 0);
   CHECK_THAT(misspelt.err, Contains("recipe.yaml:9") && Contains("did you mean bucket_bytes?"));
-  CHECK_THAT(run_d5(with("all_reduce: rings"), kMpirun).err, Contains("did you mean ring?"));
-  CHECK(run_d5(with("all_reduce: rings") + " --all-reduce ring", kMpirun).status == 0);
+  CHECK_THAT(run_with("all_reduce: rings").err, Contains("did you mean ring?"));
+  CHECK(run_with("all_reduce: rings", " --all-reduce ring").status == 0);
 }
