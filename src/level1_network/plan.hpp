@@ -87,7 +87,7 @@ struct Plan {
 
   // What the steps point to.
   std::map<Device, Arena> arenas;
-  std::deque<onnx::Node> nodes;  ///< of transfers
+  std::deque<onnx::Node> nodes;  ///< of transfers, and those that stand for sequences
   HostReads host_reads;
   std::deque<Value> values;
   std::deque<Tensor> gradients;

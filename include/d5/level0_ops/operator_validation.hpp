@@ -36,7 +36,8 @@ struct ForwardOptions {
 };
 
 /// Runs the frameworks `subject` and `reference` on the same inputs and compares every output; a
-/// case that says what it expects is its own judge, and the reference does not run.
+/// case that says what it expects is its own judge, and the reference does not run; nor does it for
+/// an operator that draws random numbers, which are held against their distribution.
 /// Records the largest absolute and relative error, and passes if every element is within
 /// tolerance and the subject wrote nowhere else (`Guard`). On another device than the host, whose
 /// memory nobody can watch, the subject runs there without a guard.

@@ -36,7 +36,9 @@ namespace d5 {
 ///
 /// Without a tolerance it is ONNX's own: what the folder's tolerance.txt says, otherwise a relative
 /// 1e-3 and an absolute 1e-7; for bfloat16, whose significand has 8 bits, a relative 2^-6 at least.
-/// Of a network that draws random numbers only types and shapes are compared; its records say so.
+/// A network that draws random numbers is run some thousand times with other ones: one record more
+/// for each node that draws, of whether its draws have the distribution that its attributes and
+/// inputs say, and for each output that follows from them, against the reference on the same draws.
 [[nodiscard]] std::vector<Measurement> test_folder(const std::string& path,
                                                    const ExecutorOptions& options,
                                                    std::optional<ForwardTolerance> tolerance = {},
