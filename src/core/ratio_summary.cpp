@@ -108,7 +108,8 @@ TextTable summary_of_ratios(const std::vector<Measurement>& measurements) {
                    {"undecided", right},
                    {"mistrusted", right}});
   for (const auto& [record, all] : sum_up_ratios(measurements)) {
-    std::vector<std::string> row = {record.framework, condition(record, "base"), record.device,
+    const std::string device = record.device == "cpu" ? "" : record.device;  // the usual one
+    std::vector<std::string> row = {record.framework, condition(record, "base"), device,
                                     condition(record, "pass"), fmt::format("{}", all.ratios)};
     row.push_back(fmt::format("{:.3f}", all.mean.value));
     row.push_back(text_of_ratio(all.mean.interval));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/ratio_summary.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -50,10 +51,23 @@ TEST_CASE("two frameworks over several cases are summed up in a row, one case is
   add("Relu 64", "torch", 0.125);
   const TextTable table = summary_of_ratios(records);
   CHECK(table.to_text(Format::csv) ==
-        "framework,base,device,pass,cases,geometric mean,95% interval,faster,slower,undecided,"
+        "framework,base,pass,cases,geometric mean,95% interval,faster,slower,undecided,"
         "mistrusted\r\n"
         // The logarithms' mean is -2 ln 2, their deviation sqrt(2) ln 2: the standard error is ln
         // 2, and t(0.975, 1) = 12.706205 by tables.
-        "torch,reference,cpu,forward,2,0.250,\"[0.000, 1670.663]\",2,0,0,0\r\n");
+        "torch,reference,forward,2,0.250,\"[0.000, 1670.663]\",2,0,0,0\r\n");
   CHECK(summary_of_ratios({}).size() == 0);
+  for (auto& record : records) record.device = "cuda:0";
+  CHECK(summary_of_ratios(records).columns().at(2).title == "device");
+}
+
+TEST_CASE("the longest name of a pass leaves a summary in 120 columns") {
+  std::vector<Measurement> records;
+  for (const char* subject : {"Relu 8", "Relu 64"}) {
+    Measurement torch = timed(subject, "torch", 0.5), reference = timed(subject, "reference", 1);
+    torch.conditions["pass"] = "backward-weights";
+    records.push_back(ratio_record(torch, reference));
+  }
+  const std::string text = summary_of_ratios(records).to_text(Format::table, 120);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3);  // no row is broken
 }
