@@ -134,7 +134,7 @@ void write_file(const std::string& path, std::string_view content) {
   if (directory.get() >= 0) ::fsync(directory.get());
 }
 
-std::string read_file(const std::string& path, std::size_t most_bytes) {
+std::string read_file(const std::string& path, std::size_t most_bytes, const Interrupt& interrupt) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) fail("cannot read", path);
   struct stat status{};
@@ -145,6 +145,7 @@ std::string read_file(const std::string& path, std::size_t most_bytes) {
   std::string content;
   std::string block(1 << 20, '\0');
   for (;;) {
+    interrupt.check(fmt::format("reading '{}'", printable(path)));
     const ssize_t n = ::read(file.get(), block.data(), block.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail("cannot read", path);

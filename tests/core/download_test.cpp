@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/download.hpp"
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <filesystem>
 
 #include "d5/core/atomic_file.hpp"
@@ -19,6 +24,28 @@ const std::string kSumOfAbc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb
 
 struct Folder : testing::TemporaryFolder {
   [[nodiscard]] std::string url(const std::string& name) const { return "file://" + *this / name; }
+};
+
+/// A server that takes connections and never answers.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto* any = reinterpret_cast<sockaddr*>(&address);
+    socklen_t size = sizeof address;
+    REQUIRE(::bind(socket_, any, size) == 0);
+    REQUIRE(::listen(socket_, 1) == 0);
+    REQUIRE(::getsockname(socket_, any, &size) == 0);
+    url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/file";
+    ::setenv("no_proxy", "127.0.0.1", 1);
+  }
+  ~SilentServer() { ::close(socket_); }
+  std::string url;
+
+ private:
+  int socket_;
 };
 
 }  // namespace
@@ -82,4 +109,14 @@ TEST_CASE("addresses of other kinds are refused") {
   CHECK_THROWS_AS(download({.urls = {"ftp://127.0.0.1/x"}, .sha256 = kSumOfAbc}, folder / "r"),
                   IoError);
   CHECK_THROWS_AS(download({.urls = {}, .sha256 = kSumOfAbc}, folder / "r"), IoError);
+}
+
+TEST_CASE("an interrupt ends a download that waits for its server") {
+  const Folder folder;
+  const SilentServer server;
+  int questions = 0;
+  const Interrupt interrupt{.wished = [&] { return ++questions > 1; }};
+  CHECK_THROWS_AS(
+      download({.urls = {server.url}, .sha256 = kSumOfAbc}, folder / "r", interrupt),
+      Interrupted);
 }

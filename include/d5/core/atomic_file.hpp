@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "d5/core/interrupt.hpp"
+
 namespace d5 {
 
 /// Replaces `path` as a whole: written beside it, flushed to the disk, then renamed. A reader, or a
@@ -17,8 +19,10 @@ void write_file(const std::string& path, std::string_view content);
 /// what is there as it is. Throws: IoError with the system's reason.
 void check_writable(const std::string& path);
 
-/// The whole file. Throws: IoError if it cannot be read or is larger than `most_bytes`.
+/// The whole file. Throws: IoError if it cannot be read or is larger than `most_bytes`;
+/// Interrupted.
 [[nodiscard]] std::string read_file(const std::string& path,
-                                    std::size_t most_bytes = std::size_t{1} << 40);
+                                    std::size_t most_bytes = std::size_t{1} << 40,
+                                    const Interrupt& interrupt = {});
 
 }  // namespace d5

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
+
 namespace d5 {
 
 /// One file to fetch: where it may be had, and what it must be.
@@ -16,7 +18,8 @@ struct Download {
 
 /// Fetches a file to `path`. A file that is there already and has the checksum is left alone; any
 /// other file, and a crash at any moment, leaves `path` as it was.
-/// Throws: IoError with every address and its reason, a checksum that differs among them.
-void download(const Download& what, const std::string& path);
+/// Throws: IoError with every address and its reason, a checksum that differs among them;
+/// Interrupted.
+void download(const Download& what, const std::string& path, const Interrupt& interrupt = {});
 
 }  // namespace d5
