@@ -4,8 +4,8 @@
 #include <iostream>
 
 int main() {
-  const auto data = d5::datasets().at("mnist").make(
-      {{"subset", "sample"}, {"train_samples", 1200}, {"test_samples", 200}});
+  const auto data = d5::open_dataset(
+      "mnist", {{"subset", "sample"}, {"train_samples", 1200}, {"test_samples", 200}});
   const auto train =
       d5::samplers().at("shuffle").make(data.train, {{"batch_size", 32}, {"seed", 1}});
   const auto test = d5::samplers().at("ordered").make(data.test, {{"batch_size", 100}});

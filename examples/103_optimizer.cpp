@@ -43,7 +43,7 @@ int main() {
   optimizers().add("signsgd",
                    OptimizerEntry::of<SignSgd>("sign of the gradient (Bernstein et al., 2018)"));
 
-  const DatasetPair mnist = datasets().at("mnist").make();
+  const DatasetPair mnist = open_dataset("mnist");
   auto train = samplers().at("shuffle").make(mnist.train, {{"batch_size", 64}, {"seed", 1}});
   auto optimizer = optimizers().at("signsgd").make(
       make_executor(models().at("lenet").make({{"with_loss", true}})), "loss");

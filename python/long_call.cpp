@@ -24,8 +24,9 @@ class Call {
 
   static Call* innermost() { return innermost_; }
 
-  /// Whether something was raised. At most every 50 ms it asks Python's signals, which are the main
-  /// thread's, and lets other threads run where the call holds the GIL.
+  /// Whether something was raised. At most every 50 ms, of this call and those before it, it asks
+  /// Python's signals, which are the main thread's, and lets other threads run where the call holds
+  /// the GIL.
   bool ended() {
     constexpr double kSeconds = 0.05;
     if (raised_ || std::this_thread::get_id() != thread_) return raised_;
@@ -50,7 +51,7 @@ class Call {
   const Gil gil_;
   Call* outer_;
   const std::thread::id thread_ = std::this_thread::get_id();
-  double asked_ = now_seconds();
+  inline static thread_local double asked_ = 0;
   std::atomic<bool> raised_ = false;
   std::optional<py::error_already_set> what_;
 };
@@ -69,6 +70,7 @@ void long_call(const std::function<void(const Interrupt&)>& work, Gil gil) {
     std::optional<py::gil_scoped_release> released;
     if (gil == Gil::released) released.emplace();
     work(interrupt);
+    (void)call.ended();
   } catch (...) {
     call.raise();
     throw;
@@ -92,10 +94,14 @@ void orderly_call(const std::function<void(const Interrupt&)>& work) {
   listening = true;
   const std::unique_ptr<bool, void (*)(bool*)> at_end(&listening, [](bool* on) { *on = false; });
   const StopOnSignal first(SIGINT);
-  long_call([&](Interrupt interrupt) {
-    interrupt.token = first.token();
-    work(interrupt);
-  });
+  try {
+    long_call([&](Interrupt interrupt) {
+      interrupt.token = first.token();
+      work(interrupt);
+    });
+  } catch (const Interrupted&) {  // before there was anything to end in order
+    if (!first.token().stop_requested()) throw;
+  }
   if (!first.token().stop_requested()) return;
   PyErr_SetInterrupt();
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();

@@ -15,8 +15,9 @@ namespace d5::python {
 enum class Gil { released, held };
 
 /// Calls `work`, which may last. Python's signal handlers run meanwhile, wherever `work` asks its
-/// interrupt: what one raises, such as KeyboardInterrupt, ends the work and is raised here. As
-/// everywhere in Python, signals are the main thread's.
+/// interrupt, and at its end (a loop of short calls may run no bytecode): what one raises, such as
+/// KeyboardInterrupt, ends the work and is raised here. As everywhere in Python, signals are the
+/// main thread's.
 void long_call(const std::function<void(const Interrupt&)>& work, Gil gil = Gil::released);
 /// For work that asks nothing itself, but runs `executor`: it ends between two nodes.
 void long_call(GraphExecutor& executor, const std::function<void()>& work);

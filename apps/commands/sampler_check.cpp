@@ -49,9 +49,8 @@ std::vector<Measurement> check(const EntryChoice& choice, const Options& options
 int run(const Options& options) {
   app::apply(options);
   app::check_output(options);
-  (void)app::ctrl_c();
   const EntryChoice choice = entry_of_words("dataset", options.dataset);
-  const DatasetPair data = datasets().at(choice.name).make(choice.settings);
+  const DatasetPair data = open_dataset(choice.name, choice.settings, app::ctrl_c());
   auto results = app::check_entries(
       options, "sampler", samplers().names(),
       [&](const EntryChoice& sampler) { return check(sampler, options, data.train); });

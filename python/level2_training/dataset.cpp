@@ -8,6 +8,7 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "long_call.hpp"
 #include "use.hpp"
 
 namespace d5::python {
@@ -21,8 +22,7 @@ Values sample(const Dataset& dataset, std::int64_t index) {
                                       dataset.name(), dataset.size()));
   }
   std::vector<Tensor> batch;
-  {
-    const py::gil_scoped_release release;
+  long_call([&](const Interrupt&) {
     for (const auto& field : dataset.fields()) {
       TensorDesc desc = field.desc;
       std::vector<std::int64_t> dims{1};
@@ -31,7 +31,7 @@ Values sample(const Dataset& dataset, std::int64_t index) {
       batch.push_back(Tensor::empty(desc));
     }
     dataset.read(std::span(&place, 1), batch);
-  }
+  });
   Values result;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const auto& field = dataset.fields()[i];
@@ -51,8 +51,8 @@ std::string describe(const Dataset& dataset) {
 
 std::optional<std::reference_wrapper<const Batch>> next(Sampler& sampler) {
   const Use use(&sampler, "the sampler");
-  const py::gil_scoped_release release;
-  const Batch* batch = sampler.next();
+  const Batch* batch = nullptr;
+  long_call([&](const Interrupt&) { batch = sampler.next(); });
   return batch ? std::optional(std::cref(*batch)) : std::nullopt;
 }
 
@@ -128,8 +128,10 @@ void bind_dataset(py::module_& m) {
       "dataset",
       [](const std::string& name, const Options& options) {
         const Settings settings = to_settings(options);
-        const py::gil_scoped_release release;
-        return datasets().at(name).make(settings);
+        DatasetPair data;
+        long_call(
+            [&](const Interrupt& interrupt) { data = open_dataset(name, settings, interrupt); });
+        return data;
       },
       py::arg("name"), "Opens a data set, such as dataset(\"mnist\", data=\"folder\").");
   bind_sampler(m);

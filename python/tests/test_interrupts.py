@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What ends long calls: Ctrl-C, and what Python raises within them."""
 
+import collections
 import contextlib
 import functools
 import itertools
@@ -84,6 +85,53 @@ def test_ctrl_c_ends_loading(tmp_path):
     assert returned(d5.Network.load, tmp_path / "wide.onnx") == []
 
 
+@pytest.fixture
+def large_data(tmp_path):
+    """A folder for the data set mnist whose labels are a gibibyte, none of it on the disk."""
+    count = 2**30
+    with open(tmp_path / "train-labels-idx1-ubyte", "wb") as file:
+        file.write(b"\0\0\x08\x01" + count.to_bytes(4, "big"))
+        file.truncate(8 + count)
+    return tmp_path
+
+
+def test_ctrl_c_ends_the_opening_of_data(large_data):
+    assert returned(functools.partial(d5.dataset, data=large_data), "mnist") == []
+
+
+def test_ctrl_c_ends_training_that_opens_its_data(large_data):
+    assert returned(functools.partial(d5.train, data=large_data), "mnist-lenet") == []
+
+
+def samples_without_end():
+    return map(d5.dataset("mnist").train.__getitem__, itertools.repeat(0, 10**6))
+
+
+def batches_without_end():
+    sampler = d5.sampler("ordered", d5.dataset("mnist").train, batch_size=1)
+    return itertools.chain.from_iterable(itertools.repeat(sampler, 10**3))
+
+
+def calls_of_next_without_end():
+    sampler = d5.sampler("ordered", d5.dataset("mnist").train)
+    return itertools.islice(iter(sampler.next, "never"), 10**7)
+
+
+def short_runs_without_end():
+    executor = d5.executor(d5.model("lenet"))
+    image = {"image": np.zeros((1, 1, 28, 28), np.float32)}
+    return map(executor.inference, itertools.repeat(image, 10**5))
+
+
+LOOPS = [samples_without_end, batches_without_end, calls_of_next_without_end, short_runs_without_end]
+run_to_the_end = functools.partial(collections.deque, maxlen=0)  # runs no bytecode
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_ctrl_c_ends_a_loop_of_short_calls_that_runs_no_bytecode(loop):
+    assert returned(run_to_the_end, loop()) == []
+
+
 class Enough(Exception):
     pass
 
@@ -105,15 +153,30 @@ def test_a_handler_of_one_s_own_is_called_within_a_call(usr1):
         d5.bench("MatMul 256x256 256x256", samples=10**6)
 
 
-def test_threads_run_while_what_runs_no_bytecode_is_measured(usr1):
-    # A thread ends the measurement: if it had to wait for the end, there would be a result.
+def ended_by_a_thread(usr1, call, argument):
+    """Whether a thread ended the call, which runs no bytecode: if it had to wait for the end, there
+    would be a result."""
     thread = threading.Timer(0.1, os.kill, (os.getpid(), usr1))
     results = []
     with pytest.raises(Enough):
         thread.start()
-        results.extend(map(functools.partial(d5.measure, samples=10**6), [itertools.count().__next__]))
+        results.extend(map(call, [argument]))
     thread.join()
-    assert results == []
+    return results == []
+
+
+def test_threads_run_while_what_runs_no_bytecode_is_measured(usr1):
+    measure = functools.partial(d5.measure, samples=10**6)
+    assert ended_by_a_thread(usr1, measure, itertools.count().__next__)
+
+
+def test_threads_run_while_data_is_opened(usr1, large_data):
+    assert ended_by_a_thread(usr1, functools.partial(d5.dataset, data=large_data), "mnist")
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_threads_run_while_a_loop_of_short_calls_runs_no_bytecode(loop, usr1):
+    assert ended_by_a_thread(usr1, run_to_the_end, loop())
 
 
 @pytest.mark.parametrize("exit", [KeyboardInterrupt, SystemExit])

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 
@@ -23,6 +24,37 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
          std::uint32_t(bytes[2]) << 8 | bytes[3];
 }
 
+/// What is read, unpacked or summed up between two questions whether to go on: some 10 ms of work.
+constexpr std::size_t kPiece = std::size_t{8} << 20;
+
+std::string checksum(std::string_view file, const std::function<void()>& go_on) {
+  Sha256 sum;
+  while (!file.empty()) {
+    go_on();
+    sum.add(file.substr(0, kPiece));
+    file.remove_prefix(std::min(kPiece, file.size()));
+  }
+  return sum.digest();
+}
+
+/// Up to `total` bytes, or what there is.
+std::vector<std::uint8_t> unpack(GzipReader& reader, std::size_t total,
+                                 const std::function<void()>& go_on) {
+  std::vector<std::uint8_t> values;
+  values.reserve(total);
+  while (values.size() < total) {
+    go_on();
+    const std::size_t done = values.size(), wanted = std::min(kPiece, total - done);
+    values.resize(done + wanted);
+    const std::size_t read = reader.read(values.data() + done, wanted);
+    if (read < wanted) {
+      values.resize(done + read);
+      break;
+    }
+  }
+  return values;
+}
+
 /// Whether data of `total` bytes may be `packed` bytes of gzip. What packs a hundred times smaller
 /// is a bomb where it is large, and what packs twice as large is many members that hold nothing:
 /// either costs much time for a small promise or a small file.
@@ -34,14 +66,15 @@ bool is_plausible(std::size_t total, std::size_t packed) {
 }  // namespace
 
 IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
-                  const std::string& content,
+                  const std::string& content, const Interrupt& interrupt,
                   const std::function<void(const std::vector<std::int64_t>& dims)>& check) {
   const std::string path = data_file(folder, name);
-  const std::string file = read_file(path, memory_budget());
+  const std::string file = read_file(path, memory_budget(), interrupt);
   GzipReader reader(file, path);
   const auto fail = [&](const std::string& what) {
     throw FormatError(fmt::format("'{}': {}", printable(path), what));
   };
+  const auto go_on = [&] { interrupt.check(fmt::format("reading '{}'", printable(path))); };
 
   std::array<std::uint8_t, 4> word{};
   if (reader.read(word.data(), 4) < 4) fail("byte 0: ends before its magic number; fetch it again");
@@ -58,7 +91,8 @@ IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
   }
 
   IdxBytes result;
-  result.file = {.name = std::filesystem::path(path).filename().string(), .sha256 = sha256(file)};
+  result.file = {.name = std::filesystem::path(path).filename().string(),
+                 .sha256 = checksum(file, go_on)};
   std::size_t total = 1;
   bool overflow = false;
   for (int i = 0; i < rank; ++i) {
@@ -84,10 +118,10 @@ IdxBytes read_idx(const std::string& folder, const std::string& name, int rank,
     throw MemoryError(fmt::format("'{}': {}, above the memory budget of {}", printable(path),
                                   promised, memory_budget()));
   }
-  result.values.resize(total);
-  const std::size_t read = reader.read(result.values.data(), total);
-  if (read < total) {
-    fail(fmt::format("{}, that is {}, but {} follow; fetch it again", promised, total, read));
+  result.values = unpack(reader, total, go_on);
+  if (result.values.size() < total) {
+    fail(fmt::format("{}, that is {}, but {} follow; fetch it again", promised, total,
+                     result.values.size()));
   }
   if (reader.read(word.data(), 1) != 0) {
     fail(

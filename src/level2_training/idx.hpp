@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 
 namespace d5::detail {
@@ -23,11 +24,12 @@ struct IdxBytes {
 ///
 /// Throws: IoError where neither file can be read; FormatError with the file, the place and a way
 /// out for a wrong magic number, a length that is not what the header says, or a broken stream, and
-/// for a packed file whose size no data of the promised length has.
+/// for a packed file whose size no data of the promised length has; Interrupted.
 /// Allocates no more than the file can hold.
 /// Source: LeCun, Cortes and Burges, "The MNIST database of handwritten digits", file formats.
 [[nodiscard]] IdxBytes read_idx(
     const std::string& folder, const std::string& name, int rank, const std::string& content,
+    const Interrupt& interrupt = {},
     const std::function<void(const std::vector<std::int64_t>& dims)>& check = {});
 
 }  // namespace d5::detail

@@ -26,7 +26,7 @@ struct Trial {
     entry.offer(settings, "seed", how.seed);
     optimizer = entry.make(open_executor(how.framework, std::move(network), {.seed = how.seed}),
                            "loss", settings);
-    data = samplers().at("shuffle").make(datasets().at("mnist").make({{"subset", "sample"}}).train,
+    data = samplers().at("shuffle").make(open_dataset("mnist", {{"subset", "sample"}}).train,
                                          {{"batch_size", kBatch}, {"seed", how.seed}});
     data->reset(0);
   }

@@ -26,6 +26,11 @@ Registry<DatasetEntry>& datasets() {
   return registry;
 }
 
+DatasetPair open_dataset(std::string_view name, const Settings& settings,
+                         const Interrupt& interrupt) {
+  return datasets().at(name).make(interrupt, settings);
+}
+
 Registry<SamplerEntry>& samplers() {
   static Registry<SamplerEntry> registry("sampler", sampler::register_all);
   return registry;

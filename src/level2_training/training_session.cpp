@@ -41,22 +41,23 @@ void announce(Measurement& result, const Recipe::Acceptable& acceptable) {
 
 }  // namespace
 
-TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options)
+TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options,
+                                 const Interrupt& interrupt)
     : recipe_(recipe), options_(std::move(options)) {
   training_ = recipe_.training();
-  make_data();
+  make_data(interrupt);
   make_optimizer();
   make_trainer();
   make_metrics();
   if (!options_.resume.empty()) trainer_->resume(options_.resume);
 }
 
-void TrainingSession::make_data() {
+void TrainingSession::make_data(const Interrupt& interrupt) {
   EntryChoice dataset = recipe_.choice("dataset");
   const DatasetEntry& opener = datasets().at(dataset.name);
   if (!options_.data.empty()) dataset.settings.set("data", options_.data);
   opener.offer(dataset.settings, "seed", training_.seed);
-  data_ = opener.make(dataset.settings);
+  data_ = opener.make(interrupt, dataset.settings);
 
   EntryChoice sampler = recipe_.choice("sampler", "shuffle");
   const SamplerEntry& order = samplers().at(sampler.name);
@@ -230,7 +231,7 @@ void judge(std::vector<Measurement>& results, const Recipe& recipe) {
 }
 
 RecipeRun run_recipe(const Recipe& recipe, SessionOptions options, const Interrupt& interrupt) {
-  TrainingSession session(recipe, std::move(options));
+  TrainingSession session(recipe, std::move(options), interrupt);
   RecipeRun run;
   run.results.measurements = session.run(interrupt);
   run.results.environment = environment();

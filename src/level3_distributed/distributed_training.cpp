@@ -172,7 +172,9 @@ std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
                                const DistributedOptions& options,
                                const std::shared_ptr<Communicator>& ranks,
                                const Interrupt& interrupt) {
-  if (ranks->size() == 1) return TrainingSession(recipe, std::move(session)).run(interrupt);
+  if (ranks->size() == 1) {
+    return TrainingSession(recipe, std::move(session), interrupt).run(interrupt);
+  }
   std::erase_if(session.metrics,
                 [](const auto& metric) { return metric.name() == "communication_volume"; });
   session.metrics.emplace_back([ranks] { return std::make_shared<CommunicationVolume>(ranks); });

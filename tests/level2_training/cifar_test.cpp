@@ -41,10 +41,10 @@ class Folder {
   }
   void remove(const std::string& name) const { fs::remove(path_ / name); }
   [[nodiscard]] std::string path() const { return path_.string(); }
-  [[nodiscard]] DatasetPair open(
-      std::map<std::string, std::string, std::less<>> settings = {}) const {
+  [[nodiscard]] DatasetPair open(std::map<std::string, std::string, std::less<>> settings = {},
+                                 const Interrupt& interrupt = {}) const {
     settings["data"] = path_.string();
-    return datasets().at("cifar-10").make(Settings("", settings));
+    return open_dataset("cifar-10", Settings("", settings), interrupt);
   }
 
  private:
@@ -93,6 +93,18 @@ TEST_CASE("a file that is missing, cut, too long or of other labels is refused")
   CHECK_THROWS_WITH(folder.open(), Catch::Contains("data_batch_1.bin.gz"));
 }
 
+TEST_CASE("an interrupt ends opening at each file") {
+  const Folder folder;
+  int questions = 0;
+  (void)folder.open({}, {.wished = [&] { return ++questions < 0; }});
+  CHECK(questions >= 2);
+  for (int last = 1; last <= questions; ++last) {
+    CAPTURE(last);
+    int left = last;
+    CHECK_THROWS_AS(folder.open({}, {.wished = [&] { return --left <= 0; }}), Interrupted);
+  }
+}
+
 TEST_CASE("ResNet-20 learns the one image that it is shown") {
   const Folder folder;
   const Recipe recipe = Recipe::parse(R"(name: one-image
@@ -118,10 +130,9 @@ TEST_CASE("packed files of real photographs have the mean and deviation of all o
     WARN("skipped: D5_DATA_DIR has no cifar10-jpeg-subset");
     return;
   }
-  const auto pair = datasets()
-                        .at("cifar-10")
-                        .make({{"data", (fs::path(shared) / "cifar10-jpeg-subset").string()},
-                               {"train_samples", 1000}});
+  const auto pair = open_dataset(
+      "cifar-10",
+      {{"data", (fs::path(shared) / "cifar10-jpeg-subset").string()}, {"train_samples", 1000}});
   CHECK(pair.test->size() == 2000);
   std::vector<std::int64_t> indices(1000);
   for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = std::int64_t(i);

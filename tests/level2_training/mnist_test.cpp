@@ -58,10 +58,10 @@ class Folder : testing::TemporaryFolder {
     std::ofstream(path() / name, std::ios::binary) << content;
   }
   void remove(const std::string& name) const { fs::remove(path() / name); }
-  [[nodiscard]] DatasetPair open(
-      std::map<std::string, std::string, std::less<>> settings = {}) const {
+  [[nodiscard]] DatasetPair open(std::map<std::string, std::string, std::less<>> settings = {},
+                                 const Interrupt& interrupt = {}) const {
     settings["data"] = path().string();
-    return datasets().at("mnist").make(Settings("", settings));
+    return open_dataset("mnist", Settings("", settings), interrupt);
   }
 };
 
@@ -210,8 +210,30 @@ TEST_CASE("a missing file or folder and a misspelt setting name themselves") {
   CHECK_THROWS_AS(folder.open({{"subset", "half"}}), ValueError);
 }
 
+TEST_CASE("an interrupt ends opening, whatever it is at") {
+  const Folder folder;
+  int questions = 0;
+  (void)folder.open({}, {.wished = [&] { return ++questions < 0; }});
+  CHECK(questions >= 4 * 3);  // each file is read, summed up and unpacked
+  for (int last = 1; last <= questions; ++last) {
+    CAPTURE(last);
+    int left = last;
+    CHECK_THROWS_AS(folder.open({}, {.wished = [&] { return --left <= 0; }}), Interrupted);
+  }
+}
+
+TEST_CASE("reading, summing up and unpacking a large file ask again and again") {
+  constexpr int kPieces = 8;
+  const Folder folder;
+  folder.put("train-labels-idx1-ubyte", labels(kPieces * 8 << 20));
+  int questions = 0;
+  // It is another set's, which is seen when it has been read.
+  CHECK_THROWS_AS(folder.open({}, {.wished = [&] { return ++questions < 0; }}), FormatError);
+  CHECK(questions >= (8 + 1 + 1) * kPieces);  // reading asks at each MiB
+}
+
 TEST_CASE("the carried sample is real MNIST and says that it is a sample") {
-  const auto pair = datasets().at("mnist").make({{"subset", "sample"}});
+  const auto pair = open_dataset("mnist", {{"subset", "sample"}});
   CHECK(pair.train->size() == 6000);
   CHECK(pair.test->size() == 1000);
   CHECK_THAT(pair.train->description(), Catch::Contains("sample"));
@@ -227,7 +249,7 @@ TEST_CASE("the whole set has the mean and deviation that it is normalised by") {
     WARN("skipped: D5_DATA_DIR is not set");
     return;
   }
-  const auto pair = datasets().at("mnist").make({{"subset", "whole"}});
+  const auto pair = open_dataset("mnist", {{"subset", "whole"}});
   REQUIRE(pair.train->size() == 60000);
   REQUIRE(pair.test->size() == 10000);
   double sum = 0, squares = 0;

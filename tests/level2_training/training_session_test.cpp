@@ -171,6 +171,10 @@ TEST_CASE("a metric that misses what is accepted is a failed record") {
   CHECK(run_recipe(tiny("acceptable:\n  test_accuracy: {at_least: 0}\n")).accepted);
 }
 
+TEST_CASE("an interrupt ends a session that opens its data") {
+  CHECK_THROWS_AS(TrainingSession(tiny(), {}, {.wished = [] { return true; }}), Interrupted);
+}
+
 TEST_CASE("a loss that explodes fails the records and keeps what was seen") {
   Recipe recipe = tiny();
   recipe.set("optimizer.learning_rate=1e30");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for every entry of every registry.
 #include <catch2/catch.hpp>
+#include <type_traits>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -17,7 +18,8 @@ namespace {
 
 /// Settings are checked before a part is made, so that `needs` may be empty here.
 template <class Product, class... Needs>
-void check_all(const Registry<Entry<Product(Needs...)>>& registry, const Needs&... needs) {
+void check_all(const Registry<Entry<Product(Needs...)>>& registry,
+               const std::type_identity_t<Needs>&... needs) {
   for (const auto& [name, entry] : registry.entries()) {
     CAPTURE(registry.kind(), name);
     CHECK_FALSE(entry.summary().empty());
@@ -41,7 +43,7 @@ void check_all(const Registry<Entry<Product(Needs...)>>& registry, const Needs&.
 
 TEST_CASE("no entry of any registry takes a setting that is none of its options") {
   check_all(models());
-  check_all(datasets());
+  check_all(datasets(), Interrupt{});
   check_all(samplers(), std::shared_ptr<const Dataset>());
   check_all(optimizers(), std::shared_ptr<GraphExecutor>(), std::string("loss"));
   check_all(distributed_optimizers(), std::shared_ptr<ThreeStepOptimizer>(),

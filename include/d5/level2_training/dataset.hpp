@@ -5,9 +5,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "d5/core/entry.hpp"
+#include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/core/value.hpp"
@@ -47,12 +49,19 @@ struct DatasetPair {
   std::shared_ptr<const Dataset> test;
 };
 
-/// One that reads files has an option "data", their folder.
-using DatasetEntry = Entry<DatasetPair()>;
+/// What opens a data set; one that reads files has an option "data", their folder. It asks the
+/// interrupt while it reads or fetches, and throws Interrupted.
+using DatasetEntry = Entry<DatasetPair(const Interrupt&)>;
 
 /// All data sets by name.
-///
-///     const DatasetPair mnist = datasets().at("mnist").make({{"data", folder}});
 [[nodiscard]] Registry<DatasetEntry>& datasets();
+
+/// Opens the one called `name`.
+///
+///     const DatasetPair mnist = open_dataset("mnist", {{"data", folder}});
+///
+/// Throws: NotFound, Interrupted, and what opening throws.
+[[nodiscard]] DatasetPair open_dataset(std::string_view name, const Settings& settings = {},
+                                       const Interrupt& interrupt = {});
 
 }  // namespace d5

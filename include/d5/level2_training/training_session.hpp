@@ -48,8 +48,10 @@ struct SessionOptions {
 /// An optimizer called "FRAMEWORK/NAME" is that framework's own.
 class TrainingSession {
  public:
-  /// Throws: what its parts throw; NotFound where a recipe accepts a metric that is not measured.
-  explicit TrainingSession(const Recipe& recipe, SessionOptions options = {});
+  /// `interrupt` ends the opening of its data. Throws: what its parts throw; NotFound where a
+  /// recipe accepts a metric that is not measured; Interrupted.
+  explicit TrainingSession(const Recipe& recipe, SessionOptions options = {},
+                           const Interrupt& interrupt = {});
 
   /// Trains, then judges: one record a metric, failed where it misses what the recipe accepts, or
   /// where training threw, such as by a loss that is not a number. An interrupt ends it as
@@ -65,7 +67,7 @@ class TrainingSession {
   [[nodiscard]] const DatasetPair& data() const { return data_; }
 
  private:
-  void make_data();
+  void make_data(const Interrupt& interrupt);
   void make_optimizer();
   void make_trainer();
   void make_metrics();

@@ -46,9 +46,9 @@ class CifarDataset final : public Dataset {
  public:
   /// `most` cuts the dataset to its first samples, 0 takes all.
   CifarDataset(std::string name, const std::string& folder, const std::vector<std::string>& files,
-               std::int64_t most)
+               std::int64_t most, const Interrupt& interrupt)
       : name_(std::move(name)), origin_(printable(folder)) {
-    for (const auto& file : files) append(detail::data_file(folder, file));
+    for (const auto& file : files) append(detail::data_file(folder, file), interrupt);
     if (most > 0) records_.resize(std::min(records_.size(), std::size_t(most) * kRecord));
     for (std::size_t c = 0; c < kChannels; ++c) {
       for (int byte = 0; byte < 256; ++byte) {
@@ -81,12 +81,13 @@ class CifarDataset final : public Dataset {
   }
 
  private:
-  void append(const std::string& path) {
+  /// A file is read, summed up and unpacked in a fraction of a second, so reading alone asks.
+  void append(const std::string& path, const Interrupt& interrupt) {
     const auto fail = [&](const std::string& what) {
       throw FormatError(fmt::format("'{}': {}; fetch it again", printable(path), what));
     };
     // What packs twice as large as the most that it may hold is many members that hold nothing.
-    const std::string file = read_file(path, 2 * kMostRecords * kRecord);
+    const std::string file = read_file(path, 2 * kMostRecords * kRecord, interrupt);
     detail::GzipReader reader(file, path);
     const std::size_t begin = records_.size();
     records_.resize(begin + kMostRecords * kRecord);
@@ -141,13 +142,13 @@ std::vector<std::string> training_files(const std::string& folder) {
   return files;
 }
 
-DatasetPair open(const CifarOptions& options) {
+DatasetPair open(const Interrupt& interrupt, const CifarOptions& options) {
   const std::string folder = folder_of(options);
   return {std::make_shared<CifarDataset>("cifar-10-train", folder, training_files(folder),
-                                         options.train_samples),
+                                         options.train_samples, interrupt),
           std::make_shared<CifarDataset>("cifar-10-test", folder,
                                          std::vector<std::string>{"test_batch.bin"},
-                                         options.test_samples)};
+                                         options.test_samples, interrupt)};
 }
 
 }  // namespace

@@ -42,21 +42,26 @@ struct MnistOptions {
   }
 };
 
+struct Origin {
+  std::string folder, description;
+};
+
 /// Handwritten digits: "image" float32 1x28x28, normalised, and "label" int64. Images are kept as
 /// bytes; a batch is normalised while it is read.
 class MnistDataset final : public Dataset {
  public:
   /// `part` is "train" or "t10k"; `most` cuts the dataset to its first samples, 0 takes all.
-  MnistDataset(const std::string& folder, const std::string& part, std::int64_t most,
-               const MnistOptions& options, std::string origin)
-      : part_(part), origin_(std::move(origin)) {
+  MnistDataset(const Origin& origin, const std::string& part, std::int64_t most,
+               const MnistOptions& options, const Interrupt& interrupt)
+      : part_(part), origin_(origin.description) {
+    const std::string& folder = origin.folder;
     const std::string images_name = part + "-images-idx3-ubyte";
     const std::string labels_name = part + "-labels-idx1-ubyte";
     const auto fail = [&](const std::string& what) {
       throw FormatError(fmt::format("folder '{}': {}", printable(folder), what));
     };
-    auto labels = detail::read_idx(folder, labels_name, 1, "labels");
-    auto images = detail::read_idx(folder, images_name, 3, "images", [&](const auto& dims) {
+    auto labels = detail::read_idx(folder, labels_name, 1, "labels", interrupt);
+    const auto check = [&](const std::vector<std::int64_t>& dims) {
       if (dims[1] * dims[2] != kPixels || dims[1] != 28) {
         fail(fmt::format("{}: images are {}x{}, MNIST's are 28x28", images_name, dims[1], dims[2]));
       }
@@ -64,7 +69,8 @@ class MnistDataset final : public Dataset {
         fail(fmt::format("{} holds {} images, but {} holds {} labels; they are of different sets",
                          images_name, dims[0], labels_name, labels.dims[0]));
       }
-    });
+    };
+    auto images = detail::read_idx(folder, images_name, 3, "images", interrupt, check);
     const auto odd = std::ranges::find_if(labels.values, [](auto l) { return l >= kClasses; });
     if (odd != labels.values.end()) {
       fail(fmt::format("{}: label {} is {}, expected 0 to {}", labels_name,
@@ -112,7 +118,7 @@ class MnistDataset final : public Dataset {
 };
 
 /// The four files into `folder`, from public mirrors.
-void fetch_files(const std::string& folder) {
+void fetch_files(const std::string& folder, const Interrupt& interrupt) {
   struct File {
     const char* name;
     const char* sha256;  // of the unpacked file, which is the same however a mirror packs it
@@ -137,16 +143,13 @@ void fetch_files(const std::string& folder) {
   for (const auto& [name, sha256] : kFiles) {
     Download what{.urls = {}, .sha256 = sha256, .most_bytes = std::size_t{64} << 20};
     for (const char* mirror : kMirrors) what.urls.push_back(fmt::format("{}{}.gz", mirror, name));
-    download(what, (std::filesystem::path(folder) / (std::string(name) + ".gz")).string());
+    download(what, (std::filesystem::path(folder) / (std::string(name) + ".gz")).string(),
+             interrupt);
   }
 }
 
-struct Origin {
-  std::string folder, description;
-};
-
 /// Which files to read: those named, else D5_DATA_DIR/mnist, else the sample that d5 carries.
-Origin find_origin(const MnistOptions& options) {
+Origin find_origin(const MnistOptions& options, const Interrupt& interrupt) {
   std::string folder = options.data;
   if (options.subset != Subset::sample) {
     const char* shared = std::getenv("D5_DATA_DIR");
@@ -159,7 +162,7 @@ Origin find_origin(const MnistOptions& options) {
       if (folder.empty()) {
         throw ValueError("dataset mnist: download needs a folder to put the files in: data=DIR");
       }
-      fetch_files(folder);
+      fetch_files(folder, interrupt);
     }
     if (!folder.empty()) return {folder, printable(folder)};
     if (options.subset == Subset::whole) {
@@ -176,10 +179,10 @@ Origin find_origin(const MnistOptions& options) {
   return {carried_file("data/mnist-sample"), "the sample that d5 carries"};
 }
 
-DatasetPair open(const MnistOptions& options) {
-  const Origin origin = find_origin(options);
+DatasetPair open(const Interrupt& interrupt, const MnistOptions& options) {
+  const Origin origin = find_origin(options, interrupt);
   const auto part = [&](const char* name, std::int64_t most) {
-    return std::make_shared<MnistDataset>(origin.folder, name, most, options, origin.description);
+    return std::make_shared<MnistDataset>(origin, name, most, options, interrupt);
   };
   return {part("train", options.train_samples), part("t10k", options.test_samples)};
 }
