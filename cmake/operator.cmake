@@ -13,5 +13,5 @@ function(d5_add_operator name)
     target_link_libraries(${name} PRIVATE d5_warnings)
   endif()
   set_target_properties(${name} PROPERTIES PREFIX "" C_VISIBILITY_PRESET hidden
-    CXX_VISIBILITY_PRESET hidden)
+    CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden)
 endfunction()
