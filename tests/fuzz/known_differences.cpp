@@ -49,6 +49,7 @@ constexpr std::array kKnown = {
     Known{"torch", "Sign", is_nan, "the sign of NaN is 0"},
     Known{"torch", "Clip", is_nan, "a limit that is NaN makes everything NaN; ONNX compares"},
     Known{"torch", "ThresholdedRelu", is_nan, "it asks what is not above a threshold"},
+    Known{"torch", "Gelu", is_infinite, "oneDNN, which it calls, gives NaN"},
     Known{"torch", "InstanceNormalization", is_infinite, "the scale is applied in another order"},
     Known{"torch", "Cast", is_beyond_integers, "ONNX says nothing of what it becomes"},
     Known{"torch", "ReduceL2", is_huge, "squares are summed in float32"},
