@@ -23,22 +23,26 @@ void bind_bench(py::module_& m) {
       "bench",
       [](const std::string& line, const std::vector<std::string>& frameworks,
          const std::string& passes, const std::vector<std::string>& metrics, int samples,
-         std::uint64_t seed) {
+         std::uint64_t seed, double isolate) {
         BenchOptions options{.frameworks = frameworks,
                              .passes = passes_of(passes),
                              .metrics = {metrics.begin(), metrics.end()},
-                             .measuring = {.samples = samples, .seed = seed}};
+                             .measuring = {.samples = samples, .seed = seed},
+                             .isolation = {.most_seconds = isolate}};
         std::vector<Measurement> results;
         long_call([&](const Interrupt& interrupt) {
           options.measuring.interrupt = interrupt;
+          options.isolation.interrupt = interrupt;
           results = bench(line, options);
         });
         return Measurements(results);
       },
       py::arg("case"), py::kw_only(), py::arg("frameworks") = std::vector<std::string>{"reference"},
       py::arg("passes") = "both", py::arg("metrics") = std::vector<std::string>{"time"},
-      py::arg("samples") = 30, py::arg("seed") = 0,
-      "One operator in several frameworks, interleaved: `d5 op bench`.");
+      py::arg("samples") = 30, py::arg("seed") = 0, py::arg("isolate") = 0.0,
+      "One operator in several frameworks, interleaved: `d5 op bench`. With isolate=S each pass in "
+      "a "
+      "process of its own, as test_forward.");
   m.def(
       "bench_network",
       [](const Path& model, const std::vector<std::string>& frameworks, std::int64_t batch,

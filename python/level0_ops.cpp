@@ -153,19 +153,21 @@ void bind_level0_ops(py::module_& m) {
   m.def(
       "test_forward",
       [](const std::string& line, const std::string& framework, const std::string& reference,
-         bool exact, const std::string& heatmaps) {
+         bool exact, const std::string& heatmaps, double isolate) {
         return check([&](const Interrupt& interrupt) {
           return test_forward(parse_case(line), framework,
                               {.reference = reference,
                                .exact = exact,
                                .interrupt = interrupt,
-                               .heatmaps = heatmaps});
+                               .heatmaps = heatmaps,
+                               .isolation = {.most_seconds = isolate, .interrupt = interrupt}});
         });
       },
       py::arg("case"), py::arg("framework"), py::arg("reference") = "reference",
-      py::arg("exact") = false, py::arg("heatmaps") = "",
+      py::arg("exact") = false, py::kw_only(), py::arg("heatmaps") = "", py::arg("isolate") = 0.0,
       "Compares an operator with another framework's; if `exact`, computed there in float64. The "
-      "folder gets pictures of where outputs differ.");
+      "folder gets pictures of where outputs differ. With isolate=S in a process of its own for at "
+      "most S seconds: a crash, or no end, is a failed row.");
   m.def(
       "test_repeatability",
       [](const std::string& line, const std::string& framework, int runs,
@@ -191,13 +193,16 @@ void bind_level0_ops(py::module_& m) {
       "A picture of the sizes of a tensor's elements: uint8, height x width x 3.");
   m.def(
       "test_gradient",
-      [](const std::string& line, const std::string& framework) {
+      [](const std::string& line, const std::string& framework, double isolate) {
         return check([&](const Interrupt& interrupt) {
-          return test_gradient(parse_case(line), framework, {.interrupt = interrupt});
+          return test_gradient(parse_case(line), framework,
+                               {.interrupt = interrupt,
+                                .isolation = {.most_seconds = isolate, .interrupt = interrupt}});
         });
       },
-      py::arg("case"), py::arg("framework") = "reference",
-      "Checks backward against central differences.");
+      py::arg("case"), py::arg("framework") = "reference", py::kw_only(), py::arg("isolate") = 0.0,
+      "Checks backward against central differences. With isolate=S in a process of its own, as "
+      "test_forward.");
 }
 
 }  // namespace d5::python

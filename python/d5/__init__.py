@@ -16,6 +16,9 @@ from d5._bases import Event as Event
 from d5._bases import Operator as Operator
 from d5._bases import Optimizer as Optimizer
 from d5._bases import operator as operator
+from d5._isolation import bench as bench
+from d5._isolation import test_forward as test_forward
+from d5._isolation import test_gradient as test_gradient
 from d5._measurements import Measurements as Measurements
 from d5.errors import CommunicationError as CommunicationError
 from d5.errors import Error as Error

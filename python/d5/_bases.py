@@ -16,6 +16,7 @@ from d5._d5 import (
     Trainer,
     register_operator,
 )
+from d5._isolation import remember_class
 
 
 class Operator:
@@ -95,6 +96,11 @@ def operator(name: str, domain: str = "", since: int = 1) -> Callable[[OperatorC
 
     def register(operator_class: OperatorClass) -> OperatorClass:
         register_operator(operator_class, name, domain, since)
+        importable = "<locals>" not in operator_class.__qualname__
+        remember_class(
+            f"{domain}.{name}" if domain else name,
+            operator_class.__module__ if importable else None,
+        )
         return operator_class
 
     return register

@@ -6,7 +6,9 @@
     name = d5.op.from_native(torch.nn.functional.silu, "Silu", domain="mine")
 
 A class with `forward` and `backward` becomes one by `@d5.operator`. Networks of every framework run
-them, and `d5.test_forward`, `d5.test_gradient` and `d5.bench` take them as they take ONNX's.
+them, and `d5.test_forward`, `d5.test_gradient` and `d5.bench` take them as they take ONNX's. With
+`isolate=S` each of these three runs its case in a process of its own for at most S seconds, where
+what was compiled, loaded or named here is there again, and a class if its module can be imported.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from d5._d5 import compile_operators as _compile
 from d5._d5 import custom_op_from_native as _native
 from d5._d5 import load_extension as _load
 from d5._d5 import register_operator as _register
+from d5._isolation import remember_class, remember_extension
 from d5.errors import Unsupported, ValueError
 
 if TYPE_CHECKING:
@@ -32,12 +35,16 @@ def compile(source: str | os.PathLike[str]) -> list[str]:
     `source` is a file in C, C++ or CUDA, or the text of one in C++. What was compiled already is
     not compiled again. Operators of the same names give way to them in what is planned from then on.
     """
-    return _compile(os.fspath(source))
+    names = _compile(os.fspath(source))
+    remember_extension("compile_operators", os.fspath(source))
+    return names
 
 
 def load(library: str | os.PathLike[str]) -> str:
     """Loads a library of operators or a plug-in, as `--load` does; returns what it was."""
-    return _load(os.fspath(library))
+    what = _load(os.fspath(library))
+    remember_extension("load_extension", os.fspath(library))
+    return what
 
 
 def from_native(function: str | Callable[..., Any], name: str = "", domain: str = "torch") -> str:
@@ -48,12 +55,15 @@ def from_native(function: str | Callable[..., Any], name: str = "", domain: str 
     tensor or several, and autograd is its backward. Shapes come from a call on the meta device.
     """
     if isinstance(function, str):
-        return _native("torch", function)
+        operator = _native("torch", function)
+        remember_extension("custom_op_from_native", "torch", function)
+        return operator
     if not name:
         raise ValueError(f"d5.op.from_native: {function!r} needs a name as an operator")
-    operator = type(name, (_TorchFunction,), {"function": staticmethod(function)})
-    _register(operator, name, domain, 1)
-    return f"{domain}.{name}" if domain else name
+    _register(type(name, (_TorchFunction,), {"function": staticmethod(function)}), name, domain, 1)
+    operator = f"{domain}.{name}" if domain else name
+    remember_class(operator, None)
+    return operator
 
 
 class _TorchFunction(Operator):

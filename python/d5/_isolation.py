@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases in a process of their own.
+
+A fork of this interpreter would hang wherever another thread holds a lock, so a new interpreter does
+what this one did to bring its operators in, and the case runs in a fork of that one, which has no
+other threads.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import pickle
+import subprocess
+import sys
+from typing import Any, Callable, NamedTuple, ParamSpec, TypeVar, cast
+
+from d5 import _d5
+from d5.errors import Error, Unsupported, ValueError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: Calls of d5._d5 that brought operators and plug-ins in, in their order.
+_extensions: list[tuple[str, tuple[str, ...]]] = []
+#: The module whose import brings the operator of that name in; None: no import does.
+_modules: dict[str, str | None] = {}
+
+
+def remember_extension(function: str, *arguments: str) -> None:
+    if (function, arguments) not in _extensions:
+        _extensions.append((function, arguments))
+
+
+def remember_class(name: str, module: str | None) -> None:
+    _modules[name] = None if module == "__main__" else module
+
+
+class _Task(NamedTuple):
+    modules: list[str]
+    extensions: list[tuple[str, tuple[str, ...]]]
+    threads: int
+    function: str
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+    def run(self) -> Any:
+        for module in self.modules:
+            importlib.import_module(module)
+        for function, arguments in self.extensions:
+            if (function, arguments) not in _extensions:  # else a module did it
+                getattr(_d5, function)(*arguments)
+        _d5.set_threads(self.threads)
+        return getattr(_d5, self.function)(*self.arguments, **self.keywords)
+
+
+def isolable(call: Callable[P, R]) -> Callable[P, R]:
+    """`call`, the first argument of which is a case, where `isolate` is given: elsewhere."""
+
+    @functools.wraps(call)
+    def run(*arguments: P.args, **keywords: P.kwargs) -> R:
+        seconds = cast(float, keywords.get("isolate", 0))
+        if seconds == 0:
+            return call(*arguments, **keywords)
+        if not seconds > 0:
+            raise ValueError(f"isolate is {seconds}, expected seconds above 0")
+        case = str(arguments[0] if arguments else keywords.get("case", ""))
+        task = _Task(
+            _modules_of(case), _extensions, _d5.threads(), call.__name__, arguments, keywords
+        )
+        return cast(R, _run_elsewhere(task))
+
+    return run
+
+
+def _modules_of(case: str) -> list[str]:
+    operator = case.strip().split(" ")[0].split("@")[0]
+    if operator not in _modules:
+        return []
+    module = _modules[operator]
+    if module is None:
+        raise Unsupported(
+            f"'{operator}' cannot run in a process of its own: it is made in this one, by its main "
+            "module, a notebook or a function; put it at the top of a module that can be imported"
+        )
+    return [module]
+
+
+def _run_elsewhere(task: _Task) -> Any:
+    if not sys.executable:
+        raise Unsupported("no process of its own: this interpreter does not know its program")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.run(
+        [sys.executable, "-c", "from d5._isolation import answer; answer()"],
+        input=pickle.dumps(task),
+        stdout=subprocess.PIPE,
+        env=environment,
+    )
+    if process.returncode != 0:
+        raise Error(
+            f"the process for '{task.function}' ended with status {process.returncode} before the "
+            "case ran"
+        )
+    result = pickle.loads(process.stdout)
+    if isinstance(result, BaseException):
+        raise result
+    return result
+
+
+def answer() -> None:
+    """In the new interpreter: reads a task, and writes what becomes of it."""
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as result:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what operators print is no answer
+        task = pickle.load(sys.stdin.buffer)
+        try:
+            pickle.dump(task.run(), result)
+        except BaseException as error:
+            pickle.dump(error, result)
+
+
+bench = isolable(_d5.bench)
+test_forward = isolable(_d5.test_forward)
+test_gradient = isolable(_d5.test_gradient)
