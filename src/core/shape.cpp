@@ -8,6 +8,13 @@
 #include "d5/core/error.hpp"
 
 namespace d5 {
+namespace {
+
+/// Far above what a machine has room for, and far enough below 2^63 that bytes, strides and sums of
+/// a few sizes fit.
+constexpr std::int64_t kMostElements = (std::int64_t{1} << 60) - 1;
+
+}  // namespace
 
 bool Shape::is_static() const {
   return std::none_of(dims_.begin(), dims_.end(), [](auto d) { return d == kUnknownDim; });
@@ -16,20 +23,25 @@ bool Shape::is_static() const {
 std::int64_t Shape::elements() const { return elements(0, rank()); }
 
 std::int64_t Shape::elements(std::size_t begin, std::size_t end) const {
-  std::int64_t product = 1;
-  bool zero = false, overflow = false;
+  std::int64_t product = 1;  // of the sizes that are not 0: strides are made of them
+  bool zero = false;
   for (std::size_t i = begin; i < end; ++i) {
-    if (dims_[i] < 0) {
+    const std::int64_t size = dims_[i];
+    if (size < 0) {
       throw ShapeError(fmt::format("shape {} has no number of elements", to_string(*this)));
     }
-    zero |= dims_[i] == 0;
-    overflow |= __builtin_mul_overflow(product, dims_[i], &product);
+    if (size == 0) {
+      zero = true;
+    } else if (product > kMostElements / size) {
+      throw ShapeError(
+          fmt::format("shape {} is too large: its sizes, but for zeros, multiply to "
+                      "2^60 or more",
+                      to_string(*this)));
+    } else {
+      product *= size;
+    }
   }
-  if (zero) return 0;
-  if (overflow) {
-    throw ShapeError(fmt::format("shape {} has more than 2^63 - 1 elements", to_string(*this)));
-  }
-  return product;
+  return zero ? 0 : product;
 }
 
 std::vector<std::int64_t> Shape::strides() const {

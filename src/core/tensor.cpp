@@ -57,6 +57,14 @@ std::string to_string(const TensorDesc& desc) {
 
 namespace {
 
+/// What `desc` would take if its sizes of 0 were 1.
+std::size_t bytes_beside_zeros(TensorDesc desc) {
+  for (std::size_t d = 0; d < desc.shape.rank(); ++d) {
+    desc.shape[d] = std::max<std::int64_t>(desc.shape[d], 1);
+  }
+  return desc.bytes();
+}
+
 /// Memory of a device that a plug-in brought.
 std::shared_ptr<void> allocate_off_host(const TensorDesc& desc, std::size_t bytes) {
   if (desc.dtype == DType::string) {
@@ -72,6 +80,12 @@ Tensor Tensor::empty(const TensorDesc& desc) {
   if (bytes > memory_budget()) {
     throw MemoryError(fmt::format("{} takes {} bytes, above the memory budget of {}",
                                   to_string(desc), bytes, memory_budget()));
+  }
+  // Loops over the sizes beside a 0 do nothing, but they must end.
+  if (bytes == 0 && bytes_beside_zeros(desc) > memory_budget()) {
+    throw MemoryError(
+        fmt::format("{} is empty, but its other sizes make {} bytes, above the memory budget of {}",
+                    to_string(desc), bytes_beside_zeros(desc), memory_budget()));
   }
   Tensor result;
   result.desc_ = desc;

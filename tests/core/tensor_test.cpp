@@ -97,6 +97,14 @@ TEST_CASE("an allocation above the memory budget is refused before it is made") 
   CHECK_THROWS_AS(Tensor::empty(DType::float32, {-1}), ShapeError);
 }
 
+TEST_CASE("the sizes beside a zero are bounded as those of a tensor that is not empty") {
+  CHECK_NOTHROW(Tensor::empty(DType::float32, {0, 3, 224, 224}));
+  CHECK_THROWS_WITH(
+      Tensor::empty(DType::float32, {std::int64_t{1} << 50, 4, 0}),
+      Catch::StartsWith("float32 1125899906842624x4x0 is empty, but its other sizes make "
+                        "18014398509481984 bytes, above the memory budget of "));
+}
+
 TEST_CASE("memory of somebody else's is used in place and released through its owner") {
   float data[2] = {1, 2};
   auto owner = std::make_shared<int>(0);
