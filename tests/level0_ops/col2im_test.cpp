@@ -27,6 +27,11 @@ TEST_CASE("Col2Im adds small floats up as wide ones") {
   CHECK(float(y.output(0).tensor().data<Float16>()[2]) == 2050);
 }
 
+TEST_CASE("Col2Im's integers wrap around") {
+  CHECK(result_of<std::int32_t>("Col2Im int32:1x2x2{1,2147483647,1,3} int64:{1,3} int64:{1,2}") ==
+        std::vector<std::int32_t>{1, -2147483648, 3});
+}
+
 TEST_CASE("Col2Im knows empty tensors") {
   CHECK(shape_of("Col2Im 0x4x2 int64:{1,3} int64:{1,2}") == "0x2x1x3");
   CHECK(shape_of("Col2Im 1x0x2 int64:{1,3} int64:{1,2}") == "1x0x1x3");

@@ -6,12 +6,16 @@
 
 #include "d5/core/dtype.hpp"
 
-// What long sums and products add up in.
+// What sums and products are made in.
 namespace d5::detail {
 
 /// Floats add up in double, integers modulo 2^64.
 template <class T>
 using Accumulator = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+
+/// T itself, but integers wrap around instead of overflowing: 64 bits keep the low bits of all.
+template <class T>
+using Wrapping = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
 
 /// The numbers that the standard adds up: no integers of 8 and 16 bits.
 using SummedTypes =

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <complex>
 
+#include "level0_ops/kernels/accumulator.hpp"
+
 namespace d5::detail {
 namespace {
 
@@ -72,7 +74,7 @@ void scatter_columns(const Window& window, std::int64_t channels, OutputRows row
     const T* from = columns + column;
     for (std::int64_t o = covered.begin; o < covered.end; ++o) {
       T& sum = x[offset + o * stride];
-      sum = T(sum + from[o]);
+      sum = T(Wrapping<T>(sum) + Wrapping<T>(from[o]));
     }
   });
 }

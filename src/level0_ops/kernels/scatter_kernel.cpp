@@ -8,16 +8,13 @@
 #include <concepts>
 
 #include "d5/core/error.hpp"
+#include "level0_ops/kernels/accumulator.hpp"
 #include "level0_ops/kernels/element_function.hpp"
 #include "level0_ops/kernels/element_moving.hpp"
 #include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::detail {
 namespace {
-
-/// Integers wrap around: 64 bits keep the low bits of all.
-template <class T>
-using Wide = std::conditional_t<std::integral<T>, std::uint64_t, T>;
 
 // A reduction has `value(element, update)`. Where its slopes are 1 for the update and a constant
 // for the element it says so; others have a `slope` along each x that was reduced to y, from a
@@ -36,7 +33,7 @@ struct Add {
   static constexpr double kSlopeOfElement = 1;
   template <class T>
   static T value(T a, T b) {
-    return T(Wide<T>(a) + Wide<T>(b));
+    return T(Wrapping<T>(a) + Wrapping<T>(b));
   }
 };
 
@@ -44,7 +41,7 @@ struct Add {
 struct Multiply {
   template <class T>
   static T value(T a, T b) {
-    return T(Wide<T>(a) * Wide<T>(b));
+    return T(Wrapping<T>(a) * Wrapping<T>(b));
   }
   struct Tally {
     double product = 1;  // of those that are not zero

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // Add, Sub, Mul, Div: one output element from two input elements, with broadcasting.
 #include <concepts>
-#include <cstdint>
 
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/accumulator.hpp"
 #include "level0_ops/kernels/binary.hpp"
 
 namespace d5::ops {
 namespace {
 
 using detail::add_binary;
+using detail::Wrapping;
 namespace nodes = onnx::nodes;
-
-/// A type in which integers wrap around instead of overflowing; 64 bits keep the low bits of all.
-template <class T>
-using Wide = std::conditional_t<std::integral<T>, std::uint64_t, T>;
 
 struct Add {
   using Types = NumberTypes;
   static constexpr int kSlopeA = 1, kSlopeB = 1;
   template <class T>
   T value(T a, T b) const {
-    return T(Wide<T>(a) + Wide<T>(b));
+    return T(Wrapping<T>(a) + Wrapping<T>(b));
   }
 };
 
@@ -30,7 +27,7 @@ struct Sub {
   static constexpr int kSlopeA = 1, kSlopeB = -1;
   template <class T>
   T value(T a, T b) const {
-    return T(Wide<T>(a) - Wide<T>(b));
+    return T(Wrapping<T>(a) - Wrapping<T>(b));
   }
 };
 
@@ -38,7 +35,7 @@ struct Mul {
   using Types = NumberTypes;
   template <class T>
   T value(T a, T b) const {
-    return T(Wide<T>(a) * Wide<T>(b));
+    return T(Wrapping<T>(a) * Wrapping<T>(b));
   }
   template <class T>
   T slope_a(T, T b) const {
@@ -57,7 +54,7 @@ struct Div {
   template <class T>
   T value(T a, T b) const {
     if constexpr (std::signed_integral<T>) {
-      if (b == T(-1)) return T(Wide<T>(0) - Wide<T>(a));  // the smallest / -1 would trap
+      if (b == T(-1)) return T(Wrapping<T>(0) - Wrapping<T>(a));  // the smallest / -1 would trap
     }
     return T(a / b);
   }
