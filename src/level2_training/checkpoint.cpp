@@ -159,6 +159,11 @@ class Reader {
     }
     Tensor result = Tensor::empty(desc);
     if (end > begin) std::memcpy(result.raw(), data_.data() + begin, end - begin);
+    if (desc.dtype == DType::boolean) {
+      // Any byte may stand in a file, but a bool of another value than 0 or 1 is undefined.
+      auto* bytes = static_cast<std::uint8_t*>(result.raw());
+      std::transform(bytes, bytes + desc.bytes(), bytes, [](auto byte) { return byte != 0; });
+    }
     return result;
   }
 
