@@ -12,6 +12,9 @@
 #include "d5/core/tensor.hpp"
 #include "fuzz/fuzzer.hpp"
 
+/// LeakSanitizer's, null where the program is built without it.
+extern "C" int __lsan_do_recoverable_leak_check() __attribute__((weak));
+
 namespace d5::fuzz {
 namespace {
 
@@ -72,6 +75,10 @@ Verdict run(const std::string& bytes) {
 }
 
 }  // namespace
+
+bool lost_memory() {
+  return __lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check() != 0;
+}
 
 void set_budget() { set_memory_budget(kBudget); }
 

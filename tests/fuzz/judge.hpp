@@ -17,6 +17,9 @@ struct Verdict {
 /// broke its contract, and memory far above the budget.
 [[nodiscard]] Verdict judge(const std::string& bytes);
 
+/// Whether cases of this process lost memory, which LeakSanitizer then reports; false without it.
+[[nodiscard]] bool lost_memory();
+
 /// The budget under which cases run (`set_memory_budget`), small enough that a size which nobody
 /// checked shows.
 void set_budget();
