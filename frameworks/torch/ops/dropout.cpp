@@ -27,14 +27,15 @@ class Dropout final : public TorchKernel {
       return i < inputs.size() && inputs[i].defined() ? &inputs[i] : nullptr;
     };
     const double ratio = dropped(given(View::In::ratio), given(View::In::training_mode));
+    const at::ScalarType mask_type = node().opset < 10 ? x.scalar_type() : at::kBool;
     if (ratio == 0) {
       results[0] = x.clone();
-      if (results.size() > 1) results[1] = at::ones_like(x, at::kBool);
+      if (results.size() > 1) results[1] = at::ones_like(x, mask_type);
       return;
     }
     const at::Tensor mask = at::empty_like(x, at::kBool).bernoulli_(1 - ratio, random);
     results[0] = at::mul(x, mask) * (1 / (1 - ratio));
-    if (results.size() > 1) results[1] = mask;
+    if (results.size() > 1) results[1] = mask.to(mask_type);
   }
 
   KernelTraits traits() const override {
