@@ -80,12 +80,12 @@ TEST_CASE("what is written is read again to the bit") {
 }
 
 TEST_CASE("any byte but 0 that stands for a bool is read as 1") {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   Tensor bits = Tensor::zeros(DType::boolean, {3});
   static_cast<std::uint8_t*>(bits.raw())[1] = 2;
   static_cast<std::uint8_t*>(bits.raw())[2] = 255;
-  write_checkpoint({.recipe = "r", .tensors = {{"metric/m/flags", bits}}}, folder.file("c"));
-  const Tensor again = read_checkpoint(folder.file("c")).tensors.at("metric/m/flags").tensor();
+  write_checkpoint({.recipe = "r", .tensors = {{"metric/m/flags", bits}}}, folder / "c");
+  const Tensor again = read_checkpoint(folder / "c").tensors.at("metric/m/flags").tensor();
   const auto* bytes = static_cast<const std::uint8_t*>(again.raw());
   CHECK(std::vector<int>(bytes, bytes + 3) == std::vector<int>{0, 1, 1});
 }
