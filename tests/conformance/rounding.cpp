@@ -68,6 +68,8 @@ class Planted final : public d5::GraphExecutor {
     return right_.input_gradient(name);
   }
   void synchronise() override { right_.synchronise(); }
+  void set_mode(d5::NetworkMode mode) override { right_.set_mode(mode); }
+  d5::NetworkMode mode() const override { return right_.mode(); }
   d5::ValueMap state() const override { return right_.state(); }
   void restore(const d5::ValueMap& state) override { right_.restore(state); }
   d5::Network& network() override { return right_.network(); }
