@@ -57,8 +57,8 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
   const Device device = device_from_name(options.device);
   const auto add = [&](std::vector<Measurement> some) {
     for (auto& result : some) {
-      result.command += app::to_line(static_cast<const app::RunOptions&>(options)) +
-                        app::to_line(isolation);
+      result.command +=
+          app::to_line(static_cast<const app::RunOptions&>(options)) + app::to_line(isolation);
       results.push_back(std::move(result));
     }
   };

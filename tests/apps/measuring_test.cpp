@@ -172,7 +172,8 @@ TEST_CASE("a transformed network is held against the original, and records say s
 
   const TemporaryFolder folder;
   write_relu_folder(folder / "case", {0, 2});
-  CHECK(run_d5("net check " + (folder / "case") + " --transform common-subexpressions").status == 0);
+  CHECK(run_d5("net check " + (folder / "case") + " --transform common-subexpressions").status ==
+        0);
   CHECK_THAT(run_d5("net show lenet --transform dead-code").out,
              Contains("dead-code") && Contains("nothing to change"));
   CHECK_THAT(run_d5("net run lenet --transform half-precision").out, Contains("float32 1x10"));

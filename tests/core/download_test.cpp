@@ -116,7 +116,6 @@ TEST_CASE("an interrupt ends a download that waits for its server") {
   const SilentServer server;
   int questions = 0;
   const Interrupt interrupt{.wished = [&] { return ++questions > 1; }};
-  CHECK_THROWS_AS(
-      download({.urls = {server.url}, .sha256 = kSumOfAbc}, folder / "r", interrupt),
-      Interrupted);
+  CHECK_THROWS_AS(download({.urls = {server.url}, .sha256 = kSumOfAbc}, folder / "r", interrupt),
+                  Interrupted);
 }
