@@ -8,13 +8,6 @@
 #include "d5/core/error.hpp"
 
 namespace d5 {
-namespace {
-
-/// Far above what a machine has room for, and far enough below 2^63 that bytes, strides and sums of
-/// a few sizes fit.
-constexpr std::int64_t kMostElements = (std::int64_t{1} << 60) - 1;
-
-}  // namespace
 
 bool Shape::is_static() const {
   return std::none_of(dims_.begin(), dims_.end(), [](auto d) { return d == kUnknownDim; });
@@ -32,13 +25,11 @@ std::int64_t Shape::elements(std::size_t begin, std::size_t end) const {
     }
     if (size == 0) {
       zero = true;
-    } else if (product > kMostElements / size) {
+    } else if (__builtin_mul_overflow(product, size, &product)) {
       throw ShapeError(
-          fmt::format("shape {} is too large: its sizes, but for zeros, multiply to "
-                      "2^60 or more",
+          fmt::format("shape {} is too large: its sizes, but for zeros, multiply to more than "
+                      "2^63 - 1",
                       to_string(*this)));
-    } else {
-      product *= size;
     }
   }
   return zero ? 0 : product;

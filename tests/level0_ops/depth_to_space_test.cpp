@@ -23,9 +23,9 @@ TEST_CASE("SpaceToDepth undoes DepthToSpace") {
   CHECK(shape_of("SpaceToDepth 0x2x6x9 blocksize=3") == "0x18x2x3");
 }
 
-TEST_CASE("DepthToSpace of an empty image may have blocks of any size") {
-  CHECK(shape_of("DepthToSpace 1x0x8x2 blocksize=2147483648") == "1x0x17179869184x4294967296");
-  CHECK_THROWS_AS(run_case("DepthToSpace 1x0x8589934592x2 blocksize=2147483648"), ShapeError);
+TEST_CASE("DepthToSpace of an empty image has blocks that its sizes have room for") {
+  CHECK(shape_of("DepthToSpace 1x0x8x2 blocksize=256") == "1x0x2048x512");
+  CHECK_THROWS_AS(run_case("DepthToSpace 1x0x8x2 blocksize=2147483648"), ShapeError);
 }
 
 TEST_CASE("DepthToSpace and SpaceToDepth refuse what has no such blocks") {
