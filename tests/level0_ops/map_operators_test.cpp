@@ -94,4 +94,6 @@ TEST_CASE("ZipMap takes one row, no rows, and refuses other numbers of columns")
   CHECK(run_case("ai.onnx.ml.ZipMap 0x2" + rest).output(0).sequence().values.empty());
   CHECK_THROWS_AS(run_case("ai.onnx.ml.ZipMap 2x3" + rest), ShapeError);
   CHECK_THROWS_AS(run_case("ai.onnx.ml.ZipMap 2x2"), ValueError);
+  CHECK_THROWS_AS(run_case("ai.onnx.ml.ZipMap 2x2 classlabels_strings=b,b"), ValueError);
+  CHECK_THROWS_AS(run_case("ai.onnx.ml.ZipMap 2x2 classlabels_int64s=1x1"), ValueError);
 }

@@ -2,8 +2,11 @@
 // ZipMap: each row of scores as a map from class labels to them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
@@ -30,12 +33,28 @@ Map make_map(const detail::ClassLabels& labels, std::vector<Value> values) {
   return result;
 }
 
+/// A map has one value for a key. Throws: ValueError for a label that comes twice.
+template <class T>
+void expect_different(std::vector<T> labels, const std::string& who) {
+  std::ranges::sort(labels);
+  const auto twice = std::ranges::adjacent_find(labels);
+  if (twice == labels.end()) return;
+  throw ValueError(fmt::format("{}: class label '{}' comes twice, expected each once", who,
+                               printable(fmt::format("{}", *twice))));
+}
+
 /// Shapes: X is N x labels, or one row; Z is a sequence of N maps.
 class ZipMap final : public MovingOperator {
  public:
   explicit ZipMap(const View& view)
       : labels_(view.classlabels_int64s(), view.classlabels_strings(),
-                onnx::describe(view.node())) {}
+                onnx::describe(view.node())) {
+    if (labels_.dtype() == DType::string) {
+      expect_different(labels_.texts(), onnx::describe(view.node()));
+    } else {
+      expect_different(labels_.integers(), onnx::describe(view.node()));
+    }
+  }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     if (detail::feature_rows(context).features != std::int64_t(labels_.size())) {
