@@ -154,6 +154,11 @@ TEST_CASE("forests refuse lists, features and targets that do not fit") {
   CHECK_THROWS_AS(run_case(regressor("1x1", kTwoTrees)), ShapeError);
   CHECK_THROWS_AS(run_case(regressor("1x1", "")), ValueError);
   CHECK_THROWS_AS(run_case(regressor("1x1", kStump + "aggregate_function=MEAN")), ValueError);
+  CHECK_THROWS_WITH(
+      run_case("ai.onnx.ml.TreeEnsembleRegressor 1x1 target_treeids=0x0 target_nodeids=1x2 "
+               "target_ids=0x9223372036854775807 target_weights=1x2 " +
+               kStump),
+      Catch::Contains("expected a smaller one"));
   CHECK_THROWS_AS(run_case(regressor("1x1", kStump + "base_values=1x2")), ValueError);
   CHECK_THROWS_AS(run_case(classifier("class_ids=0x2 class_weights=1x1")), ValueError);
   CHECK_THROWS_AS(run_case(classifier("class_ids=0x1 class_weights=1")), ValueError);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -38,7 +39,11 @@ std::int64_t target_count(std::optional<std::int64_t> given, const std::vector<s
     throw ValueError(fmt::format("{}: n_targets is {}, expected 1 or more", who, *given));
   }
   if (given) return *given;
-  return voted.empty() ? 1 : std::max<std::int64_t>(0, std::ranges::max(voted)) + 1;
+  const std::int64_t last = voted.empty() ? 0 : std::max<std::int64_t>(0, std::ranges::max(voted));
+  if (last == std::numeric_limits<std::int64_t>::max()) {
+    throw ValueError(fmt::format("{}: target {} is voted for, expected a smaller one", who, last));
+  }
+  return last + 1;
 }
 
 /// Trees that share one list of nodes and one of leaves.
