@@ -35,6 +35,7 @@ TEST_CASE("ConvTranspose refuses what does not fit") {
   CHECK_THROWS_AS(run_case("ConvTranspose 1x3x3 3x1x2 group=2"), ShapeError);
   CHECK_THROWS_AS(run_case("ConvTranspose 1x1x3 1x1x2 pads=2x2"), ShapeError);
   CHECK_THROWS_AS(run_case("ConvTranspose 1x1x3 1x1x2 group=0"), ValueError);
+  CHECK_THROWS_AS(run_case("ConvTranspose 1x3x3 3x3x2 group=9223372036854775807"), ShapeError);
   CHECK_THROWS_AS(run_case("ConvTranspose 1x1x3 1x1x2 output_padding=-1"), ValueError);
   CHECK_THROWS_AS(run_case("ConvTranspose 1x1x3 1x1x2 auto_pad=SOME"), ValueError);
 }

@@ -130,7 +130,8 @@ class ConvTranspose final : public detail::Convolution {
  private:
   detail::ConvolutionSizes sizes(const InferContext& context) const override {
     const Shape &x = context.shape(0), &w = context.shape(1);
-    check_inputs(context, w.rank() > 1 ? w[1] * group_ : 0);
+    const Shape filters = w.rank() > 1 ? Shape{w[1], group_} : Shape{0};
+    check_inputs(context, filters.elements());  // of all groups; refuses what cannot be counted
     if (x[1] != w[0] || x[1] % group_ != 0) {
       throw ShapeError(
           fmt::format("{}: X is {}, W is {} and group is {}; X's channels must be W's "
