@@ -117,7 +117,13 @@ class CheckedOperator final : public Operator {
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     check_inputs(context, schema_);
-    return op_->infer(context);
+    std::vector<ValueDesc> outputs = op_->infer(context);
+    for (const ValueDesc& output : outputs) {  // before strides are made of the sizes
+      if (output.kind == ValueKind::tensor && output.tensor.shape.is_static()) {
+        (void)output.tensor.shape.elements();
+      }
+    }
+    return outputs;
   }
   Places gradients() const override { return op_->gradients(); }
   Cost cost(const InferContext& context) const override { return op_->cost(context); }

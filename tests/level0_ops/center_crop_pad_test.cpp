@@ -28,5 +28,7 @@ TEST_CASE("CenterCropPad refuses sizes and axes that do not fit") {
   CHECK_THROWS_AS(run_case("CenterCropPad 2x3 int64:{2}"), ShapeError);
   CHECK_THROWS_AS(run_case("CenterCropPad 2x3 int64:{2,-1}"), ValueError);
   CHECK_THROWS_AS(run_case("CenterCropPad 2x3 int64:{2} axes=2"), ValueError);
+  CHECK_THROWS_AS(run_case("CenterCropPad 2x3x4 int64:{9223372036854775806,256} axes=1x0"),
+                  ShapeError);
   CHECK_THROWS_AS(run_case("CenterCropPad 2x3 int64:{2,2} axes=1x-1"), ValueError);
 }
