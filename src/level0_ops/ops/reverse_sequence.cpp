@@ -69,7 +69,9 @@ class ReverseSequence final : public MovingOperator {
  public:
   explicit ReverseSequence(const View& view)
       : batch_axis_(view.batch_axis()), time_axis_(view.time_axis()) {
-    if (batch_axis_ + time_axis_ != 1 || batch_axis_ < 0 || time_axis_ < 0) {
+    const bool are_first_two =
+        (batch_axis_ == 0 && time_axis_ == 1) || (batch_axis_ == 1 && time_axis_ == 0);
+    if (!are_first_two) {
       throw ValueError(
           fmt::format("{}: batch_axis is {} and time_axis {}, expected 0 and 1 or 1 and 0",
                       onnx::describe(view.node()), batch_axis_, time_axis_));
