@@ -70,7 +70,7 @@ class ModeSetter {
     result_.differs = true;
     if (node.opset < 7) node.attributes["is_test"] = std::int64_t{!training_};
     if (node.opset < 12) return;
-    if (flag_.empty()) flag_ = unused(training_ ? "mode.training" : "mode.inference");
+    if (flag_.empty()) flag_ = network_.unused_name(training_ ? "mode.training" : "mode.inference");
     node.inputs.resize(kTrainingMode + 1);
     node.inputs[kTrainingMode] = flag_;
   }
@@ -80,7 +80,8 @@ class ModeSetter {
     if (node.outputs.size() < 3) node.outputs.resize(3);
     for (const std::size_t i : {1, 2}) {
       std::string& output = node.outputs[i];
-      if (output.empty()) output = unused(node.outputs[0] + (i == 1 ? ".new_mean" : ".new_var"));
+      if (output.empty())
+        output = network_.unused_name(node.outputs[0] + (i == 1 ? ".new_mean" : ".new_var"));
       const std::string& running = node.inputs.at(statistic(i));
       const bool ours = network_.graph().initializers.contains(running);
       if (updates && ours && !network_.is_parameter(running)) (*updates)[running] = output;
@@ -113,20 +114,6 @@ class ModeSetter {
     result_.differs = true;
     if (node.opset >= 14) node.attributes["training_mode"] = std::int64_t{training_};
     if (node.opset < 7) node.attributes["is_test"] = std::int64_t{!training_};
-  }
-
-  /// `name`, or a longer one, that no tensor of the network has.
-  [[nodiscard]] std::string unused(std::string name) const {
-    const onnx::Graph& graph = network_.graph();
-    const auto is_named = [&](const auto& value) { return value.name == name; };
-    const auto makes = [&](const onnx::Node& node) {
-      return std::ranges::find(node.outputs, name) != node.outputs.end();
-    };
-    while (graph.initializers.contains(name) || std::ranges::any_of(graph.inputs, is_named) ||
-           std::ranges::any_of(graph.nodes, makes)) {
-      name += '_';
-    }
-    return name;
   }
 
   const Network& network_;

@@ -80,7 +80,8 @@ class PlanExecutor final : public GraphExecutor {
     current_ = last_ = nullptr;
     if (switches_ || mode == NetworkMode::as_written) return;
     switches_ = true;
-    if (graph_in_mode(network_, NetworkMode::training).updates != network_.updates()) forget();
+    refresh();
+    if (runnable_in(NetworkMode::training).updates != network_.updates()) plans_.clear();
   }
   NetworkMode mode() const override { return mode_; }
 
@@ -197,11 +198,13 @@ class PlanExecutor final : public GraphExecutor {
 
   const Runnable& up_to_date() {
     current_ = nullptr;
-    if (revision_ != network_.revision()) forget();
+    refresh();
     return runnable_in(mode_);
   }
 
-  void forget() {
+  /// Forgets what was made of the network before an edit.
+  void refresh() {
+    if (revision_ == network_.revision()) return;
     plans_.clear();
     last_ = nullptr;
     runnables_.clear();

@@ -9,9 +9,9 @@
 #include "core/float64.hpp"
 #include "d5/core/error.hpp"
 #include "d5/onnx/visitor.hpp"
+#include "level0_ops/kernels/tensor_conversion.hpp"
 #include "level1_network/element_type_attributes.hpp"
 #include "level1_network/node_names.hpp"
-#include "level1_network/tensor_conversion.hpp"
 
 namespace d5 {
 

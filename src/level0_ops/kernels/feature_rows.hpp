@@ -20,11 +20,13 @@ struct FeatureRows {
 /// Throws: ShapeError for an input of other than one or two dimensions.
 [[nodiscard]] FeatureRows feature_rows(const InferContext& context);
 
-/// Calls `f(row, numbers)` for every row, in parallel: each has `count` doubles of the scratch
-/// memory, of which the plan requests `rows * count`.
+/// Calls `f(row, numbers)` for each of `rows`, each of which is `work` multiplications or so, in
+/// parallel: it has `count` doubles of the scratch memory, of which the plan requests
+/// `rows * count`.
 template <class Context, class F>
-void for_each_row(FeatureRows x, std::int64_t count, const Context& context, const F& f) {
-  parallel_for_each(x.rows, count * x.features, 16384, [&](std::int64_t r) {
+void for_each_row(std::int64_t rows, std::int64_t count, std::int64_t work, const Context& context,
+                  const F& f) {
+  parallel_for_each(rows, work, 16384, [&](std::int64_t r) {
     f(r, std::span(context.template scratch_as<double>() + r * count, std::size_t(count)));
   });
 }

@@ -75,11 +75,13 @@ class ClassifierKernel final : public Kernel {
     const T* x = context.input(0).data<T>();
     Tensor& y = context.output(Out::Y);
     float* z = context.output(Out::Z).data<float>();
-    detail::for_each_row(x_, count_, context, [&](std::int64_t r, std::span<double> scores) {
-      const T* sample = x + r * x_.features;
-      classes_->labels.write(classes_->classify(sample, x_.features, scores), y, r);
-      std::ranges::transform(scores, z + r * count_, [](double s) { return float(s); });
-    });
+    detail::for_each_row(
+        x_.rows, count_, count_ * x_.features, context,
+        [&](std::int64_t r, std::span<double> scores) {
+          const T* sample = x + r * x_.features;
+          classes_->labels.write(classes_->classify(sample, x_.features, scores), y, r);
+          std::ranges::transform(scores, z + r * count_, [](double s) { return float(s); });
+        });
   }
 
   /// Of the scores; labels have no gradient.
@@ -92,10 +94,12 @@ class ClassifierKernel final : public Kernel {
       const float* z = context.output(Out::Z).data<float>();
       const float* dz = context.grad_output(Out::Z).data<float>();
       T* dx = context.grad_input(0).data<T>();
-      detail::for_each_row(x_, count_, context, [&](std::int64_t r, std::span<double> gradients) {
-        std::copy_n(dz + r * count_, count_, gradients.begin());
-        classes_->differentiate(z + r * count_, gradients, x_.features, dx + r * x_.features);
-      });
+      detail::for_each_row(x_.rows, count_, count_ * x_.features, context,
+                           [&](std::int64_t r, std::span<double> gradients) {
+                             std::copy_n(dz + r * count_, count_, gradients.begin());
+                             classes_->differentiate(z + r * count_, gradients, x_.features,
+                                                     dx + r * x_.features);
+                           });
     } else {
       Kernel::backward(context);
     }

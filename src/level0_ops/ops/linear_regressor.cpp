@@ -26,11 +26,13 @@ class RegressorKernel final : public Kernel {
   void forward(OpContext& context) override {
     const T* x = context.input(0).data<T>();
     float* y = context.output(0).data<float>();
-    detail::for_each_row(x_, targets_, context, [&](std::int64_t r, std::span<double> scores) {
-      model_->evaluate(x + r * x_.features, x_.features, scores);
-      detail::transform_scores(model_->transform, scores);
-      std::ranges::transform(scores, y + r * targets_, [](double s) { return float(s); });
-    });
+    detail::for_each_row(x_.rows, targets_, targets_ * x_.features, context,
+                         [&](std::int64_t r, std::span<double> scores) {
+                           model_->evaluate(x + r * x_.features, x_.features, scores);
+                           detail::transform_scores(model_->transform, scores);
+                           std::ranges::transform(scores, y + r * targets_,
+                                                  [](double s) { return float(s); });
+                         });
   }
 
   void backward(GradContext& context) override {
@@ -38,11 +40,12 @@ class RegressorKernel final : public Kernel {
       const float* y = context.output(0).data<float>();
       const float* dy = context.grad_output(0).data<float>();
       T* dx = context.grad_input(0).data<T>();
-      detail::for_each_row(x_, targets_, context, [&](std::int64_t r, std::span<double> gradients) {
-        std::copy_n(dy + r * targets_, targets_, gradients.begin());
-        detail::differentiate(model_->transform, y + r * targets_, gradients);
-        model_->differentiate(gradients, x_.features, dx + r * x_.features);
-      });
+      detail::for_each_row(x_.rows, targets_, targets_ * x_.features, context,
+                           [&](std::int64_t r, std::span<double> gradients) {
+                             std::copy_n(dy + r * targets_, targets_, gradients.begin());
+                             detail::differentiate(model_->transform, y + r * targets_, gradients);
+                             model_->differentiate(gradients, x_.features, dx + r * x_.features);
+                           });
     } else {
       Kernel::backward(context);
     }

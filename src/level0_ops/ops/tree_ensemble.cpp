@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -16,7 +17,6 @@
 #include "level0_ops/kernels/forest.hpp"
 #include "level0_ops/kernels/forest_table.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/parallel_each.hpp"
 #include "level0_ops/kernels/post_transform.hpp"
 
 namespace d5::ops {
@@ -194,15 +194,15 @@ class TreeEnsemble final : public Operator {
         Result* y = run.output(0).data<Result>();
         const std::int64_t targets = model.forest->targets();
         const auto work = std::int64_t(model.forest->trees()) * 16;
-        detail::parallel_for_each(rows, work, 16384, [&](std::int64_t r) {
-          const std::span scores(run.scratch_as<double>() + r * targets, std::size_t(targets));
-          model.forest->evaluate(x + r * features, model.aggregate, scores);
-          for (std::size_t i = 0; i < model.base.size(); ++i) scores[i] += model.base[i];
-          detail::transform_scores(model.transform, scores);
-          for (std::size_t i = 0; i < scores.size(); ++i) {
-            y[r * targets + std::int64_t(i)] = Result(Arithmetic<Result>(scores[i]));
-          }
-        });
+        detail::for_each_row(
+            rows, targets, work, run, [&](std::int64_t r, std::span<double> scores) {
+              model.forest->evaluate(x + r * features, model.aggregate, scores);
+              for (std::size_t i = 0; i < model.base.size(); ++i) scores[i] += model.base[i];
+              detail::transform_scores(model.transform, scores);
+              for (std::size_t i = 0; i < scores.size(); ++i) {
+                y[r * targets + std::int64_t(i)] = Result(Arithmetic<Result>(scores[i]));
+              }
+            });
       });
     });
   }

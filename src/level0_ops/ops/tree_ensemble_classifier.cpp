@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 
@@ -16,7 +17,6 @@
 #include "level0_ops/kernels/forest.hpp"
 #include "level0_ops/kernels/forest_table.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/parallel_each.hpp"
 #include "level0_ops/kernels/post_transform.hpp"
 
 namespace d5::ops {
@@ -122,11 +122,11 @@ class TreeEnsembleClassifier final : public Operator {
         Tensor& y = run.output(View::Out::Y);
         float* z = run.output(View::Out::Z).data<float>();
         const auto work = std::int64_t(classifier->forest->trees()) * 16;
-        detail::parallel_for_each(rows, work, 16384, [&](std::int64_t r) {
-          const std::span scores(run.scratch_as<double>() + r * classes, std::size_t(classes));
-          classifier->labels.write(classifier->classify(x + r * features, scores), y, r);
-          std::ranges::transform(scores, z + r * classes, [](double s) { return float(s); });
-        });
+        detail::for_each_row(
+            rows, classes, work, run, [&](std::int64_t r, std::span<double> scores) {
+              classifier->labels.write(classifier->classify(x + r * features, scores), y, r);
+              std::ranges::transform(scores, z + r * classes, [](double s) { return float(s); });
+            });
       });
     });
   }

@@ -12,7 +12,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/error_norms.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
-#include "level0_ops/kernels/conversion.hpp"
+#include "level0_ops/kernels/tensor_conversion.hpp"
 #include "level0_ops/validation/draw_judge.hpp"
 #include "level0_ops/validation/drawn_values.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
@@ -60,10 +60,7 @@ Value rounded_as(const Value& got, const Value& exact) {
   if (!got.is_tensor() || !exact.is_tensor() || !is_floating_point(got.tensor().dtype())) {
     return exact;
   }
-  Tensor result = Tensor::empty(got.tensor().dtype(), exact.tensor().shape());
-  const detail::Conversion round(exact.tensor().dtype(), result.dtype());
-  round.run(result.raw(), exact.tensor().raw(), result.elements());
-  return result;
+  return detail::converted(exact.tensor(), got.tensor().dtype());
 }
 
 /// Another generator draws other numbers.

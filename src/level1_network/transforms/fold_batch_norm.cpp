@@ -8,9 +8,9 @@
 #include "core/float64.hpp"
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/tensor_conversion.hpp"
 #include "level1_network/graph_links.hpp"
 #include "level1_network/parameter_layout.hpp"
-#include "level1_network/tensor_conversion.hpp"
 
 namespace d5::transform {
 namespace {

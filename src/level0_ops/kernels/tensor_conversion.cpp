@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level1_network/tensor_conversion.hpp"
+#include "level0_ops/kernels/tensor_conversion.hpp"
 
 #include "level0_ops/kernels/conversion.hpp"
 
