@@ -26,6 +26,22 @@ void run_python(const py::object& run) {
   }
 }
 
+using Callable = py::typing::Callable<py::object()>;
+using Callables = py::typing::Dict<py::str, Callable>;
+
+Subject subject_of(const py::object& run, const std::string& name, const std::string& framework) {
+  return {.record = {.subject = name, .framework = framework}, .run = [run] { run_python(run); }};
+}
+
+std::vector<Subject> subjects_of(const Callables& runs, const std::string& name) {
+  std::vector<Subject> subjects;
+  for (const auto& [framework, run] : runs) {
+    subjects.push_back(
+        subject_of(py::reinterpret_borrow<py::object>(run), name, framework.cast<std::string>()));
+  }
+  return subjects;
+}
+
 }  // namespace
 
 Measurements::Measurements(const std::vector<Measurement>& rows)
@@ -84,26 +100,34 @@ void bind_measurement(py::module_& m) {
 
   m.def(
       "measure",
-      [](const py::typing::Callable<py::object()>& run, const std::string& name,
+      [](const std::variant<Callables, Callable>& run, const std::string& name,
          const std::vector<std::string>& metrics, int samples, int warmup,
-         double seconds_per_sample) {
-        const Subject subject{.record = {.subject = name}, .run = [&] { run_python(run); }};
+         double seconds_per_sample, std::uint64_t seed) {
+        const auto* several = std::get_if<Callables>(&run);
+        const std::vector<Subject> subjects =
+            several ? subjects_of(*several, name)
+                    : std::vector{subject_of(std::get<Callable>(run), name, "")};
         std::vector<Measurement> rows;
         long_call(
             [&](const Interrupt& interrupt) {
-              rows = measure({subject}, {metrics.begin(), metrics.end()},
-                             {.samples = samples,
-                              .warmup = warmup,
-                              .seconds_per_sample = seconds_per_sample,
-                              .interrupt = interrupt});
+              rows = measure_side_by_side(subjects, {metrics.begin(), metrics.end()},
+                                          {.samples = samples,
+                                           .warmup = warmup,
+                                           .seconds_per_sample = seconds_per_sample,
+                                           .seed = seed,
+                                           .interrupt = interrupt});
             },
             Gil::held);
         return Measurements(rows);
       },
       py::arg("run"), py::arg("name") = "python",
       py::arg("metrics") = std::vector<std::string>{"time"}, py::arg("samples") = 30,
-      py::arg("warmup") = 3, py::arg("seconds_per_sample") = 1e-4,
-      "Measures a Python callable the way d5 measures; one row a metric.");
+      py::arg("warmup") = 3, py::arg("seconds_per_sample") = 1e-4, py::arg("seed") = 0,
+      "Measures a Python callable the way d5 measures; one row a metric. Several at once, in a "
+      "dict "
+      "by the name of whose they are (a row's `framework`), are interleaved, in random order in "
+      "each round: {\"d5\": ..., \"onnxruntime\": ...}; the ratio of each time to the first's "
+      "follows.");
   m.def("metrics", [] { return metrics().names(); }, "Names of all metrics.");
   m.def(
       "to_table",

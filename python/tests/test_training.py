@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
 import signal
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -188,6 +189,17 @@ def test_a_measurement_of_a_python_callable():
     assert time.status in ("passed", "mistrusted") and low <= time.median <= high and low > 0
     assert time.statistic == "median" and time.quantity == "time" and time.value == time.median
     assert "sum" in d5.to_table([time])
+
+
+def test_python_callables_are_measured_side_by_side():
+    def work(n: int) -> Callable[[], object]:
+        return lambda: sum(range(n))
+
+    rows = d5.measure({"short": work(1000), "long": work(20000)}, name="sum", samples=30)
+    assert [(row.framework, row.metric) for row in rows] == [
+        ("short", "time"), ("long", "time"), ("long", "time_ratio")]
+    assert {row.subject for row in rows} == {"sum"} and rows[2].conditions["base"] == "short"
+    assert rows[2].value > 1
 
 
 def test_a_benchmark_is_a_sentence():

@@ -11,6 +11,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/onnx/schema.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::detail {
 namespace {
@@ -127,7 +128,9 @@ class CheckedOperator final : public Operator {
   }
   Places gradients() const override { return op_->gradients(); }
   Cost cost(const InferContext& context) const override { return op_->cost(context); }
-  std::unique_ptr<Kernel> plan(PlanContext& context) const override { return op_->plan(context); }
+  std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    return plan_with_gradient(context, [&](PlanContext& own) { return op_->plan(own); });
+  }
 
  private:
   std::unique_ptr<Operator> op_;

@@ -371,6 +371,36 @@ TEST_CASE("half precision converts what operators have, and casts where they hav
   CHECK(y.tensor().span<float>()[3] == 1638 * 0x1p-14F);
 }
 
+TEST_CASE("masters of half precision stay float32, and so do their gradients") {
+  Network network("mixed");
+  network.add_input("x", DType::float32, {std::int64_t{2}});
+  network.add_parameter("w", Tensor::of<float>({2}, {1, 0.1F}));
+  network.add_constant("c", Tensor::of<float>({2}, {0.1F, 1}));
+  network.add_node("Mul", {"x", "w"}, {"m"});
+  network.add_node("Add", {"m", "c"}, {"y"});
+  network.add_node("ReduceSum", {"y"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("y");
+  network.add_output("loss");
+  CHECK_FALSE(applied(network, {"half-precision", {{"masters", true}}}).what.empty());
+  CHECK(network.fetch("w").span<float>()[1] == 0.1F);
+  CHECK(network.fetch("c").dtype() == DType::float16);
+  const auto executor = make_executor(network);
+  const auto run = [&] {
+    return executor->inference_and_backprop({{"x", Tensor::of<float>({2}, {3, 0.1F})}}, "loss");
+  };
+  run();
+  const Tensor gradient = network.parameter("w").gradient;
+  REQUIRE(gradient.dtype() == DType::float32);
+  CHECK(gradient.span<float>()[0] == 3);
+  CHECK(gradient.span<float>()[1] == 1638 * 0x1p-14F);  // of x as float16 has it
+  // A step below half a unit in float16's last place counts in the master, not yet in the run.
+  const float before = run().at("y").tensor().span<float>()[0];
+  network.parameter("w").value.span<float>()[0] += 0x1p-12F;
+  CHECK(run().at("y").tensor().span<float>()[0] == before);
+  network.parameter("w").value.span<float>()[0] += 0x1p-10F;
+  CHECK(run().at("y").tensor().span<float>()[0] > before);
+}
+
 TEST_CASE("a number that the shorter type does not reach is refused before anything is changed") {
   Network network("large");
   network.add_input("x", DType::float32, {std::int64_t{1}});

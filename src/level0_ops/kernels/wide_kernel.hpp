@@ -14,10 +14,16 @@ namespace d5::detail {
 /// Whether no input or output has to become of `wide_dtype`.
 [[nodiscard]] bool is_wide(const PlanContext& context);
 
-/// A kernel that widens its inputs as a whole, has the kernel that `make` plans for wide values
-/// run, and rounds each output once. It owns the wide values, and has no gradient.
-[[nodiscard]] std::unique_ptr<Kernel> widening_kernel(
-    PlanContext& context, const std::function<std::unique_ptr<Kernel>(PlanContext&)>& make);
+using PlanKernel = std::function<std::unique_ptr<Kernel>(PlanContext&)>;
+
+/// A kernel that widens its inputs as a whole into scratch memory, has the kernel that `make` plans
+/// for wide values run, and rounds each output once; backward it does the same with gradients.
+[[nodiscard]] std::unique_ptr<Kernel> widening_kernel(PlanContext& context, const PlanKernel& make);
+
+/// What `make` plans; where that is Unsupported for a gradient among smaller floats, the widening
+/// kernel of it.
+[[nodiscard]] std::unique_ptr<Kernel> plan_with_gradient(PlanContext& context,
+                                                         const PlanKernel& make);
 
 /// The kernel for float or double that `make.operator()<T>(context)` makes, also for smaller floats
 /// and for floats of several types, which are widened for it.

@@ -31,16 +31,23 @@ ElementTypes types_of(const Network& network) {
 
 struct HalfPrecisionOptions {
   enum class Type { float16, bfloat16 } type = Type::float16;
+  bool masters = false;
   void declare(OptionList& options) {
     options.add("type", type, "what float32 becomes", {"float16", "bfloat16"});
+    options.add("masters", masters,
+                "parameters stay float32, for an optimizer, and are cast in each run");
   }
 };
 
 /// One conversion of a network: which tensors are there in which type, and the casts between.
 class Conversion {
  public:
-  Conversion(const Network& network, DType half)
-      : network_(network), links_(network), types_(types_of(network)), half_(half) {}
+  Conversion(const Network& network, DType half, bool masters)
+      : network_(network),
+        links_(network),
+        types_(types_of(network)),
+        half_(half),
+        masters_(masters) {}
 
   Splice run(TransformReport& report) {
     for (const auto& node : network_.graph().nodes) {
@@ -82,7 +89,8 @@ class Conversion {
     std::size_t count = 0;
     for (const auto& [name, value] : network_.graph().initializers) {
       if (!is_single(name) || !known_value(network_, name) || links_.leaves(name) ||
-          kept.contains(name) || !links_.is_read(name)) {
+          kept.contains(name) || !links_.is_read(name) ||
+          (masters_ && network_.is_parameter(name))) {
         continue;
       }
       auto& values = network_.is_parameter(name) ? change_.parameters : change_.constants;
@@ -157,6 +165,7 @@ class Conversion {
   const GraphLinks links_;
   const ElementTypes types_;
   const DType half_;
+  const bool masters_;
   std::deque<ShorterNode> nodes_;
   NewNames shorter_, single_;  ///< tensors by the names that they had, where they are in that type
   std::size_t casts_ = 0;
@@ -164,12 +173,15 @@ class Conversion {
 };
 
 /// Inputs and outputs of the network stay float32, and so do nodes that ONNX has in no shorter
-/// type. Values of parameters are rounded for good.
+/// type. Values of parameters are rounded for good, unless they are masters: of those the rounded
+/// copy is a value of the run, and the gradient a float32 one. Source: Micikevicius et al., "Mixed
+/// Precision Training" (2018), section 3.1.
 class HalfPrecision final : public Transform {
  public:
   using Options = HalfPrecisionOptions;
   explicit HalfPrecision(const Options& options)
-      : half_(options.type == Options::Type::float16 ? DType::float16 : DType::bfloat16) {}
+      : half_(options.type == Options::Type::float16 ? DType::float16 : DType::bfloat16),
+        masters_(options.masters) {}
   Keeps keeps() const override { return Keeps::rounded; }
 
   TransformReport apply(Network& network) const override {
@@ -184,13 +196,14 @@ class HalfPrecision final : public Transform {
           opset->second, name_of(half_), needed));
     }
     TransformReport report;
-    Splice change = Conversion(network, half_).run(report);
+    Splice change = Conversion(network, half_, masters_).run(report);
     if (!report.what.empty()) network.splice(std::move(change));
     return report;
   }
 
  private:
   DType half_;
+  bool masters_;
 };
 
 }  // namespace
