@@ -197,6 +197,16 @@ void bind_network(py::module_& m) {
       "A built-in network with seeded random weights, such as model(\"lenet\", seed=1, "
       "with_loss=True).");
   m.def("models", [] { return models().names(); });
+  m.def(
+      "random_inputs",
+      [](const Network& network, std::int64_t batch,
+         const std::map<std::string, std::int64_t>& dims, std::uint64_t seed) {
+        return from_values(random_inputs(network, {.batch = batch, .by_name = dims}, seed));
+      },
+      py::arg("network"), py::kw_only(), py::arg("batch") = 1,
+      py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("seed") = 0,
+      "Inputs by name, the same for the same names, shapes and seed: normal reals, integers from "
+      "[0, 10). `dims` are sizes of open dimensions by name, `batch` that of the others.");
 }
 
 }  // namespace d5::python

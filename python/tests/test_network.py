@@ -221,3 +221,14 @@ def test_a_network_is_transformed_and_edited_in_place():
     assert network.fetch("w").dtype == "bfloat16"
     with pytest.raises(d5.NotFound, match="did you mean dead-code"):
         network.apply("dead-cod")
+
+
+def test_random_inputs_fit_and_repeat():
+    network = d5.model("lenet", with_loss=True)
+    inputs = d5.random_inputs(network, batch=3, seed=7)
+    assert set(inputs) == {"image", "label"} and np.asarray(inputs["image"]).shape == (3, 1, 28, 28)
+    again = d5.random_inputs(network, batch=3, seed=7)
+    assert all(np.array_equal(inputs[name], again[name]) for name in inputs)
+    assert d5.executor(network).inference(inputs)["logits"].shape == (3, 10)
+    with pytest.raises(d5.NotFound):
+        d5.random_inputs(network, dims={"M": 2})
