@@ -14,6 +14,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/level1_network/network_profile.hpp"
+#include "d5/level1_network/node_comparison.hpp"
 
 namespace d5::app {
 namespace {
@@ -94,13 +95,20 @@ int WorkRun::finish(bool whole) {
     unwritten = std::current_exception();
   }
   if (output_.pivot.empty()) {
-    print(printer_.end(results_.environment), output_.format);
+    if (!only_tables()) print(printer_.end(results_.environment), output_.format);
   } else {
     print(results_, output_);
   }
   if (unwritten) std::rethrow_exception(unwritten);
   if (bad_input_) return kBadUsage;
   return exit_status(results_.measurements, output_.if_unsupported);
+}
+
+/// Whether all rows stood in tables of their own (`print_rows`).
+bool WorkRun::only_tables() const {
+  const auto& all = results_.measurements;
+  return is_for_people(output_.format) && !all.empty() &&
+         std::ranges::all_of(all, is_node_comparison);
 }
 
 void WorkRun::say_nothing_is_left() const {
@@ -150,12 +158,15 @@ std::vector<Measurement> WorkRun::measured(const Work& one, Progress& progress) 
   return records;
 }
 
-/// A profile has too many records for rows: people get tables of what costs most.
+/// A network's parts have too many records for rows: people get tables of what matters most.
 void WorkRun::print_rows(std::vector<Measurement> records) {
-  if (is_for_people(output_.format) && std::ranges::any_of(records, is_profile_record)) {
-    print(profile_tables(records, output_.format) + "\n", output_.format);
-    std::erase_if(records, is_profile_record);
-  }
+  const auto print_parts = [&](const auto& is_part, const auto& tables) {
+    if (!is_for_people(output_.format) || std::ranges::none_of(records, is_part)) return;
+    print(tables(records, output_.format) + "\n", output_.format);
+    std::erase_if(records, is_part);
+  };
+  print_parts(is_profile_record, profile_tables);
+  print_parts(is_node_comparison, node_comparison_tables);
   print(printer_.add(records), output_.format);
 }
 

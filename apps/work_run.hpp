@@ -40,6 +40,7 @@ class WorkRun {
   void keep_piece(const std::string& name, std::vector<Measurement> records, Progress& progress);
   void keep(std::vector<Measurement> records);
   void print_rows(std::vector<Measurement> records);
+  [[nodiscard]] bool only_tables() const;
   void say_nothing_is_left() const;
 
   const std::vector<Work>& work_;

@@ -14,6 +14,7 @@
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/network_bench.hpp"
 #include "d5/level1_network/network_validation.hpp"
+#include "d5/level1_network/node_comparison.hpp"
 
 namespace d5::command {
 namespace {
@@ -25,6 +26,8 @@ constexpr const char* kExamples =
                                                 a built-in network: gradients too
   d5 net check resnet-18 --transform fold-batch-norm
                                                 a transformed network against the original
+  d5 net check resnet-18 --framework torch --by-node
+                                                which node differs first, and which by itself
   d5 net check test_folders/ --filter relu --out results.json --resume
                                                 many, going on where it was cut short)";
 
@@ -32,7 +35,14 @@ struct Options : app::OutputOptions,
                  app::RunOptions,
                  app::ModelsArgument,
                  app::WorkOptions,
-                 app::ToleranceOptions {};
+                 app::ToleranceOptions {
+  std::string against = "reference";
+  bool by_node = false;
+};
+
+ExecutorOptions execution_of(const Options& options) {
+  return {.device = device_from_name(options.device), .seed = options.seed};
+}
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
 std::vector<Measurement> against_reference(const std::string& model, const Options& options,
@@ -44,11 +54,11 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
   const bool same_network = chain.empty() || keeps == Keeps::rounded;
   // Networks of their own: both executors write gradients.
   const auto subject =
-      open_executor(word, open_model(model, wishes, chain, interrupt),
-                    {.device = device_from_name(options.device), .seed = options.seed});
-  const auto reference = open_executor(
-      "reference", open_model(model, wishes, same_network ? chain : TransformChain(), interrupt),
-      {.seed = options.seed});
+      open_executor(word, open_model(model, wishes, chain, interrupt), execution_of(options));
+  const auto reference =
+      open_executor(options.against,
+                    open_model(model, wishes, same_network ? chain : TransformChain(), interrupt),
+                    {.seed = options.seed});
   const ValueMap inputs = random_inputs(subject->network(), app::sizes_of(options), options.seed);
   const std::string loss = keeps == Keeps::gradients ? loss_of(subject->network()) : "";
   const auto tolerance = app::tolerance_of(options);
@@ -57,37 +67,64 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
                                                        tolerance, interrupt);
   const bool all_passed =
       std::ranges::all_of(results, [](const Measurement& m) { return m.status == Status::passed; });
-  if (word == "reference" && same_network && all_passed && !results.empty()) {
+  if (word == options.against && same_network && all_passed && !results.empty()) {
     results.resize(1);
     results.front().status = Status::skipped;
     results.front().reason =
-        "it ran, but the reference is no judge of itself; check an ONNX test folder";
+        "it ran, but no framework judges itself; check an ONNX test folder, or see --against";
   }
   return results;
+}
+
+/// The same network in both, node by node.
+std::vector<Measurement> by_node(const std::string& model, const Options& options,
+                                 const std::string& word, const TransformChain& chain,
+                                 const Interrupt& interrupt) {
+  const Network network =
+      open_model(model, {{"seed", options.seed}, {"with_loss", true}}, chain, interrupt);
+  const ValueMap inputs = is_test_folder(model)
+                              ? folder_inputs(model, network)
+                              : random_inputs(network, app::sizes_of(options), options.seed);
+  const auto subject = [&](Network part) {
+    return open_executor(word, std::move(part), execution_of(options));
+  };
+  const auto reference = [&](Network part) {
+    return open_executor(options.against, std::move(part), {.seed = options.seed});
+  };
+  return compare_nodes(network, subject, reference, inputs,
+                       {.tolerance = app::tolerance_of(options), .interrupt = interrupt});
+}
+
+std::vector<Measurement> results_of(const std::string& model, const Options& options,
+                                    const std::string& word, const TransformChain& chain,
+                                    const Interrupt& interrupt) {
+  if (options.by_node) return by_node(model, options, word, chain, interrupt);
+  if (!is_test_folder(model)) return against_reference(model, options, word, chain, interrupt);
+  return test_folder(
+      model,
+      {.frameworks = {word}, .device = device_from_name(options.device), .seed = options.seed},
+      app::tolerance_of(options), interrupt, chain);
 }
 
 void check(const std::string& model, const Options& options, const std::string& word,
            const TransformChain& chain, const Interrupt& interrupt, std::vector<Measurement>& all) {
   std::vector<Measurement> results;
   try {
-    results = is_test_folder(model) ? test_folder(model,
-                                                  {.frameworks = {word},
-                                                   .device = device_from_name(options.device),
-                                                   .seed = options.seed},
-                                                  app::tolerance_of(options), interrupt, chain)
-                                    : against_reference(model, options, word, chain, interrupt);
+    results = results_of(model, options, word, chain, interrupt);
   } catch (const Unsupported&) {
     record_failure(results.emplace_back(error_record()), std::current_exception());
   }
   CommandLine line("net check");
   line.word(model).append(to_line(app::sizes_of(options))).append(to_line(chain));
   line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
+  if (options.against != "reference") line.option("--against", options.against);
+  if (options.by_node) line.append(" --by-node");
   line.append(app::to_line(static_cast<const app::ToleranceOptions&>(options)));
   line.append(app::to_line(static_cast<const app::RunOptions&>(options)));
   for (auto& result : results) {
     result.subject = model_name(model);
     result.command = line.text();
-    result.level = "network";
+    if (!is_node_comparison(result)) result.level = "network";
     result.framework = word;
     result.device = to_string(device_from_name(options.device));
     result.artefacts = {model_artefact(model)};
@@ -150,6 +187,12 @@ void register_net_check(app::Program& program) {
   app::add_size_options(command, *options);
   app::add_transform_option(command, *options);
   app::add_work_options(command, *options);
+  command
+      .add_option("--against", options->against,
+                  "the framework that models are held against; test folders bring what is expected")
+      ->option_text("FRAMEWORK");
+  command.add_flag("--by-node", options->by_node,
+                   "which node differs: its error with all before it, and alone on right values");
   app::add_tolerance_options(command, *options, "the bound that rounding sets");
   app::add_run_options(command, *options);
   app::add_output_options(command, *options);

@@ -10,6 +10,7 @@
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level0_ops/validation/draw_judge.hpp"
+#include "level1_network/network_parts.hpp"
 #include "level1_network/random_nodes.hpp"
 #include "level1_network/value_check.hpp"
 
@@ -118,14 +119,6 @@ class DrawingNetwork {
     const auto& constants = network_.graph().initializers;
     const auto constant = constants.find(name);
     return constant == constants.end() ? std::nullopt : std::optional<Value>(constant->second);
-  }
-  static onnx::Type type_of(const Tensor& tensor) {
-    onnx::Type type;
-    type.kind = ValueKind::tensor;
-    type.dtype = tensor.dtype();
-    type.has_shape = true;
-    for (const std::int64_t dim : tensor.shape()) type.dims.emplace_back(dim);
-    return type;
   }
 
   const Network& network_;

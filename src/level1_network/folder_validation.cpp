@@ -166,6 +166,10 @@ std::vector<Measurement> test_folder(const std::string& path, const ExecutorOpti
   });
 }
 
+ValueMap folder_inputs(const std::string& path, const Network& network) {
+  return read_inputs(network, open_folder(path).data_sets.front());
+}
+
 void plan_folder(const std::string& path, const ExecutorOptions& options,
                  const TransformChain& transforms) {
   FolderCheck(open_folder(path), options, {}, {}, transforms).plan();

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
+#include "d5/onnx/nodes.hpp"
 
 namespace toy {
 
@@ -71,6 +74,16 @@ class CopyKernel final : public d5::Kernel {
   void forward(d5::OpContext& context) override { context.output(0).copy_from(context.input(0)); }
 };
 
+/// y = tanh(x), one in a hundred too much.
+class WrongTanhKernel final : public d5::Kernel {
+ public:
+  void forward(d5::OpContext& context) override {
+    const auto x = context.input(0).span<float>();
+    float* y = context.output(0).data<float>();
+    for (std::size_t i = 0; i < x.size(); ++i) y[i] = 1.01F * std::tanh(x[i]);
+  }
+};
+
 /// An operator that is run by `K`, of one output like input 0.
 template <class K>
 class Simple : public d5::MovingOperator {
@@ -119,6 +132,18 @@ inline const std::string& name() {
       registry.add<Simple<CopyKernel>>("Opaque");
     });
     return std::string("toy");
+  }();
+  return registered;
+}
+
+/// Framework "wrong": a Tanh that is not one, and nothing else.
+inline const std::string& wrong() {
+  static const std::string registered = [] {
+    d5::add_framework("wrong", "1", [](d5::Framework& framework) {
+      framework.part<d5::OperatorRegistry>().add_kernel<d5::onnx::nodes::Tanh>(
+          [](d5::PlanContext&) { return std::make_unique<WrongTanhKernel>(); });
+    });
+    return std::string("wrong");
   }();
   return registered;
 }

@@ -15,6 +15,7 @@
 #include "d5/level1_network/network_mode.hpp"
 #include "d5/level1_network/network_profile.hpp"
 #include "d5/level1_network/network_validation.hpp"
+#include "d5/level1_network/node_comparison.hpp"
 #include "d5/level1_network/planned_memory.hpp"
 #include "d5/level1_network/step_info.hpp"
 #include "d5/level1_network/transform.hpp"

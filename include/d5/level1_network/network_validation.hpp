@@ -45,6 +45,10 @@ namespace d5 {
                                                    const Interrupt& interrupt = {},
                                                    const TransformChain& transforms = {});
 
+/// What an ONNX test folder feeds its network: its first data set. Throws: IoError, FormatError for
+/// a folder without one.
+[[nodiscard]] ValueMap folder_inputs(const std::string& path, const Network& network);
+
 /// Compiles what `test_folder` would run, for the inputs of each data set, and runs nothing.
 /// Throws: what opening and compiling throw.
 void plan_folder(const std::string& path, const ExecutorOptions& options,
