@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "d5/core/byte_count.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 
@@ -62,6 +63,19 @@ CLI::Validator number_from_zero() {
 CLI::Validator positive_number() {
   return number_check<double>("a finite number above 0",
                               [](double value) { return std::isfinite(value) && value > 0; });
+}
+
+CLI::Validator bytes() {
+  return CLI::Validator(
+      [](std::string& text) {
+        try {
+          text = fmt::format("{}", byte_count(text));
+          return std::string();
+        } catch (const ValueError& error) {
+          return std::string(error.what());
+        }
+      },
+      "");
 }
 
 CLI::Validator one_of(std::map<std::string, std::string> words) {

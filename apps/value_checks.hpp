@@ -21,6 +21,8 @@ namespace d5::app {
 [[nodiscard]] CLI::Validator positive_number();
 /// Finite and not below 0.
 [[nodiscard]] CLI::Validator number_from_zero();
+/// A size such as 512MiB (`byte_count`).
+[[nodiscard]] CLI::Validator bytes();
 /// A word, replaced by what stands beside it.
 [[nodiscard]] CLI::Validator one_of(std::map<std::string, std::string> words);
 

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/memory_options.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -23,7 +24,11 @@ constexpr const char* kExamples =
   d5 net bench lenet alexnet resnet-18 models/ --framework reference,torch --pivot framework
                                                  several, and a folder of them, in one table)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::ModelsArgument, app::WorkOptions {
+struct Options : app::OutputOptions,
+                 app::RunOptions,
+                 app::MemoryOptions,
+                 app::ModelsArgument,
+                 app::WorkOptions {
   bool training = false;
   bool profile = false;
   MeasureOptions measuring;
@@ -51,6 +56,8 @@ int run(const Options& options) {
                                 .sizes = app::sizes_of(options),
                                 .transforms = app::chain_of(options),
                                 .device = device_from_name(options.device),
+                                .memory_limit = options.memory_limit,
+                                .recompute = options.recompute,
                                 .metrics = app::metrics_of(options, {"time", "framework_overhead"}),
                                 .profile = options.profile,
                                 .measuring = app::measuring_of(options.measuring, options),
@@ -92,6 +99,7 @@ void register_net_bench(app::Program& program) {
   app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
+  app::add_memory_options(command, *options);
   app::add_metrics_option(command, *options);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/memory_options.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -33,16 +34,13 @@ constexpr const char* kExamples =
 
 struct Options : app::OutputOptions,
                  app::RunOptions,
+                 app::MemoryOptions,
                  app::ModelsArgument,
                  app::WorkOptions,
                  app::ToleranceOptions {
   std::string against = "reference";
   bool by_node = false;
 };
-
-ExecutorOptions execution_of(const Options& options) {
-  return {.device = device_from_name(options.device), .seed = options.seed};
-}
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
 std::vector<Measurement> against_reference(const std::string& model, const Options& options,
@@ -53,8 +51,8 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
   // What a transform rounds, it rounds for the reference too: what is left is the framework's.
   const bool same_network = chain.empty() || keeps == Keeps::rounded;
   // Networks of their own: both executors write gradients.
-  const auto subject =
-      open_executor(word, open_model(model, wishes, chain, interrupt), execution_of(options));
+  const auto subject = open_executor(word, open_model(model, wishes, chain, interrupt),
+                                     app::execution_of(options, options));
   const auto reference =
       open_executor(options.against,
                     open_model(model, wishes, same_network ? chain : TransformChain(), interrupt),
@@ -86,7 +84,7 @@ std::vector<Measurement> by_node(const std::string& model, const Options& option
                               ? folder_inputs(model, network)
                               : random_inputs(network, app::sizes_of(options), options.seed);
   const auto subject = [&](Network part) {
-    return open_executor(word, std::move(part), execution_of(options));
+    return open_executor(word, std::move(part), app::execution_of(options, options));
   };
   const auto reference = [&](Network part) {
     return open_executor(options.against, std::move(part), {.seed = options.seed});
@@ -119,6 +117,7 @@ void check(const std::string& model, const Options& options, const std::string& 
   line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
   if (options.against != "reference") line.option("--against", options.against);
   if (options.by_node) line.append(" --by-node");
+  line.append(memory_line(app::execution_of(options, options)));
   line.append(app::to_line(static_cast<const app::ToleranceOptions&>(options)));
   line.append(app::to_line(static_cast<const app::RunOptions&>(options)));
   for (auto& result : results) {
@@ -129,6 +128,7 @@ void check(const std::string& model, const Options& options, const std::string& 
     result.device = to_string(device_from_name(options.device));
     result.artefacts = {model_artefact(model)};
     if (!chain.empty()) result.conditions["transform"] = to_words(chain);
+    note_memory(result, app::execution_of(options, options));
     all.push_back(std::move(result));
   }
 }
@@ -136,9 +136,9 @@ void check(const std::string& model, const Options& options, const std::string& 
 /// Compiled for each framework, and not run.
 std::vector<Measurement> plan(const std::string& model, const Options& options,
                               const TransformChain& chain) {
-  const Device device = device_from_name(options.device);
   const auto plan_in = [&](const std::string& word) {
-    const ExecutorOptions execution{.frameworks = {word}, .device = device, .seed = options.seed};
+    ExecutorOptions execution = app::execution_of(options, options);
+    execution.frameworks = {word};
     if (is_test_folder(model)) return plan_folder(model, execution, chain);
     const auto executor = open_executor(
         word, open_model(model, {{"seed", options.seed}, {"with_loss", true}}, chain), execution);
@@ -149,7 +149,9 @@ std::vector<Measurement> plan(const std::string& model, const Options& options,
                               {.frameworks = options.frameworks,
                                .sizes = app::sizes_of(options),
                                .transforms = chain,
-                               .device = device},
+                               .device = device_from_name(options.device),
+                               .memory_limit = options.memory_limit,
+                               .recompute = options.recompute},
                               "", plan_in);
 }
 
@@ -195,6 +197,7 @@ void register_net_check(app::Program& program) {
                    "which node differs: its error with all before it, and alone on right values");
   app::add_tolerance_options(command, *options, "the bound that rounding sets");
   app::add_run_options(command, *options);
+  app::add_memory_options(command, *options);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);
 }

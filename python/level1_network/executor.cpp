@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <variant>
+
+#include "d5/core/byte_count.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level1_network/level1_network.hpp"
 #include "level1_network/network.hpp"
@@ -55,10 +58,22 @@ class PythonExecutionEvent final : public ExecutionEvent {
   bool before_run_, after_run_, before_node_, after_node_, gradient_ready_;
 };
 
+/// Bytes, or a size in words.
+using Size = std::variant<std::size_t, std::string>;
+
+std::size_t bytes_of(const Size& size) {
+  const auto* words = std::get_if<std::string>(&size);
+  return words ? byte_count(*words) : std::get<std::size_t>(size);
+}
+
 std::shared_ptr<GraphExecutor> make(Network network, const std::vector<std::string>& names,
-                                    std::uint64_t seed, std::vector<std::string> input_gradients) {
+                                    std::uint64_t seed, std::vector<std::string> input_gradients,
+                                    const Size& memory_limit, std::vector<std::string> recompute) {
   return open_executor(word_of(names), std::move(network),
-                       {.seed = seed, .input_gradients = std::move(input_gradients)});
+                       {.seed = seed,
+                        .input_gradients = std::move(input_gradients),
+                        .memory_limit = bytes_of(memory_limit),
+                        .recompute = std::move(recompute)});
 }
 
 void bind_step_info(py::module_& m) {
@@ -71,6 +86,8 @@ void bind_step_info(py::module_& m) {
       .def_property_readonly("device", [](const StepInfo& s) { return to_string(s.device); })
       .def_property_readonly(
           "flop", [](const StepInfo& s) { return s.cost.flop; }, "Of the node's forward run.")
+      .def_readonly("recomputed", &StepInfo::recomputed,
+                    "It is the node's work forward once more, within backward.")
       .def_property_readonly(
           "bytes", [](const StepInfo& s) { return s.cost.bytes_read + s.cost.bytes_written; },
           "Read and written by the node's forward run.");
@@ -185,10 +202,13 @@ void bind_executor(py::module_& m) {
       "executor", &make, py::arg("network"),
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::kw_only(),
       py::arg("seed") = 0, py::arg("input_gradients") = std::vector<std::string>{},
+      py::arg("memory_limit") = std::size_t{0}, py::arg("recompute") = std::vector<std::string>{},
       py::call_guard<py::gil_scoped_release>(),
       "An executor that runs each node with the first of `frameworks` that supports it. "
       "[\"torch:torch\"], a framework and the name of an executor of its own, runs the whole graph "
-      "there.");
+      "there. `memory_limit` (bytes, or \"512MiB\") is the most that a plan may take. `recompute` "
+      "names nodes and layers that backward computes again instead of keeping what they wrote, or "
+      "is [\"auto\"]: as many as `memory_limit` asks for.");
 }
 
 }  // namespace d5::python

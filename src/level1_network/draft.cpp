@@ -30,4 +30,12 @@ Draft::Slot& Draft::at(const std::string& name) {
   throw NotFound("tensor '" + printable(name) + "' is read before anything writes it");
 }
 
+std::string Draft::name_at(std::size_t time) const {
+  const auto name_of = [](const onnx::Node& node) {
+    return node.name.empty() ? node.op_type : node.name;
+  };
+  if (time < steps.size()) return name_of(*steps[time].node);
+  return "gradient of " + name_of(*backward[time - steps.size()].forward->node);
+}
+
 }  // namespace d5

@@ -87,6 +87,8 @@ struct Draft {
   [[nodiscard]] Slot* find(const std::string& name);
   /// Throws: NotFound.
   [[nodiscard]] Slot& at(const std::string& name);
+  /// "conv1", "gradient of conv1": what happens at a time.
+  [[nodiscard]] std::string name_at(std::size_t time) const;
 
   const CompileRequest& request;
   RunState& state;

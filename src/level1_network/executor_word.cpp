@@ -3,6 +3,9 @@
 
 #include <fmt/ranges.h>
 
+#include "d5/core/byte_count.hpp"
+#include "d5/core/command_line.hpp"
+#include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 
 namespace d5 {
@@ -33,8 +36,31 @@ std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network ne
   options.frameworks = frameworks_in(word);
   const auto colon = word.find(':');
   if (colon == std::string::npos) return make_executor(std::move(network), std::move(options));
+  if (options.memory_limit > 0 || !options.recompute.empty()) {
+    throw Unsupported(fmt::format(
+        "executor {} plans no memory, so none can be limited or saved in it; use framework {}, "
+        "whose kernels d5's own executor runs",
+        printable(word), printable(options.frameworks.front())));
+  }
   const auto& own = framework(options.frameworks.front()).part<ExecutorRegistry>();
   return own.at(word.substr(colon + 1)).make(std::move(network), options);
+}
+
+std::string memory_line(const ExecutorOptions& options) {
+  CommandLine line;
+  if (options.memory_limit > 0) line.option("--memory", byte_words(options.memory_limit));
+  if (!options.recompute.empty()) {
+    line.option("--recompute", fmt::format("{}", fmt::join(options.recompute, ",")));
+  }
+  return line.text();
+}
+
+void note_memory(Measurement& record, const ExecutorOptions& options) {
+  if (options.memory_limit > 0)
+    record.conditions["memory limit"] = byte_words(options.memory_limit);
+  if (!options.recompute.empty()) {
+    record.conditions["recompute"] = fmt::format("{}", fmt::join(options.recompute, ","));
+  }
 }
 
 }  // namespace d5

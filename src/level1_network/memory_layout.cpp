@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/memory_layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "d5/core/environment.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level1_network/transform.hpp"
 
 namespace d5 {
 namespace {
@@ -27,6 +33,30 @@ void share_blocks(Draft& draft) {
     new_block.bytes = 0;
     to->block = from->block;
   }
+}
+
+std::string ways_out(const Draft& draft) {
+  std::string ways = "give a smaller batch";
+  if (draft.goes_back()) {
+    ways += ", let backward compute again what it needs (ExecutorOptions::recompute, --recompute)";
+  }
+  if (transforms().find("microbatch")) ways += ", split the batch (--transform microbatch)";
+  return ways + ", or allow more";
+}
+
+/// Throws: MemoryError where `bytes` are more than a plan may take on `device`.
+void expect_room(const Draft& draft, Device device, std::size_t bytes, const MemoryBound& bound) {
+  const std::size_t limit = draft.state.memory_limit;
+  const bool limited = limit > 0 && limit < memory_budget();
+  const std::size_t most = limited ? limit : memory_budget();
+  if (bytes <= most) return;
+  throw MemoryError(fmt::format(
+      "the plan of network '{}' needs {} ({} bytes) on {}, above the memory {} of {} ({} bytes); "
+      "no plan can do with less than {} ({} bytes), which step '{}' alone needs; {}",
+      printable(draft.request.graph->name), memory_size(double(bytes)), bytes, to_string(device),
+      limited ? "limit" : "budget", memory_size(double(most)), most,
+      memory_size(double(bound.bytes)), bound.bytes, printable(draft.name_at(bound.step)),
+      ways_out(draft)));
 }
 
 }  // namespace
@@ -90,7 +120,11 @@ void lay_out_memory(Draft& draft) {
     for (std::size_t b = 0; b < draft.blocks.size(); ++b) {
       if (draft.block_devices[b] == device) blocks.push_back(draft.blocks[b]);
     }
-    arenas.emplace(device, Arena(assign_offsets(blocks), device));
+    const MemoryBound bound = memory_bound(blocks);
+    expect_room(draft, device, bound.bytes, bound);
+    const std::size_t bytes = assign_offsets(blocks);
+    expect_room(draft, device, bytes, bound);
+    arenas.emplace(device, Arena(bytes, device));
     auto block = blocks.begin();
     for (std::size_t b = 0; b < draft.blocks.size(); ++b) {
       if (draft.block_devices[b] == device) draft.blocks[b] = *block++;

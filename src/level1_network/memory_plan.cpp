@@ -1,27 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/memory_plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
 #include "d5/core/arena.hpp"
-#include "d5/core/error.hpp"
 
 namespace d5 {
 namespace {
 
-void check_budget(std::size_t offset, std::size_t bytes) {
-  if (offset > memory_budget() || bytes > memory_budget() - offset) {
-    throw MemoryError(fmt::format(
-        "the plan needs more than the memory budget of {} bytes (a block of {} at {}); use smaller "
-        "inputs or raise the budget",
-        memory_budget(), bytes, offset));
-  }
+/// On whole lines; more than any machine has stays so.
+std::size_t lines(std::size_t bytes) {
+  constexpr std::size_t kMost = MemoryBlock::kForever - Arena::kAlignment;
+  return Arena::aligned(std::min(bytes, kMost));
+}
+
+std::size_t sum(std::size_t a, std::size_t b) {
+  std::size_t result = 0;
+  return __builtin_add_overflow(a, b, &result) ? MemoryBlock::kForever : result;
 }
 
 }  // namespace
+
+MemoryBound memory_bound(std::span<const MemoryBlock> blocks) {
+  // What is alive grows only where a block begins.
+  std::vector<const MemoryBlock*> by_begin, by_end;
+  for (const MemoryBlock& block : blocks) {
+    if (block.bytes > 0) by_begin.push_back(&block);
+  }
+  by_end = by_begin;
+  std::ranges::sort(by_begin, {}, &MemoryBlock::begin);
+  std::ranges::sort(by_end, {}, &MemoryBlock::end);
+  MemoryBound bound;
+  std::size_t alive = 0;
+  auto ended = by_end.begin();
+  for (const MemoryBlock* block : by_begin) {
+    for (; (*ended)->end < block->begin; ++ended) alive -= lines((*ended)->bytes);
+    alive = sum(alive, lines(block->bytes));
+    if (alive == MemoryBlock::kForever) return {alive, block->begin};
+    if (alive > bound.bytes) bound = {alive, block->begin};
+  }
+  return bound;
+}
 
 std::size_t assign_offsets(std::vector<MemoryBlock>& blocks) {
   std::vector<std::size_t> order(blocks.size());
@@ -34,7 +54,6 @@ std::size_t assign_offsets(std::vector<MemoryBlock>& blocks) {
   for (const std::size_t index : order) {
     MemoryBlock& block = blocks[index];
     if (block.bytes == 0) continue;
-    check_budget(0, block.bytes);
     const std::size_t bytes = Arena::aligned(block.bytes);
     std::size_t best = MemoryBlock::kForever, best_gap = MemoryBlock::kForever, free_from = 0;
     for (const MemoryBlock* other : placed) {
@@ -46,7 +65,6 @@ std::size_t assign_offsets(std::vector<MemoryBlock>& blocks) {
       free_from = std::max(free_from, other->offset + Arena::aligned(other->bytes));
     }
     block.offset = best == MemoryBlock::kForever ? free_from : best;
-    check_budget(block.offset, bytes);
     total = std::max(total, block.offset + bytes);
     placed.insert(std::upper_bound(placed.begin(), placed.end(), &block,
                                    [](const MemoryBlock* a, const MemoryBlock* b) {

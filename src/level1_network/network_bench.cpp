@@ -41,14 +41,22 @@ std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
   return results;
 }
 
-/// What a record says of how the network was changed.
-void note_transforms(Measurement& record, const TransformChain& transforms) {
-  if (!transforms.empty()) record.conditions["transform"] = to_words(transforms);
+/// What a record says of how the network was changed, and what its executor was held to.
+void note_conditions(Measurement& record, const NetworkBenchOptions& options) {
+  if (!options.transforms.empty()) record.conditions["transform"] = to_words(options.transforms);
+  note_memory(record, detail::execution_of(options));
 }
 
 }  // namespace
 
 namespace detail {
+
+ExecutorOptions execution_of(const NetworkBenchOptions& options) {
+  return {.device = options.device,
+          .seed = options.measuring.seed,
+          .memory_limit = options.memory_limit,
+          .recompute = options.recompute};
+}
 
 Measurement network_record(const std::string& model, const std::string& framework,
                            const OpenSizes& sizes, const std::string& pass) {
@@ -82,10 +90,11 @@ std::vector<Measurement> bench_side_by_side(
   line.word(model).append(to_line(options.sizes)).append(flags).append(to_line(options.transforms));
   if (options.profile) line.append(" --profile");
   line.runs_in(options.frameworks, options.device);
+  line.append(memory_line(execution_of(options)));
   line.append(to_line(options.measuring, options.metrics)).append(options.command_options);
   for (auto& result : results) {
     result.artefacts = artefacts;
-    note_transforms(result, options.transforms);
+    note_conditions(result, options);
     result.command = line.text();  // of all: what was measured interleaved is so again
   }
   return results;
@@ -100,7 +109,7 @@ std::vector<Measurement> plan_in_each(
         records.emplace_back(network_record(model, framework, options.sizes, pass));
     record.device = to_string(options.device);
     if (pass.empty()) record.conditions.erase("pass");
-    note_transforms(record, options.transforms);
+    note_conditions(record, options);
     plan_only(record, [&] { plan(framework); });
   }
   return records;
@@ -130,8 +139,7 @@ std::vector<Measurement> bench_network(const std::string& model,
                                        const NetworkBenchOptions& options) {
   return detail::bench_side_by_side(
       model, options, "inference", "", [&](const std::string& framework) {
-        return network_subject(model, framework, options.sizes,
-                               {.device = options.device, .seed = options.measuring.seed},
+        return network_subject(model, framework, options.sizes, detail::execution_of(options),
                                options.transforms);
       });
 }
@@ -142,7 +150,7 @@ std::vector<Measurement> plan_network(const std::string& model,
     const std::uint64_t seed = options.measuring.seed;
     const auto executor =
         open_executor(framework, open_model(model, {{"seed", seed}}, options.transforms),
-                      {.device = options.device, .seed = seed});
+                      detail::execution_of(options));
     executor->plan(random_inputs(executor->network(), options.sizes, seed));
   });
 }

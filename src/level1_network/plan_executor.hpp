@@ -46,6 +46,7 @@ class PlanExecutor final : public GraphExecutor {
     if (options_.device != Device{}) network_.place(options_.device);
     state_.seed = options_.seed;
     state_.iteration_budget = options_.iteration_budget;
+    state_.memory_limit = options_.memory_limit;
   }
 
   const ValueMap& inference(const ValueMap& inputs) override {
@@ -245,6 +246,7 @@ class PlanExecutor final : public GraphExecutor {
       request.input_gradients = options_.input_gradients;
     }
     last_ = nullptr;  // the cache may drop its plan
+    state_.planned = 0;
     auto plan = compile(request, state_);
     plan->network_mode = runnable.mode;
     return plan;
@@ -271,6 +273,8 @@ class PlanExecutor final : public GraphExecutor {
     for (auto& input : plan.inputs) *input.value = (fed++)->second;
     ++state_.run;
     state_.nested_runs = 0;
+    const auto host = plan.arenas.find(Device{});
+    state_.planned = host == plan.arenas.end() ? 0 : host->second.bytes();
     collect_observers();
   }
 

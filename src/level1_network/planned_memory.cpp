@@ -78,8 +78,10 @@ void record_memory(Draft& draft) {
   for (const auto& slot : draft.slots) {
     if (slot.origin == Draft::Origin::planned) naming.name(slot.block, Kind::value, slot.name);
   }
+  for (std::size_t t = 0; t < draft.steps.size() + draft.backward.size(); ++t) {
+    memory.steps.push_back(draft.name_at(t));
+  }
   for (const auto& step : draft.steps) {
-    memory.steps.push_back(name_of(step));
     naming.name(step.scratch_block, Kind::scratch, "scratch of " + name_of(step));
     naming.name(step.backward_scratch_block, Kind::scratch,
                 "scratch of the gradient of " + name_of(step));
@@ -88,7 +90,6 @@ void record_memory(Draft& draft) {
     }
   }
   for (const auto& step : draft.backward) {
-    memory.steps.push_back("gradient of " + name_of(*step.forward));
     for (const auto& place : step.places) {
       if (place.slot) naming.name(place.block, Kind::gradient, "gradient of " + place.slot->name);
     }

@@ -29,6 +29,12 @@ Tensor RunState::allocate(const TensorDesc& desc) const {
         "{} takes {} bytes, with {} allocated by this run already, above the memory budget of {}",
         to_string(desc), bytes, *allocated, memory_budget()));
   }
+  if (memory_limit > 0 && planned + *allocated + bytes > memory_limit) {
+    throw MemoryError(fmt::format(
+        "{} takes {} bytes, with {} planned and {} allocated by this run already, above the memory "
+        "limit of {} bytes; raise it, or give a smaller batch",
+        to_string(desc), bytes, planned, *allocated, memory_limit));
+  }
   Tensor tensor = Tensor::empty(desc);
   *allocated += bytes;
   struct Counted {

@@ -21,6 +21,8 @@ struct RunState {
   std::string framework_names;                      ///< of both: "torch,reference"
   std::uint64_t seed = 0;
   std::int64_t iteration_budget = 0;
+  std::size_t memory_limit = 0;   ///< `ExecutorOptions::memory_limit`
+  std::size_t planned = 0;        ///< bytes on the host that the plan of the present run has
   std::uint32_t run = 0;          ///< number of the present run
   std::uint64_t nested_runs = 0;  ///< runs of nested graphs in it
   std::shared_ptr<std::size_t> allocated =
@@ -31,7 +33,8 @@ struct RunState {
   /// The one stream on which this executor's work on `device` queues up.
   [[nodiscard]] Stream& stream(Device device);
   std::map<Device, std::shared_ptr<Stream>> streams;
-  /// Memory that counts against the budget as long as it lives. Throws: MemoryError.
+  /// Memory that counts against the budget as long as it lives, and with what is planned against
+  /// the limit. Throws: MemoryError.
   [[nodiscard]] Tensor allocate(const TensorDesc& desc) const;
 };
 

@@ -69,6 +69,14 @@ void TrainingSession::make_data(const Interrupt& interrupt) {
   test_ = samplers().at("ordered").make(data_.test, {{"batch_size", training_.test_batch_size}});
 }
 
+ExecutorOptions TrainingSession::execution() const {
+  return {.frameworks = options_.frameworks,
+          .device = options_.device,
+          .seed = training_.seed,
+          .memory_limit = options_.memory_limit,
+          .recompute = options_.recompute};
+}
+
 void TrainingSession::make_optimizer() {
   EntryChoice model = recipe_.choice("model");
   const ModelEntry& builder = models().at(model.name);
@@ -78,9 +86,8 @@ void TrainingSession::make_optimizer() {
   label_ = model.settings.take("label", "label");
   builder.offer(model.settings, "seed", training_.seed);
   builder.offer(model.settings, "with_loss", true);
-  const ExecutorOptions execution{
-      .frameworks = options_.frameworks, .device = options_.device, .seed = training_.seed};
-  std::shared_ptr<GraphExecutor> executor = make_executor(builder.make(model.settings), execution);
+  std::shared_ptr<GraphExecutor> executor =
+      make_executor(builder.make(model.settings), execution());
   EntryChoice optimizer = recipe_.choice("optimizer");
   const OptimizerEntry& rule = find_optimizer(optimizer.name);
   rule.offer(optimizer.settings, "seed", training_.seed);
@@ -186,6 +193,7 @@ Measurement TrainingSession::record() const {
   result.device = to_string(options_.device);
   result.conditions["dataset"] = data_.train->description();
   result.conditions["seed"] = std::to_string(training_.seed);
+  note_memory(result, execution());
   result.conditions["model"] = recipe_.choice("model").name;
   result.conditions["optimizer"] = recipe_.choice("optimizer").name;
   if (!learning_rate_.empty()) result.conditions["learning_rate"] = learning_rate_;
@@ -203,6 +211,7 @@ std::string TrainingSession::command() const {
   CommandLine line = recipe_.command();
   line.runs_in({word_of(options_.frameworks)}, options_.device);
   if (!options_.data.empty()) line.option("--data", options_.data);
+  line.append(memory_line(execution()));
   return line.metrics(options_.metrics).append(options_.command_options).text();
 }
 

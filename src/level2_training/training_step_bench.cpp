@@ -55,8 +55,7 @@ std::vector<Measurement> bench_training_step(const std::string& model,
                                              const NetworkBenchOptions& options) {
   return detail::bench_side_by_side(
       model, options, "training step", " --training", [&](const std::string& framework) {
-        return training_step_subject(model, framework, options.sizes,
-                                     {.device = options.device, .seed = options.measuring.seed},
+        return training_step_subject(model, framework, options.sizes, detail::execution_of(options),
                                      options.transforms);
       });
 }
@@ -65,8 +64,7 @@ std::vector<Measurement> plan_training_step(const std::string& model,
                                             const NetworkBenchOptions& options) {
   return detail::plan_in_each(model, options, "training step", [&](const std::string& framework) {
     const auto [executor, loss, inputs] = open_for_training(
-        model, framework, options.sizes, {.device = options.device, .seed = options.measuring.seed},
-        options.transforms);
+        model, framework, options.sizes, detail::execution_of(options), options.transforms);
     executor->plan(inputs, loss);
   });
 }

@@ -3,9 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
-#include "d5/core/tensor.hpp"
 
 using d5::MemoryBlock;
 
@@ -50,12 +48,12 @@ TEST_CASE("blocks that live together never overlap") {
   }
 }
 
-TEST_CASE("a plan above the memory budget is refused before anything is allocated") {
-  const std::size_t budget = d5::memory_budget();
-  d5::set_memory_budget(1000);
-  std::vector<MemoryBlock> blocks = {{640, 0, 1}, {640, 1, 2}};
-  CHECK_THROWS_AS(d5::assign_offsets(blocks), d5::MemoryError);
-  std::vector<MemoryBlock> huge = {{~std::size_t{0}, 0, 1}};
-  CHECK_THROWS_AS(d5::assign_offsets(huge), d5::MemoryError);
-  d5::set_memory_budget(budget);
+TEST_CASE("no places can do with less than what is alive at one step") {
+  const std::vector<MemoryBlock> blocks = {{640, 0, 1}, {60, 1, 2}, {64, 2, 3}, {0, 0, 9}};
+  const d5::MemoryBound bound = d5::memory_bound(blocks);
+  CHECK(bound.bytes == 704);  // 60 bytes take a line
+  CHECK(bound.step == 1);
+  CHECK(d5::memory_bound({}).bytes == 0);
+  const std::vector<MemoryBlock> huge = {{~std::size_t{0}, 0, 1}, {~std::size_t{0}, 0, 1}};
+  CHECK(d5::memory_bound(huge).bytes == MemoryBlock::kForever);
 }

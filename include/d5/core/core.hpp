@@ -3,6 +3,7 @@
 
 #include "d5/core/arena.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/byte_count.hpp"
 #include "d5/core/carried_file.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/command_line.hpp"

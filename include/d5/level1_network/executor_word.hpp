@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/measurement.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 
 namespace d5 {
@@ -24,8 +25,15 @@ namespace d5 {
 ///
 ///     auto executor = open_executor("torch+reference", open_model("lenet"));
 ///
-/// Throws: NotFound, Unsupported, and what the executor says of the network.
+/// Throws: NotFound, Unsupported (a framework's own executor plans no memory: it has no limit and
+/// recomputes nothing), and what the executor says of the network.
 [[nodiscard]] std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
                                                            ExecutorOptions options = {});
+
+/// " --memory 512MiB --recompute auto": what a record's command says of `memory_limit` and
+/// `recompute`; nothing where neither was given.
+[[nodiscard]] std::string memory_line(const ExecutorOptions& options);
+/// The same as conditions "memory limit" and "recompute", in which records differ.
+void note_memory(Measurement& record, const ExecutorOptions& options);
 
 }  // namespace d5

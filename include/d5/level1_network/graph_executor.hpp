@@ -117,6 +117,16 @@ struct ExecutorOptions {
   std::uint64_t seed = 0;                         ///< of operators that draw random numbers
   std::int64_t iteration_budget = 1'000'000;      ///< of each Loop and Scan
   std::vector<std::string> input_gradients = {};  ///< inputs that gradients are wanted for
+  /// Bytes, the most that a plan may lay out on a device; 0: `memory_budget()` alone. What steps
+  /// allocate whose shapes only running tells counts on top of the plan's. Parameters, their
+  /// gradients, inputs and constants are no part of it. Compiling throws MemoryError above it.
+  std::size_t memory_limit = 0;
+  /// Nodes whose outputs backward computes again instead of keeping them: by their names, or by
+  /// that of a layer ("stage1" for "stage1.block2.conv1"); {"auto"} alone: as many as
+  /// `memory_limit` asks for. Gradients stay the same to the bit. Nodes that draw random numbers,
+  /// hold graphs, or have shapes that only running tells are kept. Source: Chen et al., "Training
+  /// Deep Nets with Sublinear Memory Cost" (2016).
+  std::vector<std::string> recompute = {};
 };
 
 /// d5's own executor: compiles the network for the shapes it is fed (one plan a set of shapes, the

@@ -17,6 +17,8 @@ struct NetworkBenchOptions {
   OpenSizes sizes = {};
   TransformChain transforms = {};  ///< of the network, before it is run
   Device device = {};
+  std::size_t memory_limit = 0;             ///< as in `ExecutorOptions`
+  std::vector<std::string> recompute = {};  ///< as in `ExecutorOptions`
   std::vector<MetricChoice> metrics = {"time", "framework_overhead"};
   bool profile = false;  ///< which operator costs most: `profile_records` besides
   MeasureOptions measuring = {};
@@ -52,6 +54,8 @@ namespace detail {
 [[nodiscard]] std::vector<Measurement> plan_in_each(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::function<void(const std::string& framework)>& plan);
+/// The executor's part of how networks are measured.
+[[nodiscard]] ExecutorOptions execution_of(const NetworkBenchOptions& options);
 /// What is known of a network's record before it runs.
 [[nodiscard]] Measurement network_record(const std::string& model, const std::string& framework,
                                          const OpenSizes& sizes, const std::string& pass);

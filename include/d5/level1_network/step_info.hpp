@@ -15,8 +15,10 @@ enum class Pass { forward, backward };
 /// One step of a plan, as observers see it. Made while compiling; lives as long as the plan.
 struct StepInfo {
   const onnx::Node& node;
-  std::size_t step = 0;  ///< its place in the plan; backward steps follow the forward ones
+  std::size_t step = 0;  ///< its place in the plan; those of backward follow the forward ones
   Pass pass = Pass::forward;
+  /// The node's work forward once more, within backward (`ExecutorOptions::recompute`).
+  bool recomputed = false;
   /// Whose kernel it runs. Where only running tells the shapes, all that may be asked, in order:
   /// "torch,reference".
   std::string_view framework = {};

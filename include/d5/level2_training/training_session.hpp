@@ -22,6 +22,8 @@ namespace d5 {
 struct SessionOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< in order of preference for each node
   Device device = {};                                   ///< where the network computes
+  std::size_t memory_limit = 0;                         ///< as in `ExecutorOptions`
+  std::vector<std::string> recompute = {};              ///< as in `ExecutorOptions`
   std::string data = {};                ///< folder of the data set; empty: what it finds by itself
   std::string checkpoint = {};          ///< file to write; empty: none
   std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
@@ -69,6 +71,7 @@ class TrainingSession {
  private:
   void make_data(const Interrupt& interrupt);
   void make_optimizer();
+  [[nodiscard]] ExecutorOptions execution() const;
   void make_trainer();
   void make_metrics();
   void train(const Interrupt& interrupt);
