@@ -30,6 +30,10 @@ void add_size_options(CLI::App& command, SizeOptions& options) {
   command.add_option("--batch", options.batch, "size of each dimension that the model leaves open")
       ->transform(whole_number(1))
       ->option_text("N");
+  add_dim_option(command, options);
+}
+
+void add_dim_option(CLI::App& command, SizeOptions& options) {
   command
       .add_option("--dim", options.dims, "size of one open dimension, by its name; may be repeated")
       ->allow_extra_args(false)

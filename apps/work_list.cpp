@@ -13,8 +13,6 @@
 namespace d5::app {
 namespace {
 
-constexpr const char* kGroup = "Many at once";
-
 /// "op bench"
 std::string words_of(const CLI::App& command) {
   return command.get_parent()->get_name() + " " + command.get_name();
@@ -24,7 +22,7 @@ std::string words_of(const CLI::App& command) {
 std::string how(const CLI::App& command) {
   std::string line = words_of(command);
   for (const CLI::Option* option : command.get_options()) {
-    const bool changes_nothing = option->get_positional() || option->get_group() == kGroup ||
+    const bool changes_nothing = option->get_positional() || option->get_group() == kManyGroup ||
                                  option->check_lname("out") || option->check_lname("format") ||
                                  option->check_lname("quiet") || option->check_lname("pivot");
     if (changes_nothing || option->count() == 0) continue;
@@ -40,9 +38,8 @@ std::vector<Work> filtered(const std::vector<Work>& work, const std::string& fil
   std::vector<Work> chosen;
   try {
     const std::regex pattern(filter);
-    std::ranges::copy_if(work, std::back_inserter(chosen), [&](const Work& one) {
-      return std::regex_search(one.record.subject, pattern);
-    });
+    std::ranges::copy_if(work, std::back_inserter(chosen),
+                         [&](const Work& one) { return std::regex_search(name_of(one), pattern); });
   } catch (const std::regex_error& error) {
     throw ValueError(
         fmt::format("--filter '{}' is no regular expression: {}", printable(filter), error.what()));
@@ -56,19 +53,24 @@ std::vector<Work> filtered(const std::vector<Work>& work, const std::string& fil
 
 }  // namespace
 
+const std::string& name_of(const Work& work) {
+  return work.name.empty() ? work.record.subject : work.name;
+}
+
 void add_work_options(CLI::App& command, WorkOptions& options) {
   options.command = &command;
-  command.add_flag("--list", options.list, "name what would run, and stop")->group(kGroup);
-  command.add_flag("--dry-run", options.dry_run, "plan what would run, and stop")->group(kGroup);
+  command.add_flag("--list", options.list, "name what would run, and stop")->group(kManyGroup);
+  command.add_flag("--dry-run", options.dry_run, "plan what would run, and stop")
+      ->group(kManyGroup);
   command.add_option("--filter", options.filter, "only those whose names it is found in")
       ->option_text("REGEX")
-      ->group(kGroup);
+      ->group(kManyGroup);
   command
       .add_flag(
           "--resume", options.resume,
           "measure only what --out does not hold yet, with the same options: a run that was cut "
           "short, or cases that were added")
-      ->group(kGroup);
+      ->group(kManyGroup);
 }
 
 std::vector<Measurement> check_each(
@@ -96,7 +98,7 @@ int run_work(const std::vector<Work>& work, const WorkOptions& options,
   const auto chosen = options.filter.empty() ? work : filtered(work, options.filter);
   if (options.list) {
     TextTable names({"name"});
-    for (const auto& one : chosen) names.add({one.record.subject});
+    for (const auto& one : chosen) names.add({name_of(one)});
     print(names, output.format);
     return 0;
   }

@@ -20,15 +20,21 @@ struct WorkOptions {
   const CLI::App* command = nullptr;
 };
 void add_work_options(CLI::App& command, WorkOptions& options);
+/// Of options that say which pieces there are, and change no result of one.
+inline constexpr const char* kManyGroup = "Many at once";
 
 /// One piece of a command's work.
 struct Work {
-  Measurement record;        ///< its subject names it; what a failure is written into
+  Measurement record;        ///< what a failure is written into
+  std::string name = {};     ///< where pieces have one subject; otherwise that is its name
   std::int64_t samples = 1;  ///< how often `run` will call `sampled`, about
   double most_seconds = std::numeric_limits<double>::infinity();  ///< of sampling
   std::function<std::vector<Measurement>(const std::function<void()>& sampled)> run;
   std::function<std::vector<Measurement>()> plan;  ///< runs nothing
 };
+
+/// Within the journal, and for --list and --filter.
+[[nodiscard]] const std::string& name_of(const Work& work);
 
 /// What `check` adds for each framework, up to an interrupt: what it added before stands.
 [[nodiscard]] std::vector<Measurement> check_each(

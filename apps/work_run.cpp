@@ -25,14 +25,14 @@ std::vector<std::string> subjects_of(const std::vector<Work>& work) {
   return subjects;
 }
 
-/// Subjects; one that comes again is numbered.
+/// One that comes again is numbered.
 std::vector<std::string> names_of(const std::vector<Work>& work) {
   std::map<std::string, int> seen;
   std::vector<std::string> names;
   for (const auto& one : work) {
-    const int times = ++seen[one.record.subject];
-    names.push_back(times == 1 ? one.record.subject
-                               : fmt::format("{} #{}", one.record.subject, times));
+    const std::string& name = name_of(one);
+    const int times = ++seen[name];
+    names.push_back(times == 1 ? name : fmt::format("{} #{}", name, times));
   }
   return names;
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
@@ -8,6 +10,7 @@
 #include "apps/program.hpp"
 #include "apps/work_list.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level0_ops/size_range.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
 
 namespace d5::command {
@@ -15,6 +18,11 @@ namespace {
 
 constexpr const char* kExamples =
     R"(  d5 net bench lenet --batch 64                 inference, and what the executor adds
+  d5 net bench lenet resnet-18 --batch 1,4..64*4 --out batches.json
+                                                each size of batch; 'd5 report batches.json
+                                                --format svg --plot sample_rate-over-batch'
+  d5 net bench lenet --samples 1000 --metrics latency_p90,latency_p99,overhead_share
+                                                how slow the slow runs are
   d5 net bench lenet --framework reference,torch --training
                                                 a training step with SGD too, side by side
   d5 net bench resnet-50 --profile --training   which operators cost most, forward and backward
@@ -31,6 +39,7 @@ struct Options : app::OutputOptions,
                  app::WorkOptions {
   bool training = false;
   bool profile = false;
+  std::string batches = "1";
   MeasureOptions measuring;
 };
 
@@ -50,6 +59,26 @@ std::vector<Measurement> plan(const std::string& model, const NetworkBenchOption
   return records;
 }
 
+app::Work piece(const std::string& model, const NetworkBenchOptions& how, bool training) {
+  app::Work work;
+  work.record = detail::network_record(model, how.frameworks.front(), how.sizes, "inference");
+  work.record.metric = "time";
+  work.record.unit = "s";
+  work.record.quantity = Quantity::time;
+  work.name = work.record.subject;
+  if (how.sizes.batch != 1) work.name += fmt::format(", batch {}", how.sizes.batch);
+  const int passes = training ? 2 : 1;
+  work.samples = std::int64_t(how.frameworks.size()) * how.measuring.samples * passes;
+  work.most_seconds = how.measuring.most_seconds * passes;
+  work.run = [=](const std::function<void()>& sampled) {
+    NetworkBenchOptions with_progress = how;
+    with_progress.measuring.on_sample = sampled;
+    return bench(model, with_progress, training);
+  };
+  work.plan = [=] { return plan(model, how, training); };
+  return work;
+}
+
 int run(const Options& options) {
   app::apply(options);
   const NetworkBenchOptions how{.frameworks = options.frameworks,
@@ -58,27 +87,19 @@ int run(const Options& options) {
                                 .device = device_from_name(options.device),
                                 .memory_limit = options.memory_limit,
                                 .recompute = options.recompute,
-                                .metrics = app::metrics_of(options, {"time", "framework_overhead"}),
+                                .metrics = app::metrics_of(options, NetworkBenchOptions().metrics),
                                 .profile = options.profile,
                                 .measuring = app::measuring_of(options.measuring, options),
                                 .command_options = app::to_line(options)};
   pin_threads();
+  const auto models = models_of(options.models);
   std::vector<app::Work> work;
-  for (const auto& model : models_of(options.models)) {
-    app::Work& one = work.emplace_back();
-    one.record = detail::network_record(model, options.frameworks.front(), how.sizes, "inference");
-    one.record.metric = "time";
-    one.record.unit = "s";
-    one.record.quantity = Quantity::time;
-    one.samples = std::int64_t(options.frameworks.size()) * how.measuring.samples *
-                  (options.training ? 2 : 1);
-    one.most_seconds = how.measuring.most_seconds * (options.training ? 2 : 1);
-    one.run = [&, model](const std::function<void()>& sampled) {
-      NetworkBenchOptions with_progress = how;
-      with_progress.measuring.on_sample = sampled;
-      return bench(model, with_progress, options.training);
-    };
-    one.plan = [&, model] { return plan(model, how, options.training); };
+  for (const auto& model : models) {
+    for (const std::int64_t batch : sizes_from(options.batches)) {
+      NetworkBenchOptions of_batch = how;
+      of_batch.sizes.batch = batch;
+      work.push_back(piece(model, of_batch, options.training));
+    }
   }
   return app::run_work(work, options, options);
 }
@@ -90,7 +111,12 @@ void register_net_bench(app::Program& program) {
   auto& command = program.add("net bench", "how fast is a network, and what does the executor add",
                               kExamples, [options] { return run(*options); });
   app::add_models_argument(command, *options);
-  app::add_size_options(command, *options);
+  command
+      .add_option("--batch", options->batches,
+                  "sizes of each dimension that a model leaves open, as 1,4,16 or 1..64*2")
+      ->option_text("N,...")
+      ->group(app::kManyGroup);
+  app::add_dim_option(command, *options);
   app::add_transform_option(command, *options);
   app::add_work_options(command, *options);
   command.add_flag("--training", options->training, "time training steps too");

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/size_range.hpp"
 #include "level0_ops/case_grammar.hpp"
 
 namespace d5::detail {
@@ -48,6 +50,20 @@ void add_range(const Word& word, std::size_t dots, std::vector<std::string>& val
   }
 }
 
+/// What stands between commas, ranges expanded; `whole` is refused where nothing stands.
+std::vector<std::string> read_values(const Word& list, const Word& whole) {
+  std::vector<std::string> values;
+  for (const Word& value : split(list, ',')) {
+    if (value.text.empty()) refuse(whole, "a value on both sides of every comma");
+    if (const std::size_t dots = value.text.find(".."); dots != std::string_view::npos) {
+      add_range(value, dots, values);
+    } else {
+      values.emplace_back(value.text);
+    }
+  }
+  return values;
+}
+
 Name read_name(const Word& word) {
   const std::size_t equals = word.text.find('=');
   Name result{word, word.text.substr(0, equals), {}};
@@ -56,14 +72,7 @@ Name read_name(const Word& word) {
       result.name.find_first_not_of(kLetters) != std::string_view::npos) {
     refuse(word, "a name of letters and its values, as m=64,128");
   }
-  for (const Word& value : split({word.text.substr(equals + 1), word.column + equals + 1}, ',')) {
-    if (value.text.empty()) refuse(word, "a value on both sides of every comma");
-    if (const std::size_t dots = value.text.find(".."); dots != std::string_view::npos) {
-      add_range(value, dots, result.values);
-    } else {
-      result.values.emplace_back(value.text);
-    }
-  }
+  result.values = read_values({word.text.substr(equals + 1), word.column + equals + 1}, word);
   return result;
 }
 
@@ -148,3 +157,22 @@ std::vector<std::string> without_ranges(const std::string& line) {
 }
 
 }  // namespace d5::detail
+
+namespace d5 {
+
+std::vector<std::int64_t> sizes_from(const std::string& text) {
+  constexpr const char* kExpected = "sizes of 1 or more, as 1,4,16 or 1..64*2";
+  std::vector<std::int64_t> sizes;
+  try {
+    const detail::Word list{text, 0};
+    for (const auto& value : detail::read_values(list, list)) {
+      sizes.push_back(detail::number<std::int64_t>({value, 0}, kExpected));
+      if (sizes.back() < 1) detail::refuse({value, 0}, kExpected);
+    }
+  } catch (const FormatError&) {
+    throw ValueError(fmt::format("'{}': expected {}", printable(text), kExpected));
+  }
+  return sizes;
+}
+
+}  // namespace d5

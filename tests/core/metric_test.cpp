@@ -152,3 +152,46 @@ TEST_CASE("a rate of unknown work is unsupported") {
   CHECK(results.at(0).status == Status::unsupported);
   CHECK(results.at(0).reason == "the work of one call is not known");
 }
+
+TEST_CASE("a latency is the quantile of the calls, and says when they are too few to tell") {
+  // 100 calls of which one is slow: 1% of them, which p99 does not count and p999 cannot know.
+  const auto latency = [](const char* name, int calls) {
+    const auto metric = metrics().at(name).make();
+    for (int i = 0; i < calls; ++i) {
+      metric->begin(1);
+      metric->end();
+      metric->sample(i == 7 ? 100 : 1 + 0.001 * i);
+    }
+    Measurement result;
+    result.statistic = metric->statistic();
+    metric->summarise(result);
+    return result;
+  };
+  const auto p99 = latency("latency_p99", 100);
+  CHECK(p99.status == Status::passed);
+  CHECK(to_string(p99.statistic) == "p99");
+  // Between the 99th of 100 sorted samples, 1.099, and the slowest, as NumPy's default.
+  CHECK(estimate(p99).value == Approx(1.099 + 0.01 * (100 - 1.099)));
+  CHECK(estimate(latency("latency_p90", 10)).value == Approx(1.009 + 0.1 * (100 - 1.009)));
+  CHECK(latency("latency_p90", 10).status == Status::passed);
+  for (const auto& [name, calls, needed] :
+       {std::tuple{"latency_p90", 9, "10"}, std::tuple{"latency_p99", 99, "100"},
+        std::tuple{"latency_p999", 999, "1000"}}) {
+    const auto few = latency(name, calls);
+    CHECK(few.status == Status::mistrusted);
+    CHECK_THAT(few.reason, Catch::Contains("fewer than the " + std::string(needed)));
+  }
+}
+
+TEST_CASE("a latency of calls that are batched into samples is mistrusted") {
+  const auto metric = metrics().at("latency_p90").make();
+  for (int i = 0; i < 20; ++i) {
+    metric->begin(4);
+    metric->end();
+    metric->sample(1);
+  }
+  Measurement result;
+  metric->summarise(result);
+  CHECK(result.status == Status::mistrusted);
+  CHECK_THAT(result.reason, Catch::Contains("mean of up to 4 calls"));
+}

@@ -157,6 +157,30 @@ TEST_CASE("ratios are sorted, with a rule at 1") {
   CHECK(plot.series.front() == "torch / reference");
 }
 
+TEST_CASE("a metric is drawn over a condition that is a number and that was varied") {
+  std::vector<Measurement> measurements;
+  for (const std::string framework : {"reference", "torch"}) {
+    for (const int batch : {16, 1, 4}) {  // in whatever order
+      measurements.push_back(timed("lenet", framework, 1e-3 * batch));
+      measurements.back().conditions = {{"batch", std::to_string(batch)}, {"pass", "inference"}};
+    }
+  }
+  const Plot plot = plot_named(plots_of(report_of(measurements)), "time-over-batch");
+  CHECK(plot.series == std::vector<std::string>{"lenet, reference", "lenet, torch"});
+  CHECK(plot.x.label == "batch");
+  CHECK(plot.x.scale == PlotAxis::Scale::logarithmic);
+  std::vector<double> xs;
+  const auto line = std::ranges::find(plot.marks, Shape::line, &PlotMark::shape);
+  REQUIRE(line != plot.marks.end());
+  for (const auto& point : line->points) xs.push_back(point.x);
+  CHECK(xs == std::vector<double>{1, 4, 16});
+  CHECK(line->points[2].y == Approx(16e-3).epsilon(0.01));
+
+  measurements.back().conditions["batch"] = "many";  // no number
+  const auto names = names_of(plots_of(report_of(measurements)));
+  CHECK(std::ranges::find(names, "time-over-batch") == names.end());
+}
+
 TEST_CASE("a roofline stands where FLOP/s and bytes/s are known") {
   const auto plots =
       plots_of(report_of({rate("flop_rate", "flop/s", 8e9), rate("byte_rate", "byte/s", 2e9)}));

@@ -9,6 +9,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
+#include "d5/level0_ops/size_range.hpp"
 
 using namespace d5;
 
@@ -220,4 +221,13 @@ TEST_CASE("weights of recurrent layers leave the state room") {
   const auto records = test_forward(parse_case("RNN 50x4x500 1x500x500 1x500x500 hidden_size=500"),
                                     "reference", {.exact = true});
   for (const auto& record : records) CHECK(record.status == Status::passed);
+}
+
+TEST_CASE("sizes are read as the values of a range in a case are") {
+  CHECK(sizes_from("4") == std::vector<std::int64_t>{4});
+  CHECK(sizes_from("1,4..16*2,20..30+5") == std::vector<std::int64_t>{1, 4, 8, 16, 20, 25, 30});
+  for (const char* text : {"", "0", "-1", "1,", "4..1", "x", "1.5", "1..x"}) {
+    INFO(text);
+    CHECK_THROWS_AS(sizes_from(text), ValueError);
+  }
 }

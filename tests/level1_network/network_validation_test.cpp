@@ -115,6 +115,23 @@ TEST_CASE("framework overhead has as many samples as were asked for, and says wh
   CHECK(d5::summarise(records.front().samples).median < 1e-3);
 }
 
+TEST_CASE("the overhead's share is the part of whole runs that no node takes") {
+  auto executor = d5::make_executor(network(2), mixed());
+  const d5::Subject sum{.run = [&] { (void)executor->inference(inputs()); },
+                        .events = {&executor->events()}};
+  const auto records =
+      d5::measure({sum}, {"framework_overhead", "overhead_share"}, {.samples = 31});
+  REQUIRE(records.size() == 2);
+  const auto& share = records.back();
+  CHECK(share.metric == "overhead_share");
+  CHECK(share.quantity == d5::Quantity::share);
+  REQUIRE(share.samples.size() == 31);
+  for (const double sample : share.samples) CHECK(sample < 1);
+  const auto nothing = d5::measure({{.run = [&] { (void)executor->inference(inputs()); }}},
+                                   {"overhead_share"}, {.samples = 31});
+  CHECK(nothing.front().status == d5::Status::unsupported);
+}
+
 TEST_CASE("framework overhead that observes nothing is unsupported and says why") {
   auto executor = d5::make_executor(network(2), mixed());
   const auto records = d5::measure({{.run = [&] { (void)executor->inference(inputs()); }}},

@@ -31,7 +31,8 @@ struct Report {
 
 /// Every plot that the results support, those of `report.plots` among them: curves of loss and
 /// accuracy with the last and the best marked, ratios sorted, the statistic of each metric with its
-/// interval, the distribution of samples, and a roofline where both FLOP/s and bytes/s are known.
+/// interval, the same over each condition that is a number and was varied ("time-over-batch"), the
+/// distribution of samples, and a roofline where both FLOP/s and bytes/s are known.
 [[nodiscard]] std::vector<Plot> plots_of(const Report& report);
 
 /// The one of that name, the first for an empty one. Throws: NotFound, which names all there are;

@@ -17,7 +17,7 @@ namespace d5 {
 ///
 /// Source: Ben-Nun et al., "A Modular Benchmarking Infrastructure for High-Performance and
 /// Reproducible Deep Learning" (IPDPS 2019), level 1 metrics.
-class FrameworkOverhead final : public Metric, public ExecutionEvent {
+class FrameworkOverhead : public Metric, public ExecutionEvent {
  public:
   [[nodiscard]] std::string name() const override { return "framework_overhead"; }
   [[nodiscard]] std::string unit() const override { return "s"; }
@@ -32,6 +32,10 @@ class FrameworkOverhead final : public Metric, public ExecutionEvent {
   void after_run(Pass pass) override;
   void before_node(const StepInfo& step) override;
   void after_node(const StepInfo& step) override;
+
+ protected:
+  /// Of whole runs, a sample each; empty if no node was observed.
+  [[nodiscard]] const std::vector<double>& shares() const { return shares_; }
 
  private:
   double run_begin_ = 0, node_begin_ = 0;  ///< readings of the clock

@@ -175,13 +175,15 @@ void sort_by_value(Figures& figures) {
 }  // namespace
 
 std::vector<Plot> plots_of(const Report& report) {
-  std::vector<Plot> curves, ratios, values, samples;
+  std::vector<Plot> curves, ratios, values, sweeps, samples;
   Figures flop_rates, byte_rates;
   for (auto& figures : detail::figures_by_metric(report.sources)) {
     const Measurement& first = *figures.front().record;
     const std::string by = detail::grouping_of(first);
     if (by.empty() && first.metric == "flop_rate") flop_rates = figures;
     if (by.empty() && first.metric == "byte_rate") byte_rates = figures;
+    const bool is_swept = by.empty() && first.quantity != Quantity::error && !all_curves(figures);
+    if (is_swept) std::ranges::move(detail::sweep_plots(figures), std::back_inserter(sweeps));
     const std::string shared = detail::name_rows(figures);
     const auto add = [&](std::vector<Plot>& group, Plot plot) {
       if (!by.empty()) plot.name += "-by-" + by, plot.title += ", by " + by;
@@ -204,7 +206,7 @@ std::vector<Plot> plots_of(const Report& report) {
     if (!repeated.empty()) add(samples, detail::sample_plot(repeated));
   }
   std::vector<Plot> plots = detail::pair_plots(report.pairs);
-  for (auto* group : {&curves, &ratios, &values, &samples}) {
+  for (auto* group : {&curves, &ratios, &values, &sweeps, &samples}) {
     std::ranges::move(*group, std::back_inserter(plots));
   }
   if (!flop_rates.empty() && !byte_rates.empty()) {

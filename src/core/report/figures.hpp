@@ -64,6 +64,9 @@ std::string name_rows(Figures& figures);
 [[nodiscard]] Plot ratio_plot(Figures figures);
 [[nodiscard]] Plot sample_plot(const Figures& figures);
 
+/// Over each condition that is a number and that some figures alone differ in: "time-over-batch".
+[[nodiscard]] std::vector<Plot> sweep_plots(const Figures& figures);
+
 /// Under the peaks of the machines, as far as their environments tell them.
 [[nodiscard]] Plot roofline_plot(const Figures& flop_rates, const Figures& byte_rates,
                                  const std::vector<Report::Source>& sources);

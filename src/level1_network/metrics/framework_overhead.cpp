@@ -28,7 +28,7 @@ void FrameworkOverhead::end() {
   const double clock = double(steps_ + repetitions_) * clock_cost().seconds_per_read;
   const double overhead = whole_ - nodes_ - clock;
   samples_.push_back(overhead / repetitions_);
-  shares_.push_back(whole_ > 0 ? overhead / whole_ : 0);
+  if (steps_ > 0 && whole_ > 0) shares_.push_back(overhead / whole_);
   clock_seconds_.push_back(clock / repetitions_);
 }
 

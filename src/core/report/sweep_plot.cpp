@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A metric over a condition that is a number: time over the batch.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "core/report/figures.hpp"
+
+namespace d5::detail {
+namespace {
+
+using Shape = PlotMark::Shape;
+
+std::optional<double> number_in(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// The figures that differ in one condition alone, by its value.
+using Curve = std::map<double, const Figure*>;
+
+/// By what they have in common. None if the condition is no number everywhere, if no two figures
+/// differ in it alone, or if two agree in it too.
+std::map<std::string, Curve> curves_over(const std::string& condition, const Figures& figures) {
+  std::map<std::string, Curve> curves;
+  for (const auto& figure : figures) {
+    RowWords others = figure.words;
+    const auto word = std::ranges::find(others, condition, &RowWord::column);
+    const auto x = word == others.end() ? std::nullopt : number_in(word->text);
+    if (!x) return {};
+    others.erase(word);
+    std::string name = full_name(others);
+    if (!figure.series.empty()) name += (name.empty() ? "" : ", ") + figure.series;
+    if (!curves[name].emplace(*x, &figure).second) return {};
+  }
+  const bool any = std::ranges::any_of(curves, [](const auto& c) { return c.second.size() > 1; });
+  return any ? curves : std::map<std::string, Curve>();
+}
+
+/// Sizes and times are told apart by factors.
+void choose_scale(PlotAxis& axis, double low, double high) {
+  constexpr double kMostForLinear = 8;
+  if (low > 0 && high > kMostForLinear * low) axis.scale = PlotAxis::Scale::logarithmic;
+}
+
+Plot plot_over(const std::string& condition, const Figures& figures,
+               const std::map<std::string, Curve>& curves) {
+  const Measurement& first = *figures.front().record;
+  Plot plot{.name = fmt::format("{}-over-{}", first.metric, condition),
+            .title = fmt::format("{} over {}", title_of(first.metric), words_of(condition)),
+            .x = {.label = words_of(condition)},
+            .y = {.label = words_of(first.metric), .unit = first.unit}};
+  double low = INFINITY, high = 0, least = INFINITY, most = 0;
+  for (const auto& [name, curve] : curves) {
+    PlotMark line{.shape = Shape::line, .series = plot.series.size(), .points = {}, .tip = name};
+    for (const auto& [x, figure] : curve) {
+      const auto [value, interval, confidence] = figure->estimate;
+      line.points.push_back({x, value});
+      low = std::min(low, x), high = std::max(high, x);
+      least = std::min(least, value), most = std::max(most, value);
+      if (!(interval.low < interval.high)) continue;
+      plot.marks.push_back({.shape = Shape::interval,
+                            .series = line.series,
+                            .points = {{x, interval.low}, {x, interval.high}},
+                            .tip = figure->tip});
+    }
+    plot.marks.push_back(line);
+    for (const auto& [x, figure] : curve) {  // over lines and intervals
+      plot.marks.push_back({.shape = Shape::dots,
+                            .series = line.series,
+                            .points = {{x, figure->estimate.value}},
+                            .tip = figure->tip});
+    }
+    plot.series.push_back(name);
+  }
+  if (plot.series.size() == 1) plot.series.clear();
+  choose_scale(plot.x, low, high);
+  choose_scale(plot.y, least, most);
+  return plot;
+}
+
+}  // namespace
+
+std::vector<Plot> sweep_plots(const Figures& figures) {
+  std::vector<Plot> plots;
+  for (const auto& [condition, text] : figures.front().words) {
+    const auto curves = curves_over(condition, figures);
+    if (!curves.empty()) plots.push_back(plot_over(condition, figures, curves));
+  }
+  return plots;
+}
+
+}  // namespace d5::detail
