@@ -98,10 +98,9 @@ std::vector<Measurement> results_of(const std::string& model, const Options& opt
                                     const Interrupt& interrupt) {
   if (options.by_node) return by_node(model, options, word, chain, interrupt);
   if (!is_test_folder(model)) return against_reference(model, options, word, chain, interrupt);
-  return test_folder(
-      model,
-      {.frameworks = {word}, .device = device_from_name(options.device), .seed = options.seed},
-      app::tolerance_of(options), interrupt, chain);
+  ExecutorOptions execution = app::execution_of(options, options);
+  execution.frameworks = {word};
+  return test_folder(model, execution, app::tolerance_of(options), interrupt, chain);
 }
 
 void check(const std::string& model, const Options& options, const std::string& word,
