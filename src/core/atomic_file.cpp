@@ -40,15 +40,6 @@ class Descriptor {
   int fd_;
 };
 
-void write_all(const Descriptor& file, std::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    const ssize_t n = ::write(file.get(), content.data(), content.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail("cannot write", path);
-    content.remove_prefix(std::size_t(n));
-  }
-}
-
 /// A device or a pipe: there is nothing to replace, and a rename would remove it.
 bool is_written_in_place(const std::string& path) {
   struct stat status{};
@@ -109,29 +100,46 @@ void check_writable(const std::string& path) {
   ::unlink(temporary.c_str());
 }
 
-void write_file(const std::string& path, std::string_view content) {
-  if (is_written_in_place(path)) {
-    const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.get() < 0) fail("cannot write", path);
-    write_all(file, content, path);
-    return;
+ReplacedFile::ReplacedFile(std::string path) : path_(std::move(path)) {
+  if (is_written_in_place(path_)) {
+    file_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    remove_left_behind(path_);
+    temporary_ = temporary_beside(path_);
+    file_ = ::open(temporary_.c_str(), kNewFile, 0644);
   }
-  remove_left_behind(path);
-  const std::string temporary = temporary_beside(path);
-  const Descriptor file(::open(temporary.c_str(), kNewFile, 0644));
-  if (file.get() < 0) fail("cannot write", path);
-  try {
-    write_all(file, content, path);
-    if (::fsync(file.get()) != 0 && errno != EINVAL) fail("cannot flush", path);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) fail("cannot replace", path);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
+  if (file_ < 0) fail("cannot write", path_);
+}
+
+ReplacedFile::~ReplacedFile() {
+  ::close(file_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void ReplacedFile::write(std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(file_, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("cannot write", path_);
+    content.remove_prefix(std::size_t(n));
   }
+}
+
+void ReplacedFile::commit() {
+  if (temporary_.empty()) return;
+  if (::fsync(file_) != 0 && errno != EINVAL) fail("cannot flush", path_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot replace", path_);
+  temporary_.clear();
   // The name itself must survive a power cut; a folder that cannot be synced is no reason to fail.
-  const auto folder = std::filesystem::path(path).parent_path();
+  const auto folder = std::filesystem::path(path_).parent_path();
   const Descriptor directory(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_CLOEXEC));
   if (directory.get() >= 0) ::fsync(directory.get());
+}
+
+void write_file(const std::string& path, std::string_view content) {
+  ReplacedFile file(path);
+  file.write(content);
+  file.commit();
 }
 
 std::string read_file(const std::string& path, std::size_t most_bytes, const Interrupt& interrupt) {

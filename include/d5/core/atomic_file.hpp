@@ -15,6 +15,24 @@ namespace d5 {
 /// Throws: IoError with the system's reason.
 void write_file(const std::string& path, std::string_view content);
 
+/// The same of a file that is written piece by piece.
+class ReplacedFile {
+ public:
+  /// Throws: IoError with the system's reason, as the others.
+  explicit ReplacedFile(std::string path);
+  /// Without `commit` what was there stays.
+  ~ReplacedFile();
+  ReplacedFile(const ReplacedFile&) = delete;
+  ReplacedFile& operator=(const ReplacedFile&) = delete;
+  void write(std::string_view content);
+  /// Flushes, and takes the place of what was there.
+  void commit();
+
+ private:
+  std::string path_, temporary_;  ///< no temporary: written in place, or committed
+  int file_ = -1;
+};
+
 /// Whether `write_file` could write to `path`, asked before the work that makes its content. Leaves
 /// what is there as it is. Throws: IoError with the system's reason.
 void check_writable(const std::string& path);
