@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/onnx/visitor.hpp"
 
+#include <fmt/format.h>
+
 #include <set>
+
+#include "d5/core/error.hpp"
 
 namespace d5::onnx {
 namespace {
+
+constexpr std::size_t kMostNamed = 20;  ///< nodes in one message
 
 using Names = std::set<std::string, std::less<>>;
 
@@ -50,6 +56,34 @@ std::vector<std::string> captured_names(const Graph& graph) {
   std::vector<std::string> captured;
   collect_captured(graph, {}, seen, captured);
   return captured;
+}
+
+void expect_none_untranslated(const std::vector<const Node*>& nodes, std::string_view framework) {
+  if (nodes.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < nodes.size() && i < kMostNamed; ++i) {
+    names += (i == 0 ? "" : ", ") + describe(*nodes[i]);
+  }
+  if (nodes.size() > kMostNamed) names += ", ...";
+  throw Unsupported(fmt::format(
+      "{} has no translation for: {} ({} node{}); write a custom operator for it, or mix: "
+      "--framework {}+reference",
+      printable(framework), names, nodes.size(), nodes.size() == 1 ? "" : "s",
+      printable(framework)));
+}
+
+void Visitor::collect_unhandled(const Graph& graph, std::vector<const Node*>& found) const {
+  for (const auto& node : graph.nodes) {
+    if (!handlers_.contains({node.domain, node.op_type})) found.push_back(&node);
+    for (const auto& [attribute, subgraph] : subgraphs(node)) collect_unhandled(*subgraph, found);
+  }
+}
+
+void Visitor::translate(const Graph& graph, std::string_view framework) const {
+  std::vector<const Node*> unhandled;
+  if (!otherwise_) collect_unhandled(graph, unhandled);
+  expect_none_untranslated(unhandled, framework);
+  visit(graph);
 }
 
 void Visitor::visit(const Graph& graph) const {

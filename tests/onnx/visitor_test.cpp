@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
 
 namespace d5::onnx {
@@ -57,6 +58,21 @@ TEST_CASE("an operator of the same name in another domain is another operator") 
   graph.nodes[0].domain = "custom";
   visitor.visit(graph);
   CHECK(seen == 0);
+}
+
+TEST_CASE("a translation names all nodes that it lacks before it begins") {
+  int seen = 0;
+  Visitor visitor;
+  visitor.on<nodes::Relu>([&](const nodes::Relu&) { ++seen; });
+  CHECK_THROWS_AS(visitor.translate(graph_with_branches(), "numpy"), Unsupported);
+  CHECK_THROWS_WITH(visitor.translate(graph_with_branches(), "numpy"),
+                    "numpy has no translation for: If 'y', Add 't' (2 nodes); write a custom "
+                    "operator for it, or mix: --framework numpy+reference");
+  CHECK(seen == 0);
+  visitor.on<nodes::If>([&](const nodes::If&) { ++seen; });
+  visitor.on<nodes::Add>([&](const nodes::Add&) { ++seen; });
+  visitor.translate(graph_with_branches(), "numpy");
+  CHECK(seen == 4);
 }
 
 TEST_CASE("a subgraph captures what it reads and does not define") {

@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "d5/onnx/model.hpp"
 
@@ -28,8 +30,13 @@ class Visitor {
   void on_enter(std::function<void(const Graph&)> f) { enter_ = std::move(f); }
   void on_leave(std::function<void(const Graph&)> f) { leave_ = std::move(f); }
   void visit(const Graph& graph) const;
+  /// The same for a translation to `framework`, which is whole or none at all: calls nothing where
+  /// a node has no handler. Throws: Unsupported with all such nodes, and the ways out.
+  void translate(const Graph& graph, std::string_view framework) const;
 
  private:
+  void collect_unhandled(const Graph& graph, std::vector<const Node*>& found) const;
+
   std::map<std::pair<std::string, std::string>, std::function<void(const Node&)>> handlers_;
   std::function<void(const Node&)> otherwise_;
   std::function<void(const Graph&)> enter_, leave_;
@@ -37,6 +44,10 @@ class Visitor {
 
 /// The graphs that a node holds as attributes, by attribute name.
 [[nodiscard]] std::map<std::string, std::shared_ptr<const Graph>> subgraphs(const Node& node);
+
+/// Throws: Unsupported, in the name of a translation to `framework`, with all `nodes`, which it has
+/// none for, and the ways out. Returns where there are none.
+void expect_none_untranslated(const std::vector<const Node*>& nodes, std::string_view framework);
 
 /// Names that `graph` and its subgraphs read but do not define: what they capture from outside.
 [[nodiscard]] std::vector<std::string> captured_names(const Graph& graph);
