@@ -64,7 +64,7 @@ bool is_test_folder(const std::string& model) {
 
 Network open_model(const std::string& model, const Settings& wishes, const Interrupt& interrupt) {
   const std::string file = file_of(model);
-  if (!file.empty()) return Network(onnx::load(file, {.interrupt = interrupt}));
+  if (!file.empty()) return Network::load(file, {.interrupt = interrupt});
   const ModelEntry& entry = models().at(model);
   Settings settings;
   for (const auto& [name, value] : wishes.values()) entry.offer(settings, name, value);

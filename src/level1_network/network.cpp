@@ -5,6 +5,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
+#include "level1_network/graph_links.hpp"
 #include "level1_network/network_file.hpp"
 #include "level1_network/network_state.hpp"
 #include "level1_network/parameter_layout.hpp"
@@ -74,6 +75,16 @@ const onnx::Node& Network::node(std::string_view name) const {
     known.push_back(node.name);
   }
   throw_unknown_name("node", name, known);
+}
+
+const onnx::Node* Network::producer(std::string_view tensor) const {
+  state_->expect_known(tensor);
+  return GraphLinks(*this).writer(tensor);
+}
+
+std::vector<const onnx::Node*> Network::consumers(std::string_view tensor) const {
+  state_->expect_known(tensor);
+  return GraphLinks(*this).readers(tensor);
 }
 
 std::string Network::unused_name(const std::string& stem) const {

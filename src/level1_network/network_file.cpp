@@ -5,6 +5,7 @@
 
 #include "d5/level1_network/network.hpp"
 #include "d5/onnx/file.hpp"
+#include "level1_network/network_state.hpp"
 #include "level1_network/output_types.hpp"
 #include "level1_network/parameter_layout.hpp"
 
@@ -52,11 +53,23 @@ NetworkNotes take_notes(onnx::Model& model) {
   return {.updates = take_entries(model, kUpdate), .roles = take_entries(model, kRole)};
 }
 
-Network Network::load(const std::string& path) { return Network(onnx::load(path)); }
-Network Network::parse(std::span<const std::byte> bytes, const std::string& file) {
-  return Network(onnx::parse(bytes, file));
+Network::Network(onnx::ModelFile file) : Network(std::move(file.model)) {
+  state_->remainder = std::move(file.remainder);
 }
-void Network::save(const std::string& path) const { onnx::save(model_to_write(*this), path); }
-std::string Network::serialize() const { return onnx::serialize(model_to_write(*this)); }
+
+Network Network::load(const std::string& path) { return load(path, {}); }
+Network Network::load(const std::string& path, const onnx::LoadOptions& options) {
+  return Network(onnx::load_file(path, options));
+}
+Network Network::parse(std::span<const std::byte> bytes, const std::string& file) {
+  return Network(onnx::parse_file(bytes, file));
+}
+void Network::save(const std::string& path) const { save(path, {}); }
+void Network::save(const std::string& path, const onnx::SaveOptions& options) const {
+  onnx::save({model_to_write(*this), state_->remainder}, path, options);
+}
+std::string Network::serialize() const {
+  return onnx::serialize({model_to_write(*this), state_->remainder});
+}
 
 }  // namespace d5

@@ -9,6 +9,7 @@
 
 #include "d5/core/arena.hpp"
 #include "d5/level1_network/network.hpp"
+#include "d5/onnx/file.hpp"
 #include "level1_network/node_names.hpp"
 
 namespace d5 {
@@ -16,6 +17,7 @@ namespace d5 {
 /// What handles of one network share.
 struct Network::State {
   onnx::Model model;
+  onnx::Remainder remainder;                   ///< of the file that it was loaded from
   std::set<std::string, std::less<>> tensors;  ///< every name that a node may read
   std::set<std::string, std::less<>> trainable;
   std::map<std::string, std::string> updates;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "d5/core/error.hpp"
+#include "onnx/remainder.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/tensor_proto.hpp"
 #include "onnx/type_proto.hpp"
@@ -147,13 +148,15 @@ Graph read_graph(::onnx::GraphProto& proto, const std::map<std::string, int>& op
   GraphReader reader(opsets, source);
   // Weights are most of a file: each is freed once it is read, so that they are not held twice.
   std::map<std::string, Tensor, std::less<>> initializers;
-  for (auto& tensor : *proto.mutable_initializer()) {
+  google::protobuf::RepeatedPtrField<::onnx::TensorProto> read;
+  read.Swap(proto.mutable_initializer());
+  for (auto& tensor : read) {
     initializers.emplace(tensor.name(), read_tensor(tensor, source));
-    ::onnx::TensorProto().Swap(&tensor);
+    strip_data(tensor);
   }
-  proto.clear_initializer();
   Graph result = reader.read(proto);
   result.initializers.merge(initializers);
+  read.Swap(proto.mutable_initializer());
   // A parameter is no input, though files before IR version 4 had to list it as one.
   std::erase_if(result.inputs,
                 [&](const ValueInfo& input) { return result.initializers.contains(input.name); });

@@ -42,7 +42,7 @@ void check_attributes(const ::onnx::ModelProto& model, const Source& source);
 /// types that cannot be are refused.
 void infer_types(::onnx::ModelProto& model, const Source& source);
 
-/// The graph in d5's own types; frees the message's initializers on the way.
+/// The graph in d5's own types; frees the data of the message's initializers on the way.
 [[nodiscard]] Graph read_graph(::onnx::GraphProto& proto, const std::map<std::string, int>& opsets,
                                Source& source);
 

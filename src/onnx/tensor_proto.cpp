@@ -188,10 +188,14 @@ Tensor read_tensor(const TensorProto& proto, Source& source) {
   return result;
 }
 
-void write_tensor(const Tensor& tensor, std::string_view name, TensorProto& proto) {
+void write_desc(const Tensor& tensor, std::string_view name, TensorProto& proto) {
   if (!name.empty()) proto.set_name(std::string(name));
   proto.set_data_type(std::int32_t(tensor.dtype()));
   for (const std::int64_t dim : tensor.shape()) proto.add_dims(dim);
+}
+
+void write_tensor(const Tensor& tensor, std::string_view name, TensorProto& proto) {
+  write_desc(tensor, name, proto);
   if (tensor.dtype() == DType::string) {
     for (const std::string& text : tensor.span<std::string>()) proto.add_string_data(text);
   } else {

@@ -22,6 +22,8 @@ namespace d5::onnx::detail {
 /// All elements, the zeros too. Throws: MemoryError above the budget; Unsupported for strings.
 [[nodiscard]] Tensor to_dense(const SparseTensor& sparse, std::string_view name, Source& source);
 
+/// Name, element type and dimensions alone.
+void write_desc(const Tensor& tensor, std::string_view name, ::onnx::TensorProto& proto);
 /// As raw data, sub-byte types packed; strings as strings.
 void write_tensor(const Tensor& tensor, std::string_view name, ::onnx::TensorProto& proto);
 void write_sparse_tensor(const SparseTensor& tensor, std::string_view name,

@@ -44,13 +44,34 @@ Type read_tensor_type(const TensorType& proto, const Source& source, std::string
 template <class TensorType>
 void write_tensor_type(const Type& type, TensorType& proto) {
   proto.set_elem_type(std::int32_t(type.dtype));
+  const bool same_rank =
+      proto.has_shape() && std::size_t(proto.shape().dim_size()) == type.dims.size();
+  if (!same_rank) proto.clear_shape();
   if (!type.has_shape) return;
   auto& shape = *proto.mutable_shape();
-  for (const Dim& dim : type.dims) {
-    auto& to = *shape.add_dim();
+  while (std::size_t(shape.dim_size()) < type.dims.size()) shape.add_dim();
+  for (std::size_t i = 0; i < type.dims.size(); ++i) {
+    const Dim& dim = type.dims[i];
+    auto& to = *shape.mutable_dim(int(i));
     if (const auto* number = std::get_if<std::int64_t>(&dim)) to.set_dim_value(*number);
     if (const auto* name = std::get_if<std::string>(&dim)) to.set_dim_param(*name);
   }
+}
+
+::onnx::TypeProto::ValueCase case_of(const Type& type) {
+  switch (type.kind) {
+    case ValueKind::none:
+      return ::onnx::TypeProto::VALUE_NOT_SET;
+    case ValueKind::tensor:
+      return type.sparse ? ::onnx::TypeProto::kSparseTensorType : ::onnx::TypeProto::kTensorType;
+    case ValueKind::sequence:
+      return ::onnx::TypeProto::kSequenceType;
+    case ValueKind::optional:
+      return ::onnx::TypeProto::kOptionalType;
+    case ValueKind::map:
+      return ::onnx::TypeProto::kMapType;
+  }
+  return ::onnx::TypeProto::VALUE_NOT_SET;
 }
 
 }  // namespace
@@ -88,6 +109,7 @@ Type read_type(const ::onnx::TypeProto& proto, const Source& source, std::string
 }
 
 void write_type(const Type& type, ::onnx::TypeProto& proto) {
+  if (proto.value_case() != case_of(type)) proto.clear_value();
   const auto write_element = [&](::onnx::TypeProto& element) {
     if (type.element) write_type(*type.element, element);
   };

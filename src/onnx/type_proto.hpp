@@ -14,6 +14,7 @@ namespace d5::onnx::detail {
 /// Throws: FormatError, Unsupported in the name of `who`.
 [[nodiscard]] Type read_type(const ::onnx::TypeProto& proto, const Source& source,
                              std::string_view who);
+/// `proto` may hold denotations: they stay where kind and rank are the same.
 void write_type(const Type& type, ::onnx::TypeProto& proto);
 
 }  // namespace d5::onnx::detail

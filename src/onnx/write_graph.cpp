@@ -1,109 +1,197 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "onnx/write_graph.hpp"
 
-#include <type_traits>
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
 
-#include "onnx/tensor_proto.hpp"
 #include "onnx/type_proto.hpp"
+#include "onnx/write_attribute.hpp"
 
 namespace d5::onnx::detail {
 namespace {
 
-using ::onnx::AttributeProto;
+using google::protobuf::RepeatedPtrField;
 
-/// One overload a type of attribute: `std::visit` chooses.
-class AttributeWriter {
+/// What is written twice, by a file's message and by what it became, is found by its name.
+template <class T>
+class ByName {
  public:
-  explicit AttributeWriter(AttributeProto& proto) : proto_(proto) {}
+  template <class Name>
+  ByName(RepeatedPtrField<T>& list, const Name& name) {
+    list_.Swap(&list);
+    for (T& message : list_) {
+      if (const std::string& key = name(message); !key.empty()) place_.emplace(key, &message);
+    }
+  }
+  /// What is left of it, or nothing; asked once.
+  [[nodiscard]] T take(const std::string& name) {
+    const auto place = place_.find(name);
+    return place == place_.end() ? T() : std::move(*place->second);
+  }
+  [[nodiscard]] const RepeatedPtrField<T>& all() const { return list_; }
 
-  void operator()(std::int64_t value) const {
-    proto_.set_type(AttributeProto::INT);
-    proto_.set_i(value);
-  }
-  void operator()(float value) const {
-    proto_.set_type(AttributeProto::FLOAT);
-    proto_.set_f(value);
-  }
-  void operator()(const std::string& value) const {
-    proto_.set_type(AttributeProto::STRING);
-    proto_.set_s(value);
-  }
-  void operator()(const std::vector<std::int64_t>& values) const {
-    proto_.set_type(AttributeProto::INTS);
-    proto_.mutable_ints()->Assign(values.begin(), values.end());
-  }
-  void operator()(const std::vector<float>& values) const {
-    proto_.set_type(AttributeProto::FLOATS);
-    proto_.mutable_floats()->Assign(values.begin(), values.end());
-  }
-  void operator()(const std::vector<std::string>& values) const {
-    proto_.set_type(AttributeProto::STRINGS);
-    proto_.mutable_strings()->Assign(values.begin(), values.end());
-  }
-  void operator()(const Tensor& value) const {
-    proto_.set_type(AttributeProto::TENSOR);
-    write_tensor(value, "", *proto_.mutable_t());
-  }
-  void operator()(const std::vector<Tensor>& values) const {
-    proto_.set_type(AttributeProto::TENSORS);
-    for (const Tensor& value : values) write_tensor(value, "", *proto_.add_tensors());
-  }
-  void operator()(const SparseTensor& value) const {
-    proto_.set_type(AttributeProto::SPARSE_TENSOR);
-    write_sparse_tensor(value, "", *proto_.mutable_sparse_tensor());
-  }
-  void operator()(const std::shared_ptr<const Graph>& value) const {
-    proto_.set_type(AttributeProto::GRAPH);
-    write_graph(*value, *proto_.mutable_g());
-  }
-  void operator()(const std::vector<std::shared_ptr<const Graph>>& values) const {
-    proto_.set_type(AttributeProto::GRAPHS);
-    for (const auto& value : values) write_graph(*value, *proto_.add_graphs());
-  }
-  void operator()(const Type& value) const {
-    proto_.set_type(AttributeProto::TYPE_PROTO);
-    write_type(value, *proto_.mutable_tp());
-  }
-  void operator()(const std::vector<Type>& values) const {
-    proto_.set_type(AttributeProto::TYPE_PROTOS);
-    for (const Type& value : values) write_type(value, *proto_.add_type_protos());
+ private:
+  RepeatedPtrField<T> list_;
+  std::map<std::string_view, T*> place_;
+};
+
+template <class Outputs>
+const std::string& first_of(const Outputs& outputs) {
+  static const std::string kNone;
+  const auto place = std::find_if(outputs.begin(), outputs.end(),
+                                  [](const std::string& name) { return !name.empty(); });
+  return place == outputs.end() ? kNone : *place;
+}
+
+class GraphWriter {
+ public:
+  GraphWriter(const Graph& graph, ::onnx::GraphProto& proto, const WriteInitializer& write)
+      : graph_(graph),
+        proto_(proto),
+        write_(write),
+        nodes_(*proto.mutable_node(),
+               [](const auto& node) -> const auto& { return first_of(node.output()); }),
+        inputs_(*proto.mutable_input(), name_of),
+        outputs_(*proto.mutable_output(), name_of),
+        values_(*proto.mutable_value_info(), name_of),
+        initializers_(*proto.mutable_initializer(), name_of) {}
+
+  void run() {
+    proto_.set_name(graph_.name.empty() ? "graph" : graph_.name);  // ONNX asks for one
+    if (!graph_.doc.empty()) proto_.set_doc_string(graph_.doc);
+    for (const Node& node : graph_.nodes) write_node(node);
+    write_values(graph_.outputs, outputs_, *proto_.mutable_output());
+    write_values(graph_.values, values_, *proto_.mutable_value_info());
+    write_initializers();
+    write_inputs_with_initializers();  // before what they are has been taken
+    drop_annotations();
   }
 
  private:
-  AttributeProto& proto_;
-};
+  static constexpr auto name_of = [](const auto& message) -> const std::string& {
+    return message.name();
+  };
 
-void write_node(const Node& node, ::onnx::NodeProto& proto) {
-  if (!node.name.empty()) proto.set_name(node.name);
-  proto.set_op_type(node.op_type);
-  if (!node.domain.empty()) proto.set_domain(node.domain);
-  if (!node.doc.empty()) proto.set_doc_string(node.doc);
-  for (const std::string& name : node.inputs) proto.add_input(name);
-  for (const std::string& name : node.outputs) proto.add_output(name);
-  for (const auto& [name, value] : node.attributes) {
-    AttributeProto& attribute = *proto.add_attribute();
-    attribute.set_name(name);
-    std::visit(AttributeWriter(attribute), value);
+  void write_node(const Node& node) {
+    auto& proto = *proto_.add_node();
+    proto = nodes_.take(first_of(node.outputs));
+    if (proto.op_type() != node.op_type || proto.domain() != node.domain) proto.Clear();
+    std::map<std::string, ::onnx::AttributeProto> attributes;
+    for (auto& left : *proto.mutable_attribute()) attributes[left.name()] = std::move(left);
+    proto.clear_attribute();
+    proto.clear_output();
+    if (!node.name.empty()) proto.set_name(node.name);
+    proto.set_op_type(node.op_type);
+    if (node.domain.empty()) proto.clear_domain();
+    if (!node.domain.empty()) proto.set_domain(node.domain);
+    if (!node.doc.empty()) proto.set_doc_string(node.doc);
+    for (const std::string& name : node.inputs) proto.add_input(name);
+    for (const std::string& name : node.outputs) proto.add_output(name);
+    for (const auto& [name, value] : node.attributes) {
+      auto& attribute = *proto.add_attribute();
+      if (const auto left = attributes.find(name); left != attributes.end()) {
+        attribute = std::move(left->second);
+      }
+      write_attribute(name, value, attribute, write_);
+    }
   }
-}
 
-void write_value(const ValueInfo& value, ::onnx::ValueInfoProto& proto) {
-  proto.set_name(value.name);
-  if (value.type.kind != ValueKind::none) write_type(value.type, *proto.mutable_type());
-}
+  static void write_values(const std::vector<ValueInfo>& values,
+                           ByName<::onnx::ValueInfoProto>& known,
+                           RepeatedPtrField<::onnx::ValueInfoProto>& to) {
+    for (const ValueInfo& value : values) {
+      auto& proto = *to.Add();
+      proto = known.take(value.name);
+      proto.set_name(value.name);
+      if (value.type.kind == ValueKind::none) {
+        proto.clear_type();
+      } else {
+        write_type(value.type, *proto.mutable_type());
+      }
+    }
+  }
+
+  /// In the order of the file, then those that came since.
+  void write_initializers() {
+    std::set<std::string_view> written;
+    const auto write = [&](const std::string& name, const Tensor& value) {
+      auto& proto = *proto_.add_initializer();
+      proto = initializers_.take(name);
+      write_(value, name, proto);
+    };
+    for (const auto& left : initializers_.all()) {
+      const auto place = graph_.initializers.find(left.name());
+      if (place == graph_.initializers.end() || !written.insert(place->first).second) continue;
+      write(place->first, place->second);
+    }
+    for (const auto& [name, value] : graph_.initializers) {
+      if (!written.contains(name)) write(name, value);
+    }
+  }
+
+  /// The inputs, and between them, where they stood, those that have an initializer.
+  void write_inputs_with_initializers() {
+    std::vector<::onnx::ValueInfoProto> with_initializer(std::size_t(inputs_.all().size()));
+    for (int i = 0; i < inputs_.all().size(); ++i) {
+      if (declares_initializer(inputs_.all()[i])) {
+        with_initializer[std::size_t(i)] = inputs_.all()[i];
+      }
+    }
+    auto& to = *proto_.mutable_input();
+    write_values(graph_.inputs, inputs_, to);
+    for (int i = 0; i < int(with_initializer.size()); ++i) {
+      if (with_initializer[std::size_t(i)].name().empty()) continue;
+      *to.Add() = std::move(with_initializer[std::size_t(i)]);
+      for (int at = to.size() - 1; at > i; --at) to.SwapElements(at, at - 1);
+    }
+  }
+
+  /// Whether it is still what it was when the file said that it is an input, too.
+  bool declares_initializer(const ::onnx::ValueInfoProto& input) const {
+    const auto place = graph_.initializers.find(input.name());
+    if (place == graph_.initializers.end() || !input.type().has_tensor_type()) return false;
+    for (const ValueInfo& known : graph_.inputs) {
+      if (known.name == input.name()) return false;
+    }
+    const auto& type = input.type().tensor_type();
+    const Shape& shape = place->second.shape();
+    if (type.elem_type() != std::int32_t(place->second.dtype())) return false;
+    if (!type.has_shape()) return true;
+    const auto& dims = type.shape().dim();
+    return std::equal(dims.begin(), dims.end(), shape.begin(), shape.end(),
+                      [](const auto& dim, std::int64_t size) {
+                        return !dim.has_dim_value() || dim.dim_value() == size;
+                      });
+  }
+
+  /// Of tensors that are no more.
+  void drop_annotations() {
+    if (proto_.quantization_annotation().empty()) return;
+    std::set<std::string> known;
+    for (const auto& input : proto_.input()) known.insert(input.name());
+    for (const auto& tensor : proto_.initializer()) known.insert(tensor.name());
+    for (const auto& node : proto_.node()) known.insert(node.output().begin(), node.output().end());
+    auto& all = *proto_.mutable_quantization_annotation();
+    const auto kept = std::remove_if(all.begin(), all.end(), [&](const auto& annotation) {
+      return !known.contains(annotation.tensor_name());
+    });
+    all.erase(kept, all.end());
+  }
+
+  const Graph& graph_;
+  ::onnx::GraphProto& proto_;
+  const WriteInitializer& write_;
+  ByName<::onnx::NodeProto> nodes_;
+  ByName<::onnx::ValueInfoProto> inputs_, outputs_, values_;
+  ByName<::onnx::TensorProto> initializers_;
+};
 
 }  // namespace
 
-void write_graph(const Graph& graph, ::onnx::GraphProto& proto) {
-  proto.set_name(graph.name.empty() ? "graph" : graph.name);  // ONNX asks for one
-  if (!graph.doc.empty()) proto.set_doc_string(graph.doc);
-  for (const Node& node : graph.nodes) write_node(node, *proto.add_node());
-  for (const ValueInfo& value : graph.inputs) write_value(value, *proto.add_input());
-  for (const ValueInfo& value : graph.outputs) write_value(value, *proto.add_output());
-  for (const ValueInfo& value : graph.values) write_value(value, *proto.add_value_info());
-  for (const auto& [name, tensor] : graph.initializers) {
-    write_tensor(tensor, name, *proto.add_initializer());
-  }
+void write_graph(const Graph& graph, ::onnx::GraphProto& proto, const WriteInitializer& write) {
+  GraphWriter(graph, proto, write).run();
 }
 
 }  // namespace d5::onnx::detail

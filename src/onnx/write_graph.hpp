@@ -3,10 +3,19 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <functional>
+#include <string>
+
 #include "d5/onnx/model.hpp"
 
 namespace d5::onnx::detail {
 
-void write_graph(const Graph& graph, ::onnx::GraphProto& proto);
+/// Writes an initializer: `write_tensor`, or one that keeps the data elsewhere.
+using WriteInitializer =
+    std::function<void(const Tensor&, const std::string& name, ::onnx::TensorProto&)>;
+
+/// `proto` may hold what a file said besides (`strip`): it stays with those nodes, values and
+/// initializers that are still there.
+void write_graph(const Graph& graph, ::onnx::GraphProto& proto, const WriteInitializer& write);
 
 }  // namespace d5::onnx::detail

@@ -38,6 +38,18 @@ TEST_CASE("a network built by code answers for what is in it") {
   CHECK(network.fetch("c").span<float>()[3] == 4);
 }
 
+TEST_CASE("a tensor's producer and consumers are found") {
+  d5::Network network = two_layers();
+  CHECK(network.producer("h")->name == "first");
+  CHECK(network.producer("x") == nullptr);
+  CHECK(network.producer("a") == nullptr);
+  REQUIRE(network.consumers("h").size() == 1);
+  CHECK(network.consumers("h")[0]->name == "second");
+  CHECK(network.consumers("y").empty());
+  CHECK_THROWS_AS(network.producer("nothing"), d5::NotFound);
+  CHECK_THROWS_AS(network.consumers("nothing"), d5::NotFound);
+}
+
 TEST_CASE("parameters lie in one arena, the last layer's first") {
   d5::Network network = two_layers();
   std::vector<std::string> names;

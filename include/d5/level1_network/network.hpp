@@ -13,6 +13,12 @@
 #include "d5/core/value.hpp"
 #include "d5/onnx/model.hpp"
 
+namespace d5::onnx {
+struct LoadOptions;
+struct SaveOptions;
+struct ModelFile;
+}  // namespace d5::onnx
+
 namespace d5 {
 
 /// A trainable tensor of a network: an initializer that gradients are computed for.
@@ -52,9 +58,13 @@ class Network {
   /// Floating-point initializers that some operator of the reference can differentiate, or does not
   /// know, become parameters; the others stay constants (running statistics, scales, bounds).
   explicit Network(onnx::Model model);
+  /// What a file says besides its model stays with the network, and is saved again.
   /// Throws: as `onnx::load`.
   [[nodiscard]] static Network load(const std::string& path);
+  [[nodiscard]] static Network load(const std::string& path, const onnx::LoadOptions& options);
+  /// Throws: as `onnx::save`.
   void save(const std::string& path) const;
+  void save(const std::string& path, const onnx::SaveOptions& options) const;
   /// The same in memory; `file` names it in messages. Throws: as `onnx::parse`.
   [[nodiscard]] static Network parse(std::span<const std::byte> bytes, const std::string& file);
   [[nodiscard]] std::string serialize() const;
@@ -96,6 +106,12 @@ class Network {
   [[nodiscard]] const onnx::Model& model() const;
   [[nodiscard]] const onnx::Graph& graph() const { return model().graph; }
   [[nodiscard]] const onnx::Node& node(std::string_view name) const;
+  /// The node that writes `tensor`; null for an input, a parameter, a constant. Valid until the
+  /// next edit. Throws: NotFound.
+  [[nodiscard]] const onnx::Node* producer(std::string_view tensor) const;
+  /// The nodes that read `tensor`, each once, in order, also where a graph within one does. Valid
+  /// until the next edit. Throws: NotFound.
+  [[nodiscard]] std::vector<const onnx::Node*> consumers(std::string_view tensor) const;
   /// `stem`, or where a tensor has that name "stem_2", ...
   [[nodiscard]] std::string unused_name(const std::string& stem) const;
   [[nodiscard]] std::vector<std::string> input_names() const;  ///< without initializers
@@ -128,6 +144,7 @@ class Network {
 
  private:
   struct State;
+  explicit Network(onnx::ModelFile file);
   std::shared_ptr<State> state_;
 };
 
