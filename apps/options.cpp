@@ -56,15 +56,7 @@ void use_threads(int count) {
 
 }  // namespace
 
-void add_format_options(CLI::App& command, OutputOptions& options) {
-  const std::map<std::string, Format> formats{
-      {"table", Format::table}, {"json", Format::json},         {"jsonl", Format::jsonl},
-      {"csv", Format::csv},     {"markdown", Format::markdown}, {"gbench", Format::gbench},
-      {"html", Format::html},   {"svg", Format::svg},           {"png", Format::png}};
-  command.add_option("--format", options.format, "how results are printed")
-      ->transform(one_of(formats))
-      ->option_text("table|json|jsonl|csv|markdown|gbench|html|svg|png")
-      ->group("Common options");
+void add_quiet_option(CLI::App& command, OutputOptions& options) {
   command
       .add_flag_callback(
           "--quiet",
@@ -74,6 +66,18 @@ void add_format_options(CLI::App& command, OutputOptions& options) {
           },
           "no progress on stderr")
       ->group("Common options");
+}
+
+void add_format_options(CLI::App& command, OutputOptions& options) {
+  const std::map<std::string, Format> formats{
+      {"table", Format::table}, {"json", Format::json},         {"jsonl", Format::jsonl},
+      {"csv", Format::csv},     {"markdown", Format::markdown}, {"gbench", Format::gbench},
+      {"html", Format::html},   {"svg", Format::svg},           {"png", Format::png}};
+  command.add_option("--format", options.format, "how results are printed")
+      ->transform(one_of(formats))
+      ->option_text("table|json|jsonl|csv|markdown|gbench|html|svg|png")
+      ->group("Common options");
+  add_quiet_option(command, options);
 }
 
 void add_pivot_option(CLI::App& command, OutputOptions& options) {

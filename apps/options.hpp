@@ -26,7 +26,9 @@ struct OutputOptions {
   bool quiet = false;  ///< no progress
   IfUnsupported if_unsupported = IfUnsupported::fail;
 };
-/// Of a command that prints lists.
+/// `--quiet`
+void add_quiet_option(CLI::App& command, OutputOptions& options);
+/// `--format` of lists and results, `--quiet`: of a command that prints lists.
 void add_format_options(CLI::App& command, OutputOptions& options);
 /// Of one that makes records, too.
 void add_output_options(CLI::App& command, OutputOptions& options);

@@ -5,127 +5,201 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <span>
+#include <optional>
 
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/value_checks.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/report.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/network_drawing.hpp"
+#include "d5/level1_network/network_summary.hpp"
 #include "d5/level1_network/planned_memory.hpp"
-#include "d5/onnx/file.hpp"
 
 namespace d5::command {
 namespace {
 
 constexpr const char* kExamples =
-    R"(  d5 net show lenet                             nodes, types, parameters
-  d5 net show model.onnx --framework reference,torch
+    R"(  d5 net show lenet                             shapes, parameters, FLOP and bytes
+  d5 net show resnet-50 --batch 64              of 64 images, layer by layer
+  d5 net show resnet-50 --by operator
+  d5 net show model.onnx --by node --framework reference,torch
                                                 who supports each node, and why not
-  d5 net show lenet --batch 64 --format svg > memory.svg
+  d5 net show lenet --format svg > lenet.svg    the graph
+  d5 net show lenet --format dot | dot -Tpdf > lenet.pdf
+  d5 net show lenet --batch 64 --memory-plan --format svg > memory.svg
                                                 where the executor keeps what, and how long
   d5 net show resnet-50 --transform fold-batch-norm
                                                 what a transform changes, and what it leaves
-  d5 net show resnet-50 --format csv)";
+  d5 net show resnet-50 --by node --format csv)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {};
+struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {
+  std::optional<SummaryBy> by;
+  bool dot = false;  ///< instead of a format of lists
+  bool memory_plan = false;
+};
 
-/// A network built by code declares no types of inner tensors: a file of it has them inferred.
-onnx::Model with_types(const Network& network) {
-  const bool known = std::ranges::all_of(network.graph().outputs, [](const auto& output) {
-    return output.type.kind != ValueKind::none;
-  });
-  if (known) return network.model();
-  const std::string file = onnx::serialize(network.model());
-  return onnx::parse(std::as_bytes(std::span(file)), network.name());
+const std::map<std::string, Format> kFormats{{"table", Format::table},       {"json", Format::json},
+                                             {"jsonl", Format::jsonl},       {"csv", Format::csv},
+                                             {"markdown", Format::markdown}, {"html", Format::html},
+                                             {"svg", Format::svg},           {"png", Format::png}};
+
+Network opened(const Options& options) {
+  return open_model(options.model, {{"seed", options.seed}}, app::chain_of(options));
 }
 
-TextTable nodes_of(const onnx::Graph& graph, const std::vector<std::string>& words) {
-  std::map<std::string, std::string> types;
-  for (const auto* list : {&graph.inputs, &graph.values, &graph.outputs}) {
-    for (const auto& info : *list) types[info.name] = onnx::to_string(info.type);
+/// Layers where there are many nodes, and the nodes' names tell layers.
+SummaryBy usual_parts(const NetworkSummary& summary) {
+  constexpr std::size_t kManyNodes = 40;
+  const std::size_t layers = parts_of(summary, SummaryBy::layer).size();
+  return summary.nodes.size() > kManyNodes && layers < summary.nodes.size() ? SummaryBy::layer
+                                                                            : SummaryBy::node;
+}
+
+/// "yes", or how many of the part's nodes a framework lacks, and why the first.
+std::string support(const OperatorRegistry& registry, const std::vector<const onnx::Node*>& nodes) {
+  std::size_t lacking = 0;
+  std::string reason;
+  for (const auto* node : nodes) {
+    const Support support = registry.knows(*node);
+    if (!support && lacking++ == 0) reason = support.reason;
   }
-  std::vector<TextTable::Column> columns{"node", "operator", "inputs", "outputs", "type"};
-  columns.insert(columns.end(), words.begin(), words.end());
-  TextTable table(columns);
-  for (const auto& node : graph.nodes) {
-    std::vector<std::string> row{
-        node.name,
-        fmt::format("{}{}@{}", node.domain.empty() ? "" : node.domain + ".", node.op_type,
-                    node.opset),
-        fmt::format("{}", fmt::join(node.inputs, " ")),
-        fmt::format("{}", fmt::join(node.outputs, " ")),
-        node.outputs.empty() ? "" : types[node.outputs.front()]};
-    for (const auto& word : words) {
-      const Support support = framework(word).part<OperatorRegistry>().knows(node);
-      row.push_back(support ? "yes" : support.reason);
+  if (lacking == 0) return "yes";
+  return nodes.size() == 1 ? reason
+                           : fmt::format("not {} of {}: {}", lacking, nodes.size(), reason);
+}
+
+/// Those of part `i`, called `name`.
+std::vector<const onnx::Node*> nodes_of(const Network& network, const NetworkSummary& summary,
+                                        SummaryBy by, const std::string& name, std::size_t i) {
+  const auto& nodes = network.graph().nodes;
+  if (by == SummaryBy::node) return {&nodes[i]};
+  std::vector<const onnx::Node*> result;
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    if (part_name(summary.nodes[k], by) == name) result.push_back(&nodes[k]);
+  }
+  return result;
+}
+
+/// The summary's table, with what every framework says of each part, and a node's tensors.
+TextTable table_of(const Network& network, const NetworkSummary& summary, SummaryBy by,
+                   const Options& options) {
+  const TextTable table = to_table(summary, by, options.format);
+  auto columns = table.columns();
+  if (by == SummaryBy::node) columns.insert(columns.end(), {"inputs", "outputs"});
+  columns.insert(columns.end(), options.frameworks.begin(), options.frameworks.end());
+  TextTable result(columns);
+  const auto parts = parts_of(summary, by);
+  for (std::size_t i = 0; i < table.rows().size(); ++i) {
+    auto row = table.rows()[i];
+    if (i < parts.size()) {
+      if (by == SummaryBy::node) {
+        row.push_back(fmt::format("{}", fmt::join(network.graph().nodes[i].inputs, " ")));
+        row.push_back(fmt::format("{}", fmt::join(network.graph().nodes[i].outputs, " ")));
+      }
+      const auto nodes = nodes_of(network, summary, by, parts[i].name, i);
+      for (const auto& word : options.frameworks) {
+        row.push_back(support(framework(word).part<OperatorRegistry>(), nodes));
+      }
     }
-    table.add(std::move(row));
+    row.resize(columns.size());
+    result.add(std::move(row));
   }
-  return table;
+  return result;
 }
 
-TextTable summary_of(Network& network, const onnx::Graph& graph, const std::string& model) {
-  std::int64_t elements = 0;
-  double bytes = 0;
-  for (const auto& parameter : network.parameters()) {
-    elements += parameter.value.elements();
-    bytes += static_cast<double>(parameter.value.bytes());
-  }
+TextTable summary_of(Network& network, const NetworkSummary& summary, const Options& options) {
   TextTable table({"what", "value"});
   table.add({"network", network.name()});
-  table.add({"from", model});
+  table.add({"from", options.model});
   for (const auto& [domain, version] : network.model().opset_imports) {
     table.add({"opset " + (domain.empty() ? "ai.onnx" : domain), fmt::format("{}", version)});
   }
-  for (const auto& info : graph.inputs) {
-    if (graph.initializers.contains(info.name)) continue;
-    table.add({"input " + info.name, onnx::to_string(info.type)});
-  }
-  for (const auto& info : graph.outputs) {
-    table.add({"output " + info.name, onnx::to_string(info.type)});
-  }
-  table.add({"nodes", fmt::format("{}", graph.nodes.size())});
+  const auto type_of = [&](const std::string& name) {
+    const auto& [type, desc] = summary.tensors.at(name);
+    return type.kind == ValueKind::none ? to_string(desc) : onnx::to_string(type);
+  };
+  for (const auto& name : network.input_names()) table.add({"input " + name, type_of(name)});
+  for (const auto& name : network.output_names()) table.add({"output " + name, type_of(name)});
+  table.add({"nodes", fmt::format("{}", summary.total.nodes)});
   table.add({"parameters", fmt::format("{} tensors, {} elements, {}", network.parameters().size(),
-                                       elements, with_prefix(bytes, "B"))});
+                                       summary.total.parameters,
+                                       with_prefix(summary.total.parameter_bytes, "B"))});
+  table.add({"FLOP, bytes", "of one forward run" + to_line(app::sizes_of(options))});
+  if (summary.total.incomplete > 0) {
+    table.add({"not in the sums", fmt::format("work of {} nodes; the first: {}",
+                                              summary.total.incomplete, summary.total.reason)});
+  }
   return table;
 }
 
 /// Planned for a run, backward too where it has a loss.
 Report memory_report(const Options& options) {
   const auto executor =
-      open_executor(options.frameworks.front(),
-                    open_model(options.model, {{"seed", options.seed}}, app::chain_of(options)),
+      open_executor(options.frameworks.front(), opened(options),
                     {.device = device_from_name(options.device), .seed = options.seed});
-  const ValueMap inputs = random_inputs(executor->network(), sizes_of(options), options.seed);
+  const ValueMap inputs = random_inputs(executor->network(), app::sizes_of(options), options.seed);
   executor->plan(inputs, loss_of(executor->network()));
   return {.title = options.model, .plots = memory_plots(planned_memory(*executor))};
 }
 
+int draw(const Options& options) {
+  if (options.memory_plan) {
+    app::print(to_text(memory_report(options), options.format), options.format);
+  } else if (options.dot) {
+    app::print(to_dot(opened(options)), options.format);
+  } else if (options.format == Format::svg) {
+    app::print(to_svg(opened(options)), options.format);
+  } else {
+    throw ValueError(
+        "--format html and png draw the memory plan: add --memory-plan; the graph is drawn by "
+        "--format svg and dot");
+  }
+  return app::kPassed;
+}
+
 int run(const Options& options) {
   app::apply(options);
-  if (is_drawn(options.format)) {
-    app::print(to_text(memory_report(options), options.format), options.format);
-    return app::kPassed;
+  if (options.memory_plan && !is_drawn(options.format)) {
+    throw ValueError("--memory-plan is a picture: add --format svg, png or html");
   }
+  if (options.dot || is_drawn(options.format)) return draw(options);
   Network network = open_model(options.model, {{"seed", options.seed}});
   const auto applied = apply_transforms(network, app::chain_of(options));
-  const onnx::Graph graph = with_types(network).graph;
+  const NetworkSummary summary = summarise(network, app::sizes_of(options));
   if (options.format == Format::table) {
     if (!applied.empty()) {
       app::print(to_table(applied), options.format);
       fmt::print("\n");
     }
-    app::print(summary_of(network, graph, options.model), options.format);
+    app::print(summary_of(network, summary, options), options.format);
     fmt::print("\n");
   }
-  app::print(nodes_of(graph, options.frameworks), options.format);
+  const SummaryBy by = options.by.value_or(usual_parts(summary));
+  app::print(table_of(network, summary, by, options), options.format);
   return app::kPassed;
+}
+
+void add_format_option(CLI::App& command, Options& options) {
+  std::map<std::string, std::string> words{{"dot", "dot"}};
+  for (const auto& [word, format] : kFormats) words[word] = word;
+  command
+      .add_option_function<std::string>(
+          "--format",
+          [&options](const std::string& word) {
+            options.dot = word == "dot";
+            if (!options.dot) options.format = kFormats.at(word);
+          },
+          "how it is printed; svg and dot: the graph")
+      ->transform(app::one_of(words))
+      ->option_text("table|json|jsonl|csv|markdown|dot|svg|png|html")
+      ->group("Common options");
 }
 
 }  // namespace
@@ -135,9 +209,21 @@ void register_net_show(app::Program& program) {
   auto& command = program.add("net show", "what a network is, and who can run it", kExamples,
                               [options] { return run(*options); });
   app::add_model_argument(command, *options);
+  app::add_size_options(command, *options);
   app::add_transform_option(command, *options);
+  const std::map<std::string, SummaryBy> parts{{"node", SummaryBy::node},
+                                               {"layer", SummaryBy::layer},
+                                               {"operator", SummaryBy::operator_type}};
+  command
+      .add_option("--by", options->by,
+                  "what a row is (usually a node; of many nodes a layer, as their names tell)")
+      ->transform(app::one_of(parts))
+      ->option_text("node|layer|operator");
+  command.add_flag("--memory-plan", options->memory_plan,
+                   "draw where the executor keeps what, and how long (--format svg, png, html)");
   app::add_framework_options(command, *options);
-  app::add_format_options(command, *options);
+  add_format_option(command, *options);
+  app::add_quiet_option(command, *options);
 }
 
 }  // namespace d5::command

@@ -91,4 +91,13 @@ std::string first_output(const onnx::Node& node) {
   return place == node.outputs.end() ? "" : *place;
 }
 
+std::string layer_of(const std::string& name) {
+  const char separator = name.find('/') == std::string::npos ? '.' : '/';
+  const std::size_t start = name.starts_with(separator) ? 1 : 0;
+  const std::size_t last = name.rfind(separator);
+  if (last == std::string::npos || last < start) return name;
+  const std::size_t first = name.find(separator, start);
+  return name.substr(start, std::min(name.find(separator, first + 1), last) - start);
+}
+
 }  // namespace d5

@@ -6,21 +6,12 @@
 #include <functional>
 
 #include "d5/level1_network/network_profile.hpp"
+#include "level1_network/node_names.hpp"
 
 namespace d5 {
 namespace {
 
 using Step = NetworkProfile::Step;
-
-/// The first two parts of a name without its last; a name of one part is its own layer.
-std::string layer_of(const std::string& name) {
-  const char separator = name.find('/') == std::string::npos ? '.' : '/';
-  const std::size_t start = name.starts_with(separator) ? 1 : 0;
-  const std::size_t last = name.rfind(separator);
-  if (last == std::string::npos || last < start) return name;
-  const std::size_t first = name.find(separator, start);
-  return name.substr(start, std::min(name.find(separator, first + 1), last) - start);
-}
 
 /// A way to put steps together.
 struct Grouping {

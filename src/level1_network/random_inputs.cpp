@@ -55,18 +55,14 @@ void expect_taken(const Network& network, const OpenSizes& sizes) {
 
 }  // namespace
 
-ValueMap random_inputs(const Network& network, const OpenSizes& sizes, std::uint64_t seed) {
+std::map<std::string, ValueDesc> input_descs(const Network& network, const OpenSizes& sizes) {
   expect_taken(network, sizes);
   const auto names = network.input_names();
-  ValueMap values;
+  std::map<std::string, ValueDesc> descs;
   for (const auto& info : network.graph().inputs) {
     if (std::ranges::find(names, info.name) == names.end()) continue;
-    if (info.type.kind != ValueKind::tensor || !info.type.has_shape) {
-      throw Unsupported(
-          fmt::format("input '{}' is {}: no random values for it; use an ONNX test "
-                      "folder, which brings its own",
-                      printable(info.name), onnx::to_string(info.type)));
-    }
+    ValueDesc& desc = descs[info.name];
+    if (info.type.kind != ValueKind::tensor || !info.type.has_shape) continue;
     Shape shape;
     for (const auto& dim : info.type.dims) {
       const auto* name = std::get_if<std::string>(&dim);
@@ -74,7 +70,25 @@ ValueMap random_inputs(const Network& network, const OpenSizes& sizes, std::uint
       const auto place = name ? sizes.by_name.find(*name) : sizes.by_name.end();
       shape.push_back(size ? *size : place != sizes.by_name.end() ? place->second : sizes.batch);
     }
-    values[info.name] = random_tensor(info.name, info.type.dtype, shape, seed);
+    desc = TensorDesc{info.type.dtype, shape};
+  }
+  return descs;
+}
+
+ValueMap random_inputs(const Network& network, const OpenSizes& sizes, std::uint64_t seed) {
+  ValueMap values;
+  const auto descs = input_descs(network, sizes);
+  for (const auto& info : network.graph().inputs) {
+    const auto place = descs.find(info.name);
+    if (place == descs.end()) continue;
+    const ValueDesc& desc = place->second;
+    if (!desc.is_tensor()) {
+      throw Unsupported(
+          fmt::format("input '{}' is {}: no random values for it; use an ONNX test "
+                      "folder, which brings its own",
+                      printable(info.name), onnx::to_string(info.type)));
+    }
+    values[info.name] = random_tensor(info.name, desc.tensor.dtype, desc.tensor.shape, seed);
   }
   return values;
 }

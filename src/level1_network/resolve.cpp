@@ -117,6 +117,8 @@ void define_outputs(Draft& draft, Draft::Step& step) {
   }
 }
 
+}  // namespace
+
 void resolve_node(Draft& draft, const onnx::Node& node) {
   Draft::Step step = read_inputs(draft, node);
   std::unique_ptr<Operator> op = operator_for(node, draft.state.frameworks());
@@ -133,6 +135,8 @@ void resolve_node(Draft& draft, const onnx::Node& node) {
   define_outputs(draft, step);
   draft.steps.push_back(std::move(step));
 }
+
+namespace {
 
 /// For who reads a sequence as a whole.
 void resolve_sequence(Draft& draft, const StaticSequences& sequences, const std::string& name) {
@@ -169,9 +173,13 @@ void drop_unread_constants(Draft& draft) {
 
 }  // namespace
 
-void resolve(Draft& draft) {
+void define_sources(Draft& draft) {
   define_fed(draft);
   define_initializers(draft);
+}
+
+void resolve(Draft& draft) {
+  define_sources(draft);
   const onnx::Graph& graph = *draft.request.graph;
   if (draft.goes_back()) {
     StaticSequences sequences(draft);

@@ -10,4 +10,10 @@ namespace d5 {
 /// Throws: Unsupported for a node that nobody knows, NotFound, what `Operator::infer` throws.
 void resolve(Draft& draft);
 
+// Its parts, for who wants to know no more than this.
+/// What is fed, and the initializers.
+void define_sources(Draft& draft);
+/// A node that reads only what is defined.
+void resolve_node(Draft& draft, const onnx::Node& node);
+
 }  // namespace d5

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "d5/core/error.hpp"
+#include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "toy_framework.hpp"
 
@@ -30,7 +31,72 @@ d5::Network filter() {
   return network;
 }
 
+/// y = relu(x) + b, for any number of rows.
+d5::Network rows() {
+  d5::Network network("rows");
+  network.add_input("x", DType::float32, {"N", 2});
+  network.add_input("b", DType::float32, {"N", 1});
+  network.add_node("Relu", {"x"}, {"r"});
+  network.add_node("Add", {"r", "b"}, {"y"});
+  network.add_output("y");
+  return network;
+}
+
+d5::ValueMap rows_of(std::int64_t x, std::int64_t b) {
+  return {{"x", Tensor::zeros(DType::float32, {x, 2})},
+          {"b", Tensor::zeros(DType::float32, {b, 1})}};
+}
+
+/// Steps are made while compiling, and live as long as their plan.
+class PlansThatRan final : public d5::ExecutionEvent {
+ public:
+  void before_node(const d5::StepInfo& step) override {
+    if (step.step == 0) plans.push_back(&step);
+  }
+  std::vector<const d5::StepInfo*> plans;
+};
+
 }  // namespace
+
+TEST_CASE("shapes that were fed before find their plan again") {
+  auto executor = d5::make_executor(rows());
+  const auto ran = std::make_shared<PlansThatRan>();
+  executor->events().add(ran);
+  for (const std::int64_t n : {1, 2, 3, 2, 1, 3, 3}) {
+    CHECK(executor->inference(rows_of(n, n)).at("y").tensor().shape() == d5::Shape{n, 2});
+  }
+  const auto& plans = ran->plans;
+  REQUIRE(plans.size() == 7);
+  CHECK(plans[3] == plans[1]);
+  CHECK(plans[4] == plans[0]);
+  CHECK((plans[5] == plans[2] && plans[6] == plans[2]));
+  CHECK((plans[0] != plans[1] && plans[1] != plans[2] && plans[0] != plans[2]));
+}
+
+TEST_CASE("more shapes than plans are kept for are all computed") {
+  auto executor = d5::make_executor(rows());
+  for (int round = 0; round < 2; ++round) {
+    for (std::int64_t n = 1; n <= 20; ++n) {
+      CHECK(executor->inference(rows_of(n, n)).at("y").tensor().shape() == d5::Shape{n, 2});
+    }
+  }
+}
+
+TEST_CASE("sizes of one name must agree in all that is fed") {
+  using Catch::Contains;
+  auto executor = d5::make_executor(rows());
+  CHECK_THROWS_WITH(executor->inference(rows_of(2, 4)),
+                    Contains("input 'b' is float32 Nx1, but float32 4x1 was fed") &&
+                        Contains("N is 2 in input 'x'"));
+  CHECK_THROWS_AS(executor->inference(rows_of(2, 4)), d5::ShapeError);
+  CHECK_THROWS_WITH(executor->inference({{"x", Tensor::zeros(DType::float32, {2, 3})},
+                                         {"b", Tensor::zeros(DType::float32, {2, 1})}}),
+                    Contains("input 'x' is float32 Nx2, but float32 2x3 was fed"));
+  CHECK_THROWS_WITH(executor->inference({{"x", Tensor::zeros(DType::float32, {2})},
+                                         {"b", Tensor::zeros(DType::float32, {2, 1})}}),
+                    Contains("float32 2 was fed"));
+  CHECK_NOTHROW(executor->inference(rows_of(5, 5)));
+}
 
 TEST_CASE("sizes that only the data knows change from run to run under one plan") {
   auto executor = d5::make_executor(filter(), mixed());

@@ -43,9 +43,14 @@ struct OpenSizes {
 /// " --batch 4 --dim T=16", as the program takes them.
 [[nodiscard]] std::string to_line(const OpenSizes& sizes);
 
+/// What the inputs are for these sizes; of kind none where an input is no tensor, or of unknown
+/// rank. Throws: NotFound for a name in `sizes` that is no open dimension; ValueError for a batch
+/// other than 1 where none is open.
+[[nodiscard]] std::map<std::string, ValueDesc> input_descs(const Network& network,
+                                                           const OpenSizes& sizes = {});
+
 /// Random inputs, the same for the same names, shapes and seed: normal reals, integers from
-/// [0, 10). Throws: Unsupported for an input that is no tensor of known rank; NotFound for a name
-/// in `sizes` that is no open dimension; ValueError for a batch other than 1 where none is open.
+/// [0, 10). Throws: as `input_descs`; Unsupported for an input that is no tensor of known rank.
 [[nodiscard]] ValueMap random_inputs(const Network& network, const OpenSizes& sizes = {},
                                      std::uint64_t seed = 0);
 
