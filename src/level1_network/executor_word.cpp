@@ -3,6 +3,8 @@
 
 #include <fmt/ranges.h>
 
+#include <ranges>
+
 #include "d5/core/byte_count.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
@@ -24,6 +26,14 @@ std::vector<std::string> frameworks_in(const std::string& word) {
 
 std::string word_of(const std::vector<std::string>& frameworks) {
   return fmt::format("{}", fmt::join(frameworks, "+"));
+}
+
+std::vector<std::string> frameworks_of(const GraphExecutor& executor) {
+  std::vector<std::string> names;
+  for (const auto part : std::views::split(executor.framework(), ',')) {
+    names.emplace_back(part.begin(), part.end());
+  }
+  return names;
 }
 
 std::string version_of(const std::string& word) {

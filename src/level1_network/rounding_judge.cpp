@@ -10,6 +10,7 @@
 #include "core/float64.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level1_network/executor_word.hpp"
 #include "level1_network/float64_network.hpp"
 #include "level1_network/nudge.hpp"
 #include "level1_network/parameter_layout.hpp"
@@ -49,15 +50,6 @@ Tensor where_finite(const Tensor& exact, const Tensor& own) {
       exact.span<double>(), own.span<double>(), result.data<double>(),
       [](double e, double o) { return std::isfinite(e) && std::isfinite(o) ? e : o; });
   return result;
-}
-
-/// The frameworks of "torch,reference".
-std::vector<std::string> frameworks_of(const GraphExecutor& executor) {
-  std::vector<std::string> names;
-  for (const auto part : std::views::split(executor.framework(), ',')) {
-    names.emplace_back(part.begin(), part.end());
-  }
-  return names;
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ namespace d5 {
 /// The word that names them.
 [[nodiscard]] std::string word_of(const std::vector<std::string>& frameworks);
 
+/// Those of an executor, in order of preference.
+[[nodiscard]] std::vector<std::string> frameworks_of(const GraphExecutor& executor);
+
 /// The version of the first of them; empty for "auto", which chooses node by node.
 /// Throws: NotFound, Unsupported for a framework that is not there.
 [[nodiscard]] std::string version_of(const std::string& word);

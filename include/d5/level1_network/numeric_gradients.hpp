@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "d5/core/interrupt.hpp"
+#include "d5/core/measurement.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5 {
+
+struct NumericGradientOptions {
+  std::int64_t elements = 8;  ///< of each parameter, drawn at random; of smaller ones all
+  std::uint64_t seed = 0;
+};
+
+/// Whether an executor's gradients are those of the function that it computes: the network is run
+/// in float64 in the executor's frameworks, and some elements of each parameter's gradient are held
+/// against (loss(w + h) - loss(w - h)) / 2h. One record a parameter, "gradient of w": the largest
+/// error, relative to the gradient's largest number.
+///
+/// An element passes within 1e-6 of that number, what rounding of the loss can do, and the
+/// difference between the slopes to either side, which is large where the loss has a kink. Records
+/// of a network that draws random numbers, or that has no kernels for float64, are skipped with the
+/// reason.
+///
+/// Throws: Interrupted; every other error is a record.
+/// Source: Nocedal and Wright, Numerical Optimization (2006), 8.1.
+[[nodiscard]] std::vector<Measurement> test_numeric_gradients(
+    GraphExecutor& executor, const ValueMap& inputs, std::string_view loss,
+    const NumericGradientOptions& options = {}, const Interrupt& interrupt = {});
+
+}  // namespace d5

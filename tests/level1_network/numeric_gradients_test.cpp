@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/numeric_gradients.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/models.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// y = x; its gradient is told as 1 + `error` times the right one.
+class LyingKernel final : public Kernel {
+ public:
+  explicit LyingKernel(double error) : error_(error) {}
+  void forward(OpContext& context) override { context.output(0).copy_from(context.input(0)); }
+  void backward(GradContext& context) override {
+    Tensor& dx = context.grad_input(0);
+    const Tensor& dy = context.grad_output(0);
+    dispatch(FloatTypes{}, dx.dtype(), "Identity", [&]<class T>() {
+      for (std::int64_t i = 0; i < dx.elements(); ++i) {
+        dx.data<T>()[i] = T((1 + error_) * double(dy.data<T>()[i]));
+      }
+    });
+  }
+
+ private:
+  double error_;
+};
+
+std::string lying(double error) {
+  static int count = 0;
+  const std::string name = "lying" + std::to_string(++count);
+  add_framework(name, "1", [error](Framework& framework) {
+    framework.part<OperatorRegistry>().add_kernel(
+        "Identity", {}, [error](PlanContext&) { return std::make_unique<LyingKernel>(error); });
+  });
+  return name;
+}
+
+/// loss = sum of (w Identity(v) x)^2
+Network product() {
+  Network network("product");
+  network.add_input("x", DType::float32, {3});
+  network.add_parameter("w", Tensor::vector<float>({1, 2, -3}));
+  network.add_parameter("v", Tensor::vector<float>({2, 0.5f, 1}));
+  network.add_node("Identity", {"v"}, {"same"});
+  network.add_node("Mul", {"w", "same"}, {"p"});
+  network.add_node("Mul", {"p", "x"}, {"q"});
+  network.add_node("ReduceSumSquare", {"q"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("loss");
+  return network;
+}
+const ValueMap kInputs{{"x", Tensor::vector<float>({1, -1, 2})}};
+
+}  // namespace
+
+TEST_CASE("gradients that are right pass, a record a parameter") {
+  Network network = models().at("lenet").make({{"seed", 5}, {"with_loss", true}});
+  const auto executor = make_executor(network);
+  const auto records =
+      test_numeric_gradients(*executor, random_inputs(network), "loss", {.elements = 4});
+  REQUIRE(records.size() == 10);
+  CHECK(records.front().conditions.at("tensor") == "gradient of conv1.bias");
+  for (const auto& record : records) {
+    INFO(record.reason);
+    CHECK(record.status == Status::passed);
+    CHECK(record.samples.front() < 1e-6);
+  }
+}
+
+TEST_CASE("a gradient that is wrong by a part in a thousand is found, and named") {
+  const auto executor = make_executor(product(), {.frameworks = {lying(1e-3), "reference"}});
+  const auto records = test_numeric_gradients(*executor, kInputs, "loss");
+  REQUIRE(records.size() == 2);
+  for (const auto& record : records) {
+    const bool is_v = record.conditions.at("tensor") == "gradient of v";
+    CHECK(record.status == (is_v ? Status::failed : Status::passed));
+    if (is_v) CHECK_THAT(record.reason, Catch::Contains("gradient of v: element"));
+  }
+}
+
+TEST_CASE("a kink is no error") {
+  Network network("kink");
+  network.add_parameter("w", Tensor::vector<float>({0, 1, -1}));
+  network.add_node("Relu", {"w"}, {"r"});
+  network.add_node("ReduceSum", {"r"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("loss");
+  const auto records = test_numeric_gradients(*make_executor(network), {}, "loss");
+  REQUIRE(records.size() == 1);
+  CHECK(records.front().status == Status::passed);
+}
+
+TEST_CASE("a network that draws random numbers is skipped with the reason") {
+  Network network("random");
+  network.add_parameter("w", Tensor::vector<float>({1}));
+  network.add_node("RandomNormalLike", {"w"}, {"noise"});
+  network.add_node("Mul", {"w", "noise"}, {"loss"});
+  network.add_output("loss");
+  const auto records = test_numeric_gradients(*make_executor(network), {}, "loss");
+  REQUIRE(records.size() == 1);
+  CHECK(records.front().status == Status::skipped);
+  CHECK_THAT(records.front().reason, Catch::Contains("random"));
+}
