@@ -73,9 +73,21 @@ bool is_constant(const Draft::Step& step) {
                      [](const Slot* slot) { return !slot || slot->origin == Origin::constant; });
 }
 
+/// Whether the node reads no more than its input's shape, which is known.
+bool reads_known_shape(const Draft::Step& step) {
+  const onnx::Node& node = *step.node;
+  return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size") &&
+         step.inputs.at(0)->desc.is_static();
+}
+
 /// Whether the node's outputs are known now; it then needs no step.
-bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) {
-  if (!is_constant(step)) return false;
+bool fold_into_slots(Draft& draft, Draft::Step& step, const Operator& op) {
+  Value without_data;
+  if (!is_constant(step)) {
+    if (!reads_known_shape(step)) return false;
+    without_data = Tensor::borrow(step.input_descs.front().tensor, nullptr);
+    step.constants.front() = &without_data;
+  }
   auto values = fold(*step.node, op, step.constants, draft.state);
   if (!values) return false;
   for (std::size_t k = 0; k < values->size(); ++k) {

@@ -73,6 +73,34 @@ TEST_CASE("shapes that were fed before find their plan again") {
   CHECK((plans[0] != plans[1] && plans[1] != plans[2] && plans[0] != plans[2]));
 }
 
+TEST_CASE("shapes that are computed from shapes are known when the plan is made") {
+  d5::Network network("flatten");
+  network.add_input("x", DType::float32, {"N", 2, 3});
+  network.add_parameter("w", Tensor::of<float>({1}, {2}));
+  network.add_constant("minus", Tensor::vector<std::int64_t>({-1}));
+  network.add_node("Shape", {"x"}, {"n"}, {{"end", std::int64_t{1}}});
+  network.add_node("Concat", {"n", "minus"}, {"shape"}, {{"axis", std::int64_t{0}}});
+  network.add_node("Mul", {"x", "w"}, {"scaled"});
+  network.add_node("Reshape", {"scaled", "shape"}, {"y"});
+  network.add_node("ReduceSum", {"y"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("y");
+  network.add_output("loss");
+  network.add_output("n");
+  auto executor = d5::make_executor(network);
+  const auto ran = std::make_shared<PlansThatRan>();
+  executor->events().add(ran);
+  for (const std::int64_t n : {2, 5, 2}) {
+    Tensor x = Tensor::zeros(DType::float32, {n, 2, 3});
+    for (float& value : x.span<float>()) value = 1;
+    const auto& outputs = executor->inference_and_backprop({{"x", x}}, "loss");
+    CHECK(outputs.at("y").tensor().shape() == d5::Shape{n, 6});
+    CHECK(outputs.at("n").tensor().data<std::int64_t>()[0] == n);
+    CHECK(floats(executor->network().parameter("w").gradient)[0] == float(n * 6));
+  }
+  REQUIRE(ran->plans.size() == 3);
+  CHECK(ran->plans.front()->node.op_type == "Mul");  // nothing is left to do for the shape
+}
+
 TEST_CASE("more shapes than plans are kept for are all computed") {
   auto executor = d5::make_executor(rows());
   for (int round = 0; round < 2; ++round) {

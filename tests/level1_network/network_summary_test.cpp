@@ -107,8 +107,9 @@ TEST_CASE("shapes that are computed from shapes are known") {
   network.add_node("Reshape", {"x", "shape"}, {"y"});
   network.add_output("y");
   const auto summary = d5::summarise(network, {.batch = 5});
-  // Shape's result depends on what is fed: planned anew in each run, if no rule follows it.
-  CHECK(to_string(summary.tensors.at("y").type) == "float32 Nx6");
+  CHECK(to_string(summary.tensors.at("y").type) == "float32 Nx?");
+  CHECK(to_string(summary.tensors.at("y").desc) == "float32 5x6");
+  CHECK(summary.total.incomplete == 0);
 }
 
 TEST_CASE("work that only running tells is said to be missing") {
@@ -156,5 +157,5 @@ TEST_CASE("a table has a row a part, and the total") {
   const auto table = to_table(summary, SummaryBy::node, d5::Format::csv);
   REQUIRE(table.rows().size() == 5);
   CHECK(table.rows()[0] == std::vector<std::string>{"first.block.matmul", "MatMul", "float32 Nx3",
-                                                    "9", "72", "132", "0.26086956521739130"});
+                                                    "9", "72", "132", "0.2608695652173913"});
 }
