@@ -87,19 +87,21 @@ std::vector<const onnx::Node*> nodes_of(const Network& network, const NetworkSum
   return result;
 }
 
-/// The summary's table, with what every framework says of each part, and a node's tensors.
+/// The summary's table, with what every framework says of each part; for programs, with the names
+/// of a node's tensors, which make lines too long for people.
 TextTable table_of(const Network& network, const NetworkSummary& summary, SummaryBy by,
                    const Options& options) {
   const TextTable table = to_table(summary, by, options.format);
   auto columns = table.columns();
-  if (by == SummaryBy::node) columns.insert(columns.end(), {"inputs", "outputs"});
+  const bool names_tensors = by == SummaryBy::node && !is_for_people(options.format);
+  if (names_tensors) columns.insert(columns.end(), {"inputs", "outputs"});
   columns.insert(columns.end(), options.frameworks.begin(), options.frameworks.end());
   TextTable result(columns);
   const auto parts = parts_of(summary, by);
   for (std::size_t i = 0; i < table.rows().size(); ++i) {
     auto row = table.rows()[i];
     if (i < parts.size()) {
-      if (by == SummaryBy::node) {
+      if (names_tensors) {
         row.push_back(fmt::format("{}", fmt::join(network.graph().nodes[i].inputs, " ")));
         row.push_back(fmt::format("{}", fmt::join(network.graph().nodes[i].outputs, " ")));
       }

@@ -131,7 +131,7 @@ void LayeredLayout::place() {
     }
   }
   for (const auto& layer : layers_) place_layer(layer, &Item::above);
-  double left = 0, right = 0;
+  double left = items_.empty() ? 0 : items_[0].x, right = left;
   for (const Item& item : items_) {
     left = std::min(left, item.x - item.size.width / 2);
     right = std::max(right, item.x + item.size.width / 2);

@@ -152,8 +152,31 @@ TEST_CASE("net show tells nodes and parameters of a built-in network") {
   const auto run = run_d5("net show lenet");
   CHECK(run.status == 0);
   CHECK_THAT(run.out, Contains("61706 elements"));
-  CHECK_THAT(run.out, Contains("Conv@") && Contains("MaxPool@") && Contains("Gemm@"));
+  CHECK_THAT(run.out, Contains("Conv ") && Contains("MaxPool ") && Contains("Gemm "));
   CHECK_THAT(run.out, Contains("float32 Nx16x10x10") && !Contains("unknown"));
+  const auto operators = run_d5("net show lenet --batch 2 --by operator --format json");
+  const auto rows = nlohmann::json::parse(operators.out);
+  CHECK(rows.at(0).at("operator") == "Conv");
+  // Two products a weight and place, and a bias, for 6 and 16 planes of 28x28 and 10x10.
+  CHECK(rows.at(0).at("FLOP") == "1443008");
+  CHECK(rows.back().at("parameters") == "61706");
+}
+
+TEST_CASE("net show draws the graph, and the memory plan where it is asked for") {
+  CHECK_THAT(run_d5("net show lenet --format dot").out, Catch::StartsWith("digraph \"lenet\""));
+  CHECK_THAT(run_d5("net show lenet --format svg").out, Contains(">conv1</text>"));
+  CHECK_THAT(run_d5("net show lenet --memory-plan --format svg").out, Contains("Memory plan"));
+}
+
+TEST_CASE("net save writes a network, changed or not, that is opened again") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "small.onnx";
+  CHECK(run_d5("net save lenet " + file + " --seed 3 --external-data").status == 0);
+  CHECK(!d5::testing::content_of(file + ".data").empty());
+  CHECK(run_d5("net check " + file).status == 0);
+  CHECK_THAT(run_d5("net run " + file).out, Contains("float32 1x10"));
+  CHECK(run_d5("net save " + file + " " + file + " --transform half-precision").status == 0);
+  CHECK_THAT(run_d5("net show " + file).out, Contains("float16"));
 }
 
 TEST_CASE("a transformed network is held against the original, and records say so") {

@@ -61,6 +61,11 @@ TEST_CASE("boxes of any graph lie apart, within the picture, and every edge lead
     }
   }
   const LayeredLayout layout(boxes, edges);
+  double left = layout.size().width;
+  for (std::size_t box = 0; box < boxes.size(); ++box) {
+    left = std::min(left, layout.centre(box).x - boxes[box].width / 2);
+  }
+  CHECK(left < 100);  // a margin, and points of edges that may lie outside of all boxes
   for (std::size_t a = 0; a < boxes.size(); ++a) {
     const auto centre = layout.centre(a);
     CHECK(centre.x - boxes[a].width / 2 >= 0);
