@@ -26,6 +26,7 @@ void bind_measurement(py::module_& m);
 void bind_onnx(py::module_& m);
 void bind_level0_ops(py::module_& m);
 void bind_network(py::module_& m);
+void bind_network_summary(py::module_& m);
 void bind_executor(py::module_& m);
 void bind_dataset(py::module_& m);
 void bind_training_metric(py::module_& m);

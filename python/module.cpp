@@ -12,6 +12,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_measurement(m);
   d5::python::bind_onnx(m);
   d5::python::bind_level0_ops(m);
+  d5::python::bind_network_summary(m);
   d5::python::bind_network(m);
   d5::python::bind_executor(m);
   d5::python::bind_dataset(m);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.hpp"
-#include "d5/onnx/file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/onnx/visitor.hpp"
 
 namespace d5::python {
 
 void bind_onnx(py::module_& m) {
+  py::class_<onnx::Graph, std::shared_ptr<onnx::Graph>> graph(
+      m, "Graph", "Nodes in an order in which they can run; one within a node.");
   py::class_<onnx::Node>(m, "Node", "One call of an operator in a graph.")
       .def_readonly("name", &onnx::Node::name)
       .def_readonly("op_type", &onnx::Node::op_type)
@@ -20,8 +23,41 @@ void bind_onnx(py::module_& m) {
                                }
                                return result;
                              })
+      .def_property_readonly(
+          "graphs",
+          [](const onnx::Node& node) {
+            // pybind11 has no pointers to const; nothing that Python sees writes to a graph.
+            std::map<std::string, std::shared_ptr<onnx::Graph>> graphs;
+            for (const auto& [name, graph] : onnx::subgraphs(node)) {
+              graphs[name] = std::const_pointer_cast<onnx::Graph>(graph);
+            }
+            return graphs;
+          },
+          "Those that it holds, by attribute.")
       .def("__repr__",
            [](const onnx::Node& node) { return "<d5.Node " + onnx::describe(node) + ">"; });
+  const auto names_of = [](const std::vector<onnx::ValueInfo>& values) {
+    std::vector<std::string> names;
+    for (const auto& value : values) names.push_back(value.name);
+    return names;
+  };
+  graph.def_readonly("name", &onnx::Graph::name)
+      .def_readonly("nodes", &onnx::Graph::nodes)
+      .def_property_readonly("input_names",
+                             [=](const onnx::Graph& g) { return names_of(g.inputs); })
+      .def_property_readonly("output_names",
+                             [=](const onnx::Graph& g) { return names_of(g.outputs); })
+      .def("__repr__", [](const onnx::Graph& g) { return "<d5.Graph " + printable(g.name) + ">"; });
+  m.def(
+      "expect_none_untranslated",
+      [](const std::vector<onnx::Node>& nodes, const std::string& framework) {
+        std::vector<const onnx::Node*> pointers;
+        for (const auto& node : nodes) pointers.push_back(&node);
+        onnx::expect_none_untranslated(pointers, framework);
+      },
+      py::arg("nodes"), py::arg("framework"),
+      "Raises Unsupported with all `nodes`, which a translation to `framework` lacks, and the ways "
+      "out; returns where there are none.");
 }
 
 }  // namespace d5::python

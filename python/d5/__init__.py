@@ -20,6 +20,7 @@ from d5._isolation import bench as bench
 from d5._isolation import test_forward as test_forward
 from d5._isolation import test_gradient as test_gradient
 from d5._measurements import Measurements as Measurements
+from d5._visitor import OperatorVisitor as OperatorVisitor
 from d5.errors import CommunicationError as CommunicationError
 from d5.errors import Error as Error
 from d5.errors import FormatError as FormatError

@@ -8,6 +8,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/level1_network.hpp"
+#include "d5/level1_network/network_summary.hpp"
 #include "d5/onnx/file.hpp"
 #include "long_call.hpp"
 
@@ -36,7 +37,7 @@ namespace {
 Network load(const Path& path) {
   std::optional<Network> network;
   long_call([&](const Interrupt& interrupt) {
-    network.emplace(onnx::load(path.string(), {.interrupt = interrupt}));
+    network.emplace(Network::load(path.string(), {.interrupt = interrupt}));
   });
   return *network;
 }
@@ -54,6 +55,15 @@ onnx::Node node(const std::string& op_type, std::vector<std::string> inputs,
     result.attributes[key.cast<std::string>()] = to_attribute(value);
   }
   return result;
+}
+
+NetworkSummary summary_of(const Network& network, std::int64_t batch, const Options& dims) {
+  OpenSizes sizes{.batch = batch};
+  for (const auto& [name, size] : dims) {
+    sizes.by_name[name.cast<std::string>()] = size.cast<std::int64_t>();
+  }
+  const py::gil_scoped_release release;
+  return summarise(network, sizes);
 }
 
 AppliedTransform apply(Network& network, const std::string& transform, const Options& options) {
@@ -96,8 +106,14 @@ void bind_network(py::module_& m) {
       .def(py::init<std::string>(), py::arg("name"))
       .def_static("load", &load, py::arg("path"), "Loads and validates an ONNX file.")
       .def(
-          "save", [](const Network& n, const Path& path) { n.save(path.string()); },
-          py::arg("path"), py::call_guard<py::gil_scoped_release>(), "Writes an ONNX file.")
+          "save",
+          [](const Network& n, const Path& path, bool external_data) {
+            n.save(path.string(), {.external_data = external_data});
+          },
+          py::arg("path"), py::kw_only(), py::arg("external_data") = false,
+          py::call_guard<py::gil_scoped_release>(),
+          "Writes an ONNX file. The weights go to a second file beside it, PATH.data, with "
+          "`external_data`, and where one file would be above protobuf's limit of 2 GB.")
       .def(
           "add_input",
           [](Network& n, const std::string& name, const std::string& dtype,
@@ -164,6 +180,27 @@ void bind_network(py::module_& m) {
            "Transforms the network in place: network.apply(\"half-precision\", type=\"bfloat16\").")
       .def_property_readonly("name", &Network::name)
       .def_property_readonly("nodes", [](const Network& n) { return n.graph().nodes; })
+      .def(
+          "node", [](const Network& n, const std::string& name) { return n.node(name); },
+          py::arg("name"), "The node of that name.")
+      .def(
+          "producer",
+          [](const Network& n, const std::string& tensor) -> std::optional<onnx::Node> {
+            const onnx::Node* node = n.producer(tensor);
+            return node ? std::optional(*node) : std::nullopt;
+          },
+          py::arg("tensor"), "The node that writes it; None for an input, a parameter, a constant.")
+      .def(
+          "consumers",
+          [](const Network& n, const std::string& tensor) {
+            std::vector<onnx::Node> nodes;
+            for (const auto* node : n.consumers(tensor)) nodes.push_back(*node);
+            return nodes;
+          },
+          py::arg("tensor"), "The nodes that read it, also by a graph within them.")
+      .def("summarise", &summary_of, py::arg("batch") = 1,
+           "FLOP, bytes, parameters and shapes of each node, layer and operator, told without "
+           "running: network.summarise(batch=64, T=35).")
       .def_property_readonly("input_names", &Network::input_names)
       .def_property_readonly("output_names", &Network::output_names)
       .def_property_readonly(

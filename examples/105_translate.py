@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# A translation of networks to another framework, here to plain NumPy: a method an operator. What it
+# lacks is told at once, by name. The answers are held against d5's own.
+import numpy as np
+
+import d5
+
+
+class ToNumpy(d5.OperatorVisitor):
+    """Makes a list of calls, each of which reads and writes `values` by name."""
+
+    framework = "numpy"
+
+    def __init__(self, network):
+        self.calls = []
+        self.constants = {p.name: p.value.numpy() for p in network.parameters}
+        self.walk(network)
+
+    def call(self, node, function):
+        def run(values):
+            values[node.outputs[0]] = function(*(values[name] for name in node.inputs))
+
+        self.calls.append(run)
+
+    def visit_Conv(self, node):
+        def conv(x, w, b):
+            windows = np.lib.stride_tricks.sliding_window_view(padded(x), w.shape[2:], axis=(2, 3))
+            windows = windows[:, :, :: strides[0], :: strides[1]]
+            return np.einsum("nchwij,ocij->nohw", windows, w) + b[:, None, None]
+
+        strides = node.attributes.get("strides", [1, 1])
+        top, left, bottom, right = node.attributes.get("pads", [0, 0, 0, 0])
+        assert node.attributes.get("group", 1) == 1
+
+        def padded(x):
+            return np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
+
+        self.call(node, conv)
+
+    def visit_MaxPool(self, node):
+        size, step = node.attributes["kernel_shape"], node.attributes.get("strides", [1, 1])
+
+        def pool(x):
+            windows = np.lib.stride_tricks.sliding_window_view(x, size, axis=(2, 3))
+            return windows[:, :, :: step[0], :: step[1]].max(axis=(4, 5))
+
+        self.call(node, pool)
+
+    def visit_Relu(self, node):
+        self.call(node, lambda x: np.maximum(x, 0))
+
+    def visit_Flatten(self, node):
+        self.call(node, lambda x: x.reshape(len(x), -1))
+
+    def visit_Gemm(self, node):
+        transposed = node.attributes.get("transB", 0)
+        self.call(node, lambda x, w, b: x @ (w.T if transposed else w) + b)
+
+    def __call__(self, inputs):
+        values = {**self.constants, **inputs}
+        for call in self.calls:
+            call(values)
+        return values
+
+
+network = d5.model("lenet", seed=1)
+translated = ToNumpy(network)
+image = np.random.default_rng(0).standard_normal((4, 1, 28, 28)).astype(np.float32)
+(output,) = network.output_names
+expected = d5.executor(network).inference({"image": image})[output].numpy()
+answer = translated({"image": image})[output]
+np.testing.assert_allclose(answer, expected, rtol=1e-4, atol=1e-5)  # sums in another order
+print(f"{len(translated.calls)} nodes translated; largest difference {abs(answer - expected).max():.1e}")
+
+try:
+    ToNumpy(d5.model("resnet-18"))
+except d5.Unsupported as error:
+    print(str(error)[:120], "...")
+else:
+    raise AssertionError("nothing was refused")

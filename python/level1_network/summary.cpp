@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/network_summary.hpp"
+
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+
+namespace d5::python {
+namespace {
+
+using Part = NetworkSummary::Part;
+
+template <class Dims>
+Anything to_tuple(const Dims& dims) {
+  py::list list;
+  for (const auto& dim : dims) list.append(py::cast(dim));
+  return py::tuple(list);
+}
+
+Anything sizes_of(const ValueDesc& desc) {
+  if (!desc.is_static()) return py::none();
+  return to_tuple(desc.tensor.shape);
+}
+
+void bind_part(py::module_& m) {
+  py::class_<Part>(m, "SummaryPart", "A node, a layer, an operator, or the whole of a network.")
+      .def_readonly("name", &Part::name)
+      .def_readonly("op_type", &Part::op_type, "Of a node.")
+      .def_readonly("nodes", &Part::nodes)
+      .def_readonly("outputs", &Part::outputs, "Names of tensors; of several nodes the last's.")
+      .def_readonly("parameters", &Part::parameters,
+                    "Elements, each counted where it is read first.")
+      .def_readonly("parameter_bytes", &Part::parameter_bytes)
+      .def_property_readonly("flop", [](const Part& p) { return p.cost.flop; })
+      .def_property_readonly(
+          "bytes", [](const Part& p) { return p.cost.bytes_read + p.cost.bytes_written; },
+          "Every input and every output once.")
+      .def_readonly("incomplete", &Part::incomplete, "Nodes whose work is not in the sums.")
+      .def_readonly("reason", &Part::reason, "Why, of the first such node.")
+      .def("__repr__", [](const Part& p) {
+        return fmt::format("<d5.SummaryPart {}: {} parameters, {:g} FLOP>", printable(p.name),
+                           p.parameters, p.cost.flop);
+      });
+}
+
+}  // namespace
+
+void bind_network_summary(py::module_& m) {
+  bind_part(m);
+  using Tensor = NetworkSummary::Tensor;
+  py::class_<Tensor>(m, "TensorInfo", "What is known of a tensor of a network.")
+      .def_property_readonly("dtype",
+                             [](const Tensor& t) {
+                               const bool declared = t.type.kind == ValueKind::tensor;
+                               return name_of(declared ? t.type.dtype : t.desc.tensor.dtype);
+                             })
+      .def_property_readonly(
+          "shape",
+          [](const Tensor& t) {
+            const bool declared = t.type.kind == ValueKind::tensor && t.type.has_shape;
+            return declared ? to_tuple(t.type.dims) : sizes_of(t.desc);
+          },
+          "Numbers, names of dimensions that the model leaves open, or None; None as a whole where "
+          "only running tells.")
+      .def_property_readonly(
+          "sizes", [](const Tensor& t) { return sizes_of(t.desc); },
+          "The shape for the sizes given, or None.")
+      .def("__repr__", [](const Tensor& t) {
+        return fmt::format("<d5.TensorInfo {}>", t.type.kind == ValueKind::none
+                                                     ? to_string(t.desc)
+                                                     : onnx::to_string(t.type));
+      });
+  py::class_<NetworkSummary>(m, "NetworkSummary",
+                             "What a network is made of, and the work of one forward run.")
+      .def_readonly("nodes", &NetworkSummary::nodes)
+      .def_property_readonly(
+          "layers", [](const NetworkSummary& s) { return parts_of(s, SummaryBy::layer); },
+          "As the nodes' names tell them: stage1.block2.")
+      .def_property_readonly(
+          "operators",
+          [](const NetworkSummary& s) { return parts_of(s, SummaryBy::operator_type); })
+      .def_readonly("total", &NetworkSummary::total)
+      .def_readonly("tensors", &NetworkSummary::tensors, "All but constants, by name.")
+      .def("__str__",
+           [](const NetworkSummary& s) {
+             return to_table(s, SummaryBy::layer, Format::table).to_text(Format::table);
+           })
+      .def("__repr__", [](const NetworkSummary& s) {
+        return fmt::format("<d5.NetworkSummary {}: {} nodes, {} parameters, {:g} FLOP>",
+                           printable(s.total.name), s.nodes.size(), s.total.parameters,
+                           s.total.cost.flop);
+      });
+}
+
+}  // namespace d5::python
