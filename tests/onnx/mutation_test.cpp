@@ -96,7 +96,7 @@ struct Count {
 void try_to_read(const std::string& bytes, Count& count) {
   const auto start = Clock::now();
   try {
-    const Model model = parse(bytes_of(bytes), "damaged.onnx");
+    const ModelFile model = parse_file(bytes_of(bytes), "damaged.onnx");
     (void)serialize(model);
     ++count.read;
   } catch (const Error&) {
