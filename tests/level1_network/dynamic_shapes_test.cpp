@@ -194,3 +194,49 @@ TEST_CASE("memory that a run allocates counts against the budget") {
   d5::set_memory_budget(budget);
   CHECK_NOTHROW(executor->inference(inputs));
 }
+
+TEST_CASE("a shape that compiling knows is no step, nor is what follows from it") {
+  // As PyTorch exports a reshape of an open batch.
+  d5::Network network("reshaped");
+  network.add_input("x", DType::float32, {"N", 3});
+  network.add_parameter("w", Tensor::of<float>({1}, {2}));
+  network.add_constant("first", Tensor::scalar<std::int64_t>(0));
+  network.add_constant("axis", Tensor::vector<std::int64_t>({0}));
+  network.add_constant("rest", Tensor::vector<std::int64_t>({3, 1}));
+  network.add_node("Mul", {"x", "w"}, {"scaled"});
+  network.add_node("Shape", {"scaled"}, {"shape"});
+  network.add_node("Gather", {"shape", "first"}, {"n"});
+  network.add_node("Unsqueeze", {"n", "axis"}, {"n_list"});
+  network.add_node("Concat", {"n_list", "rest"}, {"wanted"}, {{"axis", std::int64_t{0}}});
+  network.add_node("Reshape", {"scaled", "wanted"}, {"y"});
+  network.add_node("Size", {"y"}, {"size"});
+  network.add_output("y");
+  network.add_output("size");
+  struct Seen final : d5::ExecutionEvent {
+    std::vector<std::string> ops;
+    void before_node(const d5::StepInfo& step) override { ops.push_back(step.node.op_type); }
+  };
+  const auto seen = std::make_shared<Seen>();
+  auto executor = d5::make_executor(network);
+  executor->events().add(seen);
+  for (const std::int64_t n : {2, 5, 2}) {
+    seen->ops.clear();
+    const auto& outputs =
+        executor->inference({{"x", Tensor::zeros(DType::float32, {n, std::int64_t{3}})}});
+    CHECK(outputs.at("y").tensor().shape() == d5::Shape{n, 3, 1});
+    CHECK(outputs.at("size").tensor().item<std::int64_t>() == 3 * n);
+    CHECK(seen->ops == std::vector<std::string>{"Mul", "Reshape"});
+  }
+}
+
+TEST_CASE("a shape carries no gradient, be it of data's own size") {
+  // loss = total(w * positive(x)) * how many there are
+  d5::Network network = filter();
+  network.add_node("Size", {"scaled"}, {"count"});
+  network.add_node("Cast", {"count"}, {"real_count"}, {{"to", std::int64_t{1}}});
+  network.add_node("Mul", {"loss", "real_count"}, {"weighed"});
+  network.add_output("weighed");
+  auto executor = d5::make_executor(network, mixed());
+  (void)executor->inference_and_backprop({{"x", Tensor::of<float>({3}, {1, -2, 4})}}, "weighed");
+  CHECK(floats(executor->network().parameter("w").gradient) == std::vector<float>{2 * 5});
+}
