@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level0_ops/bench.hpp"
+
+#include <algorithm>
+#include <variant>
+
 #include "bindings.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
@@ -45,11 +49,11 @@ void bind_bench(py::module_& m) {
       "process of its own, as test_forward.");
   m.def(
       "bench_network",
-      [](const Path& model, const std::vector<std::string>& frameworks, std::int64_t batch,
-         bool training, const std::vector<std::string>& metrics, int samples, std::uint64_t seed,
-         bool profile, const std::vector<std::string>& transforms) {
+      [](const Path& model, const std::vector<std::string>& frameworks,
+         const std::variant<std::int64_t, std::vector<std::int64_t>>& batch, bool training,
+         const std::vector<std::string>& metrics, int samples, std::uint64_t seed, bool profile,
+         const std::vector<std::string>& transforms) {
         NetworkBenchOptions options{.frameworks = frameworks,
-                                    .sizes = {.batch = batch},
                                     .metrics = {metrics.begin(), metrics.end()},
                                     .profile = profile,
                                     .measuring = {.samples = samples, .seed = seed}};
@@ -57,10 +61,16 @@ void bind_bench(py::module_& m) {
           options.transforms.push_back(entry_of_words("transform", words));
         }
         std::vector<Measurement> results;
+        const auto* one = std::get_if<std::int64_t>(&batch);
+        const auto sizes = one ? std::vector{*one} : std::get<std::vector<std::int64_t>>(batch);
         long_call([&](const Interrupt& interrupt) {
           options.measuring.interrupt = interrupt;
-          results = training ? bench_training_step(model.string(), options)
-                             : bench_network(model.string(), options);
+          for (const std::int64_t size : sizes) {
+            options.sizes.batch = size;
+            auto of_size = training ? bench_training_step(model.string(), options)
+                                    : bench_network(model.string(), options);
+            std::ranges::move(of_size, std::back_inserter(results));
+          }
         });
         return Measurements(results);
       },
@@ -70,7 +80,8 @@ void bind_bench(py::module_& m) {
       py::arg("metrics") = std::vector<std::string>{"time", "framework_overhead"},
       py::arg("samples") = 30, py::arg("seed") = 0, py::arg("profile") = false,
       py::arg("transforms") = std::vector<std::string>(),
-      "One network in several frameworks, interleaved: `d5 net bench`. With profile=True also what "
+      "One network in several frameworks, interleaved: `d5 net bench`; with several sizes of batch "
+      "one after the other. With profile=True also what "
       "each operator type, layer and node takes (conditions 'by', 'operator', 'layer', 'node', "
       "'direction').");
 }

@@ -28,6 +28,7 @@ void bind_level0_ops(py::module_& m);
 void bind_network(py::module_& m);
 void bind_network_summary(py::module_& m);
 void bind_executor(py::module_& m);
+void bind_network_validation(py::module_& m);
 void bind_dataset(py::module_& m);
 void bind_training_metric(py::module_& m);
 void bind_optimizer(py::module_& m);

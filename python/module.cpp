@@ -15,6 +15,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_network_summary(m);
   d5::python::bind_network(m);
   d5::python::bind_executor(m);
+  d5::python::bind_network_validation(m);
   d5::python::bind_dataset(m);
   d5::python::bind_training_metric(m);
   d5::python::bind_optimizer(m);

@@ -51,6 +51,41 @@ def test_onnxruntime_agrees(tmp_path, random):
     np.testing.assert_allclose(ours, session.run([name], {"image": image})[0], rtol=1e-4, atol=1e-5)
 
 
+def test_two_executors_are_compared_and_the_node_that_differs_is_named():
+    @d5.operator("Doubled", domain="org.example.python")
+    class Doubled(d5.Operator):
+        def forward(self, context):
+            context.output(0).numpy()[...] = 2 * context.input(0).numpy()
+
+    @d5.operator("Halved", domain="org.example.python")
+    class Halved(d5.Operator):
+        runs = 0
+
+        def forward(self, context):
+            Halved.runs += 1
+            context.output(0).numpy()[...] = context.input(0).numpy() * (0.5 + Halved.runs)
+
+    x = np.array([1, -2], dtype=np.float32)
+    network = d5.Network("scales")
+    network.add_input("x", "float32", [2])
+    network.add_node("Doubled", ["x"], ["d"], domain="org.example.python", name="right")
+    network.add_node("Halved", ["d"], ["h"], domain="org.example.python", name="another each time")
+    network.add_node("Exp", ["h"], ["y"], name="after it")
+    network.add_output("y")
+    rows = d5.compare_nodes(network, {"x": x}, frameworks=["reference"], rtol=1e-6)
+    assert d5.first_to_differ(rows).conditions["node"] == "another each time"
+    own = {r.conditions["node"]: r.status for r in rows if r.metric == "own_error"}
+    assert own == {"right": "passed", "another each time": "failed", "after it": "passed"}
+
+    right = d5.compare_nodes(linear(), {"x": np.ones((3, 2), np.float32)}, frameworks=["reference"])
+    assert d5.first_to_differ(right) is None and len(right) == 4
+    judged = d5.test_executor(d5.executor(linear()), d5.executor(linear()),
+                              {"x": np.ones((3, 2), np.float32)}, loss="loss")
+    assert {row.conditions["tensor"] for row in judged} == {"output y", "output loss",
+                                                            "gradient of w"}
+    assert all(row.status == "passed" for row in judged)
+
+
 def test_errors_arrive_as_matching_exceptions(tmp_path):
     executor = d5.executor(linear())
     with pytest.raises(d5.NotFound, match="x"):
