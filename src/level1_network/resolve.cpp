@@ -77,18 +77,19 @@ bool is_constant(const Draft::Step& step) {
 bool reads_known_shape(const Draft::Step& step) {
   const onnx::Node& node = *step.node;
   return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size") &&
-         step.inputs.at(0)->desc.is_static();
+         step.input_descs.front().is_tensor() && step.input_descs.front().is_static();
 }
 
 /// Whether the node's outputs are known now; it then needs no step.
-bool fold_into_slots(Draft& draft, Draft::Step& step, const Operator& op) {
+bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) {
+  std::vector<const Value*> known = step.constants;
   Value without_data;
   if (!is_constant(step)) {
     if (!reads_known_shape(step)) return false;
     without_data = Tensor::borrow(step.input_descs.front().tensor, nullptr);
-    step.constants.front() = &without_data;
+    known.front() = &without_data;
   }
-  auto values = fold(*step.node, op, step.constants, draft.state);
+  auto values = fold(*step.node, op, known, draft.state);
   if (!values) return false;
   for (std::size_t k = 0; k < values->size(); ++k) {
     if (!step.node->has_output(k)) continue;
