@@ -23,19 +23,25 @@ TEST_CASE("a block goes into the smallest gap that holds it") {
   // After step 1 the second and the fourth leave gaps of 640 and 320 bytes.
   std::vector<MemoryBlock> blocks = {{1024, 0, 9}, {640, 0, 1}, {512, 0, 9},
                                      {320, 0, 1},  {256, 0, 9}, {192, 2, 9}};
-  (void)d5::assign_offsets(blocks);
+  const std::vector<std::size_t> order = {0, 1, 2, 3, 4, 5};
+  (void)d5::place_in_order(blocks, order);
   CHECK(blocks[5].offset == blocks[3].offset);
   CHECK(blocks[3].offset == 1024 + 640 + 512);
 }
 
-TEST_CASE("blocks that live together never overlap") {
-  d5::RandomStream random(7);
+namespace {
+
+std::vector<MemoryBlock> random_blocks(std::uint64_t seed, std::size_t count) {
+  d5::RandomStream random(seed);
   std::vector<MemoryBlock> blocks;
-  for (int i = 0; i < 300; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     const std::size_t begin = random.below(100);
     blocks.push_back({random.below(5000), begin, begin + random.below(20)});
   }
-  const std::size_t total = d5::assign_offsets(blocks);
+  return blocks;
+}
+
+void check_apart(const std::vector<MemoryBlock>& blocks, std::size_t total) {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const auto& a = blocks[i];
     REQUIRE(a.offset % 64 == 0);
@@ -46,6 +52,41 @@ TEST_CASE("blocks that live together never overlap") {
       REQUIRE((!together || a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset));
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("blocks that live together never overlap, by every method and by the best of them") {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    std::vector<MemoryBlock> blocks = random_blocks(seed, 15 * seed);
+    const std::size_t bound = d5::memory_bound(blocks).bytes;
+    std::size_t least = MemoryBlock::kForever;
+    for (const auto& method : d5::planning_methods()) {
+      INFO(method.name);
+      const std::size_t total = d5::place_in_order(blocks, method.order(blocks));
+      check_apart(blocks, total);
+      CHECK(total >= bound);
+      least = std::min(least, total);
+    }
+    const std::size_t planned = d5::assign_offsets(blocks);
+    check_apart(blocks, planned);
+    CHECK(planned >= bound);
+    CHECK(planned <= least);
+    std::vector<MemoryBlock> once_more = random_blocks(seed, 15 * seed);
+    CHECK(d5::assign_offsets(once_more) == planned);
+  }
+}
+
+TEST_CASE("a search finds places that no rule does") {
+  // In lines: 9 are alive at steps 2 and 3, and the second and the third at 0 and 5 need no more.
+  std::vector<MemoryBlock> blocks = {
+      {3 * 64, 0, 1}, {5 * 64, 2, 3}, {4 * 64, 3, 5}, {4 * 64, 1, 2}, {4 * 64, 0, 0}};
+  REQUIRE(d5::memory_bound(blocks).bytes == 9 * 64);
+  for (const auto& method : d5::planning_methods()) {
+    CHECK(d5::place_in_order(blocks, method.order(blocks)) >= 12 * 64);
+  }
+  CHECK(d5::assign_offsets(blocks) == 9 * 64);
+  check_apart(blocks, 9 * 64);
 }
 
 TEST_CASE("no places can do with less than what is alive at one step") {
