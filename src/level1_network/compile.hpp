@@ -23,6 +23,7 @@ struct CompileRequest {
   std::set<std::string> seeds = {};  ///< instead: outputs whose gradients are given in each run
   std::vector<Parameter>* parameters = nullptr;  ///< in the order of the arena
   std::vector<std::string> input_gradients = {};
+  std::vector<std::string> recompute = {};  ///< as in `ExecutorOptions`
   Device device = {};  ///< where steps run that a framework has kernels for there
   OutputPlace outputs = OutputPlace::host;
 };
@@ -30,5 +31,8 @@ struct CompileRequest {
 /// Resolves, infers, folds constants, and lays all memory out.
 /// Throws: what operators throw for their inputs; Unsupported; MemoryError.
 [[nodiscard]] std::unique_ptr<Plan> compile(const CompileRequest& request, RunState& state);
+
+/// What `compile` lays out, without taking that memory.
+[[nodiscard]] PlannedMemory plan_memory(const CompileRequest& request, RunState& state);
 
 }  // namespace d5

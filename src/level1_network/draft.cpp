@@ -30,12 +30,17 @@ Draft::Slot& Draft::at(const std::string& name) {
   throw NotFound("tensor '" + printable(name) + "' is read before anything writes it");
 }
 
-std::string Draft::name_at(std::size_t time) const {
-  const auto name_of = [](const onnx::Node& node) {
-    return node.name.empty() ? node.op_type : node.name;
+std::vector<std::string> Draft::names_of_steps() const {
+  const auto name_of = [](const Step& step) {
+    return step.node->name.empty() ? step.node->op_type : step.node->name;
   };
-  if (time < steps.size()) return name_of(*steps[time].node);
-  return "gradient of " + name_of(*backward[time - steps.size()].forward->node);
+  std::vector<std::string> names;
+  for (const Step& step : steps) names.push_back(name_of(step));
+  for (const BackwardStep& step : backward) {
+    for (const Step* again : step.again) names.push_back(name_of(*again) + " again");
+    names.push_back("gradient of " + name_of(*step.forward));
+  }
+  return names;
 }
 
 }  // namespace d5

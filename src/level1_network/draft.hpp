@@ -13,8 +13,8 @@ namespace d5 {
 
 /// A graph on its way to a plan: what the phases of `compile` find out, one after another.
 ///
-/// Time is counted in steps: forward step i happens at time i, backward step j at the number of
-/// forward steps plus j.
+/// Time is counted in steps: forward step i happens at time i, after them each backward step, and
+/// before it those that run again for it.
 struct Draft {
   static constexpr std::size_t kNoBlock = MemoryBlock::kForever;
 
@@ -62,6 +62,7 @@ struct Draft {
     Places accepted_layouts;  ///< inputs that it reads in whatever order they are
     std::size_t scratch_bytes = 0;
     std::vector<TensorDesc> saved;
+    bool recomputed = false;  ///< backward runs it again instead of keeping what it wrote
     // Laid out.
     std::size_t scratch_block = kNoBlock, backward_scratch_block = kNoBlock;
     std::vector<std::size_t> saved_blocks;
@@ -76,6 +77,12 @@ struct Draft {
   };
   struct BackwardStep {
     Step* forward;
+    // Scheduled.
+    std::size_t time = 0;
+    std::vector<Step*> again = {};                 ///< run before it, one after another
+    std::vector<Slot*> inputs = {}, outputs = {};  ///< the forward step's, or computed again
+    Step* saver = nullptr;                         ///< whose saved tensors it reads
+    // Laid out.
     /// One an input, then one a captured value; null slot: none wanted.
     std::vector<GradientPlace> places = {};
   };
@@ -87,8 +94,8 @@ struct Draft {
   [[nodiscard]] Slot* find(const std::string& name);
   /// Throws: NotFound.
   [[nodiscard]] Slot& at(const std::string& name);
-  /// "conv1", "gradient of conv1": what happens at a time.
-  [[nodiscard]] std::string name_at(std::size_t time) const;
+  /// "conv1", "conv1 again", "gradient of conv1": what happens at each time.
+  [[nodiscard]] std::vector<std::string> names_of_steps() const;
 
   const CompileRequest& request;
   RunState& state;
@@ -99,10 +106,13 @@ struct Draft {
   Slot* loss = nullptr;                               ///< null where outputs are seeds
   std::map<std::string, Slot*, std::less<>> seeds;    ///< where backward begins; the loss is one
   std::vector<BackwardStep> backward;                 ///< in the order in which they run
+  std::deque<Step> again;                             ///< steps that backward runs again
+  std::deque<Slot> again_slots;                       ///< what those write
   std::map<std::string, Slot*, std::less<>> answers;  ///< where the outputs of the network end
   std::map<std::string, Slot*, std::less<>> updates;  ///< what overwrites each constant
   std::vector<MemoryBlock> blocks;
   std::vector<Device> block_devices;  ///< of each block
+  std::map<Device, std::size_t> arena_bytes;
 };
 
 }  // namespace d5

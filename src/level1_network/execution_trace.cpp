@@ -17,7 +17,8 @@ void ExecutionTrace::after_run(Pass) { run_.reset(); }
 
 void ExecutionTrace::before_node(const StepInfo& step) {
   step_.emplace("operator", [&] {
-    return onnx::describe(step.node) + (step.pass == Pass::forward ? "" : " backward");
+    const char* suffix = step.pass == Pass::forward ? "" : step.recomputed ? " again" : " backward";
+    return onnx::describe(step.node) + suffix;
   });
   step_->argument("step", step.step);
   step_->argument("framework", step.framework);

@@ -39,11 +39,11 @@ Place place_for(Draft& draft, Slot& slot, std::size_t now) {
 void plan_step(Draft& draft, Draft::BackwardStep& step, std::size_t now) {
   Draft::Step& forward = *step.forward;
   forward.backward_scratch_block = request_scratch(draft, forward, now);
-  for (const std::size_t block : forward.saved_blocks) keep_until(draft, block, now);
+  for (const std::size_t block : step.saver->saved_blocks) keep_until(draft, block, now);
   for (std::size_t i = 0; i < forward.inputs.size(); ++i) {
     Slot* input = forward.inputs[i];
     if (input && forward.traits.backward_reads_inputs.contains(i)) {
-      keep_until(draft, input->block, now);
+      keep_until(draft, step.inputs[i]->block, now);
     }
     step.places.push_back(input && forward.grad_inputs.contains(i) && input->reached
                               ? place_for(draft, *input, now)
@@ -61,7 +61,9 @@ void plan_step(Draft& draft, Draft::BackwardStep& step, std::size_t now) {
   for (std::size_t k = 0; k < forward.outputs.size(); ++k) {
     const Slot* output = forward.outputs[k];
     if (!output) continue;
-    if (forward.traits.backward_reads_outputs.contains(k)) keep_until(draft, output->block, now);
+    if (forward.traits.backward_reads_outputs.contains(k)) {
+      keep_until(draft, step.outputs[k]->block, now);
+    }
     // A transfer's gradient goes back the other way, perhaps later than the host goes on.
     const bool read_late = forward.transfers && output->desc.tensor.device == Device{};
     keep_until(draft, output->gradient_block, read_late ? MemoryBlock::kForever : now);
@@ -72,8 +74,10 @@ void plan_step(Draft& draft, Draft::BackwardStep& step, std::size_t now) {
 
 void plan_gradients(Draft& draft) {
   define_lasting(draft);
-  for (std::size_t j = 0; j < draft.backward.size(); ++j) {
-    plan_step(draft, draft.backward[j], draft.steps.size() + j);
+  for (Draft::BackwardStep& step : draft.backward) {
+    std::size_t now = step.time - step.again.size();
+    for (Draft::Step* again : step.again) plan_lifetime(draft, *again, now++);
+    plan_step(draft, step, now);
   }
 }
 

@@ -35,7 +35,7 @@ StepInfo describe(Draft& draft, const Draft::Step& step, std::size_t place, Pass
           .cost = step.dynamic ? Cost{} : step.op->cost(context)};
 }
 
-void link_forward(Draft& draft, Draft::Step& step) {
+Plan::ForwardStep link_forward(Draft& draft, Draft::Step& step) {
   Plan& plan = *draft.plan;
   auto& inputs = plan.input_lists.emplace_back();
   auto& outputs = plan.writable_lists.emplace_back();
@@ -63,7 +63,7 @@ void link_forward(Draft& draft, Draft::Step& step) {
   context.run_services = step.services;
   context.run_stream = &draft.state.stream(step.device);
   context.context_node = step.node;
-  plan.forward.push_back({step.kernel, context});
+  return {step.kernel, context};
 }
 
 void link_outputs(Draft& draft) {
@@ -83,16 +83,23 @@ void link_outputs(Draft& draft) {
 }  // namespace
 
 void link(Draft& draft) {
-  for (Draft::Step& step : draft.steps) link_forward(draft, step);
+  Plan& plan = *draft.plan;
+  for (Draft::Step& step : draft.steps) plan.forward.push_back(link_forward(draft, step));
+  for (Draft::Step& step : draft.again) plan.again.push_back(link_forward(draft, step));
   link_outputs(draft);
   if (draft.goes_back()) link_gradients(draft);
 
-  auto& infos = draft.plan->infos;
+  auto& infos = plan.infos;
   for (const Draft::Step& step : draft.steps) {
     infos.push_back(describe(draft, step, infos.size(), Pass::forward));
     infos.back().memory = memory_of(step);
   }
   for (const Draft::BackwardStep& step : draft.backward) {
+    for (const Draft::Step* again : step.again) {
+      infos.push_back(describe(draft, *again, infos.size(), Pass::backward));
+      infos.back().recomputed = true;
+      infos.back().memory = memory_of(*again);
+    }
     infos.push_back(describe(draft, *step.forward, infos.size(), Pass::backward));
     infos.back().memory = memory_of(step);
   }

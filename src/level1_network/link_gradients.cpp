@@ -29,12 +29,12 @@ void link_step(Draft& draft, const Draft::BackwardStep& step) {
   auto& to_allocate = plan.allocation_lists.emplace_back();
   for (std::size_t i = 0; i < forward.inputs.size(); ++i) {
     const bool read = forward.inputs[i] && forward.traits.backward_reads_inputs.contains(i);
-    inputs.push_back(read ? forward.inputs[i]->value : nullptr);
+    inputs.push_back(read ? step.inputs[i]->value : nullptr);
   }
   for (std::size_t k = 0; k < forward.outputs.size(); ++k) {
     const Slot* slot = forward.outputs[k];
     const bool read = slot && forward.traits.backward_reads_outputs.contains(k);
-    outputs.push_back(read ? slot->value : nullptr);
+    outputs.push_back(read ? step.outputs[k]->value : nullptr);
     const bool arrives = slot && slot->wants_gradient && slot->reached;
     grad_outputs.push_back(arrives ? slot->gradient : nullptr);
   }
@@ -57,13 +57,14 @@ void link_step(Draft& draft, const Draft::BackwardStep& step) {
   GradContext context;
   context.inputs = inputs;
   context.outputs = outputs;
-  context.saved_tensors = forward.saved_tensors;
+  context.saved_tensors = step.saver->saved_tensors;
   context.grad_outputs = grad_outputs;
   context.grad_inputs = grad_inputs;
   context.scratch_bytes = bytes_at(draft, forward.backward_scratch_block);
   context.run_stream = &draft.state.stream(forward.device);
   context.context_node = forward.node;
-  plan.backward.push_back({forward.kernel, context, sums, to_allocate, accumulated, 0});
+  plan.backward.push_back(
+      {step.again.size(), forward.kernel, context, sums, to_allocate, accumulated, 0});
 }
 
 void link_parameters(Draft& draft) {

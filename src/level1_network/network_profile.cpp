@@ -14,7 +14,7 @@ void NetworkProfile::begin(int repetitions) {
 
 void NetworkProfile::meet(const StepInfo& step) {
   const onnx::Node& node = step.node;
-  const bool forward = step.pass == Pass::forward;
+  const bool forward = step.pass == Pass::forward || step.recomputed;
   const std::string unnamed = node.outputs.empty() ? "" : node.outputs.front();
   steps_.push_back({.node = node.name.empty() ? unnamed : node.name,
                     .op_type = (node.domain.empty() ? "" : node.domain + ".") + node.op_type,

@@ -58,7 +58,7 @@ void Plan::begin_backward(RunState& state) {
   expect_scalar(loss, value.desc());
   if (value.device() != Device{}) return;  // the gradient lies there since the plan was made
   if (!loss_gradient->defined() || loss_gradient->desc() != value.desc()) {
-    *loss_gradient = state.allocate(value.desc());
+    *loss_gradient = Tensor::empty(value.desc());
   }
   dispatch(FloatTypes{}, value.dtype(), "loss",
            [&]<class T>() { *loss_gradient->data<T>() = T(1.0f); });
@@ -66,7 +66,11 @@ void Plan::begin_backward(RunState& state) {
 
 void Plan::run_backward(RunState& state) {
   begin_backward(state);
-  for (BackwardStep& step : backward) run_step(step, state);
+  auto next = again.begin();
+  for (BackwardStep& step : backward) {
+    for (std::size_t n = 0; n < step.again; ++n, ++next) next->kernel->forward(next->context);
+    run_step(step, state);
+  }
 }
 
 void Plan::run_backward(RunState& state, std::vector<Parameter>& parameters,
@@ -81,12 +85,19 @@ void Plan::run_backward(RunState& state, std::vector<Parameter>& parameters,
     }
   };
   announce(final_at_start);
-  for (std::size_t i = 0; i < backward.size(); ++i) {
-    BackwardStep& step = backward[i];
-    const StepInfo& info = infos[forward.size() + i];
-    for (auto* observer : observers) observer->before_node(info);
-    run_step(step, state);
-    for (auto* observer : observers) observer->after_node(info);
+  auto info = infos.begin() + std::ptrdiff_t(forward.size());
+  const auto observe = [&](const auto& run) {
+    for (auto* observer : observers) observer->before_node(*info);
+    run();
+    for (auto* observer : observers) observer->after_node(*info);
+    ++info;
+  };
+  auto next = again.begin();
+  for (BackwardStep& step : backward) {
+    for (std::size_t n = 0; n < step.again; ++n, ++next) {
+      observe([&] { next->kernel->forward(next->context); });
+    }
+    observe([&] { run_step(step, state); });
     announce(step.final_parameters);
   }
 }

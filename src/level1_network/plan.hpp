@@ -42,6 +42,7 @@ struct Plan {
     OpContext context;
   };
   struct BackwardStep {
+    std::size_t again;  ///< steps of `Plan::again` that run before it
     Kernel* kernel;
     GradContext context;
     std::span<GradientSum* const> sums;  ///< gradients of tensors with several readers
@@ -64,8 +65,9 @@ struct Plan {
   std::set<std::string> given_seeds;  ///< without a loss: what `seeds` is to be given
   std::vector<Fed> inputs;            ///< sorted by name
   std::vector<ForwardStep> forward;
+  std::vector<ForwardStep> again;  ///< what backward computes again, in the order of its steps
   std::vector<BackwardStep> backward;
-  std::vector<StepInfo> infos;  ///< of the forward steps, then of the backward ones
+  std::vector<StepInfo> infos;  ///< of the forward steps, then of backward's as they run
   std::vector<Update> updates;
   ValueMap outputs;
   std::vector<Output> changing_outputs;  ///< those whose memory is another in every run
@@ -89,7 +91,7 @@ struct Plan {
   std::map<Device, Arena> arenas;
   std::deque<onnx::Node> nodes;  ///< of transfers, and those that stand for sequences
   HostReads host_reads;
-  std::deque<Value> values;
+  std::deque<Value> values, again_values;
   std::deque<Tensor> gradients;
   std::deque<NodeServices> services;
   std::deque<std::unique_ptr<Operator>> operators;

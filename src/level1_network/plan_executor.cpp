@@ -23,4 +23,13 @@ PlannedMemory planned_memory(const GraphExecutor& executor) {
   return planned ? planned->memory() : PlannedMemory{};
 }
 
+PlannedMemory plan_memory(GraphExecutor& executor, const ValueMap& inputs, std::string_view loss) {
+  auto* planned = dynamic_cast<PlanExecutor*>(&executor);
+  if (!planned) {
+    throw Unsupported(fmt::format("the executor of {} plans no memory; make_executor's does",
+                                  executor.framework()));
+  }
+  return planned->plan_memory(inputs, loss);
+}
+
 }  // namespace d5

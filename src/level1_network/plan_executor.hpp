@@ -43,6 +43,11 @@ class PlanExecutor final : public GraphExecutor {
       if (!state_.framework_names.empty()) state_.framework_names += ',';
       state_.framework_names += registry->framework();
     }
+    if (options_.memory_limit == 0 && options_.recompute == std::vector<std::string>{"auto"}) {
+      throw ValueError(
+          "recompute: 'auto' computes again as much as a memory limit asks for; set memory_limit "
+          "(--memory), or name nodes or layers");
+    }
     if (options_.device != Device{}) network_.place(options_.device);
     state_.seed = options_.seed;
     state_.iteration_budget = options_.iteration_budget;
@@ -109,6 +114,9 @@ class PlanExecutor final : public GraphExecutor {
 
   [[nodiscard]] PlannedMemory memory() const {
     return current_ ? current_->memory : PlannedMemory{};
+  }
+  [[nodiscard]] PlannedMemory plan_memory(const ValueMap& inputs, std::string_view loss) {
+    return d5::plan_memory(request_for(up_to_date(), inputs, {.loss = loss}), state_);
   }
 
   Network& network() override { return network_; }
@@ -220,8 +228,7 @@ class PlanExecutor final : public GraphExecutor {
                                std::move(changed.updates), in_force};
   }
 
-  std::unique_ptr<Plan> make_plan(const Runnable& runnable, const ValueMap& inputs,
-                                  const Start& start) {
+  CompileRequest request_for(const Runnable& runnable, const ValueMap& inputs, const Start& start) {
     check_fed(network_, inputs);
     CompileRequest request{.graph = runnable.graph, .updates = runnable.updates};
     request.device = options_.device;
@@ -244,10 +251,16 @@ class PlanExecutor final : public GraphExecutor {
       request.seeds = start.seeds;
       request.parameters = &network_.parameters();
       request.input_gradients = options_.input_gradients;
+      request.recompute = options_.recompute;
     }
-    last_ = nullptr;  // the cache may drop its plan
     state_.planned = 0;
-    auto plan = compile(request, state_);
+    return request;
+  }
+
+  std::unique_ptr<Plan> make_plan(const Runnable& runnable, const ValueMap& inputs,
+                                  const Start& start) {
+    last_ = nullptr;  // the cache may drop its plan
+    auto plan = compile(request_for(runnable, inputs, start), state_);
     plan->network_mode = runnable.mode;
     return plan;
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "d5/core/arena.hpp"
 #include "d5/core/results.hpp"
 #include "level1_network/memory_layout.hpp"
 
@@ -19,7 +20,7 @@ using Block = PlannedMemory::Block;
 class Naming {
  public:
   explicit Naming(const Draft& draft) : blocks_(draft.blocks.size()) {
-    const std::size_t last = draft.steps.size() + draft.backward.size();
+    const std::size_t last = draft.steps.size() + draft.backward.size() + draft.again.size();
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       const MemoryBlock& block = draft.blocks[b];
       blocks_[b] = {.device = draft.block_devices[b],
@@ -78,8 +79,13 @@ void record_memory(Draft& draft) {
   for (const auto& slot : draft.slots) {
     if (slot.origin == Draft::Origin::planned) naming.name(slot.block, Kind::value, slot.name);
   }
-  for (std::size_t t = 0; t < draft.steps.size() + draft.backward.size(); ++t) {
-    memory.steps.push_back(draft.name_at(t));
+  memory.steps = draft.names_of_steps();
+  for (const auto& slot : draft.again_slots) naming.name(slot.block, Kind::value, slot.name);
+  for (const auto& step : draft.again) {
+    naming.name(step.scratch_block, Kind::scratch, "scratch of " + name_of(step) + " again");
+    for (const std::size_t block : step.saved_blocks) {
+      naming.name(block, Kind::kept, "kept by " + name_of(step) + " again");
+    }
   }
   for (const auto& step : draft.steps) {
     naming.name(step.scratch_block, Kind::scratch, "scratch of " + name_of(step));
@@ -102,7 +108,7 @@ std::size_t PlannedMemory::bytes(Device device) const {
   for (const auto& block : blocks) {
     if (block.device == device) most = std::max(most, block.offset + block.bytes);
   }
-  return most;
+  return Arena::aligned(most);
 }
 
 std::vector<Plot> memory_plots(const PlannedMemory& memory) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "d5/core/device.hpp"
@@ -26,13 +27,20 @@ struct PlannedMemory {
   std::vector<std::string> steps = {};  ///< names of the nodes
   std::vector<Block> blocks = {};
 
-  /// From the first byte to the last that is ever used.
+  /// From the first byte to the last that is ever used, on whole 64-byte lines: what a memory limit
+  /// counts.
   [[nodiscard]] std::size_t bytes(Device device = {}) const;
 };
 
 /// Of the plan that `executor` made or ran last: empty before, and for an executor that is not
 /// `make_executor`'s.
 [[nodiscard]] PlannedMemory planned_memory(const GraphExecutor& executor);
+
+/// What `executor.plan(inputs, loss)` would lay out, without taking that memory: for plans that
+/// this machine cannot hold, too. Throws: as `GraphExecutor::plan`; Unsupported for an executor
+/// that is not `make_executor`'s.
+[[nodiscard]] PlannedMemory plan_memory(GraphExecutor& executor, const ValueMap& inputs,
+                                        std::string_view loss = {});
 
 /// Bytes over steps: one plot for each device.
 [[nodiscard]] std::vector<Plot> memory_plots(const PlannedMemory& memory);
