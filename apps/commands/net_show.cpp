@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "apps/memory_options.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -21,6 +22,7 @@
 #include "d5/level1_network/network_drawing.hpp"
 #include "d5/level1_network/network_summary.hpp"
 #include "d5/level1_network/planned_memory.hpp"
+#include "d5/level1_network/planning_report.hpp"
 
 namespace d5::command {
 namespace {
@@ -35,11 +37,13 @@ constexpr const char* kExamples =
   d5 net show lenet --format dot | dot -Tpdf > lenet.pdf
   d5 net show lenet --batch 64 --memory-plan --format svg > memory.svg
                                                 where the executor keeps what, and how long
+  d5 net show resnet-50 --batch 16 --memory-plan
+                                                how much it takes, and the least that any plan could
   d5 net show resnet-50 --transform fold-batch-norm
                                                 what a transform changes, and what it leaves
   d5 net show resnet-50 --by node --format csv)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::ModelArgument {
+struct Options : app::OutputOptions, app::RunOptions, app::MemoryOptions, app::ModelArgument {
   std::optional<SummaryBy> by;
   bool dot = false;  ///< instead of a format of lists
   bool memory_plan = false;
@@ -143,12 +147,11 @@ TextTable summary_of(Network& network, const NetworkSummary& summary, const Opti
 
 /// Planned for a run, backward too where it has a loss.
 Report memory_report(const Options& options) {
-  const auto executor =
-      open_executor(options.frameworks.front(), opened(options),
-                    {.device = device_from_name(options.device), .seed = options.seed});
+  const auto executor = open_executor(options.frameworks.front(), opened(options),
+                                      app::execution_of(options, options));
   const ValueMap inputs = random_inputs(executor->network(), app::sizes_of(options), options.seed);
-  executor->plan(inputs, loss_of(executor->network()));
-  return {.title = options.model, .plots = memory_plots(planned_memory(*executor))};
+  const auto memory = plan_memory(*executor, inputs, loss_of(executor->network()));
+  return {.title = options.model, .plots = memory_plots(memory)};
 }
 
 int draw(const Options& options) {
@@ -168,10 +171,13 @@ int draw(const Options& options) {
 
 int run(const Options& options) {
   app::apply(options);
-  if (options.memory_plan && !is_drawn(options.format)) {
-    throw ValueError("--memory-plan is a picture: add --format svg, png or html");
-  }
   if (options.dot || is_drawn(options.format)) return draw(options);
+  if (options.memory_plan) {
+    app::print(planning_table(options.model, options.frameworks.front(), app::sizes_of(options),
+                              app::execution_of(options, options), app::chain_of(options)),
+               options.format);
+    return app::kPassed;
+  }
   Network network = open_model(options.model, {{"seed", options.seed}});
   const auto applied = apply_transforms(network, app::chain_of(options));
   const NetworkSummary summary = summarise(network, app::sizes_of(options));
@@ -221,8 +227,12 @@ void register_net_show(app::Program& program) {
                   "what a row is (usually a node; of many nodes a layer, as their names tell)")
       ->transform(app::one_of(parts))
       ->option_text("node|layer|operator");
-  command.add_flag("--memory-plan", options->memory_plan,
-                   "draw where the executor keeps what, and how long (--format svg, png, html)");
+  command.add_flag(
+      "--memory-plan", options->memory_plan,
+      "how much memory inference and training take, by each way to place tensors; with "
+      "--format svg, png or html a picture of where the executor keeps what, and how "
+      "long");
+  app::add_memory_options(command, *options);
   app::add_framework_options(command, *options);
   add_format_option(command, *options);
   app::add_quiet_option(command, *options);

@@ -20,5 +20,6 @@
 #include "d5/level1_network/node_comparison.hpp"
 #include "d5/level1_network/numeric_gradients.hpp"
 #include "d5/level1_network/planned_memory.hpp"
+#include "d5/level1_network/planning_report.hpp"
 #include "d5/level1_network/step_info.hpp"
 #include "d5/level1_network/transform.hpp"
