@@ -62,8 +62,8 @@ Network opened(const Options& options) {
 SummaryBy usual_parts(const NetworkSummary& summary) {
   constexpr std::size_t kManyNodes = 40;
   const std::size_t layers = parts_of(summary, SummaryBy::layer).size();
-  return summary.nodes.size() > kManyNodes && layers < summary.nodes.size() ? SummaryBy::layer
-                                                                            : SummaryBy::node;
+  return summary.nodes.size() > kManyNodes && 2 * layers <= summary.nodes.size() ? SummaryBy::layer
+                                                                                 : SummaryBy::node;
 }
 
 /// "yes", or how many of the part's nodes a framework lacks, and why the first.

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/layered_layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "d5/core/error.hpp"
 
 namespace d5 {
 namespace {
 
 constexpr double kBetweenBoxes = 24, kBetweenLayers = 30, kMargin = 16;
 constexpr double kPointWidth = 4;  ///< of an edge that passes a layer
-constexpr int kSweeps = 12;        ///< enough for the graphs of networks, which are long and thin
+constexpr std::size_t kMostPoints = 200'000;
+constexpr int kSweeps = 12;  ///< enough for the graphs of networks, which are long and thin
 
 }  // namespace
 
@@ -58,6 +63,13 @@ void LayeredLayout::pass_layers(const Edges& edges) {
     items_[upper].below.push_back(lower);
     items_[lower].above.push_back(upper);
   };
+  std::size_t passed = 0;
+  for (const auto& [from, to] : edges) passed += items_[to].layer - items_[from].layer - 1;
+  if (passed > kMostPoints) {
+    throw Unsupported(
+        fmt::format("a graph whose edges pass {} layers is too large to draw, expected at most {}",
+                    passed, kMostPoints));
+  }
   for (const auto& [from, to] : edges) {
     auto& points = points_.emplace_back();
     std::size_t last = from;

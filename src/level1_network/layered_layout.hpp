@@ -23,7 +23,8 @@ class LayeredLayout {
   };
   using Edges = std::vector<std::pair<std::size_t, std::size_t>>;
 
-  /// `edges` lead from a box to one with a higher number.
+  /// `edges` lead from a box to one with a higher number. Throws: Unsupported for edges that pass
+  /// more layers than anybody could look at.
   LayeredLayout(const std::vector<Size>& boxes, const Edges& edges);
 
   [[nodiscard]] Size size() const { return size_; }

@@ -3,11 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
-#include "level1_network/graph_links.hpp"
 #include "level1_network/network_file.hpp"
 #include "level1_network/network_state.hpp"
+#include "level1_network/node_names.hpp"
 #include "level1_network/parameter_layout.hpp"
 
 namespace d5 {
@@ -79,12 +81,20 @@ const onnx::Node& Network::node(std::string_view name) const {
 
 const onnx::Node* Network::producer(std::string_view tensor) const {
   state_->expect_known(tensor);
-  return GraphLinks(*this).writer(tensor);
+  for (const auto& node : graph().nodes) {
+    if (std::ranges::find(node.outputs, tensor) != node.outputs.end()) return &node;
+  }
+  return nullptr;
 }
 
 std::vector<const onnx::Node*> Network::consumers(std::string_view tensor) const {
   state_->expect_known(tensor);
-  return GraphLinks(*this).readers(tensor);
+  std::vector<const onnx::Node*> result;
+  for (const auto& node : graph().nodes) {
+    const auto read = read_names(node);
+    if (std::ranges::find(read, tensor) != read.end()) result.push_back(&node);
+  }
+  return result;
 }
 
 std::string Network::unused_name(const std::string& stem) const {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
 
 namespace {
@@ -46,6 +47,16 @@ TEST_CASE("what is read late stands near its reader") {
 TEST_CASE("nothing to draw takes no place") {
   const LayeredLayout layout({}, {});
   CHECK(layout.size().width > 0);
+}
+
+TEST_CASE("edges that pass more layers than anybody could look at are refused") {
+  const std::vector<Size> boxes(1000, {50, 20});
+  LayeredLayout::Edges edges;
+  for (std::size_t i = 1; i < boxes.size(); ++i) {
+    edges.emplace_back(i - 1, i);
+    edges.emplace_back(0, i);
+  }
+  CHECK_THROWS_AS(LayeredLayout(boxes, edges), d5::Unsupported);
 }
 
 TEST_CASE("boxes of any graph lie apart, within the picture, and every edge leads down") {
