@@ -37,17 +37,26 @@ T lowest() {
 
 enum class StorageOrder { row_major, column_major };
 
-template <class T>
+/// Shortest first: backward keeps the place of each window's largest, so it matters how long.
+using PlaceTypes = Types<std::uint16_t, std::uint32_t, std::uint64_t>;
+
+/// One that holds all places in a plane, and one more for none.
+DType place_type(std::int64_t plane_size) {
+  if (plane_size <= std::numeric_limits<std::uint16_t>::max()) return DType::uint16;
+  return plane_size <= std::numeric_limits<std::uint32_t>::max() ? DType::uint32 : DType::uint64;
+}
+
+template <class T, class Place>
 class MaxPoolKernel final : public Kernel {
  public:
   MaxPoolKernel(const detail::PooledPlanes& planes, StorageOrder order, PlanContext& context)
       : planes_(planes), order_(order) {
-    if (context.wants_backward()) winners_ = context.save({DType::int64, context.output(0).shape});
+    if (context.wants_backward())
+      winners_ = context.save({dtype_of<Place>, context.output(0).shape});
   }
 
   void forward(OpContext& context) override {
-    std::int64_t* winners =
-        winners_ ? context.saved(*winners_).template data<std::int64_t>() : nullptr;
+    Place* winners = winners_ ? context.saved(*winners_).template data<Place>() : nullptr;
     std::int64_t* indices =
         context.wants_output(1) ? context.output(1).data<std::int64_t>() : nullptr;
     const T* from = context.input(0).data<T>();
@@ -66,7 +75,7 @@ class MaxPoolKernel final : public Kernel {
           }
         });
         to[base + o] = best;
-        if (winners) winners[base + o] = winner;
+        if (winners) winners[base + o] = Place(winner);  // kNone if the window is empty
         if (indices) indices[base + o] = index(plane, winner);
       });
     });
@@ -74,7 +83,7 @@ class MaxPoolKernel final : public Kernel {
 
   void backward(GradContext& context) override {
     if constexpr (std::is_floating_point_v<T>) {
-      const std::int64_t* winners = context.saved(*winners_).template data<std::int64_t>();
+      const Place* winners = context.saved(*winners_).template data<Place>();
       const T* dy = context.grad_output(0).data<T>();
       T* dx = context.grad_input(0).data<T>();
       const Window& window = planes_.window;
@@ -83,7 +92,7 @@ class MaxPoolKernel final : public Kernel {
         std::fill_n(to, window.input_size(), T(0));
         const std::int64_t base = plane * window.output_size();
         for (std::int64_t o = base; o < base + window.output_size(); ++o) {
-          if (winners[o] >= 0) to[winners[o]] += dy[o];
+          if (winners[o] != kNone) to[winners[o]] += dy[o];
         }
       });
     } else {
@@ -109,7 +118,8 @@ class MaxPoolKernel final : public Kernel {
 
   detail::PooledPlanes planes_;
   StorageOrder order_;
-  std::optional<std::size_t> winners_;  // kept for backward: each window's place, -1 if it is empty
+  static constexpr auto kNone = Place(-1);
+  std::optional<std::size_t> winners_;  // kept for backward: the place of each window's largest
 };
 
 /// Indices have y's shape. An index counts in all of x; column-major order concerns the spatial
@@ -134,8 +144,14 @@ class MaxPool final : public detail::Pooling {
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
+    const auto pooled = planes(context);
     return kernel_for(MaxPoolTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
-      return std::make_unique<MaxPoolKernel<T>>(planes(context), order_, context);
+      std::unique_ptr<Kernel> kernel;
+      dispatch(PlaceTypes{}, place_type(pooled.window.input_size()), context.who(),
+               [&]<class Place>() {
+                 kernel = std::make_unique<MaxPoolKernel<T, Place>>(pooled, order_, context);
+               });
+      return kernel;
     });
   }
 
