@@ -84,6 +84,11 @@ void expect_room(const Draft& draft, Device device, std::size_t bytes, const Mem
       ways_out(draft)));
 }
 
+/// Whether the block takes room on the device.
+bool is_on(const Draft& draft, std::size_t block, Device device) {
+  return draft.block_devices[block] == device && draft.blocks[block].bytes > 0;
+}
+
 }  // namespace
 
 std::size_t request_block(Draft& draft, const TensorDesc& desc, std::size_t begin) {
@@ -144,9 +149,12 @@ void plan_lifetimes(Draft& draft) {
 }
 
 std::vector<MemoryBlock> blocks_on(const Draft& draft, Device device) {
+  const std::size_t steps = draft.steps.size() + draft.again.size() + draft.backward.size();
   std::vector<MemoryBlock> blocks;
   for (std::size_t b = 0; b < draft.blocks.size(); ++b) {
-    if (draft.block_devices[b] == device) blocks.push_back(draft.blocks[b]);
+    if (!is_on(draft, b, device)) continue;
+    blocks.push_back(draft.blocks[b]);
+    blocks.back().end = std::min(blocks.back().end, std::max<std::size_t>(steps, 1) - 1);
   }
   return blocks;
 }
@@ -161,7 +169,7 @@ void assign_places(Draft& draft) {
     draft.arena_bytes[device] = bytes;
     auto block = blocks.begin();
     for (std::size_t b = 0; b < draft.blocks.size(); ++b) {
-      if (draft.block_devices[b] == device) draft.blocks[b] = *block++;
+      if (is_on(draft, b, device)) draft.blocks[b].offset = (block++)->offset;
     }
   }
 }

@@ -9,7 +9,7 @@ namespace d5 {
 /// where they read do so. May be called again, when other steps are `recomputed`.
 void plan_lifetimes(Draft& draft);
 
-/// The blocks on one device.
+/// Those blocks on one device that take room, until the last step at most.
 [[nodiscard]] std::vector<MemoryBlock> blocks_on(const Draft& draft, Device device);
 
 /// Gives every block its place in the arena of its device. Throws: MemoryError.
