@@ -29,20 +29,12 @@ Network::Network(std::string name) : state_(std::make_shared<State>()) {
 }
 
 Network::Network(onnx::Model model) : state_(std::make_shared<State>()) {
-  const onnx::Graph& graph = model.graph;
-  for (const auto& input : graph.inputs) state_->tensors.insert(input.name);
-  for (const auto& [name, value] : graph.initializers) state_->tensors.insert(name);
-  for (const auto& node : graph.nodes) {
-    for (const auto& output : node.outputs) {
-      if (!output.empty()) state_->tensors.insert(output);
-    }
-  }
-  for (std::string& name : trainable_initializers(graph)) {
+  const NetworkNotes notes = take_notes(model);
+  state_->take_model(std::move(model));
+  for (std::string& name : trainable_initializers(graph())) {
     state_->trainable.insert(std::move(name));
   }
-  const NetworkNotes notes = take_notes(model);
-  for (const auto& [name, role] : notes.roles) state_->take_role(model.graph, name, role);
-  state_->model = std::move(model);
+  for (const auto& [name, role] : notes.roles) state_->take_role(graph(), name, role);
   for (const auto& [constant, output] : notes.updates) {
     state_->trainable.erase(constant);
     try {

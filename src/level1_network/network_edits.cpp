@@ -184,6 +184,13 @@ void Network::splice(Splice change) {
   *state_ = std::move(next);
 }
 
+void Network::rewrite(onnx::Model model) {
+  State next = *state_;
+  next.take_model(std::move(model));
+  next.finish_edit(*state_);
+  *state_ = std::move(next);
+}
+
 void Network::add_update(const std::string& constant, const std::string& output) {
   (void)fetch(constant);
   state_->expect_known(output);

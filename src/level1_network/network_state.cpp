@@ -20,6 +20,20 @@ constexpr int kOpset = 22;
 
 }  // namespace
 
+void Network::State::take_model(onnx::Model whole) {
+  model = std::move(whole);
+  const onnx::Graph& graph = model.graph;
+  tensors.clear();
+  for (const auto& input : graph.inputs) tensors.insert(input.name);
+  for (const auto& [name, value] : graph.initializers) tensors.insert(name);
+  for (const auto& node : graph.nodes) {
+    for (const auto& output : node.outputs) {
+      if (!output.empty()) tensors.insert(output);
+    }
+  }
+  std::erase_if(trainable, [&](const auto& name) { return !graph.initializers.contains(name); });
+}
+
 void Network::State::define(const std::string& name) {
   if (name.empty()) throw ValueError("a tensor without a name cannot be added to a network");
   if (!tensors.insert(name).second) throw_duplicate_name("tensor", name);

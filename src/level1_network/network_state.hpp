@@ -31,6 +31,8 @@ struct Network::State {
     laid_out = false;
     ++revision;
   }
+  /// Takes over a model whose names are its own.
+  void take_model(onnx::Model whole);
   /// Throws: ValueError for a name that is taken, or empty.
   void define(const std::string& name);
   /// Throws: NotFound.

@@ -9,6 +9,7 @@
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/differentiated_graph.hpp"
+#include "level1_network/nested_transform.hpp"
 
 namespace d5 {
 
@@ -30,10 +31,13 @@ void expect_no_gradient(const onnx::Graph& graph) {
   visitor.visit(graph);
 }
 
-std::vector<std::shared_ptr<Transform>> made(const TransformChain& chain) {
+std::vector<std::shared_ptr<Transform>> made(const TransformChain& chain,
+                                             const Settings& wishes = {}) {
   std::vector<std::shared_ptr<Transform>> result;
-  for (const auto& [name, settings] : chain) {
-    result.push_back(transforms().at(name).make(settings));
+  for (auto [name, settings] : chain) {
+    const TransformEntry& entry = transforms().at(name);
+    for (const auto& [wish, value] : wishes.values()) entry.offer(settings, wish, value);
+    result.push_back(entry.make(settings));
   }
   return result;
 }
@@ -61,13 +65,14 @@ Keeps kept_by(const TransformChain& chain) {
   return least;
 }
 
-std::vector<AppliedTransform> apply_transforms(Network& network, const TransformChain& chain) {
-  const auto steps = made(chain);
+std::vector<AppliedTransform> apply_transforms(Network& network, const TransformChain& chain,
+                                               const Settings& wishes) {
+  const auto steps = made(chain, wishes);
   if (!steps.empty()) expect_no_gradient(network.graph());
   std::vector<AppliedTransform> applied;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const std::size_t before = network.graph().nodes.size();
-    TransformReport report = steps[i]->apply(network);
+    TransformReport report = apply_throughout(*steps[i], network);
     applied.push_back(
         {to_words(chain[i]), before, network.graph().nodes.size(), std::move(report)});
   }

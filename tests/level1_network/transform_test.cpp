@@ -129,8 +129,8 @@ Network with_loss(const std::string& model) {
 }
 
 const std::vector<std::function<Network()>>& networks() {
-  static const std::vector<std::function<Network()>> all = {[] { return with_loss("lenet"); },
-                                                            normalized, redundant, branching};
+  static const std::vector<std::function<Network()>> all = {
+      [] { return with_loss("lenet"); }, normalized, redundant, branching};
   return all;
 }
 
@@ -338,6 +338,67 @@ TEST_CASE("random nodes and parameters with the same values stay apart") {
   network.add_output("y");
   CHECK(applied(network, {"common-subexpressions"}).what.empty());
   CHECK(applied(network, {"constant-folding"}).what.empty());
+}
+
+TEST_CASE("graphs within nodes are transformed too, the innermost first") {
+  using Graphs = std::shared_ptr<const onnx::Graph>;
+  const auto node = [](const char* op_type, std::vector<std::string> inputs,
+                       std::vector<std::string> outputs) {
+    onnx::Node result;
+    result.op_type = op_type;
+    result.opset = 22;
+    result.inputs = std::move(inputs);
+    result.outputs = std::move(outputs);
+    return result;
+  };
+  const auto graph_of = [](const char* name, std::vector<onnx::Node> nodes) {
+    onnx::Graph graph;
+    graph.name = name;
+    graph.outputs = {{nodes.back().outputs.front(), {}}};
+    graph.nodes = std::move(nodes);
+    return graph;
+  };
+  onnx::Graph inner =
+      graph_of("inner", {node("Abs", {"unread"}, {"dead"}), node("Dropout", {"x"}, {"dropped"}),
+                         node("Neg", {"dropped"}, {"i"})});
+  const Graphs simple =
+      std::make_shared<onnx::Graph>(graph_of("other", {node("Abs", {"x"}, {"o"})}));
+  onnx::Node held = node("If", {"positive"}, {"z"});
+  held.attributes = {{"then_branch", Graphs(std::make_shared<onnx::Graph>(inner))},
+                     {"else_branch", simple}};
+  onnx::Graph outer = graph_of(
+      "outer", {node("Add", {"two", "two"}, {"four"}), held, node("Mul", {"z", "four"}, {"t"})});
+  outer.initializers = {{"two", Tensor::scalar(2.0F)}};
+  const Graphs otherwise =
+      std::make_shared<onnx::Graph>(graph_of("e", {node("Neg", {"x"}, {"e"})}));
+
+  Network network("nested");
+  network.add_input("x", DType::float32, {std::int64_t{2}});
+  network.add_input("positive", DType::boolean, {});
+  network.add_node("Exp", {"x"}, {"unread"});
+  network.add_node(
+      "If", {"positive"}, {"y"},
+      {{"then_branch", Graphs(std::make_shared<onnx::Graph>(outer))}, {"else_branch", otherwise}},
+      "choice");
+  network.add_output("y");
+  const auto steps =
+      apply_transforms(network, {{"remove-dropout"}, {"constant-folding"}, {"dead-code"}});
+  CHECK_THAT(steps[0].report.what, Contains("in then_branch of If 'choice'") &&
+                                       Contains("in then_branch of If 'z': removed 1 Dropout"));
+  CHECK_THAT(steps[1].report.what, Contains("in then_branch of If 'choice': computed 1 nodes"));
+  CHECK(network.graph().nodes.size() == 1);  // what only dead nodes in the graph read is gone
+  const onnx::Graph after = **network.node("choice").attribute<Graphs>("then_branch");
+  CHECK(after.nodes.size() == 2);
+  CHECK(after.initializers.at("four").item<float>() == 4);
+  CHECK(after.inputs.empty());
+  for (const bool positive : {true, false}) {
+    const auto executor = make_executor(network);
+    const Value y = executor
+                        ->inference({{"x", Tensor::of<float>({2}, {1, -3})},
+                                     {"positive", Tensor::scalar(positive)}})
+                        .at("y");
+    CHECK(y.tensor().span<float>()[1] == (positive ? 12 : 3));  // 4 * -(-3), and -(-3)
+  }
 }
 
 TEST_CASE("an attribute, a sign and an order of inputs make another node") {

@@ -97,6 +97,9 @@ class Network {
   ///
   ///     network.splice({.remove = {"bn.out"}, .nodes = {conv}, .constants = {{"conv.bias", b}}});
   void splice(Splice change);
+  /// Another model in the place of this one, for what changes the meaning of nodes and inputs:
+  /// their opset, their sizes. Parameters and updates stay, by their names.
+  void rewrite(onnx::Model model);
   /// After each run of an executor the constant is overwritten with the tensor `output`, as batch
   /// normalization's running statistics in training. Throws: NotFound, ValueError for a parameter.
   void add_update(const std::string& constant, const std::string& output);

@@ -40,6 +40,9 @@ class Transform {
   /// network that it cannot take at all; what edits throw.
   virtual TransformReport apply(Network& network) const = 0;
   [[nodiscard]] virtual Keeps keeps() const { return Keeps::gradients; }
+  /// Whether it is applied to the graphs that nodes hold (of If, Loop, Scan), too: before the graph
+  /// around them, each as a network whose inputs are the graph's and what it captures.
+  [[nodiscard]] virtual bool enters_graphs() const { return false; }
 };
 
 using TransformEntry = Entry<std::shared_ptr<Transform>()>;
@@ -63,14 +66,17 @@ struct AppliedTransform {
   std::size_t nodes_before, nodes_after;
   TransformReport report;
 };
-/// Edits `network` by the chain, as far as it gets: each step leaves a network that is whole.
+/// Edits `network` by the chain, as far as it gets: each step leaves a network that is whole. Of
+/// `wishes` a transform takes those that it has options for and the chain leaves open: "batch",
+/// "framework", "memory", "seed".
 ///
 ///     apply_transforms(network, {{"fold-batch-norm"}, {"half-precision", {{"type",
 ///     "bfloat16"}}}});
 ///
 /// Throws: NotFound, ValueError, before anything is changed; Unsupported for a network with a node
 /// Gradient, whose meaning is the nodes before it; what the transforms throw.
-std::vector<AppliedTransform> apply_transforms(Network& network, const TransformChain& chain);
+std::vector<AppliedTransform> apply_transforms(Network& network, const TransformChain& chain,
+                                               const Settings& wishes = {});
 
 /// A row for each transform, for people.
 [[nodiscard]] TextTable to_table(const std::vector<AppliedTransform>& applied);

@@ -30,6 +30,7 @@ class ConstantFolding final : public Transform {
  public:
   using Options = ConstantFoldingOptions;
   explicit ConstantFolding(const Options& options) : options_(options) {}
+  bool enters_graphs() const override { return true; }
 
   TransformReport apply(Network& network) const override {
     TransformReport report;

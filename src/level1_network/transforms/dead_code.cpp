@@ -14,6 +14,7 @@ namespace {
 /// A parameter that nothing reads goes too: its gradient was zero.
 class DeadCode final : public Transform {
  public:
+  bool enters_graphs() const override { return true; }
   TransformReport apply(Network& network) const override {
     const std::vector<std::string> dead = unneeded(network);
     network.splice({.remove = dead});

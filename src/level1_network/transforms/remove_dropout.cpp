@@ -16,6 +16,7 @@ using View = onnx::nodes::Dropout;
 class RemoveDropout final : public Transform {
  public:
   Keeps keeps() const override { return Keeps::outputs; }
+  bool enters_graphs() const override { return true; }
 
   TransformReport apply(Network& network) const override {
     TransformReport report;
