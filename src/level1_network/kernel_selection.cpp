@@ -4,20 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
-#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "level1_network/dynamic_kernel.hpp"
+#include "level1_network/shortest_run.hpp"
 
 namespace d5 {
 namespace {
 
-/// Enough to tell a fast kernel from a slow one; compiling must not last.
-constexpr int kMostRuns = 5;
-constexpr double kMostSeconds = 0.05;
-
-/// Seconds of the shortest of a few runs forward, in one framework.
+/// Seconds of a run forward, in one framework.
 double trial(const Draft::Step& step, const OperatorRegistry& framework, NodeServices& services) {
   std::vector<Value> zeros(step.inputs.size()), outputs(step.outputs.size());
   std::vector<const Value*> inputs(step.inputs.size());
@@ -33,15 +28,7 @@ double trial(const Draft::Step& step, const OperatorRegistry& framework, NodeSer
   }
   NodeRun run(*step.node, *step.op, {&framework}, {}, services);
   run.plan(inputs, wanted);
-  run.forward();  // warms up
-  double shortest = std::numeric_limits<double>::infinity();
-  const double deadline = now_seconds() + kMostSeconds;
-  for (int i = 0; i < kMostRuns && (i == 0 || now_seconds() < deadline); ++i) {
-    const double begin = now_seconds();
-    run.forward();
-    shortest = std::min(shortest, now_seconds() - begin);
-  }
-  return shortest;
+  return shortest_seconds([&] { run.forward(); });
 }
 
 /// The candidates, the fastest first; those that fail a trial are left out.

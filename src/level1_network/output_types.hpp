@@ -6,8 +6,8 @@
 namespace d5::detail {
 
 /// Declares the types of those outputs that depend on operators which ONNX does not have, by the
-/// operators' own rules. A file must declare them, and ONNX's rules cannot tell. Where they depend
-/// on sizes that the inputs leave open, or on data, they stay undeclared.
+/// operators' own rules. A file must declare them, and ONNX's rules cannot tell. Where inputs leave
+/// sizes open, all sizes of outputs are; where they depend on data, the outputs stay undeclared.
 void declare_custom_outputs(onnx::Graph& graph);
 
 }  // namespace d5::detail

@@ -31,10 +31,13 @@ Tensor random_tensor(const std::string& name, DType dtype, const Shape& shape, s
 
 /// A size that nothing takes is a misprint.
 void expect_taken(const Network& network, const OpenSizes& sizes) {
-  bool any_open = false;
+  bool any_open = false, any_batch = false;
   std::vector<std::string> known;
   for (const auto& info : network.graph().inputs) {
-    for (const auto& dim : info.type.dims) {
+    const auto& dims = info.type.dims;
+    const auto* rows = dims.empty() ? nullptr : std::get_if<std::int64_t>(&dims.front());
+    any_batch = any_batch || (rows && *rows == sizes.batch);
+    for (const auto& dim : dims) {
       any_open = any_open || !std::holds_alternative<std::int64_t>(dim);
       const auto* name = std::get_if<std::string>(&dim);
       if (name && std::ranges::find(known, *name) == known.end()) known.push_back(*name);
@@ -45,7 +48,7 @@ void expect_taken(const Network& network, const OpenSizes& sizes) {
       throw_unknown_name("open dimension", name, known);
     }
   }
-  if (sizes.batch != 1 && !any_open) {
+  if (sizes.batch != 1 && !any_open && !any_batch) {
     throw ValueError(
         fmt::format("a batch of {} cannot be set: the model leaves no dimension open; its own "
                     "sizes stand in 'd5 net show'",

@@ -45,7 +45,7 @@ struct OpenSizes {
 
 /// What the inputs are for these sizes; of kind none where an input is no tensor, or of unknown
 /// rank. Throws: NotFound for a name in `sizes` that is no open dimension; ValueError for a batch
-/// other than 1 where none is open.
+/// other than 1 where no dimension is open, and no input's first is of that size.
 [[nodiscard]] std::map<std::string, ValueDesc> input_descs(const Network& network,
                                                            const OpenSizes& sizes = {});
 

@@ -3,62 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
-#include <concepts>
-#include <cstring>
 
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/schema.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/graph_links.hpp"
+#include "level1_network/identical.hpp"
 #include "level1_network/node_names.hpp"
 #include "level1_network/random_nodes.hpp"
 
 namespace d5::transform {
 namespace {
-
-template <class T, class... Ts>
-constexpr bool is_one_of = (std::same_as<T, Ts> || ...);
-
-/// To the bit: a zero is not its negative, a NaN is itself.
-bool identical(const Tensor& a, const Tensor& b) {
-  if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
-  if (a.dtype() == DType::string) {
-    return std::ranges::equal(a.span<std::string>(), b.span<std::string>());
-  }
-  return a.bytes() == 0 || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
-}
-
-bool identical(float a, float b) {
-  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
-}
-
-/// Sparse tensors, types and graphs are not compared: nodes with such stay apart.
-bool identical(const onnx::Attribute& a, const onnx::Attribute& b) {
-  if (a.index() != b.index()) return false;
-  return std::visit(
-      [&]<class T>(const T& value) {
-        const T& other = std::get<T>(b);
-        if constexpr (is_one_of<T, float, Tensor>) {
-          return identical(value, other);
-        } else if constexpr (is_one_of<T, std::vector<float>, std::vector<Tensor>>) {
-          return std::ranges::equal(
-              value, other, [](const auto& one, const auto& its) { return identical(one, its); });
-        } else if constexpr (is_one_of<T, std::int64_t, std::string, std::vector<std::int64_t>,
-                                       std::vector<std::string>>) {
-          return value == other;
-        } else {
-          return false;
-        }
-      },
-      a);
-}
-
-bool identical_attributes(const onnx::Node& a, const onnx::Node& b) {
-  return std::ranges::equal(a.attributes, b.attributes, [](const auto& one, const auto& other) {
-    return one.first == other.first && identical(one.second, other.second);
-  });
-}
 
 /// Only operators of ONNX are known to give the same for the same. Dropout draws, whatever opset.
 bool is_function(const onnx::Node& node) {
@@ -76,6 +31,7 @@ std::string signature(const onnx::Node& node, const std::vector<std::string>& in
 
 class CommonSubexpressions final : public Transform {
  public:
+  bool enters_graphs() const override { return true; }
   TransformReport apply(Network& network) const override {
     NewNames instead = same_constants(network);
     std::set<std::string> constants;

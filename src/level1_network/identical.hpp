@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/tensor.hpp"
+#include "d5/onnx/model.hpp"
+
+namespace d5 {
+
+/// Of the same type and shape and the same to the bit: a zero is not its negative, a NaN is itself.
+[[nodiscard]] bool identical(const Tensor& a, const Tensor& b);
+
+/// Nodes with sparse tensors, types or graphs are never the same: those are not compared.
+[[nodiscard]] bool identical_attributes(const onnx::Node& a, const onnx::Node& b);
+
+}  // namespace d5

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "d5/core/value.hpp"
+#include "d5/onnx/model.hpp"
+
+namespace d5 {
+
+using ValueDescs = std::map<std::string, ValueDesc, std::less<>>;
+
+/// Of `known` and all that the graph's nodes make of it, by the operators' own rules. Left out is
+/// what depends on data, on what is not known, or on a node that nobody knows.
+[[nodiscard]] ValueDescs infer_values(const onnx::Graph& graph, ValueDescs known);
+
+}  // namespace d5
