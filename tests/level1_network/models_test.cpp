@@ -139,7 +139,7 @@ TEST_CASE("an unknown network is answered with the nearest") {
   CHECK_THROWS_WITH(models().at("resnet50"), Catch::Contains("resnet-50"));
 }
 
-TEST_CASE("the networks of the shared data load, plan, run and match") {
+TEST_CASE("the networks of the shared data load, plan, run and match, in the newest opset too") {
   const char* data = std::getenv("D5_DATA_DIR");
   if (!data) {
     WARN("skipped: D5_DATA_DIR is not set");
@@ -147,11 +147,14 @@ TEST_CASE("the networks of the shared data load, plan, run and match") {
   }
   // VGG-19 and ResNet-50 are among the conformance cases; these two keep the test short.
   for (const char* name : {"squeezenet", "bvlc_alexnet"}) {
-    const auto records = test_folder(std::string(data) + "/onnx-light/" + name, {});
-    REQUIRE_FALSE(records.empty());
-    for (const auto& record : records) {
-      INFO(record.subject << ": " << record.reason);
-      CHECK(record.status == Status::passed);
+    for (const TransformChain& chain : {TransformChain{}, TransformChain{{"opset"}}}) {
+      const auto records =
+          test_folder(std::string(data) + "/onnx-light/" + name, {}, {}, {}, chain);
+      REQUIRE_FALSE(records.empty());
+      for (const auto& record : records) {
+        INFO(record.subject << to_line(chain) << ": " << record.reason);
+        CHECK(record.status == Status::passed);
+      }
     }
   }
 }

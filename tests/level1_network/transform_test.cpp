@@ -401,6 +401,29 @@ TEST_CASE("graphs within nodes are transformed too, the innermost first") {
   }
 }
 
+TEST_CASE("a network of another opset is the same network, with what it trains and updates") {
+  Network network = models().at("lenet").make();
+  const auto weights = network.parameters().front();
+  CHECK(applied(network, {"opset", {{"version", 24}}}).what == "converted from opset 22 to 24");
+  CHECK(network.model().opset_imports.at("") == 24);
+  CHECK(network.parameter(weights.name).value.shape() == weights.value.shape());
+  CHECK_THROWS_WITH(applied(network, {"opset", {{"version", 23}}}), Contains("is of opset 24"));
+  CHECK_THROWS_AS(applied(network, {"opset", {{"version", 1000}}}), ValueError);
+
+  Network counting("counting");
+  counting.add_input("x", DType::float32, {std::int64_t{2}});
+  counting.add_constant("sum", Tensor::of<float>({2}, {0, 0}));
+  counting.add_node("Add", {"x", "sum"}, {"y"});
+  counting.add_output("y");
+  counting.add_update("sum", "y");
+  CHECK_FALSE(applied(counting, {"opset"}).what.empty());
+  const auto executor = make_executor(counting);
+  for (int run = 1; run <= 2; ++run) {
+    const Value y = executor->inference({{"x", Tensor::of<float>({2}, {1, 3})}}).at("y");
+    CHECK(y.tensor().span<float>()[1] == float(3 * run));
+  }
+}
+
 TEST_CASE("an attribute, a sign and an order of inputs make another node") {
   Network network("others");
   network.add_input("x", DType::float32, {std::int64_t{1}, std::int64_t{2}});

@@ -5,5 +5,6 @@
 #include "d5/onnx/model.hpp"
 #include "d5/onnx/node_view.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "d5/onnx/opset_conversion.hpp"
 #include "d5/onnx/schema.hpp"
 #include "d5/onnx/visitor.hpp"

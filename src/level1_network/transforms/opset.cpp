@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same network in the operators of a newer opset of ONNX.
+#include <fmt/format.h>
+
+#include "d5/level1_network/transform.hpp"
+#include "d5/onnx/file.hpp"
+#include "d5/onnx/opset_conversion.hpp"
+
+namespace d5::transform {
+namespace {
+
+struct OpsetOptions {
+  std::int64_t version = onnx::kNewestOpset;
+  void declare(OptionList& options) {
+    options.add("version", version, "of ai.onnx", {.least = 1, .most = onnx::kNewestOpset});
+  }
+};
+
+/// What is trained and what runs update stays so, with its value.
+class Opset final : public Transform {
+ public:
+  using Options = OpsetOptions;
+  explicit Opset(const Options& options) : version_(int(options.version)) {}
+
+  TransformReport apply(Network& network) const override {
+    const auto& imports = network.model().opset_imports;
+    const auto before = imports.find("");
+    if (before == imports.end() || before->second == version_) return {};
+    TransformReport report{fmt::format("converted from opset {} to {}", before->second, version_)};
+    network.rewrite(onnx::in_opset(network.model(), version_));
+    return report;
+  }
+
+ private:
+  int version_;
+};
+
+}  // namespace
+
+void register_opset(Registry<TransformEntry>& registry) {
+  registry.add("opset", TransformEntry::of<Opset>("converts to the operators of a newer opset"));
+}
+
+}  // namespace d5::transform
