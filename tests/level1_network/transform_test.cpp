@@ -124,13 +124,43 @@ Network branching() {
   return network;
 }
 
+/// Images as NHWC, with a Transpose on each side of every convolution.
+Network channels_last() {
+  Network network("channels_last");
+  network.add_input("image", DType::float32,
+                    {"N", std::int64_t{6}, std::int64_t{6}, std::int64_t{3}});
+  network.add_parameter("w1", drawn({4, 3, 3, 3}, 1));
+  network.add_parameter("bias", drawn({4}, 2));
+  network.add_parameter("w2", drawn({10, 4, 1, 1}, 3));
+  network.add_constant("two", Tensor::scalar(2.0F));
+  const auto transpose = [&](const char* from, const char* to, const Ints& perm) {
+    network.add_node("Transpose", {from}, {to}, {{"perm", perm}});
+  };
+  const Ints to_first{0, 3, 1, 2}, to_last{0, 2, 3, 1};
+  transpose("image", "x1", to_first);
+  network.add_node("Conv", {"x1", "w1"}, {"c1"});
+  transpose("c1", "y1", to_last);
+  network.add_node("Add", {"y1", "bias"}, {"b1"});
+  network.add_node("Relu", {"b1"}, {"r1"});
+  network.add_node("Mul", {"r1", "two"}, {"m1"});
+  transpose("m1", "x2", to_first);
+  network.add_node("Conv", {"x2", "w2"}, {"c2"});
+  transpose("c2", "y2", to_last);
+  network.add_node("Sigmoid", {"y2"}, {"s2"});
+  network.add_constant("axes", Tensor::vector<std::int64_t>({1, 2}));
+  network.add_node("ReduceMean", {"s2", "axes"}, {"logits"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("s2");
+  add_loss(network, "logits");
+  return network;
+}
+
 Network with_loss(const std::string& model) {
   return models().at(model).make({{"with_loss", true}});
 }
 
 const std::vector<std::function<Network()>>& networks() {
   static const std::vector<std::function<Network()>> all = {
-      [] { return with_loss("lenet"); }, normalized, redundant, branching};
+      [] { return with_loss("lenet"); }, normalized, redundant, branching, channels_last};
   return all;
 }
 
@@ -338,6 +368,22 @@ TEST_CASE("random nodes and parameters with the same values stay apart") {
   network.add_output("y");
   CHECK(applied(network, {"common-subexpressions"}).what.empty());
   CHECK(applied(network, {"constant-folding"}).what.empty());
+}
+
+TEST_CASE("a Transpose behind elementwise nodes cancels the one before them") {
+  Network network = channels_last();
+  CHECK(applied(network, {"cancel-transposes"}).what == "4 Transpose became 2");
+  // The bias goes along the axis of the channels, and is trained as it was.
+  CHECK(network.parameter("bias").value.shape() == Shape{4});
+  CHECK(network.fetch("bias.as_1x4x1x1.shape").span<std::int64_t>()[1] == 4);
+  Network alone("alone");
+  alone.add_input("x", DType::float32, {std::int64_t{2}, std::int64_t{3}});
+  alone.add_node("Transpose", {"x"}, {"t"}, {{"perm", Ints{1, 0}}});
+  alone.add_node("Relu", {"t"}, {"y"});
+  alone.add_output("y");
+  const auto revision = alone.revision();
+  CHECK(applied(alone, {"cancel-transposes"}).what.empty());
+  CHECK(alone.revision() == revision);
 }
 
 TEST_CASE("graphs within nodes are transformed too, the innermost first") {
