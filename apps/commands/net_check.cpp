@@ -46,13 +46,14 @@ struct Options : app::OutputOptions,
 std::vector<Measurement> against_reference(const std::string& model, const Options& options,
                                            const std::string& word, const TransformChain& chain,
                                            const Interrupt& interrupt) {
-  const Settings wishes{{"seed", options.seed}, {"with_loss", true}};
+  const ExecutorOptions execution = app::execution_of(options, options);
+  Settings wishes = run_wishes(word, app::sizes_of(options), execution);
+  wishes.set("with_loss", true);
   const Keeps keeps = kept_by(chain);
   // What a transform rounds, it rounds for the reference too: what is left is the framework's.
   const bool same_network = chain.empty() || keeps == Keeps::rounded;
   // Networks of their own: both executors write gradients.
-  const auto subject = open_executor(word, open_model(model, wishes, chain, interrupt),
-                                     app::execution_of(options, options));
+  const auto subject = open_executor(word, open_model(model, wishes, chain, interrupt), execution);
   const auto reference =
       open_executor(options.against,
                     open_model(model, wishes, same_network ? chain : TransformChain(), interrupt),
@@ -78,8 +79,9 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
 std::vector<Measurement> by_node(const std::string& model, const Options& options,
                                  const std::string& word, const TransformChain& chain,
                                  const Interrupt& interrupt) {
-  const Network network =
-      open_model(model, {{"seed", options.seed}, {"with_loss", true}}, chain, interrupt);
+  Settings wishes = run_wishes(word, app::sizes_of(options), app::execution_of(options, options));
+  wishes.set("with_loss", true);
+  const Network network = open_model(model, wishes, chain, interrupt);
   const ValueMap inputs = is_test_folder(model)
                               ? folder_inputs(model, network)
                               : random_inputs(network, app::sizes_of(options), options.seed);
@@ -139,8 +141,9 @@ std::vector<Measurement> plan(const std::string& model, const Options& options,
     ExecutorOptions execution = app::execution_of(options, options);
     execution.frameworks = {word};
     if (is_test_folder(model)) return plan_folder(model, execution, chain);
-    const auto executor = open_executor(
-        word, open_model(model, {{"seed", options.seed}, {"with_loss", true}}, chain), execution);
+    Settings wishes = run_wishes(word, app::sizes_of(options), execution);
+    wishes.set("with_loss", true);
+    const auto executor = open_executor(word, open_model(model, wishes, chain), execution);
     const Network& network = executor->network();
     executor->plan(random_inputs(network, app::sizes_of(options), options.seed), loss_of(network));
   };

@@ -88,8 +88,9 @@ int run(const Options& options) {
   TextTable table({"framework", "output", "what", "first values"});
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
-    const auto executor =
-        open_executor(word, open_model(options.model, {{"seed", options.seed}}, chain), execution);
+    const auto executor = open_executor(
+        word, open_model(options.model, run_wishes(word, sizes_of(options), execution), chain),
+        execution);
     const ValueMap inputs = inputs_of(executor->network(), options);
     const double begin = now_seconds();
     const ValueMap& outputs = executor->inference(inputs);

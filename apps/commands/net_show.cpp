@@ -54,8 +54,13 @@ const std::map<std::string, Format> kFormats{{"table", Format::table},       {"j
                                              {"markdown", Format::markdown}, {"html", Format::html},
                                              {"svg", Format::svg},           {"png", Format::png}};
 
+Settings wishes_of(const Options& options) {
+  return run_wishes(options.frameworks.front(), app::sizes_of(options),
+                    app::execution_of(options, options));
+}
+
 Network opened(const Options& options) {
-  return open_model(options.model, {{"seed", options.seed}}, app::chain_of(options));
+  return open_model(options.model, wishes_of(options), app::chain_of(options));
 }
 
 /// Layers where there are many nodes, and the nodes' names tell layers.
@@ -179,7 +184,7 @@ int run(const Options& options) {
     return app::kPassed;
   }
   Network network = open_model(options.model, {{"seed", options.seed}});
-  const auto applied = apply_transforms(network, app::chain_of(options));
+  const auto applied = apply_transforms(network, app::chain_of(options), wishes_of(options));
   const NetworkSummary summary = summarise(network, app::sizes_of(options));
   if (options.format == Format::table) {
     if (!applied.empty()) {

@@ -8,6 +8,7 @@
 
 #include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/byte_count.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/onnx/file.hpp"
@@ -74,7 +75,7 @@ Network open_model(const std::string& model, const Settings& wishes, const Inter
 Network open_model(const std::string& model, const Settings& wishes,
                    const TransformChain& transforms, const Interrupt& interrupt) {
   Network network = open_model(model, wishes, interrupt);
-  apply_transforms(network, transforms);
+  apply_transforms(network, transforms, wishes);
   return network;
 }
 
@@ -100,6 +101,13 @@ std::string to_line(const OpenSizes& sizes) {
     line.option("--dim", name + "=" + std::to_string(size));
   }
   return line.text();
+}
+
+Settings run_wishes(const std::string& word, const OpenSizes& sizes,
+                    const ExecutorOptions& execution) {
+  Settings wishes{{"batch", sizes.batch}, {"framework", word}, {"seed", execution.seed}};
+  if (execution.memory_limit > 0) wishes.set("memory", byte_words(execution.memory_limit));
+  return wishes;
 }
 
 std::string loss_of(const Network& network) {

@@ -121,7 +121,7 @@ Subject network_subject(const std::string& model, const std::string& framework,
                         const OpenSizes& sizes, const ExecutorOptions& execution,
                         const TransformChain& transforms) {
   const std::shared_ptr<GraphExecutor> executor = open_executor(
-      framework, open_model(model, {{"seed", execution.seed}}, transforms), execution);
+      framework, open_model(model, run_wishes(framework, sizes, execution), transforms), execution);
   const auto inputs =
       std::make_shared<ValueMap>(random_inputs(executor->network(), sizes, execution.seed));
   Subject subject{.record = detail::network_record(model, framework, sizes, "inference"),
@@ -147,11 +147,12 @@ std::vector<Measurement> bench_network(const std::string& model,
 std::vector<Measurement> plan_network(const std::string& model,
                                       const NetworkBenchOptions& options) {
   return detail::plan_in_each(model, options, "inference", [&](const std::string& framework) {
-    const std::uint64_t seed = options.measuring.seed;
-    const auto executor =
-        open_executor(framework, open_model(model, {{"seed", seed}}, options.transforms),
-                      detail::execution_of(options));
-    executor->plan(random_inputs(executor->network(), options.sizes, seed));
+    const ExecutorOptions execution = detail::execution_of(options);
+    const auto executor = open_executor(
+        framework,
+        open_model(model, run_wishes(framework, options.sizes, execution), options.transforms),
+        execution);
+    executor->plan(random_inputs(executor->network(), options.sizes, execution.seed));
   });
 }
 

@@ -16,7 +16,9 @@ struct TrainingExecutor {
 TrainingExecutor open_for_training(const std::string& model, const std::string& framework,
                                    const OpenSizes& sizes, const ExecutorOptions& execution,
                                    const TransformChain& transforms) {
-  const Settings wishes{{"seed", execution.seed}, {"with_loss", true}, {"training", true}};
+  Settings wishes = run_wishes(framework, sizes, execution);
+  wishes.set("with_loss", true);
+  wishes.set("training", true);
   TrainingExecutor result{
       .executor = open_executor(framework, open_model(model, wishes, transforms), execution)};
   const Network& network = result.executor->network();

@@ -8,6 +8,7 @@
 
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
+#include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/transform.hpp"
 
@@ -19,7 +20,7 @@ namespace d5 {
 /// Throws: NotFound, and what loading throws.
 [[nodiscard]] Network open_model(const std::string& model, const Settings& wishes = {},
                                  const Interrupt& interrupt = {});
-/// The same, transformed. Throws: as `apply_transforms`, too.
+/// The same, transformed, with the same `wishes`. Throws: as `apply_transforms`, too.
 [[nodiscard]] Network open_model(const std::string& model, const Settings& wishes,
                                  const TransformChain& transforms, const Interrupt& interrupt = {});
 /// The models that `words` name, each a word of `open_model`: a folder of ONNX test folders and
@@ -42,6 +43,11 @@ struct OpenSizes {
 
 /// " --batch 4 --dim T=16", as the program takes them.
 [[nodiscard]] std::string to_line(const OpenSizes& sizes);
+
+/// What a run in the framework `word` knows that models and transforms may take: "batch",
+/// "framework", "memory" where there is a limit, "seed".
+[[nodiscard]] Settings run_wishes(const std::string& word, const OpenSizes& sizes,
+                                  const ExecutorOptions& execution);
 
 /// What the inputs are for these sizes; of kind none where an input is no tensor, or of unknown
 /// rank. Throws: NotFound for a name in `sizes` that is no open dimension; ValueError for a batch

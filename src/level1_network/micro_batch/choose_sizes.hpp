@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace d5 {
+
+/// A stretch between two cuts of a region, and how it may run.
+struct SegmentWays {
+  std::size_t begin = 0, end = 0;                  ///< cuts, counted over all regions
+  double joint_seconds = 0;                        ///< cutting its inputs and joining its outputs
+  std::map<std::int64_t, std::size_t> bytes = {};  ///< that it needs, by rows of a micro-batch
+  /// Seconds of a micro-batch; asked for those alone that have room.
+  std::function<double(std::int64_t size)> seconds = {};
+};
+
+/// Micro-batches of one stretch, the largest first.
+struct ChosenSizes {
+  const SegmentWays* segment;
+  std::vector<std::int64_t> sizes;
+};
+
+/// The least bytes in which every stretch has a way: no choice does with less.
+[[nodiscard]] std::size_t least_bytes(const std::vector<SegmentWays>& segments);
+
+/// The fastest way to run all stretches on `batch` rows in `most_bytes`: stretches that follow one
+/// another without a gap, and for each a multiset of sizes that adds up to the batch. Nothing where
+/// there is none.
+///
+/// An integer linear program: x(s, b) counts the micro-batches of b rows of segment s, y(s) is 1
+/// where s is used. Minimise the sum of seconds(s, b) x(s, b) + joint_seconds(s) y(s), where for
+/// each s the sum of b x(s, b) is batch y(s), and between any two neighbouring cuts the sum of the
+/// y(s) over it is 1. Micro-batches run one after another in one arena, so each may use all of the
+/// memory: sizes that need more have no variable. A segment on the whole batch has no joints.
+///
+/// Source: Oyama et al., "Accelerating Deep Learning Frameworks with Micro-batches" (2018), whose
+/// policy "workspace reuse" this is, over stretches of a network in place of single convolutions.
+[[nodiscard]] std::optional<std::vector<ChosenSizes>> choose_sizes(
+    const std::vector<SegmentWays>& segments, std::int64_t batch, std::size_t most_bytes);
+
+}  // namespace d5

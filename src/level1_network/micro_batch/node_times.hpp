@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/network.hpp"
+#include "level1_network/value_descs.hpp"
+
+namespace d5 {
+
+/// How long nodes of a network take on micro-batches, measured where it is asked for the first
+/// time, each by itself on zeros and the network's own weights. Nodes that compute the same on the
+/// same shapes are measured once.
+///
+/// Units: seconds; of forward and, where the network is trained, backward.
+class NodeTimes {
+ public:
+  NodeTimes(const Network& network, std::vector<const OperatorRegistry*> frameworks, bool trained)
+      : network_(network), frameworks_(std::move(frameworks)), trained_(trained) {}
+
+  /// Of a node whose values are `descs`. Throws: Unsupported where no framework can run it.
+  [[nodiscard]] double of(const onnx::Node& node, const ValueDescs& descs);
+  /// Of joining two halves of a tensor: what any cut or joint of it takes.
+  [[nodiscard]] double copy(const TensorDesc& desc);
+
+ private:
+  struct Measured {
+    const onnx::Node* node;
+    std::vector<TensorDesc> inputs;
+    double seconds;
+  };
+  [[nodiscard]] double measure(const onnx::Node& node, const std::vector<Value>& inputs) const;
+
+  const Network& network_;
+  std::vector<const OperatorRegistry*> frameworks_;
+  bool trained_;
+  std::multimap<std::string, Measured> measured_;  ///< by operator
+  std::map<std::size_t, double> copies_;           ///< by bytes
+};
+
+}  // namespace d5

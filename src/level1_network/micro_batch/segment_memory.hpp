@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "d5/level1_network/planned_memory.hpp"
+#include "level1_network/micro_batch/batch_regions.hpp"
+
+namespace d5 {
+
+/// What a plan of the network for one micro-batch says of the memory that a segment needs while it
+/// runs on one after another.
+///
+/// What lives within the segment's steps alone is there for a micro-batch at a time. All else that
+/// is alive meanwhile, its inputs, its outputs and what backward reads later, is there for the
+/// batch.
+class SegmentMemory {
+ public:
+  /// `memory`: of the network for `size` rows of the `batch`.
+  SegmentMemory(const Network& network, PlannedMemory memory, std::int64_t size,
+                std::int64_t batch);
+
+  /// Bytes that are alive at once, at most. `descs` are those of the whole batch.
+  [[nodiscard]] std::size_t bytes(const BatchSegment& segment, const ValueDescs& descs) const;
+
+ private:
+  struct Steps {
+    std::size_t begin, end;  ///< both included
+  };
+  [[nodiscard]] std::optional<Steps> steps(const BatchSegment& segment, bool backward) const;
+  /// Bytes that are alive during `steps`: for the whole batch, and for a micro-batch at once.
+  struct Alive {
+    double around = 0, within = 0;
+  };
+  [[nodiscard]] Alive alive(Steps steps) const;
+
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  const Network& network_;
+  PlannedMemory memory_;
+  double batch_, size_;
+  std::vector<std::size_t> forward_, backward_;  ///< step of each node; none where it has none
+};
+
+}  // namespace d5

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch in several smaller ones, one after another, so that the plan needs less memory.
+#include <fmt/format.h>
+
+#include "d5/core/byte_count.hpp"
+#include "d5/core/results.hpp"
+#include "d5/level1_network/transform.hpp"
+#include "level1_network/micro_batch/micro_batching.hpp"
+
+namespace d5::transform {
+namespace {
+
+struct MicrobatchOptions {
+  std::string memory, framework = "reference", choices;
+  std::int64_t batch = 0;
+  void declare(OptionList& options) {
+    options.add("memory", memory,
+                "bytes that the plan may need, as 512MiB; empty: the memory budget");
+    options.add("batch", batch, "rows where the network leaves them open", {.least = 0});
+    options.add("framework", framework, "where nodes are timed: a word as 'torch+reference'");
+    options.add("choices", choices,
+                "micro-batches as a report tells them, in place of measuring: "
+                "conv1..pool5=64*3+32");
+  }
+};
+
+/// Stretches of nodes that treat each sample by itself run on some samples at a time. What lives
+/// within a stretch needs memory for a micro-batch alone; a framework's workspace, too.
+///
+/// Where the plan is above the limit, an integer linear program chooses stretches and sizes
+/// (`choose_sizes`), from times measured here and the memory that plans for the sizes tell. Its
+/// estimate leaves out how well blocks fit into an arena: the plan decides, and where it needs
+/// more, the program is solved again for less.
+///
+/// Source: Oyama, Ben-Nun, Hoefler and Matsuoka, "Accelerating Deep Learning Frameworks with
+/// Micro-batches" (2018); Ben-Nun et al., "A Modular Benchmarking Infrastructure for
+/// High-Performance and Reproducible Deep Learning" (2019), where it is a transformation of
+/// networks.
+class Microbatch final : public Transform {
+ public:
+  using Options = MicrobatchOptions;
+  explicit Microbatch(Options options)
+      : options_(std::move(options)),
+        limit_(options_.memory.empty() ? memory_budget() : byte_count(options_.memory)) {}
+
+  TransformReport apply(Network& network) const override {
+    MicroBatching batching(network, options_.framework, options_.batch);
+    if (!options_.choices.empty()) {
+      const auto splits = batch_splits(options_.choices);
+      batching.apply(splits);
+      return {fmt::format("split {}", to_words(splits))};
+    }
+    const auto before = batching.planned_bytes();
+    if (before && *before <= limit_) return {};
+    return fit(network, batching, before);
+  }
+
+ private:
+  TransformReport fit(Network& network, MicroBatching& batching,
+                      std::optional<std::size_t> before) const {
+    constexpr int kAttempts = 4;  // the last one for the least that there is
+    const onnx::Model whole = network.model();
+    double target = double(limit_);
+    std::vector<BatchSplit> splits;
+    std::optional<std::size_t> bytes;
+    for (int i = 1; i <= kAttempts; ++i) {
+      network.rewrite(whole);
+      splits = batching.choose(i < kAttempts ? std::size_t(target) : 0);
+      if (splits.empty()) return {"", {"no stretch of it can be split so that it needs less"}};
+      batching.apply(splits);
+      bytes = batching.planned_bytes();
+      if (bytes && *bytes <= limit_) break;
+      target *= bytes ? double(limit_) / double(*bytes) : 0.5;
+    }
+    TransformReport report{fmt::format("split {}: the plan needs {}, before {}", to_words(splits),
+                                       words(bytes), words(before))};
+    if (!bytes || *bytes > limit_) {
+      report.left.push_back(
+          fmt::format("the plan is above the limit of {}: what lives between the "
+                      "stretches needs the rest",
+                      with_prefix(double(limit_), "B")));
+    }
+    return report;
+  }
+
+  static std::string words(std::optional<std::size_t> bytes) {
+    return bytes ? with_prefix(double(*bytes), "B") : "more than the memory budget";
+  }
+
+  Options options_;
+  std::size_t limit_;
+};
+
+}  // namespace
+
+void register_microbatch(Registry<TransformEntry>& registry) {
+  registry.add("microbatch", TransformEntry::of<Microbatch>(
+                                 "runs stretches of a network on micro-batches, to fit a memory "
+                                 "limit"));
+}
+
+}  // namespace d5::transform
