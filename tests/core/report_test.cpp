@@ -208,6 +208,32 @@ TEST_CASE("a roofline's roof is the machine's peak, as far as it is known") {
   CHECK(roof->points[2].y == 16e9);
 }
 
+TEST_CASE("what was measured under several memory limits is drawn over them") {
+  const auto under = [](const std::string& limit, const std::string& framework, double center) {
+    Measurement m = timed("alexnet", framework, center);
+    if (!limit.empty()) m.conditions["memory limit"] = limit;
+    return m;
+  };
+  const auto plots =
+      plots_of(report_of({under("1GiB", "reference", 1), under("512MiB", "reference", 2),
+                          under("512MiB", "torch", 3), under("", "torch", 1)}));
+  const Plot plot = plot_named(plots, "time-over-memory-limit");
+  CHECK(plot.series.size() == 2);
+  CHECK(plot.x.unit == "byte");
+  std::vector<PlotPoint> line;
+  for (const auto& mark : plot.marks) {
+    if (mark.shape == Shape::line && mark.series == 0) line = mark.points;
+  }
+  REQUIRE(line.size() == 2);  // from the smallest limit on
+  CHECK(line[0].x == 512.0 * 1024 * 1024);
+  CHECK(line[1].x == 1024.0 * 1024 * 1024);
+  CHECK(line[0].y > line[1].y);
+  CHECK_THROWS_AS(
+      plot_named(plots_of(report_of({under("1GiB", "reference", 1), under("", "reference", 2)})),
+                 "time-over-memory-limit"),
+      NotFound);
+}
+
 TEST_CASE("a row's name is what differs among the rows of its plot") {
   const auto part = [](const std::string& by, const std::string& name, const std::string& nodes,
                        double time) {

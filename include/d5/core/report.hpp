@@ -31,7 +31,8 @@ struct Report {
 
 /// Every plot that the results support, those of `report.plots` among them: curves of loss and
 /// accuracy with the last and the best marked, ratios sorted, the statistic of each metric with its
-/// interval, the same over each condition that is a number and was varied ("time-over-batch"), the
+/// interval, the same over each condition that is a number, or a number of bytes,
+/// and was varied ("time-over-batch", "time-over-memory-limit"), the
 /// distribution of samples, and a roofline where both FLOP/s and bytes/s are known.
 [[nodiscard]] std::vector<Plot> plots_of(const Report& report);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric over a condition that is a number: time over the batch.
+// A metric over a condition that is a number, or a number of bytes: time over the batch, time over
+// the memory limit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,13 +10,24 @@
 #include <optional>
 
 #include "core/report/figures.hpp"
+#include "d5/core/byte_count.hpp"
+#include "d5/core/error.hpp"
 
 namespace d5::detail {
 namespace {
 
 using Shape = PlotMark::Shape;
 
+bool is_byte_count(const std::string& text) { return text.ends_with('B'); }
+
 std::optional<double> number_in(const std::string& text) {
+  if (is_byte_count(text)) {
+    try {
+      return double(byte_count(text));
+    } catch (const ValueError&) {
+      return {};
+    }
+  }
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
@@ -25,14 +37,15 @@ std::optional<double> number_in(const std::string& text) {
 /// The figures that differ in one condition alone, by its value.
 using Curve = std::map<double, const Figure*>;
 
-/// By what they have in common. None if the condition is no number everywhere, if no two figures
-/// differ in it alone, or if two agree in it too.
+/// By what they have in common, of those that have the condition. None if it is something else than
+/// a number anywhere, if no two figures differ in it alone, or if two agree in it too.
 std::map<std::string, Curve> curves_over(const std::string& condition, const Figures& figures) {
   std::map<std::string, Curve> curves;
   for (const auto& figure : figures) {
     RowWords others = figure.words;
     const auto word = std::ranges::find(others, condition, &RowWord::column);
-    const auto x = word == others.end() ? std::nullopt : number_in(word->text);
+    if (word == others.end() || word->text.empty()) continue;
+    const auto x = number_in(word->text);
     if (!x) return {};
     others.erase(word);
     std::string name = full_name(others);
@@ -51,10 +64,16 @@ void choose_scale(PlotAxis& axis, double low, double high) {
 
 Plot plot_over(const std::string& condition, const Figures& figures,
                const std::map<std::string, Curve>& curves) {
+  const bool in_bytes = std::ranges::any_of(figures, [&](const Figure& figure) {
+    const auto word = std::ranges::find(figure.words, condition, &RowWord::column);
+    return word != figure.words.end() && is_byte_count(word->text);
+  });
   const Measurement& first = *figures.front().record;
-  Plot plot{.name = fmt::format("{}-over-{}", first.metric, condition),
+  std::string name = fmt::format("{}-over-{}", first.metric, condition);
+  std::ranges::replace(name, ' ', '-');
+  Plot plot{.name = std::move(name),
             .title = fmt::format("{} over {}", title_of(first.metric), words_of(condition)),
-            .x = {.label = words_of(condition)},
+            .x = {.label = words_of(condition), .unit = in_bytes ? "byte" : ""},
             .y = {.label = words_of(first.metric), .unit = first.unit}};
   double low = INFINITY, high = 0, least = INFINITY, most = 0;
   for (const auto& [name, curve] : curves) {
