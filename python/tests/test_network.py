@@ -38,9 +38,17 @@ def test_saved_and_loaded_it_gives_the_same(tmp_path, random):
     assert (first == second[name].numpy()).all()
 
 
-def test_onnxruntime_agrees(tmp_path, random):
+@pytest.mark.parametrize("transform, options", [
+    (None, {}),
+    ("fuse-activation", {}),
+    ("opset", {"version": 23}),
+    ("microbatch", {"batch": 2, "memory": "16KiB"}),
+])
+def test_onnxruntime_agrees(tmp_path, random, transform, options):
     onnxruntime = pytest.importorskip("onnxruntime")
     network = d5.model("lenet", seed=3)
+    if transform:
+        assert network.apply(transform, **options).what
     path = str(tmp_path / "lenet.onnx")
     network.save(path)
     image = random.standard_normal((2, 1, 28, 28)).astype(np.float32)
