@@ -52,7 +52,7 @@ void bind_bench(py::module_& m) {
       [](const Path& model, const std::vector<std::string>& frameworks,
          const std::variant<std::int64_t, std::vector<std::int64_t>>& batch, bool training,
          const std::vector<std::string>& metrics, int samples, std::uint64_t seed, bool profile,
-         const std::vector<std::string>& transforms) {
+         const std::vector<std::string>& transforms, const std::vector<std::string>& placement) {
         NetworkBenchOptions options{.frameworks = frameworks,
                                     .metrics = {metrics.begin(), metrics.end()},
                                     .profile = profile,
@@ -60,6 +60,7 @@ void bind_bench(py::module_& m) {
         for (const auto& words : transforms) {
           options.transforms.push_back(entry_of_words("transform", words));
         }
+        for (const auto& rule : placement) options.placement.push_back(placement_rule(rule));
         std::vector<Measurement> results;
         const auto* one = std::get_if<std::int64_t>(&batch);
         const auto sizes = one ? std::vector{*one} : std::get<std::vector<std::int64_t>>(batch);
@@ -80,6 +81,7 @@ void bind_bench(py::module_& m) {
       py::arg("metrics") = std::vector<std::string>{"time", "framework_overhead"},
       py::arg("samples") = 30, py::arg("seed") = 0, py::arg("profile") = false,
       py::arg("transforms") = std::vector<std::string>(),
+      py::arg("placement") = std::vector<std::string>(),
       "One network in several frameworks, interleaved: `d5 net bench`; with several sizes of batch "
       "one after the other. With profile=True also what "
       "each operator type, layer and node takes (conditions 'by', 'operator', 'layer', 'node', "

@@ -28,6 +28,7 @@ class FusedOptimizer : public Optimizer {
 
   const ValueMap& step(const Batch& batch) override {
     const ValueMap& outputs = executor_->inference_and_backprop(feed_.of(network(), batch), loss_);
+    if (executor_->ended_early()) return outputs;
     const c10::InferenceMode without_autograd;
     const Span span("training", "update");
     update();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gradient_memory.hpp"
 
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
@@ -46,12 +47,13 @@ void GradientMemory::expect(const at::Tensor& result, std::span<const std::size_
   result.grad_fn()->add_pre_hook(std::make_unique<NodeHook>(*this, parameters));
 }
 
-void GradientMemory::backward(const at::Tensor& loss) {
+void GradientMemory::backward(const std::vector<at::Tensor>& roots,
+                              const std::vector<at::Tensor>& slopes) {
   waiting_.clear();
   announced_ = 0;
   for (Place& place : places_) place.is_final = false;
   try {
-    loss.backward();
+    if (!roots.empty()) ::torch::autograd::backward(roots, slopes);
   } catch (...) {
     offers_.reset();
     throw;

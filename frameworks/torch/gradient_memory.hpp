@@ -21,7 +21,7 @@ namespace d5::torch {
 ///
 ///     memory.add(leaf, place);                 // once a parameter
 ///     memory.expect(result, {0, 1});           // forward: `result` was made from these parameters
-///     memory.backward(loss);                   // most gradients arrive
+///     memory.backward({loss}, {{}});           // most gradients arrive
 ///     memory.finish();                         // all have
 ///
 /// Thread safety: none; backward runs on the thread that calls it, as it does on a CPU.
@@ -39,7 +39,8 @@ class GradientMemory {
 
   /// `result` was made directly from these parameters, given by their indices.
   void expect(const at::Tensor& result, std::span<const std::size_t> parameters);
-  void backward(const at::Tensor& loss);
+  /// From `slopes` of `roots`; an undefined one of a scalar is one.
+  void backward(const std::vector<at::Tensor>& roots, const std::vector<at::Tensor>& slopes);
   /// Brings the rest, when nothing of torch's lies in the arena any more; zero for parameters that
   /// the loss does not depend on.
   void finish();

@@ -3,19 +3,16 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/zeros_like.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <map>
 
+#include "compiled_network.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/execution_trace.hpp"
-#include "d5/level1_network/feed.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
-#include "gradient_memory.hpp"
-#include "planned_node.hpp"
+#include "tensor_view.hpp"
 
 namespace d5::torch {
 namespace {
@@ -34,42 +31,34 @@ class NetworkExecutor final : public GraphExecutor {
   const ValueMap& inference(const ValueMap& inputs) override {
     begin(inputs);
     const c10::InferenceMode without_autograd;
-    announce([](ExecutionEvent& event) { event.before_run(Pass::forward); });
-    run_forward(Mode::inference);
-    announce([](ExecutionEvent& event) { event.after_run(Pass::forward); });
-    return finish();
+    return run(Pass::forward, [&] { return run_forward(nullptr); });
   }
 
   const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) override {
-    const auto names = network_.output_names();
-    if (std::find(names.begin(), names.end(), loss) == names.end()) {
-      throw_unknown_name("output", loss, names);
-    }
+    expect_output(loss);
     begin(inputs);
     const at::AutoGradMode recording(true);
-    announce([](ExecutionEvent& event) { event.before_run(Pass::backward); });
-    for (const auto& name : options_.input_gradients) {
-      const auto place = places_.find(name);
-      if (place == places_.end()) throw_unknown_name("input", name, network_.input_names());
-      at::Tensor& input = values_[place->second];
-      input = input.detach().requires_grad_(true);
-      watched_[name] = input;
-    }
-    run_forward(Mode::training);
-    run_backward(values_[places_.find(loss)->second], std::string(loss));
-    announce([](ExecutionEvent& event) { event.after_run(Pass::backward); });
-    return finish();
+    gradients_.reset();
+    return run(Pass::backward, [&] {
+      Recording recorded;
+      const std::size_t done = run_forward(&recorded);
+      if (!ended_early_ && end_wanted_) ended_early_ = true;
+      if (!ended_early_) go_back_from(recorded, std::string(loss));
+      return done;
+    });
   }
 
-  const Tensor& input_gradient(std::string_view name) const override {
-    const auto place = input_gradients_.find(name);
-    if (place != input_gradients_.end()) return place->second;
-    throw NotFound("there is no gradient of input '" + printable(name) +
-                   "': ask for it in ExecutorOptions::input_gradients and run backpropagation");
+  std::unique_ptr<BatchInFlight> forward(const ValueMap& inputs,
+                                         const std::vector<std::string>& outputs) override;
+
+  const Tensor& gradient(std::string_view name) const override {
+    return gradient_of(gradients_, name);
   }
+  void end_run() override { end_wanted_ = true; }
+  bool ended_early() const override { return ended_early_; }
 
   void set_mode(NetworkMode mode) override {
-    stale_ = stale_ || mode != mode_;
+    if (mode != mode_) compiled_.reset();
     mode_ = mode;
   }
   NetworkMode mode() const override { return mode_; }
@@ -84,181 +73,78 @@ class NetworkExecutor final : public GraphExecutor {
   std::string framework() const override { return "torch"; }
 
  private:
-  using Fed = std::vector<std::pair<std::string, TensorDesc>>;
-  struct Step {
-    StepInfo info;
-    PlannedNode planned;
-    std::vector<int> finished = {};            // nobody reads them after this step
-    std::vector<std::size_t> parameters = {};  // that it reads, in the arena's order
-  };
-
-  int place_of(const std::string& name) {
-    if (name.empty()) return -1;
-    return places_.try_emplace(name, int(places_.size())).first->second;
-  }
+  using Gradients = CompiledNetwork::Gradients;
+  class Flight;
 
   void compile() {
-    const c10::InferenceMode normal(false);
-    auto& parameters = network_.parameters();  // first: laying them out moves them
-    steps_.clear();
-    places_.clear();
-    runnable_ = graph_in_mode(network_, mode_);
+    compiled_ = std::make_shared<CompiledNetwork>(
+        network_, mode_, options_, operators_, [this](std::size_t i) {
+          for (auto* observer : observers_) {
+            observer->gradient_ready(network_.parameters()[i], i, host_stream());
+          }
+        });
     revision_ = network_.revision();
-    stale_ = false;
-    gradients_.clear();
-    input_places_.clear();
-    fed_.reset();
-    for (const auto& name : network_.input_names()) {
-      input_places_[name] = std::size_t(place_of(name));
-    }
-    for (const auto& node : runnable_.graph.nodes) {
-      std::vector<int> inputs, outputs;
-      for (const auto& name : node.inputs) inputs.push_back(place_of(name));
-      for (const auto& name : node.outputs) outputs.push_back(place_of(name));
-      steps_.push_back(
-          {.info = {.node = node, .step = steps_.size(), .framework = "torch"},
-           .planned = PlannedNode(node, std::move(inputs), std::move(outputs), operators_)});
-    }
-    outputs_.clear();
-    output_places_.clear();
-    for (const auto& name : network_.output_names()) {
-      output_places_.emplace_back(&outputs_[name], std::size_t(place_of(name)));
-    }
-    find_last_uses();
-    values_.assign(places_.size(), at::Tensor());
-    for (const auto& [name, tensor] : runnable_.graph.initializers) {
-      if (!network_.is_parameter(name)) values_[std::size_t(place_of_known(name))] = wrap(tensor);
-    }
-    forget_shapes();
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      at::Tensor leaf = wrap(parameters[i].value);
-      leaf.requires_grad_(true);
-      gradients_.add(leaf, wrap(parameters[i].gradient));
-      const int place = place_of_known(parameters[i].name);
-      values_[std::size_t(place)] = std::move(leaf);
-      for (Step& step : steps_) {
-        const auto& inputs = step.planned.inputs();
-        if (std::ranges::find(inputs, place) != inputs.end()) step.parameters.push_back(i);
-      }
-    }
   }
 
-  /// A name that no node reads gets a place of its own.
-  int place_of_known(const std::string& name) {
-    const int place = place_of(name);
-    if (std::size_t(place) >= values_.size()) values_.resize(std::size_t(place) + 1);
-    return place;
-  }
-
-  /// All nodes are planned anew; known then are the constants that nothing replaces.
-  void forget_shapes() {
-    for (Step& step : steps_) step.planned.forget();
-    known_.assign(values_.size(), {});
-    for (const auto& [name, tensor] : runnable_.graph.initializers) {
-      if (network_.is_parameter(name) || input_places_.contains(name)) continue;
-      known_[std::size_t(places_.at(name))].value = tensor;
-    }
-    for (const auto& [constant, output] : runnable_.updates) {
-      known_[std::size_t(places_.at(constant))].value = {};
-    }
-  }
-
-  void find_last_uses() {
-    std::vector<bool> keep(places_.size(), false);
-    for (const auto& name : network_.input_names()) keep[std::size_t(place_of(name))] = true;
-    for (const auto& name : network_.output_names()) keep[std::size_t(place_of(name))] = true;
-    for (const auto& [constant, output] : runnable_.updates) {
-      keep[std::size_t(place_of(output))] = true;
-    }
-    for (const auto& [name, tensor] : runnable_.graph.initializers) {
-      const auto place = places_.find(name);
-      if (place != places_.end()) keep[std::size_t(place->second)] = true;
-    }
-    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
-      for (const auto* list : {&step->planned.inputs(), &step->planned.outputs()}) {
-        for (const int place : *list) {
-          if (place < 0 || keep[std::size_t(place)]) continue;
-          keep[std::size_t(place)] = true;
-          step->finished.push_back(place);
-        }
-      }
-    }
+  void expect_output(std::string_view name) const {
+    const auto names = network_.output_names();
+    if (std::ranges::find(names, name) == names.end()) throw_unknown_name("output", name, names);
   }
 
   void begin(const ValueMap& inputs) {
-    if (stale_ || revision_ != network_.revision()) compile();
-    const c10::InferenceMode normal(false);
-    if (!fits(inputs)) take(inputs);
-    for (const auto& [name, value] : inputs) {
-      at::Tensor& held = values_[input_places_.find(name)->second];
-      if (!held.defined() || held.const_data_ptr() != value.tensor().raw()) {
-        held = wrap(value.tensor());
-      }
-    }
+    if (!compiled_ || revision_ != network_.revision()) compile();
+    compiled_->feed(network_, inputs);
+    collect_observers();
+  }
+
+  void collect_observers() {
+    end_wanted_ = ended_early_ = false;
     events_.collect(observers_);
     if (Trace::on()) [[unlikely]]
       observers_.push_back(&trace_);
   }
 
-  /// Whether these are the inputs of the run before, as far as plans see them.
-  bool fits(const ValueMap& inputs) const {
-    return fed_ && std::ranges::equal(inputs, *fed_, [](const auto& input, const auto& known) {
-             return input.first == known.first && input.second.is_tensor() &&
-                    input.second.tensor().desc() == known.second;
-           });
-  }
-
-  /// From now on these are the inputs.
-  void take(const ValueMap& inputs) {
-    check_fed(network_, inputs);
-    Fed fed;
-    for (const auto& [name, value] : inputs) fed.emplace_back(name, value.tensor().desc());
-    fed_ = std::move(fed);
-    for (const auto& [name, place] : input_places_) values_[place].reset();
-    forget_shapes();
-  }
-
+  /// `work` returns how many steps ran forward.
   template <class F>
-  void announce(F&& f) {
-    for (auto* observer : observers_) f(*observer);
+  const ValueMap& run(Pass pass, const F& work) {
+    for (auto* observer : observers_) observer->before_run(pass);
+    const std::size_t done = work();
+    for (auto* observer : observers_) observer->after_run(pass);
+    return outputs_ = compiled_->finish(network_, done);
   }
 
-  void run_forward(Mode mode) {
+  std::size_t run_forward(Recording* recording) {
     const Random random = generator_;
-    for (Step& step : steps_) {
-      announce([&](ExecutionEvent& event) { event.before_node(step.info); });
-      step.planned.run(values_, known_, random);
-      step.info.cost = step.planned.cost();
-      if (const int first = step.planned.outputs()[0]; mode == Mode::training && first >= 0) {
-        gradients_.expect(values_[std::size_t(first)], step.parameters);
+    const std::size_t done = compiled_->run(random, {observers_, end_wanted_}, recording);
+    ended_early_ = !compiled_->is_whole(done);
+    return done;
+  }
+
+  void go_back_from(Recording& recorded, const std::string& loss) {
+    const at::Tensor& value = recorded.outputs.at(loss).value;
+    if (value.numel() != 1) throw ShapeError("loss '" + printable(loss) + "' is no scalar");
+    gradients_ = go_back(*compiled_, recorded, {{loss, at::Tensor()}});
+  }
+
+  Gradients go_back(CompiledNetwork& compiled, Recording& recorded,
+                    const std::map<std::string, at::Tensor>& slopes) {
+    for (auto* observer : observers_) observer->before_pass(Pass::backward);
+    Gradients gradients = compiled.go_back(recorded, slopes);
+    for (auto* observer : observers_) observer->after_pass(Pass::backward);
+    return gradients;
+  }
+
+  /// `gradients`: those asked for, after a backward run.
+  const Tensor& gradient_of(const std::optional<Gradients>& gradients,
+                            std::string_view name) const {
+    if (gradients) {
+      if (const auto place = gradients->find(name); place != gradients->end()) return place->second;
+      if (options_.parameter_gradients && network_.is_parameter(name)) {
+        return Network(network_).parameter(name).gradient;
       }
-      for (const int place : step.finished) values_[std::size_t(place)].reset();
-      announce([&](ExecutionEvent& event) { event.after_node(step.info); });
     }
-  }
-
-  void run_backward(const at::Tensor& loss, const std::string& name) {
-    if (loss.numel() != 1) throw ShapeError("loss '" + printable(name) + "' is no scalar");
-    if (!loss.requires_grad()) {
-      throw Unsupported("loss '" + printable(name) + "' does not depend on any parameter");
-    }
-    gradients_.backward(loss);
-    for (auto& [input, tensor] : watched_) {
-      const at::Tensor gradient = std::exchange(tensor.mutable_grad(), {});
-      input_gradients_[input] =
-          share(gradient.defined() ? gradients_.moved_out(gradient) : at::zeros_like(tensor));
-    }
-    watched_.clear();
-    gradients_.finish();
-  }
-
-  const ValueMap& finish() {
-    const at::AutoGradMode off(false);
-    for (const auto& [constant, output] : runnable_.updates) {
-      wrap(network_.fetch(constant)).copy_(values_[std::size_t(places_.find(output)->second)]);
-    }
-    for (const auto& [value, place] : output_places_) *value = share(values_[place].detach());
-    return outputs_;
+    throw NotFound("there is no gradient of '" + printable(name) +
+                   "': name it in ExecutorOptions::gradients and run backpropagation");
   }
 
   Network network_;
@@ -268,27 +154,83 @@ class NetworkExecutor final : public GraphExecutor {
   EventList events_;
   ExecutionTrace trace_{*this};
   std::vector<ExecutionEvent*> observers_;
+  bool end_wanted_ = false, ended_early_ = false;
 
   NetworkMode mode_ = NetworkMode::as_written;
-  GraphInMode runnable_;
+  std::shared_ptr<CompiledNetwork> compiled_;  // null: the mode changed
   std::uint64_t revision_ = 0;
-  bool stale_ = false;  // compiled for another mode
-  std::map<std::string, int, std::less<>> places_;
-  std::vector<Step> steps_;
-  std::vector<at::Tensor> values_;
-  std::vector<KnownValue> known_;
-  GradientMemory gradients_{[this](std::size_t i) {
-    announce([&](ExecutionEvent& event) {
-      event.gradient_ready(network_.parameters()[i], i, host_stream());
-    });
-  }};
-  std::map<std::string, at::Tensor> watched_;
-  std::map<std::string, Tensor, std::less<>> input_gradients_;
-  std::map<std::string, std::size_t, std::less<>> input_places_;
-  std::optional<Fed> fed_;  // in the last run
+  std::optional<Gradients> gradients_;  // of the last backpropagation
   ValueMap outputs_;
-  std::vector<std::pair<Value*, std::size_t>> output_places_;  // in outputs_, in values_
 };
+
+/// It keeps autograd's graph of its run, and what the run was compiled to.
+class NetworkExecutor::Flight final : public BatchInFlight {
+ public:
+  Flight(NetworkExecutor& executor, const ValueMap& inputs, Recording recorded,
+         std::vector<std::string> seeds)
+      : executor_(executor),
+        compiled_(executor.compiled_),
+        inputs_(inputs),
+        recorded_(std::move(recorded)),
+        seeds_(std::move(seeds)),
+        outputs_(executor.outputs_),
+        whole_(!executor.ended_early_) {}
+
+  const ValueMap& outputs() const override { return outputs_; }
+
+  void backward(const ValueMap& output_gradients) override {
+    if (!whole_) throw ValueError("this batch's forward run was ended early; run it again");
+    if (done_) throw ValueError("this batch has run backward already; run it forward again");
+    std::map<std::string, at::Tensor> slopes;
+    for (const auto& [name, gradient] : output_gradients) {
+      if (std::ranges::find(seeds_, name) == seeds_.end()) {
+        throw_unknown_name("output that backward begins at", name, seeds_);
+      }
+      slopes[name] = wrap(checked(name, gradient));
+    }
+    done_ = true;
+    executor_.collect_observers();
+    const at::AutoGradMode recording(true);
+    for (auto* observer : executor_.observers_) observer->before_run(Pass::backward);
+    gradients_ = executor_.go_back(*compiled_, recorded_, slopes);
+    for (auto* observer : executor_.observers_) observer->after_run(Pass::backward);
+  }
+
+  const Tensor& gradient(std::string_view name) const override {
+    return executor_.gradient_of(gradients_, name);
+  }
+
+ private:
+  [[nodiscard]] const Tensor& checked(const std::string& name, const Value& given) const {
+    const TensorDesc& expected = outputs_.at(name).tensor().desc();
+    const Tensor& tensor = given.tensor();
+    if (tensor.desc() == expected) return tensor;
+    const std::string message = "the gradient of output '" + printable(name) + "' is " +
+                                to_string(tensor.desc()) + ", expected " + to_string(expected);
+    if (tensor.dtype() != expected.dtype) throw TypeError(message);
+    throw ShapeError(message);
+  }
+
+  NetworkExecutor& executor_;
+  std::shared_ptr<CompiledNetwork> compiled_;
+  ValueMap inputs_;  // autograd reads their memory
+  Recording recorded_;
+  std::vector<std::string> seeds_;
+  ValueMap outputs_;
+  std::optional<Gradients> gradients_;
+  bool whole_, done_ = false;
+};
+
+std::unique_ptr<BatchInFlight> NetworkExecutor::forward(const ValueMap& inputs,
+                                                        const std::vector<std::string>& outputs) {
+  if (outputs.empty()) throw ValueError("forward: name the outputs that backward will begin at");
+  for (const auto& name : outputs) expect_output(name);
+  begin(inputs);
+  const at::AutoGradMode recording(true);
+  Recording recorded;
+  run(Pass::forward, [&] { return run_forward(&recorded); });
+  return std::make_unique<Flight>(*this, inputs, std::move(recorded), outputs);
+}
 
 }  // namespace
 

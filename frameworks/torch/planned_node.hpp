@@ -31,6 +31,8 @@ class PlannedNode {
   void forget() { kernel_.reset(); }
   [[nodiscard]] const std::vector<int>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<int>& outputs() const { return outputs_; }
+  /// Inputs that the operator has gradients of.
+  [[nodiscard]] Places differentiable() const { return op_->gradients(); }
   /// The work of a run; nothing where data decide a shape.
   [[nodiscard]] const Cost& cost() const { return cost_; }
 

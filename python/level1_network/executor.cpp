@@ -24,18 +24,27 @@ class PythonExecutionEvent final : public ExecutionEvent {
       : self_(self),
         before_run_(overrides(self, "Event", "before_run")),
         after_run_(overrides(self, "Event", "after_run")),
+        before_pass_(overrides(self, "Event", "before_pass")),
+        after_pass_(overrides(self, "Event", "after_pass")),
         before_node_(overrides(self, "Event", "before_node")),
         after_node_(overrides(self, "Event", "after_node")),
         gradient_ready_(overrides(self, "Event", "gradient_ready")) {}
 
   [[nodiscard]] bool listens() const {
-    return before_run_ || after_run_ || before_node_ || after_node_ || gradient_ready_;
+    return before_run_ || after_run_ || before_pass_ || after_pass_ || before_node_ ||
+           after_node_ || gradient_ready_;
   }
   void before_run(Pass pass) override {
     if (before_run_) call("before_run", word(pass));
   }
   void after_run(Pass pass) override {
     if (after_run_) call("after_run", word(pass));
+  }
+  void before_pass(Pass pass) override {
+    if (before_pass_) call("before_pass", word(pass));
+  }
+  void after_pass(Pass pass) override {
+    if (after_pass_) call("after_pass", word(pass));
   }
   void before_node(const StepInfo& step) override {
     if (before_node_) call("before_node", &step);
@@ -55,7 +64,8 @@ class PythonExecutionEvent final : public ExecutionEvent {
     });
   }
   PythonReference self_;
-  bool before_run_, after_run_, before_node_, after_node_, gradient_ready_;
+  bool before_run_, after_run_, before_pass_, after_pass_, before_node_, after_node_,
+      gradient_ready_;
 };
 
 /// Bytes, or a size in words.
@@ -67,13 +77,17 @@ std::size_t bytes_of(const Size& size) {
 }
 
 std::shared_ptr<GraphExecutor> make(Network network, const std::vector<std::string>& names,
-                                    std::uint64_t seed, std::vector<std::string> input_gradients,
+                                    std::uint64_t seed, std::vector<std::string> gradients,
+                                    bool parameter_gradients,
+                                    const std::vector<std::string>& placement,
                                     const Size& memory_limit, std::vector<std::string> recompute) {
-  return open_executor(word_of(names), std::move(network),
-                       {.seed = seed,
-                        .input_gradients = std::move(input_gradients),
-                        .memory_limit = bytes_of(memory_limit),
-                        .recompute = std::move(recompute)});
+  ExecutorOptions options{.seed = seed,
+                          .gradients = std::move(gradients),
+                          .parameter_gradients = parameter_gradients,
+                          .memory_limit = bytes_of(memory_limit),
+                          .recompute = std::move(recompute)};
+  for (const auto& rule : placement) options.placement.push_back(placement_rule(rule));
+  return open_executor(word_of(names), std::move(network), std::move(options));
 }
 
 void bind_step_info(py::module_& m) {
@@ -125,11 +139,9 @@ void bind_batch_in_flight(py::module_& m) {
           py::arg("output_gradients"),
           "Writes every parameter's gradient; outputs that are left out count as zeros.")
       .def(
-          "input_gradient",
-          [](const BatchInFlight& batch, const std::string& name) {
-            return batch.input_gradient(name);
-          },
-          py::arg("name"));
+          "gradient",
+          [](const BatchInFlight& batch, const std::string& name) { return batch.gradient(name); },
+          py::arg("name"), "After backward: as GraphExecutor.gradient.");
 }
 
 void bind_executor(py::module_& m) {
@@ -166,11 +178,18 @@ void bind_executor(py::module_& m) {
           py::arg("inputs"), py::arg("outputs"), py::keep_alive<0, 1>(),
           "Runs forward; backward comes later, from gradients of `outputs` that are given then.")
       .def(
-          "input_gradient",
+          "gradient",
           [](const GraphExecutor& executor, const std::string& name) {
-            return executor.input_gradient(name);
+            return executor.gradient(name);
           },
-          py::arg("name"))
+          py::arg("name"),
+          "After inference_and_backprop, until the next run: the gradient of a parameter, or of a "
+          "tensor in `gradients`.")
+      .def("end_run", &GraphExecutor::end_run,
+           "From a hook of an observer: the step under way is the last one of this run. Outputs "
+           "that were not computed are absent; the next run is whole.")
+      .def_property_readonly("ended_early", &GraphExecutor::ended_early,
+                             "Whether the last run was ended before its last step.")
       .def(
           "add_event",
           [](GraphExecutor& executor, const Anything& event) {
@@ -178,7 +197,7 @@ void bind_executor(py::module_& m) {
             if (!adapter) {
               throw TypeError(
                   "the event overrides no hook of an executor: before_run, after_run, "
-                  "before_node, after_node, gradient_ready");
+                  "before_pass, after_pass, before_node, after_node, gradient_ready");
             }
             executor.events().add(std::move(adapter));
           },
@@ -199,16 +218,42 @@ void bind_executor(py::module_& m) {
       });
 
   m.def(
+      "test_numeric_gradients",
+      [](GraphExecutor& executor, const Values& inputs, const std::string& loss,
+         std::int64_t elements, std::uint64_t seed) {
+        const Use use(&executor, "the executor");
+        const ValueMap fed = to_values(inputs);
+        std::vector<Measurement> results;
+        long_call([&](const Interrupt& interrupt) {
+          results = test_numeric_gradients(executor, fed, loss,
+                                           {.elements = elements, .seed = seed}, interrupt);
+        });
+        return Measurements(results);
+      },
+      py::arg("executor"), py::arg("inputs"), py::arg("loss") = "loss", py::kw_only(),
+      py::arg("elements") = 8, py::arg("seed") = 0,
+      "Whether gradients are those of what the executor computes: some elements of each "
+      "parameter's "
+      "against finite differences in float64. One record a parameter.");
+  m.def(
       "executor", &make, py::arg("network"),
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::kw_only(),
-      py::arg("seed") = 0, py::arg("input_gradients") = std::vector<std::string>{},
+      py::arg("seed") = 0, py::arg("gradients") = std::vector<std::string>{},
+      py::arg("parameter_gradients") = true, py::arg("placement") = std::vector<std::string>{},
       py::arg("memory_limit") = std::size_t{0}, py::arg("recompute") = std::vector<std::string>{},
       py::call_guard<py::gil_scoped_release>(),
       "An executor that runs each node with the first of `frameworks` that supports it. "
       "[\"torch:torch\"], a framework and the name of an executor of its own, runs the whole graph "
-      "there. `memory_limit` (bytes, or \"512MiB\") is the most that a plan may take. `recompute` "
-      "names nodes and layers that backward computes again instead of keeping what they wrote, or "
-      "is [\"auto\"]: as many as `memory_limit` asks for.");
+      "there.\n\n"
+      "gradients: tensors whose gradients backpropagation gives besides the parameters': inputs, "
+      "constants, values between nodes.\n"
+      "parameter_gradients: False computes those of `gradients` alone.\n"
+      "placement: nodes that run elsewhere, the first rule that matches decides: [\"Conv=torch\", "
+      "\"node:fc*=reference\"].\n"
+      "memory_limit: bytes, or \"512MiB\", the most that a plan may take.\n"
+      "recompute: nodes and layers that backward computes again instead of keeping what they "
+      "wrote, "
+      "or [\"auto\"]: as many as `memory_limit` asks for.");
 }
 
 }  // namespace d5::python

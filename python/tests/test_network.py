@@ -134,6 +134,72 @@ def test_an_event_in_python_sees_nodes_and_gradients():
     ]
 
 
+def test_gradients_of_any_tensor():
+    executor = d5.executor(linear(), gradients=["x", "y"])
+    inputs = {"x": np.array([[1, 1], [2, 0.5]], dtype=np.float32)}
+    executor.inference_and_backprop(inputs)
+    assert executor.gradient("y").numpy().tolist() == [[1.0], [1.0]]
+    assert executor.gradient("x").numpy().tolist() == [[1.0, 2.0], [1.0, 2.0]]
+    assert executor.gradient("w").numpy().tolist() == [[3.0, 1.5]]
+    batch = executor.forward(inputs, ["y"])
+    batch.backward({"y": np.array([[1], [10]], dtype=np.float32)})
+    assert batch.gradient("x").numpy().tolist() == [[1.0, 2.0], [10.0, 20.0]]
+    alone = d5.executor(linear(), gradients=["y"], parameter_gradients=False)
+    alone.inference_and_backprop(inputs)
+    assert alone.gradient("y").numpy().tolist() == [[1.0], [1.0]]
+    with pytest.raises(d5.NotFound, match="ExecutorOptions::gradients"):
+        alone.gradient("w")
+    with pytest.raises(d5.NotFound, match="did you mean"):
+        d5.executor(linear(), gradients=["yy"]).inference_and_backprop(inputs)
+
+
+def test_an_event_ends_a_run_early():
+    class EndAfter(d5.Event):
+        passes = ()
+
+        def before_pass(self, direction):
+            self.passes += (direction,)
+
+        def after_node(self, step):
+            if step.node.op_type == "Gemm":
+                executor.end_run()
+
+        def after_pass(self, direction):
+            self.passes += ("end",)
+
+    event = EndAfter()
+    executor = d5.executor(linear())
+    executor.add_event(event)
+    outputs = executor.inference_and_backprop({"x": np.ones((1, 2), dtype=np.float32)})
+    assert executor.ended_early and list(outputs) == ["y"]
+    assert event.passes == ("forward", "end")
+
+
+def test_nodes_are_placed_by_rules():
+    class Frameworks(d5.Event):
+        seen = ()
+
+        def before_node(self, step):
+            self.seen += (step.framework,)
+
+    event = Frameworks()
+    executor = d5.executor(linear(), placement=["Gemm=reference", "node:*=reference"])
+    executor.add_event(event)
+    executor.inference({"x": np.ones((1, 2), dtype=np.float32)})
+    assert event.seen == ("reference", "reference")
+    with pytest.raises(d5.NotFound, match="did you mean Gemm"):
+        wrong = d5.executor(linear(), placement=["Gem=reference"])
+        wrong.inference({"x": np.ones((1, 2), dtype=np.float32)})
+    with pytest.raises(d5.NotFound, match="did you mean reference"):
+        d5.executor(linear(), placement=["Gemm=referenc"])
+
+
+def test_gradients_are_held_against_finite_differences():
+    x = np.array([[1, 1], [2, 0.5]], dtype=np.float32)
+    (record,) = d5.test_numeric_gradients(d5.executor(linear()), {"x": x}, "loss")
+    assert record.status == "passed" and record.conditions["tensor"] == "gradient of w"
+
+
 def test_an_operator_in_python_runs_forward_and_backward_inside_the_executor():
     @d5.operator("Cube", domain="org.example.python")
     class Cube(d5.Operator):

@@ -6,9 +6,12 @@ namespace d5 {
 /// It has a plan of its own, and gives it back in the end.
 class PlanExecutor::Flight final : public BatchInFlight {
  public:
-  Flight(PlanExecutor& executor, std::unique_ptr<Plan> plan)
+  /// `outputs` are those of its forward run.
+  Flight(PlanExecutor& executor, std::unique_ptr<Plan> plan, const ValueMap& outputs)
       : executor_(executor),
         plan_(std::move(plan)),
+        whole_(!executor.ended_early_),
+        outputs_(whole_ ? ValueMap{} : outputs),
         revision_(executor.revision_),
         run_(executor.state_.run) {}
   ~Flight() override {
@@ -16,9 +19,10 @@ class PlanExecutor::Flight final : public BatchInFlight {
     if (revision_ == executor_.revision_) executor_.plans_.add(std::move(plan_));
   }
 
-  const ValueMap& outputs() const override { return plan_->outputs; }
+  const ValueMap& outputs() const override { return whole_ ? plan_->outputs : outputs_; }
 
   void backward(const ValueMap& output_gradients) override {
+    if (!whole_) throw ValueError("this batch's forward run was ended early; run it again");
     if (done_) throw ValueError("this batch has run backward already; run it forward again");
     for (auto& [name, seed] : plan_->seeds) {
       const TensorDesc& desc = plan_->outputs.at(name).tensor().desc();
@@ -29,10 +33,11 @@ class PlanExecutor::Flight final : public BatchInFlight {
     for (const auto& [name, gradient] : output_gradients) expect_seed(name);
     done_ = true;
     executor_.go_back(*plan_, run_);
+    has_gradients_ = !executor_.ended_early_;
   }
 
-  const Tensor& input_gradient(std::string_view name) const override {
-    return input_gradient_of(done_ ? plan_.get() : nullptr, name);
+  const Tensor& gradient(std::string_view name) const override {
+    return gradient_of(has_gradients_ ? plan_.get() : nullptr, name);
   }
 
  private:
@@ -55,9 +60,11 @@ class PlanExecutor::Flight final : public BatchInFlight {
 
   PlanExecutor& executor_;
   std::unique_ptr<Plan> plan_;
+  bool whole_;        ///< its forward run
+  ValueMap outputs_;  ///< of one that is not
   std::uint64_t revision_;
   std::uint32_t run_;  ///< whose random numbers graphs that run again draw
-  bool done_ = false;
+  bool done_ = false, has_gradients_ = false;
 };
 
 std::unique_ptr<BatchInFlight> PlanExecutor::forward(const ValueMap& inputs,
@@ -75,8 +82,9 @@ std::unique_ptr<BatchInFlight> PlanExecutor::forward(const ValueMap& inputs,
   std::unique_ptr<Plan> plan =
       plans_.take([&](const Plan& other) { return serves(other, runnable, inputs, start); });
   if (!plan) plan = make_plan(runnable, inputs, start);
-  run_forward(*plan, inputs);
-  return std::make_unique<Flight>(*this, std::move(plan));
+  begin(*plan, inputs);
+  const ValueMap& computed = run(*plan, Pass::forward);
+  return std::make_unique<Flight>(*this, std::move(plan), computed);
 }
 
 std::unique_ptr<BatchInFlight> GraphExecutor::forward(const ValueMap&,
@@ -84,6 +92,13 @@ std::unique_ptr<BatchInFlight> GraphExecutor::forward(const ValueMap&,
   throw Unsupported(
       fmt::format("{}'s own executor cannot run forward and backward apart; make_executor can, "
                   "with its kernels",
+                  framework()));
+}
+
+void GraphExecutor::end_run() {
+  throw Unsupported(
+      fmt::format("{}'s own executor cannot end a run early; make_executor can, with "
+                  "its kernels",
                   framework()));
 }
 

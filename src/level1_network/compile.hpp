@@ -22,8 +22,8 @@ struct CompileRequest {
   std::string loss = {};             ///< of backpropagation; its gradient is one
   std::set<std::string> seeds = {};  ///< instead: outputs whose gradients are given in each run
   std::vector<Parameter>* parameters = nullptr;  ///< in the order of the arena
-  std::vector<std::string> input_gradients = {};
-  std::vector<std::string> recompute = {};  ///< as in `ExecutorOptions`
+  std::set<std::string> gradients = {};          ///< of which tensors besides, by name
+  std::vector<std::string> recompute = {};       ///< as in `ExecutorOptions`
   Device device = {};  ///< where steps run that a framework has kernels for there
   OutputPlace outputs = OutputPlace::host;
 };

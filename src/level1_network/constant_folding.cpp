@@ -34,7 +34,7 @@ std::optional<std::vector<Value>> fold(const onnx::Node& node, const Operator& o
     outputs.push_back(node.has_output(k) ? &values[k] : nullptr);
   }
   try {
-    NodeRun run(node, op, state.frameworks(), {}, services);
+    NodeRun run(node, op, state.frameworks_for(node).all(), {}, services);
     run.plan(inputs, outputs);
     run.forward();
   } catch (const NotFoldable&) {

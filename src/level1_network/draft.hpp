@@ -34,7 +34,7 @@ struct Draft {
     std::size_t block = kNoBlock;
 
     // Backpropagation.
-    bool wants_gradient = false;  ///< depends on something whose gradient is asked for
+    bool wants_gradient = false;  ///< is or depends on something whose gradient is asked for
     bool reached = false;         ///< the loss depends on it
     Tensor* gradient = nullptr;   ///< in the plan
     std::size_t gradient_block = kNoBlock;
@@ -105,6 +105,7 @@ struct Draft {
   std::vector<Step> steps;
   Slot* loss = nullptr;                               ///< null where outputs are seeds
   std::map<std::string, Slot*, std::less<>> seeds;    ///< where backward begins; the loss is one
+  std::map<std::string, Slot*, std::less<>> asked;    ///< whose gradients are wanted by name
   std::vector<BackwardStep> backward;                 ///< in the order in which they run
   std::deque<Step> again;                             ///< steps that backward runs again
   std::deque<Slot> again_slots;                       ///< what those write

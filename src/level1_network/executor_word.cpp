@@ -52,6 +52,12 @@ std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network ne
         "whose kernels d5's own executor runs",
         printable(word), printable(options.frameworks.front())));
   }
+  if (!options.placement.empty()) {
+    throw Unsupported(
+        fmt::format("{} runs whole networks in one framework; placement {} is for d5's own "
+                    "executor: give frameworks alone, as in torch+reference",
+                    printable(word), printable(to_words(options.placement))));
+  }
   const auto& own = framework(options.frameworks.front()).part<ExecutorRegistry>();
   return own.at(word.substr(colon + 1)).make(std::move(network), options);
 }

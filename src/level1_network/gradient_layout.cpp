@@ -9,7 +9,8 @@ namespace {
 using Slot = Draft::Slot;
 using Place = Draft::GradientPlace;
 
-/// Gradients whose memory is not the plan's: parameters', inputs', those that backward begins with.
+/// Gradients whose memory is not the arena's: parameters', those that are asked for by name, those
+/// that backward begins with. One whose shape only running tells is undefined until then.
 void define_lasting(Draft& draft) {
   auto& gradients = draft.plan->gradients;
   for (const Parameter& parameter : *draft.request.parameters) {
@@ -17,9 +18,10 @@ void define_lasting(Draft& draft) {
       slot->gradient = &gradients.emplace_back(parameter.gradient);
     }
   }
-  for (const auto& name : draft.request.input_gradients) {
-    Slot& slot = draft.at(name);
-    slot.gradient = &gradients.emplace_back(Tensor::zeros(slot.desc.tensor));
+  for (const auto& [name, slot] : draft.asked) {
+    if (slot->gradient) continue;  // a parameter's
+    slot->gradient = &gradients.emplace_back();
+    if (slot->desc.is_static()) *slot->gradient = Tensor::zeros(slot->desc.tensor);
   }
   for (const auto& [name, slot] : draft.seeds) {
     if (!slot->gradient) slot->gradient = &gradients.emplace_back();

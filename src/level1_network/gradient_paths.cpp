@@ -34,15 +34,29 @@ bool passes_on(const Step& step) {
   return false;
 }
 
+/// What is asked for by name. Throws: TypeError for what has no gradient.
+Slot& asked_slot(Draft& draft, const std::string& name) {
+  Slot* slot = draft.find(name);
+  if (slot && may_carry_gradient(*slot)) return *slot;
+  throw TypeError(
+      fmt::format("the gradient of '{}' is asked for, but it is {}; only tensors of "
+                  "real numbers have gradients",
+                  printable(name), slot ? to_string(slot->desc) : "no tensor"));
+}
+
 void mark_wanted(Draft& draft) {
   for (const Parameter& parameter : *draft.request.parameters) {
     if (Slot* slot = draft.find(parameter.name)) slot->wants_gradient = true;
   }
-  for (const auto& name : draft.request.input_gradients) draft.at(name).wants_gradient = true;
+  for (const auto& name : draft.request.gradients) {
+    Slot& slot = asked_slot(draft, name);
+    slot.wants_gradient = true;
+    draft.asked[name] = &slot;
+  }
   for (Step& step : draft.steps) {
-    const bool wanted = passes_on(step);
+    if (!passes_on(step)) continue;
     for (Slot* output : step.outputs) {
-      if (output) output->wants_gradient = wanted && may_carry_gradient(*output);
+      if (output && may_carry_gradient(*output)) output->wants_gradient = true;
     }
   }
 }
@@ -90,7 +104,7 @@ void find_gradient_paths(Draft& draft) {
     const bool on_path =
         std::any_of(step->outputs.begin(), step->outputs.end(),
                     [](const Slot* slot) { return slot && slot->wants_gradient && slot->reached; });
-    if (on_path) reach(draft, *step);
+    if (on_path && passes_on(*step)) reach(draft, *step);
   }
 }
 

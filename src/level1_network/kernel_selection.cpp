@@ -32,9 +32,10 @@ double trial(const Draft::Step& step, const OperatorRegistry& framework, NodeSer
 }
 
 /// The candidates, the fastest first; those that fail a trial are left out.
-std::vector<const OperatorRegistry*> by_speed(const Draft::Step& step, const RunState& state) {
+std::vector<const OperatorRegistry*> by_speed(
+    const Draft::Step& step, const std::vector<const OperatorRegistry*>& candidates) {
   std::vector<std::pair<double, const OperatorRegistry*>> timed;
-  for (const OperatorRegistry* candidate : state.candidates) {
+  for (const OperatorRegistry* candidate : candidates) {
     try {
       timed.emplace_back(trial(step, *candidate, *step.services), candidate);
     } catch (const std::exception&) {
@@ -48,14 +49,15 @@ std::vector<const OperatorRegistry*> by_speed(const Draft::Step& step, const Run
   return result;
 }
 
-PlannedKernel select(const Draft::Step& step, const PlanContext& context, const RunState& state,
-                     std::string& reasons) {
-  PlannedKernel planned = first_kernel(context, state.registries, reasons);
+PlannedKernel select(const Draft::Step& step, const PlanContext& context,
+                     const FrameworkChoice& frameworks, std::string& reasons) {
+  const auto& candidates = frameworks.candidates;
+  PlannedKernel planned = first_kernel(context, frameworks.preferred, reasons);
   const bool on_host = context.device() == Device{};
-  if (!planned.kernel && on_host && !state.candidates.empty() && step.graphs.empty()) {
-    planned = first_kernel(context, by_speed(step, state), reasons);
+  if (!planned.kernel && on_host && !candidates.empty() && step.graphs.empty()) {
+    planned = first_kernel(context, by_speed(step, candidates), reasons);
   }
-  if (!planned.kernel) planned = first_kernel(context, state.candidates, reasons);
+  if (!planned.kernel) planned = first_kernel(context, candidates, reasons);
   return planned;
 }
 
@@ -90,10 +92,17 @@ void take_kernel(Draft& draft, Draft::Step& step, PlannedKernel planned) {
   step.kernel = draft.plan->kernels.emplace_back(std::move(planned.kernel)).get();
 }
 
+/// "placed by Conv=torch: ", or nothing
+std::string placement_of(const onnx::Node& node, const RunState& state) {
+  const auto* placed = state.placed_by(node);
+  return placed ? fmt::format("placed by {}: ", printable(to_string(placed->rule))) : "";
+}
+
 /// On the device that was asked for where a framework has a kernel there, on the host otherwise.
 void select_static(Draft& draft, Draft::Step& step, PlanTarget target) {
   std::vector<Device> devices{draft.request.device};
   if (draft.request.device != Device{}) devices.push_back({});
+  const FrameworkChoice& frameworks = draft.state.frameworks_for(*step.node);
   std::string reasons;
   for (const Device device : devices) {
     target.device = step.device = device;
@@ -101,17 +110,34 @@ void select_static(Draft& draft, Draft::Step& step, PlanTarget target) {
     for (ValueDesc& output : step.output_descs) output.tensor.device = device;
     const PlanContext context(*step.op, *step.node, step.input_descs, step.constants,
                               step.output_descs, target);
-    if (PlannedKernel planned = select(step, context, draft.state, reasons); planned.kernel) {
+    if (PlannedKernel planned = select(step, context, frameworks, reasons); planned.kernel) {
       return take_kernel(draft, step, std::move(planned));
     }
   }
-  throw Unsupported(fmt::format("{}: {}", onnx::describe(*step.node), reasons));
+  throw Unsupported(fmt::format("{}: {}{}", onnx::describe(*step.node),
+                                placement_of(*step.node, draft.state), reasons));
+}
+
+/// What types and shapes decide is decided in each run; whether anybody has the operator, now.
+void expect_known(const onnx::Node& node, const FrameworkChoice& frameworks,
+                  const RunState& state) {
+  std::string reasons;
+  for (const OperatorRegistry* framework : frameworks.all()) {
+    const Support known = framework->knows(node);
+    if (known) return;
+    reasons += fmt::format("{}{} does not support {}", reasons.empty() ? "" : "; ",
+                           framework->framework(), known.reason);
+  }
+  throw Unsupported(
+      fmt::format("{}: {}{}", onnx::describe(node), placement_of(node, state), reasons));
 }
 
 void select_dynamic(Draft& draft, Draft::Step& step, PlanTarget target) {
+  const FrameworkChoice& frameworks = draft.state.frameworks_for(*step.node);
+  expect_known(*step.node, frameworks, draft.state);
   auto kernel = std::make_unique<DynamicKernel>(
-      NodeRun(*step.node, *step.op, draft.state.frameworks(), target, *step.services));
-  step.framework = draft.state.framework_names;
+      NodeRun(*step.node, *step.op, frameworks.all(), target, *step.services));
+  step.framework = draft.plan->framework_names.emplace_back(frameworks.names());
   step.traits = kernel->traits();
   step.kernel = draft.plan->kernels.emplace_back(std::move(kernel)).get();
 }
@@ -126,7 +152,7 @@ void expect_use_of_device(const Draft& draft) {
   throw Unsupported(fmt::format(
       "nothing of this network runs on {}: {} has no kernel there for any of its nodes; "
       "name a framework that has (d5 list frameworks)",
-      to_string(device), draft.state.framework_names));
+      to_string(device), draft.state.frameworks.names()));
 }
 
 }  // namespace

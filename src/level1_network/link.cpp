@@ -71,6 +71,7 @@ void link_outputs(Draft& draft) {
     const Slot& slot = *draft.answers.at(output.name);
     Value& answer = draft.plan->outputs[output.name];
     answer = *slot.value;
+    draft.plan->output_sources[output.name] = slot.value;
     if (slot.origin == Draft::Origin::fed || slot.origin == Draft::Origin::dynamic) {
       draft.plan->changing_outputs.push_back({&answer, slot.value});
     }

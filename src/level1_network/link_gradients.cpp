@@ -51,7 +51,7 @@ void link_step(Draft& draft, const Draft::BackwardStep& step) {
     if (place.term) {
       sums.push_back(&plan.sums.emplace_back(*place.slot->gradient, *place.tensor,
                                              place.slot->desc.tensor.device,
-                                             draft.state.frameworks()));
+                                             draft.state.frameworks.all()));
     }
   }
   GradContext context;
@@ -74,7 +74,10 @@ void link_parameters(Draft& draft) {
   std::vector<std::size_t> final_after(parameters.size(), 0);
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     const Slot* slot = draft.find(parameters[p].name);
-    if (!slot || slot->contributions == 0) {
+    const bool reached = slot && slot->contributions > 0;
+    plan.named_gradients[parameters[p].name] = {
+        slot ? slot->gradient : &plan.gradients.emplace_back(parameters[p].gradient), reached};
+    if (!reached) {
       plan.zero_gradients.push_back(parameters[p].gradient);
       continue;
     }
@@ -92,6 +95,20 @@ void link_parameters(Draft& draft) {
   plan.final_at_start = advance(0);
   for (std::size_t j = 0; j < plan.backward.size(); ++j) {
     plan.backward[j].final_parameters = advance(j + 1);
+  }
+}
+
+void link_asked(Draft& draft) {
+  Plan& plan = *draft.plan;
+  for (const auto& [name, slot] : draft.asked) {
+    const bool reached = slot->contributions > 0;
+    const bool fresh = plan.named_gradients.try_emplace(name, slot->gradient, reached).second;
+    if (reached || !fresh) continue;
+    if (slot->gradient->defined()) {
+      plan.zero_gradients.push_back(*slot->gradient);
+    } else {
+      plan.dynamic_zeros.emplace_back(slot->gradient, slot->value);
+    }
   }
 }
 
@@ -120,12 +137,7 @@ void link_gradients(Draft& draft) {
   Plan& plan = *draft.plan;
   for (const auto& [name, slot] : draft.seeds) plan.seeds[name] = slot->gradient;
   if (draft.loss) link_loss(draft);
-  for (const auto& name : draft.request.input_gradients) {
-    const Slot& slot = draft.at(name);
-    const bool reached = slot.contributions > 0;
-    if (!reached) plan.zero_gradients.push_back(*slot.gradient);
-    plan.input_gradients[name] = {slot.gradient, reached};
-  }
+  link_asked(draft);
 }
 
 }  // namespace d5

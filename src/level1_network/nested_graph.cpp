@@ -58,14 +58,14 @@ NestedGraph::Bound NestedGraph::bind(std::span<const Value> inputs) const {
   return bound;
 }
 
-std::vector<std::string> NestedGraph::wanted_gradients(const Bound& bound) const {
-  std::vector<std::string> result;
+std::set<std::string> NestedGraph::wanted_gradients(const Bound& bound) const {
+  std::set<std::string> result;
   for (std::size_t i = 0; i < graph_->inputs.size(); ++i) {
     const std::string& name = graph_->inputs[i].name;
-    if (grad_inputs_.contains(i) && carries_gradient(*bound.at(name))) result.push_back(name);
+    if (grad_inputs_.contains(i) && carries_gradient(*bound.at(name))) result.insert(name);
   }
   for (const auto& [name, value] : captured_) {
-    if (gradients_.contains(value) && carries_gradient(*value)) result.push_back(name);
+    if (gradients_.contains(value) && carries_gradient(*value)) result.insert(name);
   }
   return result;
 }
@@ -83,7 +83,7 @@ Plan& NestedGraph::run_forward(const Bound& bound, const std::set<std::string>& 
     for (const auto& [name, value] : bound) request.fed.emplace_back(name, value->desc());
     if (!seeds.empty()) {
       request.parameters = &no_parameters_;
-      request.input_gradients = wanted_gradients(bound);
+      request.gradients = wanted_gradients(bound);
     }
     plan = &plans_.add(compile(request, state_));
   }
@@ -134,13 +134,13 @@ std::vector<Tensor> NestedGraph::run_backward(std::span<const Tensor> grad_outpu
   plan.run_backward(state_);
 
   for (std::size_t i = 0; i < results.size(); ++i) {
-    const auto place = plan.input_gradients.find(graph_->inputs[i].name);
-    if (place == plan.input_gradients.end() || !place->second.reached) continue;
+    const auto place = plan.named_gradients.find(graph_->inputs[i].name);
+    if (place == plan.named_gradients.end() || !place->second.reached) continue;
     results[i] = own(*place->second.tensor, state_);
   }
   for (const auto& [name, value] : captured_) {
-    const auto place = plan.input_gradients.find(name);
-    if (place == plan.input_gradients.end() || !place->second.reached) continue;
+    const auto place = plan.named_gradients.find(name);
+    if (place == plan.named_gradients.end() || !place->second.reached) continue;
     add_on_host(*gradients_.at(value), *place->second.tensor);
   }
   return results;

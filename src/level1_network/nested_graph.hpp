@@ -40,7 +40,7 @@ class NestedGraph final : public SubgraphRunner {
   [[nodiscard]] Bound bind(std::span<const Value> inputs) const;
   /// The plan that ran forward on `bound`; `seeds` are the outputs to go back from.
   Plan& run_forward(const Bound& bound, const std::set<std::string>& seeds);
-  [[nodiscard]] std::vector<std::string> wanted_gradients(const Bound& bound) const;
+  [[nodiscard]] std::set<std::string> wanted_gradients(const Bound& bound) const;
 
   std::shared_ptr<const onnx::Graph> graph_;
   Mode mode_;

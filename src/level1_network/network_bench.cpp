@@ -41,9 +41,11 @@ std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
   return results;
 }
 
-/// What a record says of how the network was changed, and what its executor was held to.
+/// What a record says of how the network was changed, where its nodes run, and what its executor
+/// was held to.
 void note_conditions(Measurement& record, const NetworkBenchOptions& options) {
   if (!options.transforms.empty()) record.conditions["transform"] = to_words(options.transforms);
+  if (!options.placement.empty()) record.conditions["placement"] = to_words(options.placement);
   note_memory(record, detail::execution_of(options));
 }
 
@@ -54,6 +56,7 @@ namespace detail {
 ExecutorOptions execution_of(const NetworkBenchOptions& options) {
   return {.device = options.device,
           .seed = options.measuring.seed,
+          .placement = options.placement,
           .memory_limit = options.memory_limit,
           .recompute = options.recompute};
 }
@@ -89,7 +92,7 @@ std::vector<Measurement> bench_side_by_side(
   CommandLine line("net bench");
   line.word(model).append(to_line(options.sizes)).append(flags).append(to_line(options.transforms));
   if (options.profile) line.append(" --profile");
-  line.runs_in(options.frameworks, options.device);
+  line.runs_in(options.frameworks, options.device).append(to_line(options.placement));
   line.append(memory_line(execution_of(options)));
   line.append(to_line(options.measuring, options.metrics)).append(options.command_options);
   for (auto& result : results) {

@@ -2,6 +2,7 @@
 #include "level1_network/plan.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "d5/core/device_memory.hpp"
 #include "d5/core/error.hpp"
@@ -43,16 +44,24 @@ void Plan::run_forward() {
   for (ForwardStep& step : forward) step.kernel->forward(step.context);
 }
 
-void Plan::run_forward(std::span<ExecutionEvent* const> observers) {
-  for (std::size_t i = 0; i < forward.size(); ++i) {
-    for (auto* observer : observers) observer->before_node(infos[i]);
-    forward[i].kernel->forward(forward[i].context);
-    for (auto* observer : observers) observer->after_node(infos[i]);
+std::size_t Plan::run_forward(const Observers& observers) {
+  for (auto* observer : observers.all) observer->before_pass(Pass::forward);
+  std::size_t done = 0;
+  for (; done < forward.size() && !observers.ended; ++done) {
+    for (auto* observer : observers.all) observer->before_node(infos[done]);
+    forward[done].kernel->forward(forward[done].context);
+    for (auto* observer : observers.all) observer->after_node(infos[done]);
   }
+  for (auto* observer : observers.all) observer->after_pass(Pass::forward);
+  return done;
 }
 
 void Plan::begin_backward(RunState& state) {
   for (Tensor& gradient : zero_gradients) queue_zero(gradient, state.stream(gradient.device()));
+  for (const auto& [gradient, value] : dynamic_zeros) {
+    *gradient = state.allocate(value->tensor().desc());
+    queue_zero(*gradient, state.stream(gradient->device()));
+  }
   if (!loss_value) return;
   const Tensor& value = loss_value->tensor();
   expect_scalar(loss, value.desc());
@@ -73,33 +82,38 @@ void Plan::run_backward(RunState& state) {
   }
 }
 
-void Plan::run_backward(RunState& state, std::vector<Parameter>& parameters,
-                        std::span<ExecutionEvent* const> observers) {
+std::size_t Plan::run_backward(RunState& state, std::vector<Parameter>& parameters,
+                               const Observers& observers) {
+  for (auto* observer : observers.all) observer->before_pass(Pass::backward);
+  std::size_t done = 0;
   begin_backward(state);
   std::size_t announced = 0;
   const auto announce = [&](std::size_t final) {
     for (; announced < final; ++announced) {
       Parameter& parameter = parameters[announced];
       Stream& stream = state.stream(parameter.gradient.device());
-      for (auto* observer : observers) observer->gradient_ready(parameter, announced, stream);
+      for (auto* observer : observers.all) observer->gradient_ready(parameter, announced, stream);
     }
   };
   announce(final_at_start);
   auto info = infos.begin() + std::ptrdiff_t(forward.size());
   const auto observe = [&](const auto& run) {
-    for (auto* observer : observers) observer->before_node(*info);
+    for (auto* observer : observers.all) observer->before_node(*info);
     run();
-    for (auto* observer : observers) observer->after_node(*info);
+    for (auto* observer : observers.all) observer->after_node(*info);
     ++info;
   };
   auto next = again.begin();
-  for (BackwardStep& step : backward) {
+  for (; done < backward.size() && !observers.ended; ++done) {
+    BackwardStep& step = backward[done];
     for (std::size_t n = 0; n < step.again; ++n, ++next) {
       observe([&] { next->kernel->forward(next->context); });
     }
     observe([&] { run_step(step, state); });
     announce(step.final_parameters);
   }
+  for (auto* observer : observers.all) observer->after_pass(Pass::backward);
+  return done;
 }
 
 /// A kernel that replaced an output whose memory was planned would leave its readers with memory
@@ -121,6 +135,19 @@ void Plan::finish() {
   for (const Output& output : changing_outputs) *output.answer = *output.source;
   for (Update& update : updates) update.constant.copy_from(update.source->tensor());
   host_reads.wait();
+}
+
+ValueMap Plan::finish_early(std::size_t forward_steps) {
+  std::set<const Value*> missing;
+  for (std::size_t i = forward_steps; i < forward.size(); ++i) {
+    missing.insert(forward[i].context.outputs.begin(), forward[i].context.outputs.end());
+  }
+  ValueMap computed;
+  for (const auto& [name, source] : output_sources) {
+    if (!missing.contains(source)) computed[name] = *source;
+  }
+  host_reads.wait();
+  return computed;
 }
 
 }  // namespace d5

@@ -71,25 +71,30 @@ struct Plan {
   std::vector<Update> updates;
   ValueMap outputs;
   std::vector<Output> changing_outputs;  ///< those whose memory is another in every run
+  std::map<std::string, const Value*> output_sources;  ///< all, in `values`
 
   Value* loss_value = nullptr;
   Tensor* loss_gradient = nullptr;
-  std::vector<Tensor> zero_gradients;  ///< of parameters that the loss does not depend on
+  std::vector<Tensor> zero_gradients;  ///< of what the loss does not depend on
+  /// The same, where only the forward run tells the shape.
+  std::vector<std::pair<Tensor*, const Value*>> dynamic_zeros;
   std::size_t final_at_start = 0;
   /// Gradients that backward begins with; written before it, and then added to.
   std::map<std::string, Tensor*, std::less<>> seeds;
-  struct InputGradient {
+  struct NamedGradient {
     Tensor* tensor;
     bool reached;  ///< otherwise it is zero in every run
   };
-  std::map<std::string, InputGradient, std::less<>> input_gradients;
+  /// Those of parameters, and those asked for.
+  std::map<std::string, NamedGradient, std::less<>> named_gradients;
 
   std::vector<Planned> planned;
   PlannedMemory memory;
 
   // What the steps point to.
   std::map<Device, Arena> arenas;
-  std::deque<onnx::Node> nodes;  ///< of transfers, and those that stand for sequences
+  std::deque<onnx::Node> nodes;             ///< of transfers, and those that stand for sequences
+  std::deque<std::string> framework_names;  ///< of steps that have several
   HostReads host_reads;
   std::deque<Value> values, again_values;
   std::deque<Tensor> gradients;
@@ -105,16 +110,26 @@ struct Plan {
   std::deque<std::vector<GradientSum*>> sum_lists;
   std::deque<std::vector<std::pair<Tensor*, const Value*>>> allocation_lists;
 
+  /// Observers of a run; `ended` becomes true when one of them wants no further step.
+  struct Observers {
+    std::span<ExecutionEvent* const> all;
+    const bool& ended;
+  };
+
   /// Runs forward; inputs are bound.
   void run_forward();
-  void run_forward(std::span<ExecutionEvent* const> observers);
+  /// Returns how many steps ran.
+  std::size_t run_forward(const Observers& observers);
   /// Runs backward after forward, and announces final gradients of `parameters`.
   void run_backward(RunState& state);
-  void run_backward(RunState& state, std::vector<Parameter>& parameters,
-                    std::span<ExecutionEvent* const> observers);
+  /// Returns how many steps ran.
+  std::size_t run_backward(RunState& state, std::vector<Parameter>& parameters,
+                           const Observers& observers);
   /// Makes `outputs` true for this run and carries out the updates. The caller's inputs have been
   /// read when it returns; other work of devices may be under way.
   void finish();
+  /// Instead, of a run that ended after so many forward steps: the outputs that were computed.
+  [[nodiscard]] ValueMap finish_early(std::size_t forward_steps);
 
  private:
   void begin_backward(RunState& state);

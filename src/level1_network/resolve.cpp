@@ -89,6 +89,10 @@ bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) 
     without_data = Tensor::borrow(step.input_descs.front().tensor, nullptr);
     known.front() = &without_data;
   }
+  const auto& asked = draft.request.gradients;  // a step gives its outputs the gradients
+  if (std::ranges::any_of(step.node->outputs, [&](const auto& o) { return asked.contains(o); })) {
+    return false;
+  }
   auto values = fold(*step.node, op, known, draft.state);
   if (!values) return false;
   for (std::size_t k = 0; k < values->size(); ++k) {
@@ -134,7 +138,7 @@ void define_outputs(Draft& draft, Draft::Step& step) {
 
 void resolve_node(Draft& draft, const onnx::Node& node) {
   Draft::Step step = read_inputs(draft, node);
-  std::unique_ptr<Operator> op = operator_for(node, draft.state.frameworks());
+  std::unique_ptr<Operator> op = operator_for(node, draft.state.frameworks_for(node).all());
   if (fold_into_slots(draft, step, *op)) return;
   infer(step, *op);
   step.differentiable = op->gradients();

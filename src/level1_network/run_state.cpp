@@ -9,10 +9,16 @@
 
 namespace d5 {
 
-std::vector<const OperatorRegistry*> RunState::frameworks() const {
-  std::vector<const OperatorRegistry*> result = registries;
-  result.insert(result.end(), candidates.begin(), candidates.end());
-  return result;
+const RunState::PlacedNodes* RunState::placed_by(const onnx::Node& node) const {
+  for (const PlacedNodes& nodes : placed) {
+    if (applies(nodes.rule, node)) return &nodes;
+  }
+  return nullptr;
+}
+
+const FrameworkChoice& RunState::frameworks_for(const onnx::Node& node) const {
+  const PlacedNodes* nodes = placed_by(node);
+  return nodes ? nodes->frameworks : frameworks;
 }
 
 Stream& RunState::stream(Device device) {

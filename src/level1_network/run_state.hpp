@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "d5/level0_ops/op_context.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/placement.hpp"
+#include "level1_network/framework_choice.hpp"
 
 namespace d5 {
 
@@ -16,9 +17,12 @@ class NestedGraph;
 
 /// What all plans of one executor share, nested graphs too.
 struct RunState {
-  std::vector<const OperatorRegistry*> registries;  ///< in order of preference
-  std::vector<const OperatorRegistry*> candidates;  ///< for what those lack: the fastest of these
-  std::string framework_names;                      ///< of both: "torch,reference"
+  FrameworkChoice frameworks;
+  struct PlacedNodes {
+    PlacementRule rule;
+    FrameworkChoice frameworks;
+  };
+  std::vector<PlacedNodes> placed;  ///< the first whose rule applies decides
   std::uint64_t seed = 0;
   std::int64_t iteration_budget = 0;
   std::size_t memory_limit = 0;   ///< `ExecutorOptions::memory_limit`
@@ -28,8 +32,9 @@ struct RunState {
   std::shared_ptr<std::size_t> allocated =
       std::make_shared<std::size_t>(0);  ///< bytes, while running
 
-  /// Registries, then candidates.
-  [[nodiscard]] std::vector<const OperatorRegistry*> frameworks() const;
+  /// Null for a node that no rule places.
+  [[nodiscard]] const PlacedNodes* placed_by(const onnx::Node& node) const;
+  [[nodiscard]] const FrameworkChoice& frameworks_for(const onnx::Node& node) const;
   /// The one stream on which this executor's work on `device` queues up.
   [[nodiscard]] Stream& stream(Device device);
   std::map<Device, std::shared_ptr<Stream>> streams;

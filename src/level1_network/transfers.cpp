@@ -45,6 +45,8 @@ class Transfers {
     for (const auto& [constant, output] : draft_.request.updates) {
       draft_.updates[constant] = &brought(draft_.at(output), {}, false);
     }
+    // Gradients are in rows, as the readers that pass them on find the value.
+    for (auto& [name, slot] : draft_.asked) slot = &plain(*slot, slot->reached);
     list_backward();
   }
 
@@ -54,7 +56,7 @@ class Transfers {
       if (!step.inputs[i]) continue;
       const bool with_gradient = step.grad_inputs.contains(i);
       Slot& original = *step.inputs[i];
-      const bool as_it_is = step.accepted_layouts.contains(i);
+      const bool as_it_is = step.accepted_layouts.contains(i) && !with_gradient;
       Slot& slot = brought(original, step.device, with_gradient, as_it_is);
       step.inputs[i] = &slot;
       step.input_descs[i] = slot.desc;
@@ -88,17 +90,20 @@ class Transfers {
     if (!slot.desc.is_tensor()) return slot;
     const Device from = slot.desc.tensor.device;
     if (from == device && as_it_is) return slot;
-    Slot& dense = plain(slot);
+    Slot& dense = plain(slot, with_gradient);
     if (from == device) return dense;
     const bool by_way_of_host = from != Device{} && device != Device{};
     Slot& near = by_way_of_host ? brought(dense, {}, with_gradient) : dense;
     return sent(near, placed(near.desc.tensor, device), with_gradient);
   }
 
-  /// `slot` in row-major order, on its device.
-  Slot& plain(Slot& slot) {
+  /// `slot` in row-major order, on its device. Kernels that arrange have no backward: a gradient
+  /// ends there.
+  Slot& plain(Slot& slot, bool with_gradient = false) {
     if (!slot.desc.is_tensor() || !slot.desc.tensor.arrangement) return slot;
-    return sent(slot, row_major(slot.desc.tensor), false);
+    Slot& rows = sent(slot, row_major(slot.desc.tensor), false);
+    if (with_gradient) rows.wants_gradient = rows.reached = true;
+    return rows;
   }
 
   struct Arrival {

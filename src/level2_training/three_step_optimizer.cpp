@@ -22,6 +22,7 @@ const ValueMap& ThreeStepOptimizer::step(const Batch& batch) {
   auto& parameters = executor_->network().parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) prepare(i);
   const ValueMap& outputs = executor_->inference_and_backprop(feed(batch), loss_);
+  if (executor_->ended_early()) return outputs;
   const Span span("training", "update");
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     update(i);

@@ -110,6 +110,7 @@ void Trainer::run_batch(const Batch& batch) {
   const ValueMap& outputs = optimizer_.step(batch);
   optimizer_.executor().synchronise();
   batch_times_.step_seconds = now_seconds() - begin;
+  if (optimizer_.executor().ended_early()) return count(batch);
   const double loss = detail::scalar_loss(outputs, optimizer_.loss());
   if (!std::isfinite(loss)) {
     throw NumericError(fmt::format(
@@ -122,9 +123,13 @@ void Trainer::run_batch(const Batch& batch) {
             : fmt::format(" (the last good state is in '{}')", printable(options_.checkpoint))));
   }
   Trace::count("training", "loss", loss);
+  count(batch);
+  for (auto* event : listeners_) event->after_batch(*this, batch, outputs);
+}
+
+void Trainer::count(const Batch& batch) {
   ++step_;
   batch_ = batch.index + 1;
-  for (auto* event : listeners_) event->after_batch(*this, batch, outputs);
 }
 
 void Trainer::test() {
@@ -138,6 +143,7 @@ void Trainer::test() {
   while (const Batch* batch = next_batch(*test_)) {
     interrupt_.check("test run");
     const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
+    if (executor.ended_early()) continue;
     for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
   }
   for (auto* event : listeners_) event->after_test(*this);

@@ -73,6 +73,7 @@ ExecutorOptions TrainingSession::execution() const {
   return {.frameworks = options_.frameworks,
           .device = options_.device,
           .seed = training_.seed,
+          .placement = options_.placement,
           .memory_limit = options_.memory_limit,
           .recompute = options_.recompute};
 }
@@ -191,6 +192,9 @@ Measurement TrainingSession::record() const {
   result.framework = word_of(options_.frameworks);
   result.framework_version = version_of(result.framework);
   result.device = to_string(options_.device);
+  if (!options_.placement.empty()) {
+    result.conditions["placement"] = to_words(options_.placement);
+  }
   result.conditions["dataset"] = data_.train->description();
   result.conditions["seed"] = std::to_string(training_.seed);
   note_memory(result, execution());
@@ -210,6 +214,7 @@ Measurement TrainingSession::record() const {
 std::string TrainingSession::command() const {
   CommandLine line = recipe_.command();
   line.runs_in({word_of(options_.frameworks)}, options_.device);
+  line.append(to_line(options_.placement));
   if (!options_.data.empty()) line.option("--data", options_.data);
   line.append(memory_line(execution()));
   return line.metrics(options_.metrics).append(options_.command_options).text();

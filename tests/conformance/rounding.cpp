@@ -64,9 +64,7 @@ class Planted final : public d5::GraphExecutor {
     }
     return wrong(outputs);
   }
-  const Tensor& input_gradient(std::string_view name) const override {
-    return right_.input_gradient(name);
-  }
+  const Tensor& gradient(std::string_view name) const override { return right_.gradient(name); }
   void synchronise() override { right_.synchronise(); }
   void set_mode(d5::NetworkMode mode) override { right_.set_mode(mode); }
   d5::NetworkMode mode() const override { return right_.mode(); }

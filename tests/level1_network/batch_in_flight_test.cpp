@@ -35,12 +35,12 @@ float slope(const GraphExecutor& executor) {
 }  // namespace
 
 TEST_CASE("backward begins at the gradients that it is given") {
-  const auto executor = make_executor(two_outputs(), {.input_gradients = {"x"}});
+  const auto executor = make_executor(two_outputs(), {.gradients = {"x"}});
   const auto batch = executor->forward({{"x", numbers({5})}}, {"y", "z"});
   CHECK(number(batch->outputs().at("z").tensor()) == 45);
   batch->backward({{"y", numbers({10})}, {"z", numbers({100})}});
   CHECK(slope(*executor) == 10 * 5 + 2 * 100 * 3 * 5);
-  CHECK(number(batch->input_gradient("x")) == 10 * 3 + 100 * 9);
+  CHECK(number(batch->gradient("x")) == 10 * 3 + 100 * 9);
 }
 
 TEST_CASE("an output that is given none counts as one of zeros") {
@@ -89,7 +89,7 @@ TEST_CASE("what elements were dropped going forward is dropped going back") {
   network.add_node("Mul", {"x", "w"}, {"m"});
   network.add_node("Dropout", {"m", "ratio"}, {"y"});
   network.add_output("y");
-  const auto executor = make_executor(network, {.input_gradients = {"x"}});
+  const auto executor = make_executor(network, {.gradients = {"x"}});
   executor->set_mode(NetworkMode::training);
   const Tensor ones = Tensor::of<float>({64}, std::vector<float>(64, 1));
   const auto first = executor->forward({{"x", ones}}, {"y"});
@@ -97,7 +97,7 @@ TEST_CASE("what elements were dropped going forward is dropped going back") {
   CHECK_FALSE(compare_values(first->outputs().at("y"), second->outputs().at("y"), {0, 0}).equal);
   for (const auto* batch : {first.get(), second.get()}) {
     const_cast<BatchInFlight*>(batch)->backward({{"y", ones}});
-    CHECK(compare_values(batch->input_gradient("x"), batch->outputs().at("y"), {0, 0}).equal);
+    CHECK(compare_values(batch->gradient("x"), batch->outputs().at("y"), {0, 0}).equal);
   }
 }
 
@@ -107,7 +107,7 @@ TEST_CASE("what does not fit is refused with what would") {
   CHECK_THROWS_AS(executor->forward(x, {}), ValueError);
   CHECK_THROWS_WITH(executor->forward(x, {"yy"}), Catch::Contains("did you mean"));
   const auto batch = executor->forward(x, {"y"});
-  CHECK_THROWS_AS(batch->input_gradient("x"), NotFound);
+  CHECK_THROWS_AS(batch->gradient("x"), NotFound);
   CHECK_THROWS_AS(batch->backward({{"z", numbers({1})}}), NotFound);
   CHECK_THROWS_AS(batch->backward({{"y", numbers({1, 2})}}), ShapeError);
   CHECK_THROWS_AS(batch->backward({{"y", Tensor::vector<double>({1})}}), TypeError);

@@ -139,12 +139,12 @@ TEST_CASE("sizes that only the data knows change from run to run under one plan"
 
 TEST_CASE("gradients flow through sizes that only the data knows") {
   auto options = mixed();
-  options.input_gradients = {"x"};
+  options.gradients = {"x"};
   auto executor = d5::make_executor(filter(), options);
   for (int run = 0; run < 2; ++run) {
     (void)executor->inference_and_backprop({{"x", Tensor::of<float>({3}, {1, -2, 4})}}, "loss");
     CHECK(floats(executor->network().parameter("w").gradient) == std::vector<float>{5});
-    CHECK(floats(executor->input_gradient("x")) == std::vector<float>{3, 0, 3});
+    CHECK(floats(executor->gradient("x")) == std::vector<float>{3, 0, 3});
   }
 }
 

@@ -139,3 +139,18 @@ TEST_CASE("elements in an order that only a framework knows cannot be read") {
   CHECK_THROWS_AS(tensor.data<float>(), Unsupported);
   CHECK_THROWS_AS(Tensor::of<float>({4}, {1, 2, 3, 4}).copy_from(tensor), Unsupported);
 }
+
+TEST_CASE("the gradient of a value in an arrangement is in rows") {
+  use_frameworks();
+  Network whole = network();
+  whole.add_node("ReduceSum", {"d"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  whole.add_output("loss");
+  const auto executor =
+      make_executor(whole, {.frameworks = {"reversing", "reference"}, .gradients = {"b"}});
+  const auto reference = make_executor(whole.copy(), {.gradients = {"b"}});
+  (void)executor->inference_and_backprop(fed(), "loss");
+  (void)reference->inference_and_backprop(fed(), "loss");
+  const auto got = executor->gradient("b").span<float>();
+  const auto expected = reference->gradient("b").span<float>();
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(got[i] == expected[i]);
+}

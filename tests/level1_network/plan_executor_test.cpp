@@ -56,12 +56,12 @@ TEST_CASE("inference answers with every output") {
 }
 
 TEST_CASE("gradients of several readers are added up, those of none are zero") {
-  auto executor = d5::make_executor(squared(), {.input_gradients = {"x"}});
+  auto executor = d5::make_executor(squared(), {.gradients = {"x"}});
   for (int run = 0; run < 2; ++run) {
     (void)executor->inference_and_backprop({{"x", Tensor::of<float>({1}, {2})}}, "loss");
     CHECK(floats(executor->network().parameter("w").gradient) == std::vector<float>{24});
     CHECK(floats(executor->network().parameter("idle").gradient) == std::vector<float>{0});
-    CHECK(floats(executor->input_gradient("x")) == std::vector<float>{36});  // 2 u w
+    CHECK(floats(executor->gradient("x")) == std::vector<float>{36});  // 2 u w
   }
 }
 
@@ -113,7 +113,7 @@ TEST_CASE("a loss that is no scalar is refused") {
   network.add_input("x", DType::float32, {"N"});
   network.add_node("Relu", {"x"}, {"y"});
   network.add_output("y");
-  auto executor = d5::make_executor(network, {.input_gradients = {"x"}});
+  auto executor = d5::make_executor(network, {.gradients = {"x"}});
   CHECK_THROWS_AS(
       executor->inference_and_backprop({{"x", Tensor::zeros(DType::float32, {2})}}, "y"),
       d5::ShapeError);

@@ -52,7 +52,7 @@ TEST_CASE("what an executor plans that is not d5's own is unsupported") {
     const ValueMap& inference_and_backprop(const ValueMap&, std::string_view) override {
       return values_;
     }
-    const Tensor& input_gradient(std::string_view) const override { return tensor_; }
+    const Tensor& gradient(std::string_view) const override { return tensor_; }
     void set_mode(NetworkMode) override {}
     NetworkMode mode() const override { return NetworkMode::as_written; }
     ValueMap state() const override { return {}; }

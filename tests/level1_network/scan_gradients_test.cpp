@@ -63,7 +63,7 @@ TEST_CASE("what is scanned without a gradient wanted may go through nodes that h
                                 {node("Scan", {"s0", "a"}, {"y"},
                                       {{"body", body}, {"num_scan_inputs", std::int64_t{1}}})},
                                 {"y"}),
-                        {.input_gradients = {"s0"}});
+                        {.gradients = {"s0"}});
   (void)executor->inference_and_backprop(inputs, "loss");
-  CHECK(numbers(executor->input_gradient("s0")) == std::vector<double>{0, 3});
+  CHECK(numbers(executor->gradient("s0")) == std::vector<double>{0, 3});
 }

@@ -109,7 +109,7 @@ TEST_CASE("the length is known, and a sequence that is an output is made as well
   auto built = network(three(), nodes, {"y"});
   check_by_differences(built, three());
   built.add_output("s");
-  auto executor = d5::make_executor(built, {.input_gradients = {"b"}});
+  auto executor = d5::make_executor(built, {.gradients = {"b"}});
   const auto& outputs = executor->inference_and_backprop(three(), "loss");
   REQUIRE(outputs.at("s").sequence().values.size() == 2);
   CHECK(numbers(outputs.at("s").sequence().values[1].tensor()) ==
@@ -132,7 +132,7 @@ TEST_CASE(
   const auto at = [&](const std::string& position, std::vector<Node> nodes = {}) {
     nodes.push_back(node("SequenceConstruct", {"a", "b"}, {"s"}));
     nodes.push_back(node("SequenceAt", {"s", position}, {"y"}));
-    auto executor = d5::make_executor(network(inputs, nodes, {"y"}), {.input_gradients = {"a"}});
+    auto executor = d5::make_executor(network(inputs, nodes, {"y"}), {.gradients = {"a"}});
     (void)executor->inference_and_backprop(inputs, "loss");
   };
   CHECK_THROWS_AS(at("i"), d5::Unsupported);

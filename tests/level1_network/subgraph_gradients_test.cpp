@@ -208,9 +208,9 @@ TEST_CASE("random numbers are the same when a body runs again") {
   noisy.add_node("ReduceSum", {"y"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
   noisy.add_output("loss");
   noisy.add_output("y");
-  auto executor = d5::make_executor(noisy, {.seed = 7, .input_gradients = {"x"}});
+  auto executor = d5::make_executor(noisy, {.seed = 7, .gradients = {"x"}});
   const auto y = numbers(executor->inference_and_backprop(inputs, "loss").at("y").tensor());
-  const auto gradient = numbers(executor->input_gradient("x"));
+  const auto gradient = numbers(executor->gradient("x"));
   for (std::size_t i = 0; i < 2; ++i) CHECK(gradient[i] == Approx(y[i] / (0.5 + double(i))));
 }
 
@@ -238,8 +238,7 @@ TEST_CASE("a node without gradient in a body is named, if the loss depends on it
   const ValueMap inputs = {{"n", count(2)}, {"x", doubles({1, 2}, 0.5, 1)}};
   const std::vector<Node> nodes = {node("Loop", {"n", "", "x"}, {"y", "hards"}, {{"body", body}})};
   check_by_differences(network(inputs, nodes, {"y"}), inputs);
-  auto executor =
-      d5::make_executor(network(inputs, nodes, {"y", "hards"}), {.input_gradients = {"x"}});
+  auto executor = d5::make_executor(network(inputs, nodes, {"y", "hards"}), {.gradients = {"x"}});
   CHECK_THROWS_AS(executor->inference_and_backprop(inputs, "loss"), d5::Unsupported);
   CHECK_THROWS_WITH(executor->inference_and_backprop(inputs, "loss"), Catch::Contains("Hardmax"));
 }
@@ -266,7 +265,7 @@ TEST_CASE("a sequence on the way of a gradient is refused") {
     nodes.push_back(node("Loop", {"n", "", "x"}, {"y"}, {{"body", add}}));
     reason = "on their way lies sequence";
   }
-  auto executor = d5::make_executor(network(inputs, nodes, {"y"}), {.input_gradients = {"x"}});
+  auto executor = d5::make_executor(network(inputs, nodes, {"y"}), {.gradients = {"x"}});
   CHECK_THROWS_AS(executor->inference_and_backprop(inputs, "loss"), d5::Unsupported);
   CHECK_THROWS_WITH(executor->inference_and_backprop(inputs, "loss"), Catch::Contains(reason));
 }

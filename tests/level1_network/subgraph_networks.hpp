@@ -90,12 +90,12 @@ inline Names real_inputs(const ValueMap& inputs) {
 inline std::map<std::string, std::vector<double>> gradients(const d5::Network& network,
                                                             const ValueMap& inputs) {
   const Names names = real_inputs(inputs);
-  auto executor = d5::make_executor(network, {.seed = 3, .input_gradients = names});
+  auto executor = d5::make_executor(network, {.seed = 3, .gradients = names});
   std::map<std::string, std::vector<double>> result;
   for (int run = 0; run < 2; ++run) {  // the second uses the plans and the memory of the first
     (void)executor->inference_and_backprop(inputs, "loss");
     for (const auto& name : names) {
-      const auto gradient = numbers(executor->input_gradient(name));
+      const auto gradient = numbers(executor->gradient(name));
       if (run > 0) CHECK(gradient == result[name]);
       result[name] = gradient;
     }

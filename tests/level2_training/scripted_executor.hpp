@@ -32,7 +32,7 @@ class ScriptedExecutor final : public GraphExecutor {
     outputs_["loss"] = Tensor::scalar(script_(network_, step_++));
     return outputs_;
   }
-  const Tensor& input_gradient(std::string_view) const override { throw NotFound("no inputs"); }
+  const Tensor& gradient(std::string_view) const override { throw NotFound("no gradients"); }
   void set_mode(NetworkMode mode) override { mode_ = mode; }
   NetworkMode mode() const override { return mode_; }
   ValueMap state() const override { return {}; }

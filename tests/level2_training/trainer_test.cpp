@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/trainer.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <limits>
@@ -341,4 +342,33 @@ TEST_CASE("a network with batch statistics is tested with the running ones that 
   const auto before = optimizer->executor().network().fetch("mean").copy();
   trainer.test();
   CHECK(optimizer->executor().network().fetch("mean").span<float>()[0] == before.span<float>()[0]);
+}
+
+TEST_CASE("a batch whose run an observer ends early teaches nothing, and is passed over") {
+  class EndEarly final : public ExecutionEvent {
+   public:
+    explicit EndEarly(GraphExecutor& executor) : executor_(executor) {}
+    void after_node(const StepInfo&) override {
+      if (wants) executor_.end_run();
+    }
+    bool wants = true;
+
+   private:
+    GraphExecutor& executor_;
+  };
+  const auto optimizer = test::points_optimizer("sgd");
+  GraphExecutor& executor = optimizer->executor();
+  const auto event = std::make_shared<EndEarly>(executor);
+  executor.events().add(event);
+  const auto train = sampler(5, 2), test = sampler(3, 2);
+  Trainer trainer(*optimizer, *train, test.get(), {.epochs = 1});
+  const auto diary = std::make_shared<Diary>();
+  trainer.events().add(diary);
+  const Tensor before = executor.network().parameter_arena().copy();
+  trainer.run();
+  CHECK(diary->text == "([bbb<>])");
+  CHECK(trainer.step() == 3);
+  const Tensor after = executor.network().parameter_arena();
+  CHECK(std::ranges::equal(after.span<float>(), before.span<float>()));
+  executor.events().remove(event.get());
 }

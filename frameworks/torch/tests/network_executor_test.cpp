@@ -2,11 +2,12 @@
 // Whole networks: torch's own executor, and the plan with torch's operators, against the reference.
 #include <catch2/catch.hpp>
 
-#include "d5/core/framework.hpp"
 #include "d5/core/random.hpp"
 #include "d5/level1_network/level1_network.hpp"
+#include "frameworks/torch/tests/own_executor.hpp"
 
 using namespace d5;
+using d5::test::own_executor;
 
 namespace {
 
@@ -19,10 +20,6 @@ ValueMap images(std::int64_t count) {
   for (float& value : image.span<float>()) value = random.normal();
   for (auto& value : label.span<std::int64_t>()) value = std::int64_t(random.below(10));
   return {{"image", image}, {"label", label}};
-}
-
-std::shared_ptr<GraphExecutor> own_executor(Network network, ExecutorOptions options = {}) {
-  return framework("torch").part<ExecutorRegistry>().at("torch").make(std::move(network), options);
 }
 
 void check(const std::vector<Measurement>& records) {
@@ -184,12 +181,11 @@ TEST_CASE("gradients arrive whole where several tensors fit one place") {
   RandomStream random(10);
   for (float& element : x.span<float>()) element = random.normal();
   const ValueMap inputs{{"x", x}, {"label", Tensor::vector<std::int64_t>({0, 1, 2})}};
-  const auto subject = own_executor(make(), {.input_gradients = {"x"}});
-  const auto reference = make_executor(make(), {.input_gradients = {"x"}});
+  const auto subject = own_executor(make(), {.gradients = {"x"}});
+  const auto reference = make_executor(make(), {.gradients = {"x"}});
   for (int run = 0; run < 3; ++run) {
     check(test_executor_backprop(*subject, *reference, inputs, "loss", kTolerance));
-    CHECK(compare_values(subject->input_gradient("x"), reference->input_gradient("x"), kTolerance)
-              .equal);
+    CHECK(compare_values(subject->gradient("x"), reference->gradient("x"), kTolerance).equal);
   }
 }
 
@@ -220,15 +216,13 @@ TEST_CASE("a restored executor draws the random numbers that would have come nex
 }
 
 TEST_CASE("the gradient of an input is given where it was asked for") {
-  const auto subject = own_executor(lenet(), {.input_gradients = {"image"}});
-  const auto reference = make_executor(lenet(), {.input_gradients = {"image"}});
+  const auto subject = own_executor(lenet(), {.gradients = {"image"}});
+  const auto reference = make_executor(lenet(), {.gradients = {"image"}});
   const ValueMap inputs = images(2);
   subject->inference_and_backprop(inputs, "loss");
   reference->inference_and_backprop(inputs, "loss");
-  CHECK(compare_values(subject->input_gradient("image"), reference->input_gradient("image"),
-                       kTolerance)
-            .equal);
-  CHECK_THROWS_AS(subject->input_gradient("label"), NotFound);
+  CHECK(compare_values(subject->gradient("image"), reference->gradient("image"), kTolerance).equal);
+  CHECK_THROWS_AS(subject->gradient("label"), NotFound);
 }
 
 TEST_CASE("a network that torch cannot run, and wrong inputs, are refused by name") {

@@ -15,6 +15,9 @@ class ExecutionEvent : public virtual Event {
   /// forward.
   virtual void before_run(Pass pass) { (void)pass; }
   virtual void after_run(Pass pass) { (void)pass; }
+  /// Around each of a run's passes: one, or the forward one and then the backward one.
+  virtual void before_pass(Pass pass) { (void)pass; }
+  virtual void after_pass(Pass pass) { (void)pass; }
   /// Around each step. Work of a device may still be under way on its stream.
   virtual void before_node(const StepInfo& step) { (void)step; }
   virtual void after_node(const StepInfo& step) { (void)step; }

@@ -13,6 +13,7 @@
 #include "d5/core/value.hpp"
 #include "d5/level1_network/network.hpp"
 #include "d5/level1_network/network_mode.hpp"
+#include "d5/level1_network/placement.hpp"
 
 namespace d5 {
 
@@ -29,8 +30,8 @@ class BatchInFlight {
   /// Throws: NotFound for an output that `forward` was not told of, ShapeError, TypeError,
   /// ValueError for a second call.
   virtual void backward(const ValueMap& output_gradients) = 0;
-  /// After `backward`, until this ends: as `GraphExecutor::input_gradient`.
-  [[nodiscard]] virtual const Tensor& input_gradient(std::string_view name) const = 0;
+  /// After `backward`, until this ends: as `GraphExecutor::gradient`.
+  [[nodiscard]] virtual const Tensor& gradient(std::string_view name) const = 0;
 };
 
 /// Runs a network.
@@ -38,9 +39,10 @@ class GraphExecutor {
  public:
   virtual ~GraphExecutor() = default;
 
-  /// All outputs of the network by name, on the host unless the options say otherwise. They are
-  /// valid until the next run. The inputs may be changed when it returns.
-  /// Throws: NotFound (an input missing or unknown), ShapeError, TypeError.
+  /// All outputs of the network by name, on the host unless the options say otherwise; of a run
+  /// that ended early those that were computed. They are valid until the next run. The inputs may
+  /// be changed when it returns. Throws: NotFound (an input missing or unknown), ShapeError,
+  /// TypeError.
   virtual const ValueMap& inference(const ValueMap& inputs) = 0;
 
   /// As `inference`, then writes the gradient of the scalar output `loss` into every parameter's
@@ -55,9 +57,19 @@ class GraphExecutor {
   [[nodiscard]] virtual std::unique_ptr<BatchInFlight> forward(
       const ValueMap& inputs, const std::vector<std::string>& outputs);
 
-  /// After `inference_and_backprop`: the gradient of a network input that was asked for in the
-  /// options. Throws: NotFound.
-  [[nodiscard]] virtual const Tensor& input_gradient(std::string_view name) const = 0;
+  /// After `inference_and_backprop`, until the next run: the gradient of a tensor that the options
+  /// name, or of a parameter. It lies where the tensor was computed; zero where the loss does not
+  /// depend on the tensor. Throws: NotFound.
+  [[nodiscard]] virtual const Tensor& gradient(std::string_view name) const = 0;
+
+  /// From a hook of an observer: the step under way is the last one of this run, which is no error.
+  /// From `before_run` and `before_pass` no step runs. `after_run` is still called; outputs that
+  /// were not computed are absent, and gradients that the run would have written undefined; no
+  /// update is carried out. The next run is whole. Outside of a run it does nothing.
+  /// Throws: Unsupported by executors that cannot.
+  virtual void end_run();
+  /// Whether the last run was ended before its last step.
+  [[nodiscard]] virtual bool ended_early() const { return false; }
 
   /// From the next run on. d5's own executor keeps the plans of each mode.
   virtual void set_mode(NetworkMode mode) = 0;
@@ -114,9 +126,16 @@ struct ExecutorOptions {
   /// network's parameters are moved there.
   Device device = {};
   OutputPlace outputs = OutputPlace::host;
-  std::uint64_t seed = 0;                         ///< of operators that draw random numbers
-  std::int64_t iteration_budget = 1'000'000;      ///< of each Loop and Scan
-  std::vector<std::string> input_gradients = {};  ///< inputs that gradients are wanted for
+  std::uint64_t seed = 0;                     ///< of operators that draw random numbers
+  std::int64_t iteration_budget = 1'000'000;  ///< of each Loop and Scan
+  /// Whose gradients backpropagation gives, besides the parameters': inputs, constants, values
+  /// between nodes, and parameters. Of real numbers (TypeError).
+  std::vector<std::string> gradients = {};
+  /// Otherwise no parameter's `gradient` is written, and only what leads to `gradients` runs
+  /// backward.
+  bool parameter_gradients = true;
+  /// Nodes that run elsewhere than in `frameworks`.
+  Placement placement = {};
   /// Bytes, the most that a plan may lay out on a device; 0: `memory_budget()` alone. What steps
   /// allocate whose shapes only running tells counts on top of the plan's. Parameters, their
   /// gradients, inputs and constants are no part of it. Compiling throws MemoryError above it.

@@ -16,6 +16,7 @@ struct NetworkBenchOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< words of `open_executor`, side by side
   OpenSizes sizes = {};
   TransformChain transforms = {};  ///< of the network, before it is run
+  Placement placement = {};
   Device device = {};
   std::size_t memory_limit = 0;             ///< as in `ExecutorOptions`
   std::vector<std::string> recompute = {};  ///< as in `ExecutorOptions`

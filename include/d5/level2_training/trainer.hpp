@@ -36,7 +36,9 @@ struct BatchTimes {
 ///     trainer.events().add(std::make_shared<TestAccuracy>());
 ///     trainer.run();
 ///
-/// A run that `most_batches` or an observer ends within an epoch has its test run there.
+/// A run that `most_batches` or an observer ends within an epoch has its test run there. A batch
+/// whose run of the network an observer ended early (`GraphExecutor::end_run`) is passed over: it
+/// counts, but nothing is learnt of it, and it has no `after_batch` or `after_test_batch`.
 class Trainer {
  public:
   /// `test` may be null: no test runs.
@@ -79,6 +81,7 @@ class Trainer {
   Stop run_epoch();
   [[nodiscard]] const Batch* next_training_batch();
   void run_batch(const Batch& batch);
+  void count(const Batch& batch);
   void checkpoint();
   void restore_metrics();
   [[nodiscard]] bool finished() const;

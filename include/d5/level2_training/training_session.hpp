@@ -11,6 +11,7 @@
 #include "d5/core/measurement.hpp"
 #include "d5/core/metric.hpp"
 #include "d5/core/results.hpp"
+#include "d5/level1_network/placement.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/recipe.hpp"
 #include "d5/level2_training/trainer.hpp"
@@ -21,6 +22,7 @@ namespace d5 {
 /// How a recipe is run here; nothing in it changes what is trained.
 struct SessionOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< in order of preference for each node
+  Placement placement = {};                             ///< nodes that run elsewhere
   Device device = {};                                   ///< where the network computes
   std::size_t memory_limit = 0;                         ///< as in `ExecutorOptions`
   std::vector<std::string> recompute = {};              ///< as in `ExecutorOptions`

@@ -39,7 +39,7 @@ class ConstantFolding final : public Transform {
       if (const Tensor* fixed = fixed_value(network, name)) known[name] = fixed->on_host();
     }
     RunState state;
-    state.registries = {&framework("reference").part<OperatorRegistry>()};
+    state.frameworks.preferred = {&framework("reference").part<OperatorRegistry>()};
     const GraphLinks links(network);
     const auto leaves = [&](const std::string& output) { return links.leaves(output); };
     Splice change;

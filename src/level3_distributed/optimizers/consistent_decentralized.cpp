@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
@@ -49,6 +50,9 @@ class ConsistentDecentralized final : public DistributedOptimizer {
 
     exchange_->begin(network, weight(batch));
     const ValueMap& outputs = executor().inference_and_backprop(local().feed(batch), loss());
+    if (executor().ended_early()) {
+      throw Unsupported("an observer ended the run early, but other ranks wait for its gradients");
+    }
     exchange_->start_rest();
     // The first buckets are updated while the last are still on their way.
     for (std::size_t b = 0; b < exchange_->buckets(); ++b) {

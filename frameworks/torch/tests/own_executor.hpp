@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/framework.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5::test {
+
+/// Torch's own executor of whole networks.
+inline std::shared_ptr<GraphExecutor> own_executor(Network network,
+                                                   const ExecutorOptions& options = {}) {
+  return framework("torch").part<ExecutorRegistry>().at("torch").make(std::move(network), options);
+}
+
+}  // namespace d5::test

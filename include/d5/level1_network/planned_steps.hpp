@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "d5/core/text_table.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/step_info.hpp"
+
+namespace d5 {
+
+/// What the plan runs that `executor` made or ran last, in order, each with its framework and
+/// device. Valid until the executor's next run; empty as `planned_memory` is.
+[[nodiscard]] std::vector<StepInfo> planned_steps(const GraphExecutor& executor);
+
+/// A row a step: node, operator, pass, framework, device, bytes that the plan lays out for it.
+[[nodiscard]] TextTable to_table(const std::vector<StepInfo>& steps);
+
+}  // namespace d5

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/planned_steps.hpp"
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+
+TextTable to_table(const std::vector<StepInfo>& steps) {
+  TextTable table({"step",
+                   "node",
+                   "operator",
+                   "pass",
+                   "framework",
+                   "device",
+                   {"memory (B)", TextTable::Align::right}});
+  for (const StepInfo& step : steps) {
+    table.add({std::to_string(step.step), printable(step.node.name), printable(step.node.op_type),
+               step.pass == Pass::forward ? "forward" : "backward", std::string(step.framework),
+               to_string(step.device), std::to_string(step.memory)});
+  }
+  return table;
+}
+
+}  // namespace d5
