@@ -54,6 +54,7 @@ void load(const std::vector<std::string>& libraries);
 
 /// `--framework`, `--load`
 void add_framework_options(CLI::App& command, RunOptions& options);
+
 /// `--threads`, `--seed`, `--trace`
 void add_process_options(CLI::App& command, RunOptions& options);
 /// All of these, and `--device`

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
-#include "apps/memory_options.hpp"
+#include "apps/execution_options.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -34,7 +34,7 @@ constexpr const char* kExamples =
 
 struct Options : app::OutputOptions,
                  app::RunOptions,
-                 app::MemoryOptions,
+                 app::ExecutionOptions,
                  app::ModelsArgument,
                  app::WorkOptions {
   bool training = false;
@@ -84,6 +84,7 @@ int run(const Options& options) {
   const NetworkBenchOptions how{.frameworks = options.frameworks,
                                 .sizes = app::sizes_of(options),
                                 .transforms = app::chain_of(options),
+                                .placement = app::placement_of(options),
                                 .device = device_from_name(options.device),
                                 .memory_limit = options.memory_limit,
                                 .recompute = options.recompute,
@@ -125,7 +126,7 @@ void register_net_bench(app::Program& program) {
   app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
-  app::add_memory_options(command, *options);
+  app::add_execution_options(command, *options);
   app::add_metrics_option(command, *options);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);

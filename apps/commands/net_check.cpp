@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "apps/ctrl_c.hpp"
-#include "apps/memory_options.hpp"
+#include "apps/execution_options.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -16,6 +16,7 @@
 #include "d5/level1_network/network_bench.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/node_comparison.hpp"
+#include "d5/level1_network/numeric_gradients.hpp"
 
 namespace d5::command {
 namespace {
@@ -25,6 +26,7 @@ constexpr const char* kExamples =
   d5 net check model.onnx --framework torch     against the reference, on random inputs
   d5 net check lenet --framework torch --batch 8
                                                 a built-in network: gradients too
+  d5 net check lenet --numeric                  gradients against finite differences
   d5 net check resnet-18 --transform fold-batch-norm
                                                 a transformed network against the original
   d5 net check resnet-18 --framework torch --by-node
@@ -34,12 +36,12 @@ constexpr const char* kExamples =
 
 struct Options : app::OutputOptions,
                  app::RunOptions,
-                 app::MemoryOptions,
+                 app::ExecutionOptions,
                  app::ModelsArgument,
                  app::WorkOptions,
                  app::ToleranceOptions {
   std::string against = "reference";
-  bool by_node = false;
+  bool by_node = false, numeric = false;
 };
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
@@ -70,8 +72,14 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
     results.resize(1);
     results.front().status = Status::skipped;
     results.front().reason =
-        "it ran, but no framework judges itself; check an ONNX test folder, or see --against";
+        "it ran, but no framework judges itself; check an ONNX test folder, see --against, or "
+        "hold gradients against --numeric ones";
   }
+  if (!options.numeric) return results;
+  if (loss.empty())
+    throw Unsupported("--numeric is of gradients, and there is no loss to have any");
+  auto numeric = test_numeric_gradients(*subject, inputs, loss, {.seed = options.seed}, interrupt);
+  std::ranges::move(numeric, std::back_inserter(results));
   return results;
 }
 
@@ -117,8 +125,9 @@ void check(const std::string& model, const Options& options, const std::string& 
   line.word(model).append(to_line(app::sizes_of(options))).append(to_line(chain));
   line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
   if (options.against != "reference") line.option("--against", options.against);
-  if (options.by_node) line.append(" --by-node");
-  line.append(memory_line(app::execution_of(options, options)));
+  if (options.by_node) line.flag("--by-node");
+  if (options.numeric) line.flag("--numeric");
+  line.append(execution_line(app::execution_of(options, options)));
   line.append(app::to_line(static_cast<const app::ToleranceOptions&>(options)));
   line.append(app::to_line(static_cast<const app::RunOptions&>(options)));
   for (auto& result : results) {
@@ -129,7 +138,7 @@ void check(const std::string& model, const Options& options, const std::string& 
     result.device = to_string(device_from_name(options.device));
     result.artefacts = {model_artefact(model)};
     if (!chain.empty()) result.conditions["transform"] = to_words(chain);
-    note_memory(result, app::execution_of(options, options));
+    note_execution(result, app::execution_of(options, options));
     all.push_back(std::move(result));
   }
 }
@@ -151,6 +160,7 @@ std::vector<Measurement> plan(const std::string& model, const Options& options,
                               {.frameworks = options.frameworks,
                                .sizes = app::sizes_of(options),
                                .transforms = chain,
+                               .placement = app::placement_of(options),
                                .device = device_from_name(options.device),
                                .memory_limit = options.memory_limit,
                                .recompute = options.recompute},
@@ -198,8 +208,10 @@ void register_net_check(app::Program& program) {
   command.add_flag("--by-node", options->by_node,
                    "which node differs: its error with all before it, and alone on right values");
   app::add_tolerance_options(command, *options, "the bound that rounding sets");
+  command.add_flag("--numeric", options->numeric,
+                   "hold gradients against finite differences in float64 too");
   app::add_run_options(command, *options);
-  app::add_memory_options(command, *options);
+  app::add_execution_options(command, *options);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);
 }

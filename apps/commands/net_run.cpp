@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "apps/memory_options.hpp"
+#include "apps/execution_options.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -22,7 +22,7 @@ constexpr const char* kExamples = R"(  d5 net run lenet                         
   d5 net run test_folder/                       the inputs of the folder's first data set
   d5 net run model.onnx --input image=input_0.pb --framework torch)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::MemoryOptions, app::ModelArgument {
+struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions, app::ModelArgument {
   std::vector<std::string> inputs;
 };
 
@@ -76,8 +76,8 @@ std::string command_of(const Options& options, const std::string& word) {
   line.append(to_line(app::chain_of(options)));
   for (const auto& input : options.inputs) line.option("--input", input);
   line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
-  line.append(memory_line(app::execution_of(options, options)));
-  return line.append(app::to_line(options)).text();
+  line.append(execution_line(app::execution_of(options, options)));
+  return line.append(app::to_line(static_cast<const app::RunOptions&>(options))).text();
 }
 
 int run(const Options& options) {
@@ -110,7 +110,7 @@ int run(const Options& options) {
     result.statistic = {.of = Statistic::Of::single};
     result.artefacts = {model_artefact(options.model)};
     if (!chain.empty()) result.conditions["transform"] = to_words(chain);
-    note_memory(result, execution);
+    note_execution(result, execution);
     result.samples = {end - begin};
     mistrust(result, "one run, planning and first touch of memory included; use 'd5 net bench'");
   }
@@ -134,7 +134,7 @@ void register_net_run(app::Program& program) {
       ->allow_extra_args(false)
       ->option_text("NAME=FILE.pb");
   app::add_run_options(command, *options);
-  app::add_memory_options(command, *options);
+  app::add_execution_options(command, *options);
   app::add_output_options(command, *options);
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "apps/memory_options.hpp"
+#include "apps/execution_options.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
@@ -22,6 +22,7 @@
 #include "d5/level1_network/network_drawing.hpp"
 #include "d5/level1_network/network_summary.hpp"
 #include "d5/level1_network/planned_memory.hpp"
+#include "d5/level1_network/planned_steps.hpp"
 #include "d5/level1_network/planning_report.hpp"
 
 namespace d5::command {
@@ -39,14 +40,16 @@ constexpr const char* kExamples =
                                                 where the executor keeps what, and how long
   d5 net show resnet-50 --batch 16 --memory-plan
                                                 how much it takes, and the least that any plan could
+  d5 net show lenet --steps --framework torch --place Conv=reference,node:fc*=torch
+                                                in which framework each node runs
   d5 net show resnet-50 --transform fold-batch-norm
                                                 what a transform changes, and what it leaves
   d5 net show resnet-50 --by node --format csv)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::MemoryOptions, app::ModelArgument {
+struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions, app::ModelArgument {
   std::optional<SummaryBy> by;
   bool dot = false;  ///< instead of a format of lists
-  bool memory_plan = false;
+  bool memory_plan = false, steps = false;
 };
 
 const std::map<std::string, Format> kFormats{{"table", Format::table},       {"json", Format::json},
@@ -151,9 +154,12 @@ TextTable summary_of(Network& network, const NetworkSummary& summary, const Opti
 }
 
 /// Planned for a run, backward too where it has a loss.
+std::shared_ptr<GraphExecutor> executor_of(const Options& options, const std::string& word) {
+  return open_executor(word, opened(options), app::execution_of(options, options));
+}
+
 Report memory_report(const Options& options) {
-  const auto executor = open_executor(options.frameworks.front(), opened(options),
-                                      app::execution_of(options, options));
+  const auto executor = executor_of(options, options.frameworks.front());
   const ValueMap inputs = random_inputs(executor->network(), app::sizes_of(options), options.seed);
   const auto memory = plan_memory(*executor, inputs, loss_of(executor->network()));
   return {.title = options.model, .plots = memory_plots(memory)};
@@ -174,6 +180,16 @@ int draw(const Options& options) {
   return app::kPassed;
 }
 
+int show_steps(const Options& options) {
+  for (const auto& word : options.frameworks) {
+    const auto executor = executor_of(options, word);
+    const Network& network = executor->network();
+    executor->plan(random_inputs(network, app::sizes_of(options), options.seed), loss_of(network));
+    app::print(to_table(planned_steps(*executor)), options.format);
+  }
+  return app::kPassed;
+}
+
 int run(const Options& options) {
   app::apply(options);
   if (options.dot || is_drawn(options.format)) return draw(options);
@@ -183,6 +199,8 @@ int run(const Options& options) {
                options.format);
     return app::kPassed;
   }
+  if (options.steps) return show_steps(options);
+  if (!options.places.empty()) throw ValueError("--place is of --steps, and of the memory plan");
   Network network = open_model(options.model, {{"seed", options.seed}});
   const auto applied = apply_transforms(network, app::chain_of(options), wishes_of(options));
   const NetworkSummary summary = summarise(network, app::sizes_of(options));
@@ -232,13 +250,15 @@ void register_net_show(app::Program& program) {
                   "what a row is (usually a node; of many nodes a layer, as their names tell)")
       ->transform(app::one_of(parts))
       ->option_text("node|layer|operator");
+  command.add_flag("--steps", options->steps,
+                   "what an executor would run, in order, each in its framework");
   command.add_flag(
       "--memory-plan", options->memory_plan,
       "how much memory inference and training take, by each way to place tensors; with "
       "--format svg, png or html a picture of where the executor keeps what, and how "
       "long");
-  app::add_memory_options(command, *options);
   app::add_framework_options(command, *options);
+  app::add_execution_options(command, *options);
   add_format_option(command, *options);
   app::add_quiet_option(command, *options);
 }

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "apps/ctrl_c.hpp"
-#include "apps/memory_options.hpp"
+#include "apps/execution_options.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -33,7 +33,7 @@ constexpr const char* kExamples =
 Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::MemoryOptions {
+struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
   std::string recipe, data, checkpoint;
   std::vector<std::string> changes;
   bool resume = false;
@@ -73,6 +73,7 @@ Recipe recipe_of(const Options& options, bool seed_given) {
 SessionOptions session_of(const Options& options, const std::string& word) {
   SessionOptions session;
   session.frameworks = frameworks_in(word);
+  session.placement = app::placement_of(options);
   session.device = device_from_name(options.device);
   session.memory_limit = options.memory_limit;
   session.recompute = options.recompute;
@@ -169,7 +170,7 @@ void register_train(app::Program& program) {
       ->option_text("N")
       ->group("Under mpirun");
   app::add_run_options(command, *options);
-  app::add_memory_options(command, *options);
+  app::add_execution_options(command, *options);
   app::add_metrics_option(command, *options);
   command.get_option("--seed")->each([seed_given](const std::string&) { *seed_given = true; });
   app::add_output_options(command, *options);

@@ -62,8 +62,9 @@ std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network ne
   return own.at(word.substr(colon + 1)).make(std::move(network), options);
 }
 
-std::string memory_line(const ExecutorOptions& options) {
+std::string execution_line(const ExecutorOptions& options) {
   CommandLine line;
+  line.append(to_line(options.placement));
   if (options.memory_limit > 0) line.option("--memory", byte_words(options.memory_limit));
   if (!options.recompute.empty()) {
     line.option("--recompute", fmt::format("{}", fmt::join(options.recompute, ",")));
@@ -71,9 +72,11 @@ std::string memory_line(const ExecutorOptions& options) {
   return line.text();
 }
 
-void note_memory(Measurement& record, const ExecutorOptions& options) {
-  if (options.memory_limit > 0)
+void note_execution(Measurement& record, const ExecutorOptions& options) {
+  if (!options.placement.empty()) record.conditions["placement"] = to_words(options.placement);
+  if (options.memory_limit > 0) {
     record.conditions["memory limit"] = byte_words(options.memory_limit);
+  }
   if (!options.recompute.empty()) {
     record.conditions["recompute"] = fmt::format("{}", fmt::join(options.recompute, ","));
   }

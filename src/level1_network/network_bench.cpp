@@ -45,8 +45,7 @@ std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
 /// was held to.
 void note_conditions(Measurement& record, const NetworkBenchOptions& options) {
   if (!options.transforms.empty()) record.conditions["transform"] = to_words(options.transforms);
-  if (!options.placement.empty()) record.conditions["placement"] = to_words(options.placement);
-  note_memory(record, detail::execution_of(options));
+  note_execution(record, detail::execution_of(options));
 }
 
 }  // namespace
@@ -92,8 +91,8 @@ std::vector<Measurement> bench_side_by_side(
   CommandLine line("net bench");
   line.word(model).append(to_line(options.sizes)).append(flags).append(to_line(options.transforms));
   if (options.profile) line.append(" --profile");
-  line.runs_in(options.frameworks, options.device).append(to_line(options.placement));
-  line.append(memory_line(execution_of(options)));
+  line.runs_in(options.frameworks, options.device);
+  line.append(execution_line(execution_of(options)));
   line.append(to_line(options.measuring, options.metrics)).append(options.command_options);
   for (auto& result : results) {
     result.artefacts = artefacts;

@@ -192,12 +192,9 @@ Measurement TrainingSession::record() const {
   result.framework = word_of(options_.frameworks);
   result.framework_version = version_of(result.framework);
   result.device = to_string(options_.device);
-  if (!options_.placement.empty()) {
-    result.conditions["placement"] = to_words(options_.placement);
-  }
   result.conditions["dataset"] = data_.train->description();
   result.conditions["seed"] = std::to_string(training_.seed);
-  note_memory(result, execution());
+  note_execution(result, execution());
   result.conditions["model"] = recipe_.choice("model").name;
   result.conditions["optimizer"] = recipe_.choice("optimizer").name;
   if (!learning_rate_.empty()) result.conditions["learning_rate"] = learning_rate_;
@@ -214,9 +211,8 @@ Measurement TrainingSession::record() const {
 std::string TrainingSession::command() const {
   CommandLine line = recipe_.command();
   line.runs_in({word_of(options_.frameworks)}, options_.device);
-  line.append(to_line(options_.placement));
   if (!options_.data.empty()) line.option("--data", options_.data);
-  line.append(memory_line(execution()));
+  line.append(execution_line(execution()));
   return line.metrics(options_.metrics).append(options_.command_options).text();
 }
 

@@ -33,10 +33,10 @@ namespace d5 {
 [[nodiscard]] std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
                                                            ExecutorOptions options = {});
 
-/// " --memory 512MiB --recompute auto": what a record's command says of `memory_limit` and
-/// `recompute`; nothing where neither was given.
-[[nodiscard]] std::string memory_line(const ExecutorOptions& options);
-/// The same as conditions "memory limit" and "recompute", in which records differ.
-void note_memory(Measurement& record, const ExecutorOptions& options);
+/// " --place Conv=torch --memory 512MiB --recompute auto": what a record's command says of
+/// `placement`, `memory_limit` and `recompute`; nothing where none was given.
+[[nodiscard]] std::string execution_line(const ExecutorOptions& options);
+/// The same as conditions "placement", "memory limit" and "recompute", in which records differ.
+void note_execution(Measurement& record, const ExecutorOptions& options);
 
 }  // namespace d5

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/execution_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include "apps/value_checks.hpp"
+
+namespace d5::app {
+
+void add_execution_options(CLI::App& command, ExecutionOptions& options) {
+  command
+      .add_option("--memory", options.memory_limit,
+                  "the most that the executor's plan may take, such as 512MiB or 2GB")
+      ->transform(bytes())
+      ->option_text("SIZE")
+      ->group("Common options");
+  command
+      .add_option("--recompute", options.recompute,
+                  "what backward computes again instead of keeping it: nodes or layers, or as much "
+                  "as --memory asks for")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("auto|A,B,...")
+      ->group("Common options");
+  command
+      .add_option("--place", options.places,
+                  "run nodes elsewhere: OPERATOR=FRAMEWORK or node:NAME=FRAMEWORK, where * stands "
+                  "for anything; the first that matches a node decides")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("A,B,...")
+      ->group("Common options");
+}
+
+Placement placement_of(const ExecutionOptions& options) {
+  Placement placement;
+  for (const auto& word : options.places) {
+    const PlacementRule& rule = placement.emplace_back(placement_rule(word));
+    for (const auto& name : frameworks_of(rule)) check_name(name);
+  }
+  return placement;
+}
+
+ExecutorOptions execution_of(const RunOptions& run, const ExecutionOptions& options) {
+  return {.device = device_from_name(run.device),
+          .seed = run.seed,
+          .placement = placement_of(options),
+          .memory_limit = options.memory_limit,
+          .recompute = options.recompute};
+}
+
+}  // namespace d5::app

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "apps/options.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5::app {
+
+/// What an executor may lay out, what backward computes again to save some of it, and where some
+/// nodes run. The same in all commands that run networks.
+struct ExecutionOptions {
+  std::size_t memory_limit = 0;        ///< bytes; 0: none
+  std::vector<std::string> recompute;  ///< nodes and layers, or "auto" alone
+  std::vector<std::string> places;     ///< OPERATOR=FRAMEWORK, node:NAME=FRAMEWORK
+};
+/// `--memory`, `--recompute`, `--place`
+void add_execution_options(CLI::App& command, ExecutionOptions& options);
+/// Once plug-ins are loaded (`apply`). Throws: ValueError, NotFound.
+[[nodiscard]] Placement placement_of(const ExecutionOptions& options);
+/// An executor's options, as the command line gives them. Throws: as `placement_of`.
+[[nodiscard]] ExecutorOptions execution_of(const RunOptions& run, const ExecutionOptions& options);
+
+}  // namespace d5::app
