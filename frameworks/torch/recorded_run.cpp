@@ -38,17 +38,17 @@ void CompiledNetwork::ask_for(const std::string& name, at::Tensor& value, Record
 /// Where a gradient was on its way through the step and ended, though real numbers went on.
 void CompiledNetwork::find_break(const Step& step) {
   const auto& inputs = step.planned.inputs();
+  const Places differentiable = step.planned.differentiable();
   const onnx::Node* broken = nullptr;
   bool wanted = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i] < 0) continue;
     const std::size_t place = std::size_t(inputs[i]);
     wanted = wanted || values_[place].requires_grad();
-    if (step.planned.differentiable().contains(i) || step.planned.differentiable().empty()) {
-      if (!broken) broken = broken_by_[place];
-    }
+    const bool carries = differentiable.empty() || differentiable.contains(i);
+    if (carries && !broken) broken = broken_by_[place];
   }
-  if (!broken && wanted && step.planned.differentiable().empty()) broken = &step.info.node;
+  if (!broken && wanted && differentiable.empty()) broken = &step.info.node;
   for (const int output : step.planned.outputs()) {
     if (output < 0) continue;
     const at::Tensor& value = values_[std::size_t(output)];

@@ -179,9 +179,10 @@ int main_of(int argc, char** argv, const Model& model, std::initializer_list<std
   unsetenv("OPENBLAS_CORETYPE");
   unsetenv("OPENBLAS_L2_SIZE");
   benchmark::Initialize(&argc, argv);
+  const std::string version = framework("torch").version();  // loads it, before threads are told
   set_threads(argc > 1 ? std::max(1, std::atoi(argv[1])) : 1);
   benchmark::AddCustomContext("threads", std::to_string(at::get_num_threads()));
-  benchmark::AddCustomContext("libtorch", framework("torch").version());
+  benchmark::AddCustomContext("libtorch", version);
   for (const std::int64_t batch : batches) add<Net>(model, batch, pairs);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
