@@ -74,6 +74,27 @@ std::vector<std::shared_ptr<Metric>> rates(const Subject& subject) {
   return result;
 }
 
+/// Known before the subject runs.
+class PredictedMemory final : public Metric {
+ public:
+  explicit PredictedMemory(double bytes) : bytes_(bytes) {}
+  [[nodiscard]] std::string name() const override { return "predicted_memory"; }
+  [[nodiscard]] std::string unit() const override { return "byte"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::bytes; }
+  [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::single}; }
+  void summarise(Measurement& result) const override { result.samples = {bytes_}; }
+
+ private:
+  double bytes_;
+};
+
+/// What a subject's work tells beside a metric of this name.
+std::vector<std::shared_ptr<Metric>> companions(const std::string& metric, const Subject& subject) {
+  if (metric == "time") return rates(subject);
+  if (metric != "peak_memory" || subject.work.memory <= 0) return {};
+  return {std::make_shared<PredictedMemory>(subject.work.memory)};
+}
+
 }  // namespace
 
 SubjectMetrics make_metrics(const Subject& subject, const std::vector<MetricChoice>& choices) {
@@ -89,8 +110,7 @@ SubjectMetrics make_metrics(const Subject& subject, const std::vector<MetricChoi
   };
   for (const auto& choice : choices) {
     add(choice.make());
-    if (choice.name() != "time") continue;
-    for (const auto& rate : rates(subject)) add(rate);
+    for (const auto& companion : companions(choice.name(), subject)) add(companion);
   }
   return result;
 }

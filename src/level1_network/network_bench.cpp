@@ -9,6 +9,7 @@
 #include "d5/core/command_line.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/network_profile.hpp"
+#include "d5/level1_network/planned_memory.hpp"
 
 namespace d5 {
 namespace {
@@ -69,6 +70,12 @@ Measurement network_record(const std::string& model, const std::string& framewor
   record.conditions["pass"] = pass;
   record.conditions["batch"] = fmt::format("{}", sizes.batch);
   return record;
+}
+
+double predicted_bytes(GraphExecutor& executor, const ValueMap& inputs, std::string_view loss) {
+  const PlannedMemory plan = planned_memory(executor);
+  if (plan.steps.empty()) return 0;
+  return double(predicted_memory(executor.network(), inputs, plan, loss).bytes());
 }
 
 std::vector<Measurement> bench_side_by_side(
@@ -134,6 +141,7 @@ Subject network_subject(const std::string& model, const std::string& framework,
   subject.record.framework_version = version_of(framework);
   subject.record.device = to_string(execution.device);
   subject.run();  // throws here, not while measuring, if it cannot
+  subject.work.memory = detail::predicted_bytes(*executor, *inputs);
   return subject;
 }
 

@@ -111,6 +111,22 @@ std::size_t PlannedMemory::bytes(Device device) const {
   return Arena::aligned(most);
 }
 
+MemoryPrediction predicted_memory(const Network& network, const ValueMap& inputs,
+                                  const PlannedMemory& plan, std::string_view loss) {
+  const auto on_host = [](const Tensor& tensor) {
+    return tensor.device() == Device{} ? tensor.bytes() : 0;
+  };
+  MemoryPrediction result{.plan = plan.bytes()};
+  for (const auto& [name, tensor] : network.graph().initializers) {
+    (network.is_parameter(name) ? result.parameters : result.constants) += on_host(tensor);
+  }
+  if (!loss.empty()) result.gradients = result.parameters;
+  for (const auto& [name, value] : inputs) {
+    if (value.is_tensor()) result.inputs += on_host(value.tensor());
+  }
+  return result;
+}
+
 std::vector<Plot> memory_plots(const PlannedMemory& memory) {
   std::set<Device> devices;
   for (const auto& block : memory.blocks) devices.insert(block.device);

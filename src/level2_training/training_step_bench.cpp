@@ -50,6 +50,7 @@ Subject training_step_subject(const std::string& model, const std::string& frame
   subject.record.framework_version = version_of(framework);
   subject.record.device = to_string(execution.device);
   subject.run();  // throws here, not while measuring, if it cannot
+  subject.work.memory = detail::predicted_bytes(optimizer->executor(), batch->values, loss);
   return subject;
 }
 

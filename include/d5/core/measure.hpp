@@ -19,6 +19,7 @@ struct Work {
   double flop = 0;
   double bytes = 0;              ///< read and written
   double samples = 0;            ///< of a batch
+  double memory = 0;             ///< bytes that it was planned to hold at once
   DType dtype = DType::float32;  ///< that it computes in: which of the machine's peaks bounds it
 };
 
@@ -53,7 +54,9 @@ struct MeasureOptions {
 /// Measures every metric on every subject: subject by subject, metric by metric, in their order,
 /// and after the metric "time" the rates of the subject's work: "flop_rate", "byte_rate",
 /// "sample_rate"; on a machine whose peak is known (`machine_peak`) also "share_of_peak", with the
-/// condition "bound": what the roofline allows, "compute" or "memory".
+/// condition "bound": what the roofline allows, "compute" or "memory". After "peak_memory", which
+/// counts all that the process holds, comes what the subject was planned to hold:
+/// "predicted_memory".
 ///
 /// Subjects are interleaved: rounds, in random order within a round, so that drift of the machine
 /// meets all alike; samples of the same index were taken in the same round (`compare` them).

@@ -55,6 +55,9 @@ namespace detail {
 [[nodiscard]] std::vector<Measurement> plan_in_each(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::function<void(const std::string& framework)>& plan);
+/// What the executor's last run was predicted to hold on the host; 0 where it planned none.
+[[nodiscard]] double predicted_bytes(GraphExecutor& executor, const ValueMap& inputs,
+                                     std::string_view loss = {});
 /// The executor's part of how networks are measured.
 [[nodiscard]] ExecutorOptions execution_of(const NetworkBenchOptions& options);
 /// What is known of a network's record before it runs.

@@ -42,6 +42,23 @@ struct PlannedMemory {
 [[nodiscard]] PlannedMemory plan_memory(GraphExecutor& executor, const ValueMap& inputs,
                                         std::string_view loss = {});
 
+/// What a process holds for a network that runs by a plan, before it does; beside it are code,
+/// what kernels prepared, and what steps allocate while they run.
+///
+/// Units: bytes, on the host.
+struct MemoryPrediction {
+  std::size_t parameters = 0, constants = 0, inputs = 0;
+  std::size_t gradients = 0;  ///< of the parameters, where there is a loss
+  std::size_t plan = 0;       ///< all between, and outputs
+
+  [[nodiscard]] std::size_t bytes() const {
+    return parameters + constants + inputs + gradients + plan;
+  }
+};
+[[nodiscard]] MemoryPrediction predicted_memory(const Network& network, const ValueMap& inputs,
+                                                const PlannedMemory& plan,
+                                                std::string_view loss = {});
+
 /// Bytes over steps: one plot for each device.
 [[nodiscard]] std::vector<Plot> memory_plots(const PlannedMemory& memory);
 
