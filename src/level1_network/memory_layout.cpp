@@ -77,7 +77,7 @@ void expect_room(const Draft& draft, Device device, std::size_t bytes, const Mem
   if (bytes <= most) return;
   throw MemoryError(fmt::format(
       "the plan of network '{}' needs {} ({} bytes) on {}, above the memory {} of {} ({} bytes); "
-      "no plan can do with less than {} ({} bytes), which step '{}' alone needs; {}",
+      "no plan of these steps can do with less than {} ({} bytes), which step '{}' alone needs; {}",
       printable(draft.request.graph->name), memory_size(double(bytes)), bytes, to_string(device),
       limited ? "limit" : "budget", memory_size(double(most)), most,
       memory_size(double(bound.bytes)), bound.bytes, printable(draft.names_of_steps()[bound.step]),
