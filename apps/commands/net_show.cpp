@@ -147,7 +147,7 @@ TextTable summary_of(Network& network, const NetworkSummary& summary, const Opti
                                        with_prefix(summary.total.parameter_bytes, "B"))});
   table.add({"FLOP, bytes", "of one forward run" + to_line(app::sizes_of(options))});
   if (summary.total.incomplete > 0) {
-    table.add({"not in the sums", fmt::format("work of {} nodes; the first: {}",
+    table.add({"not in the sums", fmt::format("work of {} of the nodes; the first: {}",
                                               summary.total.incomplete, summary.total.reason)});
   }
   return table;
