@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -36,6 +38,20 @@ def test_saved_and_loaded_it_gives_the_same(tmp_path, random):
     first = d5.executor(network).inference({"image": image})[name].numpy()
     second = d5.executor(d5.Network.load(str(tmp_path / "lenet.onnx"))).inference({"image": image})
     assert (first == second[name].numpy()).all()
+
+
+def test_the_program_reads_and_writes_the_files_of_numpy(tmp_path, random):
+    network = linear()
+    network.save(tmp_path / "linear.onnx")
+    x = random.standard_normal((3, 2)).astype(np.float32)
+    for array in (x, np.asfortranarray(x)):
+        np.save(tmp_path / "x.npy", array)
+        subprocess.run([sys.executable, "-m", "d5", "net", "run", tmp_path / "linear.onnx",
+                        "--input", f"x={tmp_path}/x.npy", "--output", f"y={tmp_path}/y.npy"],
+                       check=True, capture_output=True)
+        y = np.load(tmp_path / "y.npy")
+        assert y.dtype == np.float32
+        np.testing.assert_allclose(y, x @ [[1.0], [2.0]], rtol=1e-6)  # a sum of two products
 
 
 @pytest.mark.parametrize("transform, options", [

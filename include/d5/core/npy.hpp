@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "d5/core/tensor.hpp"
+
+namespace d5 {
+
+/// A tensor in NumPy's file format .npy, versions 1 to 3: one array, little-endian, of booleans,
+/// integers, floats of 16 to 64 bits or complex numbers. Arrays in Fortran's order become
+/// row-major.
+///
+/// Throws: IoError; FormatError for what is no such file; Unsupported for another element type or
+/// byte order; MemoryError.
+/// Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
+[[nodiscard]] Tensor read_npy(const std::string& path);
+/// The same from memory; `file` names it in messages.
+[[nodiscard]] Tensor parse_npy(std::string_view bytes, const std::string& file);
+/// Version 1. Throws: Unsupported for an element type that NumPy itself has not (bfloat16,
+/// strings).
+[[nodiscard]] std::string to_npy(const Tensor& tensor);
+
+}  // namespace d5
