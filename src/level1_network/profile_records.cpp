@@ -120,6 +120,19 @@ class GroupRecords {
   std::vector<double> seconds_;
 };
 
+/// The part of whole runs that all steps took.
+Measurement steps_share(const Measurement& profiled, const std::vector<double>& all) {
+  Measurement record = profiled;
+  record.metric = "steps_share";
+  record.unit = "1";
+  record.quantity = Quantity::share;
+  record.direction = Direction::higher_is_better;
+  record.over_ranks = OverRanks::apart;
+  record.conditions["by"] = "run";
+  std::ranges::transform(all, profiled.samples, record.samples.begin(), std::divides<>());
+  return record;
+}
+
 }  // namespace
 
 std::vector<Measurement> profile_records(const NetworkProfile& profile,
@@ -127,7 +140,8 @@ std::vector<Measurement> profile_records(const NetworkProfile& profile,
   std::vector<const Step*> steps;
   for (const Step& step : profile.steps()) steps.push_back(&step);
   const std::vector<double> all = seconds_of(steps);
-  std::vector<Measurement> records;
+  if (steps.empty()) return {};
+  std::vector<Measurement> records = {steps_share(profiled, all)};
   for (const Grouping& grouping : groupings()) {
     for (const Group& group : grouped(profile.steps(), grouping)) {
       GroupRecords(group, grouping, profiled).append_to(records, all);

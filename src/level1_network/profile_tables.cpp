@@ -89,20 +89,9 @@ std::string table_of(const std::vector<Row>& rows, const std::string& by, Format
   return text;
 }
 
-/// The share of whole runs that operators took: the median over samples.
-double share_of_operators(const Measurement& profiled, const std::vector<Row>& operators) {
-  std::vector<double> shares;
-  for (std::size_t i = 0; i < profiled.samples.size(); ++i) {
-    double steps = 0;
-    for (const Row& row : operators) steps += row.time().samples.at(i);
-    shares.push_back(steps / profiled.samples[i]);
-  }
-  return summarise(shares).median;
-}
-
 /// "profiled 12.3 ms a run, 1.01 [0.99, 1.03] of 12.2 ms unobserved; operators take 98.1% of it".
 std::string cost_of(const Measurement& profiled, const Measurement* time,
-                    const std::vector<Row>& operators) {
+                    const std::vector<const Measurement*>& records) {
   std::string text = fmt::format("profiled {} a run", with_prefix(estimate(profiled).value, "s"));
   if (time && time->samples.size() == profiled.samples.size()) {
     const auto [ratio, interval, p_value, pairs] = compare(profiled.samples, time->samples);
@@ -112,17 +101,17 @@ std::string cost_of(const Measurement& profiled, const Measurement* time,
     }
     text += fmt::format(" of {} unobserved", with_prefix(estimate(*time).value, "s"));
   }
-  return text + fmt::format("; operators take {} of it\n",
-                            percent(share_of_operators(profiled, operators)));
+  const auto share = std::ranges::find(records, "steps_share", &Measurement::metric);
+  return text + fmt::format("; operators take {} of it\n", percent(estimate(**share).value));
 }
 
 /// One subject in one framework.
 std::string text_of(const Measurement& profiled, const Measurement* time,
                     const std::vector<const Measurement*>& records, Format format) {
-  const auto operators = rows_of(records, "operator");
   std::string text =
       fmt::format("{}, {}, {}: {}", printable(profiled.subject), printable(profiled.framework),
-                  condition(profiled, "pass"), cost_of(profiled, time, operators));
+                  condition(profiled, "pass"), cost_of(profiled, time, records));
+  const auto operators = rows_of(records, "operator");
   const auto nodes = rows_of(records, "node"), layers = rows_of(records, "layer");
   text += '\n' + table_of(operators, "operator", format);
   // A network whose names have no parts has no layers to tell.

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "d5/core/timeline.hpp"
 #include "d5/level3_distributed/communicator.hpp"
@@ -27,7 +29,101 @@ bool has(const Timeline& timeline, int rank, const std::string& level, const std
   });
 }
 
+/// A file held against the Trace Event Format: what viewers need to draw it. Source: "Trace Event
+/// Format", the document that Chrome's and Perfetto's readers are written to.
+class FormatCheck {
+ public:
+  explicit FormatCheck(const std::string& file)
+      : document_(nlohmann::json::parse(testing::content_of(file))) {
+    for (const auto& event : document_.at("traceEvents")) check(event);
+    CHECK(begun_.empty());  // every begin has its end
+    for (const auto& lane : used_) CHECK(named_.contains(lane));
+  }
+  [[nodiscard]] std::size_t spans(const std::string& category, const std::string& name) const {
+    const auto place = spans_.find({category, name});
+    return place == spans_.end() ? 0 : place->second;
+  }
+  [[nodiscard]] std::size_t overlapping() const { return overlapping_; }
+
+ private:
+  using Event = nlohmann::json;
+  using Lane = std::pair<std::int64_t, std::int64_t>;
+
+  void check(const Event& event) {
+    const std::string phase = event.at("ph");
+    const std::string name = event.at("name");
+    const Lane lane{event.at("pid"), event.at("tid")};
+    CHECK_FALSE(name.empty());
+    if (phase == "M") {
+      CHECK(event.at("args").at("name").is_string());
+      if (name == "thread_name") named_.insert(lane);
+      return;
+    }
+    used_.insert(lane);
+    const double at = event.at("ts");
+    CHECK(at >= 0);
+    CHECK(event.at("cat").is_string());
+    if (phase == "X") return check_span(event, lane, at);
+    if (phase == "C") {
+      for (const auto& [key, value] : event.at("args").items()) CHECK(value.is_number());
+      return;
+    }
+    REQUIRE((phase == "b" || phase == "e"));
+    const std::string id = event.at("id2").at("local");
+    const auto key = std::tuple(lane.first, std::string(event.at("cat")), name, id);
+    if (phase == "b") {
+      CHECK(begun_.emplace(key, at).second);
+      ++overlapping_;
+    } else {
+      REQUIRE(begun_.contains(key));
+      CHECK(begun_.extract(key).mapped() <= at);
+    }
+  }
+
+  /// Those of a lane come in order, and end within the one around them.
+  void check_span(const Event& event, const Lane& lane, double at) {
+    constexpr double kRounding = 1e-3;  // a microsecond has three decimals
+    const double end = at + double(event.at("dur"));
+    CHECK(end >= at);
+    auto& [last, open] = open_[lane];
+    CHECK(at >= last);
+    last = at;
+    while (!open.empty() && open.back() <= at + kRounding / 2) open.pop_back();
+    if (!open.empty()) CHECK(end <= open.back() + kRounding);
+    open.push_back(end);
+    ++spans_[{event.at("cat"), event.at("name")}];
+  }
+
+  nlohmann::json document_;
+  std::set<Lane> named_, used_;
+  std::map<std::tuple<std::int64_t, std::string, std::string, std::string>, double> begun_;
+  std::map<Lane, std::pair<double, std::vector<double>>> open_;  ///< last begin; ends of spans
+  std::map<std::pair<std::string, std::string>, std::size_t> spans_;
+  std::size_t overlapping_ = 0;
+};
+
 }  // namespace
+
+TEST_CASE("a timeline keeps the rules of its format: networks, nodes, both ways, on each thread") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "trace.json";
+  const auto run =
+      run_d5("net bench lenet --training --profile --samples 2 --quiet --trace " + file);
+  REQUIRE(run.status == 0);
+  const FormatCheck check(file);
+  const auto steps = check.spans("network", "inference_and_backprop");
+  CHECK(steps > 2);
+  CHECK(check.spans("operator", "Conv 'conv1'") == steps + check.spans("network", "inference"));
+  CHECK(check.spans("operator", "Conv 'conv1' backward") == steps);
+}
+
+TEST_CASE("a timeline of ranks keeps the rules of its format, with requests under way") {
+  if (!transport().present) return;
+  const TemporaryFolder folder;
+  const std::string file = folder / "trace.json";
+  REQUIRE(run_d5(kTrain + file, "mpirun --oversubscribe -np 2").status == 1);  // not yet accurate
+  CHECK(FormatCheck(file).overlapping() > 0);
+}
 
 TEST_CASE("every command that runs something writes a timeline") {
   const auto [arguments, level, name] = GENERATE(table<std::string, std::string, std::string>({

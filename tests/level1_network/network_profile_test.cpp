@@ -108,6 +108,21 @@ TEST_CASE("groups are sums of their nodes, and the shares of each grouping are o
   }
 }
 
+TEST_CASE("the first record is the part of whole runs that the steps took together") {
+  const Profiled run = profile_of(true);
+  const Measurement& share = run.parts.front();
+  REQUIRE(share.metric == "steps_share");
+  REQUIRE(share.samples.size() == 7);
+  for (std::size_t i = 0; i < share.samples.size(); ++i) {
+    double steps = 0;
+    for (const auto& m : run.parts) {
+      if (condition(m, "by") == "node" && m.metric == "time") steps += m.samples.at(i);
+    }
+    CHECK(share.samples[i] == Approx(steps / run.whole.back().samples.at(i)));
+    CHECK(share.samples[i] <= 1);
+  }
+}
+
 TEST_CASE("forward and backward are apart, and backward claims no rate of forward's work") {
   const Profiled run = profile_of(true);
   REQUIRE(find(run.parts, "node", "block1.second.product", "time", "forward"));

@@ -59,11 +59,12 @@ class NetworkProfile final : public Metric, public ExecutionEvent {
   int repetitions_ = 1;
 };
 
-/// What `profile` found, as records of level "operator" made from its own, `profiled`: by operator
-/// type, by layer, and by node (condition "by"; the name under "operator", "layer", "node"),
-/// forward and backward apart (condition "direction"). Each has "time", its "share" of all steps,
-/// and where they are known "flop_rate", "bytes" (every input and output once) and "memory" (of a
-/// group the largest).
+/// What `profile` found, made from its own record, `profiled`: first "steps_share", the part of
+/// whole runs that all steps took; then records of level "operator", by operator type, by layer,
+/// and by node (condition "by"; the name under "operator", "layer", "node"), forward and backward
+/// apart (condition "direction"). Each of these has "time", its "share" of all steps, and where
+/// they are known "flop_rate", "bytes" (every input and output once) and "memory" (of a group the
+/// largest).
 ///
 /// A layer is the first two parts of a node's name without its last, parts being told by slashes,
 /// or else by dots: "stage1.block2" of "stage1.block2.conv1.norm".
