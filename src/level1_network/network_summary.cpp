@@ -48,7 +48,7 @@ class Summing {
  public:
   Summing(const Network& network, const OpenSizes& sizes)
       : network_(network), request_(request_for(network, sizes)), draft_(request_, state_) {
-    state_.registries = {&framework("reference").part<OperatorRegistry>()};
+    state_.frameworks = framework_choice({"reference"});
     define_sources(draft_);
   }
 

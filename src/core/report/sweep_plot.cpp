@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "core/report/figures.hpp"
 #include "d5/core/byte_count.hpp"
@@ -108,7 +109,11 @@ Plot plot_over(const std::string& condition, const Figures& figures,
 
 std::vector<Plot> sweep_plots(const Figures& figures) {
   std::vector<Plot> plots;
-  for (const auto& [condition, text] : figures.front().words) {
+  std::set<std::string> conditions;
+  for (const auto& figure : figures) {
+    for (const auto& [condition, text] : figure.words) conditions.insert(condition);
+  }
+  for (const auto& condition : conditions) {
     const auto curves = curves_over(condition, figures);
     if (!curves.empty()) plots.push_back(plot_over(condition, figures, curves));
   }

@@ -10,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/model_source.hpp"
 #include "level1_network/micro_batch/node_times.hpp"
 #include "level1_network/micro_batch/segment_memory.hpp"
 #include "level1_network/micro_batch/split_segment.hpp"
@@ -101,10 +102,9 @@ void MicroBatching::set_rows(std::optional<std::int64_t> rows) {
 
 PlannedMemory MicroBatching::planned(std::int64_t rows) const {
   ValueMap inputs;
-  for (const auto& [name, desc] : fed(rows)) inputs[name] = Tensor::empty(desc.tensor);
+  for (const auto& [name, desc] : fed(rows)) inputs[name] = Tensor::borrow(desc.tensor, nullptr);
   const auto executor = make_executor(network_, {.frameworks = frameworks_});
-  executor->plan(inputs, loss_of(network_));
-  return planned_memory(*executor);
+  return plan_memory(*executor, inputs, loss_of(network_));
 }
 
 std::optional<std::size_t> MicroBatching::planned_bytes() const {
