@@ -5,6 +5,7 @@
 #include "d5/core/byte_count.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_bench.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/planned_memory.hpp"
 #include "d5/level1_network/transform.hpp"
@@ -126,6 +127,21 @@ TEST_CASE("a network whose plan is above the limit fits it in micro-batches") {
                                    : test_executor(*got, *expected, inputs);
     for (const auto& record : records) CHECK(record.status == Status::passed);
   }
+}
+
+TEST_CASE("a run's batch and memory limit are those of its micro-batches") {
+  const std::size_t limit = planned_bytes(models().at("lenet").make(), 32) / 2;
+  const auto status_with = [&](const TransformChain& chain) {
+    const auto records =
+        plan_network("lenet", {.sizes = {.batch = 32}, .transforms = chain, .memory_limit = limit});
+    REQUIRE(records.size() == 1);
+    CHECK(records.front().conditions.at("memory limit") == byte_words(limit));
+    return records.front().status;
+  };
+  CHECK(status_with({}) == Status::failed);
+  CHECK(status_with({{"microbatch"}}) == Status::skipped);  // planned, not run
+  // What the chain says goes before.
+  CHECK(status_with({{"microbatch", {{"memory", "1GiB"}}}}) == Status::failed);
 }
 
 TEST_CASE("a network that fits stays as it is, and a limit below all choices is told") {
