@@ -57,6 +57,13 @@ std::string some_text(RandomStream& random) {
   return pick(random, kTexts);
 }
 
+std::string with_flipped_bit(std::string text, RandomStream& random) {
+  if (text.empty()) return text;
+  char& byte = text[std::size_t(random.below(text.size()))];
+  byte = char(byte ^ (1 << random.below(8)));
+  return text;
+}
+
 std::string with_damage(std::string text, RandomStream& random) {
   for (auto edits = 1 + random.below(4); edits > 0; --edits) {
     if (text.empty()) text = " ";

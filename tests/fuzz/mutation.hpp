@@ -30,6 +30,9 @@ template <class List>
 /// A name, a number, nothing, quotes, control characters, bytes that are not UTF-8.
 [[nodiscard]] std::string some_text(RandomStream& random);
 
+/// `text` with one bit changed: most of it means what it did.
+[[nodiscard]] std::string with_flipped_bit(std::string text, RandomStream& random);
+
 /// `text` with a few bytes changed, inserted, taken away or repeated elsewhere.
 [[nodiscard]] std::string with_damage(std::string text, RandomStream& random);
 

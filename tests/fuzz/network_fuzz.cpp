@@ -48,7 +48,14 @@ void prepare() { (void)sound(); }
 
 std::string make_case(RandomStream& random) {
   const std::string& model = pick(random, sound());
-  return one_in(random, 2) ? with_damage(model, random) : with_other_fields(model, random);
+  switch (random.below(3)) {
+    case 0:
+      return with_flipped_bit(model, random);
+    case 1:
+      return with_damage(model, random);
+    default:
+      return with_other_fields(model, random);
+  }
 }
 
 std::string run_case(const std::string& bytes) {
