@@ -34,7 +34,7 @@ class ByName {
 
  private:
   RepeatedPtrField<T> list_;
-  std::map<std::string_view, T*> place_;
+  std::map<std::string, T*> place_;
 };
 
 template <class Outputs>
@@ -115,7 +115,7 @@ class GraphWriter {
 
   /// In the order of the file, then those that came since.
   void write_initializers() {
-    std::set<std::string_view> written;
+    std::set<std::string_view> written;  // names that the graph holds
     const auto write = [&](const std::string& name, const Tensor& value) {
       auto& proto = *proto_.add_initializer();
       proto = initializers_.take(name);
