@@ -26,7 +26,7 @@ constexpr const char* kExamples =
   d5 net check model.onnx --framework torch     against the reference, on random inputs
   d5 net check lenet --framework torch --batch 8
                                                 a built-in network: gradients too
-  d5 net check lenet --numeric                  gradients against finite differences
+  d5 net check lenet --numeric 8                gradients against finite differences
   d5 net check resnet-18 --transform fold-batch-norm
                                                 a transformed network against the original
   d5 net check resnet-18 --framework torch --by-node
@@ -41,7 +41,8 @@ struct Options : app::OutputOptions,
                  app::WorkOptions,
                  app::ToleranceOptions {
   std::string against = "reference";
-  bool by_node = false, numeric = false;
+  bool by_node = false;
+  std::int64_t numeric = 0;  ///< elements of each parameter; 0: none
 };
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
@@ -75,10 +76,11 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
         "it ran, but no framework judges itself; check an ONNX test folder, see --against, or "
         "hold gradients against --numeric ones";
   }
-  if (!options.numeric) return results;
+  if (options.numeric == 0) return results;
   if (loss.empty())
     throw Unsupported("--numeric is of gradients, and there is no loss to have any");
-  auto numeric = test_numeric_gradients(*subject, inputs, loss, {.seed = options.seed}, interrupt);
+  auto numeric = test_numeric_gradients(
+      *subject, inputs, loss, {.elements = options.numeric, .seed = options.seed}, interrupt);
   std::ranges::move(numeric, std::back_inserter(results));
   return results;
 }
@@ -126,7 +128,7 @@ void check(const std::string& model, const Options& options, const std::string& 
   line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
   if (options.against != "reference") line.option("--against", options.against);
   if (options.by_node) line.flag("--by-node");
-  if (options.numeric) line.flag("--numeric");
+  if (options.numeric > 0) line.option("--numeric", options.numeric);
   line.append(execution_line(app::execution_of(options, options)));
   line.append(app::to_line(static_cast<const app::ToleranceOptions&>(options)));
   line.append(app::to_line(static_cast<const app::RunOptions&>(options)));
@@ -208,8 +210,12 @@ void register_net_check(app::Program& program) {
   command.add_flag("--by-node", options->by_node,
                    "which node differs: its error with all before it, and alone on right values");
   app::add_tolerance_options(command, *options, "the bound that rounding sets");
-  command.add_flag("--numeric", options->numeric,
-                   "hold gradients against finite differences in float64 too");
+  command
+      .add_option("--numeric", options->numeric,
+                  "hold gradients against finite differences in float64 too: N elements of each "
+                  "parameter")
+      ->transform(app::whole_number(1))
+      ->option_text("N");
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);
   app::add_output_options(command, *options);

@@ -148,6 +148,19 @@ TEST_CASE("net check passes on what a folder expects, and fails on a changed out
   CHECK_THAT(run.out, Contains("failed") && Contains("2.5"));
 }
 
+TEST_CASE("net check holds gradients against finite differences, with rules that records hold") {
+  const auto run = run_d5("net check lenet --numeric 2 --place Conv=reference --format csv");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("finite differences in float64") && Contains("2 of 48000"));
+  CHECK_THAT(run.out, Contains("--numeric 2") && Contains("Conv=reference"));
+}
+
+TEST_CASE("net show --steps tells where an executor runs each node") {
+  const auto run = run_d5("net show lenet --steps --place Conv=reference --format csv");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("0,conv1,Conv,forward,reference,cpu"));
+}
+
 TEST_CASE("net show tells nodes and parameters of a built-in network") {
   const auto run = run_d5("net show lenet");
   CHECK(run.status == 0);
