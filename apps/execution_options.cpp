@@ -36,7 +36,7 @@ Placement placement_of(const ExecutionOptions& options) {
   Placement placement;
   for (const auto& word : options.places) {
     const PlacementRule& rule = placement.emplace_back(placement_rule(word));
-    for (const auto& name : frameworks_of(rule)) check_name(name);
+    for (const auto& name : frameworks_of(rule)) check_framework_name(name);
   }
   return placement;
 }

@@ -23,15 +23,6 @@
 namespace d5::app {
 namespace {
 
-/// A name that no framework has is a misprint; one that cannot be loaded is a finding, later.
-void check_name(const std::string& word) {
-  if (word == "auto") return;
-  try {
-    (void)framework(word);
-  } catch (const Unsupported&) {
-  }
-}
-
 /// What the command line names shall be there: `Unsupported` would be a finding of the run.
 template <class F>
 auto named_rightly(const F& find) {
@@ -115,6 +106,14 @@ void add_load_option(CLI::App& command, std::vector<std::string>& libraries) {
       ->group("Common options");
 }
 
+void check_framework_name(const std::string& word) {
+  if (word == "auto") return;
+  try {
+    (void)framework(word);
+  } catch (const Unsupported&) {  // found later, as one that cannot be loaded
+  }
+}
+
 void add_framework_options(CLI::App& command, RunOptions& options) {
   command
       .add_option("--framework", options.frameworks,
@@ -171,7 +170,7 @@ void load(const std::vector<std::string>& libraries) {
 void apply(const RunOptions& options) {
   load(options.load);
   for (const auto& word : options.frameworks) {
-    for (const auto& name : frameworks_in(word)) check_name(name);
+    for (const auto& name : frameworks_in(word)) check_framework_name(name);
   }
   (void)named_rightly([&] { return device_from_name(options.device); });
   if (options.threads > 0) use_threads(options.threads);

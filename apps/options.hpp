@@ -52,6 +52,9 @@ void add_load_option(CLI::App& command, std::vector<std::string>& libraries);
 /// Loads them, as `load_extension` does.
 void load(const std::vector<std::string>& libraries);
 
+/// A name that no framework has is a misprint; one that cannot be loaded is a finding of the run.
+/// Throws: NotFound.
+void check_framework_name(const std::string& word);
 /// `--framework`, `--load`
 void add_framework_options(CLI::App& command, RunOptions& options);
 
