@@ -357,3 +357,37 @@ def test_random_inputs_fit_and_repeat():
     assert d5.executor(network).inference(inputs)["logits"].shape == (3, 10)
     with pytest.raises(d5.NotFound):
         d5.random_inputs(network, dims={"M": 2})
+
+
+def lenet_with_loss(random):
+    image = random.standard_normal((4, 1, 28, 28)).astype(np.float32)
+    inputs = {"image": image, "label": np.arange(4)}
+    return d5.model("lenet", seed=3, with_loss=True), inputs
+
+
+def test_a_memory_limit_refuses_a_plan_above_it(random):
+    network, inputs = lenet_with_loss(random)
+    with pytest.raises(d5.MemoryError, match="memory limit of 64 KiB"):
+        d5.executor(network, memory_limit="64KiB").inference(inputs)
+    assert "loss" in d5.executor(network, memory_limit=1 << 24).inference(inputs)
+
+
+def test_recomputing_leaves_gradients_the_same(random):
+    network, inputs = lenet_with_loss(random)
+
+    def gradients(recompute):
+        executor = d5.executor(network, recompute=recompute)
+        steps = []
+
+        class Steps(d5.Event):
+            def before_node(self, step):
+                steps.append(step.recomputed)
+
+        executor.add_event(Steps())
+        executor.inference_and_backprop(inputs)
+        return [p.gradient.numpy().copy() for p in executor.network.parameters], sum(steps)
+
+    kept, none = gradients([])
+    again, some = gradients(["conv1", "relu1"])
+    assert none == 0 and some == 2
+    assert all(np.array_equal(a, b) for a, b in zip(kept, again))
