@@ -4,6 +4,7 @@
 #include <ATen/ops/convolution_backward.h>
 
 #include "d5/onnx/nodes.hpp"
+#include "fused_kernel.hpp"
 #include "result_memory.hpp"
 #include "torch_kernel.hpp"
 #include "torch_window.hpp"
@@ -84,6 +85,9 @@ class Conv final : public TorchKernel {
 
 }  // namespace
 
-void register_conv(OperatorRegistry& registry) { add<Conv, View>(registry, computes_some); }
+void register_conv(OperatorRegistry& registry) {
+  add<Conv, View>(registry, computes_some);
+  add_fused<Conv>(registry, "FusedConv");
+}
 
 }  // namespace d5::torch

@@ -6,6 +6,7 @@
 #include <ATen/ops/sum.h>
 
 #include "d5/onnx/nodes.hpp"
+#include "fused_kernel.hpp"
 #include "torch_kernel.hpp"
 
 namespace d5::torch {
@@ -122,6 +123,9 @@ class Gemm final : public TorchKernel {
 
 }  // namespace
 
-void register_gemm(OperatorRegistry& registry) { add<Gemm, View>(registry, computes); }
+void register_gemm(OperatorRegistry& registry) {
+  add<Gemm, View>(registry, computes);
+  add_fused<Gemm>(registry, "FusedGemm");
+}
 
 }  // namespace d5::torch
