@@ -67,7 +67,10 @@ std::string run_case(const std::string& bytes) {
   executor->plan(fed);
   constexpr double kSecondsToRun = 0.1;
   const InterruptibleRuns limit(*executor, {.deadline = now_seconds() + kSecondsToRun});
-  (void)executor->inference(fed);
+  try {
+    (void)executor->inference(fed);
+  } catch (const Interrupted&) {  // it ran for its time
+  }
   return {};
 }
 
