@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -41,7 +43,7 @@ struct Options : app::OutputOptions,
                  app::WorkOptions,
                  app::ToleranceOptions {
   std::string against = "reference";
-  bool by_node = false;
+  bool by_node = false, backward = false;
   std::int64_t numeric = 0;  ///< elements of each parameter; 0: none
 };
 
@@ -64,9 +66,10 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
   const ValueMap inputs = random_inputs(subject->network(), app::sizes_of(options), options.seed);
   const std::string loss = keeps == Keeps::gradients ? loss_of(subject->network()) : "";
   const auto tolerance = app::tolerance_of(options);
-  auto results = loss.empty() ? test_executor(*subject, *reference, inputs, tolerance, interrupt)
-                              : test_executor_backprop(*subject, *reference, inputs, loss,
-                                                       tolerance, interrupt);
+  const bool backward = !loss.empty() || options.backward;
+  auto results =
+      !backward ? test_executor(*subject, *reference, inputs, tolerance, interrupt)
+                : test_executor_backprop(*subject, *reference, inputs, loss, tolerance, interrupt);
   const bool all_passed =
       std::ranges::all_of(results, [](const Measurement& m) { return m.status == Status::passed; });
   if (word == options.against && same_network && all_passed && !results.empty()) {
@@ -128,6 +131,7 @@ void check(const std::string& model, const Options& options, const std::string& 
   line.runs_in({word}, device_from_name(options.device)).option("--seed", options.seed);
   if (options.against != "reference") line.option("--against", options.against);
   if (options.by_node) line.flag("--by-node");
+  if (options.backward) line.flag("--backward");
   if (options.numeric > 0) line.option("--numeric", options.numeric);
   line.append(execution_line(app::execution_of(options, options)));
   line.append(app::to_line(static_cast<const app::ToleranceOptions&>(options)));
@@ -170,11 +174,24 @@ std::vector<Measurement> plan(const std::string& model, const Options& options,
 }
 
 int run(const Options& options) {
+  if (options.backward && options.by_node) {
+    throw ValueError("--by-node compares what nodes answer forward; leave out --backward");
+  }
   for (const auto& model : options.models) {
     if (is_test_folder(model)) app::refuse_sizes(options, model);
+    if (is_test_folder(model) && options.backward) {
+      throw ValueError(
+          fmt::format("--backward: test folder '{}' expects no gradients; name its "
+                      "model.onnx",
+                      printable(model)));
+    }
   }
   app::apply(options);
   const TransformChain chain = app::chain_of(options);
+  if (options.backward && kept_by(chain) != Keeps::gradients) {
+    throw ValueError(
+        "--backward: a transform of the chain keeps no gradients ('d5 list transforms')");
+  }
   const Interrupt interrupt = app::ctrl_c();
   std::vector<app::Work> work;
   for (const auto& model : models_of(options.models)) {
@@ -207,6 +224,9 @@ void register_net_check(app::Program& program) {
       .add_option("--against", options->against,
                   "the framework that models are held against; test folders bring what is expected")
       ->option_text("FRAMEWORK");
+  command.add_flag("--backward", options->backward,
+                   "parameters' gradients also where a network has no output 'loss': those of the "
+                   "outputs times random numbers");
   command.add_flag("--by-node", options->by_node,
                    "which node differs: its error with all before it, and alone on right values");
   app::add_tolerance_options(command, *options, "the bound that rounding sets");

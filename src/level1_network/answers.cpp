@@ -7,16 +7,29 @@
 namespace d5 {
 
 std::vector<Answer> answers_of(GraphExecutor& executor, const ValueMap& inputs,
-                               std::string_view loss) {
-  const ValueMap& outputs =
-      loss.empty() ? executor.inference(inputs) : executor.inference_and_backprop(inputs, loss);
-  executor.synchronise();
+                               const BackwardBegin& begin) {
   std::vector<Answer> answers;
-  for (const auto& [name, value] : outputs) {
-    answers.push_back(
-        {"output " + name, value.is_tensor() ? Value(value.tensor().copy({})) : value});
+  const auto take = [&](const ValueMap& outputs) {
+    executor.synchronise();
+    for (const auto& [name, value] : outputs) {
+      answers.push_back(
+          {"output " + name, value.is_tensor() ? Value(value.tensor().copy({})) : value});
+    }
+  };
+  const auto& gradients = begin.output_gradients;
+  if (!begin.loss.empty()) {
+    take(executor.inference_and_backprop(inputs, begin.loss));
+  } else if (gradients.empty()) {
+    take(executor.inference(inputs));
+    return answers;
+  } else {
+    std::vector<std::string> names;
+    for (const auto& [name, gradient] : gradients) names.push_back(name);
+    const auto batch = executor.forward(inputs, names);
+    take(batch->outputs());
+    batch->backward(gradients);
+    executor.synchronise();
   }
-  if (loss.empty()) return answers;
   for (const Parameter& parameter : std::views::reverse(executor.network().parameters())) {
     answers.push_back({"gradient of " + parameter.name, parameter.gradient.copy({})});
   }

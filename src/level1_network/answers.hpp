@@ -15,10 +15,16 @@ struct Answer {
   Value value;
 };
 
-/// Runs forward, and backward from `loss` unless it is empty: all outputs, then the gradients of
-/// all parameters, the first layer's first. Throws: as the executor.
+/// Where a run backward begins: at a loss, or at gradients of outputs. Neither: there is none.
+struct BackwardBegin {
+  std::string loss = {};
+  ValueMap output_gradients = {};
+};
+
+/// Runs forward, and backward from `begin`: all outputs, then the gradients of all parameters, the
+/// first layer's first. Throws: as the executor.
 [[nodiscard]] std::vector<Answer> answers_of(GraphExecutor& executor, const ValueMap& inputs,
-                                             std::string_view loss);
+                                             const BackwardBegin& begin);
 
 /// Null where there is none.
 [[nodiscard]] const Value* find(const std::vector<Answer>& answers, std::string_view tensor);

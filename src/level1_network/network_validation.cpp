@@ -2,7 +2,9 @@
 #include "d5/level1_network/network_validation.hpp"
 
 #include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
+#include "level1_network/parameter_layout.hpp"
 #include "level1_network/rounding_judge.hpp"
 #include "level1_network/value_check.hpp"
 
@@ -23,20 +25,45 @@ std::vector<Measurement> check_within(const Measurement& base, const std::vector
   return results;
 }
 
+/// Normal numbers for each output that has a gradient, as the reference's has shape and type.
+ValueMap random_gradients(GraphExecutor& reference, const ValueMap& inputs) {
+  const ValueMap state = reference.state();
+  ValueMap gradients;
+  for (const auto& [name, value] : reference.inference(inputs)) {
+    if (!value.is_tensor() || !may_be_trained(value.tensor().dtype())) continue;
+    Tensor gradient = Tensor::empty(value.tensor().dtype(), value.tensor().shape());
+    RandomStream random(0, stream_of("gradient of " + name));
+    dispatch(FloatTypes{}, gradient.dtype(), "gradients of output '" + printable(name) + "'",
+             [&]<class T>() {
+               for (T& slope : gradient.span<T>()) slope = static_cast<T>(random.normal());
+             });
+    gradients[name] = std::move(gradient);
+  }
+  reference.restore(state);  // as if there had been no run
+  if (gradients.empty()) throw Unsupported("no output has a gradient: none is a float");
+  return gradients;
+}
+
+enum class Backward { off, on };
+
 std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
-                              const ValueMap& inputs, std::string_view loss,
+                              const ValueMap& inputs, Backward backward, std::string_view loss,
                               const std::optional<ForwardTolerance>& tolerance,
                               const Interrupt& interrupt) {
   const InterruptibleRuns of_subject(subject, interrupt), of_reference(reference, interrupt);
   Measurement base = error_record(printable(subject.network().name()), subject.framework());
   base.conditions["reference"] = reference.framework();
   return guarded(base, [&] {
-    if (tolerance) {
-      const auto expected = answers_of(reference, inputs, loss);
-      return check_within(base, answers_of(subject, inputs, loss), expected, *tolerance);
+    BackwardBegin begin{.loss = std::string(loss)};
+    if (backward == Backward::on && loss.empty()) {
+      begin.output_gradients = random_gradients(reference, inputs);
     }
-    const auto got = answers_of(subject, inputs, loss);
-    return RoundingJudge(reference, inputs, std::string(loss), interrupt).judge(base, got);
+    if (tolerance) {
+      const auto expected = answers_of(reference, inputs, begin);
+      return check_within(base, answers_of(subject, inputs, begin), expected, *tolerance);
+    }
+    const auto got = answers_of(subject, inputs, begin);
+    return RoundingJudge(reference, inputs, begin, interrupt).judge(base, got);
   });
 }
 
@@ -46,14 +73,14 @@ std::vector<Measurement> test_executor(GraphExecutor& subject, GraphExecutor& re
                                        const ValueMap& inputs,
                                        std::optional<ForwardTolerance> tolerance,
                                        const Interrupt& interrupt) {
-  return test(subject, reference, inputs, "", tolerance, interrupt);
+  return test(subject, reference, inputs, Backward::off, "", tolerance, interrupt);
 }
 
 std::vector<Measurement> test_executor_backprop(GraphExecutor& subject, GraphExecutor& reference,
                                                 const ValueMap& inputs, std::string_view loss,
                                                 std::optional<ForwardTolerance> tolerance,
                                                 const Interrupt& interrupt) {
-  return test(subject, reference, inputs, loss, tolerance, interrupt);
+  return test(subject, reference, inputs, Backward::on, loss, tolerance, interrupt);
 }
 
 }  // namespace d5

@@ -54,13 +54,13 @@ Tensor where_finite(const Tensor& exact, const Tensor& own) {
 
 }  // namespace
 
-RoundingJudge::RoundingJudge(GraphExecutor& reference, ValueMap inputs, std::string loss,
+RoundingJudge::RoundingJudge(GraphExecutor& reference, ValueMap inputs, BackwardBegin begin,
                              const Interrupt& interrupt)
     : reference_(reference),
       inputs_(std::move(inputs)),
-      loss_(std::move(loss)),
+      begin_(std::move(begin)),
       state_(reference.state()) {
-  for (auto& [tensor, value] : answers_of(reference_, inputs_, loss_)) {
+  for (auto& [tensor, value] : answers_of(reference_, inputs_, begin_)) {
     expected_.push_back({.tensor = std::move(tensor), .own = std::move(value)});
   }
   for (Expected& expected : expected_) {
@@ -86,7 +86,8 @@ void RoundingJudge::run_in_float64(const Interrupt& interrupt) {
     const auto executor =
         make_executor(in_float64(network), {.frameworks = frameworks_of(reference_)});
     const InterruptibleRuns within(*executor, interrupt);
-    answers = answers_of(*executor, in_float64(inputs_), loss_);
+    answers = answers_of(*executor, in_float64(inputs_),
+                         {begin_.loss, in_float64(begin_.output_gradients)});
   } catch (const Interrupted&) {
     throw;
   } catch (const Error& error) {
@@ -110,7 +111,7 @@ void RoundingJudge::run_nudged() {
   std::vector<Answer> answers;
   {
     const NudgedParameters parameters(reference_.network(), random);
-    answers = answers_of(reference_, nudged(inputs_, random), loss_);
+    answers = answers_of(reference_, nudged(inputs_, random), begin_);
   }
   for (Expected& expected : expected_) {
     const Value* moved = find(answers, expected.tensor);

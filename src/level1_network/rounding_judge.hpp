@@ -43,7 +43,7 @@ class RoundingJudge {
  public:
   /// Runs the reference, whose random numbers are the same in each run. `reference` outlives it.
   /// `interrupt` ends the run in float64; those of `reference` are the caller's to end.
-  RoundingJudge(GraphExecutor& reference, ValueMap inputs, std::string loss,
+  RoundingJudge(GraphExecutor& reference, ValueMap inputs, BackwardBegin begin,
                 const Interrupt& interrupt = {});
 
   /// A record of each tensor: `base`, its error relative to its largest number, and as conditions
@@ -68,7 +68,7 @@ class RoundingJudge {
 
   GraphExecutor& reference_;
   const ValueMap inputs_;
-  const std::string loss_;
+  const BackwardBegin begin_;
   const ValueMap state_;  ///< of the reference before its first run
   std::vector<Expected> expected_;
   std::string no_float64_;  ///< why; empty: it ran

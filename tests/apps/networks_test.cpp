@@ -69,6 +69,28 @@ TEST_CASE("net check --by-node names the first node to differ, of models and tes
   CHECK(run_d5("net check --against no_such_framework " + (folder / "product.onnx")).status == 2);
 }
 
+TEST_CASE("net check --backward judges gradients where there is no loss") {
+  const TemporaryFolder folder;
+  write_product(folder / "product.onnx");
+  testing::write_relu_folder(folder / "relu", {0, 2});
+  const std::string model = folder / "product.onnx";
+  CHECK(run_d5("net check " + model + " --transform dead-code --backward --out " +
+               (folder / "r.json"))
+            .status == 0);
+  std::set<std::string> tensors;
+  for (const auto& m : read_results(folder / "r.json").measurements) {
+    tensors.insert(m.conditions.at("tensor"));
+    CHECK_THAT(m.command, Contains(" --backward"));
+  }
+  CHECK(tensors == std::set<std::string>{"output y", "gradient of w"});
+  for (const std::string& wrong :
+       {model + " --by-node", model + " --transform half-precision", folder / "relu"}) {
+    const auto run = run_d5("net check --backward " + wrong);
+    CHECK(run.status == 2);
+    CHECK_THAT(run.err, Contains("--backward"));
+  }
+}
+
 TEST_CASE("net bench goes through sizes of batch, and one that does not fit ends no other") {
   const TemporaryFolder folder;
   const std::string out = folder / "r.json";

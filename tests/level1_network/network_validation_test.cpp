@@ -55,6 +55,29 @@ TEST_CASE("executors of the same network pass, output by output and gradient by 
   CHECK(records.front().framework == "toy,reference");
 }
 
+TEST_CASE("without a loss gradients are held against each other for random ones of the outputs") {
+  const auto product = [](float w) {
+    d5::Network product("product");
+    product.add_input("x", DType::float32, {"N"});
+    product.add_parameter("w", Tensor::of<float>({1}, {w}));
+    product.add_parameter("v", Tensor::of<float>({1}, {5}));
+    product.add_node("Mul", {"x", "w"}, {"a"});
+    product.add_node("Mul", {"a", "v"}, {"y"});
+    product.add_output("y");
+    return product;
+  };
+  auto reference = d5::make_executor(product(2)), same = d5::make_executor(product(2));
+  const auto records = d5::test_executor_backprop(*same, *reference, inputs(), "");
+  REQUIRE(records.size() == 3);
+  for (const auto& one : records) CHECK(one.status == d5::Status::passed);
+  // dv = sum(dy x w) differs with w by half; dw = sum(dy x v) does not.
+  auto other = d5::make_executor(product(3));
+  const auto wrong = d5::test_executor_backprop(*other, *reference, inputs(), "");
+  CHECK(record(wrong, "gradient of v").status == d5::Status::failed);
+  CHECK(record(wrong, "gradient of v").samples.at(0) == Approx(0.5));
+  CHECK(record(wrong, "gradient of w").status == d5::Status::passed);
+}
+
 TEST_CASE("a difference fails with the tensor and its relative size") {
   auto subject = d5::make_executor(network(3), mixed());
   auto reference = d5::make_executor(network(2), mixed());

@@ -71,8 +71,8 @@ TEST_CASE("the bound grows with depth") {
 TEST_CASE("an error of twice the bound is found in an output and in a gradient") {
   const auto executor = make_executor(chain(5, 16));
   const ValueMap inputs = random_inputs(executor->network());
-  const auto right = answers_of(*executor, inputs, "loss");
-  RoundingJudge judge(*executor, inputs, "loss");
+  const auto right = answers_of(*executor, inputs, {.loss = "loss"});
+  RoundingJudge judge(*executor, inputs, {.loss = "loss"});
   for (const auto& passed : judge.judge({}, right)) {
     REQUIRE(passed.status == Status::passed);
     const std::string tensor = passed.conditions.at("tensor");
@@ -93,8 +93,8 @@ TEST_CASE("parameters and random numbers are as before when it was judged") {
   const auto executor = make_executor(chain(2, 8));
   const Tensor before = executor->network().parameter_arena().copy();
   const ValueMap inputs = random_inputs(executor->network());
-  RoundingJudge judge(*executor, inputs, "loss");
-  (void)judge.judge({}, answers_of(*executor, inputs, "loss"));
+  RoundingJudge judge(*executor, inputs, {.loss = "loss"});
+  (void)judge.judge({}, answers_of(*executor, inputs, {.loss = "loss"}));
   CHECK(compare_values(executor->network().parameter_arena(), before, {0, 0}).equal);
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a network of rounding alone is mistrusted, for nothing was compared")
   CHECK(records.at(0).status == Status::mistrusted);
   CHECK_THAT(records.at(0).reason, Catch::Contains("rounding alone"));
 
-  RoundingJudge judge(*reference, random_inputs(network), "");
+  RoundingJudge judge(*reference, random_inputs(network), {});
   const Value one = Tensor::of<float>({1}, {1});
   CHECK(judge.judge({}, {{"output y", one}}).at(0).status == Status::failed);
 }

@@ -26,7 +26,8 @@ namespace d5 {
                                                      const ValueMap& inputs,
                                                      std::optional<ForwardTolerance> tolerance = {},
                                                      const Interrupt& interrupt = {});
-/// Besides the outputs, every parameter's gradient.
+/// Besides the outputs, every parameter's gradient: of the scalar output `loss`, or for an empty
+/// one of the sum of all outputs times random numbers.
 [[nodiscard]] std::vector<Measurement> test_executor_backprop(
     GraphExecutor& subject, GraphExecutor& reference, const ValueMap& inputs, std::string_view loss,
     std::optional<ForwardTolerance> tolerance = {}, const Interrupt& interrupt = {});
