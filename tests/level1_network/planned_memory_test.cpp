@@ -80,3 +80,21 @@ TEST_CASE("what is planned and not run has a memory plan; its legend names what 
   executor->plan(inputs, "loss");
   CHECK(planned_memory(*executor).blocks.size() > memory.blocks.size());
 }
+
+TEST_CASE("a product keeps for backward only what the wanted gradients read") {
+  Network network("scaled");
+  network.add_input("x", DType::float32, {2});
+  network.add_parameter("w", Tensor::of<float>({2}, {3, 5}));
+  network.add_constant("c", Tensor::of<float>({2}, {10, 100}));
+  network.add_node("Mul", {"x", "w"}, {"u"});
+  network.add_node("Mul", {"u", "c"}, {"v"});
+  network.add_node("ReduceSum", {"v"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("loss");
+  const auto executor = make_executor(network);
+  (void)executor->inference_and_backprop({{"x", Tensor::of<float>({2}, {1, 2})}}, "loss");
+  const auto gradient = executor->network().parameter("w").gradient.span<float>();
+  CHECK(std::vector(gradient.begin(), gradient.end()) == std::vector<float>{10, 200});  // x c
+  for (const auto& block : planned_memory(*executor).blocks) {
+    if (block.kind == Kind::value && block.name.starts_with("u")) CHECK(block.end <= 2);
+  }
+}

@@ -18,7 +18,9 @@
 //
 // Their function has `value(a, b)` and, if it can be differentiated, its slopes along a and b: as
 // constants `kSlopeA` and `kSlopeB`, so that the inputs need not be kept, or as `slope_a(a, b)` and
-// `slope_b(a, b)`. One that divides says so by `kDivides`: then integers are checked for zeros.
+// `slope_b(a, b)`; `kSlopesOfOthers` says that the slope along each input depends on the other
+// alone, so that one input need not be kept where only its own gradient is wanted. One that divides
+// says so by `kDivides`: then integers are checked for zeros.
 namespace d5::detail {
 
 template <class F>
@@ -26,6 +28,9 @@ inline constexpr bool kConstantSlopes = requires { F::kSlopeA; };
 template <class F>
 inline constexpr bool kHasSlopes =
     kConstantSlopes<F> || requires(const F& f) { f.slope_a(0.0f, 0.0f); };
+
+template <class F>
+inline constexpr bool kSlopesOfOthers = requires { F::kSlopesOfOthers; };
 
 /// Throws: ValueError if there is a zero, naming the node.
 template <std::integral T>
@@ -68,6 +73,15 @@ class BinaryKernel final : public Kernel {
     } else if constexpr (kConstantSlopes<F>) {
       add_up(context, 0, [](auto, auto) { return T(F::kSlopeA); });
       add_up(context, 1, [](auto, auto) { return T(F::kSlopeB); });
+    } else if constexpr (kSlopesOfOthers<F>) {
+      if (sums_[0]) {
+        const T* b = context.input(1).data<T>();
+        add_up(context, 0, [=, f = function_](auto, auto j) { return f.slope_a(T(), b[j]); });
+      }
+      if (sums_[1]) {
+        const T* a = context.input(0).data<T>();
+        add_up(context, 1, [=, f = function_](auto i, auto) { return f.slope_b(a[i], T()); });
+      }
     } else {
       const T *a = context.input(0).data<T>(), *b = context.input(1).data<T>();
       add_up(context, 0, [=, f = function_](auto i, auto j) { return f.slope_a(a[i], b[j]); });
@@ -76,13 +90,26 @@ class BinaryKernel final : public Kernel {
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = kConstantSlopes<F> ? Places{} : Places{0, 1},
+    return {.backward_reads_inputs = backward_reads(),
             .backward_reads_outputs = {},
             .in_place_output = std::is_same_v<Result, T> ? 0 : -1};
   }
 
  private:
   using Result = ResultOf<F, T>;
+
+  [[nodiscard]] Places backward_reads() const {
+    if constexpr (kConstantSlopes<F>) {
+      return {};
+    } else if constexpr (kSlopesOfOthers<F>) {
+      Places reads;
+      if (sums_[0]) reads.add(1);
+      if (sums_[1]) reads.add(0);
+      return reads;
+    } else {
+      return {0, 1};
+    }
+  }
 
   template <class Slope>
   void add_up(GradContext& context, std::size_t i, Slope slope) const {

@@ -33,6 +33,7 @@ struct Sub {
 
 struct Mul {
   using Types = NumberTypes;
+  static constexpr bool kSlopesOfOthers = true;
   template <class T>
   T value(T a, T b) const {
     return T(Wrapping<T>(a) * Wrapping<T>(b));
