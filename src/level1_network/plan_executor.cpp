@@ -15,11 +15,6 @@ PlanExecutor::PlanExecutor(Network network, ExecutorOptions options)
   for (const PlacementRule& rule : options_.placement) {
     state_.placed.push_back({rule, framework_choice(frameworks_of(rule))});
   }
-  if (options_.memory_limit == 0 && options_.recompute == std::vector<std::string>{"auto"}) {
-    throw ValueError(
-        "recompute: 'auto' computes again as much as a memory limit asks for; set memory_limit "
-        "(--memory), or name nodes or layers");
-  }
   if (options_.device != Device{}) network_.place(options_.device);
   state_.seed = options_.seed;
   state_.iteration_budget = options_.iteration_budget;

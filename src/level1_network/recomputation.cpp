@@ -52,6 +52,11 @@ void choose_recomputation(Draft& draft) {
   const auto& names = draft.request.recompute;
   if (!draft.goes_back() || names.empty()) return;
   if (names.size() == 1 && names.front() == "auto") {
+    if (draft.state.memory_limit == 0) {
+      throw ValueError(
+          "recompute: 'auto' computes again as much as a memory limit asks for; set memory_limit "
+          "(--memory), or name nodes or layers");
+    }
     std::vector<Step*> repeatable;
     for (Step& step : draft.steps) {
       if (repeats(draft, step)) repeatable.push_back(&step);

@@ -64,8 +64,8 @@ TEST_CASE("an executor that plans no memory takes no limit") {
 
 TEST_CASE("a record tells the limit as the command line reads it") {
   const ExecutorOptions options{.memory_limit = 536870912, .recompute = {"conv1", "conv2"}};
-  CHECK(memory_line(options) == " --memory 512MiB --recompute conv1,conv2");
-  CHECK(memory_line({}).empty());
+  CHECK(execution_line(options) == " --memory 512MiB --recompute conv1,conv2");
+  CHECK(execution_line({}).empty());
   Measurement record;
   note_memory(record, options);
   CHECK(record.conditions.at("memory limit") == "512MiB");
