@@ -190,6 +190,15 @@ int show_steps(const Options& options) {
   return app::kPassed;
 }
 
+/// Throws: ValueError for options that only a plan heeds; a transform may heed the limit.
+void refuse_plan_options(const Options& options) {
+  const bool limited = options.memory_limit > 0 && app::chain_of(options).empty();
+  if (!limited && options.recompute.empty() && options.places.empty()) return;
+  throw ValueError(
+      "net show: --memory, --recompute and --place are of a plan; give them with --memory-plan or "
+      "--steps");
+}
+
 int run(const Options& options) {
   app::apply(options);
   if (options.dot || is_drawn(options.format)) return draw(options);
@@ -200,7 +209,7 @@ int run(const Options& options) {
     return app::kPassed;
   }
   if (options.steps) return show_steps(options);
-  if (!options.places.empty()) throw ValueError("--place is of --steps, and of the memory plan");
+  refuse_plan_options(options);
   Network network = open_model(options.model, {{"seed", options.seed}});
   const auto applied = apply_transforms(network, app::chain_of(options), wishes_of(options));
   const NetworkSummary summary = summarise(network, app::sizes_of(options));
