@@ -67,7 +67,7 @@ TEST_CASE("a record tells the limit as the command line reads it") {
   CHECK(execution_line(options) == " --memory 512MiB --recompute conv1,conv2");
   CHECK(execution_line({}).empty());
   Measurement record;
-  note_memory(record, options);
+  note_execution(record, options);
   CHECK(record.conditions.at("memory limit") == "512MiB");
   CHECK(record.conditions.at("recompute") == "conv1,conv2");
 }
