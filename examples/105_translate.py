@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # A translation of networks to another framework, here to plain NumPy: a method an operator. What it
 # lacks is told at once, by name. The answers are held against d5's own.
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 import d5
+
+Array = NDArray[Any]
 
 
 class ToNumpy(d5.OperatorVisitor):
@@ -11,52 +17,54 @@ class ToNumpy(d5.OperatorVisitor):
 
     framework = "numpy"
 
-    def __init__(self, network):
-        self.calls = []
-        self.constants = {p.name: p.value.numpy() for p in network.parameters}
+    def __init__(self, network: d5.Network) -> None:
+        self.calls: list[Callable[[dict[str, Array]], None]] = []
+        self.constants: dict[str, Array] = {p.name: p.value.numpy() for p in network.parameters}
         self.walk(network)
 
-    def call(self, node, function):
-        def run(values):
+    def call(self, node: d5.Node, function: Callable[..., Array]) -> None:
+        def run(values: dict[str, Array]) -> None:
             values[node.outputs[0]] = function(*(values[name] for name in node.inputs))
 
         self.calls.append(run)
 
-    def visit_Conv(self, node):
-        def conv(x, w, b):
+    def visit_Conv(self, node: d5.Node) -> None:
+        def conv(x: Array, w: Array, b: Array) -> Array:
             windows = np.lib.stride_tricks.sliding_window_view(padded(x), w.shape[2:], axis=(2, 3))
             windows = windows[:, :, :: strides[0], :: strides[1]]
-            return np.einsum("nchwij,ocij->nohw", windows, w) + b[:, None, None]
+            products: Array = np.einsum("nchwij,ocij->nohw", windows, w)
+            return products + b[:, None, None]
 
         strides = node.attributes.get("strides", [1, 1])
         top, left, bottom, right = node.attributes.get("pads", [0, 0, 0, 0])
         assert node.attributes.get("group", 1) == 1
 
-        def padded(x):
+        def padded(x: Array) -> Array:
             return np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right)))
 
         self.call(node, conv)
 
-    def visit_MaxPool(self, node):
+    def visit_MaxPool(self, node: d5.Node) -> None:
         size, step = node.attributes["kernel_shape"], node.attributes.get("strides", [1, 1])
 
-        def pool(x):
+        def pool(x: Array) -> Array:
             windows = np.lib.stride_tricks.sliding_window_view(x, size, axis=(2, 3))
-            return windows[:, :, :: step[0], :: step[1]].max(axis=(4, 5))
+            largest: Array = windows[:, :, :: step[0], :: step[1]].max(axis=(4, 5))
+            return largest
 
         self.call(node, pool)
 
-    def visit_Relu(self, node):
+    def visit_Relu(self, node: d5.Node) -> None:
         self.call(node, lambda x: np.maximum(x, 0))
 
-    def visit_Flatten(self, node):
+    def visit_Flatten(self, node: d5.Node) -> None:
         self.call(node, lambda x: x.reshape(len(x), -1))
 
-    def visit_Gemm(self, node):
+    def visit_Gemm(self, node: d5.Node) -> None:
         transposed = node.attributes.get("transB", 0)
         self.call(node, lambda x, w, b: x @ (w.T if transposed else w) + b)
 
-    def __call__(self, inputs):
+    def __call__(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         values = {**self.constants, **inputs}
         for call in self.calls:
             call(values)

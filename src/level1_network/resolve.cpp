@@ -73,11 +73,14 @@ bool is_constant(const Draft::Step& step) {
                      [](const Slot* slot) { return !slot || slot->origin == Origin::constant; });
 }
 
-/// Whether the node reads no more than its input's shape, which is known.
+/// Whether the node reads no value of its input, but its shape alone.
+bool asks_for_shape(const onnx::Node& node) {
+  return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size");
+}
+
 bool reads_known_shape(const Draft::Step& step) {
-  const onnx::Node& node = *step.node;
-  return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size") &&
-         step.input_descs.front().is_tensor() && step.input_descs.front().is_static();
+  const ValueDesc& input = step.input_descs.front();
+  return asks_for_shape(*step.node) && input.is_tensor() && input.is_static();
 }
 
 /// Whether the node's outputs are known now; it then needs no step.
@@ -111,6 +114,8 @@ void infer(Draft::Step& step, const Operator& op) {
                               [](const Slot* slot) { return !slot || slot->desc.is_static(); });
   if (!step.dynamic) {
     step.output_descs = op.infer(InferContext(node, step.input_descs, step.constants));
+  } else if (asks_for_shape(node)) {
+    step.output_descs = {unknown_shape(DType::int64)};  // which carries no gradient
   }
   step.output_descs.resize(node.outputs.size());
   for (std::size_t k = 0; k < node.outputs.size(); ++k) {

@@ -101,7 +101,6 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"net run lenet --transform dead-code:deep=true", "deep"},
       {"net run lenet --dim foo=3", "open dimension 'foo' is unknown"},
       {"net show lenet --by nod", "--by"},
-      {"net show lenet --memory-plan", "--format svg"},
       {"net show lenet --format html", "--memory-plan"},
       {"net show lenet --dim M=3", "did you mean N"},
       {"net save lenet /no/such/folder/lenet.onnx", "/no/such/folder/lenet.onnx"},
