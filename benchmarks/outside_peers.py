@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A network in d5 beside the Python packages of ONNX Runtime and OpenVINO, all interleaved in one process.
 
-usage: outside_peers.py [MODEL] [--batch 1,16] [--framework torch,auto] [--threads N] [--samples N] [--out FILE.json]
+usage: outside_peers.py [MODEL] [--batch 1,16] [--framework torch,auto] [--transform A,B] [--threads N] [--samples N]
+                        [--out FILE.json]
 
 MODEL is a built-in network or an ONNX file, resnet-50 by default. Every peer gets the file that d5 saves, float32, as many threads, and
 inputs that lie in memory; answers are compared before anything is measured (within 1e-3 of the largest number). A peer that is not
@@ -10,6 +11,7 @@ installed is left out, and said so. OpenVINO is told to compute in float32, for 
 """
 
 import argparse
+import copy
 import pathlib
 import sys
 import tempfile
@@ -52,9 +54,15 @@ def d5_executor(network, framework, inputs):
     return lambda: executor.inference(inputs)
 
 
-def runs_of(network, frameworks, inputs, threads):
+def runs_of(network, frameworks, transforms, inputs, threads):
     """What is measured, by name; one run of each has been made."""
     runs = {f"d5 {framework}": d5_executor(network, framework, inputs) for framework in frameworks}
+    if transforms:
+        changed = copy.deepcopy(network)
+        for transform in transforms:
+            changed.apply(transform)
+        runs |= {f"d5 {framework} {','.join(transforms)}": d5_executor(changed, framework, inputs)
+                 for framework in frameworks}
     with tempfile.TemporaryDirectory() as folder:
         file = str(pathlib.Path(folder) / "model.onnx")
         network.save(file)
@@ -77,6 +85,7 @@ def main():
     parser.add_argument("model", nargs="?", default="resnet-50")
     parser.add_argument("--batch", default="1,16", help="sizes, separated by commas")
     parser.add_argument("--framework", default="torch,auto", help="executors of d5, separated by commas")
+    parser.add_argument("--transform", default="", help="of d5's network, which is measured without, too")
     parser.add_argument("--threads", type=int, default=d5.threads())
     parser.add_argument("--samples", type=int, default=30)
     parser.add_argument("--out", help="a results file")
@@ -86,7 +95,8 @@ def main():
     for batch in map(int, arguments.batch.split(",")):
         network = d5.model(arguments.model)
         inputs = {name: np.array(value) for name, value in d5.random_inputs(network, batch=batch).items()}
-        runs = runs_of(network, arguments.framework.split(","), inputs, arguments.threads)
+        runs = runs_of(network, arguments.framework.split(","), list(filter(None, arguments.transform.split(","))),
+                       inputs, arguments.threads)
         rows += d5.measure(runs, name=f"{arguments.model} batch {batch}", samples=arguments.samples)
     print(d5.to_table(rows))
     if arguments.out:
