@@ -4,16 +4,16 @@
 #include <CLI/CLI.hpp>
 
 #include "apps/value_checks.hpp"
+#include "apps/work_list.hpp"
 
 namespace d5::app {
 
-void add_execution_options(CLI::App& command, ExecutionOptions& options) {
-  command
-      .add_option("--memory", options.memory_limit,
-                  "the most that the executor's plan may take, such as 512MiB or 2GB")
-      ->transform(bytes())
-      ->option_text("SIZE")
-      ->group("Common options");
+namespace {
+
+constexpr const char* kMemoryHelp =
+    "the most that the executor's plan may take, such as 512MiB or 2GB";
+
+void add_other_options(CLI::App& command, ExecutionOptions& options) {
   command
       .add_option("--recompute", options.recompute,
                   "what backward computes again instead of keeping it: nodes or layers, or as much "
@@ -30,6 +30,27 @@ void add_execution_options(CLI::App& command, ExecutionOptions& options) {
       ->allow_extra_args(false)
       ->option_text("A,B,...")
       ->group("Common options");
+}
+
+}  // namespace
+
+void add_execution_options(CLI::App& command, ExecutionOptions& options) {
+  command.add_option("--memory", options.memory_limit, kMemoryHelp)
+      ->transform(bytes())
+      ->option_text("SIZE")
+      ->group("Common options");
+  add_other_options(command, options);
+}
+
+void add_execution_options(CLI::App& command, ExecutionOptions& options,
+                           std::vector<std::size_t>& memory_limits) {
+  command.add_option("--memory", memory_limits, std::string(kMemoryHelp) + "; of several, each")
+      ->transform(bytes())
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("SIZE,...")
+      ->group(kManyGroup);
+  add_other_options(command, options);
 }
 
 Placement placement_of(const ExecutionOptions& options) {

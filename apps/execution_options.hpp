@@ -19,6 +19,9 @@ struct ExecutionOptions {
 };
 /// `--memory`, `--recompute`, `--place`
 void add_execution_options(CLI::App& command, ExecutionOptions& options);
+/// The same where `--memory` takes several limits, to be run under one after another.
+void add_execution_options(CLI::App& command, ExecutionOptions& options,
+                           std::vector<std::size_t>& memory_limits);
 /// Once plug-ins are loaded (`apply`). Throws: ValueError, NotFound.
 [[nodiscard]] Placement placement_of(const ExecutionOptions& options);
 /// An executor's options, as the command line gives them. Throws: as `placement_of`.

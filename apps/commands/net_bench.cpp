@@ -9,6 +9,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/work_list.hpp"
+#include "d5/core/byte_count.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/size_range.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
@@ -29,6 +30,9 @@ constexpr const char* kExamples =
   d5 net bench model.onnx --framework torch+reference --out results.json
   d5 net bench resnet-50 --transform fold-batch-norm,dead-code
                                                 of another network that computes the same
+  d5 net bench alexnet --batch 256 --memory 128MiB,192MiB,256MiB --transform microbatch --out limits.json
+                                                what memory costs; 'd5 report limits.json
+                                                --format svg --plot time-over-memory-limit'
   d5 net bench lenet alexnet resnet-18 models/ --framework reference,torch --pivot framework
                                                  several, and a folder of them, in one table)";
 
@@ -40,6 +44,7 @@ struct Options : app::OutputOptions,
   bool training = false;
   bool profile = false;
   std::string batches = "1";
+  std::vector<std::size_t> memory_limits = {};
   MeasureOptions measuring;
 };
 
@@ -67,6 +72,7 @@ app::Work piece(const std::string& model, const NetworkBenchOptions& how, bool t
   work.record.quantity = Quantity::time;
   work.name = work.record.subject;
   if (how.sizes.batch != 1) work.name += fmt::format(", batch {}", how.sizes.batch);
+  if (how.memory_limit > 0) work.name += ", memory " + byte_words(how.memory_limit);
   const int passes = training ? 2 : 1;
   work.samples = std::int64_t(how.frameworks.size()) * how.measuring.samples * passes;
   work.most_seconds = how.measuring.most_seconds * passes;
@@ -86,7 +92,6 @@ int run(const Options& options) {
                                 .transforms = app::chain_of(options),
                                 .placement = app::placement_of(options),
                                 .device = device_from_name(options.device),
-                                .memory_limit = options.memory_limit,
                                 .recompute = options.recompute,
                                 .metrics = app::metrics_of(options, NetworkBenchOptions().metrics),
                                 .profile = options.profile,
@@ -94,12 +99,17 @@ int run(const Options& options) {
                                 .command_options = app::to_line(options)};
   pin_threads();
   const auto models = models_of(options.models);
+  const auto limits =
+      options.memory_limits.empty() ? std::vector<std::size_t>{0} : options.memory_limits;
   std::vector<app::Work> work;
   for (const auto& model : models) {
     for (const std::int64_t batch : sizes_from(options.batches)) {
-      NetworkBenchOptions of_batch = how;
-      of_batch.sizes.batch = batch;
-      work.push_back(piece(model, of_batch, options.training));
+      for (const std::size_t limit : limits) {
+        NetworkBenchOptions one = how;
+        one.sizes.batch = batch;
+        one.memory_limit = limit;
+        work.push_back(piece(model, one, options.training));
+      }
     }
   }
   return app::run_work(work, options, options);
@@ -126,7 +136,7 @@ void register_net_bench(app::Program& program) {
   app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);
   app::add_run_options(command, *options);
-  app::add_execution_options(command, *options);
+  app::add_execution_options(command, *options, options->memory_limits);
   app::add_metrics_option(command, *options);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);

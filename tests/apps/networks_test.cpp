@@ -112,6 +112,21 @@ TEST_CASE("net bench goes through sizes of batch, and one that does not fit ends
   CHECK_THAT(wrong.err, Contains("'4..1'") && Contains("1..64*2"));
 }
 
+TEST_CASE("net bench goes through memory limits, with a curve over them") {
+  const TemporaryFolder folder;
+  const std::string out = folder / "r.json";
+  const auto run = run_d5(
+      "net bench lenet --batch 64 --memory 4KiB,2MiB,8MiB --metrics time --samples 2 "
+      "--most-seconds 1 --quiet --out " +
+      out);
+  CHECK(run.status == 1);  // the first is too little for any plan
+  CHECK_THAT(run.out, Contains("above the memory limit of 4 KiB"));
+  const auto svg = run_d5("report " + out + " --format svg --plot time-over-memory-limit");
+  CHECK_THAT(svg.out, Contains("<svg") && Contains("memory limit"));
+  const auto list = run_d5("net bench lenet --list --memory 1MiB,2MiB");
+  CHECK_THAT(list.out, Contains("lenet, memory 1MiB") && Contains("lenet, memory 2MiB"));
+}
+
 TEST_CASE("a killed net bench goes on where it was, and with batch sizes that were added") {
   const TemporaryFolder folder;
   const std::string out = folder / "r.json", journal = out + ".journal";
