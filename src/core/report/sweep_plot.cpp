@@ -99,7 +99,10 @@ Plot plot_over(const std::string& condition, const Figures& figures,
     }
     plot.series.push_back(name);
   }
-  if (plot.series.size() == 1) plot.series.clear();
+  if (plot.series.size() == 1) {
+    if (!plot.series.front().empty()) plot.title += ": " + plot.series.front();
+    plot.series.clear();
+  }
   choose_scale(plot.x, low, high);
   choose_scale(plot.y, least, most);
   return plot;
