@@ -11,6 +11,7 @@
 #include "level1_network/node_names.hpp"
 #include "level1_network/node_order.hpp"
 #include "level1_network/parameter_layout.hpp"
+#include "level1_network/tensor_type.hpp"
 
 namespace d5 {
 namespace {
@@ -33,12 +34,7 @@ void expect_trainable(const std::string& name, const Tensor& value) {
 
 void Network::add_input(const std::string& name, DType dtype, std::vector<onnx::Dim> dims) {
   state_->define(name);
-  onnx::Type type;
-  type.kind = ValueKind::tensor;
-  type.dtype = dtype;
-  type.has_shape = true;
-  type.dims = std::move(dims);
-  state_->model.graph.inputs.push_back({name, std::move(type)});
+  state_->model.graph.inputs.push_back({name, tensor_type(dtype, std::move(dims))});
   state_->edited();
 }
 

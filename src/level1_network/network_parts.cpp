@@ -7,6 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "level1_network/node_names.hpp"
+#include "level1_network/tensor_type.hpp"
 
 namespace d5 {
 namespace {
@@ -26,12 +27,7 @@ const onnx::Type& declared_type(const Network& network, const std::string& name)
 }  // namespace
 
 onnx::Type type_of(const Tensor& tensor) {
-  onnx::Type type;
-  type.kind = ValueKind::tensor;
-  type.dtype = tensor.dtype();
-  type.has_shape = true;
-  for (const std::int64_t dim : tensor.shape()) type.dims.emplace_back(dim);
-  return type;
+  return tensor_type(tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()});
 }
 
 Network beginning_of(const Network& network, std::size_t nodes,

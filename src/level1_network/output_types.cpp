@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "d5/onnx/schema.hpp"
+#include "level1_network/tensor_type.hpp"
 #include "level1_network/value_descs.hpp"
 
 namespace d5::detail {
@@ -45,13 +46,10 @@ void declare_custom_outputs(onnx::Graph& graph) {
     const auto desc = known.find(output.name);
     if (output.type.kind != ValueKind::none || desc == known.end()) continue;
     if (!desc->second.is_tensor()) continue;
-    output.type.kind = ValueKind::tensor;
-    output.type.dtype = desc->second.tensor.dtype;
-    output.type.has_shape = true;
-    for (const std::int64_t size : desc->second.tensor.shape) {
-      onnx::Dim& dim = output.type.dims.emplace_back();
-      if (!open) dim = size;
-    }
+    const TensorDesc& tensor = desc->second.tensor;
+    std::vector<onnx::Dim> dims(tensor.shape.rank());
+    if (!open) std::ranges::copy(tensor.shape, dims.begin());
+    output.type = tensor_type(tensor.dtype, std::move(dims));
   }
 }
 

@@ -41,19 +41,17 @@ class Search {
   void run() {
     Choice nothing = tried({});
     if (nothing.bytes <= enough_) return;
-    least_ = nothing;
-    try_cheapest();
-    try_segments();
-    Choice chosen = cheapest_.steps.empty() ? least_ : kept_again(cheapest_);
-    // The planner may need a little more than the bound that the search looks at.
-    while (!cheapest_.steps.empty() && planned_bytes(chosen) > draft_.state.memory_limit) {
-      enough_ -= enough_ / 64;
+    least_ = std::move(nothing);
+    for (;;) {
       cheapest_ = {};
       try_cheapest();
       try_segments();
-      chosen = cheapest_.steps.empty() ? least_ : kept_again(cheapest_);
+      if (cheapest_.steps.empty()) return mark(least_.steps);
+      const Choice chosen = kept_again(cheapest_);
+      if (planned_bytes(chosen) <= draft_.state.memory_limit) return mark(chosen.steps);
+      // The planner may need a little more than the bound that the search looks at.
+      enough_ -= enough_ / 64;
     }
-    mark(chosen.steps);
   }
 
  private:

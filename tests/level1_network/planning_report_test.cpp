@@ -6,6 +6,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/models.hpp"
+#include "tests/level2_training/scripted_executor.hpp"
 
 using namespace d5;
 
@@ -46,27 +47,7 @@ TEST_CASE("planning takes no memory: what no machine has can be planned") {
 }
 
 TEST_CASE("what an executor plans that is not d5's own is unsupported") {
-  class Other final : public GraphExecutor {
-   public:
-    const ValueMap& inference(const ValueMap&) override { return values_; }
-    const ValueMap& inference_and_backprop(const ValueMap&, std::string_view) override {
-      return values_;
-    }
-    const Tensor& gradient(std::string_view) const override { return tensor_; }
-    void set_mode(NetworkMode) override {}
-    NetworkMode mode() const override { return NetworkMode::as_written; }
-    ValueMap state() const override { return {}; }
-    void restore(const ValueMap&) override {}
-    Network& network() override { return network_; }
-    EventList& events() override { return events_; }
-    std::string framework() const override { return "other"; }
-
-   private:
-    ValueMap values_;
-    Tensor tensor_;
-    Network network_{"other"};
-    EventList events_;
-  };
-  Other other;
+  test::ScriptedExecutor other({{"w", Tensor::scalar(0.0F)}},
+                               [](Network&, std::int64_t) { return 0.0; });
   CHECK_THROWS_AS(plan_memory(other, {}), Unsupported);
 }

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <deque>
-#include <span>
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/transform.hpp"
+#include "d5/onnx/file.hpp"
 #include "level1_network/graph_links.hpp"
 #include "level1_network/node_names.hpp"
+#include "level1_network/output_types.hpp"
 #include "level1_network/shorter_node.hpp"
 
 namespace d5::transform {
@@ -16,16 +17,13 @@ namespace {
 
 /// Element types of all tensors, as far as ONNX's rules tell them.
 ElementTypes types_of(const Network& network) {
-  const std::string file = network.serialize();
-  const Network typed = Network::parse(std::as_bytes(std::span(file)), network.name());
+  onnx::Model model = network.model();
+  detail::declare_custom_outputs(model.graph);
   ElementTypes types;
-  const onnx::Graph& graph = typed.graph();
-  for (const auto* infos : {&graph.inputs, &graph.values, &graph.outputs}) {
-    for (const auto& [name, type] : *infos) {
-      if (type.kind == ValueKind::tensor) types[name] = type.dtype;
-    }
+  for (const auto& [name, type] : onnx::types_of(model)) {
+    if (type.kind == ValueKind::tensor) types[name] = type.dtype;
   }
-  for (const auto& [name, value] : graph.initializers) types[name] = value.dtype();
+  for (const auto& [name, value] : model.graph.initializers) types[name] = value.dtype();
   return types;
 }
 

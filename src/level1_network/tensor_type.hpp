@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "d5/onnx/model.hpp"
+
+namespace d5 {
+
+/// What a graph declares of a tensor with these sizes.
+[[nodiscard]] inline onnx::Type tensor_type(DType dtype, std::vector<onnx::Dim> dims) {
+  onnx::Type type;
+  type.kind = ValueKind::tensor;
+  type.dtype = dtype;
+  type.has_shape = true;
+  type.dims = std::move(dims);
+  return type;
+}
+
+}  // namespace d5
