@@ -207,7 +207,11 @@ void bind_network(py::module_& m) {
           "parameters", [](Network& n) { return n.parameters(); },
           "In the order in which backpropagation finishes their gradients.")
       .def(
-          "fetch", [](const Network& n, const std::string& name) { return n.fetch(name); },
+          "fetch",
+          [](Network& n, const std::string& name) {
+            n.values_changed();  // the memory may be written
+            return n.fetch(name);
+          },
           py::arg("name"), "A parameter or constant, sharing its memory.")
       .def(
           "feed",

@@ -13,6 +13,13 @@ void Kernel::backward(GradContext& context) {
   throw Unsupported(fmt::format("{} has no gradient", context.who()));
 }
 
+void PlanContext::expect_keeps_layouts() const {
+  if (keeps_layouts()) return;
+  throw ContractError(who() +
+                      ": its kernel arranges values although PlanContext::keeps_layouts() "
+                      "is false; take and write rows there");
+}
+
 void detail::throw_no_kernel(const PlanContext& context, std::string_view what, DType dtype,
                              std::span<const DType> known) {
   std::vector<std::string_view> names;

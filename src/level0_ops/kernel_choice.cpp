@@ -37,6 +37,7 @@ PlannedKernel first_kernel(const PlanContext& context,
       result.saved = own.saved();
       for (std::size_t i = 0; i < own.input_count(); ++i) {
         if (own.accepts_layout(i)) result.accepted_layouts.add(i);
+        result.wanted_layouts.push_back(own.wanted_layout(i));
       }
       for (std::size_t k = 0; k < own.output_count(); ++k) {
         result.arrangements.push_back(own.arrangement(k));

@@ -60,6 +60,7 @@ struct Draft {
     std::string_view framework;
     Device device = {};       ///< where the kernel runs, and all that it reads and writes lies
     Places accepted_layouts;  ///< inputs that it reads in whatever order they are
+    std::vector<std::shared_ptr<const Arrangement>> wanted_layouts;  ///< of inputs, or null
     std::size_t scratch_bytes = 0;
     std::vector<TensorDesc> saved;
     bool recomputed = false;  ///< backward runs it again instead of keeping what it wrote
@@ -103,6 +104,7 @@ struct Draft {
   std::deque<Slot> slots;
   std::map<std::string, Slot*, std::less<>> by_name;
   std::vector<Step> steps;
+  std::deque<Step> kept;  ///< reorders of what runs leave alone; done when values have changed
   Slot* loss = nullptr;                               ///< null where outputs are seeds
   std::map<std::string, Slot*, std::less<>> seeds;    ///< where backward begins; the loss is one
   std::map<std::string, Slot*, std::less<>> asked;    ///< whose gradients are wanted by name

@@ -145,7 +145,10 @@ PlannedMemory plan_memory(GraphExecutor& executor, const ValueMap& inputs, std::
 
 std::vector<StepInfo> planned_steps(const GraphExecutor& executor) {
   const Plan* plan = current_plan(executor);
-  return plan ? plan->infos : std::vector<StepInfo>{};
+  if (!plan) return {};
+  std::vector<StepInfo> steps = plan->infos;
+  std::ranges::copy(plan->kept_infos, std::back_inserter(steps));
+  return steps;
 }
 
 }  // namespace d5

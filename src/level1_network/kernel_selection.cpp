@@ -81,6 +81,7 @@ void take_kernel(Draft& draft, Draft::Step& step, PlannedKernel planned) {
   step.saved = std::move(planned.saved);
   step.traits = planned.kernel->traits();
   step.accepted_layouts = planned.accepted_layouts;
+  step.wanted_layouts = std::move(planned.wanted_layouts);
   for (std::size_t k = 0; k < step.outputs.size(); ++k) {
     if (!step.outputs[k]) continue;
     TensorDesc& desc = step.outputs[k]->desc.tensor;
@@ -159,7 +160,9 @@ void expect_use_of_device(const Draft& draft) {
 
 void select_kernels(Draft& draft) {
   for (Draft::Step& step : draft.steps) {
-    const PlanTarget target{.mode = draft.request.mode, .grad_inputs = step.grad_inputs};
+    const PlanTarget target{.mode = draft.request.mode,
+                            .grad_inputs = step.grad_inputs,
+                            .keeps_layouts = !step.dynamic};
     (step.dynamic ? select_dynamic : select_static)(draft, step, target);
   }
   expect_use_of_device(draft);

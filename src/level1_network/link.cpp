@@ -85,6 +85,7 @@ void link_outputs(Draft& draft) {
 
 void link(Draft& draft) {
   Plan& plan = *draft.plan;
+  for (Draft::Step& step : draft.kept) plan.kept.push_back(link_forward(draft, step));
   for (Draft::Step& step : draft.steps) plan.forward.push_back(link_forward(draft, step));
   for (Draft::Step& step : draft.again) plan.again.push_back(link_forward(draft, step));
   link_outputs(draft);
@@ -103,6 +104,12 @@ void link(Draft& draft) {
     }
     infos.push_back(describe(draft, *step.forward, infos.size(), Pass::backward));
     infos.back().memory = memory_of(step);
+  }
+  for (const Draft::Step& step : draft.kept) {
+    const std::size_t place = infos.size() + plan.kept_infos.size();
+    plan.kept_infos.push_back(describe(draft, step, place, Pass::forward));
+    plan.kept_infos.back().prepares = true;
+    plan.kept_infos.back().memory = memory_of(step);
   }
 }
 

@@ -133,6 +133,10 @@ void plan_lifetime(Draft& draft, Draft::Step& step, std::size_t now) {
 
 void plan_lifetimes(Draft& draft) {
   forget_lifetimes(draft);
+  for (Draft::Step& step : draft.kept) {
+    plan_lifetime(draft, step, 0);
+    keep_until(draft, step.outputs[0]->block, MemoryBlock::kForever);
+  }
   for (std::size_t now = 0; now < draft.steps.size(); ++now) {
     plan_lifetime(draft, draft.steps[now], now);
   }

@@ -113,6 +113,7 @@ std::vector<std::string> Network::output_names() const {
 
 std::vector<Parameter>& Network::parameters() {
   state_->lay_out();
+  values_changed();
   return state_->parameters;
 }
 
@@ -129,6 +130,9 @@ Parameter& Network::parameter(std::string_view name) {
   }
   throw_unknown_name("parameter", name, {state_->trainable.begin(), state_->trainable.end()});
 }
+
+std::uint64_t Network::value_changes() const { return state_->value_changes; }
+void Network::values_changed() { ++state_->value_changes; }
 
 bool Network::is_parameter(std::string_view name) const { return state_->trainable.contains(name); }
 
@@ -158,6 +162,7 @@ void Network::feed(std::string_view name, const Tensor& value) {
     throw ShapeError(message);
   }
   const_cast<Tensor&>(present).copy_from(value);
+  values_changed();
   if (!is_parameter(name) && !state_->updates.contains(std::string(name))) ++state_->revision;
 }
 

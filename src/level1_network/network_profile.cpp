@@ -26,12 +26,14 @@ void NetworkProfile::meet(const StepInfo& step) {
 }
 
 void NetworkProfile::before_node(const StepInfo& step) {
+  if (step.prepares) return;  // no part of a repeated run
   if (step.step >= steps_.size()) [[unlikely]]
     meet(step);
   node_begin_ = now_seconds();
 }
 
 void NetworkProfile::after_node(const StepInfo& step) {
+  if (step.prepares) return;
   if (step.device != Device{}) step.stream.synchronise();
   sums_[step.step] += now_seconds() - node_begin_;
 }

@@ -25,11 +25,12 @@ struct Network::State {
   Arena values, gradients;
   Device device = {};  ///< of the parameters
   bool laid_out = false;
-  std::uint64_t revision = 0;
+  std::uint64_t revision = 0, value_changes = 0;
 
   void edited() {
     laid_out = false;
     ++revision;
+    ++value_changes;
   }
   /// Takes over a model whose names are its own.
   void take_model(onnx::Model whole);

@@ -40,12 +40,27 @@ void expect_scalar(const std::string& name, const TensorDesc& desc) {
                    ", but gradients are those of a scalar; reduce it to one element");
 }
 
-void Plan::run_forward() {
+void Plan::run_forward(std::uint64_t value_changes) {
+  if (kept_of != value_changes) [[unlikely]]
+    for (ForwardStep& step : kept) step.kernel->forward(step.context);
+  kept_of = value_changes;
   for (ForwardStep& step : forward) step.kernel->forward(step.context);
 }
 
-std::size_t Plan::run_forward(const Observers& observers) {
+void Plan::renew_kept(const Observers& observers) {
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    for (auto* observer : observers.all) observer->before_node(kept_infos[i]);
+    kept[i].kernel->forward(kept[i].context);
+    for (auto* observer : observers.all) observer->after_node(kept_infos[i]);
+  }
+}
+
+std::size_t Plan::run_forward(std::uint64_t value_changes, const Observers& observers) {
   for (auto* observer : observers.all) observer->before_pass(Pass::forward);
+  if (kept_of != value_changes && !observers.ended) {
+    renew_kept(observers);
+    kept_of = value_changes;
+  }
   std::size_t done = 0;
   for (; done < forward.size() && !observers.ended; ++done) {
     for (auto* observer : observers.all) observer->before_node(infos[done]);

@@ -64,10 +64,13 @@ struct Plan {
   NetworkMode network_mode = NetworkMode::as_written;
   std::set<std::string> given_seeds;  ///< without a loss: what `seeds` is to be given
   std::vector<Fed> inputs;            ///< sorted by name
+  std::vector<ForwardStep> kept;  ///< reorders of parameters and constants, in their own memory
+  std::uint64_t kept_of = ~std::uint64_t{0};  ///< `Network::value_changes` when they ran last
   std::vector<ForwardStep> forward;
   std::vector<ForwardStep> again;  ///< what backward computes again, in the order of its steps
   std::vector<BackwardStep> backward;
   std::vector<StepInfo> infos;  ///< of the forward steps, then of backward's as they run
+  std::vector<StepInfo> kept_infos;
   std::vector<Update> updates;
   ValueMap outputs;
   std::vector<Output> changing_outputs;  ///< those whose memory is another in every run
@@ -116,10 +119,10 @@ struct Plan {
     const bool& ended;
   };
 
-  /// Runs forward; inputs are bound.
-  void run_forward();
+  /// Runs forward; inputs are bound. `value_changes`: the network's, now.
+  void run_forward(std::uint64_t value_changes);
   /// Returns how many steps ran.
-  std::size_t run_forward(const Observers& observers);
+  std::size_t run_forward(std::uint64_t value_changes, const Observers& observers);
   /// Runs backward after forward, and announces final gradients of `parameters`.
   void run_backward(RunState& state);
   /// Returns how many steps ran.
@@ -132,6 +135,7 @@ struct Plan {
   [[nodiscard]] ValueMap finish_early(std::size_t forward_steps);
 
  private:
+  void renew_kept(const Observers& observers);
   void begin_backward(RunState& state);
   void check_planned() const;
   bool checked_ = false;

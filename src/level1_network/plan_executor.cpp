@@ -65,17 +65,21 @@ std::string PlanExecutor::framework() const {
 const ValueMap& PlanExecutor::run(Plan& plan, Pass pass) {
   const bool goes_back = pass == Pass::backward;
   if (observers_.empty()) {
-    plan.run_forward();
+    plan.run_forward(network_.value_changes());
     if (goes_back) plan.run_backward(state_);
-    plan.finish();
-    return plan.outputs;
+    return finish(plan);
   }
   for (auto* observer : observers_) observer->before_run(pass);
-  const std::size_t done = plan.run_forward({observers_, end_wanted_});
+  const std::size_t done = plan.run_forward(network_.value_changes(), {observers_, end_wanted_});
   ended_early_ = done < plan.forward.size() || (goes_back && !run_backward(plan));
   for (auto* observer : observers_) observer->after_run(pass);
   if (ended_early_) return outputs_left_ = plan.finish_early(done);
+  return finish(plan);
+}
+
+const ValueMap& PlanExecutor::finish(Plan& plan) {
   plan.finish();
+  if (!plan.updates.empty()) network_.values_changed();
   return plan.outputs;
 }
 

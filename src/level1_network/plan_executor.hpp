@@ -86,6 +86,7 @@ class PlanExecutor final : public GraphExecutor {
   void collect_observers();
   /// A run whose inputs are bound, or what an observer leaves of it. `pass` backward: both.
   const ValueMap& run(Plan& plan, Pass pass);
+  const ValueMap& finish(Plan& plan);
   /// Whether all of it ran.
   bool run_backward(Plan& plan);
   /// Backward alone, of a forward run that was number `run`.

@@ -57,7 +57,9 @@ class Transfers {
       const bool with_gradient = step.grad_inputs.contains(i);
       Slot& original = *step.inputs[i];
       const bool as_it_is = step.accepted_layouts.contains(i) && !with_gradient;
-      Slot& slot = brought(original, step.device, with_gradient, as_it_is);
+      const auto wanted = i < step.wanted_layouts.size() ? step.wanted_layouts[i] : nullptr;
+      Slot& slot = wanted ? arranged(original, step.device, wanted)
+                          : brought(original, step.device, with_gradient, as_it_is);
       step.inputs[i] = &slot;
       step.input_descs[i] = slot.desc;
     }
@@ -95,6 +97,18 @@ class Transfers {
     const bool by_way_of_host = from != Device{} && device != Device{};
     Slot& near = by_way_of_host ? brought(dense, {}, with_gradient) : dense;
     return sent(near, placed(near.desc.tensor, device), with_gradient);
+  }
+
+  /// `slot` as it is found on `device`, in this arrangement.
+  Slot& arranged(Slot& slot, Device device, const std::shared_ptr<const Arrangement>& wanted) {
+    const TensorDesc& desc = slot.desc.tensor;
+    TensorDesc to = placed(desc, device);
+    to.layout = Layout::opaque;
+    to.arrangement = wanted;
+    if (desc == to) return slot;
+    const bool direct = desc.device == device && desc.arrangement &&
+                        desc.arrangement->framework() == wanted->framework();
+    return sent(direct ? slot : brought(slot, device, false), to, false);
   }
 
   /// `slot` in row-major order, on its device. Kernels that arrange have no backward: a gradient
@@ -135,6 +149,11 @@ class Transfers {
             : fmt::format("{} on {}", from.name, to_string(to.device));
     there.desc = to;
     there.value = &draft_.plan->values.emplace_back();
+    const bool stays = from.origin == Origin::constant || from.origin == Origin::variable;
+    if (stays && from.desc.tensor.device == to.device) {
+      draft_.kept.push_back(step_of(from, there));
+      return {&from, to, &there, kNoStep};
+    }
     if (from.origin == Origin::constant) {
       there.origin = Origin::constant;
       *there.value = from.value->tensor().copy(to.device);
@@ -172,7 +191,7 @@ class Transfers {
       step.framework = "d5";
       kernel = std::make_unique<CopyKernel>(plan.host_reads);
     } else {
-      const auto& arrangement = source.arrangement ? source.arrangement : target.arrangement;
+      const auto& arrangement = target.arrangement ? target.arrangement : source.arrangement;
       step.framework = arrangement->framework();
       kernel = framework(arrangement->framework()).part<OperatorRegistry>().reorder(source, target);
     }

@@ -59,6 +59,7 @@ template <class View>
 void add_map(OperatorRegistry& registry, float (*f)(float)) {
   registry.add_kernel<View>([f, name = registry.framework()](PlanContext& context) {
     const bool is_dense = context.input(0).layout == Layout::row_major;
+    if (!context.keeps_layouts()) return std::make_unique<MapKernel>(f, false);
     context.accept_layout(0);
     context.arrange_output(0, std::make_shared<BackToFront>(name, context.output(0).bytes()));
     return std::make_unique<MapKernel>(f, is_dense);
@@ -153,4 +154,108 @@ TEST_CASE("the gradient of a value in an arrangement is in rows") {
   const auto got = executor->gradient("b").span<float>();
   const auto expected = reference->gradient("b").span<float>();
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(got[i] == expected[i]);
+}
+
+namespace {
+
+/// y = max(x, w): w back to front, x and y in rows.
+class MaxKernel final : public Kernel {
+ public:
+  void forward(OpContext& context) override {
+    const Tensor &x = context.input(0), &w = context.input(1);
+    float* y = elements(context.output(0));
+    for (std::int64_t i = 0, n = x.elements(); i < n; ++i) {
+      y[i] = std::max(elements(x)[i], elements(w)[n - 1 - i]);
+    }
+  }
+};
+
+void use_wanting_framework() {
+  static const bool once = [] {
+    add_framework("wanting", "1", [](Framework& framework) {
+      auto& registry = framework.part<OperatorRegistry>();
+      registry.add_kernel<onnx::nodes::Max>([](PlanContext& context) {
+        if (!context.keeps_layouts()) throw Unsupported("rows");
+        context.want_layout(1, std::make_shared<BackToFront>("wanting", context.input(1).bytes()));
+        return std::make_unique<MaxKernel>();
+      });
+      registry.set_reorder(
+          [](const TensorDesc&, const TensorDesc&) { return std::make_unique<ReverseKernel>(); });
+    });
+    return true;
+  }();
+  (void)once;
+}
+
+Network network_with_weights(bool trained) {
+  Network network("weights");
+  network.add_input("x", DType::float32, {2});
+  const Tensor weights = Tensor::of<float>({2}, {1, 2});
+  if (trained) {
+    network.add_parameter("w", weights);
+  } else {
+    network.add_constant("w", weights);
+  }
+  network.add_node("Max", {"x", "w"}, {"y"});
+  network.add_output("y");
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("what a kernel wants of a parameter is made once, and again after its values changed") {
+  use_wanting_framework();
+  const bool trained = GENERATE(true, false);
+  Network network = network_with_weights(trained);
+  const auto steps = std::make_shared<Steps>();
+  const auto executor = make_executor(network, {.frameworks = {"wanting"}});
+  executor->events().add(steps);
+  const auto run = [&] {
+    steps->names.clear();
+    const auto y = executor->inference({{"x", Tensor::of<float>({2}, {0, 5})}});
+    return std::vector(y.at("y").tensor().span<float>().begin(),
+                       y.at("y").tensor().span<float>().end());
+  };
+  CHECK(run() == std::vector<float>{1, 5});
+  CHECK(steps->names == std::vector<std::string>{"Reorder", "Max"});
+  CHECK(run() == std::vector<float>{1, 5});
+  CHECK(steps->names == std::vector<std::string>{"Max"});
+  network.feed("w", Tensor::of<float>({2}, {7, 8}));
+  CHECK(run() == std::vector<float>{7, 8});
+  CHECK(steps->names == std::vector<std::string>{"Reorder", "Max"});
+  if (!trained) return;
+  Tensor memory = network.parameter("w").value;
+  memory.data<float>()[0] = 9;
+  CHECK(run() == std::vector<float>{9, 8});
+  memory.data<float>()[0] = 10;
+  network.values_changed();
+  CHECK(run() == std::vector<float>{10, 8});
+}
+
+TEST_CASE("what a kernel wants of a value between nodes is made in every run") {
+  use_wanting_framework();
+  Network network = network_with_weights(true);
+  network.add_node("Max", {"w", "y"}, {"z"});
+  network.add_output("z");
+  const auto executor = make_executor(network, {.frameworks = {"wanting"}});
+  for (const float x : {3.0f, 4.0f}) {
+    const auto& got = executor->inference({{"x", Tensor::of<float>({2}, {0, x})}});
+    CHECK(got.at("z").tensor().data<float>()[1] == x);
+  }
+}
+
+TEST_CASE("a kernel that arranges values where nobody keeps them is told so") {
+  use_frameworks();
+  add_framework("stubborn", "1", [](Framework& framework) {
+    framework.part<OperatorRegistry>().add_kernel<onnx::nodes::Relu>([](PlanContext& context) {
+      context.arrange_output(0, std::make_shared<BackToFront>("stubborn", 16));
+      return std::make_unique<ReverseKernel>();
+    });
+  });
+  Network network("relu");
+  network.add_parameter("x", Tensor::of<float>({1}, {4}));
+  network.add_node("Relu", {"x"}, {"y"});
+  network.add_output("y");
+  const auto executor = make_executor(network, {.frameworks = {"stubborn"}});
+  CHECK_THROWS_WITH(executor->inference_and_backprop({}, "y"), Catch::Contains("keeps_layouts"));
 }

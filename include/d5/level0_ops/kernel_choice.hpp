@@ -17,6 +17,7 @@ struct PlannedKernel {
   std::size_t scratch_bytes = 0;
   std::vector<TensorDesc> saved = {};
   Places accepted_layouts = {};
+  std::vector<std::shared_ptr<const Arrangement>> wanted_layouts = {};  ///< of inputs; null: none
   std::vector<std::shared_ptr<const Arrangement>> arrangements = {};  ///< of outputs; null: dense
 };
 

@@ -20,8 +20,9 @@ class Operator;
 /// What a kernel is planned for, besides its node and the descriptions of its values.
 struct PlanTarget {
   Mode mode = Mode::inference;
-  Device device = {};       ///< where the kernel runs and all its values lie
-  Places grad_inputs = {};  ///< inputs whose gradients backward will be asked for
+  Device device = {};          ///< where the kernel runs and all its values lie
+  Places grad_inputs = {};     ///< inputs whose gradients backward will be asked for
+  bool keeps_layouts = false;  ///< who runs the kernel can keep values in a framework's own order
 };
 
 /// Where a kernel learns what it is for, and asks for what its runs will need.
@@ -47,14 +48,23 @@ class PlanContext : public InferContext {
   }
   [[nodiscard]] bool wants_backward() const { return !target_.grad_inputs.empty(); }
 
+  /// Whether the kernel may ask for arrangements of its framework: by an executor of networks,
+  /// where no backward is wanted. Otherwise all that it reads and writes is row-major.
+  [[nodiscard]] bool keeps_layouts() const { return target_.keeps_layouts && !wants_backward(); }
   /// The kernel reads input `i` in the layout that its description has, be it opaque. Who does not
   /// say so is given row-major elements.
   void accept_layout(std::size_t i) { accepted_layouts_.add(i); }
-  /// The kernel writes output `k` in an arrangement of its own: an executor that can keep it does,
-  /// and reorders it for those who read it otherwise. Only for kernels without backward.
+  /// Input `i` has to arrive in this arrangement: the executor reorders what lies otherwise; a
+  /// parameter or a constant once, and again only after the network's values have changed.
+  void want_layout(std::size_t i, std::shared_ptr<const Arrangement> arrangement) {
+    expect_keeps_layouts();
+    put(wanted_layouts_, i, std::move(arrangement));
+  }
+  /// The kernel writes output `k` in an arrangement of its own; the executor reorders it for those
+  /// who read it otherwise.
   void arrange_output(std::size_t k, std::shared_ptr<const Arrangement> arrangement) {
-    arrangements_.resize(std::max(arrangements_.size(), k + 1));
-    arrangements_[k] = std::move(arrangement);
+    expect_keeps_layouts();
+    put(arrangements_, k, std::move(arrangement));
   }
 
   /// Memory that is undefined at the start of each forward or backward run.
@@ -68,6 +78,10 @@ class PlanContext : public InferContext {
 
   // What the kernel asked for.
   [[nodiscard]] bool accepts_layout(std::size_t i) const { return accepted_layouts_.contains(i); }
+  /// Null where input `i` may come in rows, or as `accepts_layout` says.
+  [[nodiscard]] std::shared_ptr<const Arrangement> wanted_layout(std::size_t i) const {
+    return i < wanted_layouts_.size() ? wanted_layouts_[i] : nullptr;
+  }
   /// Null for a row-major output.
   [[nodiscard]] std::shared_ptr<const Arrangement> arrangement(std::size_t k) const {
     return k < arrangements_.size() ? arrangements_[k] : nullptr;
@@ -76,11 +90,19 @@ class PlanContext : public InferContext {
   [[nodiscard]] const std::vector<TensorDesc>& saved() const { return saved_; }
 
  private:
+  using Arrangements = std::vector<std::shared_ptr<const Arrangement>>;
+  static void put(Arrangements& list, std::size_t place, std::shared_ptr<const Arrangement> one) {
+    list.resize(std::max(list.size(), place + 1));
+    list[place] = std::move(one);
+  }
+  /// Throws: ContractError.
+  void expect_keeps_layouts() const;
+
   const Operator& op_;
   std::span<const ValueDesc> outputs_;
   PlanTarget target_;
   Places accepted_layouts_;
-  std::vector<std::shared_ptr<const Arrangement>> arrangements_;
+  Arrangements wanted_layouts_, arrangements_;
   std::size_t scratch_bytes_ = 0;
   std::vector<TensorDesc> saved_;
 };

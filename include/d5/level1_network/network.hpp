@@ -144,6 +144,12 @@ class Network {
   /// Counts edits of the graph; an executor compiles again when it changed. Values of parameters do
   /// not count.
   [[nodiscard]] std::uint64_t revision() const;
+  /// Counts changes of values, edits, and what may become one: each call of `feed`, and of those
+  /// that hand out values to write: `parameters`, `parameter`, `parameter_arena`. An executor that
+  /// keeps parameters in another form makes it anew when this has grown.
+  [[nodiscard]] std::uint64_t value_changes() const;
+  /// For who has written into a parameter's or constant's memory that it had from an earlier call.
+  void values_changed();
 
  private:
   struct State;

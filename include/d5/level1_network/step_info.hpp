@@ -19,6 +19,9 @@ struct StepInfo {
   Pass pass = Pass::forward;
   /// The node's work forward once more, within backward (`ExecutorOptions::recompute`).
   bool recomputed = false;
+  /// It makes another form of a parameter or a constant, before the others and only in runs that
+  /// find the network's values changed (`Network::value_changes`); numbered after all others.
+  bool prepares = false;
   /// Whose kernel it runs. Where only running tells the shapes, all that may be asked, in order:
   /// "torch,reference".
   std::string_view framework = {};
