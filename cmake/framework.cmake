@@ -11,8 +11,22 @@ function(d5_add_framework name)
   endif()
   set_target_properties(d5_framework_${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden)
   if(D5_IN_TREE)
+    file(REMOVE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5/d5_framework_${name}.left_out)
     set_target_properties(d5_framework_${name} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5 INSTALL_RPATH "$ORIGIN/..;$ORIGIN")
     install(TARGETS d5_framework_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/d5)
+  endif()
+endfunction()
+
+# d5_leave_out_framework(<name> <reason>)
+#
+# The build goes on without it; `d5 env`, and who asks for it by name, are told the reason, one line.
+function(d5_leave_out_framework name reason)
+  message(STATUS "Framework ${name} is left out: ${reason}")
+  if(D5_IN_TREE)
+    set(note ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5/d5_framework_${name}.left_out)
+    file(REMOVE ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5/d5_framework_${name}.so)  # of an earlier build
+    file(WRITE ${note} "${reason}\n")
+    install(FILES ${note} DESTINATION ${CMAKE_INSTALL_LIBDIR}/d5)
   endif()
 endfunction()

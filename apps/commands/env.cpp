@@ -10,6 +10,7 @@
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "d5/core/device.hpp"
+#include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/machine_peak.hpp"
 #include "d5/core/threads.hpp"
@@ -24,6 +25,12 @@ constexpr const char* kExamples = R"(  d5 env                          for peopl
                                   shares of it)";
 
 std::string or_dash(const std::string& text) { return text.empty() ? "-" : text; }
+
+std::string description_of(const FrameworkInfo& info) {
+  if (!info.reason.empty()) return "absent: " + info.reason;
+  const std::string version = framework(info.name).version();
+  return info.path.empty() ? version + ", built in" : version + ", " + info.path;
+}
 
 TextTable properties(const Environment& env) {
   TextTable table({"what", "value"});
@@ -67,16 +74,23 @@ TextTable properties(const Environment& env) {
   }
   const TransportInfo mpi = transport();
   add("communication", mpi.present ? mpi.description : "absent: " + mpi.description);
-  for (const auto& info : frameworks()) {
-    std::string state = info.path.empty() ? "built in" : info.path;
-    if (!info.reason.empty()) state = "cannot be loaded: " + info.reason;
-    add("framework " + info.name, state);
-  }
+  for (const auto& info : frameworks()) add("framework " + info.name, description_of(info));
   add("plug-ins from", fmt::format("{}", fmt::join(plugin_path(), ", ")));
   const char* data = std::getenv("D5_DATA_DIR");
   add("data (D5_DATA_DIR)", data ? data : "not set");
   for (const auto& warning : env.warnings) add("warning", warning);
   return table;
+}
+
+/// All are tried: a plug-in whose library has gone shows it only when it is loaded.
+void load_frameworks() {
+  for (const auto& info : frameworks()) {
+    try {
+      (void)framework(info.name);
+    } catch (const Error&) {
+      // `frameworks` has the reason from now on.
+    }
+  }
 }
 
 struct Options : app::OutputOptions {
@@ -95,6 +109,7 @@ void measure_peaks() {
 
 int run(const Options& options) {
   if (options.peak) measure_peaks();
+  load_frameworks();
   const Results results{environment(), {}};
   if (options.format == Format::json) {
     fmt::print("{}\n", to_json(results));

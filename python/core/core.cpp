@@ -43,7 +43,9 @@ void bind_core(py::module_& m) {
       "frameworks",
       [] {
         std::vector<std::string> names;
-        for (const auto& info : frameworks()) names.push_back(info.name);
+        for (const auto& info : frameworks()) {
+          if (info.reason.empty()) names.push_back(info.name);
+        }
         return names;
       },
       py::call_guard<py::gil_scoped_release>(), "Names of the frameworks that can be used.");

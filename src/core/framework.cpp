@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <utility>
 
@@ -42,21 +43,34 @@ void add_what_is_linked() {
   if (detail::add_linked_frameworks) detail::add_linked_frameworks();
 }
 
-constexpr std::string_view kPrefix = "d5_framework_", kSuffix = ".so";
+constexpr std::string_view kPrefix = "d5_framework_", kPlugin = ".so", kLeftOut = ".left_out";
 
-/// Plug-ins on the path, by framework name; the first folder wins.
-std::map<std::string, std::string> plugins() {
+/// Files on the path that end on `suffix`, by framework name; the first folder wins.
+std::map<std::string, std::string> files_of_frameworks(std::string_view suffix) {
   std::map<std::string, std::string> result;
   for (const auto& folder : plugin_path()) {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
       const std::string file = entry.path().filename().string();
-      if (file.starts_with(kPrefix) && file.ends_with(kSuffix)) {
+      if (file.starts_with(kPrefix) && file.ends_with(suffix)) {
         result.try_emplace(
-            file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size()),
+            file.substr(kPrefix.size(), file.size() - kPrefix.size() - suffix.size()),
             entry.path().string());
       }
     }
+  }
+  return result;
+}
+std::map<std::string, std::string> plugins() { return files_of_frameworks(kPlugin); }
+
+/// Frameworks that the build left out, and why: a line that it wrote beside the plug-ins.
+std::map<std::string, std::string> left_out() {
+  std::map<std::string, std::string> result = files_of_frameworks(kLeftOut);
+  for (auto& [name, text] : result) {
+    std::string reason;
+    std::getline(std::ifstream(text), reason);
+    text = fmt::format("framework '{}' was left out of this build: {}", printable(name),
+                       printable(reason));
   }
   return result;
 }
@@ -151,6 +165,10 @@ Framework& framework(std::string_view name) {
     const auto found = plugins();
     const auto place = found.find(path);
     if (place == found.end()) {
+      const auto absent = left_out();
+      if (const auto reason = absent.find(path); reason != absent.end()) {
+        throw Unsupported(reason->second);
+      }
       std::vector<std::string> known;
       for (const auto& info : frameworks()) known.push_back(info.name);
       throw_unknown_name("framework", name, known);
@@ -175,6 +193,7 @@ std::vector<FrameworkInfo> frameworks() {
   const std::lock_guard lock(state().mutex);
   add_what_is_linked();
   std::map<std::string, FrameworkInfo> found;
+  for (const auto& [name, reason] : left_out()) found[name] = {name, "", false, reason};
   for (const auto& [name, path] : plugins()) found[name] = {name, path, false, ""};
   for (const auto& [name, entry] : state().linked) found[name] = {name, "", false, ""};
   for (const auto& [name, framework] : state().loaded) {

@@ -105,7 +105,7 @@ struct Draft {
   std::map<std::string, Slot*, std::less<>> by_name;
   std::vector<Step> steps;
   std::deque<Step> kept;  ///< reorders of what runs leave alone; done when values have changed
-  Slot* loss = nullptr;                               ///< null where outputs are seeds
+  Slot* loss = nullptr;   ///< null where outputs are seeds
   std::map<std::string, Slot*, std::less<>> seeds;    ///< where backward begins; the loss is one
   std::map<std::string, Slot*, std::less<>> asked;    ///< whose gradients are wanted by name
   std::vector<BackwardStep> backward;                 ///< in the order in which they run

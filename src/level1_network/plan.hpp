@@ -64,7 +64,7 @@ struct Plan {
   NetworkMode network_mode = NetworkMode::as_written;
   std::set<std::string> given_seeds;  ///< without a loss: what `seeds` is to be given
   std::vector<Fed> inputs;            ///< sorted by name
-  std::vector<ForwardStep> kept;  ///< reorders of parameters and constants, in their own memory
+  std::vector<ForwardStep> kept;      ///< reorders of parameters and constants, in their own memory
   std::uint64_t kept_of = ~std::uint64_t{0};  ///< `Network::value_changes` when they ran last
   std::vector<ForwardStep> forward;
   std::vector<ForwardStep> again;  ///< what backward computes again, in the order of its steps

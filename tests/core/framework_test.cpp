@@ -23,6 +23,8 @@ namespace {
 const bool path_is_set = [] {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "plugins";
   std::ofstream(folder / "d5_framework_garbage.so") << "this is no library";
+  std::ofstream(folder / "d5_framework_absent.left_out") << "no libabsent (get it there)\n";
+  std::ofstream(folder / "d5_framework_numbers.left_out") << "of an earlier build\n";
   return setenv("D5_PLUGIN_PATH", folder.c_str(), 1) == 0;
 }();
 
@@ -71,6 +73,14 @@ TEST_CASE("what is no plug-in is refused with what is missing") {
   CHECK_THROWS_WITH(framework("no_stamp"), Catch::Contains("does not define d5_plugin_stamp"));
   CHECK_THROWS_WITH(framework("garbage"), Catch::Contains("cannot be loaded"));
   CHECK_THROWS_AS(framework("/nowhere/d5_framework_x.so"), IoError);
+}
+
+TEST_CASE("a framework that the build left out is known, with the reason") {
+  CHECK_THROWS_AS(framework("absent"), Unsupported);
+  CHECK_THROWS_WITH(framework("absent"),
+                    "framework 'absent' was left out of this build: no libabsent (get it there)");
+  CHECK_THAT(info_of("absent").reason, Catch::EndsWith("no libabsent (get it there)"));
+  CHECK(info_of("numbers").reason.empty());
 }
 
 TEST_CASE("a plug-in that throws while it registers is refused with its message") {

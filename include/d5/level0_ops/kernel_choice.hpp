@@ -18,7 +18,7 @@ struct PlannedKernel {
   std::vector<TensorDesc> saved = {};
   Places accepted_layouts = {};
   std::vector<std::shared_ptr<const Arrangement>> wanted_layouts = {};  ///< of inputs; null: none
-  std::vector<std::shared_ptr<const Arrangement>> arrangements = {};  ///< of outputs; null: dense
+  std::vector<std::shared_ptr<const Arrangement>> arrangements = {};    ///< of outputs; null: dense
 };
 
 /// The kernel of the first of `frameworks` that supports the node as `context` describes it and can
