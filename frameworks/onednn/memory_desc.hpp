@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <span>
+#include <string>
+
+#include "d5/core/tensor.hpp"
+
+namespace d5::onednn {
+
+using Desc = dnnl::memory::desc;
+using Dims = dnnl::memory::dims;
+
+/// `undef` for a type that oneDNN lacks.
+[[nodiscard]] dnnl::memory::data_type data_type(DType dtype);
+[[nodiscard]] Dims dims_of(const Shape& shape);
+
+/// Dense and row-major. A scalar is one element of one dimension.
+[[nodiscard]] Desc rows(const Dims& dims, dnnl::memory::data_type type);
+[[nodiscard]] Desc rows(const TensorDesc& desc);
+/// As `desc`, in the layout that the primitive likes best.
+[[nodiscard]] Desc any(const Desc& desc);
+/// Row-major elements of `desc`'s shape with ones in front, to broadcast to `rank` dimensions.
+[[nodiscard]] Desc padded_rows(const TensorDesc& desc, std::size_t rank);
+/// The last two dimensions change places; nothing is moved.
+[[nodiscard]] Desc transposed(const Desc& desc);
+
+/// "aBcd16b": outer dimensions from the slowest to the fastest, blocked ones in capitals, then the
+/// blocks. As oneDNN's verbose mode writes it.
+[[nodiscard]] std::string layout_name(const Desc& desc);
+/// "2x3x4"
+[[nodiscard]] std::string shape_name(const Desc& desc);
+
+/// A layout of oneDNN's, which other primitives of its take as it is.
+class Blocked final : public Arrangement {
+ public:
+  /// `rows`: how the same elements lie where they are row-major, in `desc`'s dimensions, which may
+  /// be in another order than the tensor's or split.
+  Blocked(Desc desc, Desc rows);
+  [[nodiscard]] const Desc& desc() const { return desc_; }
+  [[nodiscard]] const Desc& rows() const { return rows_; }
+  [[nodiscard]] std::string name() const override { return layout_name(desc_); }
+  [[nodiscard]] std::size_t bytes() const override { return desc_.get_size(); }
+  [[nodiscard]] bool equals(const Arrangement& other) const override;
+
+ private:
+  Desc desc_, rows_;
+};
+
+/// Null where the elements are in rows, or in another framework's arrangement.
+[[nodiscard]] const Blocked* blocked(const TensorDesc& desc);
+
+}  // namespace d5::onednn

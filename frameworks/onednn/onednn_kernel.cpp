@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "onednn_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+
+namespace d5::onednn {
+namespace {
+
+using Type = dnnl::memory::data_type;
+
+/// What is wrong with one value, or nothing.
+std::string obstacle(const ValueDesc& desc, bool with_integers) {
+  if (desc.kind == ValueKind::none) return {};
+  if (!desc.is_tensor()) return to_string(desc) + "; it takes tensors only";
+  const Type type = data_type(desc.tensor.dtype);
+  const bool is_float = type == Type::f32 || type == Type::bf16 || type == Type::f16;
+  if (type == Type::undef || !(is_float || with_integers)) {
+    return "element type " + std::string(name_of(desc.tensor.dtype));
+  }
+  if (!desc.is_static()) return "a shape that only running tells";
+  if (desc.tensor.elements() == 0) return "a tensor without elements";
+  if (desc.tensor.shape.rank() > DNNL_MAX_NDIMS) {
+    return fmt::format("more than {} dimensions", DNNL_MAX_NDIMS);
+  }
+  return {};
+}
+
+Support all_are(const PlanContext& context, bool with_integers) {
+  std::string reason;
+  const auto look = [&](const ValueDesc& desc) {
+    if (reason.empty()) reason = obstacle(desc, with_integers);
+  };
+  for (std::size_t i = 0; i < context.input_count(); ++i) {
+    if (context.has_input(i)) look(context.value(i));
+  }
+  for (std::size_t k = 0; k < context.output_count(); ++k) {
+    if (context.wants_output(k)) look(context.output_value(k));
+  }
+  return {reason};
+}
+
+}  // namespace
+
+void OneDnnKernel::finish_plan() {
+  context_->request_scratch(std::max(forward_.scratch_bytes(), backward_.scratch_bytes()));
+  context_ = nullptr;
+}
+
+Argument OneDnnKernel::input(std::size_t i) const {
+  return {Argument::Place::input, i, rows(context_->input(i))};
+}
+Argument OneDnnKernel::output(std::size_t k) const {
+  return {Argument::Place::output, k, rows(context_->output(k))};
+}
+Argument OneDnnKernel::grad_output(std::size_t k) const {
+  return {Argument::Place::grad_output, k, rows(context_->output(k))};
+}
+Argument OneDnnKernel::grad_input(std::size_t i) const {
+  return {Argument::Place::grad_input, i, rows(context_->input(i))};
+}
+Argument OneDnnKernel::save(const Desc& desc) {
+  const Shape bytes{std::int64_t(desc.get_size())};
+  return {Argument::Place::saved, context_->save({DType::uint8, bytes}), desc};
+}
+
+dnnl::prop_kind OneDnnKernel::direction() const {
+  return context_->wants_backward() ? dnnl::prop_kind::forward_training
+                                    : dnnl::prop_kind::forward_inference;
+}
+
+dnnl::primitive_attr attributes(const dnnl::post_ops& post_ops) {
+  dnnl::primitive_attr result;
+  result.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  result.set_post_ops(post_ops);
+  return result;
+}
+
+Support floats(const PlanContext& context) { return all_are(context, false); }
+Support numbers(const PlanContext& context) { return all_are(context, true); }
+
+void rethrow(const std::string& who) {
+  try {
+    throw;
+  } catch (const dnnl::error& error) {
+    const char* why = error.status == dnnl_unimplemented
+                          ? "oneDNN has no implementation for these types and shapes on this "
+                            "processor"
+                          : "oneDNN refuses it";
+    throw Unsupported(fmt::format("{}: {} ({})", who, why, error.what()));
+  }
+}
+
+}  // namespace d5::onednn

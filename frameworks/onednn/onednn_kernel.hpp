@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <utility>
+#include <vector>
+
+#include "d5/level0_ops/operator_registry.hpp"
+#include "engine.hpp"
+#include "memory_desc.hpp"
+#include "pass.hpp"
+
+namespace d5::onednn {
+
+/// One ONNX node as primitives of oneDNN: constructors fill `forward_` and, where gradients are
+/// wanted, `backward_`.
+class OneDnnKernel : public Kernel {
+ public:
+  explicit OneDnnKernel(PlanContext& context) : context_(&context) {}
+
+  void forward(OpContext& context) override { forward_.run(context); }
+  void backward(GradContext& context) override { backward_.run(context); }
+  [[nodiscard]] KernelTraits traits() const override { return traits_; }
+
+  /// Asks for the memory that both passes need; called once, after construction.
+  void finish_plan();
+
+ protected:
+  /// Input `i` in rows.
+  [[nodiscard]] Argument input(std::size_t i) const;
+  [[nodiscard]] Argument output(std::size_t k) const;
+  [[nodiscard]] Argument grad_output(std::size_t k) const;
+  [[nodiscard]] Argument grad_input(std::size_t i) const;
+  /// A tensor that forward writes and backward reads.
+  [[nodiscard]] Argument save(const Desc& desc);
+
+  /// Of forward primitives: what backward needs is kept only where it is wanted.
+  [[nodiscard]] dnnl::prop_kind direction() const;
+  [[nodiscard]] PlanContext& context() const { return *context_; }
+
+  Pass forward_, backward_;
+  KernelTraits traits_{.backward_reads_outputs = {}};
+
+ private:
+  PlanContext* context_;  ///< while it is planned
+};
+
+/// Attributes for all primitives: scratch memory is d5's. `post_ops` follow the primitive.
+[[nodiscard]] dnnl::primitive_attr attributes(const dnnl::post_ops& post_ops = {});
+
+/// Whether all values are tensors of floats that oneDNN computes with (float32, bfloat16, float16),
+/// of known shapes with some elements.
+[[nodiscard]] Support floats(const PlanContext& context);
+/// The same of all types that oneDNN has: float32, bfloat16, float16, int32, int8, uint8.
+[[nodiscard]] Support numbers(const PlanContext& context);
+
+/// In a handler: what oneDNN threw while planning, as Unsupported; others as they are.
+[[noreturn]] void rethrow(const std::string& who);
+
+/// Registers `K`, made from a PlanContext and `arguments`, for nodes that `check` says yes to.
+template <std::derived_from<OneDnnKernel> K, class... Arguments>
+void add(OperatorRegistry& registry, std::string name, OperatorVersions versions,
+         Support (*check)(const PlanContext&), Arguments... arguments) {
+  registry.add_kernel(
+      std::move(name), std::move(versions),
+      [arguments...](PlanContext& context) -> std::unique_ptr<Kernel> {
+        try {
+          auto kernel = std::make_unique<K>(context, arguments...);
+          kernel->finish_plan();
+          return kernel;
+        } catch (...) {
+          rethrow(context.who());
+        }
+      },
+      check);
+}
+template <std::derived_from<OneDnnKernel> K, class View, class... Arguments>
+void add(OperatorRegistry& registry, Support (*check)(const PlanContext&), Arguments... arguments) {
+  add<K>(registry, std::string(View::kName),
+         {.since = View::kSinceVersions.front(), .domain = std::string(View::kDomain)}, check,
+         arguments...);
+}
+
+}  // namespace d5::onednn

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/level0_ops/window.hpp"
+#include "memory_desc.hpp"
+
+namespace d5::onednn {
+
+/// A window in oneDNN's words: a number for each spatial dimension.
+struct OneDnnWindow {
+  Dims kernel, strides, dilations;  ///< a dilation of 0 is a dense window
+  Dims begin;                       ///< padding before
+  Dims end;  ///< and as much behind as the last window reads; below 0: it does not read all
+  bool reaches_past = false;  ///< a last, partial window reads behind the padding
+
+  explicit OneDnnWindow(const Window& window) {
+    for (std::size_t i = window.axes.size() - window.rank; i < window.axes.size(); ++i) {
+      const WindowAxis& axis = window.axes[i];
+      const std::int64_t extent = (axis.kernel - 1) * axis.dilation + 1;
+      kernel.push_back(axis.kernel);
+      strides.push_back(axis.stride);
+      dilations.push_back(axis.dilation - 1);
+      begin.push_back(axis.pad_begin);
+      end.push_back((axis.output - 1) * axis.stride + extent - axis.input - axis.pad_begin);
+      reaches_past = reaches_past || end.back() > axis.pad_end;
+    }
+  }
+};
+
+}  // namespace d5::onednn

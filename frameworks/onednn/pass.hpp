@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <oneapi/dnnl/dnnl.hpp>
+#include <string>
+#include <vector>
+
+#include "d5/level0_ops/grad_context.hpp"
+#include "d5/level0_ops/op_context.hpp"
+#include "memory_desc.hpp"
+
+namespace d5::onednn {
+
+/// A value that a primitive reads or writes: where its memory is found in each run, and how it lies
+/// there.
+struct Argument {
+  enum class Place : std::uint8_t { input, output, saved, grad_output, grad_input, scratch };
+  Place place;
+  std::size_t index;  ///< of the value; of scratch its offset in bytes
+  Desc desc;
+
+  /// The same memory, described otherwise.
+  [[nodiscard]] Argument as(Desc other) const { return {place, index, std::move(other)}; }
+};
+
+/// What a kernel does in one direction: primitives, one after another, made while planning. To run
+/// is to bind memory and to execute; nothing of ours is allocated.
+///
+///     pass.add(dnnl::eltwise_forward::primitive_desc(...), {{DNNL_ARG_SRC, input(0)}},
+///              {{DNNL_ARG_DST, output(0)}});
+class Pass {
+ public:
+  struct Bound {
+    int name;  ///< DNNL_ARG_SRC, ...
+    Argument argument;
+  };
+  Pass();
+
+  /// Adds a primitive. What it reads lies as its argument says, and is reordered before, into
+  /// scratch memory, where the primitive wants it otherwise; what it writes is reordered behind.
+  void add(const dnnl::primitive_desc_base& desc, const std::vector<Bound>& reads,
+           const std::vector<Bound>& writes);
+  /// Elements of one layout or type as another.
+  void reorder(const Argument& from, const Argument& to);
+  /// Memory of its own within the pass.
+  [[nodiscard]] Argument scratch(const Desc& desc);
+  [[nodiscard]] std::size_t scratch_bytes() const;
+
+  /// Throws: MemoryError, ContractError with what oneDNN says.
+  void run(const OpContext& context) { run_all(context); }
+  void run(const GradContext& context) { run_all(context); }
+
+ private:
+  struct Call {
+    dnnl::primitive primitive;
+    std::vector<Argument> arguments;
+    std::vector<dnnl::memory> memories;
+    std::vector<dnnl_exec_arg_t> bound;  ///< of `memories`, with the arguments' names
+    bool uses_scratchpad = false;        ///< the last memory; it lies behind all other scratch
+  };
+  template <class Context>
+  void run_all(const Context& context);
+  template <class Context>
+  void bind(Call& call, const Context& context) const;
+  void execute(const Call& call) const;
+  void push(const dnnl::primitive_desc_base& desc, const std::vector<Bound>& arguments);
+
+  std::vector<Call> calls_;
+  std::size_t kept_bytes_ = 0;        ///< scratch that lives through the pass
+  std::size_t scratchpad_bytes_ = 0;  ///< the largest that a primitive needs while it runs
+  int threads_;                       ///< primitives are made for so many
+};
+
+}  // namespace d5::onednn

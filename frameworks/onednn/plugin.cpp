@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plug-in's entry: what oneDNN brings to each level.
+#include "d5/core/plugin.hpp"
+
+#include <omp.h>
+
+#include "d5/core/threads.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "engine.hpp"
+
+#define D5_ONEDNN_TEXT_OF(x) #x
+#define D5_ONEDNN_TEXT(x) D5_ONEDNN_TEXT_OF(x)
+
+namespace d5::onednn {
+
+void register_all(OperatorRegistry& registry);  // generated
+
+namespace {
+
+void fill(Framework& framework) {
+  expect_version();
+  on_threads_changed([](int count) { omp_set_num_threads(count); });
+  register_all(framework.part<OperatorRegistry>());
+}
+
+}  // namespace
+}  // namespace d5::onednn
+
+D5_FRAMEWORK_PLUGIN("onednn",
+                    D5_ONEDNN_TEXT(DNNL_VERSION_MAJOR) "." D5_ONEDNN_TEXT(
+                        DNNL_VERSION_MINOR) "." D5_ONEDNN_TEXT(DNNL_VERSION_PATCH),
+                    d5::onednn::fill)
