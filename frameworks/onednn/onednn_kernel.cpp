@@ -29,13 +29,13 @@ std::string obstacle(const ValueDesc& desc, bool with_integers) {
   return {};
 }
 
-Support all_are(const PlanContext& context, bool with_integers) {
+Support all_are(const PlanContext& context, Places inputs, bool with_integers) {
   std::string reason;
   const auto look = [&](const ValueDesc& desc) {
     if (reason.empty()) reason = obstacle(desc, with_integers);
   };
   for (std::size_t i = 0; i < context.input_count(); ++i) {
-    if (context.has_input(i)) look(context.value(i));
+    if (inputs.contains(i) && context.has_input(i)) look(context.value(i));
   }
   for (std::size_t k = 0; k < context.output_count(); ++k) {
     if (context.wants_output(k)) look(context.output_value(k));
@@ -79,8 +79,9 @@ dnnl::primitive_attr attributes(const dnnl::post_ops& post_ops) {
   return result;
 }
 
-Support floats(const PlanContext& context) { return all_are(context, false); }
-Support numbers(const PlanContext& context) { return all_are(context, true); }
+Support floats(const PlanContext& context) { return floats(context, Places::all()); }
+Support floats(const PlanContext& context, Places inputs) { return all_are(context, inputs, false); }
+Support numbers(const PlanContext& context) { return all_are(context, Places::all(), true); }
 
 void rethrow(const std::string& who) {
   try {

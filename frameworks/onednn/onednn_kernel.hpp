@@ -53,6 +53,8 @@ class OneDnnKernel : public Kernel {
 /// Whether all values are tensors of floats that oneDNN computes with (float32, bfloat16, float16),
 /// of known shapes with some elements.
 [[nodiscard]] Support floats(const PlanContext& context);
+/// The same of `inputs` and all outputs.
+[[nodiscard]] Support floats(const PlanContext& context, Places inputs);
 /// The same of all types that oneDNN has: float32, bfloat16, float16, int32, int8, uint8.
 [[nodiscard]] Support numbers(const PlanContext& context);
 

@@ -29,11 +29,12 @@ class SquareKernel final : public Kernel {
     });
   }
   void backward(GradContext& context) override {
-    const auto x = context.input(0).span<double>();
-    const double* dy = context.grad_output(0).data<double>();
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      context.grad_input(0).data<double>()[i] = factor_ * x[i] * dy[i];
-    }
+    dispatch(RealTypes{}, context.input(0).dtype(), "Square", [&]<class T>() {
+      const auto x = context.input(0).span<T>();
+      const T* dy = context.grad_output(0).data<T>();
+      T* dx = context.grad_input(0).data<T>();
+      for (std::size_t i = 0; i < x.size(); ++i) dx[i] = T(factor_) * x[i] * dy[i];
+    });
   }
 
  private:
@@ -115,16 +116,23 @@ TEST_CASE("what a framework does not have is unsupported, with a reason") {
   CHECK(test_forward(parse_case("Square 3"), "reference").at(0).status == Status::unsupported);
 }
 
-TEST_CASE("an operator that does not run in float64 is told so, and its forward is still judged") {
-  add_framework("narrow", "1", [](Framework& framework) {
-    framework.part<OperatorRegistry>().add_kernel("Relu", {}, [](PlanContext& context) {
-      return kernel_for(Types<float>{}, context.dtype(0), context,
-                        []<class T>() { return std::make_unique<SquareKernel>(0); });
+TEST_CASE("a framework without float64 is held against the reference's gradient") {
+  for (const auto& [name, factor] : {std::pair{"narrow", 1.0}, {"narrow_wrong", 1.001}}) {
+    add_framework(name, "1", [factor = factor](Framework& framework) {
+      framework.part<OperatorRegistry>().add_kernel("Relu", {}, [factor](PlanContext& context) {
+        return kernel_for(Types<float>{}, context.dtype(0), context,
+                          [&]<class T>() { return std::make_unique<SquareKernel>(factor); });
+      });
     });
-  });
-  const auto gradient = test_gradient(parse_case("Relu 3"), "narrow").at(0);
-  CHECK(gradient.status == Status::unsupported);
-  CHECK_THAT(gradient.reason, Catch::Contains("checked in float64") && Catch::Contains("float32"));
+  }
+  // At 1 and 0 the slope of x^2 / 2 is that of Relu.
+  const OperatorCase relu = parse_case("Relu {1,0}");
+  const auto right = test_gradient(relu, "narrow").at(0);
+  CHECK(right.status == Status::passed);
+  CHECK(right.conditions.at("mode") == "reference");
+  const auto wrong = test_gradient(relu, "narrow_wrong").at(0);
+  CHECK(wrong.status == Status::failed);
+  CHECK_THAT(wrong.reason, Catch::Contains("gradient of input 0"));
   CHECK(test_forward(parse_case("Relu {1}"), "narrow").at(0).status == Status::passed);
   // What is wrong in every type is no matter of float64.
   CHECK(test_gradient(parse_case("Relu string:{a}"), "narrow").at(0).status == Status::failed);

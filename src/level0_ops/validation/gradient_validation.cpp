@@ -11,6 +11,7 @@
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
+#include "level0_ops/validation/reference_gradient.hpp"
 #include "level0_ops/validation/validation_record.hpp"
 #include "level0_ops/validation/worse.hpp"
 
@@ -227,10 +228,12 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
     if (const Support support = registry.knows(op_case.node); !support) {
       return unsupported(support.reason);
     }
-    if (auto reason = obstacle_in_float64(registry, op_case, options.interrupt); !reason.empty()) {
-      return unsupported(std::move(reason));
+    const std::string obstacle = obstacle_in_float64(registry, op_case, options.interrupt);
+    if (!obstacle.empty()) {
+      if (subject == "reference") return unsupported(obstacle);  // no judge of itself
+      results = detail::compare_with_reference(result, registry, op_case, options.interrupt);
     }
-    for (std::size_t i = 0; i < op_case.inputs.size(); ++i) {
+    for (std::size_t i = 0; obstacle.empty() && i < op_case.inputs.size(); ++i) {
       // A function of its own for each input: directions start at zero.
       Function function(registry, op_case, options.interrupt);
       if (!function.input(i)) continue;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "pass.hpp"
+
+namespace d5::onednn {
+
+/// y = a b, with `post_ops` behind it, whose inputs are `extras`. Dimensions before the last two are
+/// broadcast; those that y lacks are added up.
+///
+/// Shapes: a ...xMxK, b ...xKxN, y ...xMxN, all of one rank.
+void add_product(Pass& pass, const Argument& a, const Argument& b, const Argument& y,
+                 const dnnl::post_ops& post_ops = {}, const std::vector<Pass::Bound>& extras = {});
+
+/// The same matrices transposed, not moved.
+[[nodiscard]] Argument turned(const Argument& matrices);
+
+/// y = factor * x, added up over the dimensions in which y has size 1. Of one rank.
+void add_sum_to(Pass& pass, const Argument& x, const Argument& y, float factor = 1);
+
+}  // namespace d5::onednn

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/onnx/nodes.hpp"
+#include "onednn_kernel.hpp"
+
+namespace d5::onednn {
+namespace {
+
+using View = onnx::nodes::Concat;
+
+class Concat final : public OneDnnKernel {
+ public:
+  explicit Concat(PlanContext& context) : OneDnnKernel(context) {
+    const auto axis =
+        normalize_axis(View(context.node()).axis(), context.output(0).shape.rank(), context.who());
+    std::vector<Desc> descs;
+    std::vector<Pass::Bound> reads;
+    for (std::size_t i = 0; i < context.input_count(); ++i) {
+      descs.push_back(rows(context.input(i)));
+      reads.push_back({DNNL_ARG_MULTIPLE_SRC + int(i), input(i)});
+    }
+    const Argument y = output(0);
+    forward_.add(
+        dnnl::concat::primitive_desc(engine(), y.desc, int(axis), descs, attributes()), reads,
+        {{DNNL_ARG_DST, y}});
+    Dims offset(descs[0].get_dims().size(), 0);
+    for (std::size_t i = 0; i < descs.size(); ++i) {
+      const Dims part = descs[i].get_dims();
+      if (context.wants_grad(i)) {
+        backward_.reorder(grad_output(0).as(y.desc.submemory_desc(part, offset)), grad_input(i));
+      }
+      offset[axis] += part[axis];
+    }
+    traits_.backward_reads_inputs = {};
+  }
+};
+
+}  // namespace
+
+void register_concat(OperatorRegistry& registry) { add<Concat, View>(registry, numbers); }
+
+}  // namespace d5::onednn

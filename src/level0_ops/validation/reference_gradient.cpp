@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level0_ops/validation/reference_gradient.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/float64.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/onnx/schema.hpp"
+#include "level0_ops/kernels/tensor_conversion.hpp"
+#include "level0_ops/output_gradients.hpp"
+#include "level0_ops/validation/float64_inputs.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Gradients of those outputs that ONNX calls differentiable; of all where it calls none so.
+std::vector<Tensor> directions_of(const OperatorRunner& runner, const OperatorCase& op_case) {
+  std::vector<Tensor> all = output_gradients(runner, op_case), wanted = all;
+  const auto schema = onnx::schema_of(op_case.node);
+  bool any = false;
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    const auto* output = schema ? onnx::parameter(schema->outputs, k) : nullptr;
+    if (output && output->non_differentiable) wanted[k] = Tensor();
+    any = any || wanted[k].defined();
+  }
+  return any ? wanted : all;
+}
+
+/// The distance of neighbouring numbers above 1.
+double spacing_of(DType dtype) {
+  return std::ldexp(1.0, dtype == DType::bfloat16 ? -7 : dtype == DType::float16 ? -10 : -23);
+}
+
+/// An element of a gradient is a sum of k products of order 1, added up in float32 at least: as
+/// `test_forward` has it; what lies between is rounded to the type.
+ForwardTolerance tolerance_of(const OperatorRunner& judge, const Tensor& gradient) {
+  const double spacing = spacing_of(gradient.dtype());
+  const double k = judge.cost().flop / 2 / double(std::max<std::int64_t>(gradient.elements(), 1));
+  ForwardTolerance result;
+  result.relative = std::max(result.relative, 4 * spacing);
+  result.absolute = std::max({result.absolute, 4 * spacing, 2 * k * spacing_of(DType::float32)});
+  return result;
+}
+
+}  // namespace
+
+std::vector<Measurement> compare_with_reference(const Measurement& base,
+                                                const OperatorRegistry& subject,
+                                                const OperatorCase& op_case,
+                                                const Interrupt& interrupt) {
+  const auto& reference = framework("reference").part<OperatorRegistry>();
+  OperatorRunner got(subject, op_case.node, op_case.inputs, Mode::training, Guard::on);
+  OperatorRunner judge(reference, op_case.node, float64_inputs(reference, op_case), Mode::training);
+  got.forward();
+  interrupt.check(op_case.line);
+  judge.forward();
+  const std::vector<Tensor> directions = directions_of(got, op_case);
+  std::vector<Tensor> exact;
+  for (const Tensor& direction : directions) {
+    exact.push_back(direction.defined() ? to_float64(direction) : Tensor());
+  }
+  interrupt.check(op_case.line);
+  got.backward(directions);
+  judge.backward(exact);
+  std::vector<Measurement> results;
+  for (std::size_t i = 0; i < op_case.inputs.size(); ++i) {
+    const Tensor& gradient = got.grad_input(i);
+    if (!gradient.defined()) continue;
+    const Difference difference = compare_values(
+        gradient, converted(judge.grad_input(i), gradient.dtype()), tolerance_of(judge, gradient));
+    Measurement& one = results.emplace_back(base);
+    one.samples = {difference.largest_relative};
+    one.conditions["tensor"] = fmt::format("gradient of input {}", i);
+    one.conditions["mode"] = "reference";
+    if (difference.equal) continue;
+    one.status = Status::failed;
+    one.reason = fmt::format("gradient of input {}: {}", i, difference.where);
+  }
+  return results;
+}
+
+}  // namespace d5::detail
