@@ -11,7 +11,7 @@
 #include "level1_network/node_names.hpp"
 #include "level1_network/node_order.hpp"
 #include "level1_network/parameter_layout.hpp"
-#include "level1_network/tensor_type.hpp"
+#include "onnx/tensor_type.hpp"
 
 namespace d5 {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "level1_network/node_names.hpp"
-#include "level1_network/tensor_type.hpp"
+#include "onnx/tensor_type.hpp"
 
 namespace d5 {
 namespace {

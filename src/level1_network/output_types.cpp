@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "d5/onnx/schema.hpp"
-#include "level1_network/tensor_type.hpp"
+#include "onnx/tensor_type.hpp"
 #include "level1_network/value_descs.hpp"
 
 namespace d5::detail {

@@ -3,6 +3,7 @@
 
 #include "d5/level0_ops/bench.hpp"
 #include "d5/level0_ops/build_operators.hpp"
+#include "d5/level0_ops/compiled_model.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level0_ops/error_norms.hpp"
 #include "d5/level0_ops/extension.hpp"

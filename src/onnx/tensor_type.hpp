@@ -18,4 +18,9 @@ namespace d5 {
   return type;
 }
 
+/// The same of a tensor whose sizes are known.
+[[nodiscard]] inline onnx::Type tensor_type(const TensorDesc& desc) {
+  return tensor_type(desc.dtype, {desc.shape.begin(), desc.shape.end()});
+}
+
 }  // namespace d5

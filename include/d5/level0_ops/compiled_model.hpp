@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "d5/core/value.hpp"
+#include "d5/onnx/model.hpp"
+
+namespace d5 {
+
+/// What a model is compiled for, besides what its graph declares.
+struct ModelTarget {
+  int threads = 1;
+  /// Its runs put on the trace what the framework tells of its nodes.
+  bool profiled = false;
+  /// A scalar output. The gradients of it by the tensors `gradients` are further outputs, behind
+  /// the graph's. Empty: none.
+  std::string loss = {};
+  std::vector<std::string> gradients = {};
+};
+
+/// A model that a framework compiled as a whole.
+///
+/// Thread safety: none.
+class CompiledModel {
+ public:
+  virtual ~CompiledModel() = default;
+
+  /// Runs all of it. `inputs` and `outputs` hold one value each, in the graph's order. An output
+  /// that is a tensor is memory of the right type and shape to write into; any other is replaced
+  /// by the result, which stays valid as long as it is held. Throws: what the framework failed
+  /// with.
+  virtual void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) = 0;
+};
+
+/// How a framework compiles a model whose inputs have fixed sizes; what is not an input is constant
+/// and may be copied. Throws: Unsupported with the framework's reason.
+using ModelCompiler =
+    std::function<std::unique_ptr<CompiledModel>(const onnx::Model& model, const ModelTarget&)>;
+
+}  // namespace d5

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "d5/level0_ops/compiled_model.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5 {
+
+/// A network that a framework compiled as a whole, with d5's memory for what it reads and writes.
+class CompiledNetwork {
+ public:
+  /// What it is compiled for, besides the types and sizes of its inputs.
+  struct Purpose {
+    NetworkMode mode;
+    std::string_view loss;
+    int threads;
+    bool profiled;
+  };
+
+  /// Throws: as `compile`; NotFound for an unknown name in `options.gradients`.
+  CompiledNetwork(Network& network, const Purpose& purpose, const ValueMap& inputs,
+                  const ExecutorOptions& options, const ModelCompiler& compile);
+
+  /// Whether it was compiled for this.
+  [[nodiscard]] bool serves(const Purpose& purpose, const ValueMap& inputs) const;
+  /// Runs on `inputs`, for which it was compiled, and carries out updates.
+  void run(const ValueMap& inputs);
+  /// Of the last run.
+  [[nodiscard]] const ValueMap& outputs() const { return outputs_; }
+  /// By the loss; null where none was asked for.
+  [[nodiscard]] const Tensor* gradient(std::string_view name) const;
+
+ private:
+  void add_result(Value& result, const ValueDesc& known);
+  void ask_for_gradients(Network& network, const ExecutorOptions& options);
+
+  NetworkMode mode_;
+  ModelTarget target_;
+  std::vector<std::pair<std::string, ValueDesc>> fed_;
+  std::deque<Value> variables_;
+  std::vector<const Value*> inputs_;  ///< those that are fed, then variables
+  ValueMap outputs_;
+  std::deque<Value> others_;  ///< what updates and gradients are written to
+  std::map<std::string, Value*, std::less<>> gradients_;
+  std::vector<Value*> results_;                     ///< all that the model gives, in order
+  std::vector<Value*> open_;                        ///< those whose sizes only running tells
+  std::vector<std::pair<Tensor, Value*>> updates_;  ///< constants, and what they take over
+  std::unique_ptr<CompiledModel> model_;
+};
+
+}  // namespace d5

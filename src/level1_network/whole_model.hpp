@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/network_mode.hpp"
+
+namespace d5 {
+
+/// A network in a mode as one model, for values that are fed.
+struct WholeModel {
+  /// Its inputs are what is fed, then `variables`; its outputs the network's, then what updates
+  /// need besides.
+  onnx::Model model;
+  std::vector<std::string> variables;  ///< tensors of the network whose values may change
+  std::vector<std::string> outputs;    ///< the network's
+  std::vector<std::pair<std::string, std::size_t>> updates;  ///< constants, and the output of each
+};
+
+/// Of the network's parameters those are variables that `trained` names, the others constants.
+[[nodiscard]] WholeModel whole_model(const Network& network, NetworkMode mode,
+                                     const std::vector<std::pair<std::string, ValueDesc>>& fed,
+                                     const std::vector<std::string>& trained);
+
+/// The sizes and element type of `type`, where it is a tensor of which all are told; none
+/// otherwise.
+[[nodiscard]] ValueDesc static_desc(const onnx::Type& type);
+
+}  // namespace d5
