@@ -19,6 +19,11 @@ dnnl::post_ops scaled_by(float factor) {
 
 Argument turned(const Argument& matrices) { return matrices.as(transposed(matrices.desc)); }
 
+Desc preferred_weights(const Desc& a, const Desc& b, const Desc& y,
+                       const dnnl::post_ops& post_ops) {
+  return dnnl::matmul::primitive_desc(engine(), a, any(b), y, attributes(post_ops)).weights_desc();
+}
+
 void add_sum_to(Pass& pass, const Argument& x, const Argument& y, float factor) {
   if (x.desc.get_dims() == y.desc.get_dims()) {
     const auto linear = dnnl::algorithm::eltwise_linear;
@@ -27,10 +32,9 @@ void add_sum_to(Pass& pass, const Argument& x, const Argument& y, float factor) 
              {{DNNL_ARG_SRC, x}}, {{DNNL_ARG_DST, y}});
     return;
   }
-  pass.add(
-      dnnl::reduction::primitive_desc(engine(), dnnl::algorithm::reduction_sum, x.desc, y.desc, 0,
-                                      0, attributes(scaled_by(factor))),
-      {{DNNL_ARG_SRC, x}}, {{DNNL_ARG_DST, y}});
+  pass.add(dnnl::reduction::primitive_desc(engine(), dnnl::algorithm::reduction_sum, x.desc, y.desc,
+                                           0, 0, attributes(scaled_by(factor))),
+           {{DNNL_ARG_SRC, x}}, {{DNNL_ARG_DST, y}});
 }
 
 void add_product(Pass& pass, const Argument& a, const Argument& b, const Argument& y,
@@ -42,8 +46,9 @@ void add_product(Pass& pass, const Argument& a, const Argument& b, const Argumen
   const Argument target = sums ? pass.scratch(rows(whole, y.desc.get_data_type())) : y;
   std::vector<Pass::Bound> reads = {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}};
   reads.insert(reads.end(), extras.begin(), extras.end());
-  pass.add(dnnl::matmul::primitive_desc(engine(), a.desc, b.desc, target.desc, attributes(post_ops)),
-           reads, {{DNNL_ARG_DST, target}});
+  pass.add(
+      dnnl::matmul::primitive_desc(engine(), a.desc, b.desc, target.desc, attributes(post_ops)),
+      reads, {{DNNL_ARG_DST, target}});
   if (sums) add_sum_to(pass, target, y);
 }
 

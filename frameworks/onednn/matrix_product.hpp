@@ -5,12 +5,16 @@
 
 namespace d5::onednn {
 
-/// y = a b, with `post_ops` behind it, whose inputs are `extras`. Dimensions before the last two are
-/// broadcast; those that y lacks are added up.
+/// y = a b, with `post_ops` behind it, whose inputs are `extras`. Dimensions before the last two
+/// are broadcast; those that y lacks are added up.
 ///
 /// Shapes: a ...xMxK, b ...xKxN, y ...xMxN, all of one rank.
 void add_product(Pass& pass, const Argument& a, const Argument& b, const Argument& y,
                  const dnnl::post_ops& post_ops = {}, const std::vector<Pass::Bound>& extras = {});
+
+/// The layout of b that makes the same product fastest.
+[[nodiscard]] Desc preferred_weights(const Desc& a, const Desc& b, const Desc& y,
+                                     const dnnl::post_ops& post_ops = {});
 
 /// The same matrices transposed, not moved.
 [[nodiscard]] Argument turned(const Argument& matrices);

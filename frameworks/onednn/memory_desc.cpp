@@ -25,6 +25,7 @@ Type data_type(DType dtype) {
     case DType::int8:
       return Type::s8;
     case DType::uint8:
+    case DType::boolean:
       return Type::u8;
     default:
       return Type::undef;

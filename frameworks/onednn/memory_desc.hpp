@@ -12,7 +12,7 @@ namespace d5::onednn {
 using Desc = dnnl::memory::desc;
 using Dims = dnnl::memory::dims;
 
-/// `undef` for a type that oneDNN lacks.
+/// `undef` for a type that oneDNN lacks. A boolean is a byte, 0 or 1.
 [[nodiscard]] dnnl::memory::data_type data_type(DType dtype);
 [[nodiscard]] Dims dims_of(const Shape& shape);
 

@@ -29,7 +29,7 @@ std::string obstacle(const ValueDesc& desc, bool with_integers) {
   return {};
 }
 
-Support all_are(const PlanContext& context, Places inputs, bool with_integers) {
+Support all_are(const PlanContext& context, Places inputs, Places outputs, bool with_integers) {
   std::string reason;
   const auto look = [&](const ValueDesc& desc) {
     if (reason.empty()) reason = obstacle(desc, with_integers);
@@ -38,7 +38,7 @@ Support all_are(const PlanContext& context, Places inputs, bool with_integers) {
     if (inputs.contains(i) && context.has_input(i)) look(context.value(i));
   }
   for (std::size_t k = 0; k < context.output_count(); ++k) {
-    if (context.wants_output(k)) look(context.output_value(k));
+    if (outputs.contains(k) && context.wants_output(k)) look(context.output_value(k));
   }
   return {reason};
 }
@@ -53,8 +53,26 @@ void OneDnnKernel::finish_plan() {
 Argument OneDnnKernel::input(std::size_t i) const {
   return {Argument::Place::input, i, rows(context_->input(i))};
 }
+Argument OneDnnKernel::input_as_found(std::size_t i) {
+  const Argument in_rows = input(i);
+  const Blocked* found = context_->keeps_layouts() ? blocked(context_->input(i)) : nullptr;
+  if (!found || found->rows() != in_rows.desc) return in_rows;
+  context_->accept_layout(i);
+  return in_rows.as(found->desc());
+}
+Argument OneDnnKernel::input_in(std::size_t i, const Desc& rows, const Desc& wanted) {
+  if (!context_->keeps_layouts() || wanted == rows) return input(i).as(rows);
+  context_->want_layout(i, std::make_shared<Blocked>(wanted, rows));
+  return input(i).as(wanted);
+}
 Argument OneDnnKernel::output(std::size_t k) const {
   return {Argument::Place::output, k, rows(context_->output(k))};
+}
+Argument OneDnnKernel::output_in(std::size_t k, const Desc& desc) {
+  const Argument in_rows = output(k);
+  if (!context_->keeps_layouts() || desc == in_rows.desc) return in_rows;
+  context_->arrange_output(k, std::make_shared<Blocked>(desc, in_rows.desc));
+  return in_rows.as(desc);
 }
 Argument OneDnnKernel::grad_output(std::size_t k) const {
   return {Argument::Place::grad_output, k, rows(context_->output(k))};
@@ -80,8 +98,12 @@ dnnl::primitive_attr attributes(const dnnl::post_ops& post_ops) {
 }
 
 Support floats(const PlanContext& context) { return floats(context, Places::all()); }
-Support floats(const PlanContext& context, Places inputs) { return all_are(context, inputs, false); }
-Support numbers(const PlanContext& context) { return all_are(context, Places::all(), true); }
+Support floats(const PlanContext& context, Places inputs, Places outputs) {
+  return all_are(context, inputs, outputs, false);
+}
+Support numbers(const PlanContext& context) {
+  return all_are(context, Places::all(), Places::all(), true);
+}
 
 void rethrow(const std::string& who) {
   try {

@@ -30,7 +30,14 @@ class OneDnnKernel : public Kernel {
  protected:
   /// Input `i` in rows.
   [[nodiscard]] Argument input(std::size_t i) const;
+  /// Input `i` as it lies: in a layout of oneDNN's where the executor keeps those.
+  [[nodiscard]] Argument input_as_found(std::size_t i);
+  /// Input `i` in the layout `wanted`, where the executor keeps layouts and so reorders it; as
+  /// `rows` describes it otherwise.
+  [[nodiscard]] Argument input_in(std::size_t i, const Desc& rows, const Desc& wanted);
   [[nodiscard]] Argument output(std::size_t k) const;
+  /// Output `k` in the layout `desc` where the executor keeps it, in rows otherwise.
+  [[nodiscard]] Argument output_in(std::size_t k, const Desc& desc);
   [[nodiscard]] Argument grad_output(std::size_t k) const;
   [[nodiscard]] Argument grad_input(std::size_t i) const;
   /// A tensor that forward writes and backward reads.
@@ -53,8 +60,9 @@ class OneDnnKernel : public Kernel {
 /// Whether all values are tensors of floats that oneDNN computes with (float32, bfloat16, float16),
 /// of known shapes with some elements.
 [[nodiscard]] Support floats(const PlanContext& context);
-/// The same of `inputs` and all outputs.
-[[nodiscard]] Support floats(const PlanContext& context, Places inputs);
+/// The same of some inputs and outputs; others may be of any type, and without elements.
+[[nodiscard]] Support floats(const PlanContext& context, Places inputs,
+                             Places outputs = Places::all());
 /// The same of all types that oneDNN has: float32, bfloat16, float16, int32, int8, uint8.
 [[nodiscard]] Support numbers(const PlanContext& context);
 

@@ -13,6 +13,13 @@ struct OneDnnWindow {
   Dims end;  ///< and as much behind as the last window reads; below 0: it does not read all
   bool reaches_past = false;  ///< a last, partial window reads behind the padding
 
+  /// One window over all of `x`, which is N,C,spatial.
+  explicit OneDnnWindow(const Shape& x)
+      : kernel(x.begin() + 2, x.end()),
+        strides(kernel.size(), 1),
+        dilations(kernel.size(), 0),
+        begin(dilations),
+        end(dilations) {}
   explicit OneDnnWindow(const Window& window) {
     for (std::size_t i = window.axes.size() - window.rank; i < window.axes.size(); ++i) {
       const WindowAxis& axis = window.axes[i];

@@ -7,6 +7,7 @@
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "engine.hpp"
+#include "reorder_kernel.hpp"
 
 #define D5_ONEDNN_TEXT_OF(x) #x
 #define D5_ONEDNN_TEXT(x) D5_ONEDNN_TEXT_OF(x)
@@ -20,7 +21,11 @@ namespace {
 void fill(Framework& framework) {
   expect_version();
   on_threads_changed([](int count) { omp_set_num_threads(count); });
-  register_all(framework.part<OperatorRegistry>());
+  auto& operators = framework.part<OperatorRegistry>();
+  register_all(operators);
+  operators.set_reorder([](const TensorDesc& from, const TensorDesc& to) {
+    return std::make_unique<ReorderKernel>(from, to);
+  });
 }
 
 }  // namespace

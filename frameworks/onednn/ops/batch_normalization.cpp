@@ -15,15 +15,13 @@ class BatchNormalization final : public OneDnnKernel {
   explicit BatchNormalization(PlanContext& context) : OneDnnKernel(context) {
     const View view(context.node());
     const bool trains = view.training_mode() != 0;
-    const Flags flags = Flags::use_scale | Flags::use_shift |
-                        (trains ? Flags::none : Flags::use_global_stats);
-    const Argument x = input(In::X), y = output(Out::Y);
-    const Forward forward(engine(),
-                          trains ? dnnl::prop_kind::forward_training : direction(), x.desc,
-                          y.desc, view.epsilon(), flags, attributes());
-    std::vector<Pass::Bound> reads = {{DNNL_ARG_SRC, x},
-                                      {DNNL_ARG_SCALE, input(In::scale)},
-                                      {DNNL_ARG_SHIFT, input(In::B)}};
+    const Flags flags =
+        Flags::use_scale | Flags::use_shift | (trains ? Flags::none : Flags::use_global_stats);
+    const Argument x = input_as_found(In::X), y = output_in(Out::Y, x.desc);
+    const Forward forward(engine(), trains ? dnnl::prop_kind::forward_training : direction(),
+                          x.desc, y.desc, view.epsilon(), flags, attributes());
+    std::vector<Pass::Bound> reads = {
+        {DNNL_ARG_SRC, x}, {DNNL_ARG_SCALE, input(In::scale)}, {DNNL_ARG_SHIFT, input(In::B)}};
     std::vector<Pass::Bound> writes = {{DNNL_ARG_DST, y}};
     Argument mean = input(In::input_mean), variance = input(In::input_var);
     if (trains) {

@@ -11,18 +11,57 @@ namespace {
 using Algorithm = dnnl::algorithm;
 namespace nodes = onnx::nodes;
 
+/// The first operand has to be whole: where the order does not matter, the other comes first.
+bool is_symmetric(Algorithm algorithm) {
+  return algorithm == Algorithm::binary_add || algorithm == Algorithm::binary_mul ||
+         algorithm == Algorithm::binary_max || algorithm == Algorithm::binary_min ||
+         algorithm == Algorithm::binary_eq;
+}
+
+/// Operands of y's shape and type are read in its layout.
 void add_binary(Pass& pass, Algorithm algorithm, const Argument& a, const Argument& b,
                 const Argument& y) {
-  pass.add(dnnl::binary::primitive_desc(engine(), algorithm, a.desc, b.desc, y.desc, attributes()),
+  const Dims whole = y.desc.get_dims();
+  if (a.desc.get_dims() != whole && b.desc.get_dims() == whole && is_symmetric(algorithm)) {
+    return add_binary(pass, algorithm, b, a, y);
+  }
+  const auto read_as = [&](const Desc& desc) {
+    const bool is_alike =
+        desc.get_dims() == whole && desc.get_data_type() == y.desc.get_data_type();
+    return is_alike ? y.desc : desc;
+  };
+  pass.add(dnnl::binary::primitive_desc(engine(), algorithm, read_as(a.desc), read_as(b.desc),
+                                        y.desc, attributes()),
            {{DNNL_ARG_SRC_0, a}, {DNNL_ARG_SRC_1, b}}, {{DNNL_ARG_DST, y}});
 }
 
+/// Operands that are broadcast to an output.
+class Broadcasting : public OneDnnKernel {
+ protected:
+  using OneDnnKernel::OneDnnKernel;
+
+  /// In the output's dimensions: as it is found where it is the output's like, in rows otherwise.
+  Argument operand(std::size_t i) {
+    const TensorDesc &desc = context().input(i), &y = context().output(0);
+    if (desc.shape == y.shape && desc.dtype == y.dtype) return input_as_found(i);
+    return input(i).as(padded_rows(desc, y.shape.rank()));
+  }
+  /// The output as the first of `operands` that has blocks; others are reordered.
+  Argument output_like(const std::vector<Argument>& operands) {
+    const Desc in_rows = rows(context().output(0));
+    for (const Argument& one : operands) {
+      if (one.desc.get_inner_nblks() > 0) return output_in(0, one.desc);
+    }
+    return output_in(0, in_rows);
+  }
+};
+
 /// Shapes: a and b broadcast to y.
-class Binary final : public OneDnnKernel {
+class Binary final : public Broadcasting {
  public:
-  Binary(PlanContext& context, Algorithm algorithm) : OneDnnKernel(context) {
-    const Argument a = operand(0), b = operand(1), y = output(0);
-    add_binary(forward_, algorithm, a, b, y);
+  Binary(PlanContext& context, Algorithm algorithm) : Broadcasting(context) {
+    const Argument a = operand(0), b = operand(1);
+    add_binary(forward_, algorithm, a, b, output_like({a, b}));
     traits_.backward_reads_inputs = {};
     for (std::size_t i = 0; i < 2; ++i) {
       if (context.wants_grad(i)) differentiate(algorithm, i, a, b);
@@ -30,16 +69,14 @@ class Binary final : public OneDnnKernel {
   }
 
  private:
-  [[nodiscard]] Argument operand(std::size_t i) const {
-    return input(i).as(padded_rows(context().input(i), context().output(0).shape.rank()));
-  }
-
   void differentiate(Algorithm algorithm, std::size_t i, const Argument& a, const Argument& b) {
     const Argument dy = grad_output(0);
     const Argument dx = grad_input(i).as((i == 0 ? a : b).desc);
     switch (algorithm) {
-      case Algorithm::binary_add: return add_sum_to(backward_, dy, dx);
-      case Algorithm::binary_sub: return add_sum_to(backward_, dy, dx, i == 0 ? 1.0f : -1.0f);
+      case Algorithm::binary_add:
+        return add_sum_to(backward_, dy, dx);
+      case Algorithm::binary_sub:
+        return add_sum_to(backward_, dy, dx, i == 0 ? 1.0f : -1.0f);
       case Algorithm::binary_mul: {
         traits_.backward_reads_inputs.add(1 - i);
         return add_sum_to(backward_, combined(Algorithm::binary_mul, dy, i == 0 ? b : a), dx);
@@ -51,7 +88,8 @@ class Binary final : public OneDnnKernel {
         traits_.backward_reads_outputs.add(0);  // db = -dy y / b
         return add_sum_to(backward_, combined(Algorithm::binary_mul, da, output(0)), dx, -1);
       }
-      default: throw Unsupported(context().who() + ": oneDNN has no gradient of it");
+      default:
+        throw Unsupported(context().who() + ": oneDNN has no gradient of it");
     }
   }
 
@@ -64,36 +102,32 @@ class Binary final : public OneDnnKernel {
 };
 
 /// Sum, Max and Min of any number of inputs: one after another, into the output.
-class Variadic final : public OneDnnKernel {
+class Variadic final : public Broadcasting {
  public:
-  Variadic(PlanContext& context, Algorithm algorithm) : OneDnnKernel(context) {
-    const std::size_t rank = context.output(0).shape.rank();
-    const auto operand = [&](std::size_t i) {
-      return input(i).as(padded_rows(context.input(i), rank));
-    };
-    const Argument y = output(0);
-    if (context.input_count() == 1) {
-      forward_.reorder(input(0), y);
-    } else {
-      Argument before = operand(0);
-      for (std::size_t i = 1; i < context.input_count(); ++i) {
-        // A partial result is of the output's shape, to which it and the next are broadcast.
-        const bool last = i + 1 == context.input_count();
-        const Argument result = last ? y : forward_.scratch(y.desc);
-        add_binary(forward_, algorithm, before, operand(i), result);
-        before = result;
-      }
+  Variadic(PlanContext& context, Algorithm algorithm) : Broadcasting(context) {
+    std::vector<Argument> operands;
+    for (std::size_t i = 0; i < context.input_count(); ++i) operands.push_back(operand(i));
+    const Argument y = output_like(operands);
+    if (operands.size() == 1) forward_.reorder(operands[0], y);
+    Argument before = operands[0];
+    for (std::size_t i = 1; i < operands.size(); ++i) {
+      const bool is_last = i + 1 == operands.size();
+      const Argument result = is_last ? y : forward_.scratch(y.desc);
+      add_binary(forward_, algorithm, before, operands[i], result);
+      before = result;
     }
     traits_.backward_reads_inputs = {};
-    for (std::size_t i = 0; i < context.input_count(); ++i) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
       if (!context.wants_grad(i)) continue;
       if (algorithm != Algorithm::binary_add) {
         throw Unsupported(context.who() + ": oneDNN has no gradient of it");
       }
-      add_sum_to(backward_, grad_output(0), grad_input(i).as(operand(i).desc));
+      add_sum_to(backward_, grad_output(0), grad_input(i).as(operands[i].desc));
     }
   }
 };
+
+Support compares(const PlanContext& context) { return floats(context, {0, 1}, Places{}); }
 
 }  // namespace
 
@@ -103,6 +137,11 @@ void register_binary(OperatorRegistry& registry) {
   add<Binary, nodes::Sub>(registry, floats, A::binary_sub);
   add<Binary, nodes::Mul>(registry, floats, A::binary_mul);
   add<Binary, nodes::Div>(registry, floats, A::binary_div);
+  add<Binary, nodes::Greater>(registry, compares, A::binary_gt);
+  add<Binary, nodes::GreaterOrEqual>(registry, compares, A::binary_ge);
+  add<Binary, nodes::Less>(registry, compares, A::binary_lt);
+  add<Binary, nodes::LessOrEqual>(registry, compares, A::binary_le);
+  add<Binary, nodes::Equal>(registry, compares, A::binary_eq);
   add<Variadic, nodes::Sum>(registry, floats, A::binary_add);
   add<Variadic, nodes::Max>(registry, floats, A::binary_max);
   add<Variadic, nodes::Min>(registry, floats, A::binary_min);

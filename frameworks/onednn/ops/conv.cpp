@@ -1,104 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution, 1 to 3 spatial dimensions.
+// Convolution and its transpose, 1 to 3 spatial dimensions.
+#include <numeric>
+
 #include "d5/onnx/nodes.hpp"
+#include "fused_activation.hpp"
 #include "onednn_kernel.hpp"
 #include "onednn_window.hpp"
 
 namespace d5::onednn {
 namespace {
 
-using View = onnx::nodes::Conv;
-using Algorithm = dnnl::algorithm;
+using Conv = onnx::nodes::Conv;
+using ConvTranspose = onnx::nodes::ConvTranspose;
+using In = Conv::In;  // of both
 
-OneDnnWindow window_of(const PlanContext& context) {
-  const auto kernel = context.shape(View::In::W).dims().subspan(2);
-  return OneDnnWindow(
-      WindowAttributes::of(View(context.node()))
-          .resolve(context.shape(View::In::X), {kernel.begin(), kernel.end()}, context.who()));
+std::vector<std::int64_t> kernel_of(const PlanContext& context) {
+  const auto kernel = context.shape(In::W).dims().subspan(2);
+  return {kernel.begin(), kernel.end()};
+}
+
+/// w as group,M/group,C/group,kernel; without the first where there is one group.
+Desc grouped(Dims dims, dnnl::memory::data_type type, std::int64_t group) {
+  if (group == 1) return rows(dims, type);
+  dims[0] /= group;
+  dims.insert(dims.begin(), group);
+  return rows(dims, type);
 }
 
 /// Shapes: x N,C,spatial; w M,C/group,kernel; b M; y N,M,spatial.
-class Conv final : public OneDnnKernel {
+struct Forward {
+  using ForwardDesc = dnnl::convolution_forward::primitive_desc;
+  using DataDesc = dnnl::convolution_backward_data::primitive_desc;
+  using WeightsDesc = dnnl::convolution_backward_weights::primitive_desc;
+  static constexpr auto kAlgorithm = dnnl::algorithm::convolution_auto;
+
+  static OneDnnWindow window(const PlanContext& context) {
+    return OneDnnWindow(WindowAttributes::of(Conv(context.node()))
+                            .resolve(context.shape(In::X), kernel_of(context), context.who()));
+  }
+  static Desc weights(const PlanContext& context) {
+    const TensorDesc& w = context.input(In::W);
+    return grouped(dims_of(w.shape), data_type(w.dtype), Conv(context.node()).group());
+  }
+};
+
+/// Shapes: x N,C,spatial; w C,M/group,kernel; b M; y N,M,spatial.
+struct Transposed {
+  using ForwardDesc = dnnl::deconvolution_forward::primitive_desc;
+  using DataDesc = dnnl::deconvolution_backward_data::primitive_desc;
+  using WeightsDesc = dnnl::deconvolution_backward_weights::primitive_desc;
+  static constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
+
+  static OneDnnWindow window(const PlanContext& context) {
+    return OneDnnWindow(
+        WindowAttributes::of(ConvTranspose(context.node()))
+            .resolve_transposed(context.shape(In::X), kernel_of(context), context.who()));
+  }
+  static Desc weights(const PlanContext& context) {
+    const TensorDesc& w = context.input(In::W);
+    const std::int64_t group = ConvTranspose(context.node()).group();
+    const Desc stored = grouped(dims_of(w.shape), data_type(w.dtype), group);
+    std::vector<int> order(std::size_t(stored.get_ndims()));
+    std::iota(order.begin(), order.end(), 0);
+    const std::size_t first = group == 1 ? 0 : 1;
+    std::swap(order[first], order[first + 1]);
+    return stored.permute_axes(order);
+  }
+};
+
+template <class Direction>
+class Convolution final : public OneDnnKernel {
  public:
-  explicit Conv(PlanContext& context)
+  explicit Convolution(PlanContext& context)
       : OneDnnKernel(context),
-        window_(window_of(context)),
-        weights_(grouped(rows(context.input(View::In::W)))) {
-    const bool has_bias = context.has_input(View::In::B);
-    const Desc x = rows(context.input(View::In::X)), y = rows(context.output(0));
-    const auto forward = [&] {
-      using Forward = dnnl::convolution_forward::primitive_desc;
-      const auto all = attributes();
-      if (!has_bias) {
-        return Forward(engine(), direction(), Algorithm::convolution_auto, any(x), any(weights_),
-                       any(y), window_.strides, window_.dilations, window_.begin, window_.end, all);
-      }
-      return Forward(engine(), direction(), Algorithm::convolution_auto, any(x), any(weights_),
-                     rows(context.input(View::In::B)), any(y), window_.strides, window_.dilations,
-                     window_.begin, window_.end, all);
-    }();
-    std::vector<Pass::Bound> reads = {{DNNL_ARG_SRC, input(View::In::X)},
-                                      {DNNL_ARG_WEIGHTS, input(View::In::W).as(weights_)}};
-    if (has_bias) reads.push_back({DNNL_ARG_BIAS, input(View::In::B)});
-    forward_.add(forward, reads, {{DNNL_ARG_DST, output(0)}});
-    if (context.wants_grad(View::In::X)) add_backward_data(forward, x, y);
-    if (context.wants_grad(View::In::W) || context.wants_grad(View::In::B)) {
-      add_backward_weights(forward, x, y);
-    }
-    traits_.backward_reads_inputs = {View::In::X, View::In::W};
+        activation_(context),
+        window_(Direction::window(context)),
+        x_(rows(context.input(In::X))),
+        weights_(Direction::weights(context)),
+        y_(rows(context.output(0))) {
+    const ForwardDesc forward = forward_desc();
+    std::vector<Pass::Bound> reads = {
+        {DNNL_ARG_SRC, input_in(In::X, x_, forward.src_desc())},
+        {DNNL_ARG_WEIGHTS, input_in(In::W, weights_, forward.weights_desc())}};
+    if (context.has_input(In::B)) reads.push_back({DNNL_ARG_BIAS, input(In::B)});
+    forward_.add(forward, reads, {{DNNL_ARG_DST, output_in(0, forward.dst_desc())}});
+    traits_ = {.backward_reads_inputs = {In::X, In::W},
+               .backward_reads_outputs = activation_.reads()};
+    if (!context.wants_backward()) return;
+    const Argument dy = activation_.differentiate(backward_, output(0), grad_output(0));
+    if (context.wants_grad(In::X)) add_backward_data(forward, dy);
+    if (context.wants_grad(In::W) || context.wants_grad(In::B)) add_backward_weights(forward, dy);
   }
 
  private:
-  using Hint = dnnl::convolution_forward::primitive_desc;
+  using ForwardDesc = typename Direction::ForwardDesc;
+  using DataDesc = typename Direction::DataDesc;
+  using WeightsDesc = typename Direction::WeightsDesc;
+  static constexpr auto kAlgorithm = Direction::kAlgorithm;
 
-  /// w as group,M/group,C/group,kernel
-  [[nodiscard]] Desc grouped(const Desc& w) const {
-    const std::int64_t group = View(context().node()).group();
-    if (group == 1) return w;
-    Dims dims = w.get_dims();
-    dims[0] /= group;
-    dims.insert(dims.begin(), group);
-    return rows(dims, w.get_data_type());
+  [[nodiscard]] ForwardDesc forward_desc() const {
+    dnnl::post_ops behind;
+    activation_.append_to(behind);
+    const auto& [kernel, strides, dilations, begin, end, reaches_past] = window_;
+    if (!context().has_input(In::B)) {
+      return ForwardDesc(engine(), direction(), kAlgorithm, any(x_), any(weights_), any(y_),
+                         strides, dilations, begin, end, attributes(behind));
+    }
+    return ForwardDesc(engine(), direction(), kAlgorithm, any(x_), any(weights_),
+                       rows(context().input(In::B)), any(y_), strides, dilations, begin, end,
+                       attributes(behind));
   }
 
-  void add_backward_data(const Hint& forward, const Desc& x, const Desc& y) {
-    const dnnl::convolution_backward_data::primitive_desc backward(
-        engine(), Algorithm::convolution_auto, any(x), any(weights_), any(y), window_.strides,
-        window_.dilations, window_.begin, window_.end, forward, attributes());
-    backward_.add(
-        backward,
-        {{DNNL_ARG_WEIGHTS, input(View::In::W).as(weights_)}, {DNNL_ARG_DIFF_DST, grad_output(0)}},
-        {{DNNL_ARG_DIFF_SRC, grad_input(View::In::X)}});
+  void add_backward_data(const ForwardDesc& forward, const Argument& dy) {
+    const DataDesc backward(engine(), kAlgorithm, any(x_), any(weights_), any(y_), window_.strides,
+                            window_.dilations, window_.begin, window_.end, forward, attributes());
+    backward_.add(backward,
+                  {{DNNL_ARG_WEIGHTS, input(In::W).as(weights_)}, {DNNL_ARG_DIFF_DST, dy}},
+                  {{DNNL_ARG_DIFF_SRC, grad_input(In::X)}});
   }
 
   /// By bias, too: oneDNN sums it up on the way.
-  void add_backward_weights(const Hint& forward, const Desc& x, const Desc& y) {
-    using Backward = dnnl::convolution_backward_weights::primitive_desc;
-    const bool by_bias = context().wants_grad(View::In::B);
-    const auto all = attributes();
-    const Backward backward =
-        by_bias ? Backward(engine(), Algorithm::convolution_auto, any(x), any(weights_),
-                           rows(context().input(View::In::B)), any(y), window_.strides,
-                           window_.dilations, window_.begin, window_.end, forward, all)
-                : Backward(engine(), Algorithm::convolution_auto, any(x), any(weights_), any(y),
-                           window_.strides, window_.dilations, window_.begin, window_.end, forward,
-                           all);
-    const Argument dw = context().wants_grad(View::In::W)
-                            ? grad_input(View::In::W).as(weights_)
+  void add_backward_weights(const ForwardDesc& forward, const Argument& dy) {
+    const bool by_bias = context().wants_grad(In::B);
+    const auto& [kernel, strides, dilations, begin, end, reaches_past] = window_;
+    const WeightsDesc backward =
+        by_bias ? WeightsDesc(engine(), kAlgorithm, any(x_), any(weights_),
+                              rows(context().input(In::B)), any(y_), strides, dilations, begin, end,
+                              forward, attributes())
+                : WeightsDesc(engine(), kAlgorithm, any(x_), any(weights_), any(y_), strides,
+                              dilations, begin, end, forward, attributes());
+    const Argument dw = context().wants_grad(In::W)
+                            ? grad_input(In::W).as(weights_)
                             : backward_.scratch(backward.diff_weights_desc());
     std::vector<Pass::Bound> writes = {{DNNL_ARG_DIFF_WEIGHTS, dw}};
-    if (by_bias) writes.push_back({DNNL_ARG_DIFF_BIAS, grad_input(View::In::B)});
-    backward_.add(backward,
-                  {{DNNL_ARG_SRC, input(View::In::X)}, {DNNL_ARG_DIFF_DST, grad_output(0)}},
-                  writes);
+    if (by_bias) writes.push_back({DNNL_ARG_DIFF_BIAS, grad_input(In::B)});
+    backward_.add(backward, {{DNNL_ARG_SRC, input(In::X)}, {DNNL_ARG_DIFF_DST, dy}}, writes);
   }
 
+  FusedActivation activation_;
   OneDnnWindow window_;
-  Desc weights_;
+  Desc x_, weights_, y_;
 };
 
 }  // namespace
 
-void register_conv(OperatorRegistry& registry) { add<Conv, View>(registry, floats); }
+void register_conv(OperatorRegistry& registry) {
+  add<Convolution<Forward>, Conv>(registry, floats);
+  add<Convolution<Forward>>(registry, "FusedConv", {.domain = "com.microsoft"}, floats);
+  add<Convolution<Transposed>, ConvTranspose>(registry, floats);
+}
 
 }  // namespace d5::onednn

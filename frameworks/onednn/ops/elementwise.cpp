@@ -31,7 +31,7 @@ class Elementwise final : public OneDnnKernel {
     using Forward = dnnl::eltwise_forward::primitive_desc;
     using Backward = dnnl::eltwise_backward::primitive_desc;
     const Function f = function_of(context);
-    const Argument x = input(0), y = output(0);
+    const Argument x = input_as_found(0), y = output_in(0, x.desc);
     const bool from_output = f.from_output != Algorithm::undef;
     const Algorithm algorithm =
         context.wants_backward() && from_output ? f.from_output : f.algorithm;
@@ -58,7 +58,8 @@ void add_function(OperatorRegistry& registry, FunctionOf function_of) {
 
 /// The bound that input `i` is, or the attribute of old opsets. Throws: Unsupported where only
 /// running tells it.
-float bound(const PlanContext& context, std::size_t i, std::string_view attribute, float otherwise) {
+float bound(const PlanContext& context, std::size_t i, std::string_view attribute,
+            float otherwise) {
   if (const auto* value = context.node().attribute<float>(attribute)) return *value;
   if (!context.has_input(i)) return otherwise;
   const Tensor* constant = context.constant(i);
@@ -71,7 +72,8 @@ float bound(const PlanContext& context, std::size_t i, std::string_view attribut
 
 Function clip(const PlanContext& context) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const float low = bound(context, 1, "min", -kInfinity), high = bound(context, 2, "max", kInfinity);
+  const float low = bound(context, 1, "min", -kInfinity),
+              high = bound(context, 2, "max", kInfinity);
   if (low > high) throw Unsupported(context.who() + ": oneDNN clips to no empty range");
   return {Algorithm::eltwise_clip_v2, low, high, Algorithm::eltwise_clip_v2_use_dst_for_bwd};
 }
@@ -79,11 +81,12 @@ Function clip(const PlanContext& context) {
 }  // namespace
 
 void register_elementwise(OperatorRegistry& registry) {
-  const auto plain = [&]<class View, Algorithm algorithm,
-                         Algorithm from_output = Algorithm::undef>() {
-    add_function<View>(registry,
-                       [](const PlanContext&) -> Function { return {algorithm, 0, 0, from_output}; });
-  };
+  const auto plain =
+      [&]<class View, Algorithm algorithm, Algorithm from_output = Algorithm::undef>() {
+        add_function<View>(registry, [](const PlanContext&) -> Function {
+          return {algorithm, 0, 0, from_output};
+        });
+      };
   using A = Algorithm;
   plain.operator()<nodes::Relu, A::eltwise_relu, A::eltwise_relu_use_dst_for_bwd>();
   plain.operator()<nodes::Tanh, A::eltwise_tanh, A::eltwise_tanh_use_dst_for_bwd>();

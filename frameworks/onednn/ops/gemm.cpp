@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Y = alpha op(A) op(B) + beta C
 #include "d5/onnx/nodes.hpp"
+#include "fused_activation.hpp"
 #include "matrix_product.hpp"
 #include "onednn_kernel.hpp"
 
@@ -8,57 +9,67 @@ namespace d5::onednn {
 namespace {
 
 using View = onnx::nodes::Gemm;
+using In = View::In;
 
 /// Shapes: op(A) MxK, op(B) KxN, C broadcasts to MxN.
 class Gemm final : public OneDnnKernel {
  public:
-  explicit Gemm(PlanContext& context) : OneDnnKernel(context) {
-    const View view(context.node());
-    const auto alpha = float(view.alpha()), beta = float(view.beta());
-    const bool turns_a = view.transA() != 0, turns_b = view.transB() != 0;
-    const Argument a = turns_a ? turned(input(View::In::A)) : input(View::In::A);
-    const Argument b = turns_b ? turned(input(View::In::B)) : input(View::In::B);
-    const bool adds = context.has_input(View::In::C) && beta != 0;
-    dnnl::post_ops post_ops;
-    std::vector<Pass::Bound> extras;
-    // alpha / beta first and beta last, so that C needs no scaled copy.
-    const float before = adds ? alpha / beta : alpha;
-    if (before != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, before, 0);
-    if (adds) {
-      const Argument c = addend();
-      extras.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(post_ops.len()) | DNNL_ARG_SRC_1, c});
-      post_ops.append_binary(dnnl::algorithm::binary_add, c.desc);
-      if (beta != 1) post_ops.append_eltwise(dnnl::algorithm::eltwise_linear, beta, 0);
+  explicit Gemm(PlanContext& context)
+      : OneDnnKernel(context),
+        activation_(context),
+        alpha_(View(context.node()).alpha()),
+        beta_(View(context.node()).beta()),
+        a_(View(context.node()).transA() != 0 ? turned(input(In::A)) : input(In::A)),
+        b_(View(context.node()).transB() != 0 ? turned(input(In::B)) : input(In::B)) {
+    add_forward();
+    traits_ = {.backward_reads_inputs = {In::A, In::B},
+               .backward_reads_outputs = activation_.reads()};
+    if (!context.wants_backward()) return;
+    const Argument dy = activation_.differentiate(backward_, output(0), grad_output(0));
+    if (context.wants_grad(In::A)) {
+      add_product(backward_, dy, turned(b_), grad_input(In::A).as(a_.desc), scaled(alpha_));
     }
-    add_product(forward_, a, b, output(0), post_ops, extras);
-    traits_.backward_reads_inputs = {View::In::A, View::In::B};
-    if (context.wants_grad(View::In::A)) {
-      const Argument da = grad_input(View::In::A);
-      add_product(backward_, grad_output(0), turned(b), turns_a ? turned(da) : da, scaled(alpha));
+    if (context.wants_grad(In::B)) {
+      add_product(backward_, turned(a_), dy, grad_input(In::B).as(b_.desc), scaled(alpha_));
     }
-    if (context.wants_grad(View::In::B)) {
-      const Argument db = grad_input(View::In::B);
-      add_product(backward_, turned(a), grad_output(0), turns_b ? turned(db) : db, scaled(alpha));
-    }
-    if (context.wants_grad(View::In::C)) {
-      add_sum_to(backward_, grad_output(0),
-                 grad_input(View::In::C).as(padded_rows(context.input(View::In::C), 2)), beta);
+    if (context.wants_grad(In::C)) {
+      add_sum_to(backward_, dy, grad_input(In::C).as(padded_rows(context.input(In::C), 2)), beta_);
     }
   }
 
  private:
-  [[nodiscard]] Argument addend() const {
-    return input(View::In::C).as(padded_rows(context().input(View::In::C), 2));
+  /// alpha / beta comes first and beta behind C, so that C needs no scaled copy.
+  void add_forward() {
+    const bool adds = context().has_input(In::C) && beta_ != 0;
+    dnnl::post_ops behind = scaled(adds ? alpha_ / beta_ : alpha_);
+    std::vector<Pass::Bound> extras;
+    if (adds) {
+      const Argument c = input(In::C).as(padded_rows(context().input(In::C), 2));
+      extras.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(behind.len()) | DNNL_ARG_SRC_1, c});
+      behind.append_binary(dnnl::algorithm::binary_add, c.desc);
+      if (beta_ != 1) behind.append_eltwise(dnnl::algorithm::eltwise_linear, beta_, 0);
+    }
+    activation_.append_to(behind);
+    const Desc weights = preferred_weights(a_.desc, b_.desc, output(0).desc, behind);
+    add_product(forward_, a_, input_in(In::B, b_.desc, weights), output(0), behind, extras);
   }
+
   static dnnl::post_ops scaled(float factor) {
     dnnl::post_ops result;
     if (factor != 1) result.append_eltwise(dnnl::algorithm::eltwise_linear, factor, 0);
     return result;
   }
+
+  FusedActivation activation_;
+  float alpha_, beta_;
+  Argument a_, b_;  ///< op(A), op(B)
 };
 
 }  // namespace
 
-void register_gemm(OperatorRegistry& registry) { add<Gemm, View>(registry, floats); }
+void register_gemm(OperatorRegistry& registry) {
+  add<Gemm, View>(registry, floats);
+  add<Gemm>(registry, "FusedGemm", {.domain = "com.microsoft"}, floats);
+}
 
 }  // namespace d5::onednn

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 
@@ -20,23 +19,20 @@ class LayerNormalization final : public OneDnnKernel {
     const std::int64_t count = shape.elements(0, axis);
     const std::int64_t columns = shape.elements(axis, shape.rank());
     const Desc x = rows({count, columns}, data_type(context.dtype(In::X)));
-    for (const std::size_t i : {std::size_t{In::Scale}, std::size_t{In::B}}) {
-      if (context.has_input(i) && context.input(i).elements() != columns) {
-        throw Unsupported(context.who() + ": oneDNN scales and shifts whole rows alike");
-      }
-    }
     const bool shifts = context.has_input(In::B);
     const Flags flags = shifts ? Flags::use_scale | Flags::use_shift : Flags::use_scale;
-    const bool asks =
-        context.wants_output(Out::Mean) || context.wants_output(Out::InvStdDev);
+    const bool asks = context.wants_output(Out::Mean) || context.wants_output(Out::InvStdDev);
     const Forward forward(engine(), asks ? dnnl::prop_kind::forward_training : direction(), x, x,
                           view.epsilon(), flags, attributes());
     std::vector<Pass::Bound> reads = {{DNNL_ARG_SRC, input(In::X).as(x)},
                                       {DNNL_ARG_SCALE, row(input(In::Scale), columns)}};
     if (shifts) reads.push_back({DNNL_ARG_SHIFT, row(input(In::B), columns)});
     std::vector<Pass::Bound> writes = {{DNNL_ARG_DST, output(Out::Y).as(x)}};
-    traits_.backward_reads_inputs = {In::X, In::Scale};
-    if (!asks && !context.wants_backward()) return forward_.add(forward, reads, writes);
+    traits_.backward_reads_inputs = {In::X, In::Scale, In::B};
+    if (!asks && !context.wants_backward()) {
+      forward_.add(forward, reads, writes);
+      return;
+    }
     const Argument mean = statistics(forward.mean_desc());
     const Argument variance = statistics(forward.variance_desc());
     writes.push_back({DNNL_ARG_MEAN, mean});
@@ -72,9 +68,9 @@ class LayerNormalization final : public OneDnnKernel {
     dnnl::post_ops root;
     root.append_eltwise(dnnl::algorithm::eltwise_pow, 1, -0.5f);
     const auto linear = dnnl::algorithm::eltwise_linear;
-    forward_.add(dnnl::eltwise_forward::primitive_desc(
-                     engine(), dnnl::prop_kind::forward_inference, linear, variance.desc,
-                     variance.desc, 1, epsilon, attributes(root)),
+    forward_.add(dnnl::eltwise_forward::primitive_desc(engine(), dnnl::prop_kind::forward_inference,
+                                                       linear, variance.desc, variance.desc, 1,
+                                                       epsilon, attributes(root)),
                  {{DNNL_ARG_SRC, variance}}, {{DNNL_ARG_DST, y}});
   }
 
@@ -88,19 +84,19 @@ class LayerNormalization final : public OneDnnKernel {
                  : backward_.scratch(backward.query_md(dnnl::query::exec_arg_md, name));
     };
     const Desc scale = rows({columns}, data_type(context().dtype(In::Scale)));
+    std::vector<Pass::Bound> reads = {{DNNL_ARG_SRC, input(In::X).as(x)},
+                                      {DNNL_ARG_SCALE, row(input(In::Scale), columns)},
+                                      {DNNL_ARG_MEAN, mean},
+                                      {DNNL_ARG_VARIANCE, variance},
+                                      {DNNL_ARG_DIFF_DST, grad_output(Out::Y).as(x)}};
     std::vector<Pass::Bound> writes = {
         {DNNL_ARG_DIFF_SRC, gradient(In::X, DNNL_ARG_DIFF_SRC, x)},
         {DNNL_ARG_DIFF_SCALE, gradient(In::Scale, DNNL_ARG_DIFF_SCALE, scale)}};
     if (context().has_input(In::B)) {
+      reads.push_back({DNNL_ARG_SHIFT, row(input(In::B), columns)});  // asked for, not needed
       writes.push_back({DNNL_ARG_DIFF_SHIFT, gradient(In::B, DNNL_ARG_DIFF_SHIFT, scale)});
     }
-    backward_.add(backward,
-                  {{DNNL_ARG_SRC, input(In::X).as(x)},
-                   {DNNL_ARG_SCALE, row(input(In::Scale), columns)},
-                   {DNNL_ARG_MEAN, mean},
-                   {DNNL_ARG_VARIANCE, variance},
-                   {DNNL_ARG_DIFF_DST, grad_output(Out::Y).as(x)}},
-                  writes);
+    backward_.add(backward, reads, writes);
   }
 };
 

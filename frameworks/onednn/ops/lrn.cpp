@@ -16,7 +16,7 @@ class Lrn final : public OneDnnKernel {
     using Backward = dnnl::lrn_backward::primitive_desc;
     const View view(context.node());
     const auto across = dnnl::algorithm::lrn_across_channels;
-    const Argument x = input(0), y = output(0);
+    const Argument x = input_as_found(0), y = output_in(0, x.desc);
     const Forward forward(engine(), direction(), across, x.desc, y.desc, view.size(), view.alpha(),
                           view.beta(), view.bias(), attributes());
     std::vector<Pass::Bound> reads = {{DNNL_ARG_SRC, x}, {DNNL_ARG_DIFF_DST, grad_output(0)}};
@@ -35,7 +35,8 @@ class Lrn final : public OneDnnKernel {
 };
 
 Support check(const PlanContext& context) {
-  if (View(context.node()).size() % 2 == 0) return {"a window of an even size, which is not centred"};
+  if (View(context.node()).size() % 2 == 0)
+    return {"a window of an even size, which is not centred"};
   return floats(context);
 }
 

@@ -32,7 +32,10 @@ class MatMul final : public OneDnnKernel {
     }
     dims.insert(dims.end(), {a.desc.get_dims()[rank - 2], b.desc.get_dims()[rank - 1]});
     const Desc y = rows(dims, data_type(context.output(0).dtype));
-    add_product(forward_, a, b, output(0).as(y));
+    // A single matrix is mostly a parameter, reordered once.
+    const bool is_matrix = context.shape(1).rank() == 2;
+    const Desc weights = is_matrix ? preferred_weights(a.desc, b.desc, y) : b.desc;
+    add_product(forward_, a, input_in(1, b.desc, weights), output(0).as(y));
     const Argument dy = grad_output(0).as(y);
     if (context.wants_grad(0)) {
       add_product(backward_, dy, turned(b), grad_input(0).as(a.desc));

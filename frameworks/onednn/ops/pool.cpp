@@ -24,21 +24,22 @@ class Pool : public OneDnnKernel {
   Pool(PlanContext& context, Algorithm algorithm, const OneDnnWindow& w) : OneDnnKernel(context) {
     using Forward = dnnl::pooling_forward::primitive_desc;
     using Backward = dnnl::pooling_backward::primitive_desc;
-    const Desc x = rows(context.input(0)), y = rows(context.output(0));
-    const Forward forward(engine(), direction(), algorithm, x, y, w.strides, w.kernel, w.dilations,
-                          w.begin, w.end, attributes());
-    std::vector<Pass::Bound> writes = {{DNNL_ARG_DST, output(0)}};
+    const Argument x = input_as_found(0);
+    const Desc y = rows(context.output(0));
+    const Forward forward(engine(), direction(), algorithm, x.desc, any(y), w.strides, w.kernel,
+                          w.dilations, w.begin, w.end, attributes());
+    std::vector<Pass::Bound> writes = {{DNNL_ARG_DST, output_in(0, forward.dst_desc())}};
     std::vector<Pass::Bound> reads = {{DNNL_ARG_DIFF_DST, grad_output(0)}};
     if (const Desc workspace = forward.workspace_desc(); workspace.get_size() > 0) {
       const Argument places = save(workspace);
       writes.push_back({DNNL_ARG_WORKSPACE, places});
       reads.push_back({DNNL_ARG_WORKSPACE, places});
     }
-    forward_.add(forward, {{DNNL_ARG_SRC, input(0)}}, writes);
+    forward_.add(forward, {{DNNL_ARG_SRC, x}}, writes);
     traits_.backward_reads_inputs = {};
     if (!context.wants_grad(0)) return;
-    const Backward backward(engine(), algorithm, x, y, w.strides, w.kernel, w.dilations, w.begin,
-                            w.end, forward, attributes());
+    const Backward backward(engine(), algorithm, x.desc, y, w.strides, w.kernel, w.dilations,
+                            w.begin, w.end, forward, attributes());
     backward_.add(backward, reads, {{DNNL_ARG_DIFF_SRC, grad_input(0)}});
   }
 };
@@ -74,8 +75,7 @@ class AveragePool final : public Pool {
 class GlobalPool final : public Pool {
  public:
   GlobalPool(PlanContext& context, Algorithm algorithm)
-      : Pool(context, algorithm,
-             OneDnnWindow(WindowAttributes::whole(context.shape(0), context.who()))) {}
+      : Pool(context, algorithm, OneDnnWindow(context.shape(0))) {}
 };
 
 }  // namespace

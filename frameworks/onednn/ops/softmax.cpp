@@ -15,15 +15,15 @@ class Softmax final : public OneDnnKernel {
   Softmax(PlanContext& context, Algorithm algorithm) : OneDnnKernel(context) {
     const Shape& shape = context.shape(0);
     const bool flattens = context.node().opset < 13;
-    auto axis = int(shape.rank() == 0 ? 0
-                                      : normalize_axis(View(context.node()).axis(), shape.rank(),
-                                                       context.who()));
+    auto axis = int(shape.rank() == 0
+                        ? 0
+                        : normalize_axis(View(context.node()).axis(), shape.rank(), context.who()));
     const auto type = data_type(context.dtype(0));
     Desc desc = rows(context.input(0));
     if (flattens && shape.rank() > 0) {
-      desc = rows({shape.elements(0, std::size_t(axis)),
-                   shape.elements(std::size_t(axis), shape.rank())},
-                  type);
+      desc = rows(
+          {shape.elements(0, std::size_t(axis)), shape.elements(std::size_t(axis), shape.rank())},
+          type);
       axis = 1;
     }
     using Forward = typename dnnl::softmax_forward::primitive_desc;

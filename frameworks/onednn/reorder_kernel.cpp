@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "reorder_kernel.hpp"
+
+#include <algorithm>
+
+namespace d5::onednn {
+namespace {
+
+/// How `desc` lies, and how its elements do in rows, in the same dimensions.
+struct Layouts {
+  Desc as_it_is, in_rows;
+};
+Layouts layouts_of(const TensorDesc& desc) {
+  if (const Blocked* own = blocked(desc)) return {own->desc(), own->rows()};
+  return {rows(desc), rows(desc)};
+}
+
+}  // namespace
+
+ReorderKernel::ReorderKernel(const TensorDesc& from, const TensorDesc& to) {
+  const Layouts source = layouts_of(from), target = layouts_of(to);
+  const Argument x{Argument::Place::input, 0, source.as_it_is};
+  const Argument y{Argument::Place::output, 0, target.as_it_is};
+  if (source.in_rows == target.in_rows) {
+    pass_.reorder(x, y);
+  } else if (!blocked(from)) {
+    pass_.reorder(x.as(target.in_rows), y);
+  } else if (!blocked(to)) {
+    pass_.reorder(x, y.as(source.in_rows));
+  } else {  // by way of rows, which both describe
+    const Argument between = pass_.scratch(source.in_rows);
+    pass_.reorder(x, between);
+    pass_.reorder(between.as(target.in_rows), y);
+  }
+  scratch_ = Tensor::empty(DType::uint8, {std::int64_t(pass_.scratch_bytes())});
+}
+
+void ReorderKernel::forward(OpContext& context) {
+  OpContext own = context;
+  own.scratch_bytes = {static_cast<std::byte*>(scratch_.raw()), scratch_.bytes()};
+  pass_.run(own);
+}
+
+}  // namespace d5::onednn

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// oneDNN's own layouts stay from node to node, and only there.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "d5/core/random.hpp"
+#include "d5/core/trace.hpp"
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+using namespace d5;
+
+namespace {
+
+Tensor random_tensor(const Shape& shape, std::uint32_t stream) {
+  Tensor result = Tensor::empty(DType::float32, shape);
+  RandomStream random(7, stream);
+  for (float& value : result.span<float>()) value = random.normal();
+  return result;
+}
+
+void add_conv(Network& network, const std::string& x, const std::string& y, std::int64_t from,
+              std::int64_t to) {
+  network.add_parameter(y + ".w", random_tensor({to, from, 3, 3}, std::uint32_t(from)));
+  network.add_parameter(y + ".b", random_tensor({to}, std::uint32_t(to)));
+  network.add_node("Conv", {x, y + ".w", y + ".b"}, {y},
+                   {{"pads", std::vector<std::int64_t>(4, 1)}});
+}
+
+Network images() {
+  Network network("layouts");
+  network.add_input("x", DType::float32, {2, 16, 12, 12});
+  add_conv(network, "x", "c1", 16, 32);
+  network.add_node("Relu", {"c1"}, {"r1"});
+  network.add_node("MaxPool", {"r1"}, {"p1"},
+                   {{"kernel_shape", std::vector<std::int64_t>{2, 2}},
+                    {"strides", std::vector<std::int64_t>{2, 2}}});
+  add_conv(network, "p1", "c2", 32, 32);
+  for (const auto* name : {"scale", "shift", "mean"}) {
+    network.add_parameter(name, random_tensor({32}, 11));
+  }
+  Tensor variance = random_tensor({32}, 12);
+  for (float& value : variance.span<float>()) value = value * value + 0.5f;
+  network.add_parameter("variance", variance);
+  network.add_node("BatchNormalization", {"c2", "scale", "shift", "mean", "variance"}, {"n2"});
+  network.add_node("Add", {"n2", "p1"}, {"a2"});
+  network.add_node("Concat", {"a2", "p1"}, {"k"}, {{"axis", std::int64_t{1}}});
+  add_conv(network, "k", "c3", 64, 32);
+  return network;
+}
+
+/// The nodes that ran, in order.
+class Steps final : public ExecutionEvent {
+ public:
+  std::vector<std::string> names;
+  void before_node(const StepInfo& step) override { names.push_back(step.node.op_type); }
+};
+
+const ValueMap& fed() {
+  static const ValueMap values{{"x", random_tensor({2, 16, 12, 12}, 1)}};
+  return values;
+}
+
+Tensor by_reference(const Network& network, const std::string& output) {
+  return make_executor(network.copy())->inference(fed()).at(output).tensor().copy();
+}
+
+void expect_close(const Tensor& got, const Tensor& expected) {
+  REQUIRE(got.shape() == expected.shape());
+  const auto ours = got.span<float>(), theirs = expected.span<float>();
+  // Sums of some hundred products of order 1, three times one after another.
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    CHECK(ours[i] == Approx(theirs[i]).epsilon(1e-3).margin(5e-2));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("blocked layouts stay from node to node: parameters are reordered once, the end once") {
+  Network network = images();
+  network.add_output("c3");
+  const auto steps = std::make_shared<Steps>();
+  const auto executor = make_executor(network, {.frameworks = {"onednn"}});
+  executor->events().add(steps);
+  (void)executor->inference(fed());
+  steps->names.clear();
+  expect_close(executor->inference(fed()).at("c3").tensor(), by_reference(network, "c3"));
+  // The input comes in rows, the output goes in rows; nothing between is touched.
+  CHECK(steps->names == std::vector<std::string>{"Reorder", "Conv", "Relu", "MaxPool", "Conv",
+                                                 "BatchNormalization", "Add", "Concat", "Conv",
+                                                 "Reorder"});
+}
+
+TEST_CASE("weights that were changed are seen by the next run") {
+  Network network = images();
+  network.add_output("c3");
+  const auto executor = make_executor(network, {.frameworks = {"onednn"}});
+  (void)executor->inference(fed());
+  for (const char* name : {"c1.w", "c3.w"}) {
+    network.feed(name, random_tensor(network.parameter(name).value.shape(), 99));
+  }
+  expect_close(executor->inference(fed()).at("c3").tensor(), by_reference(network, "c3"));
+}
+
+TEST_CASE("who knows no layouts of oneDNN's is given rows") {
+  Network network = images();
+  network.add_node("Softsign", {"a2"}, {"s"});  // the reference's
+  network.add_node("Add", {"s", "a2"}, {"y"});
+  network.add_output("y");
+  const auto executor = make_executor(network, {.frameworks = {"onednn", "reference"}});
+  expect_close(executor->inference(fed()).at("y").tensor(), by_reference(network, "y"));
+}
+
+TEST_CASE("channels that fill no whole block are padded, and the padding is nowhere seen") {
+  Network network("odd");
+  network.add_input("x", DType::float32, {2, 16, 12, 12});
+  add_conv(network, "x", "c1", 16, 19);
+  network.add_node("Sigmoid", {"c1"}, {"s"});  // 0.5 in the padding, if nobody took care
+  add_conv(network, "s", "c2", 19, 21);
+  network.add_node("GlobalAveragePool", {"c2"}, {"y"});
+  network.add_output("y");
+  const auto executor = make_executor(network, {.frameworks = {"onednn"}});
+  expect_close(executor->inference(fed()).at("y").tensor(), by_reference(network, "y"));
+}
+
+TEST_CASE("training has rows alone, and the reference's gradients") {
+  Network network = images();
+  network.add_node("ReduceMean", {"c3"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("loss");
+  const Network other = network.copy();
+  const auto executor = make_executor(network, {.frameworks = {"onednn", "reference"}});
+  Network judged = other;
+  const auto judge = make_executor(judged, {});
+  (void)executor->inference_and_backprop(fed(), "loss");
+  (void)judge->inference_and_backprop(fed(), "loss");
+  for (const char* name : {"c1.w", "c1.b", "c2.w", "scale", "c3.w"}) {
+    INFO(name);
+    expect_close(network.parameter(name).gradient, judged.parameter(name).gradient);
+  }
+}
+
+TEST_CASE("each primitive is a span, with its implementation and the layouts of its arguments") {
+  Network network = images();
+  network.add_output("c3");
+  const auto executor = make_executor(network, {.frameworks = {"onednn"}});
+  (void)executor->inference(fed());
+  Trace::start();
+  (void)executor->inference(fed());
+  Trace::stop();
+  const Timeline timeline = Trace::timeline();
+  int convolutions = 0;
+  for (const TraceRecord& record : timeline.records) {
+    if (record.level != "primitive" || record.name != "convolution") continue;
+    ++convolutions;
+    REQUIRE_FALSE(record.arguments.empty());
+    CHECK(record.arguments[0].name == "implementation");
+    CHECK(record.arguments[1].name == "src");
+  }
+  CHECK(convolutions == 3);
+}

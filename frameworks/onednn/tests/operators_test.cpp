@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// oneDNN's operators against the reference, forward and backward, on the lines of two files; and
+// what it refuses.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level0_ops/operator_runner.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+
+using namespace d5;
+
+namespace {
+
+void expect_passed(const std::vector<Measurement>& records) {
+  REQUIRE_FALSE(records.empty());
+  for (const auto& record : records) {
+    INFO(record.subject << ": " << record.metric << ": " << record.reason);
+    CHECK(record.status == Status::passed);
+  }
+}
+
+void expect_as_reference(const std::string& line, bool with_gradient) {
+  const OperatorCase op_case = parse_case(line, 3);
+  // Sums in another order, and functions by polynomials: some ulps of numbers of order 1 to 10.
+  const ForwardTolerance tolerance{.relative = 1e-4, .absolute = 1e-5};
+  expect_passed(test_forward(op_case, "onednn", {.tolerance = tolerance}));
+  if (with_gradient) expect_passed(test_gradient(op_case, "onednn"));
+}
+
+std::string refusal(const std::string& line, Mode mode = Mode::inference) {
+  const OperatorCase op_case = parse_case(line);
+  try {
+    const OperatorRunner runner(framework("onednn").part<OperatorRegistry>(), op_case.node,
+                                op_case.inputs, mode);
+  } catch (const Unsupported& error) {
+    return error.what();
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("oneDNN computes what the reference computes, and its gradients") {
+  for (const CaseLine& one : read_cases(D5_ONEDNN_TEST_DIR "/operators.txt")) {
+    expect_as_reference(one.line, true);
+  }
+}
+
+TEST_CASE("oneDNN computes forward what the reference computes") {
+  for (const CaseLine& one : read_cases(D5_ONEDNN_TEST_DIR "/forward_only.txt")) {
+    expect_as_reference(one.line, false);
+  }
+}
+
+TEST_CASE("oneDNN and LibTorch compute the same") {
+  const auto is_torch = [](const FrameworkInfo& info) { return info.name == "torch"; };
+  if (std::ranges::none_of(frameworks(), is_torch)) return;
+  for (const CaseLine& one : read_cases(D5_ONEDNN_TEST_DIR "/operators.txt")) {
+    const OperatorCase op_case = one.draw();
+    if (!framework("torch").part<OperatorRegistry>().knows(op_case.node)) continue;
+    expect_passed(test_forward(
+        op_case, "onednn",
+        {.reference = "torch", .tolerance = ForwardTolerance{.relative = 1e-4, .absolute = 1e-5}}));
+  }
+}
+
+TEST_CASE("kernels that were planned for fewer threads are right with more, and the other way") {
+  const int before = threads();
+  const OperatorCase op_case = parse_case("Conv 2x16x20x20 32x16x3x3 32 pads=1x1x1x1", 5);
+  const auto& registry = framework("onednn").part<OperatorRegistry>();
+  for (const auto& [planned, run] : {std::pair{1, 2}, {2, 1}}) {
+    set_threads(planned);
+    OperatorRunner conv(registry, op_case.node, op_case.inputs);
+    conv.forward();
+    const Tensor first = conv.output(0).tensor().copy();
+    set_threads(run);
+    conv.forward();
+    const auto got = conv.output(0).tensor().span<float>(), expected = first.span<float>();
+    CHECK(std::equal(got.begin(), got.end(), expected.begin()));
+  }
+  set_threads(before);
+}
+
+TEST_CASE("oneDNN refuses by name what it does not do") {
+  CHECK(refusal("Relu 3").empty());
+  CHECK_THAT(refusal("Relu float64:3"), Catch::Contains("float64"));
+  CHECK_THAT(refusal("Add int64:3 int64:3"), Catch::Contains("int64"));
+  CHECK_THAT(refusal("Relu 0x3"), Catch::Contains("without elements"));
+  CHECK_THAT(refusal("MaxPool 1x2x4x4 kernel_shape=2x2 outputs=2"), Catch::Contains("indices"));
+  CHECK_THAT(refusal("LRN 2x6x2x2 size=4"), Catch::Contains("even size"));
+  CHECK_THAT(refusal("ReduceSum 2x3 int64:{0}", Mode::training), Catch::Contains("gradients"));
+  CHECK_THAT(refusal("AveragePool 1x2x5x5 kernel_shape=2x2 strides=2x2 ceil_mode=1 "
+                     "count_include_pad=1"),
+             Catch::Contains("behind the padding"));
+}
