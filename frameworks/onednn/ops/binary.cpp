@@ -46,13 +46,14 @@ class Broadcasting : public OneDnnKernel {
     if (desc.shape == y.shape && desc.dtype == y.dtype) return input_as_found(i);
     return input(i).as(padded_rows(desc, y.shape.rank()));
   }
-  /// The output as the first of `operands` that has blocks; others are reordered.
+  /// The output as the first of `operands` that is not in rows; others are reordered.
   Argument output_like(const std::vector<Argument>& operands) {
-    const Desc in_rows = rows(context().output(0));
     for (const Argument& one : operands) {
-      if (one.desc.get_inner_nblks() > 0) return output_in(0, one.desc);
+      if (one.desc != rows(one.desc.get_dims(), one.desc.get_data_type())) {
+        return output_in(0, one.desc);
+      }
     }
-    return output_in(0, in_rows);
+    return output(0);
   }
 };
 
