@@ -101,6 +101,9 @@ Support floats(const PlanContext& context) { return floats(context, Places::all(
 Support floats(const PlanContext& context, Places inputs, Places outputs) {
   return all_are(context, inputs, outputs, false);
 }
+Support numbers(const PlanContext& context, Places inputs) {
+  return all_are(context, inputs, Places::all(), true);
+}
 Support numbers(const PlanContext& context) {
   return all_are(context, Places::all(), Places::all(), true);
 }

@@ -65,6 +65,7 @@ class OneDnnKernel : public Kernel {
                              Places outputs = Places::all());
 /// The same of all types that oneDNN has: float32, bfloat16, float16, int32, int8, uint8.
 [[nodiscard]] Support numbers(const PlanContext& context);
+[[nodiscard]] Support numbers(const PlanContext& context, Places inputs);
 
 /// In a handler: what oneDNN threw while planning, as Unsupported; others as they are.
 [[noreturn]] void rethrow(const std::string& who);

@@ -51,9 +51,10 @@ void* address(const Argument& argument, const GradContext& context) {
   throw ContractError(context.who() + ": an argument has no place");
 }
 
-/// How the primitive wants argument `name`.
-Desc wanted(const dnnl::primitive_desc_base& desc, int name) {
-  return desc.query_md(dnnl::query::exec_arg_md, name);
+/// How the primitive wants an argument: scales and zero points as they are.
+Desc wanted(const dnnl::primitive_desc_base& desc, const Pass::Bound& bound) {
+  const Desc want = desc.query_md(dnnl::query::exec_arg_md, bound.name);
+  return want.is_zero() ? bound.argument.desc : want;
 }
 
 }  // namespace
@@ -72,7 +73,7 @@ void Pass::add(const dnnl::primitive_desc_base& desc, const std::vector<Bound>& 
                const std::vector<Bound>& writes) {
   std::vector<Bound> arguments;
   for (const Bound& read : reads) {
-    const Desc want = wanted(desc, read.name);
+    const Desc want = wanted(desc, read);
     arguments.push_back(read);
     if (want == read.argument.desc) continue;
     arguments.back().argument = scratch(want);
@@ -80,7 +81,7 @@ void Pass::add(const dnnl::primitive_desc_base& desc, const std::vector<Bound>& 
   }
   std::vector<std::pair<Argument, Argument>> behind;
   for (const Bound& write : writes) {
-    const Desc want = wanted(desc, write.name);
+    const Desc want = wanted(desc, write);
     arguments.push_back(write);
     if (want == write.argument.desc) continue;
     arguments.back().argument = scratch(want);

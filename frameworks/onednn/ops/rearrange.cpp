@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What moves elements, or names their places anew: reorders.
+#include <algorithm>
+#include <numeric>
+
+#include "d5/onnx/nodes.hpp"
+#include "onednn_kernel.hpp"
+
+namespace d5::onednn {
+namespace {
+
+namespace nodes = onnx::nodes;
+
+/// The same elements under another shape; a layout of oneDNN's is left on the way.
+class Relabel final : public OneDnnKernel {
+ public:
+  explicit Relabel(PlanContext& context) : OneDnnKernel(context) {
+    const Desc x = rows(context.input(0));
+    forward_.reorder(input_as_found(0), output(0).as(x));
+    if (context.wants_grad(0)) backward_.reorder(grad_output(0).as(x), grad_input(0));
+    traits_.backward_reads_inputs = {};
+  }
+};
+
+/// Shapes: y has the sizes of x in the order `perm`.
+class Transpose final : public OneDnnKernel {
+ public:
+  explicit Transpose(PlanContext& context) : OneDnnKernel(context) {
+    const std::size_t rank = context.shape(0).rank();
+    std::vector<std::int64_t> perm(rank);
+    std::iota(perm.rbegin(), perm.rend(), std::int64_t{0});
+    perm = nodes::Transpose(context.node()).perm().value_or(perm);
+    std::vector<int> place(std::max<std::size_t>(rank, 1));  // of x's dimensions in y
+    for (std::size_t i = 0; i < rank; ++i) place[std::size_t(perm[i])] = int(i);
+    const Argument x = input_as_found(0);
+    forward_.reorder(x.as(x.desc.permute_axes(place)), output(0));
+    if (context.wants_grad(0)) {
+      const Argument dx = grad_input(0);
+      backward_.reorder(grad_output(0), dx.as(dx.desc.permute_axes(place)));
+    }
+    traits_.backward_reads_inputs = {};
+  }
+};
+
+Support moves(const PlanContext& context) { return numbers(context, {0}); }
+
+}  // namespace
+
+void register_rearrange(OperatorRegistry& registry) {
+  add<Relabel, nodes::Flatten>(registry, moves);
+  add<Relabel, nodes::Identity>(registry, moves);
+  add<Relabel, nodes::Reshape>(registry, moves);
+  add<Relabel, nodes::Squeeze>(registry, moves);
+  add<Relabel, nodes::Unsqueeze>(registry, moves);
+  add<Transpose, nodes::Transpose>(registry, moves);
+}
+
+}  // namespace d5::onednn
