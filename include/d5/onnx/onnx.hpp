@@ -3,6 +3,7 @@
 
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/model.hpp"
+#include "d5/onnx/model_image.hpp"
 #include "d5/onnx/node_view.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "d5/onnx/opset_conversion.hpp"
