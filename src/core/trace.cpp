@@ -26,6 +26,7 @@ struct State {
   std::uint64_t dropped = 0;
   std::vector<std::string> lanes;
   std::vector<int> free_lanes;  // of threads that have ended
+  std::vector<std::function<void()>> at_stop;
 };
 /// Never destroyed: threads may end after the program's static objects.
 State& state() {
@@ -106,10 +107,24 @@ void Trace::start(const TraceOptions& options) {
   s.options = options;
   s.records.clear();
   s.dropped = 0;
+  s.at_stop.clear();
   on_ = true;
 }
 
-void Trace::stop() { on_ = false; }
+void Trace::stop() {
+  std::vector<std::function<void()>> listeners;
+  {
+    const std::lock_guard lock(state().mutex);
+    listeners.swap(state().at_stop);
+  }
+  for (const auto& listener : listeners) listener();
+  on_ = false;
+}
+
+void Trace::at_stop(std::function<void()> listener) {
+  const std::lock_guard lock(state().mutex);
+  if (on()) state().at_stop.push_back(std::move(listener));
+}
 
 std::int64_t Trace::now_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();

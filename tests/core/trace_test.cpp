@@ -190,6 +190,20 @@ TEST_CASE("a new start forgets the last trace") {
   CHECK_THROWS_AS(Trace::start({.most_records = 0}), ValueError);
 }
 
+TEST_CASE("what is known only when a trace stops is still added") {
+  int told = 0;
+  const auto tell = [&] {
+    ++told;
+    Trace::add({.begin_ns = 1, .end_ns = 2, .level = "test", .name = "late"});
+  };
+  Trace::at_stop(tell);  // none is on
+  const Timeline timeline = traced([&] { Trace::at_stop(tell); });
+  CHECK(told == 1);
+  CHECK(find(timeline, "late").end_ns == 2);
+  (void)traced([] {});
+  CHECK(told == 1);
+}
+
 TEST_CASE("a span that outlives its trace leaves no record") {
   Trace::start();
   {

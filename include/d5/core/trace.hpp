@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ class Trace {
   static void start(const TraceOptions& options = {});
   /// Records no more; what was recorded stays for `timeline`.
   static void stop();
+  /// Calls `listener` once, when the present trace stops: for what is known only then, and still
+  /// added. Never where no trace is on, or another one starts before.
+  static void at_stop(std::function<void()> listener);
   [[nodiscard]] static bool on() { return on_.load(std::memory_order_relaxed); }
   /// Nanoseconds on the monotonic clock, which all processes of a machine share.
   [[nodiscard]] static std::int64_t now_ns();
