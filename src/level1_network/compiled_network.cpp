@@ -5,6 +5,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/whole_model.hpp"
 
@@ -28,7 +29,8 @@ CompiledNetwork::CompiledNetwork(Network& network, const Purpose& purpose, const
       target_{.threads = purpose.threads,
               .profiled = purpose.profiled,
               .loss = std::string(purpose.loss),
-              .gradients = {}} {
+              .gradients = {}},
+      values_(purpose.value_changes) {
   for (const auto& [name, value] : inputs) fed_.emplace_back(name, value.desc());
   std::vector<std::string> trained;
   if (!target_.loss.empty()) {
@@ -58,6 +60,7 @@ CompiledNetwork::CompiledNetwork(Network& network, const Purpose& purpose, const
   if (!target_.loss.empty()) ask_for_gradients(network, options);
   for (const auto& name : target_.gradients) expect_tensor(whole.model.graph, name);
   model_ = compile(whole.model, target_);
+  if (target_.profiled) Trace::at_stop([over = over_] { over->store(true); });
 }
 
 void CompiledNetwork::add_result(Value& result, const ValueDesc& known) {
@@ -95,12 +98,15 @@ bool CompiledNetwork::serves(const Purpose& purpose, const ValueMap& inputs) con
          });
 }
 
-void CompiledNetwork::run(const ValueMap& inputs) {
+void CompiledNetwork::run(const ValueMap& inputs, Network& network) {
   auto place = inputs_.begin();
   for (const auto& [name, value] : inputs) *place++ = &value;
   for (Value* result : open_) *result = Value();
   model_->run(inputs_, results_);
+  if (updates_.empty()) return;
   for (auto& [constant, value] : updates_) constant.copy_from(value->tensor());
+  network.values_changed();
+  values_ = network.value_changes();  // it reads those anew
 }
 
 const Tensor* CompiledNetwork::gradient(std::string_view name) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
@@ -23,6 +25,7 @@ class CompiledNetwork {
     std::string_view loss;
     int threads;
     bool profiled;
+    std::uint64_t value_changes;  ///< the network's, now
   };
 
   /// Throws: as `compile`; NotFound for an unknown name in `options.gradients`.
@@ -31,8 +34,13 @@ class CompiledNetwork {
 
   /// Whether it was compiled for this.
   [[nodiscard]] bool serves(const Purpose& purpose, const ValueMap& inputs) const;
-  /// Runs on `inputs`, for which it was compiled, and carries out updates.
-  void run(const ValueMap& inputs);
+  /// Whether it can serve no more: it holds other values than the network, or was to be profiled
+  /// for a trace that has stopped.
+  [[nodiscard]] bool is_over(std::uint64_t value_changes) const {
+    return over_->load() || (target_.loss.empty() && values_ != value_changes);
+  }
+  /// Runs on `inputs`, for which it was compiled, and carries out updates of `network`.
+  void run(const ValueMap& inputs, Network& network);
   /// Of the last run.
   [[nodiscard]] const ValueMap& outputs() const { return outputs_; }
   /// By the loss; null where none was asked for.
@@ -44,6 +52,8 @@ class CompiledNetwork {
 
   NetworkMode mode_;
   ModelTarget target_;
+  std::uint64_t values_;  ///< `Network::value_changes` of what it holds
+  std::shared_ptr<std::atomic<bool>> over_ = std::make_shared<std::atomic<bool>>(false);
   std::vector<std::pair<std::string, ValueDesc>> fed_;
   std::deque<Value> variables_;
   std::vector<const Value*> inputs_;  ///< those that are fed, then variables

@@ -81,10 +81,16 @@ class ModelExecutor final : public GraphExecutor {
   }
 
   CompiledNetwork& compiled_for(const ValueMap& inputs, std::string_view loss) {
-    if (revision_ != network_.revision()) forget();
+    if (revision_ != network_.revision()) compiled_.clear();
     revision_ = network_.revision();
-    const CompiledNetwork::Purpose purpose{
-        .mode = mode_, .loss = loss, .threads = threads(), .profiled = Trace::on()};
+    differentiated_ = nullptr;
+    const std::uint64_t values = network_.value_changes();
+    std::erase_if(compiled_, [&](const auto& one) { return one->is_over(values); });
+    const CompiledNetwork::Purpose purpose{.mode = mode_,
+                                           .loss = loss,
+                                           .threads = threads(),
+                                           .profiled = Trace::on(),
+                                           .value_changes = values};
     const auto known = std::ranges::find_if(
         compiled_, [&](const auto& other) { return other->serves(purpose, inputs); });
     if (known != compiled_.end()) {
@@ -94,14 +100,8 @@ class ModelExecutor final : public GraphExecutor {
     check_fed(network_, inputs);
     auto compiled =
         std::make_unique<CompiledNetwork>(network_, purpose, inputs, options_, compile_);
-    differentiated_ = nullptr;  // it may be the one that is dropped
     if (compiled_.size() == kMost) compiled_.pop_back();
     return **compiled_.insert(compiled_.begin(), std::move(compiled));
-  }
-
-  void forget() {
-    compiled_.clear();
-    differentiated_ = nullptr;
   }
 
   /// The whole network is one step, and its run one pass.
@@ -117,7 +117,7 @@ class ModelExecutor final : public GraphExecutor {
     ended_early_ = end_wanted_;
     if (!ended_early_) {
       for (auto* observer : observers_) observer->before_node(step);
-      compiled.run(inputs);
+      compiled.run(inputs, network_);
       for (auto* observer : observers_) observer->after_node(step);
       if (pass == Pass::backward) announce_gradients();
     }
