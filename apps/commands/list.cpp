@@ -15,6 +15,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/core/metric.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
+#include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/transform.hpp"
@@ -140,7 +141,8 @@ TextTable all_optimizers() {
   return table;
 }
 
-/// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch".
+/// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch". Options follow
+/// behind colons.
 TextTable executors() {
   TextTable table({"name", "summary"});
   for (auto* one : app::loadable_frameworks()) {
@@ -159,7 +161,8 @@ std::vector<Kind> kinds() {
           {"operators", operators},
           kind_of("networks", models),
           kind_of("transforms", transforms),
-          {"executors", executors},
+          {"executors", executors,
+           [](const std::string& word) { return describe(find_executor(word)); }},
           kind_of("datasets", datasets),
           kind_of("samplers", samplers),
           {"optimizers", all_optimizers,

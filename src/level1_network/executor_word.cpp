@@ -7,10 +7,19 @@
 
 #include "d5/core/byte_count.hpp"
 #include "d5/core/command_line.hpp"
+#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 
 namespace d5 {
+namespace {
+
+/// Of "torch:NAME:KEY=VALUE" all behind the framework.
+EntryChoice choice_in(const std::string& word) {
+  return entry_of_words("executor", word.substr(word.find(':') + 1));
+}
+
+}  // namespace
 
 std::vector<std::string> frameworks_in(const std::string& word) {
   std::vector<std::string> names(1);
@@ -41,6 +50,15 @@ std::string version_of(const std::string& word) {
   return first == "auto" ? "" : framework(first).version();
 }
 
+const ExecutorEntry& find_executor(const std::string& word) {
+  if (word.find(':') == std::string::npos) {
+    throw ValueError(fmt::format("'{}' names no executor of a framework's own, as torch:torch does",
+                                 printable(word)));
+  }
+  const auto& own = framework(frameworks_in(word).front()).part<ExecutorRegistry>();
+  return own.at(choice_in(word).name);
+}
+
 std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
                                              ExecutorOptions options) {
   options.frameworks = frameworks_in(word);
@@ -58,8 +76,7 @@ std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network ne
                     "executor: give frameworks alone, as in torch+reference",
                     printable(word), printable(to_words(options.placement))));
   }
-  const auto& own = framework(options.frameworks.front()).part<ExecutorRegistry>();
-  return own.at(word.substr(colon + 1)).make(std::move(network), options);
+  return find_executor(word).make(std::move(network), options, choice_in(word).settings);
 }
 
 std::string execution_line(const ExecutorOptions& options) {

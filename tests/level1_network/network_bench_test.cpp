@@ -50,6 +50,8 @@ TEST_CASE("a word names the model and the executor") {
   CHECK(version_of("auto") == "");
   CHECK(open_executor("reference", relu())->framework() == "reference");
   CHECK_THROWS_AS(open_executor("reference:no-such-executor", relu()), NotFound);
+  CHECK_THROWS_AS(find_executor("reference:no-such-executor:threads=2"), NotFound);
+  CHECK_THROWS_AS(find_executor("reference"), ValueError);
   CHECK(open_model("lenet").name() == "lenet");
   CHECK(loss_of(open_model("lenet")) == "");
   CHECK(loss_of(open_model("lenet", {{"with_loss", true}})) == "loss");

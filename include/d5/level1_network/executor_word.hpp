@@ -23,13 +23,18 @@ namespace d5 {
 /// Throws: NotFound, Unsupported for a framework that is not there.
 [[nodiscard]] std::string version_of(const std::string& word);
 
+/// The entry of "torch:NAME", whatever options follow. Throws: NotFound; Unsupported for a framework
+/// that is not there; ValueError for frameworks alone, whose nodes d5's own executor runs.
+[[nodiscard]] const ExecutorEntry& find_executor(const std::string& word);
+
 /// An executor by a word, in place of `options.frameworks`: d5's own with the operators of
-/// "torch+reference", or "torch:NAME", a framework's own for whole graphs.
+/// "torch+reference", or "torch:NAME[:KEY=VALUE]...", a framework's own for whole graphs with its
+/// options (`d5 list executors torch:NAME`).
 ///
 ///     auto executor = open_executor("torch+reference", open_model("lenet"));
 ///
-/// Throws: NotFound, Unsupported (a framework's own executor plans no memory: it has no limit and
-/// recomputes nothing), and what the executor says of the network.
+/// Throws: NotFound, ValueError for an option; Unsupported (a framework's own executor plans no
+/// memory: it has no limit and recomputes nothing), and what the executor says of the network.
 [[nodiscard]] std::shared_ptr<GraphExecutor> open_executor(const std::string& word, Network network,
                                                            ExecutorOptions options = {});
 
