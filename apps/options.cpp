@@ -98,9 +98,8 @@ void add_verdict_option(CLI::App& command, OutputOptions& options) {
 void add_load_option(CLI::App& command, std::vector<std::string>& libraries) {
   command
       .add_option("--load", libraries,
-                  "a plug-in, or operators (a library or its source), of one's own; the code will "
-                  "run; may be "
-                  "repeated")
+                  "a plug-in, operators (a library or its source), or a Python file that adds "
+                  "parts, of one's own; the code will run; may be repeated")
       ->allow_extra_args(false)
       ->option_text("FILE")
       ->group("Common options");

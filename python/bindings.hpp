@@ -20,11 +20,16 @@ namespace d5::python {
 namespace py = pybind11;
 
 // One function a file, which has its name.
+void bind_errors();
 void bind_core(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_measurement(py::module_& m);
 void bind_onnx(py::module_& m);
-void bind_level0_ops(py::module_& m);
+void bind_operator_contexts(py::module_& m);
+void bind_custom_operators(py::module_& m);
+void bind_planned_node(py::module_& m);
+void bind_framework(py::module_& m);
+void bind_operator_validation(py::module_& m);
 void bind_network(py::module_& m);
 void bind_network_summary(py::module_& m);
 void bind_executor(py::module_& m);

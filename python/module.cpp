@@ -7,11 +7,16 @@ PYBIND11_MODULE(_d5, m) {
   m.doc() = "The C++ part of d5; import d5 instead.";
   m.attr("__version__") = D5_VERSION;
   d5::bound_waiting();  // torch may be imported next
+  d5::python::bind_errors();
   d5::python::bind_core(m);
   d5::python::bind_tensor(m);
   d5::python::bind_measurement(m);
   d5::python::bind_onnx(m);
-  d5::python::bind_level0_ops(m);
+  d5::python::bind_operator_contexts(m);
+  d5::python::bind_custom_operators(m);
+  d5::python::bind_planned_node(m);
+  d5::python::bind_framework(m);
+  d5::python::bind_operator_validation(m);
   d5::python::bind_network_summary(m);
   d5::python::bind_network(m);
   d5::python::bind_executor(m);

@@ -16,6 +16,9 @@ from d5._bases import Event as Event
 from d5._bases import Operator as Operator
 from d5._bases import Optimizer as Optimizer
 from d5._bases import operator as operator
+from d5._framework import Framework as Framework
+from d5._framework import Kernel as Kernel
+from d5._framework import add_framework as add_framework
 from d5._isolation import bench as bench
 from d5._isolation import test_forward as test_forward
 from d5._isolation import test_gradient as test_gradient

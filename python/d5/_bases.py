@@ -98,11 +98,7 @@ def operator(name: str, domain: str = "", since: int = 1) -> Callable[[OperatorC
 
     def register(operator_class: OperatorClass) -> OperatorClass:
         register_operator(operator_class, name, domain, since)
-        importable = "<locals>" not in operator_class.__qualname__
-        remember_class(
-            f"{domain}.{name}" if domain else name,
-            operator_class.__module__ if importable else None,
-        )
+        remember_class(f"{domain}.{name}" if domain else name, operator_class)
         return operator_class
 
     return register

@@ -24,7 +24,7 @@ R = TypeVar("R")
 
 #: Calls of d5._d5 that brought operators and plug-ins in, in their order.
 _extensions: list[tuple[str, tuple[str, ...]]] = []
-#: The module whose import brings the operator of that name in; None: no import does.
+#: The module whose import brings the operator or framework of that name in; None: no import does.
 _modules: dict[str, str | None] = {}
 
 
@@ -33,8 +33,10 @@ def remember_extension(function: str, *arguments: str) -> None:
         _extensions.append((function, arguments))
 
 
-def remember_class(name: str, module: str | None) -> None:
-    _modules[name] = None if module == "__main__" else module
+def remember_class(name: str, made: type | None) -> None:
+    """The class `made` is the operator, or the framework, of that name; None: no import brings it."""
+    importable = made and "<locals>" not in made.__qualname__ and made.__module__ != "__main__"
+    _modules[name] = made.__module__ if made and importable else None
 
 
 class _Task(NamedTuple):
@@ -46,6 +48,10 @@ class _Task(NamedTuple):
     keywords: dict[str, Any]
 
     def run(self) -> Any:
+        for _, (file, *_) in self.extensions:
+            if file.endswith(".py"):  # which may be one of the modules
+                _d5.load_extension(file)
+                _extensions.append(("load_extension", (file,)))
         for module in self.modules:
             importlib.import_module(module)
         for function, arguments in self.extensions:
@@ -65,26 +71,31 @@ def isolable(call: Callable[P, R]) -> Callable[P, R]:
             return call(*arguments, **keywords)
         if not seconds > 0:
             raise ValueError(f"isolate is {seconds}, expected seconds above 0")
-        case = str(arguments[0] if arguments else keywords.get("case", ""))
         task = _Task(
-            _modules_of(case), _extensions, _d5.threads(), call.__name__, arguments, keywords
+            _modules_of([*arguments, *keywords.values()]), _extensions, _d5.threads(), call.__name__, arguments, keywords
         )
         return cast(R, _run_elsewhere(task))
 
     return run
 
 
-def _modules_of(case: str) -> list[str]:
-    operator = case.strip().split(" ")[0].split("@")[0]
-    if operator not in _modules:
-        return []
-    module = _modules[operator]
-    if module is None:
-        raise Unsupported(
-            f"'{operator}' cannot run in a process of its own: it is made in this one, by its main "
-            "module, a notebook or a function; put it at the top of a module that can be imported"
-        )
-    return [module]
+def _modules_of(arguments: list[Any]) -> list[str]:
+    """Those that bring in what the case and the frameworks among the arguments name."""
+    modules = []
+    for words in arguments:
+        for word in words if isinstance(words, (list, tuple)) else [words]:
+            name = str(word).strip().split(" ")[0].split("@")[0]
+            if name not in _modules:
+                continue
+            module = _modules[name]
+            if module is None:
+                raise Unsupported(
+                    f"'{name}' cannot run in a process of its own: it is made in this one, by its "
+                    "main module, a notebook or a function; put it at the top of a module that can "
+                    "be imported"
+                )
+            modules.append(module)
+    return modules
 
 
 def _run_elsewhere(task: _Task) -> Any:

@@ -41,7 +41,8 @@ def compile(source: str | os.PathLike[str]) -> list[str]:
 
 
 def load(library: str | os.PathLike[str]) -> str:
-    """Loads a library of operators or a plug-in, as `--load` does; returns what it was."""
+    """Loads a library of operators, a plug-in or a Python file, as `--load` does; returns what it
+    was."""
     what = _load(os.fspath(library))
     remember_extension("load_extension", os.fspath(library))
     return what

@@ -140,6 +140,10 @@ std::unique_ptr<Framework> load(const std::string& path) {
 
 void add_framework(std::string name, std::string version, std::function<void(Framework&)> fill) {
   const std::lock_guard lock(state().mutex);
+  add_what_is_linked();
+  if (state().loaded.contains(name) || plugins().contains(name)) {
+    throw_duplicate_name("framework", name);
+  }
   if (!state().linked.try_emplace(name, Linked{std::move(version), std::move(fill)}).second) {
     throw_duplicate_name("framework", name);
   }

@@ -6,20 +6,79 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
+#include <map>
+#include <mutex>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/core/registry.hpp"
 #include "d5/level0_ops/build_operators.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 
 namespace d5 {
+namespace {
+
+struct Loaders {
+  std::mutex mutex;
+  std::map<std::string, LoadExtension> by_suffix;
+};
+Loaders& loaders() {
+  static Loaders all;
+  return all;
+}
+
+/// Empty if nobody loads such files yet.
+LoadExtension loader_of(const std::string& suffix) {
+  const std::lock_guard lock(loaders().mutex);
+  const auto place = loaders().by_suffix.find(suffix);
+  return place == loaders().by_suffix.end() ? LoadExtension{} : place->second;
+}
+
+bool is_library(const std::string& suffix) { return suffix.empty() || suffix == ".so"; }
+
+std::string loader_file(const std::string& suffix) {
+  return fmt::format("d5_loader_{}.so", suffix.substr(1));
+}
+
+/// Starts the library that adds a loader of such files, where there is one.
+void start_loader(const std::string& suffix) {
+  for (const auto& folder : plugin_path()) {
+    const std::string file = folder + "/" + loader_file(suffix);
+    if (!std::filesystem::exists(file)) continue;
+    void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* start = library ? dlsym(library, "d5_start_loader") : nullptr;
+    if (!start) {
+      throw Unsupported(
+          fmt::format("the loader '{}' cannot be used: {}", printable(file), dlerror()));
+    }
+    reinterpret_cast<void (*)()>(start)();
+    return;
+  }
+}
+
+}  // namespace
+
+void add_extension_loader(const std::string& suffix, LoadExtension load) {
+  const std::lock_guard lock(loaders().mutex);
+  if (loaders().by_suffix.try_emplace(suffix, std::move(load)).second) return;
+  throw_duplicate_name("loader of", suffix);
+}
 
 std::string load_extension(const std::string& path) {
+  const std::string suffix = std::filesystem::path(path).extension().string();
+  if (!is_library(suffix) && !loader_of(suffix)) start_loader(suffix);
+  if (const LoadExtension load = loader_of(suffix)) {
+    return load(std::filesystem::absolute(path).string());
+  }
   // With a slash, so that no folder of the system is searched for it.
   const std::string file =
       is_operator_source(path) ? build_operators(path) : std::filesystem::absolute(path).string();
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) throw IoError(fmt::format("library '{}': {}", printable(path), dlerror()));
+  if (!library) {
+    const std::string way_out =
+        is_library(suffix) ? "" : fmt::format("; nor is {} among the plug-ins", loader_file(suffix));
+    throw IoError(fmt::format("library '{}': {}{}", printable(path), dlerror(), way_out));
+  }
   const bool is_plugin = dlsym(library, "d5_plugin_stamp") != nullptr;
   if (!is_plugin && !dlsym(library, "d5_custom_operators")) {
     dlclose(library);

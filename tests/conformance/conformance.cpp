@@ -3,10 +3,11 @@
 // table, which may only improve: a case that does worse than its row fails the run. --update writes
 // rows that are new or better, and leaves the others as they are.
 //
-//   conformance FRAMEWORK [--table FILE] [--update] [--only TEXT]
+//   conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT]
 //
 // The cases are those in the folder D5_ONNX_CASES (see scripts/onnx_cases), and the models that an
-// older release carried in D5_OLDER_ONNX_CASES, whose rows begin with "older/". Exit status: 0 as
+// older release carried in D5_OLDER_ONNX_CASES, whose rows begin with "older/". --load brings a
+// framework that is in no folder of plug-ins. Exit status: 0 as
 // good as the table, 1 something is worse, 2 bad usage, 4 skipped.
 #include <fmt/format.h>
 
@@ -22,6 +23,7 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/level0_ops/extension.hpp"
 #include "isolated.hpp"
 
 namespace {
@@ -33,7 +35,7 @@ using d5::conformance::Result;
 constexpr int kMostSeconds = 60;  // of one case; the largest networks take seconds
 
 struct Options {
-  std::string framework, table, cases, older_cases, only;
+  std::string framework, load, table, cases, older_cases, only;
   bool update = false;
 };
 
@@ -43,8 +45,12 @@ std::optional<Options> parse(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "--update") {
       options.update = true;
-    } else if ((word == "--table" || word == "--only") && i + 1 < argc) {
-      (word == "--table" ? options.table : options.only) = argv[++i];
+    } else if (word == "--table" && i + 1 < argc) {
+      options.table = argv[++i];
+    } else if (word == "--only" && i + 1 < argc) {
+      options.only = argv[++i];
+    } else if (word == "--load" && i + 1 < argc) {
+      options.load = argv[++i];
     } else if (!word.starts_with("-") && options.framework.empty()) {
       options.framework = word;
     } else {
@@ -161,6 +167,12 @@ int check(const Options& options) {
     fmt::print("skipped: D5_ONNX_CASES is not set; scripts/onnx_cases writes the cases\n");
     return 4;
   }
+  try {
+    if (!options.load.empty()) (void)d5::load_extension(options.load);
+  } catch (const d5::Error& error) {
+    fmt::print("skipped: {}\n", error.what());
+    return 4;
+  }
   const auto known = d5::frameworks();
   if (std::none_of(known.begin(), known.end(),
                    [&](const auto& info) { return info.name == options.framework; })) {
@@ -187,7 +199,8 @@ int check(const Options& options) {
 int main(int argc, char** argv) {
   const auto options = parse(argc, argv);
   if (!options) {
-    fmt::print(stderr, "usage: conformance FRAMEWORK [--table FILE] [--update] [--only TEXT]\n");
+    fmt::print(stderr,
+               "usage: conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT]\n");
     return 2;
   }
   try {

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operators share: how a node's parts are read, and how it is refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import d5
+import numpy as np
+
+Function = Callable[..., Any]  # of arrays; gives one, or a tuple
+Plan = d5.PlanContext
+MakeFunction = Callable[[Plan], Function]
+
+
+def expect(condition: bool, what: str) -> None:
+    """What is not there is refused while planning: the next framework gets the node."""
+    if not condition:
+        raise d5.Unsupported(what)
+
+
+def integers(plan: Plan, index: int) -> list[int] | None:
+    """Those of an input that decides a shape; None where it is left out."""
+    if not plan.has_input(index):
+        return None
+    value = plan.constant(index)
+    expect(value is not None, f"input {index} that only running tells")
+    return [int(i) for i in np.ravel(value)]  # type: ignore[arg-type]

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// d5's errors as exceptions of Python, and the other way.
+#include "errors.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+
+#include "d5/core/error.hpp"
+
+namespace d5::python {
+namespace {
+
+/// One class of d5.errors and of C++. The base comes first: the last that fits is meant.
+struct ErrorClass {
+  const char* name;
+  void (*translate)(std::exception_ptr thrown);
+  void (*throw_nested)(const std::string& message);  // within a handler
+};
+
+py::handle python_class(const char* name) {
+  return py::object(py::module_::import("d5.errors").attr(name)).release();
+}
+
+/// As E arrives in Python: caused by what Python raised, if that is within it.
+template <class E>
+void set_python_error(const py::handle& type, const E& error) {
+  if (const auto* outer = dynamic_cast<const std::nested_exception*>(&error)) {
+    try {
+      outer->rethrow_nested();
+    } catch (py::error_already_set& cause) {
+      cause.restore();
+      py::raise_from(type.ptr(), error.what());
+      return;
+    } catch (...) {
+    }
+  }
+  py::set_error(type, error.what());
+}
+
+template <class E>
+ErrorClass error_class(const char* name) {
+  static py::handle type;
+  type = python_class(name);
+  return {name,
+          [](std::exception_ptr thrown) {
+            try {
+              std::rethrow_exception(thrown);
+            } catch (const E& error) {
+              set_python_error(type, error);
+            }
+          },
+          [](const std::string& message) { std::throw_with_nested(E(message)); }};
+}
+
+const std::vector<ErrorClass>& error_classes() {
+  static const std::vector<ErrorClass> all = {
+      error_class<Error>("Error"),
+      error_class<ShapeError>("ShapeError"),
+      error_class<TypeError>("TypeError"),
+      error_class<ValueError>("ValueError"),
+      error_class<NotFound>("NotFound"),
+      error_class<Unsupported>("Unsupported"),
+      error_class<IoError>("IoError"),
+      error_class<FormatError>("FormatError"),
+      error_class<MemoryError>("MemoryError"),
+      error_class<NumericError>("NumericError"),
+      error_class<CommunicationError>("CommunicationError"),
+  };
+  return all;
+}
+
+std::string text(const py::handle& object) { return py::str(object); }
+
+/// Where it was raised: "mine.py:12", or nothing for what no Python code raised.
+std::string place_of(const py::error_already_set& raised) {
+  py::object trace = raised.trace();
+  if (!trace || trace.is_none()) return "";
+  while (!trace.attr("tb_next").is_none()) trace = trace.attr("tb_next");
+  const auto file = py::module_::import("os.path").attr("basename")(
+      trace.attr("tb_frame").attr("f_code").attr("co_filename"));
+  return fmt::format(" ({}:{})", text(file), text(trace.attr("tb_lineno")));
+}
+
+}  // namespace
+
+void bind_errors() {
+  for (ErrorClass one : error_classes()) {
+    py::register_exception_translator(std::move(one.translate));  // asked in reverse order
+  }
+}
+
+void throw_as_d5(py::error_already_set& raised, const std::string& who) {
+  if (!raised.matches(PyExc_Exception)) throw;
+  const ErrorClass* meant = nullptr;
+  for (const ErrorClass& one : error_classes()) {
+    if (raised.matches(py::module_::import("d5.errors").attr(one.name))) meant = &one;
+  }
+  std::string message = fmt::format("{}: ", who);
+  if (!meant) message += text(raised.type().attr("__name__")) + ": ";
+  message += text(raised.value()) + (meant ? "" : place_of(raised));
+  (meant ? meant : &error_classes().front())->throw_nested(printable_message(message));
+  throw;  // not reached
+}
+
+}  // namespace d5::python

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frameworks written in Python."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Mapping
+
+from d5 import _d5
+from d5._d5 import PlanContext
+from d5._isolation import remember_class
+
+
+class Kernel:
+    """Base of a kernel written in Python: how one node runs, for the types and shapes that it was
+    planned for.
+
+    Inputs are `d5.Tensor` over d5's own memory, or None where the node leaves one out; they are for
+    reading, and last as long as the call. Results are whatever DLPack or NumPy reads (an array, or
+    a tuple of them), of exactly the type and shape that the node's output has; they are copied into
+    d5's memory, unless they lie there.
+    """
+
+    #: Whether `backward` reads them: if not, their memory is used again, and it gets None instead.
+    backward_reads_inputs: bool = True
+    backward_reads_outputs: bool = True
+
+    def forward(self, inputs: list[Any]) -> Any:
+        """The node's outputs; one that the node leaves out may be None."""
+        raise NotImplementedError
+
+    def backward(self, inputs: list[Any], outputs: list[Any], output_gradients: list[Any]) -> Any:
+        """A gradient an input; None for those without `plan.wants_grad`. An output gradient that is
+        None counts as zeros."""
+        raise NotImplementedError
+
+
+class Framework:
+    """Base of a framework written in Python: what it is called, and how it plans operators.
+
+        class Relu(d5.Kernel):
+            def __init__(self, plan):
+                pass
+
+            def forward(self, inputs):
+                return np.maximum(inputs[0], 0)
+
+        class NumPy(d5.Framework):
+            name = "numpy"
+            version = np.__version__
+            kernels = {"Relu": Relu}
+
+        d5.add_framework(NumPy())
+        d5.executor(network, ["numpy", "reference"])
+
+    `kernels` says by operator ("Relu", "com.example.Gelu") what makes its kernel: a class, or
+    anything else to call with a `d5.PlanContext`. It raises `d5.Unsupported` for a node that it
+    cannot run, and the next framework is asked.
+    """
+
+    name: str = ""
+    version: str = ""
+    kernels: Mapping[str, Callable[[PlanContext], Kernel]] = {}
+
+
+def add_framework(framework: Framework) -> None:
+    """From now on the framework is one like any other, by its name.
+
+    Done again under the same name and version, as a notebook's cell is, its kernels take the place
+    of the former ones in executors that are made from then on.
+    """
+    _d5.add_framework(framework)
+    remember_class(framework.name, type(framework))

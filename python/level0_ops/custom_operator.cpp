@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+#include <memory>
+
+#include "bindings.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/level0_ops.hpp"
+#include "errors.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+constexpr auto kReference = py::return_value_policy::reference;
+
+/// Calls forward and backward of a Python object.
+class PythonKernel final : public Kernel {
+ public:
+  explicit PythonKernel(const py::object& self) : self_(self) {}
+  void forward(OpContext& context) override {
+    call_python([&] { self_.object.attr("forward")(py::cast(&context, kReference)); });
+  }
+  void backward(GradContext& context) override {
+    call_python([&] { self_.object.attr("backward")(py::cast(&context, kReference)); });
+  }
+
+ private:
+  PythonReference self_;
+};
+
+/// An operator whose methods are a Python object's: forward, and infer, backward and flop where it
+/// has them.
+class PythonOperator final : public Operator {
+ public:
+  PythonOperator(py::object self, bool has_backward)
+      : self_(std::move(self)), has_backward_(has_backward) {}
+
+  std::vector<ValueDesc> infer(const InferContext& context) const override {
+    return call_python([&]() -> std::vector<ValueDesc> {
+      if (!py::hasattr(self_.object, "infer")) return {context.input(0)};
+      std::vector<ValueDesc> result;
+      for (const auto& item : self_.object.attr("infer")(py::cast(&context, kReference))) {
+        const auto [dtype, dims] = item.cast<std::pair<std::string, std::vector<std::int64_t>>>();
+        result.emplace_back(TensorDesc{dtype_from_name(dtype), Shape(dims)});
+      }
+      return result;
+    });
+  }
+  Places gradients() const override { return has_backward_ ? Places::all() : Places(); }
+  Cost cost(const InferContext& context) const override {
+    return call_python([&] {
+      if (!py::hasattr(self_.object, "flop")) return bytes_only(context);
+      const py::object flop = self_.object.attr("flop")(py::cast(&context, kReference));
+      return with_flop(context, flop.cast<double>());
+    });
+  }
+  std::unique_ptr<Kernel> plan(PlanContext&) const override {
+    const py::gil_scoped_acquire gil;
+    return std::make_unique<PythonKernel>(self_.object);
+  }
+
+ private:
+  PythonReference self_;
+  bool has_backward_;
+};
+
+/// Done again, as a notebook's cell is, the new class takes the former one's place.
+void register_operator(const Anything& type, const std::string& name, const std::string& domain,
+                       int since) {
+  const bool has_backward = overrides(type(), "Operator", "backward");
+  const auto held = std::make_shared<PythonReference>(type);
+  const auto make = [held, has_backward](const onnx::Node& node) {
+    return call_python([&] {
+      py::object self = held->object();
+      self.attr("attributes") = py::cast(node).attr("attributes");
+      return std::make_unique<PythonOperator>(std::move(self), has_backward);
+    });
+  };
+  add_custom_operator(name, {.since = since, .domain = domain}, make, IfTaken::replace);
+}
+
+}  // namespace
+
+void bind_custom_operators(py::module_& m) {
+  m.def("register_operator", &register_operator, py::arg("type"), py::arg("name"),
+        py::arg("domain") = "", py::arg("since") = 1,
+        "Makes a class with infer, forward and backward a custom operator.");
+  m.def(
+      "compile_operators",
+      [](const std::string& source) {
+        std::string library;
+        long_call([&](const Interrupt&) { library = build_operators(source); });
+        return load_custom_operators(library, IfTaken::replace);
+      },
+      py::arg("source"), "Compiles operators against d5/abi.h, adds them, returns their names.");
+  m.def("load_extension", &load_extension, py::arg("path"),
+        "Loads a library of operators, a plug-in or a Python file; returns what it was.");
+  add_extension_loader(".py", [](const std::string& path) {
+    const py::gil_scoped_acquire gil;
+    try {
+      return call_python([&] {
+        return py::module_::import("d5._loading").attr("load_file")(path).cast<std::string>();
+      });
+    } catch (py::error_already_set& raised) {
+      throw_as_d5(raised, printable(path));
+    }
+  });
+  m.def("custom_op_from_native", &custom_op_from_native, py::arg("framework"), py::arg("function"),
+        "Makes a framework's own function, as aten::silu, a custom operator; returns its name.");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level0_ops/framework_kernel.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "errors.hpp"
+#include "level0_ops/planned_node.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+py::object to_python(const Tensor* tensor) {
+  return tensor ? py::object(py::cast(*tensor)) : py::object(py::none());
+}
+
+py::list to_list(std::span<const Value* const> values) {
+  py::list result;
+  for (const Value* value : values) result.append(to_python(value ? &value->tensor() : nullptr));
+  return result;
+}
+
+/// Begins messages; the text is made only where something is raised.
+struct Who {
+  const onnx::Node& node;
+  const std::string& framework;
+  [[nodiscard]] std::string text() const { return onnx::describe(node) + ": " + framework; }
+};
+
+/// Calls a kernel's Python.
+template <class Call>
+void call_kernel(const Who& who, const Call& call) {
+  const py::gil_scoped_acquire gil;
+  try {
+    call_python(call);
+  } catch (py::error_already_set& raised) {
+    throw_as_d5(raised, who.text());
+  }
+}
+
+/// What a kernel returned: one array, or a tuple or list of them.
+class Results {
+ public:
+  Results(const Who& who, const py::object& returned, std::size_t count, const char* what)
+      : who_(who), what_(what) {
+    const bool several = py::isinstance<py::tuple>(returned) || py::isinstance<py::list>(returned);
+    all_ = several ? py::tuple(returned) : py::make_tuple(returned);
+    if (all_.size() == count) return;
+    throw ShapeError(
+        fmt::format("{}: it returned {} {}s, expected {}", who_.text(), all_.size(), what, count));
+  }
+  [[nodiscard]] Tensor tensor(std::size_t i) const {
+    const py::object result = all_[i];
+    if (!result.is_none()) return to_tensor(result);
+    throw ValueError(fmt::format("{}: it returned None as {} {}", who_.text(), what_, i));
+  }
+  void write(std::size_t i, Tensor& into) const {
+    const Tensor result = tensor(i);
+    const auto message = [&] {
+      return fmt::format("{}: it returned {} as {} {}, expected {}", who_.text(),
+                         to_string(result.desc()), what_, i, to_string(into.desc()));
+    };
+    if (result.dtype() != into.dtype()) throw TypeError(message());
+    if (result.shape() != into.shape()) throw ShapeError(message());
+    if (result.raw() != into.raw()) into.copy_from(result);
+  }
+
+ private:
+  const Who& who_;
+  py::tuple all_;
+  const char* what_;
+};
+
+class FrameworkKernel final : public Kernel {
+ public:
+  FrameworkKernel(const std::string& framework, const py::object& kernel,
+                  const PlanContext& context)
+      : framework_(framework),
+        kernel_(kernel),
+        forward_(kernel.attr("forward")),
+        backward_(py::getattr(kernel, "backward", py::none())) {
+    // Results are whole before the first is copied: one may take the place of an input.
+    if (context.output_count() == 1) traits_.in_place_output = 0;
+    const auto reads = [&](const char* name) {
+      return py::getattr(kernel, name, py::bool_(true)).cast<bool>() ? Places::all() : Places();
+    };
+    traits_.backward_reads_inputs = reads("backward_reads_inputs");
+    traits_.backward_reads_outputs = reads("backward_reads_outputs");
+  }
+
+  void forward(OpContext& context) override {
+    const Who who{context.node(), framework_};
+    call_kernel(who, [&] {
+      const Results results(who, forward_.object(to_list(context.inputs)), context.output_count(),
+                            "output");
+      for (std::size_t k = 0; k < context.output_count(); ++k) {
+        if (context.wants_output(k)) write(results, k, context);
+      }
+    });
+  }
+  void backward(GradContext& context) override {
+    const Who who{context.node(), framework_};
+    call_kernel(who, [&] {
+      py::list gradients;
+      for (const Tensor* gradient : context.grad_outputs) gradients.append(to_python(gradient));
+      const Results results(
+          who, backward_.object(to_list(context.inputs), to_list(context.outputs), gradients),
+          context.input_count(), "input gradient");
+      for (std::size_t i = 0; i < context.input_count(); ++i) {
+        if (context.wants_grad(i)) results.write(i, context.grad_input(i));
+      }
+    });
+  }
+  [[nodiscard]] KernelTraits traits() const override { return traits_; }
+
+ private:
+  static void write(const Results& results, std::size_t k, OpContext& context) {
+    if (context.planned_outputs.contains(k)) return results.write(k, context.output(k));
+    const Tensor result = results.tensor(k);
+    context.allocate(k, {result.dtype(), result.shape()}).copy_from(result);
+  }
+
+  std::string framework_;
+  PythonReference kernel_, forward_, backward_;
+  KernelTraits traits_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> plan_kernel(const std::string& framework, const PythonReference& plan,
+                                    const PlanContext& context) {
+  const py::gil_scoped_acquire gil;
+  try {
+    const py::object kernel =
+        call_python([&] { return plan.object(py::cast(PlannedNode(context))); });
+    if (context.wants_backward() && !overrides(kernel, "Kernel", "backward")) {
+      throw Unsupported(fmt::format("{}: its kernel has no backward", context.who()));
+    }
+    return std::make_unique<FrameworkKernel>(framework, kernel, context);
+  } catch (py::error_already_set& raised) {
+    // Who asks for kernels names the framework that cannot make one.
+    const bool refused = raised.matches(py::module_::import("d5.errors").attr("Unsupported"));
+    throw_as_d5(raised, refused ? context.who() : context.who() + ": " + framework);
+  }
+}
+
+}  // namespace d5::python

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level0_ops/planned_node.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/typing.h>
+
+#include <optional>
+
+#include "d5/core/error.hpp"
+
+namespace d5::python {
+namespace {
+
+using Dims = py::typing::Tuple<std::int64_t, py::ellipsis>;
+
+const TensorDesc& tensor_at(const PlannedNode& plan, const std::vector<ValueDesc>& values,
+                            const char* what, std::size_t i) {
+  if (i < values.size() && values[i].is_tensor()) return values[i].tensor;
+  throw ShapeError(
+      fmt::format("{}: {} {} is left out, or is no tensor", onnx::describe(plan.node), what, i));
+}
+
+Dims dims_of(const TensorDesc& desc) {
+  return Dims(py::tuple(py::cast(std::vector<std::int64_t>(desc.shape.begin(), desc.shape.end()))));
+}
+
+}  // namespace
+
+PlannedNode::PlannedNode(const PlanContext& context) : node(context.node()), mode(context.mode()) {
+  for (std::size_t i = 0; i < context.input_count(); ++i) {
+    inputs.push_back(context.has_input(i) ? context.value(i) : ValueDesc());
+    const Value* constant = context.constant_value(i);
+    constants.push_back(constant ? *constant : Value());
+    if (context.wants_grad(i)) gradients.add(i);
+  }
+  for (std::size_t k = 0; k < context.output_count(); ++k) {
+    outputs.push_back(context.output_value(k));
+  }
+}
+
+void bind_planned_node(py::module_& m) {
+  const auto index = py::arg("index");
+  py::class_<PlannedNode>(
+      m, "PlanContext", "What a kernel is planned for: its node, and types, shapes and constants.")
+      .def_readonly("node", &PlannedNode::node)
+      .def_property_readonly(
+          "attributes",
+          [](const PlannedNode& plan) { return Values(py::cast(plan.node).attr("attributes")); },
+          "Of the node; one that it leaves to ONNX's default is absent.")
+      .def_property_readonly("input_count",
+                             [](const PlannedNode& plan) { return plan.inputs.size(); })
+      .def_property_readonly("output_count",
+                             [](const PlannedNode& plan) { return plan.outputs.size(); })
+      .def(
+          "has_input",
+          [](const PlannedNode& plan, std::size_t i) {
+            return i < plan.inputs.size() && plan.inputs[i].kind != ValueKind::none;
+          },
+          index)
+      .def(
+          "shape",
+          [](const PlannedNode& plan, std::size_t i) {
+            return dims_of(tensor_at(plan, plan.inputs, "input", i));
+          },
+          index, "Of an input.")
+      .def(
+          "dtype",
+          [](const PlannedNode& plan, std::size_t i) {
+            return std::string(name_of(tensor_at(plan, plan.inputs, "input", i).dtype));
+          },
+          index, "Of an input.")
+      .def(
+          "constant",
+          [](const PlannedNode& plan, std::size_t i) -> std::optional<Tensor> {
+            const bool known = i < plan.constants.size() && plan.constants[i].is_tensor();
+            return known ? std::optional(plan.constants[i].tensor()) : std::nullopt;
+          },
+          index, "An input's value where it is known before anything runs, or else None.")
+      .def(
+          "wants_output",
+          [](const PlannedNode& plan, std::size_t k) { return plan.node.has_output(k); }, index)
+      .def(
+          "output_shape",
+          [](const PlannedNode& plan, std::size_t k) -> std::optional<Dims> {
+            const TensorDesc& desc = tensor_at(plan, plan.outputs, "output", k);
+            return desc.shape.is_static() ? std::optional(dims_of(desc)) : std::nullopt;
+          },
+          index, "None where only running tells.")
+      .def(
+          "output_dtype",
+          [](const PlannedNode& plan, std::size_t k) {
+            return std::string(name_of(tensor_at(plan, plan.outputs, "output", k).dtype));
+          },
+          index)
+      .def(
+          "wants_grad",
+          [](const PlannedNode& plan, std::size_t i) { return plan.gradients.contains(i); }, index,
+          "Whether backward will be asked for the gradient of this input.")
+      .def_property_readonly("wants_backward",
+                             [](const PlannedNode& plan) { return !plan.gradients.empty(); })
+      .def_property_readonly("mode",
+                             [](const PlannedNode& plan) {
+                               return plan.mode == Mode::training ? "training" : "inference";
+                             })
+      .def("__repr__", [](const PlannedNode& plan) {
+        return "<d5.PlanContext of " + onnx::describe(plan.node) + ">";
+      });
+}
+
+}  // namespace d5::python

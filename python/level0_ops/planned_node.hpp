@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "bindings.hpp"
+#include "d5/level0_ops/plan_context.hpp"
+
+namespace d5::python {
+
+/// What a PlanContext says, for Python, which may keep it.
+struct PlannedNode {
+  explicit PlannedNode(const PlanContext& context);
+
+  onnx::Node node;
+  std::vector<ValueDesc> inputs;   ///< a left-out one has kind none
+  std::vector<ValueDesc> outputs;  ///< as many as the node has
+  std::vector<Value> constants;    ///< kind none where the value is not known
+  Places gradients;                ///< inputs whose gradients are wanted
+  Mode mode = Mode::inference;
+};
+
+}  // namespace d5::python

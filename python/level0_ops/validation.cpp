@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+
+#include "bindings.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/level0_ops.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+Measurements check(const std::function<std::vector<Measurement>(const Interrupt&)>& test) {
+  std::vector<Measurement> rows;
+  long_call([&](const Interrupt& interrupt) { rows = test(interrupt); });
+  return Measurements(rows);
+}
+
+}  // namespace
+
+void bind_operator_validation(py::module_& m) {
+  m.def(
+      "operators",
+      [](const std::string& name) {
+        const py::gil_scoped_release released;
+        std::vector<std::string> names;
+        for (const auto& entry : framework(name).part<OperatorRegistry>().list()) {
+          names.push_back(entry.domain.empty() ? entry.name : entry.domain + "." + entry.name);
+        }
+        return names;
+      },
+      py::arg("framework") = "reference", "Names of a framework's operators.");
+
+  m.def(
+      "test_forward",
+      [](const std::string& line, const std::string& framework, const std::string& reference,
+         bool exact, const std::string& heatmaps, double isolate) {
+        return check([&](const Interrupt& interrupt) {
+          return test_forward(parse_case(line), framework,
+                              {.reference = reference,
+                               .exact = exact,
+                               .interrupt = interrupt,
+                               .heatmaps = heatmaps,
+                               .isolation = {.most_seconds = isolate, .interrupt = interrupt}});
+        });
+      },
+      py::arg("case"), py::arg("framework"), py::arg("reference") = "reference",
+      py::arg("exact") = false, py::kw_only(), py::arg("heatmaps") = "", py::arg("isolate") = 0.0,
+      "Compares an operator with another framework's; if `exact`, computed there in float64. The "
+      "folder gets pictures of where outputs differ. With isolate=S in a process of its own for at "
+      "most S seconds: a crash, or no end, is a failed row.");
+  m.def(
+      "test_repeatability",
+      [](const std::string& line, const std::string& framework, int runs,
+         const std::string& heatmaps) {
+        return check([&](const Interrupt& interrupt) {
+          return test_repeatability(parse_case(line), framework,
+                                    {.runs = runs, .heatmaps = heatmaps, .interrupt = interrupt});
+        });
+      },
+      py::arg("case"), py::arg("framework") = "reference",
+      py::arg("runs") = RepeatabilityOptions{}.runs, py::arg("heatmaps") = "",
+      "Compares the bits of outputs and gradients over runs; the folder gets pictures of how they "
+      "vary.");
+  m.def(
+      "absolute_difference",
+      [](const Anything& got, const Anything& expected) {
+        return absolute_difference(to_tensor(got), to_tensor(expected));
+      },
+      py::arg("got"), py::arg("expected"), "|got - expected|, element by element, in float64.");
+  m.def(
+      "heatmap", [](const Anything& values) { return heatmap(to_tensor(values)); },
+      py::arg("values"),
+      "A picture of the sizes of a tensor's elements: uint8, height x width x 3.");
+  m.def(
+      "test_gradient",
+      [](const std::string& line, const std::string& framework, double isolate) {
+        return check([&](const Interrupt& interrupt) {
+          return test_gradient(parse_case(line), framework,
+                               {.interrupt = interrupt,
+                                .isolation = {.most_seconds = isolate, .interrupt = interrupt}});
+        });
+      },
+      py::arg("case"), py::arg("framework") = "reference", py::kw_only(), py::arg("isolate") = 0.0,
+      "Checks backward against central differences. With isolate=S in a process of its own, as "
+      "test_forward.");
+}
+
+}  // namespace d5::python
