@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
@@ -35,6 +37,23 @@ std::string cache_folder(std::string_view part) {
                               printable(folder.string()), error.message()));
   }
   return folder.string();
+}
+
+fs::path measured_file(std::string_view kind, std::string_view words) {
+  const char* named = std::getenv("D5_CACHE_DIR");
+  const fs::path folder = named && *named ? fs::path(named) : user_cache();
+  if (folder.empty()) return {};
+  constexpr std::size_t kDigits = 12;
+  return folder / fmt::format("{}-{}.json", kind, sha256(words).substr(0, kDigits));
+}
+
+void keep_measured(const fs::path& file, std::string_view content) {
+  if (file.empty()) {
+    throw IoError("there is no folder for what was measured; set D5_CACHE_DIR to one");
+  }
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);  // writing says what is wrong
+  write_file(file.string(), content);
 }
 
 }  // namespace d5::detail

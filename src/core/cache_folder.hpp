@@ -15,4 +15,10 @@ namespace d5::detail {
 /// Throws: IoError if it cannot be, or there is no home.
 [[nodiscard]] std::string cache_folder(std::string_view part);
 
+/// The file in which d5 keeps what it measured of what `words` describe: "peak-3f9ac2....json" in
+/// $D5_CACHE_DIR, or else in `user_cache`. Empty where there is no such folder; nothing is made.
+[[nodiscard]] std::filesystem::path measured_file(std::string_view kind, std::string_view words);
+/// Replaces it as a whole, in a folder that is made if it is not there. Throws: IoError.
+void keep_measured(const std::filesystem::path& file, std::string_view content);
+
 }  // namespace d5::detail

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -12,7 +11,6 @@
 #include "core/cache_folder.hpp"
 #include "core/machine.hpp"
 #include "core/peak/fused_multiply_adds.hpp"
-#include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
@@ -89,28 +87,16 @@ std::string machine_words() {
                      machine.cores, machine.hardware_threads, threads());
 }
 
-/// Empty where the system names no folder for it.
-std::string cache_file() {
-  const char* named = std::getenv("D5_CACHE_DIR");
-  const fs::path folder = named && *named ? fs::path(named) : detail::user_cache();
-  if (folder.empty()) return "";
-  constexpr std::size_t kDigits = 12;
-  return folder / ("peak-" + detail::sha256(machine_words()).substr(0, kDigits) + ".json");
-}
+fs::path cache_file() { return detail::measured_file("peak", machine_words()); }
 
 void keep(const MachinePeak& peak) {
-  const std::string file = cache_file();
-  if (file.empty()) {
-    throw IoError("there is no folder for the machine's peak; set D5_CACHE_DIR to one");
-  }
-  std::error_code error;
-  fs::create_directories(fs::path(file).parent_path(), error);  // writing says what is wrong
   const Json json = {{"format", kFormat},
                      {"machine", machine_words()},
                      {"float32_flop_rate", peak.float32_flop_rate},
                      {"float64_flop_rate", peak.float64_flop_rate},
                      {"byte_rate", peak.byte_rate}};
-  write_file(file, json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  detail::keep_measured(cache_file(),
+                        json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace
@@ -121,11 +107,11 @@ double MachinePeak::flop_rate(DType dtype) const {
 }
 
 MachinePeak machine_peak() {
-  const std::string file = cache_file();
+  const fs::path file = cache_file();
   std::error_code ignored;
   if (file.empty() || !fs::is_regular_file(file, ignored)) return {};
   try {  // one that is damaged is none
-    const Json json = Json::parse(read_file(file, 1 << 16));
+    const Json json = Json::parse(read_file(file.string(), 1 << 16));
     if (json.at("format") != kFormat || json.at("machine") != machine_words()) return {};
     return {.float32_flop_rate = json.at("float32_flop_rate"),
             .float64_flop_rate = json.at("float64_flop_rate"),

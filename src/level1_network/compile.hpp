@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -26,6 +27,8 @@ struct CompileRequest {
   std::vector<std::string> recompute = {};       ///< as in `ExecutorOptions`
   Device device = {};  ///< where steps run that a framework has kernels for there
   OutputPlace outputs = OutputPlace::host;
+  /// Who is asked before all other candidates ("auto"), by the node's first output.
+  std::map<std::string, std::string, std::less<>> kernels = {};
 };
 
 /// Resolves, infers, folds constants, and lays all memory out.

@@ -6,6 +6,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/feed.hpp"
+#include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/planned_memory.hpp"
 #include "d5/level1_network/planned_steps.hpp"
 #include "level1_network/plan_executor.hpp"
@@ -109,9 +110,18 @@ CompileRequest PlanExecutor::request_for(const Runnable& runnable, const ValueMa
 std::unique_ptr<Plan> PlanExecutor::make_plan(const Runnable& runnable, const ValueMap& inputs,
                                               const Start& start) {
   last_ = nullptr;  // the cache may drop its plan
-  auto plan = compile(request_for(runnable, inputs, start), state_);
+  const CompileRequest request = request_for(runnable, inputs, start);
+  auto plan = has_candidates(state_)
+                  ? measured_plan(request, state_, inputs, network_, events_, selection_)
+                  : compile(request, state_);
   plan->network_mode = runnable.mode;
   return plan;
+}
+
+PlannedMemory PlanExecutor::plan_memory(const ValueMap& inputs, std::string_view loss) {
+  const CompileRequest request = request_for(up_to_date(), inputs, {.loss = loss});
+  return has_candidates(state_) ? plan_memory_as_kept(request, state_, network_)
+                                : d5::plan_memory(request, state_);
 }
 
 void PlanExecutor::ask_for_gradients(CompileRequest& request, const Start& start) {
@@ -141,6 +151,11 @@ PlannedMemory plan_memory(GraphExecutor& executor, const ValueMap& inputs, std::
                                   executor.framework()));
   }
   return planned->plan_memory(inputs, loss);
+}
+
+FrameworkSelection framework_selection(const GraphExecutor& executor) {
+  const Plan* plan = current_plan(executor);
+  return plan && plan->selection ? *plan->selection : FrameworkSelection{};
 }
 
 std::vector<StepInfo> planned_steps(const GraphExecutor& executor) {

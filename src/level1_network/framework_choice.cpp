@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/framework_choice.hpp"
 
+#include <algorithm>
+
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 
@@ -16,6 +18,9 @@ std::vector<const OperatorRegistry*> loadable_frameworks() {
       // `d5::frameworks` says why to who asks; here it is no candidate.
     }
   }
+  // Whoever has fewer operators is asked before the one that has all.
+  std::ranges::stable_partition(result,
+                                [](const auto* one) { return one->framework() != "reference"; });
   return result;
 }
 

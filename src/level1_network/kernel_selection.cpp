@@ -7,58 +7,20 @@
 
 #include "d5/core/error.hpp"
 #include "level1_network/dynamic_kernel.hpp"
-#include "level1_network/shortest_run.hpp"
+#include "level1_network/node_names.hpp"
 
 namespace d5 {
 namespace {
 
-/// Seconds of a run forward, in one framework.
-double trial(const Draft::Step& step, const OperatorRegistry& framework, NodeServices& services) {
-  std::vector<Value> zeros(step.inputs.size()), outputs(step.outputs.size());
-  std::vector<const Value*> inputs(step.inputs.size());
-  std::vector<Value*> wanted(step.outputs.size());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (!step.inputs[i]) continue;
-    inputs[i] = step.constants[i] ? step.constants[i] : &zeros[i];
-    const TensorDesc& desc = step.input_descs[i].tensor;
-    if (!step.constants[i]) zeros[i] = Tensor::zeros(desc.dtype, desc.shape);
-  }
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    wanted[k] = step.outputs[k] ? &outputs[k] : nullptr;
-  }
-  NodeRun run(*step.node, *step.op, {&framework}, {}, services);
-  run.plan(inputs, wanted);
-  return shortest_seconds([&] { run.forward(); });
-}
-
-/// The candidates, the fastest first; those that fail a trial are left out.
-std::vector<const OperatorRegistry*> by_speed(
-    const Draft::Step& step, const std::vector<const OperatorRegistry*>& candidates) {
-  std::vector<std::pair<double, const OperatorRegistry*>> timed;
-  for (const OperatorRegistry* candidate : candidates) {
-    try {
-      timed.emplace_back(trial(step, *candidate, *step.services), candidate);
-    } catch (const std::exception&) {
-      // It could not be tried on zeros, or does not do this case; another may.
-    }
-  }
-  std::stable_sort(timed.begin(), timed.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<const OperatorRegistry*> result;
-  for (const auto& [seconds, candidate] : timed) result.push_back(candidate);
+/// Those that preferred frameworks leave, the one first that the request names for the node.
+std::vector<const OperatorRegistry*> candidates_for(const Draft& draft, const onnx::Node& node,
+                                                    const FrameworkChoice& frameworks) {
+  std::vector<const OperatorRegistry*> result = frameworks.candidates;
+  const auto named = draft.request.kernels.find(first_output(node));
+  if (named == draft.request.kernels.end()) return result;
+  std::ranges::stable_partition(
+      result, [&](const auto* candidate) { return candidate->framework() == named->second; });
   return result;
-}
-
-PlannedKernel select(const Draft::Step& step, const PlanContext& context,
-                     const FrameworkChoice& frameworks, std::string& reasons) {
-  const auto& candidates = frameworks.candidates;
-  PlannedKernel planned = first_kernel(context, frameworks.preferred, reasons);
-  const bool on_host = context.device() == Device{};
-  if (!planned.kernel && on_host && !candidates.empty() && step.graphs.empty()) {
-    planned = first_kernel(context, by_speed(step, candidates), reasons);
-  }
-  if (!planned.kernel) planned = first_kernel(context, candidates, reasons);
-  return planned;
 }
 
 /// The values as a kernel on `device` finds them: copied there in plain order, unless they are
@@ -104,6 +66,8 @@ void select_static(Draft& draft, Draft::Step& step, PlanTarget target) {
   std::vector<Device> devices{draft.request.device};
   if (draft.request.device != Device{}) devices.push_back({});
   const FrameworkChoice& frameworks = draft.state.frameworks_for(*step.node);
+  std::vector<const OperatorRegistry*> asked = frameworks.preferred;
+  std::ranges::copy(candidates_for(draft, *step.node, frameworks), std::back_inserter(asked));
   std::string reasons;
   for (const Device device : devices) {
     target.device = step.device = device;
@@ -111,7 +75,7 @@ void select_static(Draft& draft, Draft::Step& step, PlanTarget target) {
     for (ValueDesc& output : step.output_descs) output.tensor.device = device;
     const PlanContext context(*step.op, *step.node, step.input_descs, step.constants,
                               step.output_descs, target);
-    if (PlannedKernel planned = select(step, context, frameworks, reasons); planned.kernel) {
+    if (PlannedKernel planned = first_kernel(context, asked, reasons); planned.kernel) {
       return take_kernel(draft, step, std::move(planned));
     }
   }

@@ -18,6 +18,8 @@
 
 namespace d5 {
 
+struct FrameworkSelection;
+
 /// Throws: ShapeError unless `desc`, that of loss `name`, is one element.
 void expect_scalar(const std::string& name, const TensorDesc& desc);
 
@@ -93,6 +95,7 @@ struct Plan {
 
   std::vector<Planned> planned;
   PlannedMemory memory;
+  std::shared_ptr<const FrameworkSelection> selection;  ///< null: nothing was measured
 
   // What the steps point to.
   std::map<Device, Arena> arenas;

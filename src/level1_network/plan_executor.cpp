@@ -9,8 +9,8 @@
 
 namespace d5 {
 
-PlanExecutor::PlanExecutor(Network network, ExecutorOptions options)
-    : network_(std::move(network)), options_(std::move(options)) {
+PlanExecutor::PlanExecutor(Network network, ExecutorOptions options, SelectionOptions selection)
+    : network_(std::move(network)), options_(std::move(options)), selection_(std::move(selection)) {
   state_.frameworks = framework_choice(options_.frameworks);
   for (const PlacementRule& rule : options_.placement) {
     state_.placed.push_back({rule, framework_choice(frameworks_of(rule))});

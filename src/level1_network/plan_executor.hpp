@@ -10,6 +10,7 @@
 #include "d5/level1_network/execution_trace.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "level1_network/compile.hpp"
+#include "level1_network/mixture/measured_plan.hpp"
 #include "level1_network/plan_cache.hpp"
 
 namespace d5 {
@@ -20,7 +21,7 @@ namespace d5 {
 /// d5's own executor (`make_executor`).
 class PlanExecutor final : public GraphExecutor {
  public:
-  PlanExecutor(Network network, ExecutorOptions options);
+  PlanExecutor(Network network, ExecutorOptions options, SelectionOptions selection = {});
 
   const ValueMap& inference(const ValueMap& inputs) override;
   const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) override;
@@ -43,9 +44,7 @@ class PlanExecutor final : public GraphExecutor {
   void synchronise() override;
   ValueMap state() const override { return {{"runs", Tensor::scalar(std::int64_t{state_.run})}}; }
   void restore(const ValueMap& state) override;
-  [[nodiscard]] PlannedMemory plan_memory(const ValueMap& inputs, std::string_view loss) {
-    return d5::plan_memory(request_for(up_to_date(), inputs, {.loss = loss}), state_);
-  }
+  [[nodiscard]] PlannedMemory plan_memory(const ValueMap& inputs, std::string_view loss);
 
   Network& network() override { return network_; }
   EventList& events() override { return events_; }
@@ -94,6 +93,7 @@ class PlanExecutor final : public GraphExecutor {
 
   Network network_;
   ExecutorOptions options_;
+  SelectionOptions selection_;
   RunState state_;
   EventList events_;
   ExecutionTrace trace_{*this};

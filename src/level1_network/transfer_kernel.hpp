@@ -7,6 +7,9 @@
 
 namespace d5 {
 
+/// Of the nodes that stand for transfers in a plan.
+inline constexpr const char* kTransferDomain = "d5";
+
 /// When the last copy that was queued from the host's memory has read it: until then that memory
 /// must not change.
 struct HostReads {

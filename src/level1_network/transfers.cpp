@@ -170,7 +170,7 @@ class Transfers {
     auto& node = plan.nodes.emplace_back();
     node.name = to.name;
     node.op_type = copies ? "Copy" : "Reorder";
-    node.domain = "d5";
+    node.domain = kTransferDomain;
     node.opset = 1;
     node.inputs = {from.name};
     node.outputs = {to.name};

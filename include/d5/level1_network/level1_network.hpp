@@ -7,6 +7,7 @@
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/feed.hpp"
 #include "d5/level1_network/framework_overhead.hpp"
+#include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/model_executor.hpp"
 #include "d5/level1_network/model_source.hpp"

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/mixture/kernel_race.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "d5/core/error.hpp"
+#include "d5/core/interrupt.hpp"
+#include "level1_network/mixture/node_groups.hpp"
+#include "level1_network/node_names.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr double kForever = std::numeric_limits<double>::infinity();
+
+double least(const std::vector<double>& samples) { return *std::ranges::min_element(samples); }
+
+}  // namespace
+
+KernelRace::KernelRace(const TrialBench& bench, double most_seconds, Progress& progress)
+    : bench_(bench), most_seconds_(most_seconds), progress_(progress) {}
+
+void KernelRace::run() {
+  for (const OperatorRegistry* candidate : bench_.candidates) start(candidate->framework());
+  if (runners_.size() < 2) return;
+  judge();
+  if (runners_.size() > 1) sample();
+  sort_runners();
+}
+
+void KernelRace::start(const std::string& framework) {
+  progress_.note(fmt::format("{} prepares", framework));
+  Runner runner{.framework = framework};
+  try {
+    runner.trial = std::make_unique<PlanTrial>(bench_, KernelAssignment{.first = framework});
+    if (groups_.empty()) {
+      groups_ = node_groups(*runner.trial, *bench_.request.graph);
+      random_ = random_nodes(*runner.trial);
+      samples_.resize(groups_.size());
+      refused_.resize(groups_.size());
+    }
+    warm_up(runner);
+    progress_.advance();
+    if (runner.trial) runners_.push_back(std::move(runner));
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    refusals_.push_back({framework, printable_message(error.what())});
+  }
+}
+
+/// Until it runs: without kernels that fail, and without those that others do far sooner.
+void KernelRace::warm_up(Runner& runner) {
+  constexpr int kMostPlans = 12;
+  for (int plans = 0; plans < kMostPlans; ++plans) {
+    bool runs_any = false;
+    for (std::size_t n = 0; n < runner.trial->nodes(); ++n) {
+      runs_any = runs_any || runner.trial->runs_in(n, runner.framework);
+    }
+    if (!runs_any) return runner.trial.reset();
+    bool soon = false;
+    try {
+      soon = runner.trial->warm_up(patience()) && runner.trial->time_nodes(patience());
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const std::exception& error) {
+      const std::size_t node = runner.trial->failed_node();
+      if (!runner.trial->runs_in(node, runner.framework)) throw;
+      refuse_kernel(runner, node, error.what());
+      if (!runner.trial) return;
+      continue;
+    }
+    if (soon) return record(runner);
+    if (!lighten(runner)) {
+      throw Unsupported("it takes too long in every node that others run as well");
+    }
+  }
+  throw Unsupported("it is too slow, or fails in too many nodes, to be measured");
+}
+
+double KernelRace::patience() const {
+  constexpr double kLeast = 1, kTimes = 5;
+  double fastest = kForever;
+  for (const Runner& runner : runners_) {
+    if (!runner.totals.empty()) fastest = std::min(fastest, least(runner.totals));
+  }
+  return std::max(kLeast, kTimes * fastest);
+}
+
+/// Gives nodes in which it is far behind to others; false where there is none.
+bool KernelRace::lighten(Runner& runner) {
+  constexpr double kFar = 3;
+  KernelAssignment lighter = runner.trial->assignment();
+  std::set<std::size_t> slow;  // groups
+  for (std::size_t n = 0; n < groups_.size(); ++n) {
+    const std::string other = runner_up(n, runner.framework);
+    const auto mine = runner.trial->seconds(n);
+    if (!mine || other.empty() || !runner.trial->runs_in(n, runner.framework)) continue;
+    if (*mine > kFar * seconds(n, other)) slow.insert(groups_[n]);
+  }
+  if (slow.empty()) return false;
+  for (std::size_t n = 0; n < groups_.size(); ++n) {
+    if (!slow.contains(groups_[n])) continue;
+    lighter.kernels[first_output(runner.trial->info(n).node)] = runner_up(n, runner.framework);
+  }
+  runner.trial = std::make_unique<PlanTrial>(bench_, lighter);
+  runner.totals.clear();
+  return true;
+}
+
+void KernelRace::record(Runner& runner) {
+  runner.totals.push_back(runner.trial->total_seconds());
+  for (std::size_t n = 0; n < groups_.size(); ++n) {
+    if (!runner.trial->runs_in(n, runner.framework) || refused_[n].contains(runner.framework)) {
+      continue;
+    }
+    samples_[groups_[n]][runner.framework].push_back(*runner.trial->seconds(n));
+  }
+}
+
+void KernelRace::time_once(Runner& runner) {
+  try {
+    runner.trial->time_nodes(kForever);
+    record(runner);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    refuse(runner, error.what());
+  }
+}
+
+void KernelRace::sample() {
+  constexpr int kRounds = 15, kFewest = 3;
+  for (auto& frameworks : samples_) frameworks.clear();  // those of first runs were slower
+  for (Runner& runner : runners_) runner.totals.clear();
+  const double end = bench_.clock() + most_seconds_;
+  for (int round = 0; round < kRounds && (round < kFewest || bench_.clock() < end); ++round) {
+    for (std::size_t i = 0; i < runners_.size(); ++i) {
+      Runner& runner = runners_[(i + std::size_t(round)) % runners_.size()];
+      progress_.note(fmt::format("{}, round {}", runner.framework, round + 1));
+      time_once(runner);
+      progress_.advance();
+    }
+    std::erase_if(runners_, [](const Runner& runner) { return !runner.trial; });
+    if (round + 1 == kFewest) drop_hopeless();
+  }
+}
+
+/// The memory and the time of those that lead nowhere, and are slow as a whole, are for others.
+/// What was measured of them stays.
+void KernelRace::drop_hopeless() {
+  constexpr double kSlow = 1.5, kNear = 1.1;
+  double fastest = kForever;
+  for (const Runner& runner : runners_) fastest = std::min(fastest, least(runner.totals));
+  std::erase_if(runners_, [&](const Runner& runner) {
+    if (least(runner.totals) < kSlow * fastest) return false;
+    for (const auto& frameworks : samples_) {
+      const auto mine = frameworks.find(runner.framework);
+      if (mine == frameworks.end()) continue;
+      const bool leads = std::ranges::all_of(frameworks, [&](const auto& other) {
+        return least(mine->second) < kNear * least(other.second);
+      });
+      if (leads) return false;
+    }
+    return true;
+  });
+}
+
+void KernelRace::sort_runners() {
+  std::ranges::stable_sort(runners_, {}, [](const Runner& runner) {
+    return runner.totals.empty() ? kForever : summarise(runner.totals).median;
+  });
+}
+
+std::vector<std::string> KernelRace::frameworks(std::size_t n) const {
+  std::vector<std::string> result;
+  for (const auto& [framework, samples] : samples_[groups_[n]]) {
+    if (!refused_[n].contains(framework)) result.push_back(framework);
+  }
+  return result;
+}
+
+const std::vector<double>& KernelRace::samples(std::size_t n, const std::string& framework) const {
+  return samples_[groups_[n]].at(framework);
+}
+
+double KernelRace::seconds(std::size_t n, const std::string& framework) const {
+  return summarise(samples(n, framework)).median;
+}
+
+std::string KernelRace::runner_up(std::size_t node, const std::string& framework) const {
+  std::string best;
+  for (const auto& other : frameworks(node)) {
+    if (other == framework) continue;
+    if (best.empty() || seconds(node, other) < seconds(node, best)) best = other;
+  }
+  return best;
+}
+
+}  // namespace d5

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "d5/core/progress.hpp"
+#include "d5/level1_network/framework_selection.hpp"
+#include "level1_network/mixture/plan_trial.hpp"
+
+namespace d5 {
+
+/// Every node in every framework that can run it, measured in place: each framework runs the whole
+/// network as far as it goes, in turn with the others, on the caller's values.
+///
+/// A framework is refused, or one of its kernels, that fails or computes what no rounding explains;
+/// the judge is the reference. One that is far behind gives its slowest nodes to others, so that
+/// the rest of it can be measured soon.
+class KernelRace {
+ public:
+  struct Runner {
+    std::string framework;
+    std::unique_ptr<PlanTrial> trial = {};
+    std::vector<double> totals = {};  ///< of its present plan, a round each
+  };
+
+  KernelRace(const TrialBench& bench, double most_seconds, Progress& progress);
+
+  /// A single framework is no race: nothing is measured then.
+  void run();
+
+  /// Those that have not been refused or dropped, the fastest first.
+  [[nodiscard]] std::vector<Runner>& runners() { return runners_; }
+  [[nodiscard]] const std::vector<FrameworkSelection::Refusal>& refusals() const {
+    return refusals_;
+  }
+  [[nodiscard]] std::size_t nodes() const { return groups_.size(); }
+  /// Those that were measured in node `n`, or in one like it.
+  [[nodiscard]] std::vector<std::string> frameworks(std::size_t n) const;
+  /// Of node `n` and those like it, in the order taken.
+  [[nodiscard]] const std::vector<double>& samples(std::size_t n,
+                                                   const std::string& framework) const;
+  /// Their median.
+  [[nodiscard]] double seconds(std::size_t n, const std::string& framework) const;
+
+  /// The fastest of them but `framework`; empty: there is no other.
+  [[nodiscard]] std::string runner_up(std::size_t n, const std::string& framework) const;
+
+  /// Runs `trial` once; false, with a refusal, where it fails or its values differ from those of
+  /// the fastest runner.
+  bool try_out(PlanTrial& trial, const std::string& name);
+
+ private:
+  void start(const std::string& framework);
+  void warm_up(Runner& runner);
+  bool lighten(Runner& runner);
+  void sample();
+  void time_once(Runner& runner);
+  void record(Runner& runner);
+  void drop_hopeless();
+  void sort_runners();
+  [[nodiscard]] double patience() const;
+
+  // What they compute (kernel_judgement.cpp).
+  struct Difference {
+    std::size_t node;
+    bool of_gradients;
+  };
+  [[nodiscard]] std::optional<Difference> difference(const PlanTrial& a, const PlanTrial& b) const;
+  void judge();
+  [[nodiscard]] bool is_right(const Runner& runner, const Difference& where);
+  void refuse_kernel(Runner& runner, std::size_t node, const std::string& reason);
+  void refuse(Runner& runner, const std::string& reason);
+
+  const TrialBench& bench_;
+  double most_seconds_;
+  Progress& progress_;
+  std::vector<Runner> runners_;
+  std::vector<FrameworkSelection::Refusal> refusals_;
+  std::vector<std::size_t> groups_;
+  std::vector<bool> random_;
+  std::vector<std::map<std::string, std::vector<double>>> samples_;  ///< by group and framework
+  std::vector<std::set<std::string>> refused_;                       ///< by node
+};
+
+}  // namespace d5

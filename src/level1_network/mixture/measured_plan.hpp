@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/event.hpp"
+#include "d5/level1_network/network.hpp"
+#include "level1_network/compile.hpp"
+
+namespace d5 {
+
+/// How "auto" measures.
+struct SelectionOptions {
+  std::function<double()> clock = now_seconds;  ///< seconds
+  double most_seconds = 40;                     ///< some runs more, where one takes long
+};
+
+/// Whether "auto" has a part in it.
+[[nodiscard]] bool has_candidates(const RunState& state);
+
+/// The fastest plan of `request`: as it was kept, or else measured on `inputs`, and kept.
+/// `network`: what the request is of; `events`: those that may interrupt it.
+/// Throws: as `compile`; Interrupted.
+[[nodiscard]] std::unique_ptr<Plan> measured_plan(const CompileRequest& request, RunState& state,
+                                                  const ValueMap& inputs, const Network& network,
+                                                  const EventList& events,
+                                                  const SelectionOptions& options);
+
+/// What `measured_plan` would lay out if the choice was kept; otherwise who comes first runs what
+/// it can. Nothing is measured.
+[[nodiscard]] PlannedMemory plan_memory_as_kept(const CompileRequest& request, RunState& state,
+                                                const Network& network);
+
+}  // namespace d5

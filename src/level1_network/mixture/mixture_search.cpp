@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/mixture/mixture_search.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "d5/core/error.hpp"
+#include "d5/core/interrupt.hpp"
+#include "level1_network/mixture/mixture_model.hpp"
+#include "level1_network/node_names.hpp"
+
+namespace d5 {
+namespace {
+
+using Samples = std::vector<double>;
+
+constexpr double kForever = std::numeric_limits<double>::infinity();
+constexpr const char* kMixture = "mixture";
+
+/// Trials write the gradients of the network's parameters, which belong to the caller.
+class UntouchedGradients {
+ public:
+  explicit UntouchedGradients(const TrialBench& bench) {
+    if (!bench.goes_back()) return;
+    for (Parameter& parameter : *bench.request.parameters) {
+      if (!parameter.gradient.defined()) continue;
+      kept_.emplace_back(parameter.gradient, parameter.gradient.copy());
+    }
+  }
+  ~UntouchedGradients() {
+    for (auto& [gradient, before] : kept_) gradient.copy_from(before);
+  }
+  UntouchedGradients(const UntouchedGradients&) = delete;
+  UntouchedGradients& operator=(const UntouchedGradients&) = delete;
+
+ private:
+  std::vector<std::pair<Tensor, Tensor>> kept_;
+};
+
+/// Of samples that were taken in turn.
+Comparison compared(std::span<const double> a, std::span<const double> b) {
+  const std::size_t pairs = std::min(a.size(), b.size());
+  return compare(a.last(pairs), b.last(pairs));
+}
+
+struct Way {
+  std::string name;
+  PlanTrial* trial;
+  Samples seconds = {};
+  [[nodiscard]] double median() const { return summarise(seconds).median; }
+};
+
+class Search {
+ public:
+  Search(const TrialBench& bench, double most_seconds)
+      : bench_(bench),
+        gradients_(bench),
+        begin_(bench.clock()),
+        end_(begin_ + most_seconds),
+        progress_("auto measures"),
+        race_(bench, most_seconds / 2, progress_) {}
+
+  ChosenPlan run() {
+    race_.run();
+    if (race_.runners().empty()) return first_that_compiles();
+    if (race_.runners().size() > 1) mix();
+    const Way& chosen = verify();
+    ChosenPlan result{chosen.trial->assignment(), nullptr, report(chosen)};
+    result.plan = chosen.trial->take_plan();
+    return result;
+  }
+
+ private:
+  /// With the errors that compiling has.
+  ChosenPlan first_that_compiles() {
+    ChosenPlan result;
+    result.plan = compile(bench_.request, bench_.state);
+    result.selection.refusals = race_.refusals();
+    return result;
+  }
+
+  static std::vector<std::string> frameworks_of(const PlanTrial& trial) {
+    std::vector<std::string> result;
+    for (std::size_t n = 0; n < trial.nodes(); ++n) result.emplace_back(trial.info(n).framework);
+    return result;
+  }
+
+  void mix() {
+    constexpr int kMostMixtures = 6;
+    MixtureModel model(race_, bench_);
+    std::vector<std::vector<std::string>> seen;
+    for (const auto& runner : race_.runners()) seen.push_back(frameworks_of(*runner.trial));
+    while (mixtures_.size() < kMostMixtures && bench_.clock() < end_) {
+      const auto frameworks = model.cheapest();
+      if (std::ranges::find(seen, frameworks) != seen.end()) return;
+      seen.push_back(frameworks);
+      progress_.note(fmt::format("mixture {}", mixtures_.size() + 1));
+      auto trial = trial_of(frameworks);
+      if (!trial) return;
+      model.learn(frameworks, node_seconds(*trial));
+      mixtures_.push_back(std::move(trial));
+      progress_.advance();
+    }
+  }
+
+  /// Null where it fails.
+  std::unique_ptr<PlanTrial> trial_of(const std::vector<std::string>& frameworks) {
+    const auto& fastest = race_.runners().front();
+    KernelAssignment assignment{.first = fastest.framework};
+    for (std::size_t n = 0; n < frameworks.size(); ++n) {
+      if (frameworks[n].empty()) continue;
+      assignment.kernels[first_output(fastest.trial->info(n).node)] = frameworks[n];
+    }
+    try {
+      auto trial = std::make_unique<PlanTrial>(bench_, std::move(assignment));
+      return race_.try_out(*trial, kMixture) ? std::move(trial) : nullptr;
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error&) {  // no memory for it, say
+      return nullptr;
+    }
+  }
+
+  /// Medians, taken in turn with runs of the fastest framework.
+  std::vector<double> node_seconds(PlanTrial& trial) {
+    constexpr int kRounds = 5;
+    std::vector<Samples> samples(trial.nodes());
+    for (int round = 0; round < kRounds; ++round) {
+      race_.runners().front().trial->time_nodes(kForever);
+      trial.time_nodes(kForever);
+      for (std::size_t n = 0; n < samples.size(); ++n) samples[n].push_back(*trial.seconds(n));
+    }
+    std::vector<double> medians;
+    for (const Samples& of_node : samples) medians.push_back(summarise(of_node).median);
+    return medians;
+  }
+
+  /// The whole, in turn.
+  const Way& verify() {
+    constexpr int kRounds = 21, kFewest = 6;
+    for (auto& runner : race_.runners()) ways_.push_back({runner.framework, runner.trial.get()});
+    for (auto& mixture : mixtures_) ways_.push_back({kMixture, mixture.get()});
+    if (ways_.size() == 1) return ways_.front();
+    const double end = bench_.clock() + std::max(0.0, end_ - bench_.clock()) / 2;
+    for (int round = 0; round < kRounds && (round < kFewest || bench_.clock() < end); ++round) {
+      progress_.note(fmt::format("the whole, round {}", round + 1));
+      for (std::size_t i = 0; i < ways_.size(); ++i) {
+        Way& way = ways_[(i + std::size_t(round)) % ways_.size()];
+        way.seconds.push_back(way.trial->time_whole());
+      }
+      progress_.advance();
+      if (round + 1 == kFewest) drop_slow();
+    }
+    std::ranges::stable_sort(ways_, {}, &Way::median);
+    const auto single = std::ranges::find_if_not(ways_, is_mixture);
+    const auto mixture = std::ranges::find_if(ways_, is_mixture);
+    if (mixture == ways_.end()) return *single;
+    const Comparison ratio = compared(mixture->seconds, single->seconds);
+    return ratio.ratio_interval.high < 1 ? *mixture : *single;
+  }
+
+  static bool is_mixture(const Way& way) { return way.name == kMixture; }
+
+  /// But not the best single framework.
+  void drop_slow() {
+    constexpr double kSlow = 1.3;
+    double fastest = kForever, fastest_single = kForever;
+    for (const Way& way : ways_) {
+      fastest = std::min(fastest, way.median());
+      if (!is_mixture(way)) fastest_single = std::min(fastest_single, way.median());
+    }
+    std::erase_if(ways_, [&](const Way& way) {
+      return way.median() > kSlow * fastest && (is_mixture(way) || way.median() > fastest_single);
+    });
+  }
+
+  FrameworkSelection report(const Way& chosen) {
+    FrameworkSelection result{.chosen = chosen.name, .refusals = race_.refusals()};
+    for (const Way& way : ways_) {
+      if (way.seconds.empty()) continue;
+      result.ways.push_back({way.name, way.median(), compared(way.seconds, chosen.seconds)});
+    }
+    const PlanTrial& trial = *chosen.trial;
+    for (std::size_t n = 0; n < trial.nodes(); ++n) {
+      const StepInfo& info = trial.info(n);
+      FrameworkSelection::Node& node = result.nodes.emplace_back();
+      node.name = info.node.name.empty() ? first_output(info.node) : info.node.name;
+      node.op_type = info.node.op_type;
+      node.framework = info.framework;
+      const auto known = race_.frameworks(n);
+      if (std::ranges::find(known, node.framework) == known.end()) continue;
+      node.seconds = race_.seconds(n, node.framework);
+      node.runner_up = race_.runner_up(n, node.framework);
+      if (node.runner_up.empty()) continue;
+      node.ratio = compared(race_.samples(n, node.runner_up), race_.samples(n, node.framework));
+    }
+    result.reorders = trial.reorders();
+    result.measuring_seconds = bench_.clock() - begin_;
+    return result;
+  }
+
+  const TrialBench& bench_;
+  UntouchedGradients gradients_;
+  double begin_, end_;
+  Progress progress_;
+  KernelRace race_;
+  std::vector<std::unique_ptr<PlanTrial>> mixtures_;
+  std::vector<Way> ways_;
+};
+
+}  // namespace
+
+ChosenPlan search_mixture(const TrialBench& bench, double most_seconds) {
+  return Search(bench, most_seconds).run();
+}
+
+}  // namespace d5

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "d5/level1_network/framework_selection.hpp"
+#include "level1_network/mixture/plan_trial.hpp"
+
+namespace d5 {
+
+/// The fastest plan that was found, and how.
+struct ChosenPlan {
+  KernelAssignment assignment;
+  std::unique_ptr<Plan> plan;
+  FrameworkSelection selection;
+};
+
+/// Measures every kernel in place, finds the mixture that costs least, runs it, learns from that
+/// what changes between frameworks cost, and so on while it finds others; in the end the mixtures
+/// are timed against each single framework, interleaved. A mixture is chosen if it is faster than
+/// the best of these by more than noise.
+/// Throws: as `compile` where no framework can run the network; Interrupted.
+[[nodiscard]] ChosenPlan search_mixture(const TrialBench& bench, double most_seconds);
+
+}  // namespace d5

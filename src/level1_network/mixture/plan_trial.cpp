@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/mixture/plan_trial.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "d5/core/random.hpp"
+#include "level1_network/transfer_kernel.hpp"
+
+namespace d5 {
+namespace {
+
+bool is_transfer(const onnx::Node& node) { return node.domain == kTransferDomain; }
+
+/// In the place of gradients that the caller will give.
+Tensor some_gradient(const TensorDesc& desc, const std::string& name) {
+  Tensor result = Tensor::zeros(desc.dtype, desc.shape);
+  RandomStream random(0, stream_of(name));
+  dispatch(FloatTypes{}, desc.dtype, "gradient of an output", [&]<class T>() {
+    for (T& value : result.span<T>()) value = T(random.normal());
+  });
+  return result;
+}
+
+}  // namespace
+
+CompileRequest assigned(CompileRequest request, RunState& state,
+                        const std::vector<const OperatorRegistry*>& candidates,
+                        const KernelAssignment& assignment) {
+  std::vector<const OperatorRegistry*> order = candidates;
+  std::ranges::stable_partition(
+      order, [&](const auto* one) { return one->framework() == assignment.first; });
+  const auto prefer = [&](FrameworkChoice& choice) {
+    if (!choice.candidates.empty()) choice.candidates = order;
+  };
+  prefer(state.frameworks);
+  for (auto& placed : state.placed) prefer(placed.frameworks);
+  request.kernels = assignment.kernels;
+  return request;
+}
+
+PlanTrial::PlanTrial(const TrialBench& bench, KernelAssignment assignment)
+    : bench_(bench),
+      assignment_(std::move(assignment)),
+      plan_(compile(assigned(bench.request, bench.state, bench.candidates, assignment_),
+                    bench.state)) {
+  for (std::size_t i = 0; i < plan_->forward.size(); ++i) {
+    const StepInfo& info = plan_->infos[i];
+    node_of_[&info.node] = infos_.size();
+    if (!is_transfer(info.node)) infos_.push_back(&info);
+  }
+  for (auto& [node, place] : node_of_) {
+    place = std::min(place, std::max<std::size_t>(infos_.size(), 1) - 1);
+  }
+  outputs_.resize(infos_.size());
+  gradients_.resize(infos_.size());
+}
+
+void PlanTrial::before_node(const StepInfo& step) {
+  if (step.prepares) return;
+  current_ = node_of_.at(&step.node);
+  begin_ = bench_.clock();
+}
+
+void PlanTrial::after_node(const StepInfo& step) {
+  if (step.prepares) return;
+  if (step.device != Device{}) step.stream.synchronise();
+  const double now = bench_.clock();
+  if (!infos_.empty()) {
+    sums_[current_] += now - begin_;
+    reached_[current_] = true;
+  }
+  ended_ = now > deadline_;
+  if (looks_ && !is_transfer(step.node)) look_at(step, current_);
+  if (step.pass == Pass::backward && !step.recomputed) ++gradients_seen_;
+}
+
+void PlanTrial::look_at(const StepInfo& step, std::size_t node) {
+  if (step.recomputed) return;
+  if (step.pass == Pass::forward) {
+    for (const Value* output : plan_->forward[step.step].context.outputs) {
+      outputs_[node].push_back(sketch(output));
+    }
+  } else {
+    for (const Tensor* gradient : plan_->backward[gradients_seen_].context.grad_inputs) {
+      gradients_[node].push_back(gradient ? sketch(*gradient) : std::nullopt);
+    }
+  }
+}
+
+void PlanTrial::bind() {
+  auto fed = bench_.inputs.begin();
+  for (auto& input : plan_->inputs) *input.value = (fed++)->second;
+  for (auto& [name, seed] : plan_->seeds) {
+    if (!seed->defined()) *seed = some_gradient(plan_->outputs.at(name).tensor().desc(), name);
+  }
+  bench_.state.nested_runs = 0;
+  const auto host = plan_->arenas.find(Device{});
+  bench_.state.planned = host == plan_->arenas.end() ? 0 : host->second.bytes();
+}
+
+void PlanTrial::run(double most_seconds) {
+  bind();
+  sums_.assign(infos_.size(), 0);
+  reached_.assign(infos_.size(), false);
+  gradients_seen_ = 0;
+  ended_ = false;
+  std::vector<ExecutionEvent*> observers = bench_.observers;
+  observers.push_back(this);
+  const double begin = bench_.clock();
+  deadline_ = begin + most_seconds;
+  const Plan::Observers all{observers, ended_};
+  plan_->run_forward(bench_.value_changes, all);
+  if (bench_.goes_back() && !ended_) {
+    plan_->run_backward(bench_.state, *bench_.request.parameters, all);
+  }
+  plan_->host_reads.wait();
+  total_ = bench_.clock() - begin;
+}
+
+bool PlanTrial::warm_up(double most_seconds) {
+  for (std::size_t i = 0; i < infos_.size(); ++i) outputs_[i].clear(), gradients_[i].clear();
+  looks_ = true;
+  run(most_seconds);
+  looks_ = false;
+  return !ended_;
+}
+
+bool PlanTrial::time_nodes(double most_seconds) {
+  run(most_seconds);
+  return !ended_;
+}
+
+double PlanTrial::time_whole() {
+  bind();
+  const double begin = bench_.clock();
+  plan_->run_forward(bench_.value_changes);
+  if (bench_.goes_back()) plan_->run_backward(bench_.state);
+  plan_->host_reads.wait();
+  for (auto& [device, stream] : bench_.state.streams) stream->synchronise();
+  return bench_.clock() - begin;
+}
+
+std::optional<double> PlanTrial::seconds(std::size_t node) const {
+  return reached_[node] ? std::optional(sums_[node]) : std::nullopt;
+}
+
+std::size_t PlanTrial::reorders() const {
+  return std::size_t(std::count_if(plan_->infos.begin(),
+                                   plan_->infos.begin() + std::ptrdiff_t(plan_->forward.size()),
+                                   [](const StepInfo& info) { return is_transfer(info.node); }));
+}
+
+}  // namespace d5

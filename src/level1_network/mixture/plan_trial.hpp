@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "d5/level1_network/execution_event.hpp"
+#include "level1_network/compile.hpp"
+#include "level1_network/mixture/value_sketch.hpp"
+
+namespace d5 {
+
+/// Who runs what: a framework that is asked first of all candidates, also for nodes in nested
+/// graphs and those whose shapes only running tells, and others for single nodes.
+struct KernelAssignment {
+  std::string first = {};
+  std::map<std::string, std::string, std::less<>> kernels = {};  ///< by the node's first output
+};
+
+/// What trials run, and the clock that they read.
+struct TrialBench {
+  const CompileRequest& request;
+  RunState& state;
+  std::vector<const OperatorRegistry*> candidates;  ///< in their usual order
+  const ValueMap& inputs;
+  std::uint64_t value_changes;  ///< of the network
+  std::function<double()> clock;
+  std::vector<ExecutionEvent*> observers = {};  ///< that may end it by throwing
+
+  [[nodiscard]] bool goes_back() const { return !request.loss.empty() || !request.seeds.empty(); }
+};
+
+/// The request as `assignment` says. What `state` makes later, such as plans of nested graphs, asks
+/// in the same order.
+[[nodiscard]] CompileRequest assigned(CompileRequest request, RunState& state,
+                                      const std::vector<const OperatorRegistry*>& candidates,
+                                      const KernelAssignment& assignment);
+
+/// The network planned for one assignment, and run on the caller's values as it will be run, except
+/// that no update is carried out. Its nodes are those of the plan, without transfers, in order; the
+/// time of a transfer counts as that of the node before which it stands.
+///
+/// Units: seconds of the bench's clock, forward and backward together.
+class PlanTrial final : private ExecutionEvent {
+ public:
+  /// Throws: as `compile`.
+  PlanTrial(const TrialBench& bench, KernelAssignment assignment);
+
+  /// A run that prepares what first runs prepare, and looks at what each node computes.
+  /// Throws: what kernels throw; `failed_node` tells whose then.
+  /// False: it took longer, and ended before its last step.
+  bool warm_up(double most_seconds);
+  /// A run with the clock read around each step. It ends before its last step, and false is
+  /// returned, where it takes longer.
+  bool time_nodes(double most_seconds);
+  /// A run as it will be, timed as a whole.
+  double time_whole();
+
+  [[nodiscard]] std::size_t nodes() const { return infos_.size(); }
+  [[nodiscard]] const StepInfo& info(std::size_t node) const { return *infos_[node]; }
+  [[nodiscard]] const KernelAssignment& assignment() const { return assignment_; }
+  [[nodiscard]] bool runs_in(std::size_t node, std::string_view framework) const {
+    return infos_[node]->framework == framework;
+  }
+  /// Of the last run; nothing for a node that it did not reach.
+  [[nodiscard]] std::optional<double> seconds(std::size_t node) const;
+  [[nodiscard]] double total_seconds() const { return total_; }
+  [[nodiscard]] std::size_t failed_node() const { return current_; }
+  /// What it wrote in `warm_up`: outputs, and gradients of its inputs. Nothing where that cannot be
+  /// looked at, or was not reached.
+  using Sketches = std::vector<std::optional<ValueSketch>>;
+  [[nodiscard]] const Sketches& outputs(std::size_t node) const { return outputs_[node]; }
+  [[nodiscard]] const Sketches& gradients(std::size_t node) const { return gradients_[node]; }
+
+  [[nodiscard]] Plan& plan() { return *plan_; }
+  [[nodiscard]] std::unique_ptr<Plan> take_plan() { return std::move(plan_); }
+  [[nodiscard]] std::size_t reorders() const;
+
+ private:
+  void before_node(const StepInfo& step) override;
+  void after_node(const StepInfo& step) override;
+  void bind();
+  void run(double most_seconds);
+  void look_at(const StepInfo& step, std::size_t node);
+
+  const TrialBench& bench_;
+  KernelAssignment assignment_;
+  std::unique_ptr<Plan> plan_;
+  std::vector<const StepInfo*> infos_;                ///< forward, of each node
+  std::map<const onnx::Node*, std::size_t> node_of_;  ///< transfers, too
+  std::vector<double> sums_;
+  std::vector<bool> reached_;
+  std::vector<Sketches> outputs_, gradients_;
+  double begin_ = 0, deadline_ = 0, total_ = 0;
+  std::size_t current_ = 0, gradients_seen_ = 0;
+  bool ended_ = false, looks_ = false;
+};
+
+}  // namespace d5
