@@ -15,7 +15,27 @@ dnnl::post_ops scaled_by(float factor) {
   return result;
 }
 
+/// `dims` with ones in front.
+Desc matrices(Dims dims, std::size_t rank, DType dtype) {
+  dims.insert(dims.begin(), rank - dims.size(), 1);
+  return rows(dims, data_type(dtype));
+}
+
 }  // namespace
+
+ProductDescs::ProductDescs(const TensorDesc& a_desc, const TensorDesc& b_desc,
+                           const TensorDesc& y_desc) {
+  Dims left = dims_of(a_desc.shape), right = dims_of(b_desc.shape);
+  if (left.size() == 1) left.insert(left.begin(), 1);
+  if (right.size() == 1) right.push_back(1);
+  const std::size_t rank = std::max(left.size(), right.size());
+  a = matrices(left, rank, a_desc.dtype);
+  b = matrices(right, rank, b_desc.dtype);
+  Dims result = a.get_dims();
+  for (std::size_t i = 0; i + 2 < rank; ++i) result[i] = std::max(result[i], b.get_dims()[i]);
+  result[rank - 1] = right.back();
+  y = rows(result, data_type(y_desc.dtype));
+}
 
 Argument turned(const Argument& matrices) { return matrices.as(transposed(matrices.desc)); }
 

@@ -12,6 +12,13 @@ namespace d5::onednn {
 void add_product(Pass& pass, const Argument& a, const Argument& b, const Argument& y,
                  const dnnl::post_ops& post_ops = {}, const std::vector<Pass::Bound>& extras = {});
 
+/// The operands of a product as NumPy's matmul has them, in one rank: a vector is a matrix of one
+/// row (a) or one column (b), and ones stand in front.
+struct ProductDescs {
+  ProductDescs(const TensorDesc& a, const TensorDesc& b, const TensorDesc& y);
+  Desc a, b, y;
+};
+
 /// The layout of b that makes the same product fastest.
 [[nodiscard]] Desc preferred_weights(const Desc& a, const Desc& b, const Desc& y,
                                      const dnnl::post_ops& post_ops = {});

@@ -20,6 +20,13 @@ struct OneDnnWindow {
         dilations(kernel.size(), 0),
         begin(dilations),
         end(dilations) {}
+  /// Of a convolution of `x` with `w`, whose first two dimensions are channels.
+  template <class View>
+  static OneDnnWindow of_convolution(const View& view, const Shape& x, const Shape& w) {
+    const auto kernel = w.dims().subspan(2);
+    return OneDnnWindow(WindowAttributes::of(view).resolve(x, {kernel.begin(), kernel.end()},
+                                                           onnx::describe(view.node())));
+  }
   explicit OneDnnWindow(const Window& window) {
     for (std::size_t i = window.axes.size() - window.rank; i < window.axes.size(); ++i) {
       const WindowAxis& axis = window.axes[i];
@@ -33,5 +40,15 @@ struct OneDnnWindow {
     }
   }
 };
+
+/// Weights M,C/group,kernel as group,M/group,C/group,kernel, of which oneDNN leaves out one group.
+[[nodiscard]] inline Desc grouped(const TensorDesc& weights, std::int64_t group) {
+  Dims dims = dims_of(weights.shape);
+  if (group != 1) {
+    dims[0] /= group;
+    dims.insert(dims.begin(), group);
+  }
+  return rows(dims, data_type(weights.dtype));
+}
 
 }  // namespace d5::onednn

@@ -40,7 +40,9 @@ class BatchNormalization final : public OneDnnKernel {
     }
     traits_.backward_reads_inputs = {In::X, In::scale};
     if (!trains) traits_.backward_reads_inputs = {In::X, In::scale, In::input_mean, In::input_var};
-    if (context.wants_backward()) {
+    if (!context.wants_backward()) {
+      traits_.in_place_output = 0;
+    } else {
       add_backward(forward, view.epsilon(), flags, mean, variance);
     }
   }

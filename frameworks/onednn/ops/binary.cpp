@@ -62,8 +62,10 @@ class Binary final : public Broadcasting {
  public:
   Binary(PlanContext& context, Algorithm algorithm) : Broadcasting(context) {
     const Argument a = operand(0), b = operand(1);
-    add_binary(forward_, algorithm, a, b, output_like({a, b}));
+    const Argument y = output_like({a, b});
+    add_binary(forward_, algorithm, a, b, y);
     traits_.backward_reads_inputs = {};
+    if (!context.wants_backward() && a.desc == y.desc) traits_.in_place_output = 0;
     for (std::size_t i = 0; i < 2; ++i) {
       if (context.wants_grad(i)) differentiate(algorithm, i, a, b);
     }

@@ -14,19 +14,6 @@ using Conv = onnx::nodes::Conv;
 using ConvTranspose = onnx::nodes::ConvTranspose;
 using In = Conv::In;  // of both
 
-std::vector<std::int64_t> kernel_of(const PlanContext& context) {
-  const auto kernel = context.shape(In::W).dims().subspan(2);
-  return {kernel.begin(), kernel.end()};
-}
-
-/// w as group,M/group,C/group,kernel; without the first where there is one group.
-Desc grouped(Dims dims, dnnl::memory::data_type type, std::int64_t group) {
-  if (group == 1) return rows(dims, type);
-  dims[0] /= group;
-  dims.insert(dims.begin(), group);
-  return rows(dims, type);
-}
-
 /// Shapes: x N,C,spatial; w M,C/group,kernel; b M; y N,M,spatial.
 struct Forward {
   using ForwardDesc = dnnl::convolution_forward::primitive_desc;
@@ -35,12 +22,11 @@ struct Forward {
   static constexpr auto kAlgorithm = dnnl::algorithm::convolution_auto;
 
   static OneDnnWindow window(const PlanContext& context) {
-    return OneDnnWindow(WindowAttributes::of(Conv(context.node()))
-                            .resolve(context.shape(In::X), kernel_of(context), context.who()));
+    return OneDnnWindow::of_convolution(Conv(context.node()), context.shape(In::X),
+                                        context.shape(In::W));
   }
   static Desc weights(const PlanContext& context) {
-    const TensorDesc& w = context.input(In::W);
-    return grouped(dims_of(w.shape), data_type(w.dtype), Conv(context.node()).group());
+    return grouped(context.input(In::W), Conv(context.node()).group());
   }
 };
 
@@ -52,14 +38,14 @@ struct Transposed {
   static constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
 
   static OneDnnWindow window(const PlanContext& context) {
-    return OneDnnWindow(
-        WindowAttributes::of(ConvTranspose(context.node()))
-            .resolve_transposed(context.shape(In::X), kernel_of(context), context.who()));
+    const auto kernel = context.shape(In::W).dims().subspan(2);
+    return OneDnnWindow(WindowAttributes::of(ConvTranspose(context.node()))
+                            .resolve_transposed(context.shape(In::X),
+                                                {kernel.begin(), kernel.end()}, context.who()));
   }
   static Desc weights(const PlanContext& context) {
-    const TensorDesc& w = context.input(In::W);
     const std::int64_t group = ConvTranspose(context.node()).group();
-    const Desc stored = grouped(dims_of(w.shape), data_type(w.dtype), group);
+    const Desc stored = grouped(context.input(In::W), group);
     std::vector<int> order(std::size_t(stored.get_ndims()));
     std::iota(order.begin(), order.end(), 0);
     const std::size_t first = group == 1 ? 0 : 1;
