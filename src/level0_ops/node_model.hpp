@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "d5/level0_ops/plan_context.hpp"
+#include "d5/onnx/model.hpp"
+
+namespace d5::detail {
+
+/// A model of one node. Inputs of the node that decide shapes are constants of it.
+struct NodeModel {
+  onnx::Model model;
+  std::vector<std::size_t> inputs, outputs;  ///< which of the node's are the model's, in its order
+};
+
+[[nodiscard]] NodeModel node_model(const PlanContext& context);
+
+}  // namespace d5::detail
