@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "d5/level0_ops/compiled_model.hpp"
+#include "ort_value.hpp"
+#include "session.hpp"
+
+namespace d5::onnxruntime {
+
+/// A model in a session of ONNX Runtime. Inputs, and outputs of known shapes, lie in d5's memory.
+class SessionModel final : public CompiledModel {
+ public:
+  /// Throws: Unsupported with ONNX Runtime's reason.
+  SessionModel(const onnx::Model& model, const ModelTarget& target, const SessionChoice& choice);
+
+  void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) override;
+
+ private:
+  /// d5's memory as ONNX Runtime sees it, from the last run.
+  struct Bound {
+    const void* data = nullptr;
+    Handle<OrtValue> value;
+  };
+  /// Throws: Unsupported.
+  void expect_no_optional(std::size_t output) const;
+  [[nodiscard]] static OrtValue* bind(Bound& bound, const Value& value);
+
+  std::shared_ptr<Session> session_;
+  std::vector<std::string> names_;
+  std::vector<const char*> input_names_, output_names_;
+  std::vector<Bound> inputs_, outputs_;
+  std::vector<const OrtValue*> given_;
+  std::vector<OrtValue*> taken_;
+};
+
+}  // namespace d5::onnxruntime

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ort_api.hpp"
+
+namespace d5::onnxruntime {
+
+/// What the file begins with that a session's profile is written to: another one each time.
+[[nodiscard]] std::string profile_prefix();
+
+/// When the present trace stops, what the session's profile says of its nodes is put on it.
+void put_on_trace(std::shared_ptr<Session> session);
+
+}  // namespace d5::onnxruntime

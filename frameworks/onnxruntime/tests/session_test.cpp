@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is ONNX Runtime's own: options, its profile, values that are no plain tensors.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/model_source.hpp"
+
+using namespace d5;
+
+namespace {
+
+ValueMap image() { return {{"image", Tensor::zeros(DType::float32, {1, 1, 28, 28})}}; }
+
+/// Whether ONNX Runtime put a node of this operator on the trace.
+bool ran(const Timeline& timeline, const std::string& op_type) {
+  return std::ranges::any_of(timeline.records, [&](const TraceRecord& record) {
+    return record.level == "operator" && record.name.starts_with(op_type + " '") &&
+           std::ranges::find(record.arguments, TraceArgument{"provider", "CPUExecutionProvider"}) !=
+               record.arguments.end();
+  });
+}
+
+Timeline traced(const std::string& word, int runs) {
+  const auto executor = open_executor(word, open_model("lenet"));
+  Trace::start();
+  for (int i = 0; i < runs; ++i) (void)executor->inference(image());
+  Trace::stop();
+  return Trace::timeline();
+}
+
+}  // namespace
+
+TEST_CASE("a session takes options, and refuses others") {
+  const ExecutorEntry& entry = find_executor("onnxruntime:session");
+  for (const char* name : {"optimization", "execution", "threads", "spinning"}) {
+    CHECK(entry.has_option(name));
+  }
+  const auto executor = open_executor(
+      "onnxruntime:session:optimization=basic:execution=parallel:threads=1:spinning=false",
+      open_model("lenet"));
+  CHECK(executor->inference(image()).size() == 1);
+  CHECK_THROWS_AS(open_executor("onnxruntime:session:optimisation=all", open_model("lenet")),
+                  NotFound);
+  CHECK_THROWS_AS(open_executor("onnxruntime:session:optimization=most", open_model("lenet")),
+                  ValueError);
+}
+
+TEST_CASE("its profile is on the trace, node by node, within the runs") {
+  const Timeline timeline = traced("onnxruntime:session:optimization=disabled", 3);
+  CHECK(ran(timeline, "Conv"));
+  CHECK(ran(timeline, "Gemm"));
+  const auto convolutions = std::ranges::count_if(timeline.records, [](const auto& record) {
+    return record.level == "operator" && record.name.starts_with("Conv '");
+  });
+  CHECK(convolutions == 6);  // two of LeNet in each of three runs
+  std::int64_t first = 0, last = 0;
+  for (const auto& record : timeline.records) {
+    if (record.name != "inference") continue;
+    if (first == 0) first = record.begin_ns;
+    last = record.end_ns;
+  }
+  for (const auto& record : timeline.records) {
+    if (record.level != "operator") continue;
+    INFO(record.name);
+    CHECK(record.begin_ns > first - 1'000'000);  // two clocks
+    CHECK(record.end_ns < last + 1'000'000);
+  }
+}
+
+TEST_CASE("a second trace has nodes, too") {
+  CHECK(ran(traced("onnxruntime:session:optimization=disabled", 1), "Conv"));
+  CHECK(ran(traced("onnxruntime:session:optimization=disabled", 1), "Conv"));
+}
+
+TEST_CASE("backpropagation is unsupported") {
+  const auto executor =
+      open_executor("onnxruntime:session", open_model("lenet", {{"with_loss", true}}));
+  ValueMap inputs = image();
+  inputs["label"] = Tensor::zeros(DType::int64, {1});
+  CHECK_THROWS_AS(executor->inference_and_backprop(inputs, "loss"), Unsupported);
+}
+
+TEST_CASE("texts and sequences pass") {
+  Network network("values");
+  network.add_input("texts", DType::string, {2});
+  network.add_node("Identity", {"texts"}, {"same"});
+  network.add_node("SequenceConstruct", {"texts", "same"}, {"both"});
+  network.add_node("ConcatFromSequence", {"both"}, {"joined"}, {{"axis", std::int64_t{0}}});
+  network.add_output("joined");
+  network.add_output("both");
+  const auto executor = open_executor("onnxruntime:session", network);
+  const ValueMap& outputs =
+      executor->inference({{"texts", Tensor::vector<std::string>({"a", "longer text"})}});
+  const auto joined = outputs.at("joined").tensor().span<std::string>();
+  CHECK(std::vector<std::string>(joined.begin(), joined.end()) ==
+        std::vector<std::string>{"a", "longer text", "a", "longer text"});
+  CHECK(outputs.at("both").sequence().values.size() == 2);
+}
+
+TEST_CASE("what ONNX Runtime cannot compile is unsupported, with its reason") {
+  Network network("integers");
+  network.add_input("x", DType::uint16, {2});
+  network.add_node("Sigmoid", {"x"}, {"y"});
+  network.add_output("y");
+  const auto executor = open_executor("onnxruntime:session", network);
+  CHECK_THROWS_AS(executor->inference({{"x", Tensor::zeros(DType::uint16, {2})}}), Unsupported);
+}
+
+TEST_CASE("an output whose size only running tells is given") {
+  Network network("nonzero");
+  network.add_input("x", DType::float32, {3});
+  network.add_node("NonZero", {"x"}, {"places"});
+  network.add_output("places");
+  const auto executor = open_executor("onnxruntime:session", network);
+  const auto places = [&](std::vector<float> x) {
+    return executor->inference({{"x", Tensor::vector(x)}}).at("places").tensor().shape();
+  };
+  CHECK(places({1, 0, 2}) == Shape{1, 2});
+  CHECK(places({0, 0, 0}) == Shape{1, 0});
+  CHECK(places({1, 1, 2}) == Shape{1, 3});
+}
