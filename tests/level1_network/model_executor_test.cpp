@@ -115,6 +115,21 @@ TEST_CASE("a network compiled by somebody else gives what d5's own executor give
   }
 }
 
+TEST_CASE("one without gradients is judged by its outputs") {
+  const auto own = make_executor(lenet());
+  const auto forward_alone = make_model_executor(
+      lenet(), {}, "forward", [](const onnx::Model& model, const ModelTarget& target) {
+        if (!target.loss.empty()) throw Unsupported("no gradients here");
+        return std::make_unique<PlannedModel>(model, target);
+      });
+  const auto records = test_executor_backprop(*forward_alone, *own, batch_of(2), "loss");
+  REQUIRE(records.size() == 3);
+  CHECK(records[0].status == Status::passed);
+  CHECK(records[1].status == Status::passed);
+  CHECK(records[2].status == Status::unsupported);
+  CHECK(records[2].reason == "no gradients here");
+}
+
 TEST_CASE("it is compiled once for each set of shapes, and again after changes") {
   compiled_models = 0;
   const auto executor = executor_of(lenet());

@@ -27,7 +27,8 @@ namespace d5 {
                                                      std::optional<ForwardTolerance> tolerance = {},
                                                      const Interrupt& interrupt = {});
 /// Besides the outputs, every parameter's gradient: of the scalar output `loss`, or for an empty
-/// one of the sum of all outputs times random numbers.
+/// one of the sum of all outputs times random numbers. Of an executor that has no gradients the
+/// outputs alone, and one record that says so.
 [[nodiscard]] std::vector<Measurement> test_executor_backprop(
     GraphExecutor& subject, GraphExecutor& reference, const ValueMap& inputs, std::string_view loss,
     std::optional<ForwardTolerance> tolerance = {}, const Interrupt& interrupt = {});
