@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every executor for whole networks that some framework brings.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_validation.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// "torch:torch" and others, of frameworks that can be loaded here.
+std::vector<std::string> own_executors() {
+  std::vector<std::string> words;
+  for (const auto& info : frameworks()) {
+    try {
+      for (const auto& name : framework(info.name).part<ExecutorRegistry>().names()) {
+        words.push_back(info.name + ":" + name);
+      }
+    } catch (const Unsupported& missing) {
+      WARN("left out: " << missing.what());
+    }
+  }
+  if (words.empty()) WARN("no framework with an executor of its own is built");
+  return words;
+}
+
+/// y = relu(x * w + b), where b is a constant
+Network line() {
+  Network network("line");
+  network.add_input("x", DType::float32, {"N"});
+  network.add_parameter("w", Tensor::vector<float>({2}));
+  network.add_constant("b", Tensor::vector<float>({1}));
+  network.add_node("Mul", {"x", "w"}, {"product"});
+  network.add_node("Add", {"product", "b"}, {"sum"});
+  network.add_node("Relu", {"sum"}, {"y"});
+  network.add_output("y");
+  return network;
+}
+
+std::vector<float> run(GraphExecutor& executor, const std::vector<float>& x) {
+  const auto y = executor.inference({{"x", Tensor::vector(x)}}).at("y").tensor().span<float>();
+  return {y.begin(), y.end()};
+}
+
+/// Whether rounding explains what differs. The weights of the shared squeezenet are all equal: its
+/// softmax chooses among sums that differ by nothing else.
+bool is_rounding(const std::string& word, const std::string& folder) {
+  const auto executor = open_executor(word, open_model(folder));
+  const auto reference = make_executor(open_model(folder));
+  const auto records =
+      test_executor(*executor, *reference, folder_inputs(folder, reference->network()));
+  return std::ranges::all_of(records, [](const Measurement& record) {
+    return record.status == Status::passed || record.status == Status::mistrusted;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the shared networks answer what they are said to") {
+  const char* data = std::getenv("D5_DATA_DIR");
+  const auto networks = std::filesystem::path(data ? data : "") / "onnx-light";
+  if (!data || !std::filesystem::is_directory(networks)) {
+    WARN("skipped: D5_DATA_DIR has no folder onnx-light");
+    return;
+  }
+  for (const auto& word : own_executors()) {
+    for (const auto& folder : std::filesystem::directory_iterator(networks)) {
+      for (const auto& record : test_folder(folder.path(), {.frameworks = {word}})) {
+        INFO(word << " on " << folder.path() << ": " << record.reason);
+        CHECK((record.status == Status::passed || is_rounding(word, folder.path())));
+      }
+    }
+  }
+}
+
+TEST_CASE("they agree with the reference, at every size of batch") {
+  for (const auto& word : own_executors()) {
+    const auto executor = open_executor(word, open_model("lenet"));
+    const auto reference = make_executor(open_model("lenet"));
+    for (const std::int64_t batch : {1, 3, 1}) {
+      const ValueMap inputs = random_inputs(reference->network(), {.batch = batch});
+      for (const auto& record : test_executor(*executor, *reference, inputs)) {
+        INFO(word << ": " << record.reason);
+        CHECK(record.status == Status::passed);
+      }
+    }
+  }
+}
+
+TEST_CASE("they see what changed between two runs: sizes, weights, constants, nodes") {
+  for (const auto& word : own_executors()) {
+    INFO(word);
+    Network network = line();
+    const auto executor = open_executor(word, network);
+    CHECK(run(*executor, {1, -1}) == std::vector<float>{3, 0});
+    CHECK(run(*executor, {1, -1, 2}) == std::vector<float>{3, 0, 5});
+    network.feed("w", Tensor::vector<float>({3}));
+    CHECK(run(*executor, {1, -1}) == std::vector<float>{4, 0});
+    network.feed("b", Tensor::vector<float>({5}));
+    CHECK(run(*executor, {1, -1}) == std::vector<float>{8, 2});
+    onnx::Node negation;
+    negation.op_type = "Neg";
+    negation.inputs = {"sum"};
+    negation.outputs = {"y"};
+    network.replace_node(network.producer("y")->name, negation);
+    CHECK(run(*executor, {1, -1}) == std::vector<float>{-8, -2});
+  }
+}
+
+TEST_CASE("they take what is fed as it is at the time, wherever it lies") {
+  for (const auto& word : own_executors()) {
+    INFO(word);
+    const auto executor = open_executor(word, line());
+    Tensor x = Tensor::vector<float>({1});
+    const auto y = [&] {
+      return executor->inference({{"x", x}}).at("y").tensor().span<float>()[0];
+    };
+    CHECK(y() == 3);
+    x.span<float>()[0] = 2;
+    CHECK(y() == 5);
+    x = Tensor::vector<float>({4});
+    CHECK(y() == 9);
+  }
+}
+
+TEST_CASE("what is fed wrongly is told by its name") {
+  for (const auto& word : own_executors()) {
+    INFO(word);
+    const auto executor = open_executor(word, line());
+    CHECK_THROWS_AS(executor->inference({}), NotFound);
+    CHECK_THROWS_AS(executor->inference({{"z", Tensor::vector<float>({1})}}), NotFound);
+    CHECK_THROWS_AS(executor->inference({{"x", Tensor::scalar(1.0F)}}), ShapeError);
+    CHECK_THROWS_AS(executor->inference({{"x", Tensor::vector<double>({1})}}), TypeError);
+    CHECK(run(*executor, {1}) == std::vector<float>{3});
+  }
+}
