@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A network in d5 beside the Python packages of ONNX Runtime and OpenVINO, all interleaved in one process.
 
+Both libraries are measured twice: called by hand, and as d5's executors onnxruntime:session and openvino:compiled.
+
 usage: outside_peers.py [MODEL] [--batch 1,16] [--framework torch,auto] [--transform A,B] [--threads N] [--samples N]
                         [--out FILE.json]
 
-MODEL is a built-in network or an ONNX file, resnet-50 by default. Every peer gets the file that d5 saves, float32, as many threads, and
+MODEL is a built-in network or an ONNX file, resnet-50 by default. --framework names executors of d5, as d5 net bench does; those that this
+build lacks are left out, and said so. Every peer gets the file that d5 saves, float32, as many threads, and
 inputs that lie in memory; answers are compared before anything is measured (within 1e-3 of the largest number). A peer that is not
 installed is left out, and said so. OpenVINO is told to compute in float32, for its default may be bfloat16.
 """
@@ -54,6 +57,18 @@ def d5_executor(network, framework, inputs):
     return lambda: executor.inference(inputs)
 
 
+def built(words):
+    """Those of d5's executors that can be made here."""
+    known = []
+    for word in words:
+        try:
+            d5.executor(d5.model("lenet"), word.split("+"))
+            known.append(word)
+        except (d5.NotFound, d5.Unsupported) as missing:
+            print(f"d5 {word} is left out: {missing}", file=sys.stderr)
+    return known
+
+
 def runs_of(network, frameworks, transforms, inputs, threads):
     """What is measured, by name; one run of each has been made."""
     runs = {f"d5 {framework}": d5_executor(network, framework, inputs) for framework in frameworks}
@@ -84,18 +99,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", nargs="?", default="resnet-50")
     parser.add_argument("--batch", default="1,16", help="sizes, separated by commas")
-    parser.add_argument("--framework", default="torch,auto", help="executors of d5, separated by commas")
+    parser.add_argument("--framework", default="torch,auto,onnxruntime:session,openvino:compiled",
+                        help="executors of d5, separated by commas")
     parser.add_argument("--transform", default="", help="of d5's network, which is measured without, too")
     parser.add_argument("--threads", type=int, default=d5.threads())
     parser.add_argument("--samples", type=int, default=30)
     parser.add_argument("--out", help="a results file")
     arguments = parser.parse_args()
     d5.set_threads(arguments.threads)
+    frameworks = built(arguments.framework.split(","))
     rows = []
     for batch in map(int, arguments.batch.split(",")):
         network = d5.model(arguments.model)
         inputs = {name: np.array(value) for name, value in d5.random_inputs(network, batch=batch).items()}
-        runs = runs_of(network, arguments.framework.split(","), list(filter(None, arguments.transform.split(","))),
+        runs = runs_of(network, frameworks, list(filter(None, arguments.transform.split(","))),
                        inputs, arguments.threads)
         rows += d5.measure(runs, name=f"{arguments.model} batch {batch}", samples=arguments.samples)
     print(d5.to_table(rows))
