@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <openvino/runtime/compiled_model.hpp>
+#include <openvino/runtime/infer_request.hpp>
+#include <vector>
+
+#include "d5/core/option.hpp"
+#include "d5/level0_ops/compiled_model.hpp"
+
+namespace d5::openvino {
+
+enum class Precision { float32, bfloat16, float16 };
+enum class Hint { latency, throughput };
+
+/// How OpenVINO compiles and runs.
+struct InferenceChoice {
+  Precision precision = Precision::float32;
+  Hint hint = Hint::latency;
+  std::int64_t streams = 1;
+  std::int64_t threads = 0;
+  void declare(OptionList& options);
+};
+
+/// A model that OpenVINO compiled for the CPU, with one request. Inputs, and outputs of known
+/// shapes, lie in d5's memory.
+class InferenceModel final : public CompiledModel {
+ public:
+  /// Throws: Unsupported with OpenVINO's reason.
+  InferenceModel(const onnx::Model& model, const ModelTarget& target,
+                 const InferenceChoice& choice);
+
+  void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) override;
+
+ private:
+  /// One of the model's inputs or outputs, and the memory that the request knows for it.
+  struct Port {
+    ov::Output<const ov::Node> port;
+    const void* data = nullptr;
+  };
+  void bind(Port& port, const Value& value);
+
+  bool profiled_;
+  ov::CompiledModel compiled_;
+  ov::InferRequest request_;
+  std::vector<Port> inputs_, outputs_;
+};
+
+}  // namespace d5::openvino

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <openvino/runtime/infer_request.hpp>
+
+namespace d5::openvino {
+
+/// What OpenVINO tells of a run's layers, for the trace: how long each took, in the order in which
+/// they ran, but not when it began. They are put one behind another, from the begin of the run.
+class LayerTimes {
+ public:
+  /// Made when the run begins.
+  explicit LayerTimes(bool wanted);
+  void put_on_trace(const ov::InferRequest& request) const;
+
+ private:
+  bool wanted_;
+  std::int64_t begin_ns_ = 0;
+};
+
+}  // namespace d5::openvino

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is OpenVINO's own: options, its counters, types that it lacks.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/model_source.hpp"
+
+using namespace d5;
+
+namespace {
+
+ValueMap image() { return {{"image", Tensor::zeros(DType::float32, {1, 1, 28, 28})}}; }
+
+/// y = op_type(x)
+Network one_node(const std::string& op_type, DType dtype) {
+  Network network("one");
+  network.add_input("x", dtype, {3});
+  network.add_node(op_type, {"x"}, {"y"});
+  network.add_output("y");
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("it takes options, and refuses others") {
+  const ExecutorEntry& entry = find_executor("openvino:compiled");
+  for (const char* name : {"precision", "hint", "streams", "threads"}) {
+    CHECK(entry.has_option(name));
+  }
+  const auto executor =
+      open_executor("openvino:compiled:hint=throughput:streams=2:threads=2", open_model("lenet"));
+  CHECK(executor->inference(image()).size() == 1);
+  CHECK_THROWS_AS(open_executor("openvino:compiled:stream=2", open_model("lenet")), NotFound);
+  CHECK_THROWS_AS(open_executor("openvino:compiled:streams=0", open_model("lenet")), ValueError);
+}
+
+TEST_CASE("arithmetic is in float32 unless bfloat16 is asked for") {
+  Network network("product");
+  network.add_input("x", DType::float32, {1, 1});
+  network.add_parameter("w", Tensor::of<float>({1, 1}, {1.001F}));
+  network.add_node("MatMul", {"x", "w"}, {"y"});
+  network.add_output("y");
+  const ValueMap inputs{{"x", Tensor::of<float>({1, 1}, {1.001F})}};
+  const auto executor = open_executor("openvino:compiled", network);
+  CHECK(executor->inference(inputs).at("y").tensor().item<float>() == 1.001F * 1.001F);
+}
+
+TEST_CASE("its counters of layers are on the trace, within the run") {
+  const auto executor = open_executor("openvino:compiled", open_model("lenet"));
+  Trace::start();
+  (void)executor->inference(image());
+  Trace::stop();
+  const Timeline timeline = Trace::timeline();
+  const auto of_run = std::ranges::find(timeline.records, "inference", &TraceRecord::name);
+  REQUIRE(of_run != timeline.records.end());
+  int layers = 0, convolutions = 0;
+  for (const auto& record : timeline.records) {
+    if (record.arguments.empty() || record.arguments.back().name != "kernel") continue;
+    ++layers;
+    convolutions += record.name.starts_with("Convolution '");
+    CHECK(record.begin_ns >= of_run->begin_ns);
+    CHECK(record.end_ns <= of_run->end_ns);
+  }
+  CHECK(convolutions == 2);
+  CHECK(layers > convolutions);
+}
+
+TEST_CASE("backpropagation, and types that it lacks, are unsupported") {
+  const auto executor =
+      open_executor("openvino:compiled", open_model("lenet", {{"with_loss", true}}));
+  ValueMap inputs = image();
+  inputs["label"] = Tensor::zeros(DType::int64, {1});
+  CHECK_THROWS_AS(executor->inference_and_backprop(inputs, "loss"), Unsupported);
+  const auto doubles = open_executor("openvino:compiled", one_node("Relu", DType::float64));
+  CHECK_THROWS_AS(doubles->inference({{"x", Tensor::zeros(DType::float64, {3})}}), Unsupported);
+}
+
+TEST_CASE("an output whose size only running tells is given") {
+  const auto executor = open_executor("openvino:compiled", one_node("NonZero", DType::float32));
+  const auto places = [&](std::vector<float> x) {
+    return executor->inference({{"x", Tensor::vector(x)}}).at("y").tensor().shape();
+  };
+  CHECK(places({1, 0, 2}) == Shape{1, 2});
+  CHECK(places({0, 0, 0}) == Shape{1, 0});
+  CHECK(places({1, 1, 2}) == Shape{1, 3});
+}
