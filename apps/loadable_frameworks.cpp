@@ -4,20 +4,19 @@
 #include <fmt/format.h>
 
 #include "apps/say.hpp"
-#include "d5/core/error.hpp"
 
 namespace d5::app {
 
 std::vector<Framework*> loadable_frameworks() {
-  std::vector<Framework*> result;
-  for (const auto& info : frameworks()) {
-    try {
-      result.push_back(&framework(info.name));
-    } catch (const Error& error) {
-      say(fmt::format("note: {}", error.what()));
-    }
-  }
+  auto result = d5::loadable_frameworks();
+  say_what_cannot_be_loaded();
   return result;
+}
+
+void say_what_cannot_be_loaded() {
+  for (const auto& info : frameworks()) {
+    if (!info.reason.empty()) say(fmt::format("note: {}", info.reason));
+  }
 }
 
 }  // namespace d5::app

@@ -3,11 +3,13 @@
 
 #include <vector>
 
-#include "d5/core/framework.hpp"
+#include "d5/core/loadable_frameworks.hpp"
 
 namespace d5::app {
 
 /// Every framework that can be loaded; what cannot is reported on stderr.
 [[nodiscard]] std::vector<Framework*> loadable_frameworks();
+/// On stderr: those that could not be loaded, and why.
+void say_what_cannot_be_loaded();
 
 }  // namespace d5::app

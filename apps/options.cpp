@@ -6,8 +6,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/loadable_frameworks.hpp"
 #include "apps/say.hpp"
 #include "apps/traced_run.hpp"
 #include "apps/value_checks.hpp"
@@ -167,7 +169,15 @@ void load(const std::vector<std::string>& libraries) {
 }
 
 void apply(const RunOptions& options) {
+  RunOptions as_they_are = options;
+  apply(as_they_are, [](const std::vector<std::string>& words) { return words; });
+}
+
+void apply(RunOptions& options,
+           std::vector<std::string> (*words)(const std::vector<std::string>&)) {
   load(options.load);
+  const auto given = std::exchange(options.frameworks, words(options.frameworks));
+  if (options.frameworks != given) say_what_cannot_be_loaded();
   for (const auto& word : options.frameworks) {
     for (const auto& name : frameworks_in(word)) check_framework_name(name);
   }

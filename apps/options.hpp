@@ -67,6 +67,9 @@ void add_metrics_option(CLI::App& command, RunOptions& options);
 void expect_frameworks_of_operators(const RunOptions& options);
 /// Sets threads, checks device and metrics, loads what was named. Throws: Error, typed.
 void apply(const RunOptions& options);
+/// The same where several frameworks stand side by side: "all" becomes what `words` makes of it
+/// (`framework_words`, `executor_words`); what cannot be loaded is reported on stderr.
+void apply(RunOptions& options, std::vector<std::string> (*words)(const std::vector<std::string>&));
 /// " --load mine.so": what a library call cannot know, at the end of a record's command.
 [[nodiscard]] std::string to_line(const RunOptions& options);
 /// `usual`, and those that `--metrics` names besides. Throws: NotFound, ValueError.

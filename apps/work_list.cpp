@@ -9,6 +9,7 @@
 #include "apps/publish.hpp"
 #include "apps/work_run.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/measure.hpp"
 
 namespace d5::app {
 namespace {
@@ -74,12 +75,26 @@ void add_work_options(CLI::App& command, WorkOptions& options) {
 }
 
 std::vector<Measurement> check_each(
-    const std::vector<std::string>& frameworks, const std::function<void()>& sampled,
+    const std::vector<std::string>& frameworks, const Measurement& record,
+    const std::function<void()>& sampled,
     const std::function<void(const std::string& framework, std::vector<Measurement>&)>& check) {
   std::vector<Measurement> results;
+  const auto add_failure = [&](const std::string& framework) {  // of what is being thrown
+    Measurement& failed = results.emplace_back(record);
+    failed.framework = framework;
+    record_failure(failed, std::current_exception());
+  };
   try {
     for (const auto& framework : frameworks) {
-      check(framework, results);
+      try {
+        check(framework, results);
+      } catch (const std::exception& error) {
+        if (frameworks.size() == 1 || detail::is_bad_input(error)) throw;
+        add_failure(framework);
+      } catch (...) {
+        if (frameworks.size() == 1) throw;
+        add_failure(framework);
+      }
       sampled();
     }
   } catch (const Interrupted&) {  // what was checked before stands

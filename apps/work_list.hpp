@@ -36,9 +36,11 @@ struct Work {
 /// Within the journal, and for --list and --filter.
 [[nodiscard]] const std::string& name_of(const Work& work);
 
-/// What `check` adds for each framework, up to an interrupt: what it added before stands.
+/// What `check` adds for each framework, up to an interrupt: what it added before stands. Of
+/// several frameworks one that throws is `record`, failed. Throws: what is bad input as it comes.
 [[nodiscard]] std::vector<Measurement> check_each(
-    const std::vector<std::string>& frameworks, const std::function<void()>& sampled,
+    const std::vector<std::string>& frameworks, const Measurement& record,
+    const std::function<void()>& sampled,
     const std::function<void(const std::string& framework, std::vector<Measurement>&)>& check);
 
 /// Does all of it, piece by piece, as the options say: opens `--out` before the first, prints rows

@@ -10,8 +10,7 @@
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "d5/core/device.hpp"
-#include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/loadable_frameworks.hpp"
 #include "d5/core/machine_peak.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level3_distributed/communicator.hpp"
@@ -82,17 +81,6 @@ TextTable properties(const Environment& env) {
   return table;
 }
 
-/// All are tried: a plug-in whose library has gone shows it only when it is loaded.
-void load_frameworks() {
-  for (const auto& info : frameworks()) {
-    try {
-      (void)framework(info.name);
-    } catch (const Error&) {
-      // `frameworks` has the reason from now on.
-    }
-  }
-}
-
 struct Options : app::OutputOptions {
   bool peak = false;
 };
@@ -109,7 +97,7 @@ void measure_peaks() {
 
 int run(const Options& options) {
   if (options.peak) measure_peaks();
-  load_frameworks();
+  (void)loadable_frameworks();  // which they are, and why others are not
   const Results results{environment(), {}};
   if (options.format == Format::json) {
     fmt::print("{}\n", to_json(results));

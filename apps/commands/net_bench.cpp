@@ -26,6 +26,7 @@ constexpr const char* kExamples =
                                                 how slow the slow runs are
   d5 net bench lenet --framework reference,torch --training
                                                 a training step with SGD too, side by side
+  d5 net bench resnet-50 --framework all,auto   every framework, their own executors, and the mixture
   d5 net bench resnet-50 --profile --training   which operators cost most, forward and backward
   d5 net bench model.onnx --framework torch+reference --out results.json
   d5 net bench resnet-50 --transform fold-batch-norm,dead-code
@@ -85,8 +86,8 @@ app::Work piece(const std::string& model, const NetworkBenchOptions& how, bool t
   return work;
 }
 
-int run(const Options& options) {
-  app::apply(options);
+int run(Options options) {
+  app::apply(options, executor_words);
   const NetworkBenchOptions how{.frameworks = options.frameworks,
                                 .sizes = app::sizes_of(options),
                                 .transforms = app::chain_of(options),

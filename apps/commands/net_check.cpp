@@ -26,6 +26,7 @@ namespace {
 constexpr const char* kExamples =
     R"(  d5 net check test_folder/                     against the outputs that the folder expects
   d5 net check model.onnx --framework torch     against the reference, on random inputs
+  d5 net check model.onnx --framework all       every framework, and their own executors
   d5 net check lenet --framework torch --batch 8
                                                 a built-in network: gradients too
   d5 net check lenet --numeric 8                gradients against finite differences
@@ -173,7 +174,7 @@ std::vector<Measurement> plan(const std::string& model, const Options& options,
                               "", plan_in);
 }
 
-int run(const Options& options) {
+int run(Options options) {
   if (options.backward && options.by_node) {
     throw ValueError("--by-node compares what nodes answer forward; leave out --backward");
   }
@@ -186,7 +187,7 @@ int run(const Options& options) {
                       printable(model)));
     }
   }
-  app::apply(options);
+  app::apply(options, executor_words);
   const TransformChain chain = app::chain_of(options);
   if (options.backward && kept_by(chain) != Keeps::gradients) {
     throw ValueError(
@@ -200,10 +201,11 @@ int run(const Options& options) {
     one.record.subject = model;
     one.record.level = "network";
     one.samples = std::int64_t(options.frameworks.size());
-    one.run = [&, model](const std::function<void()>& sampled) {
-      return app::check_each(options.frameworks, sampled, [&](const auto& word, auto& results) {
-        check(model, options, word, chain, interrupt, results);
-      });
+    one.run = [&, model, record = one.record](const std::function<void()>& sampled) {
+      return app::check_each(options.frameworks, record, sampled,
+                             [&](const auto& word, auto& results) {
+                               check(model, options, word, chain, interrupt, results);
+                             });
     };
     one.plan = [&, model] { return plan(model, options, chain); };
   }

@@ -15,6 +15,7 @@ constexpr const char* kExamples =
     R"(  d5 op bench "Gemm 64x64 64x64"                time, interval, FLOP/s
   d5 op bench "Conv 16x3x32x32 8x3x3x3" --framework reference,torch
                                                 side by side, interleaved, with the ratio
+  d5 op bench cases.txt --framework torch,all   torch, and every other one beside it
   d5 op bench "Gemm {m}x{k} {k}x64 for m=64,128 k=64..1024*2"
                                                 every combination, each a case
   d5 op bench cases.txt --pass forward --out results.json
@@ -31,10 +32,10 @@ struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
   Isolation isolation;
 };
 
-int run(const Options& options) {
+int run(Options options) {
   app::expect_frameworks_of_operators(options);
   const Isolation isolation = app::isolation_of(options.isolation, options);
-  app::apply(options);
+  app::apply(options, operator_words);
   const auto cases = read_case_words(options.words, options.seed);
   const BenchOptions how{.frameworks = options.frameworks,
                          .device = device_from_name(options.device),

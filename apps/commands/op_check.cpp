@@ -19,6 +19,7 @@ constexpr const char* kExamples =
     R"(  d5 op check "Relu 2x3"                        forward and gradient of one case
   d5 op check Conv 2x3x8x8 4x3x3x3 pads=1x1x1x1 the quotes may be left out
   d5 op check cases.txt --framework torch       a file with one case a line
+  d5 op check cases.txt --framework all         every framework that can be loaded, each a row
   d5 op check "Tanh float64:5" --no-gradient    forward alone
   d5 op check "Softmax 8x64" --framework torch --norms --repeat 10
                                                 how far off, where, in units in the last place;
@@ -96,10 +97,10 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
       {.seed = options.seed, .interrupt = isolation.interrupt, .isolation = isolation}));
 }
 
-int run(const Options& options) {
+int run(Options options) {
   app::expect_frameworks_of_operators(options);
   const Isolation isolation = app::isolation_of(options.isolation, options);
-  app::apply(options);
+  app::apply(options, operator_words);
   const auto cases = read_case_words(options.words, options.seed);
   std::vector<app::Work> work;
   for (const auto& one : cases) {
@@ -108,11 +109,11 @@ int run(const Options& options) {
     piece.record.subject = one.line;
     piece.record.level = "operator";
     piece.samples = std::int64_t(options.frameworks.size());
-    piece.run = [&](const std::function<void()>& sampled) {
-      const OperatorCase drawn = one.draw();
-      return app::check_each(options.frameworks, sampled, [&](const auto& word, auto& results) {
-        check(drawn, word, options, isolation, results);
-      });
+    piece.run = [&, record = piece.record](const std::function<void()>& sampled) {
+      return app::check_each(options.frameworks, record, sampled,
+                             [&](const auto& word, auto& results) {
+                               check(one.draw(), word, options, isolation, results);
+                             });
     };
     piece.plan = [&] {
       return plan_bench(one.draw(), {.frameworks = options.frameworks,

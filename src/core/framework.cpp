@@ -132,6 +132,10 @@ std::unique_ptr<Framework> load(const std::string& path) {
   } catch (const std::exception& error) {
     throw Unsupported(fmt::format("plug-in '{}' failed while it registered its parts: {}",
                                   printable(path), error.what()));
+  } catch (...) {
+    throw Unsupported(fmt::format(
+        "plug-in '{}' failed while it registered its parts: it threw what is no std::exception",
+        printable(path)));
   }
   return framework;
 }

@@ -181,6 +181,12 @@ std::vector<Measurement> joined(std::vector<std::vector<Measurement>> lists) {
   return all;
 }
 
+/// Of what is being thrown.
+Subject refusal(const Measurement& record) {
+  return {.record = record,
+          .run = [why = std::current_exception()] { std::rethrow_exception(why); }};
+}
+
 }  // namespace
 
 std::vector<Measurement> measure(const std::vector<Subject>& subjects,
@@ -211,8 +217,9 @@ Subject subject_or_refusal(const Measurement& record, const std::function<Subjec
     return make();
   } catch (const std::exception& error) {
     if (detail::is_bad_input(error)) throw;
-    return {.record = record,
-            .run = [why = std::current_exception()] { std::rethrow_exception(why); }};
+    return refusal(record);
+  } catch (...) {
+    return refusal(record);
   }
 }
 
@@ -231,6 +238,8 @@ void detail::plan_only(Measurement& record, const std::function<void()>& plan) {
     plan();
   } catch (const std::exception& error) {
     if (is_bad_input(error)) throw;
+    record_failure(record, std::current_exception());
+  } catch (...) {
     record_failure(record, std::current_exception());
   }
 }

@@ -11,7 +11,7 @@
 
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/loadable_frameworks.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "level0_ops/differentiable_inputs.hpp"
@@ -110,7 +110,7 @@ bool has_gradient(const OperatorCase& one, const std::vector<std::string>& names
     std::vector<const OperatorRegistry*> registries;
     for (const auto& name : names) registries.push_back(&framework(name).part<OperatorRegistry>());
     return !differentiable_inputs(one, *operator_for(one.node, registries)).empty();
-  } catch (const Error&) {
+  } catch (...) {
     return true;
   }
 }
@@ -147,13 +147,66 @@ void check(const OperatorCase& one, const BenchOptions& options,
   }
 }
 
-/// What a pass becomes whose process crashed: nobody knows in which framework.
+std::vector<Measurement> run_pass(const OperatorCase& one, const BenchOptions& options,
+                                  Passes pass) {
+  const bool asked = options.passes != Passes::both;
+  if (pass != Passes::forward && !asked && !has_gradient(one, options.frameworks)) return {};
+  auto records = bench_pass(one, options, pass);
+  if (pass != Passes::forward) return records;
+  try {
+    judge_results(one, options, records);
+    check(one, options, records);
+  } catch (const Interrupted&) {  // the times stand
+  }
+  return records;
+}
+
+/// What a pass becomes whose process crashed.
 Measurement crash_record(const OperatorCase& one, const BenchOptions& options, Passes pass) {
   Measurement record = record_of(one, fmt::format("{}", fmt::join(options.frameworks, ",")), pass);
   record.metric = "time";
   record.unit = "s";
   record.quantity = Quantity::time;
   return record;
+}
+
+/// Nothing if `framework` alone ends one run of the pass, whatever it answers; or what became of
+/// it.
+std::vector<Measurement> crash_alone(const OperatorCase& one, BenchOptions options, Passes pass,
+                                     const std::string& framework) {
+  options.frameworks = {framework};
+  options.measuring.samples = 1;
+  options.measuring.warmup = 0;
+  return isolated(options.isolation, crash_record(one, options, pass),
+                  [&]() -> std::vector<Measurement> {
+                    (void)run_pass(one, options, pass);
+                    return {};
+                  });
+}
+
+/// A pass in a process of its own, if it shall have one. After a crash in it those frameworks are
+/// left out that crash alone, too.
+std::vector<Measurement> isolated_pass(const OperatorCase& one, const BenchOptions& options,
+                                       Passes pass) {
+  const Measurement crash = crash_record(one, options, pass);
+  auto results = isolated(options.isolation, crash, [&] { return run_pass(one, options, pass); });
+  set_commands(results, one, options, pass);
+  const bool crashed = !results.empty() && results.front().framework == crash.framework;
+  if (!crashed || options.frameworks.size() == 1) return results;
+  BenchOptions others = options;
+  others.frameworks.clear();
+  std::vector<Measurement> crashes;
+  for (const auto& framework : options.frameworks) {
+    auto alone = crash_alone(one, options, pass, framework);
+    if (alone.empty()) others.frameworks.push_back(framework);
+    std::ranges::move(alone, std::back_inserter(crashes));
+  }
+  if (crashes.empty()) return results;
+  set_commands(crashes, one, options, pass);
+  results.clear();
+  if (!others.frameworks.empty()) results = isolated_pass(one, others, pass);
+  std::ranges::move(crashes, std::back_inserter(results));
+  return results;
 }
 
 }  // namespace
@@ -190,28 +243,20 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
   return subject;
 }
 
-std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& options) {
-  const auto measured = [&](Passes pass, const auto& work) {
-    auto results = isolated(options.isolation, crash_record(one, options, pass), work);
-    set_commands(results, one, options, pass);
-    return results;
-  };
+std::vector<std::string> operator_words(const std::vector<std::string>& words) {
+  return framework_words(words, [](Framework& one) {
+    const bool has_any = !one.part<OperatorRegistry>().list().empty();
+    return has_any ? std::vector{one.name()} : std::vector<std::string>();
+  });
+}
+
+std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& given) {
+  BenchOptions options = given;
+  options.frameworks = operator_words(given.frameworks);
   std::vector<Measurement> results;
   for (const Passes pass : each_of(options.passes)) {
     if (!results.empty() && options.measuring.interrupt.due()) break;
-    auto some = measured(pass, [&]() -> std::vector<Measurement> {
-      const bool asked = options.passes != Passes::both;
-      if (pass != Passes::forward && !asked && !has_gradient(one, options.frameworks)) return {};
-      auto records = bench_pass(one, options, pass);
-      if (pass != Passes::forward) return records;
-      try {
-        judge_results(one, options, records);
-        check(one, options, records);
-      } catch (const Interrupted&) {  // the times stand
-      }
-      return records;
-    });
-    std::ranges::move(some, std::back_inserter(results));
+    std::ranges::move(isolated_pass(one, options, pass), std::back_inserter(results));
   }
   return results;
 }
@@ -219,7 +264,7 @@ std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& opti
 std::vector<Measurement> plan_bench(const OperatorCase& one, const BenchOptions& options) {
   std::vector<Measurement> records;
   for (const Passes pass : each_of(options.passes)) {
-    for (const auto& framework : options.frameworks) {
+    for (const auto& framework : operator_words(options.frameworks)) {
       Measurement& record = records.emplace_back(record_of(one, framework, pass));
       record.device = to_string(options.device);
       detail::plan_only(record, [&] { (void)plan_pass(one, framework, pass, options.device); });

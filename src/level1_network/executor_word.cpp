@@ -9,7 +9,8 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/loadable_frameworks.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
 
 namespace d5 {
 namespace {
@@ -43,6 +44,17 @@ std::vector<std::string> frameworks_of(const GraphExecutor& executor) {
     names.emplace_back(part.begin(), part.end());
   }
   return names;
+}
+
+std::vector<std::string> executor_words(const std::vector<std::string>& words) {
+  return framework_words(words, [](Framework& one) {
+    std::vector<std::string> own;
+    if (!one.part<OperatorRegistry>().list().empty()) own.push_back(one.name());
+    for (const auto& name : one.part<ExecutorRegistry>().names()) {
+      own.push_back(one.name() + ":" + name);
+    }
+    return own;
+  });
 }
 
 std::string version_of(const std::string& word) {

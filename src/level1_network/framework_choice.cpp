@@ -4,28 +4,9 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "d5/core/loadable_frameworks.hpp"
 
 namespace d5 {
-namespace {
-
-std::vector<const OperatorRegistry*> loadable_frameworks() {
-  std::vector<const OperatorRegistry*> result;
-  for (const auto& info : frameworks()) {
-    try {
-      result.push_back(&framework(info.name).part<OperatorRegistry>());
-    } catch (const Error&) {
-      // `d5::frameworks` says why to who asks; here it is no candidate.
-    }
-  }
-  // Whoever has fewer operators is asked before the one that has all.
-  std::ranges::stable_partition(result,
-                                [](const auto* one) { return one->framework() != "reference"; });
-  return result;
-}
-
-}  // namespace
-
 std::vector<const OperatorRegistry*> FrameworkChoice::all() const {
   std::vector<const OperatorRegistry*> result = preferred;
   result.insert(result.end(), candidates.begin(), candidates.end());
@@ -46,7 +27,13 @@ FrameworkChoice framework_choice(const std::vector<std::string>& names) {
   FrameworkChoice choice;
   for (const auto& name : names) {
     if (name == "auto") {
-      choice.candidates = loadable_frameworks();
+      for (Framework* one : loadable_frameworks()) {
+        choice.candidates.push_back(&one->part<OperatorRegistry>());
+      }
+      // Whoever has fewer operators is asked before the one that has all.
+      std::ranges::stable_partition(choice.candidates, [](const auto* registry) {
+        return registry->framework() != "reference";
+      });
     } else {
       choice.preferred.push_back(&framework(name).part<OperatorRegistry>());
     }

@@ -81,8 +81,9 @@ double predicted_bytes(GraphExecutor& executor, const ValueMap& inputs, std::str
 std::vector<Measurement> bench_side_by_side(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::string& flags, const std::function<Subject(const std::string& framework)>& make) {
+  const auto frameworks = executor_words(options.frameworks);
   std::vector<Subject> subjects;
-  for (const auto& framework : options.frameworks) {
+  for (const auto& framework : frameworks) {
     Measurement record = network_record(model, framework, options.sizes, pass);
     record.device = to_string(options.device);
     subjects.push_back(subject_or_refusal(record, [&] {
@@ -98,7 +99,7 @@ std::vector<Measurement> bench_side_by_side(
   CommandLine line("net bench");
   line.word(model).append(to_line(options.sizes)).append(flags).append(to_line(options.transforms));
   if (options.profile) line.append(" --profile");
-  line.runs_in(options.frameworks, options.device);
+  line.runs_in(frameworks, options.device);
   line.append(execution_line(execution_of(options)));
   line.append(to_line(options.measuring, options.metrics)).append(options.command_options);
   for (auto& result : results) {
@@ -113,7 +114,7 @@ std::vector<Measurement> plan_in_each(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::function<void(const std::string& framework)>& plan) {
   std::vector<Measurement> records;
-  for (const auto& framework : options.frameworks) {
+  for (const auto& framework : executor_words(options.frameworks)) {
     Measurement& record =
         records.emplace_back(network_record(model, framework, options.sizes, pass));
     record.device = to_string(options.device);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level1_network/network_validation.hpp"
 
+#include <fmt/format.h>
+
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
@@ -44,6 +46,24 @@ ValueMap random_gradients(GraphExecutor& reference, const ValueMap& inputs) {
   return gradients;
 }
 
+ValueMap copies_of(const ValueMap& values) {
+  ValueMap copies;
+  for (const auto& [name, value] : values) {
+    copies[name] = value.is_tensor() ? Value(value.tensor().copy({})) : value;
+  }
+  return copies;
+}
+
+/// Throws: ContractError.
+void expect_unchanged(const ValueMap& inputs, const ValueMap& before, const std::string& who) {
+  for (const auto& [name, value] : inputs) {
+    if (compare_values(value, before.at(name), {.relative = 0, .absolute = 0}).equal) continue;
+    throw ContractError(fmt::format(
+        "{} changed input '{}', which it may only read; kernels write into their outputs", who,
+        printable(name)));
+  }
+}
+
 enum class Backward { off, on };
 
 std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
@@ -58,11 +78,12 @@ std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
     if (backward == Backward::on && loss.empty()) {
       begin.output_gradients = random_gradients(reference, inputs);
     }
-    if (tolerance) {
-      const auto expected = answers_of(reference, inputs, begin);
-      return check_within(base, answers_of(subject, inputs, begin), expected, *tolerance);
-    }
+    const ValueMap before = copies_of(inputs);
     const auto got = answers_of(subject, inputs, begin);
+    expect_unchanged(inputs, before, subject.framework());
+    if (tolerance) {
+      return check_within(base, got, answers_of(reference, inputs, begin), *tolerance);
+    }
     return RoundingJudge(reference, inputs, begin, interrupt).judge(base, got);
   });
 }

@@ -46,7 +46,7 @@ std::vector<Measurement> guarded(const Measurement& base,
   Measurement record = base;
   try {
     return body();
-  } catch (const std::exception&) {
+  } catch (...) {
     record_failure(record, std::current_exception());
   }
   return {record};

@@ -72,6 +72,7 @@ TEST_CASE("a plug-in of this version that was built against other headers is ref
 TEST_CASE("what is no plug-in is refused with what is missing") {
   CHECK_THROWS_WITH(framework("no_stamp"), Catch::Contains("does not define d5_plugin_stamp"));
   CHECK_THROWS_WITH(framework("garbage"), Catch::Contains("cannot be loaded"));
+  CHECK_THROWS_WITH(framework("missing_library"), Catch::Contains("libnowhere.so: cannot open"));
   CHECK_THROWS_AS(framework("/nowhere/d5_framework_x.so"), IoError);
 }
 
@@ -86,6 +87,7 @@ TEST_CASE("a framework that the build left out is known, with the reason") {
 TEST_CASE("a plug-in that throws while it registers is refused with its message") {
   CHECK_THROWS_AS(framework("throws"), Unsupported);
   CHECK_THROWS_WITH(framework("throws"), Catch::Contains("no such accelerator"));
+  CHECK_THROWS_AS(framework("throws_number"), Unsupported);
 }
 
 TEST_CASE("an unknown framework is answered with what there is") {

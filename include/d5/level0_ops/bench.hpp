@@ -22,15 +22,22 @@ struct BenchOptions {
     backward_weights,  ///< of the others: Conv's W and B, Gemm's B and C
     both,              ///< forward and backward
   };
-  std::vector<std::string> frameworks = {"reference"};  ///< side by side; the first is the base
+  /// Side by side, the first is the base; "all" as in `operator_words`.
+  std::vector<std::string> frameworks = {"reference"};
   Device device = {};
   Passes passes = Passes::both;  ///< of an operator without gradients both is forward
   std::vector<MetricChoice> metrics = {"time"};
   MeasureOptions measuring = {};
   ErrorDetail errors = ErrorDetail::largest;
-  Isolation isolation = {};          ///< of each pass, all frameworks together
+  /// Of each pass, all frameworks together; after a crash each by itself, and those that crash are
+  /// left out.
+  Isolation isolation = {};
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"
 };
+
+/// `words`, where "all" stands for every framework that can be loaded and has operators. As
+/// `framework_words`.
+[[nodiscard]] std::vector<std::string> operator_words(const std::vector<std::string>& words);
 
 /// By their names: "backward-data".
 [[nodiscard]] const std::map<std::string, BenchOptions::Passes>& passes_by_name();

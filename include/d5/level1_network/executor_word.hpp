@@ -19,6 +19,10 @@ namespace d5 {
 /// Those of an executor, in order of preference.
 [[nodiscard]] std::vector<std::string> frameworks_of(const GraphExecutor& executor);
 
+/// `words`, where "all" stands for every framework that can be loaded, and behind each its own
+/// executors: torch, torch:torch. "auto" is not among them. As `framework_words`.
+[[nodiscard]] std::vector<std::string> executor_words(const std::vector<std::string>& words);
+
 /// The version of the first of them; empty for "auto", which chooses node by node.
 /// Throws: NotFound, Unsupported for a framework that is not there.
 [[nodiscard]] std::string version_of(const std::string& word);

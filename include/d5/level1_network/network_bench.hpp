@@ -13,7 +13,8 @@ namespace d5 {
 
 /// How networks are measured.
 struct NetworkBenchOptions {
-  std::vector<std::string> frameworks = {"reference"};  ///< words of `open_executor`, side by side
+  /// Words of `open_executor`, side by side; "all" as in `executor_words`.
+  std::vector<std::string> frameworks = {"reference"};
   OpenSizes sizes = {};
   TransformChain transforms = {};  ///< of the network, before it is run
   Placement placement = {};

@@ -261,7 +261,7 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
       result.reason = "no input is differentiable";
       return {result};
     }
-  } catch (const std::exception&) {
+  } catch (...) {
     record_failure(result, std::current_exception());
     return {result};
   }

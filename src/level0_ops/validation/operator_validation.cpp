@@ -140,7 +140,7 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
     }
   } catch (const IoError&) {  // of a picture: no finding
     throw;
-  } catch (const std::exception&) {
+  } catch (...) {
     record_failure(result, std::current_exception());
     return {result};
   }

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Frameworks that fail, in the program: each its own row, and the run goes on.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "d5/core/results.hpp"
+#include "d5/level1_network/network.hpp"
+#include "tests/apps/program_run.hpp"
+
+using namespace d5;
+using Catch::Contains;
+using d5::testing::run_d5;
+using testing::TemporaryFolder;
+
+namespace {
+
+/// The plug-ins of tests lie beside this program.
+const bool path_is_set = [] {
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "plugins";
+  std::ofstream(folder / "d5_framework_garbage.so") << "this is no library";
+  return setenv("D5_PLUGIN_PATH", folder.c_str(), 1) == 0;
+}();
+
+std::vector<Measurement> rows_of(const std::string& command) {
+  const TemporaryFolder folder;
+  const auto run = run_d5(command + " --quiet --out " + (folder / "r.json"));
+  INFO(run.err);
+  CHECK(run.status == 1);
+  return read_results(folder / "r.json").measurements;
+}
+
+std::vector<Measurement> rows_of(const std::vector<Measurement>& rows, const std::string& subject,
+                                 const std::string& framework) {
+  std::vector<Measurement> result;
+  std::ranges::copy_if(rows, std::back_inserter(result), [&](const Measurement& one) {
+    return one.subject == subject && one.framework == framework;
+  });
+  return result;
+}
+
+Network one_node(const std::string& op) {
+  Network network(op);
+  network.add_input("x", DType::float32, {2, 3});
+  network.add_node(op, {"x"}, {"y"});
+  network.add_output("y");
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("'env' says of each framework why it cannot be used") {
+  REQUIRE(path_is_set);
+  const auto env = run_d5("env --format csv");
+  CHECK(env.status == 0);
+  CHECK_THAT(env.out, Contains("was built with d5 0.0.0"));
+  CHECK_THAT(env.out, Contains("+000000000000"));
+  CHECK_THAT(env.out, Contains("does not define d5_plugin_stamp"));
+  CHECK_THAT(env.out, Contains("garbage.so: file too short") || Contains("invalid ELF header"));
+  CHECK_THAT(env.out, Contains("no such accelerator"));
+  CHECK_THAT(env.out, Contains("libnowhere.so: cannot open shared object file"));
+  CHECK_THAT(env.out, Contains("it threw what is no std::exception"));
+  CHECK_THAT(env.out, Contains("framework numbers,\"1.2.3, "));
+}
+
+TEST_CASE("--framework all has a row of each framework that can be loaded") {
+  const auto rows = rows_of("op bench 'Identity 2x3' --framework misbehaving,all --samples 3");
+  CHECK(rows_of(rows, "Identity 2x3", "misbehaving").at(0).metric == "time");
+  CHECK(rows_of(rows, "Identity 2x3", "reference").at(0).metric == "time");
+  CHECK(rows_of(rows, "Identity 2x3", "toy").at(0).status == Status::unsupported);
+  CHECK(rows_of(rows, "Identity 2x3", "numbers").empty());
+  const auto notes = run_d5("op check 'Identity 2x3' --framework all --allow-unsupported");
+  CHECK_THAT(notes.err, Contains("note: ") && Contains("no such accelerator"));
+}
+
+TEST_CASE("a case on which a framework crashes ends neither the others nor the next case") {
+  const auto rows = rows_of(
+      "op bench 'Ceil 2x3' 'Floor 2x3' 'Identity 2x3' --framework misbehaving,reference --samples "
+      "3 "
+
+      "--pass forward --isolate 50");
+  const auto crashed = rows_of(rows, "Ceil 2x3", "misbehaving");
+  REQUIRE(crashed.size() == 1);
+  CHECK(crashed[0].status == Status::failed);
+  CHECK_THAT(crashed[0].reason, Contains("SIGSEGV"));
+  CHECK(rows_of(rows, "Ceil 2x3", "reference").at(0).samples.size() == 3);
+  CHECK(rows_of(rows, "Floor 2x3", "misbehaving").back().status == Status::failed);
+  CHECK(rows_of(rows, "Identity 2x3", "misbehaving").at(0).samples.size() == 3);
+}
+
+TEST_CASE("a network that a framework fails on is checked and measured in the others") {
+  const TemporaryFolder folder;
+  for (const auto& [op, reason] : {std::pair{"Relu", "out of luck"},
+                                   {"Tanh", "that d5 does not know"},
+                                   {"Sin", "not know"},
+                                   {"Cos", "no plan"},
+                                   {"Floor", "changed input 'x'"},
+                                   {"Abs", "nan"}}) {
+    INFO(op);
+    const std::string file = folder / (std::string(op) + ".onnx");
+    one_node(op).save(file);
+    const auto checked =
+        rows_of("net check " + file + " --framework misbehaving,reference --against reference");
+    CHECK(rows_of(checked, op, "misbehaving").at(0).status == Status::failed);
+    CHECK_THAT(rows_of(checked, op, "misbehaving").at(0).reason, Contains(reason));
+    CHECK(rows_of(checked, op, "reference").at(0).status == Status::skipped);
+  }
+  const auto measured = rows_of("net bench " + (folder / "Relu.onnx") +
+                                " --framework misbehaving,reference --samples 3");
+  CHECK(rows_of(measured, "Relu", "misbehaving").at(0).status == Status::failed);
+  CHECK(rows_of(measured, "Relu", "reference").at(0).samples.size() == 3);
+}
