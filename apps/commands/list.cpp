@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <limits>
-#include <map>
 #include <memory>
 
 #include "apps/loadable_frameworks.hpp"
+#include "apps/operator_matrix.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -14,7 +13,6 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/metric.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
@@ -32,7 +30,11 @@ namespace {
 
 constexpr const char* kExamples =
     R"(  d5 list                         all kinds, with how many there are
-  d5 list operators               operators and the opsets that each framework knows
+  d5 list operators               of ONNX's cases how many pass in each framework, ∇ where it has
+                                  the gradient; nothing is loaded for it
+  d5 list operators Conv          with opsets, and the element types of forward and backward
+  d5 list operators --framework all --format csv
+                                  all of it, of every framework that can be loaded
   d5 list optimizers --format json
   d5 list optimizers adam         what it may be told, as in a recipe or in Python
   d5 list optimizers torch/adam
@@ -40,7 +42,7 @@ constexpr const char* kExamples =
 
 struct Options : app::OutputOptions {
   std::string kind, name;
-  std::vector<std::string> load;
+  std::vector<std::string> frameworks, load;
 };
 
 /// One entry: what it is, and a row for each of its options.
@@ -75,34 +77,6 @@ template <class T>
 Kind kind_of(std::string name, Registry<T>& (*registry)()) {
   return {std::move(name), [registry] { return summaries(registry()); },
           [registry](const std::string& entry) { return describe(registry().at(entry)); }};
-}
-
-std::string opsets(const OperatorRegistry::Entry& entry) {
-  if (entry.until == std::numeric_limits<int>::max()) return fmt::format("{}+", entry.since);
-  return entry.since == entry.until ? fmt::format("{}", entry.since)
-                                    : fmt::format("{}-{}", entry.since, entry.until);
-}
-
-TextTable operators() {
-  const auto all = app::loadable_frameworks();
-  std::map<std::string, std::vector<std::string>> rows;
-  for (std::size_t f = 0; f < all.size(); ++f) {
-    auto entries = all[f]->part<OperatorRegistry>().list();
-    for (auto& custom : custom_operators().list()) entries.push_back(std::move(custom));
-    for (const auto& entry : entries) {
-      auto& row = rows[entry.domain.empty() ? entry.name : entry.domain + "." + entry.name];
-      row.resize(all.size());
-      row[f] += (row[f].empty() ? "" : " ") + opsets(entry);
-    }
-  }
-  std::vector<TextTable::Column> columns{"operator"};
-  for (const auto* one : all) columns.emplace_back(one->name());
-  TextTable table(columns);
-  for (auto& [name, row] : rows) {
-    row.insert(row.begin(), name);
-    table.add(row);
-  }
-  return table;
 }
 
 TextTable frameworks_found() {
@@ -158,7 +132,7 @@ std::vector<Kind> kinds() {
   return {{"devices", devices_found},
           {"frameworks", frameworks_found},
           kind_of("metrics", metrics),
-          {"operators", operators},
+          {"operators", [] { return app::operator_matrix(app::supported_operators({})); }},
           kind_of("networks", models),
           kind_of("transforms", transforms),
           {"executors", executors,
@@ -197,8 +171,24 @@ void print_entry(const Kind& kind, const Options& options) {
   }
 }
 
+/// People get a matrix; programs, and who asks for one operator, all that is known.
+void print_operators(const Options& options) {
+  const auto rows = app::supported_operators(options.frameworks);
+  const bool matrix = options.name.empty() && is_for_people(options.format);
+  app::print(
+      matrix ? app::operator_matrix(rows) : app::operator_rows(rows, options.name, options.format),
+      options.format);
+}
+
 int run(const Options& options) {
   app::load(options.load);
+  if (options.kind == "operators") {
+    print_operators(options);
+    return app::kPassed;
+  }
+  if (!options.frameworks.empty()) {
+    throw ValueError("--framework is of 'd5 list operators'; other lists hold what there is");
+  }
   if (options.kind.empty()) {
     app::print(overview(), options.format);
     return app::kPassed;
@@ -225,6 +215,14 @@ void register_list(app::Program& program) {
                               kExamples, [options] { return run(*options); });
   command.add_option("KIND", options->kind, "what to list; all kinds if left out");
   command.add_option("NAME", options->name, "shows one entry: its options, their types, defaults");
+  command
+      .add_option("--framework", options->frameworks,
+                  "of operators: what these have, which are loaded for it; all: every one that can "
+                  "be loaded")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("A,B,...")
+      ->group("Common options");
   app::add_load_option(command, options->load);
   app::add_format_options(command, *options);
 }

@@ -106,7 +106,10 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"net save lenet /no/such/folder/lenet.onnx", "/no/such/folder/lenet.onnx"},
       {"net show lenet --out x.json", "--out"},
       {"list samplers --out x.json", "--out"},
-      {"list operators Relu", "operators have no options to show"},
+      {"list devices cpu", "devices have no options to show"},
+      {"list operators Rulu", "did you mean Relu?"},
+      {"list samplers --framework torch", "--framework is of 'd5 list operators'"},
+      {"list operators --framework trch", "trch"},
       {"net run lenet --dim N=2 --dim N=3", "'N' has a size already"},
       {"train mnist-lenet-quick --framework torch:torch", "own executor"},
       {"train mnist-lenet-quick --checkpoint-every 3", "requires --checkpoint"},
@@ -198,7 +201,25 @@ TEST_CASE("list shows an entry's options with types, defaults and ranges") {
   const auto rows = nlohmann::json::parse(run_d5("list datasets mnist --format json").out);
   CHECK(rows.at(0).at("option") == "data");
   CHECK(run_d5("list optimizers adams").status == 2);
-  CHECK_THAT(run_d5("list operators Relu").err, Contains("'d5 list operators'"));
+}
+
+TEST_CASE("list operators tells people a matrix, and programs all that is known") {
+  const auto matrix = run_d5("list operators");
+  CHECK(matrix.status == 0);
+  CHECK_THAT(matrix.out,
+             Contains("reference") && Contains("\nRelu ") && Contains("/") && Contains("∇"));
+  CHECK_THAT(run_d5("list operators Relu").out, Contains("float16") && Contains("14"));
+  const auto rows =
+      nlohmann::json::parse(run_d5("list operators --framework reference --format json").out);
+  const auto conv =
+      std::ranges::find_if(rows, [](const auto& row) { return row.at("operator") == "Conv"; });
+  REQUIRE(conv != rows.end());
+  CHECK(conv->at("framework") == "reference");
+  CHECK(conv->at("opsets") == "1+");
+  CHECK(conv->at("gradient types").template get<std::string>().find("float32") !=
+        std::string::npos);
+  CHECK(std::ranges::all_of(rows,
+                            [](const auto& row) { return row.at("framework") == "reference"; }));
 }
 
 TEST_CASE("--load serves a plug-in of parts that belong to no framework") {

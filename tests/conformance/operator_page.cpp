@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes docs/operators.md: what is known of every operator, from the registries, ONNX's schemas,
-// the tables of this folder and those of tests/level0_ops/gradients. Without --update it compares.
+// Writes docs/operators.md: what is known of every operator, from ONNX's schemas, data/operators
+// and the tables of tests/level0_ops/gradients. Without --update it compares.
 //
 //   operator_page [--update]
 //
-// The cases are those of D5_ONNX_CASES. Exit status: 0 the page is as it would be written, 1 it is
-// not, 2 something is missing, 4 skipped.
+// Exit status: 0 the page is as it would be written, 1 it is not, 2 something is missing.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,17 +12,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 
-#include "conformance/case_runner.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_case.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
-#include "d5/onnx/file.hpp"
+#include "d5/level0_ops/operator_support.hpp"
 #include "d5/onnx/schema.hpp"
 #include "level0_ops/case_tables.hpp"
 
@@ -36,17 +34,12 @@ std::string full_name(const std::string& domain, const std::string& name) {
   return domain.empty() ? name : domain + "." + name;
 }
 
-/// Cases of ONNX's that hold an operator, by framework.
-struct Count {
-  int passed = 0, all = 0;
-};
-
 /// All that the page says of one operator.
 struct Row {
   std::vector<int> versions;
   std::set<DType> types;
   testing::GradientRow gradient;
-  std::map<std::string, Count> conformance;
+  std::map<std::string, OperatorSupport> frameworks;
 };
 using Rows = std::map<std::string, Row>;
 
@@ -69,113 +62,109 @@ void add_schemas(const OperatorRegistry::Entry& entry, Row& row) {
   }
 }
 
-/// The operators of the outermost graph of a case.
-std::set<std::string> operators_of(const std::string& model) {
-  std::set<std::string> result;
-  for (const auto& node : onnx::load(model).graph.nodes) {
-    result.insert(full_name(node.domain, node.op_type));
-  }
-  return result;
-}
-
-void add_conformance(const fs::path& table, const std::string& cases, Rows& rows) {
-  std::ifstream in(table);
-  for (std::string line; std::getline(in, line);) {
-    if (!line.starts_with("node/")) continue;
-    const auto space = line.find(' ');
-    const std::string name = line.substr(0, space);
-    const auto result = conformance::parse_result(line.substr(space + 1));
-    for (const auto& one : operators_of(cases + "/" + name + "/model.onnx")) {
-      const auto row = rows.find(one);
-      if (row == rows.end()) continue;
-      Count& count = row->second.conformance[table.stem().string()];
-      ++count.all;
-      count.passed += result.outcome == conformance::Outcome::passed;
-    }
-  }
-}
-
-/// "float16 ... float64" as one word for a family that is there as a whole.
-std::string words_of(std::set<DType> types) {
-  static const std::vector<std::pair<const char*, std::set<DType>>> kFamilies = {
-      {"floats", {DType::float16, DType::bfloat16, DType::float32, DType::float64}},
-      {"integers",
-       {DType::int8, DType::int16, DType::int32, DType::int64, DType::uint8, DType::uint16,
-        DType::uint32, DType::uint64}},
-      {"complex", {DType::complex64, DType::complex128}},
-      {"float8",
-       {DType::float8e4m3fn, DType::float8e4m3fnuz, DType::float8e5m2, DType::float8e5m2fnuz}},
-  };
-  std::vector<std::string> words;
-  for (const auto& [word, family] : kFamilies) {
-    if (!std::ranges::includes(types, family)) continue;
-    words.emplace_back(word);
-    for (const DType one : family) types.erase(one);
-  }
-  int unknown = 0;
-  for (const DType one : types) {
-    if (int(one) < kDTypeCount) {
-      words.emplace_back(name_of(one));
-    } else {
-      ++unknown;
-    }
-  }
-  if (unknown > 0) words.push_back(fmt::format("{} that d5 lacks", unknown));
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
 std::string cost_of(const std::string& line) {
   const OperatorCase one = parse_case(line, 1);
   OperatorRunner runner(framework("reference").part<OperatorRegistry>(), one.node, one.inputs);
   runner.forward();
   const Cost cost = runner.cost();
-  return fmt::format("{:.4g} FLOP, {} B: `{}`", cost.flop, cost.bytes_read + cost.bytes_written,
-                     line);
+  return fmt::format("| `{}` | {:.4g} | {} |\n", line, cost.flop,
+                     cost.bytes_read + cost.bytes_written);
 }
 
 constexpr const char* kHead = R"(# Operators
 
-Written by `operator_page --update` (tests/conformance), never by hand.
+Written by `operator_page --update` (tests/conformance), never by hand; `d5 list operators` shows the same of what is installed.
+
+## Frameworks
 
 - Versions: the opsets that changed the meaning; each of them is there.
-- Types: those of all inputs and outputs together, as ONNX's newest schemas name them.
 - Gradient: how many cases hold it against central differences in every test run (`tests/level0_ops/gradients`), or why there
   is none.
-- Cost: what `op bench` counts, of the first of these cases.
-- A framework: how many of ONNX's cases that hold the operator pass.
+- A framework: how many of ONNX's cases that hold the operator pass, and ∇ where it has the gradient; "yes" where ONNX has no
+  case. Where a framework has no operator, the next one of a mix (`--framework torch+reference`) runs the node.
+)";
 
-| Operator | Versions | Types | Gradient | Cost |)";
+constexpr const char* kTypes = R"(
+## Element types
 
-std::string page(const Rows& rows, const std::vector<std::string>& frameworks) {
-  std::string text = kHead;
-  for (const auto& one : frameworks) text += fmt::format(" {} |", one);
-  text += "\n|---|---|---|---|---|";
-  for (std::size_t i = 0; i < frameworks.size(); ++i) text += "---:|";
-  text += "\n";
+- ONNX: of all inputs and outputs together, as the newest schemas name them.
+- A framework: those in which some line of `tests/level0_ops/element_types.txt` or `gradients/` runs; in brackets those of its
+  gradient, where they are others than the floats among them.
+)";
+
+constexpr const char* kCost = R"(
+## Cost
+
+What `op bench` counts, of the first of the cases that hold the gradient.
+)";
+
+std::string head_of(const std::vector<std::string>& columns, std::string_view rule) {
+  std::string text = "\n|", line = "|";
+  for (const auto& column : columns) {
+    text += fmt::format(" {} |", column);
+    line += rule;
+  }
+  return text + "\n" + line + "\n";
+}
+
+std::string gradient_of(const Row& row) {
+  const auto& [cases, in_float32, none] = row.gradient;
+  if (!none.empty()) return none;
+  if (cases.empty()) return "closed forms: its results are float32";
+  return fmt::format("{} cases", cases.size());
+}
+
+std::string share_of(const OperatorSupport& one) {
+  const std::string share = one.cases == 0 ? "yes" : fmt::format("{}/{}", one.passed, one.cases);
+  return share + (one.gradient_types.empty() ? "" : " ∇");
+}
+
+std::string types_of(const OperatorSupport& one) {
+  const std::set<DType> types(one.types.begin(), one.types.end());
+  const std::set<DType> gradient(one.gradient_types.begin(), one.gradient_types.end());
+  std::set<DType> floats;
+  std::ranges::copy_if(types, std::inserter(floats, floats.end()), is_floating_point);
+  const bool others = !gradient.empty() && gradient != floats;
+  return type_words(types) + (others ? " [" + type_words(gradient) + "]" : "");
+}
+
+/// A row an operator, a cell a framework, as `cell` says.
+std::string rows_of(const Rows& rows, const std::vector<std::string>& frameworks,
+                    const std::function<std::string(const Row&)>& first,
+                    const std::function<std::string(const OperatorSupport&)>& cell) {
+  std::string text;
   for (const auto& [name, row] : rows) {
-    const auto& [cases, in_float32, none] = row.gradient;
-    const std::string gradient = !none.empty()   ? none
-                                 : cases.empty() ? "closed forms: its results are float32"
-                                                 : fmt::format("{} cases", cases.size());
-    const std::vector<std::string>& lines = cases.empty() ? in_float32 : cases;
-    text += fmt::format("| {} | {} | {} | {} | {} |", name, fmt::join(row.versions, ", "),
-                        words_of(row.types), gradient, lines.empty() ? "" : cost_of(lines.front()));
+    text += fmt::format("| {} | {} |", name, first(row));
     for (const auto& one : frameworks) {
-      const auto found = row.conformance.find(one);
-      const Count count = found == row.conformance.end() ? Count{} : found->second;
-      text += count.all == 0 ? " |" : fmt::format(" {} of {} |", count.passed, count.all);
+      const auto found = row.frameworks.find(one);
+      text += found == row.frameworks.end() ? " |" : fmt::format(" {} |", cell(found->second));
     }
     text += "\n";
   }
   return text;
 }
 
-int run(bool update) {
-  const char* cases = std::getenv("D5_ONNX_CASES");
-  if (!cases) {
-    fmt::print("skipped: D5_ONNX_CASES is not set; scripts/onnx_cases writes the cases\n");
-    return 4;
+std::string page(const Rows& rows, const std::vector<std::string>& frameworks) {
+  std::vector<std::string> columns = {"Operator", "Versions", "Gradient"};
+  columns.insert(columns.end(), frameworks.begin(), frameworks.end());
+  std::string text = kHead + head_of(columns, "---|");
+  const auto versions = [](const Row& row) {
+    return fmt::format("{} | {}", fmt::join(row.versions, ", "), gradient_of(row));
+  };
+  text += rows_of(rows, frameworks, versions, share_of);
+  columns = {"Operator", "ONNX"};
+  columns.insert(columns.end(), frameworks.begin(), frameworks.end());
+  text += kTypes + head_of(columns, "---|");
+  text += rows_of(rows, frameworks, [](const Row& row) { return type_words(row.types); }, types_of);
+  text += kCost + head_of({"Case", "FLOP", "bytes"}, "---|");
+  for (const auto& [name, row] : rows) {
+    const auto& lines = row.gradient.cases.empty() ? row.gradient.in_float32 : row.gradient.cases;
+    if (!lines.empty()) text += cost_of(lines.front());
   }
+  return text;
+}
+
+int run(bool update) {
   const char* source = std::getenv("D5_SOURCE_DIR");
   const fs::path root = source ? source : ".";
   Rows rows;
@@ -185,14 +174,14 @@ int run(bool update) {
   for (const auto& [name, gradient] : testing::gradient_table(root)) {
     rows[name].gradient = gradient;
   }
-  std::vector<std::string> frameworks;
-  for (const auto& file : fs::directory_iterator(root / "tests/conformance")) {
-    if (file.path().extension() != ".txt" || file.path().stem() == "CMakeLists") continue;
-    frameworks.push_back(file.path().stem().string());
-    add_conformance(file.path(), cases, rows);
+  std::set<std::string> frameworks;
+  for (const auto& one : operator_support()) {
+    frameworks.insert(one.framework);
+    if (const auto row = rows.find(one.name); row != rows.end()) {
+      row->second.frameworks[one.framework] = one;
+    }
   }
-  std::ranges::sort(frameworks);
-  const std::string text = page(rows, frameworks);
+  const std::string text = page(rows, {frameworks.begin(), frameworks.end()});
   const std::string path = root / "docs/operators.md";
   if (update) {
     write_file(path, text);

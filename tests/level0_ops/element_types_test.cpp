@@ -5,77 +5,30 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <set>
-#include <sstream>
 
-#include "case_tables.hpp"
 #include "d5/core/error.hpp"
 #include "d5/onnx/schema.hpp"
-#include "level0_ops/kernels/conversion.hpp"
 #include "run_case.hpp"
+#include "typed_cases.hpp"
 
 using namespace d5;
+using testing::as_type;
+using testing::case_of;
+using testing::type_variables;
+using testing::typed_case;
 
 namespace {
 
 const OperatorRegistry& reference() { return framework("reference").part<OperatorRegistry>(); }
 
-struct Table {
-  std::map<std::string, std::vector<std::string>> lines;  ///< by operator
-  std::map<std::string, std::string> none;                ///< why an operator has no line
-  std::map<std::string, std::string> lacks;               ///< "Operator variable type": why
-};
-
-/// A line is a case, `none OPERATOR: why`, or `lacks OPERATOR VARIABLE TYPE...: why`.
-Table read_file(const std::filesystem::path& path) {
-  Table table;
-  for (const auto& line : testing::table_lines(path)) {
-    const std::string word = testing::operator_of(line.text);
-    if (word != "none" && word != "lacks") {
-      table.lines[word].push_back(line.text);
-      continue;
-    }
-    const auto [what, why] = testing::exemption(line);
-    std::istringstream words(what);
-    std::string op, variable;
-    words >> op >> variable;
-    if (word == "none") table.none[op] = why;
-    for (std::string type; words >> type;) {
-      table.lacks[fmt::format("{} {} {}", op, variable, type)] = why;
-    }
-  }
-  return table;
-}
-
-/// Operators without a line of their own are tried on those of their gradients.
-const Table& table() {
-  static const Table result = [] {
+const testing::TypeTable& table() {
+  static const testing::TypeTable result = [] {
     const char* source = std::getenv("D5_SOURCE_DIR");
     if (!source) FAIL("D5_SOURCE_DIR is not set; run this test through ctest");
-    const auto root = std::filesystem::path(source);
-    Table own = read_file(root / "tests" / "level0_ops" / "element_types.txt");
-    for (const auto& [name, row] : testing::gradient_table(root)) {
-      auto& all = own.lines[name];
-      all.insert(all.end(), row.cases.begin(), row.cases.end());
-      all.insert(all.end(), row.in_float32.begin(), row.in_float32.end());
-    }
-    return own;
+    return testing::type_table(source);
   }();
-  return result;
-}
-
-/// As elements of `to`. Real numbers are made small and not negative where `to` may be no more.
-Tensor as_type(const Tensor& from, DType to) {
-  Tensor wide = from;
-  if (is_floating_point(from.dtype()) && !is_floating_point(to) && to != DType::string) {
-    wide = Tensor::empty({DType::float64, from.shape()});
-    detail::Conversion(from.dtype(), DType::float64).run(wide.raw(), from.raw(), from.elements());
-    for (double& value : wide.span<double>()) value = std::min(std::trunc(2 * std::abs(value)), 3.);
-  }
-  Tensor result = Tensor::empty({to, from.shape()});
-  detail::Conversion(wide.dtype(), to).run(result.raw(), wide.raw(), from.elements());
   return result;
 }
 
@@ -83,19 +36,6 @@ OperatorRunner run(const onnx::Node& node, const std::vector<Value>& inputs) {
   OperatorRunner runner(reference(), node, inputs, Mode::inference, Guard::on);
   runner.forward();
   return runner;
-}
-
-/// `{T}` of a line becomes the number of a type: of `type` for the variable T that is tried, of
-/// float32 for any other.
-OperatorCase case_of(std::string line, int opset, const std::string& variable, DType type) {
-  for (std::size_t at = 0; (at = line.find("={", at)) != std::string::npos;) {
-    const std::size_t end = line.find('}', at);
-    const bool tried = line.substr(at + 2, end - at - 2) == variable;
-    line.replace(at + 1, end - at, fmt::format("{}", int(tried ? type : DType::float32)));
-  }
-  OperatorCase result = parse_case(line, 1);
-  result.node.opset = opset;
-  return result;
 }
 
 /// Those that run in `opset`: other versions have other inputs and attributes.
@@ -110,34 +50,6 @@ std::vector<std::string> lines_in(int opset, const std::vector<std::string>& lin
     }
   }
   return result;
-}
-
-/// What the schema calls the types of `one`, each with the types that it may be.
-std::map<std::string, std::vector<DType>> type_variables(const OperatorCase& one,
-                                                         const std::string& line,
-                                                         const onnx::Schema& schema) {
-  std::map<std::string, std::vector<DType>> result;
-  for (std::size_t i = 0; i < one.inputs.size(); ++i) {
-    const onnx::Parameter* input = onnx::parameter(schema.inputs, i);
-    if (one.inputs[i].is_tensor()) result[input->type] = input->element_types;
-  }
-  for (const onnx::Parameter& output : schema.outputs) {
-    const bool by_attribute = line.find("={" + output.type + "}") != std::string::npos;
-    if (by_attribute) result[output.type] = output.element_types;
-  }
-  result.erase("");  // one type alone
-  return result;
-}
-
-/// `line` with one type for `variable`.
-OperatorCase typed_case(const std::string& line, int opset, const onnx::Schema& schema,
-                        const std::string& variable, DType type) {
-  OperatorCase one = case_of(line, opset, variable, type);
-  for (std::size_t i = 0; i < one.inputs.size(); ++i) {
-    const bool tried = onnx::parameter(schema.inputs, i)->type == variable;
-    if (tried && one.inputs[i].is_tensor()) one.inputs[i] = as_type(one.inputs[i].tensor(), type);
-  }
-  return one;
 }
 
 /// Whether the results of `one`, whose tried type is `type`, are those of `wide`, rounded.

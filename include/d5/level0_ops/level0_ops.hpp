@@ -20,6 +20,7 @@
 #include "d5/level0_ops/operator_case.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
+#include "d5/level0_ops/operator_support.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level0_ops/places.hpp"
 #include "d5/level0_ops/plan_context.hpp"

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/text_table.hpp"
+#include "d5/level0_ops/operator_support.hpp"
+
+namespace d5::app {
+
+/// What the frameworks called `words` have ("all": every one that can be loaded), which are loaded
+/// for it; without words what is known of all that were found here, and of those that are loaded.
+/// With operators of the user's own, which run in every framework.
+[[nodiscard]] std::vector<OperatorSupport> supported_operators(
+    const std::vector<std::string>& words);
+
+/// A row an operator, a column a framework: "12/12 ∇".
+[[nodiscard]] TextTable operator_matrix(const std::vector<OperatorSupport>& rows);
+/// A row each, with all that is known; of the operator `name` alone, or of all for an empty one.
+/// Programs (`format`) get every element type by its name. Throws: NotFound.
+[[nodiscard]] TextTable operator_rows(const std::vector<OperatorSupport>& rows,
+                                      const std::string& name, Format format);
+
+}  // namespace d5::app
