@@ -15,19 +15,19 @@ import d5
 import jax
 import jax.numpy as jnp
 
-jax.config.update("jax_enable_x64", True)  # else a float64 becomes a float32
+config: Any = jax.config
+config.update("jax_enable_x64", True)  # else a float64 becomes a float32
 
 from jax_operators import OPERATORS
 from jax_planning import Function, MakeFunction, Plan, expect
 
+ArrayType: Any = jax.ShapeDtypeStruct
 TYPES = {"float16", "bfloat16", "float32", "float64", "bool"}
 TYPES |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
-@functools.cache
-def programs() -> dict[Any, Any]:
-    """What XLA compiled, by program: layers of the same shapes share one."""
-    return {}
+#: What XLA compiled, by program: layers of the same shapes share one.
+programs: dict[Any, Function] = {}
 
 
 def compiled(function: Function, *arguments: Any) -> Function:
@@ -36,10 +36,9 @@ def compiled(function: Function, *arguments: Any) -> Function:
     except (NotImplementedError, TypeError, ValueError) as error:
         raise d5.Unsupported(f"JAX does not trace it: {error}") from error
     program = (lowered.as_text(), lowered.in_tree, lowered.out_tree)
-    if program not in programs():
-        programs()[program] = lowered.compile()
-    run: Function = programs()[program]
-    return run
+    if program not in programs:
+        programs[program] = lowered.compile()
+    return programs[program]
 
 
 class JaxKernel(d5.Kernel):
@@ -70,7 +69,7 @@ class JaxKernel(d5.Kernel):
             return pull_back(tuple(gradients[k] for k in real))
 
         inputs = [
-            jax.ShapeDtypeStruct(plan.shape(i), plan.dtype(i)) if plan.has_input(i) else None
+            ArrayType(plan.shape(i), plan.dtype(i)) if plan.has_input(i) else None
             for i in range(count)
         ]
         self.run = compiled(forward, *inputs)

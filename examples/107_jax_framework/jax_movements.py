@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax_planning import Function, MakeFunction, Plan, expect, integers
+from jax_planning import Function, MakeFunction, Plan, expect, integers, output_shape
 
 
 def reduction(function: Function) -> MakeFunction:
@@ -25,21 +25,22 @@ def reduction(function: Function) -> MakeFunction:
 def arg_extreme(function: Function) -> MakeFunction:
     def plan_extreme(plan: Plan) -> Function:
         axis, keep = plan.attributes.get("axis", 0), bool(plan.attributes.get("keepdims", 1))
-        expect(not plan.attributes.get("select_last_index"), "select_last_index")
-        return functools.partial(function, axis=axis, keepdims=keep)
+        first = functools.partial(function, axis=axis, keepdims=keep)
+        if not plan.attributes.get("select_last_index"):
+            return first
+        return lambda x: plan.shape(0)[axis] - 1 - first(jnp.flip(x, axis))
 
     return plan_extreme
 
 
 def reshape(plan: Plan) -> Function:
-    shape = plan.output_shape(0)
-    expect(shape is not None, "a shape that only running tells")
+    shape = output_shape(plan)
     return lambda x, *_: x.reshape(shape)
 
 
 def split(plan: Plan) -> Function:
     axis = plan.attributes.get("axis", 0)
-    sizes = [plan.output_shape(k)[axis] for k in range(plan.output_count)]
+    sizes = [output_shape(plan, k)[axis] for k in range(plan.output_count)]
     return lambda x, *_: tuple(jnp.split(x, np.cumsum(sizes)[:-1], axis))
 
 

@@ -19,7 +19,7 @@ from jax_movements import (
     slices,
     split,
 )
-from jax_planning import Function, MakeFunction, Plan, expect
+from jax_planning import Function, MakeFunction, Plan, expect, output_shape
 from jax_windows import average_pool, conv, max_pool
 
 Attributes = dict[str, Any]
@@ -89,7 +89,7 @@ OPERATORS: dict[str, MakeFunction] = {
     "AveragePool": average_pool, "BatchNormalization": batch_normalization,
     "Cast": lambda plan: lambda x: x.astype(plan.output_dtype(0)), "Clip": clip, "Conv": conv,
     "CumSum": cumulative_sum,
-    "Expand": lambda plan: lambda x, _: jnp.broadcast_to(x, plan.output_shape(0)),
+    "Expand": lambda plan: lambda x, _: jnp.broadcast_to(x, output_shape(plan)),
     "Flatten": reshape, "Gather": gather, "Gemm": gemm, "LayerNormalization": layer_normalization,
     "LogSoftmax": softmax(jax.nn.log_softmax), "MaxPool": max_pool,
     "NegativeLogLikelihoodLoss": class_loss(lambda scores: scores),

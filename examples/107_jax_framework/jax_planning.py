@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import d5
-import numpy as np
 
 Function = Callable[..., Any]  # of arrays; gives one, or a tuple
 Plan = d5.PlanContext
@@ -18,10 +17,18 @@ def expect(condition: bool, what: str) -> None:
         raise d5.Unsupported(what)
 
 
+def output_shape(plan: Plan, index: int = 0) -> tuple[int, ...]:
+    shape = plan.output_shape(index)
+    if shape is None:
+        raise d5.Unsupported("a shape that only running tells")
+    return shape
+
+
 def integers(plan: Plan, index: int) -> list[int] | None:
     """Those of an input that decides a shape; None where it is left out."""
     if not plan.has_input(index):
         return None
     value = plan.constant(index)
-    expect(value is not None, f"input {index} that only running tells")
-    return [int(i) for i in np.ravel(value)]  # type: ignore[arg-type]
+    if value is None:
+        raise d5.Unsupported(f"input {index} that only running tells")
+    return [int(i) for i in value.numpy().ravel()]

@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax_planning import Function, Plan, expect
+from jax_planning import Function, Plan, expect, output_shape
 
 
 def window(plan: Plan, size: Sequence[int]) -> tuple[list[int], list[int], list[tuple[int, int]]]:
@@ -45,12 +45,12 @@ def pool(plan: Plan, initial: float, combine: Function) -> tuple[Function, Funct
     padding counts as elements."""
     size = plan.attributes["kernel_shape"]
     strides, dilations, padding = window(plan, size)
-    sizes = zip(plan.shape(0)[2:], plan.output_shape(0)[2:], size, strides, dilations, padding)
+    sizes = zip(plan.shape(0)[2:], output_shape(plan)[2:], size, strides, dilations, padding)
     # The last window may reach further than the padding (ceil_mode).
     ends = [(o - 1) * s + (k - 1) * d + 1 - n - p[0] for n, o, k, s, d, p in sizes]
 
     def windows(x: Any, pads: Sequence[tuple[int, int]]) -> Any:
-        start = np.array(max(initial, jnp.iinfo(x.dtype).min) if x.dtype.kind in "iu" else initial)
+        start = np.array(max(initial, np.iinfo(x.dtype).min) if x.dtype.kind in "iu" else initial)
         return lax.reduce_window(
             x, start.astype(x.dtype), combine, (1, 1, *size), (1, 1, *strides),
             [(0, 0), (0, 0), *pads], window_dilation=(1, 1, *dilations),
@@ -74,4 +74,4 @@ def max_pool(plan: Plan) -> Function:
 def average_pool(plan: Plan) -> Function:
     total, with_padding = pool(plan, 0, lax.add)
     count = with_padding if plan.attributes.get("count_include_pad", 0) else total
-    return lambda x: total(x) / count(jnp.ones(x.shape, x.dtype))
+    return lambda x: total(x) / count(jnp.ones((1, 1, *x.shape[2:]), x.dtype))

@@ -140,8 +140,10 @@ def types() -> Iterator[str]:
 def own_types() -> Iterator[str]:
     """mypy --strict passes on d5's own Python."""
     scripts = [f for f in (SOURCE / "scripts").iterdir() if b"python3" in f.read_bytes()[:40]]
-    others = [*scripts, *(f for folder in ("examples", "tests/house", "python")
-                          for f in sorted((SOURCE / folder).glob("*.py")))]
+    folders = ["examples", "tests/house", "python"]
+    if importlib.util.find_spec("jax"):
+        folders.append("examples/107_jax_framework")
+    others = [*scripts, *(f for folder in folders for f in sorted((SOURCE / folder).glob("*.py")))]
     for done in (mypy("-p", "d5"), mypy(*others)):
         if done.returncode != 0:
             yield done.stdout + done.stderr
