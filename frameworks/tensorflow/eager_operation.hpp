@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "runtime.hpp"
+
+namespace d5::tensorflow {
+
+/// An operation of a graph as one that TensorFlow runs at once.
+class EagerOperation {
+ public:
+  /// Throws: Unsupported if the operation has no kernel for its types here; `who` begins messages.
+  EagerOperation(TF_Operation* operation, const Runtime& runtime, const std::string& who);
+
+  [[nodiscard]] int outputs() const { return outputs_; }
+  /// Whether it answers the same to the same arguments.
+  [[nodiscard]] bool is_function() const;
+  /// Writes `outputs()` results. Throws: as `Status::expect_ok`.
+  void execute(std::span<TFE_TensorHandle* const> arguments, HandlePointer* results,
+               const std::string& who);
+
+ private:
+  using Value =
+      std::variant<std::int64_t, float, bool, TF_DataType, std::string, std::vector<std::int64_t>,
+                   std::vector<float>, std::vector<TF_DataType>>;
+  [[nodiscard]] Value value_of(TF_Operation* operation, const char* name,
+                               const std::string& who) const;
+  void expect_kernel(const std::string& who) const;
+
+  Status status_;
+  std::string type_;
+  std::vector<std::pair<std::string, Value>> attributes_;
+  int outputs_;
+  OpPointer op_;
+  std::vector<TFE_TensorHandle*> results_;
+};
+
+}  // namespace d5::tensorflow

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "eager_operation.hpp"
+#include "graph.hpp"
+#include "runtime.hpp"
+
+namespace d5::tensorflow {
+
+/// A part of a graph, from terms that are fed to its results, as eager operations one after
+/// another. What depends on nothing that is fed is computed once, while it is made: constants,
+/// shapes, and what follows from them. A run formats nothing.
+class EagerProgram {
+ public:
+  /// `graph` may end before it. Throws: Unsupported for an operation that has no kernel here.
+  EagerProgram(const Graph& graph, std::span<const Term> fed, std::span<const Term> results);
+
+  /// Whether anything depends on the `i`th term that is fed.
+  [[nodiscard]] bool reads(std::size_t i) const { return reads_[i]; }
+  /// False where d5's number of threads has changed since: make another one.
+  [[nodiscard]] bool is_current() const { return runtime_->is_current(); }
+
+  /// `fed[i]` may be null where it is not read. Throws: as `Status::expect_ok`.
+  void run(std::span<TFE_TensorHandle* const> fed);
+  /// The `k`th result of the last run, until `forget`.
+  [[nodiscard]] TensorPointer result(std::size_t k) const;
+  /// Gives the memory of the results back.
+  void forget();
+
+ private:
+  using Place = int;  ///< >= 0: of a value; -1 - i: of what is fed as `i`
+  struct Step {
+    EagerOperation operation;
+    std::vector<Place> arguments;
+    Place first;                       ///< its results are values from here on
+    std::vector<Place> finished = {};  ///< values that nobody reads after it
+  };
+
+  [[nodiscard]] Place place_of(const Graph& graph, Term term);
+  void visit(const Graph& graph, TF_Operation* operation);
+  Place add_known(const TF_Tensor& value);
+  void add_step(TF_Operation* operation, std::vector<Place> arguments);
+  void note_reads(const std::vector<Place>& places);
+  void find_last_uses();
+  void execute(Step& step);
+
+  std::string who_;
+  std::shared_ptr<Runtime> runtime_;
+  Status status_;
+  std::vector<bool> reads_;
+  std::vector<HandlePointer> values_;
+  std::vector<bool> known_;  ///< values that were computed once
+  std::vector<Step> steps_;
+  std::vector<Place> results_;
+  std::span<TFE_TensorHandle* const> fed_;  ///< of the run under way
+  std::vector<TFE_TensorHandle*> arguments_;
+  std::map<std::pair<TF_Operation*, int>, Place> places_;  ///< while it is made
+};
+
+}  // namespace d5::tensorflow

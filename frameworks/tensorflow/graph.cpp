@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "d5/core/error.hpp"
+#include "tensor_view.hpp"
+
+namespace d5::tensorflow {
+namespace {
+
+void set(TF_OperationDescription* operation, const Attribute& attribute) {
+  const char* name = attribute.name;
+  const auto& value = attribute.value;
+  if (const auto* number = std::get_if<std::int64_t>(&value)) {
+    TF_SetAttrInt(operation, name, *number);
+  } else if (const auto* real = std::get_if<float>(&value)) {
+    TF_SetAttrFloat(operation, name, *real);
+  } else if (const auto* flag = std::get_if<bool>(&value)) {
+    TF_SetAttrBool(operation, name, *flag ? 1 : 0);
+  } else if (const auto* dtype = std::get_if<DType>(&value)) {
+    TF_SetAttrType(operation, name, data_type(*dtype));
+  } else if (const auto* text = std::get_if<const char*>(&value)) {
+    TF_SetAttrString(operation, name, *text, std::strlen(*text));
+  } else {
+    const auto& list = std::get<Sizes>(value);
+    TF_SetAttrIntList(operation, name, list.data(), int(list.size()));
+  }
+}
+
+/// 0, rank - 1, 1, 2, ...: channels to the front; the inverse moves them to the back.
+Sizes channels_to_front(std::size_t rank) {
+  Sizes permutation = {0, std::int64_t(rank) - 1};
+  for (std::size_t i = 1; i + 1 < rank; ++i) permutation.push_back(std::int64_t(i));
+  return permutation;
+}
+Sizes channels_to_back(std::size_t rank) {
+  Sizes permutation = {0};
+  for (std::size_t i = 2; i < rank; ++i) permutation.push_back(std::int64_t(i));
+  permutation.push_back(1);
+  return permutation;
+}
+
+}  // namespace
+
+Term Graph::finish(TF_OperationDescription* operation) {
+  TF_Operation* const finished = TF_FinishOperation(operation, status_);
+  status_.expect_supported(who_);
+  return {finished, 0};
+}
+
+Term Graph::placeholder(const TensorDesc& desc) {
+  auto* operation = TF_NewOperation(get(), "Placeholder", next_name().c_str());
+  TF_SetAttrType(operation, "dtype", data_type(desc.dtype));
+  TF_SetAttrShape(operation, "shape", desc.shape.dims().data(), int(desc.shape.rank()));
+  return finish(operation);
+}
+
+Term Graph::add(const char* type, std::initializer_list<Argument> inputs,
+                std::initializer_list<Attribute> attributes) {
+  auto* operation = TF_NewOperation(get(), type, next_name().c_str());
+  for (const Argument& input : inputs) {
+    if (input.is_list()) {
+      TF_AddInputList(operation, input.terms().data(), int(input.terms().size()));
+    } else {
+      TF_AddInput(operation, input.terms().front());
+    }
+  }
+  for (const Attribute& attribute : attributes) set(operation, attribute);
+  return finish(operation);
+}
+
+Term Graph::constant(const Tensor& value) {
+  auto* operation = TF_NewOperation(get(), "Const", next_name().c_str());
+  TF_SetAttrType(operation, "dtype", data_type(value.dtype()));
+  TF_SetAttrTensor(operation, "value", copied(value).get(), status_);
+  status_.expect_supported(who_);
+  return finish(operation);
+}
+
+Term Graph::integers(const Sizes& values) {
+  std::vector<std::int32_t> narrow;
+  for (const std::int64_t value : values) {
+    if (value != std::int32_t(value)) {
+      throw Unsupported(who_ + ": TensorFlow takes no size of more than 32 bits here, got " +
+                        std::to_string(value));
+    }
+    narrow.push_back(std::int32_t(value));
+  }
+  return constant(Tensor::vector(narrow));
+}
+
+Term Graph::integer(std::int64_t value) { return reshaped(integers({value}), {}); }
+
+Term Graph::number(double value, DType dtype) {
+  return cast(constant(Tensor::scalar(value)), dtype);
+}
+
+Term Graph::reshaped(Term x, const Shape& shape) {
+  return add("Reshape", {x, constant(Tensor::vector(Sizes(shape.begin(), shape.end())))});
+}
+
+Term Graph::transposed(Term x, const Sizes& permutation) {
+  return add("Transpose", {x, integers(permutation)});
+}
+
+Term Graph::cast(Term x, DType dtype) {
+  return this->dtype(x) == dtype ? x : add("Cast", {x}, {{"DstT", dtype}});
+}
+
+Term Graph::channels_last(Term x) {
+  auto [place, fresh] = channels_last_.try_emplace({x.oper, x.index});
+  if (fresh) {
+    const std::size_t rank = shape(x).rank();
+    place->second = rank > 2 ? transposed(x, channels_to_back(rank)) : x;
+  }
+  return place->second;
+}
+
+Term Graph::channels_first(Term x) {
+  const std::size_t rank = shape(x).rank();
+  if (rank <= 2) return x;
+  const Term y = transposed(x, channels_to_front(rank));
+  channels_last_[{y.oper, y.index}] = x;
+  return y;
+}
+
+Term Graph::elementwise(const char* type, const Terms& inputs,
+                        std::initializer_list<Attribute> attributes) {
+  const auto call = [&](const Terms& x) {
+    return x.size() == 1 ? add(type, {x[0]}, attributes) : add(type, {x[0], x[1]}, attributes);
+  };
+  const auto moved = std::ranges::find_if(inputs, [&](Term x) { return has_channels_last(x); });
+  if (moved == inputs.end()) return call(inputs);
+  const Shape whole = shape(*moved);
+  Terms last;
+  for (const Term input : inputs) {
+    const Shape own = shape(input);
+    if (own != whole && own.rank() != 0) return call(inputs);
+    last.push_back(own.rank() == 0 ? input : channels_last(input));
+  }
+  return channels_first(call(last));
+}
+
+DType Graph::dtype(Term term) const { return dtype_of_data(TF_OperationOutputType(term)); }
+
+Shape Graph::shape(Term term) const {
+  const int rank = TF_GraphGetTensorNumDims(get(), term, status_);
+  status_.expect_ok(who_);
+  if (rank < 0) return {kUnknownDim};
+  Sizes dims(std::size_t(rank), 0);
+  TF_GraphGetTensorShape(get(), term, dims.data(), rank, status_);
+  status_.expect_ok(who_);
+  return Shape(std::move(dims));
+}
+
+Terms Graph::gradients(Terms ys, Terms xs, Terms slopes) {
+  Terms result(xs.size());
+  TF_AddGradientsWithPrefix(get(), next_name().c_str(), ys.data(), int(ys.size()), xs.data(),
+                            int(xs.size()), slopes.data(), status_, result.data());
+  status_.expect_supported(who_);
+  return result;
+}
+
+}  // namespace d5::tensorflow

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that take, put and order elements by their places.
+#include <algorithm>
+#include <numeric>
+
+#include "d5/core/error.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "translators.hpp"
+
+namespace d5::tensorflow {
+namespace {
+
+namespace nodes = onnx::nodes;
+
+/// Indices from the front: a negative one counts from the back, which TensorFlow's do not. `sizes`:
+/// a number, or one for each of the last dimension's.
+Term from_front(Graph& graph, Term indices, const Sizes& sizes) {
+  const Term wide = graph.cast(indices, DType::int64);
+  const Term size = sizes.size() == 1 ? graph.constant(Tensor::scalar(sizes[0]))
+                                      : graph.constant(Tensor::vector(sizes));
+  const Term negative = graph.add("Less", {wide, graph.number(0, wide)});
+  return graph.add("SelectV2", {negative, graph.add("AddV2", {wide, size}), wide});
+}
+
+Terms gather(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const Shape& x = context.shape(0);
+  const std::size_t axis =
+      normalize_axis(nodes::Gather(context.node()).axis(), x.rank(), context.who());
+  return {graph.add("GatherV2", {inputs[0], from_front(graph, inputs[1], {x[axis]}),
+                                 graph.integer(std::int64_t(axis))})};
+}
+
+/// The leading sizes of `x` that rows of `indices` name.
+Sizes named_sizes(const Shape& x, const Shape& indices, std::size_t first) {
+  const auto count = std::size_t(indices.dims().back());
+  const auto sizes = x.dims().subspan(first, count);
+  return {sizes.begin(), sizes.end()};
+}
+
+Terms gather_nd(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  if (nodes::GatherND(context.node()).batch_dims() != 0) {
+    throw Unsupported(context.who() + ": TensorFlow's GatherNd has no batch dimensions");
+  }
+  const Sizes sizes = named_sizes(context.shape(0), context.shape(1), 0);
+  return {graph.add("GatherNd", {inputs[0], from_front(graph, inputs[1], sizes)})};
+}
+
+/// For each element of `indices` the place in x, as one number, of the element in the same place
+/// along all dimensions but `axis`, and at the index along that.
+Term flat_places(const PlanContext& context, Graph& graph, Term indices, std::size_t axis) {
+  const Shape &x = context.shape(0), &shape = context.shape(1);
+  const auto strides = x.strides();
+  Tensor base = Tensor::empty(DType::int64, shape);
+  const auto values = base.span<std::int64_t>();
+  const auto own = shape.strides();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = 0;
+    for (std::size_t d = 0; d < shape.rank(); ++d) {
+      if (d != axis) values[i] += std::int64_t(i) / own[d] % shape[d] * strides[d];
+    }
+  }
+  const Term along = graph.add("Mul", {from_front(graph, indices, {x[axis]}),
+                                       graph.number(double(strides[axis]), DType::int64)});
+  return graph.add("AddV2", {along, graph.constant(base)});
+}
+
+Terms gather_elements(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const std::size_t axis = normalize_axis(nodes::GatherElements(context.node()).axis(),
+                                          context.shape(0).rank(), context.who());
+  const Term places = flat_places(context, graph, inputs[1], axis);
+  return {graph.add("GatherV2", {graph.reshaped(inputs[0], {-1}), places, graph.integer(0)})};
+}
+
+/// TensorFlow's operation for a way of putting values together.
+const char* scatter_type(const PlanContext& context, const std::string& reduction) {
+  if (reduction == "none") return "TensorScatterUpdate";
+  if (reduction == "add") return "TensorScatterAdd";
+  if (reduction == "max") return "TensorScatterMax";
+  if (reduction == "min") return "TensorScatterMin";
+  throw Unsupported(context.who() + ": TensorFlow has no scatter with the reduction " + reduction);
+}
+
+template <class View>
+Terms scatter_elements(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const View view(context.node());
+  std::string reduction = "none";
+  if constexpr (requires { view.reduction(); }) reduction = view.reduction();
+  const Shape& x = context.shape(0);
+  const std::size_t axis = normalize_axis(view.axis(), x.rank(), context.who());
+  const Term places = flat_places(context, graph, inputs[1], axis);
+  const Term y = graph.add(scatter_type(context, reduction),
+                           {graph.reshaped(inputs[0], {-1}), graph.reshaped(places, {-1, 1}),
+                            graph.reshaped(inputs[2], {-1})});
+  return {graph.reshaped(y, x)};
+}
+
+Terms scatter_nd(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const Sizes sizes = named_sizes(context.shape(0), context.shape(1), 0);
+  return {graph.add(scatter_type(context, nodes::ScatterND(context.node()).reduction()),
+                    {inputs[0], from_front(graph, inputs[1], sizes), inputs[2]})};
+}
+
+/// TensorFlow's is of the last dimension, and of the largest.
+Terms top_k(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const nodes::TopK view(context.node());
+  const std::size_t rank = context.shape(0).rank();
+  const std::size_t axis = normalize_axis(view.axis(), rank, context.who());
+  const bool smallest = view.largest() == 0;
+  if (smallest && !is_floating_point(context.dtype(0))) {
+    throw Unsupported(context.who() + ": TensorFlow's TopK has no smallest integers");
+  }
+  const std::int64_t k =
+      context.node().opset < 10 ? view.k() : told_integers(context, nodes::TopK::In::K).values()[0];
+  Sizes swapped(rank);
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::swap(swapped[axis], swapped[rank - 1]);
+  const auto moved = [&](Term x) { return axis + 1 == rank ? x : graph.transposed(x, swapped); };
+  const auto signed_ = [&](Term x) { return smallest ? graph.add("Neg", {x}) : x; };
+  const Term first = graph.add("TopKV2", {signed_(moved(inputs[0])), graph.integer(k)});
+  return {moved(signed_(first)), moved(graph.cast(result(first, 1), DType::int64))};
+}
+
+/// Values are the one for all other places, then the one for the index's.
+Terms one_hot(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const Shape& y = context.output(0).shape;
+  const std::int64_t axis = nodes::OneHot(context.node()).axis();
+  if (!y.is_static()) {
+    throw Unsupported(context.who() + ": TensorFlow's kernel wants a depth that is constant");
+  }
+  const std::size_t front = normalize_axis(axis, y.rank(), context.who());
+  const auto value = [&](std::int64_t i) {
+    return graph.reshaped(graph.add("Slice", {inputs[2], graph.integers({i}), graph.integers({1})}),
+                          {});
+  };
+  return {graph.add(
+      "OneHot",
+      {from_front(graph, inputs[0], {y[front]}), graph.integer(y[front]), value(1), value(0)},
+      {{"axis", front + 1 == y.rank() ? std::int64_t{-1} : std::int64_t(front)}})};
+}
+
+Terms cumulative_sum(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const nodes::CumSum view(context.node());
+  const Sizes axis = told_integers(context, nodes::CumSum::In::axis).values();
+  return {graph.add("Cumsum", {inputs[0], graph.integer(axis.at(0))},
+                    {{"exclusive", view.exclusive() != 0}, {"reverse", view.reverse() != 0}})};
+}
+
+/// All places that are zero elsewhere than above (below) a diagonal.
+Terms triangle(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const bool upper = nodes::Trilu(context.node()).upper() != 0;
+  const auto diagonal = told_integers(context, nodes::Trilu::In::k);
+  const std::int64_t k = diagonal.given() ? diagonal.values().at(0) : 0;
+  const auto dims = context.shape(0).dims();
+  const Shape matrix{dims[dims.size() - 2], dims.back()};
+  Tensor mask = Tensor::empty(DType::boolean, matrix);
+  const auto kept = mask.span<bool>();
+  for (std::int64_t i = 0; i < matrix[0]; ++i) {
+    for (std::int64_t j = 0; j < matrix[1]; ++j) {
+      kept[std::size_t(i * matrix[1] + j)] = upper ? j - i >= k : j - i <= k;
+    }
+  }
+  return {graph.add("SelectV2", {graph.constant(mask), inputs[0], graph.number(0, inputs[0])})};
+}
+
+Terms non_zero(const PlanContext&, Graph& graph, const Terms& inputs) {
+  return {graph.transposed(graph.add("Where", {inputs[0]}), {1, 0})};
+}
+
+}  // namespace
+
+void register_indexing(Translators& translators) {
+  translators.add<nodes::Gather>(gather);
+  translators.add<nodes::GatherND>(gather_nd);
+  translators.add<nodes::GatherElements>(gather_elements);
+  translators.add<nodes::Scatter>(scatter_elements<nodes::Scatter>);
+  translators.add<nodes::ScatterElements>(scatter_elements<nodes::ScatterElements>);
+  translators.add<nodes::ScatterND>(scatter_nd);
+  translators.add<nodes::TopK>(top_k);
+  translators.add<nodes::OneHot>(one_hot);
+  translators.add<nodes::CumSum>(cumulative_sum);
+  translators.add<nodes::Trilu>(triangle);
+  translators.add<nodes::NonZero>(non_zero);
+}
+
+}  // namespace d5::tensorflow

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+
+#include "d5/core/error.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "translators.hpp"
+
+namespace d5::tensorflow {
+namespace {
+
+namespace nodes = onnx::nodes;
+
+/// Mean and variance over some dimensions, which stay with size 1.
+struct Moments {
+  Term mean, variance;
+};
+Moments moments(Graph& graph, Term x, const Sizes& axes) {
+  const Term over = graph.integers(axes);
+  const auto mean = [&](Term t) { return graph.add("Mean", {t, over}, {{"keep_dims", true}}); };
+  const Term center = mean(x);
+  return {center, mean(graph.add("Square", {graph.add("Sub", {x, center})}))};
+}
+
+Term inverse_deviation(Graph& graph, Term variance, double epsilon) {
+  return graph.add("Rsqrt", {graph.add("AddV2", {variance, graph.number(epsilon, variance)})});
+}
+
+/// (x - mean) * inverse * scale + shift
+Term normalized(Graph& graph, Term x, Term mean, Term inverse, Term scale, Term shift) {
+  const Term y =
+      graph.add("Mul", {graph.add("Sub", {x, mean}), graph.add("Mul", {inverse, scale})});
+  return is_there(shift) ? graph.add("AddV2", {y, shift}) : y;
+}
+
+Sizes from_axis(std::size_t axis, std::size_t rank) {
+  Sizes axes(rank - axis);
+  std::iota(axes.begin(), axes.end(), std::int64_t(axis));
+  return axes;
+}
+
+/// A tensor of C elements beside one of N,C,spatial.
+Term along_channels(Graph& graph, Term x, std::size_t rank) {
+  Sizes sizes(rank, 1);
+  sizes[rank > 1 ? 1 : 0] = -1;
+  return graph.reshaped(x, Shape(sizes));
+}
+
+/// momentum old + (1 - momentum) new
+Term running(Graph& graph, Term old, Term fresh, double momentum) {
+  const auto scaled = [&](Term x, double by) { return graph.add("Mul", {x, graph.number(by, x)}); };
+  return graph.add("AddV2", {scaled(old, momentum), scaled(fresh, 1 - momentum)});
+}
+
+bool normalizes_with_batch(const PlanContext& context) {
+  const nodes::BatchNormalization view(context.node());
+  if (context.node().opset >= 14) return view.training_mode() != 0;
+  const bool trains = context.node().opset < 7 ? view.is_test() == 0 : context.output_count() > 1;
+  if (trains || (context.node().opset < 9 && view.spatial() == 0)) {
+    throw Unsupported(context.who() +
+                      ": TensorFlow's kernel has no training, nor statistics of "
+                      "single places, of opsets before 14");
+  }
+  return false;
+}
+
+/// Four dimensions in the types that it has are TensorFlow's fused operation, channels last.
+Terms fused_batch_normalization(const PlanContext& context, Graph& graph, const Terms& inputs,
+                                bool batch) {
+  using In = nodes::BatchNormalization::In;
+  const nodes::BatchNormalization view(context.node());
+  const Term y =
+      graph.add("FusedBatchNormV3",
+                {graph.channels_last(inputs[In::X]), inputs[In::scale], inputs[In::B],
+                 batch ? graph.constant(Tensor::zeros(DType::float32, {0})) : inputs[In::mean],
+                 batch ? graph.constant(Tensor::zeros(DType::float32, {0})) : inputs[In::var]},
+                {{"epsilon", view.epsilon()}, {"is_training", batch}});
+  Terms outputs = {graph.channels_first(y)};
+  if (!batch) return outputs;
+  const Shape& x = context.shape(In::X);
+  const auto count = double(x.elements() / std::max<std::int64_t>(x[1], 1));
+  const Term variance = result(y, 2);  // TensorFlow divides by one less
+  const Term biased =
+      graph.add("Mul", {variance, graph.number(std::max(count - 1, 1.0) / count, variance)});
+  outputs.push_back(running(graph, inputs[In::mean], result(y, 1), view.momentum()));
+  outputs.push_back(running(graph, inputs[In::var], biased, view.momentum()));
+  return outputs;
+}
+
+/// Shapes: x N,C,spatial; scale, B, mean, var C; y as x.
+Terms batch_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  using In = nodes::BatchNormalization::In;
+  const bool batch = normalizes_with_batch(context);
+  const auto all_float = [&] {
+    for (std::size_t i = 0; i < 5; ++i) {
+      if (context.dtype(i) != DType::float32) return false;
+    }
+    return true;
+  };
+  const std::size_t rank = context.shape(In::X).rank();
+  if (rank == 4 && all_float()) return fused_batch_normalization(context, graph, inputs, batch);
+  const nodes::BatchNormalization view(context.node());
+  const DType type = context.dtype(In::X), wide = context.dtype(In::mean);
+  const Term x = graph.cast(inputs[In::X], wide);
+  const auto channels = [&](std::size_t i) {
+    return along_channels(graph, graph.cast(inputs[i], wide), rank);
+  };
+  Moments of{};
+  if (batch) {
+    Sizes axes = {0};
+    for (std::size_t i = 2; i < rank; ++i) axes.push_back(std::int64_t(i));
+    of = moments(graph, x, axes);
+  } else {
+    of = {channels(In::mean), channels(In::var)};
+  }
+  const Term y =
+      normalized(graph, x, of.mean, inverse_deviation(graph, of.variance, view.epsilon()),
+                 channels(In::scale), channels(In::B));
+  Terms outputs = {graph.cast(y, type)};
+  if (!batch) return outputs;
+  const Shape& sizes = context.shape(In::mean);
+  outputs.push_back(
+      running(graph, inputs[In::mean], graph.reshaped(of.mean, sizes), view.momentum()));
+  outputs.push_back(
+      running(graph, inputs[In::var], graph.reshaped(of.variance, sizes), view.momentum()));
+  return outputs;
+}
+
+/// Small floats are normalised in float32, as `stash_type` says.
+Term stashed(Graph& graph, Term x, std::int64_t stash_type) {
+  return stash_type == std::int64_t(DType::float32) && graph.dtype(x) != DType::float64
+             ? graph.cast(x, DType::float32)
+             : x;
+}
+
+Terms layer_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  using View = nodes::LayerNormalization;
+  const View view(context.node());
+  const std::size_t rank = context.shape(0).rank();
+  const Term x = stashed(graph, inputs[View::In::X], view.stash_type());
+  const Sizes axes = from_axis(normalize_axis(view.axis(), rank, context.who()), rank);
+  const auto [mean, variance] = moments(graph, x, axes);
+  const Term inverse = inverse_deviation(graph, variance, view.epsilon());
+  const Term plain =
+      graph.cast(graph.add("Mul", {graph.add("Sub", {x, mean}), inverse}), context.dtype(0));
+  Term y = graph.add("Mul", {plain, inputs[View::In::Scale]});
+  if (context.has_input(View::In::B)) y = graph.add("AddV2", {y, inputs[View::In::B]});
+  return {y, mean, inverse};
+}
+
+Terms rms_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  using View = nodes::RMSNormalization;
+  const View view(context.node());
+  const std::size_t rank = context.shape(0).rank();
+  const Term x = stashed(graph, inputs[0], view.stash_type());
+  const Sizes axes = from_axis(normalize_axis(view.axis(), rank, context.who()), rank);
+  const Term square =
+      graph.add("Mean", {graph.add("Square", {x}), graph.integers(axes)}, {{"keep_dims", true}});
+  const Term plain = graph.cast(
+      graph.add("Mul", {x, inverse_deviation(graph, square, view.epsilon())}), context.dtype(0));
+  return {graph.add("Mul", {plain, inputs[1]})};
+}
+
+Terms instance_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const nodes::InstanceNormalization view(context.node());
+  const std::size_t rank = context.shape(0).rank();
+  const auto [mean, variance] = moments(graph, inputs[0], from_axis(2, rank));
+  return {normalized(graph, inputs[0], mean, inverse_deviation(graph, variance, view.epsilon()),
+                     along_channels(graph, inputs[1], rank),
+                     along_channels(graph, inputs[2], rank))};
+}
+
+/// y = x / (bias + alpha / size sum of x^2 over `size` channels around)^beta
+Terms local_response(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const nodes::LRN view(context.node());
+  if (view.size() % 2 == 0) {
+    throw Unsupported(context.who() + ": TensorFlow's LRN has odd sizes alone");
+  }
+  const Term y = graph.add("LRN", {graph.channels_last(inputs[0])},
+                           {{"depth_radius", (view.size() - 1) / 2},
+                            {"bias", view.bias()},
+                            {"alpha", view.alpha() / float(view.size())},
+                            {"beta", view.beta()}});
+  return {graph.channels_first(y)};
+}
+
+}  // namespace
+
+void register_normalization(Translators& translators) {
+  translators.add<nodes::BatchNormalization>(batch_normalization);
+  translators.add<nodes::LayerNormalization>(layer_normalization);
+  translators.add<nodes::RMSNormalization>(rms_normalization);
+  translators.add<nodes::InstanceNormalization>(instance_normalization);
+  translators.add<nodes::LRN>(local_response);
+}
+
+}  // namespace d5::tensorflow

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+
+#include "d5/onnx/nodes.hpp"
+#include "translators.hpp"
+
+namespace d5::tensorflow {
+namespace {
+
+namespace nodes = onnx::nodes;
+
+/// `function` of each line of `x` along `axis`: TensorFlow's are along the last dimension.
+template <class F>
+Term along(Graph& graph, Term x, std::size_t axis, const F& function) {
+  const std::size_t rank = graph.shape(x).rank();
+  if (axis + 1 == rank) return function(x);
+  Sizes swapped(rank);
+  std::iota(swapped.begin(), swapped.end(), 0);
+  std::swap(swapped[axis], swapped[rank - 1]);
+  return graph.transposed(function(graph.transposed(x, swapped)), swapped);
+}
+
+Term hardmax(Graph& graph, Term x) {
+  const std::int64_t size = graph.shape(x).dims().back();
+  return graph.add("OneHot", {graph.add("ArgMax", {x, graph.integer(-1)}), graph.integer(size),
+                              graph.number(1, x), graph.number(0, x)});
+}
+
+/// `function` gets lines as the last dimension. Before opset 13 a line is all from `axis` on.
+template <class View>
+void add_distribution(Translators& translators, Term (*function)(Graph&, Term)) {
+  translators.add<View>(
+      [function](const PlanContext& context, Graph& graph, const Terms& inputs) -> Terms {
+        const Shape& shape = context.shape(0);
+        const std::size_t axis =
+            normalize_axis(View(context.node()).axis(), shape.rank(), context.who());
+        const auto call = [&](Term x) { return function(graph, x); };
+        if (context.node().opset >= 13) return {along(graph, inputs[0], axis, call)};
+        const Shape matrix{shape.elements(0, axis), shape.elements(axis, shape.rank())};
+        return {graph.reshaped(call(graph.reshaped(inputs[0], matrix)), shape)};
+      });
+}
+
+}  // namespace
+
+void register_softmax(Translators& translators) {
+  add_distribution<nodes::Softmax>(
+      translators, +[](Graph& graph, Term x) { return graph.add("Softmax", {x}); });
+  add_distribution<nodes::LogSoftmax>(
+      translators, +[](Graph& graph, Term x) { return graph.add("LogSoftmax", {x}); });
+  add_distribution<nodes::Hardmax>(translators, hardmax);
+}
+
+}  // namespace d5::tensorflow

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "d5/level0_ops/window.hpp"
+#include "graph.hpp"
+
+namespace d5::tensorflow {
+
+/// A window in TensorFlow's words: over two or three spatial dimensions of N,spatial,C. One
+/// dimension is the second of two.
+class SpatialWindow {
+ public:
+  explicit SpatialWindow(const Window& window);
+
+  [[nodiscard]] bool is_flat() const { return rank_ == 2; }
+  [[nodiscard]] const Sizes& kernel() const { return kernel_; }
+  [[nodiscard]] const Sizes& strides() const { return strides_; }
+  [[nodiscard]] const Sizes& dilations() const { return dilations_; }
+  [[nodiscard]] bool is_dilated() const;
+  /// Throws: Unsupported.
+  void expect_no_dilation(const std::string& who) const;
+  /// A number for each dimension, 1 for samples and channels.
+  [[nodiscard]] static Sizes with_channels(Sizes spatial);
+
+  /// x N,C,spatial as N,spatial,C with two dimensions at least, and back.
+  [[nodiscard]] Term lifted(Graph& graph, Term x) const;
+  [[nodiscard]] Term lowered(Graph& graph, Term y) const;
+  /// With all that windows cover written out: the padding, and what the last of them covers beyond.
+  [[nodiscard]] Term padded(Graph& graph, Term lifted, double value) const;
+  [[nodiscard]] const Sizes& padded_sizes() const { return padded_; }  ///< spatial
+  /// The other way: the elements of `padded` that come from the input.
+  [[nodiscard]] Term unpadded(Graph& graph, Term padded) const;
+
+  /// At each output, the size of the window over the number of its elements that count: those
+  /// of the input, perhaps also of its padding, never what is beyond. Undefined where all are 1.
+  /// Shapes: 1 x outputs x 1.
+  [[nodiscard]] Tensor shares(bool counts_padding) const;
+
+ private:
+  [[nodiscard]] const WindowAxis& axis(std::size_t i) const { return window_.axes[3 - rank_ + i]; }
+
+  Window window_;
+  std::size_t rank_;
+  Sizes kernel_, strides_, dilations_;
+  Sizes before_, after_, padded_;
+};
+
+}  // namespace d5::tensorflow

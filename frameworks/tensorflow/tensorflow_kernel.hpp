@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "d5/level0_ops/plan_context.hpp"
+#include "eager_program.hpp"
+#include "graph.hpp"
+#include "tensor_view.hpp"
+#include "translators.hpp"
+
+namespace d5::tensorflow {
+
+/// One ONNX node as TensorFlow's eager operations. Its translator says the node as a graph, which
+/// runs operation by operation on the caller's thread; backward are the operations that
+/// TensorFlow's own gradients add to the graph.
+///
+/// Inputs are read where they lie. What TensorFlow allocates for a result is copied into d5's
+/// memory: it has no operation that writes into memory that is given.
+class TensorFlowKernel final : public Kernel {
+ public:
+  /// Throws: Unsupported for what TensorFlow has no operation, no kernel, or no gradient for.
+  TensorFlowKernel(const PlanContext& context, const Translator& translate);
+
+  void forward(OpContext& context) override;
+  void backward(GradContext& context) override;
+  [[nodiscard]] KernelTraits traits() const override { return traits_; }
+
+ private:
+  /// What runs of one direction need: terms, the operations between them, d5's memory as arguments.
+  struct Direction {
+    Terms fed, results;
+    std::optional<EagerProgram> program = {};
+    std::vector<HandleView> views = {};
+    std::vector<TFE_TensorHandle*> handles = {};
+  };
+
+  void add_backward(const PlanContext& context);
+  void find_traits(const PlanContext& context);
+  void prepare(Direction& direction);
+  [[nodiscard]] const Tensor& zeros(std::size_t output);
+
+  Graph graph_;
+  Direction forward_, backward_;
+  std::vector<TensorDesc> outputs_;
+  std::vector<std::size_t> forward_places_;   ///< of the results among the outputs
+  std::vector<std::size_t> backward_places_;  ///< of the results among the gradients of inputs
+  std::vector<std::size_t> independent_;      ///< inputs whose gradient is zero
+  std::vector<Tensor> zeros_;  ///< in the place of gradients that do not reach an output
+  KernelTraits traits_;
+};
+
+}  // namespace d5::tensorflow

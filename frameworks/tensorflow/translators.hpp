@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "d5/level0_ops/operator_registry.hpp"
+#include "graph.hpp"
+
+namespace d5::tensorflow {
+
+/// Says one ONNX node in TensorFlow's operations: adds them to `graph`, from `inputs` (a term an
+/// input of the node, left-out ones too), and returns a term for each output, those that nobody
+/// wants perhaps left out. All shapes are known, and of the values those that are constant.
+/// Throws: Unsupported.
+using Translator =
+    std::function<Terms(const PlanContext& context, Graph& graph, const Terms& inputs)>;
+
+/// The translators of all operators: by them run single nodes and whole networks.
+class Translators {
+ public:
+  template <class View>
+  void add(Translator translate) {
+    entries_[{std::string(View::kDomain), std::string(View::kName)}] = {
+        View::kSinceVersions.front(), std::move(translate)};
+  }
+  /// One that is an operation of TensorFlow, elementwise: a row of a table.
+  template <class View>
+  void add_function(const char* type) {
+    add<View>([type](const PlanContext&, Graph& graph, const Terms& inputs) -> Terms {
+      return {graph.elementwise(type, inputs)};
+    });
+  }
+
+  /// A kernel for each.
+  void register_kernels(OperatorRegistry& registry) const;
+  /// Null if there is none.
+  [[nodiscard]] const Translator* find(const onnx::Node& node) const;
+
+ private:
+  struct Entry {
+    int since = 1;
+    Translator translate;
+  };
+  std::map<std::pair<std::string, std::string>, Entry> entries_;
+};
+
+/// Whether TensorFlow has tensors for all values of the node, and their shapes are told.
+[[nodiscard]] Support takes(const PlanContext& context);
+
+/// The constant integers of input `i`, or of the attribute that old opsets have in its place.
+/// Throws: Unsupported where only running tells them.
+[[nodiscard]] IntegersInput told_integers(const PlanContext& context, std::size_t i,
+                                          const std::optional<Sizes>& attribute = {});
+
+}  // namespace d5::tensorflow
