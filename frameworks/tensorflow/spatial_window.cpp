@@ -87,7 +87,8 @@ Tensor SpatialWindow::shares(bool counts_padding) const {
   const auto values = result.span<double>();
   const auto whole = double(window_.kernel_size());
   window_.for_each_output([&](std::int64_t o, std::int64_t z, std::int64_t y, std::int64_t x) {
-    values[std::size_t(o)] = whole / double(counted(0, z) * counted(1, y) * counted(2, x));
+    const std::int64_t count = counted(0, z) * counted(1, y) * counted(2, x);
+    values[std::size_t(o)] = count > 0 ? whole / double(count) : 0;
   });
   const bool trivial = std::ranges::all_of(values, [](double share) { return share == 1; });
   return trivial ? Tensor() : result;

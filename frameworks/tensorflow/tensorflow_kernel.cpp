@@ -39,7 +39,7 @@ void TensorFlowKernel::add_backward(const PlanContext& context) {
     const Term y = forward_.results[r];
     if (!is_floating_point(outputs_[k].dtype)) continue;
     backward_.fed[inputs + k] = y;
-    ys.push_back(y);
+    ys.push_back(graph_.add("Identity", {y}));  // none is on the way to another
     slopes.push_back(graph_.placeholder(outputs_[k]));
     backward_.fed[inputs + outputs + k] = slopes.back();
   }

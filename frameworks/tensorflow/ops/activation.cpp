@@ -72,10 +72,17 @@ constexpr auto shrink = [](const nodes::Shrink& view, Formula& f, Term x) {
   return f.select(f.two("Less", x, -double(view.lambd())), f.two("AddV2", x, view.bias()), above);
 };
 
-Terms parametric_relu(const PlanContext&, Graph& graph, const Terms& inputs) {
+/// Before opset 7 a slope of one dimension is one for each channel.
+Terms parametric_relu(const PlanContext& context, Graph& graph, const Terms& inputs) {
   Formula f(graph, inputs[0]);
   const Term x = inputs[0];
-  return {f.select(f.two("Less", x, 0), f.two("Mul", inputs[1], x), x)};
+  Term slope = inputs[1];
+  if (context.node().opset < 7 && context.shape(0).rank() > 1 && context.shape(1).rank() == 1) {
+    Sizes sizes(context.shape(0).rank(), 1);
+    sizes[1] = -1;
+    slope = graph.reshaped(slope, Shape(sizes));
+  }
+  return {f.select(f.two("Less", x, 0), f.two("Mul", slope, x), x)};
 }
 
 /// Bounds are attributes before opset 11.
@@ -85,7 +92,7 @@ Terms clip(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const auto bound = [&](std::size_t i, const char* type, std::optional<float> attribute) {
     if (context.has_input(i)) {
       y = graph.elementwise(type, {y, graph.reshaped(inputs[i], {})});
-    } else if (attribute) {
+    } else if (context.node().opset < 11 && attribute) {
       y = graph.elementwise(type, {y, graph.number(*attribute, y)});
     }
   };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of two or more elements with broadcasting.
+#include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "translators.hpp"
 
@@ -61,12 +62,24 @@ Terms power(const PlanContext& context, Graph& graph, const Terms& inputs) {
 
 Terms modulo(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const bool truncates = nodes::Mod(context.node()).fmod() != 0;
+  if (!truncates && is_floating_point(context.dtype(0))) {
+    throw Unsupported(context.who() + ": TensorFlow's FloorMod of reals has no signed zeros");
+  }
   return {graph.elementwise(truncates ? "TruncateMod" : "FloorMod", inputs)};
 }
 
+/// By less than the bits that there are; TensorFlow bounds the shift, ONNX shifts all out.
 Terms bit_shift(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const bool left = nodes::BitShift(context.node()).direction() == "LEFT";
-  return {graph.elementwise(left ? "LeftShift" : "RightShift", inputs)};
+  const DType dtype = context.dtype(0);
+  if (dtype != DType::uint8 && dtype != DType::uint16 && dtype != DType::uint32 &&
+      dtype != DType::uint64) {
+    throw Unsupported(context.who() + ": TensorFlow's shifts of signed integers are others");
+  }
+  const Term y = graph.add(left ? "LeftShift" : "RightShift", {inputs[0], inputs[1]});
+  const Term wide = graph.cast(inputs[1], DType::uint64);
+  const Term fits = graph.add("Less", {wide, graph.number(double(bits_of(dtype)), wide)});
+  return {graph.add("SelectV2", {fits, y, graph.number(0, y)})};
 }
 
 Terms where(const PlanContext&, Graph& graph, const Terms& inputs) {

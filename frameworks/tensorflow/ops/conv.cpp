@@ -25,27 +25,23 @@ Term lifted_filter(Graph& graph, Term w, const SpatialWindow& window) {
   return graph.reshaped(filter, {1, window.kernel()[1], shape[1], shape[2]});
 }
 
-/// The filter with zeros between its taps: what TensorFlow has no dilation for.
+/// The filter with zeros between its taps: what TensorFlow has no dilation for. One dimension after
+/// another, for its operations take six at most.
 Term stuffed(Graph& graph, Term filter, const Sizes& dilations) {
-  const Shape shape = graph.shape(filter);
-  const std::size_t rank = dilations.size();
-  Sizes apart, amounts, joined, sizes;
-  for (std::size_t i = 0; i < rank; ++i) {
-    apart.insert(apart.end(), {shape[i], 1});
-    amounts.insert(amounts.end(), {0, 0, 0, dilations[i] - 1});
-    joined.push_back(shape[i] * dilations[i]);
-    sizes.push_back((shape[i] - 1) * dilations[i] + 1);
+  for (std::size_t i = 0; i < dilations.size(); ++i) {
+    if (dilations[i] == 1) continue;
+    Shape shape = graph.shape(filter);
+    const std::int64_t size = shape[i];
+    const Term apart =
+        graph.reshaped(filter, {shape.elements(0, i + 1), 1, shape.elements(i + 1, shape.rank())});
+    const Term paddings = graph.reshaped(graph.integers({0, 0, 0, dilations[i] - 1, 0, 0}), {3, 2});
+    shape[i] = size * dilations[i];
+    const Term wide = graph.reshaped(graph.add("Pad", {apart, paddings}), shape);
+    shape[i] = (size - 1) * dilations[i] + 1;
+    filter = graph.add("Slice", {wide, graph.integers(Sizes(shape.rank(), 0)),
+                                 graph.integers({shape.begin(), shape.end()})});
   }
-  for (std::size_t i = rank; i < shape.rank(); ++i) {
-    apart.push_back(shape[i]);
-    amounts.insert(amounts.end(), {0, 0});
-    joined.push_back(shape[i]);
-    sizes.push_back(shape[i]);
-  }
-  const Term paddings = graph.reshaped(graph.integers(amounts), {std::int64_t(apart.size()), 2});
-  const Term wide = graph.add("Pad", {graph.reshaped(filter, Shape(apart)), paddings});
-  return graph.add("Slice", {graph.reshaped(wide, Shape(joined)),
-                             graph.integers(Sizes(shape.rank(), 0)), graph.integers(sizes)});
+  return filter;
 }
 
 /// Parts of `x` along its last dimension, of equal size.

@@ -48,7 +48,9 @@ Terms size(const PlanContext& context, Graph& graph, const Terms&) {
   return {graph.constant(Tensor::scalar(context.shape(0).elements()))};
 }
 
-Terms range(const PlanContext&, Graph& graph, const Terms& inputs) {
+Terms range(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const TensorDesc& y = context.output(0);
+  if (y.shape.is_static() && y.elements() == 0) return {graph.constant(Tensor::empty(y))};
   const auto scalar = [&](std::size_t i) { return graph.reshaped(inputs[i], {}); };
   return {graph.add("Range", {scalar(0), scalar(1), scalar(2)})};
 }

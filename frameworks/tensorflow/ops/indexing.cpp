@@ -15,6 +15,9 @@ namespace nodes = onnx::nodes;
 /// Indices from the front: a negative one counts from the back, which TensorFlow's do not. `sizes`:
 /// a number, or one for each of the last dimension's.
 Term from_front(Graph& graph, Term indices, const Sizes& sizes) {
+  if (graph.dtype(indices) == DType::uint64) {
+    throw Unsupported(graph.who() + ": TensorFlow's kernel takes no indices of uint64");
+  }
   const Term wide = graph.cast(indices, DType::int64);
   const Term size = sizes.size() == 1 ? graph.constant(Tensor::scalar(sizes[0]))
                                       : graph.constant(Tensor::vector(sizes));
@@ -40,6 +43,9 @@ Sizes named_sizes(const Shape& x, const Shape& indices, std::size_t first) {
 Terms gather_nd(const PlanContext& context, Graph& graph, const Terms& inputs) {
   if (nodes::GatherND(context.node()).batch_dims() != 0) {
     throw Unsupported(context.who() + ": TensorFlow's GatherNd has no batch dimensions");
+  }
+  if (context.shape(0).elements() == 0) {
+    throw Unsupported(context.who() + ": TensorFlow's GatherNd takes nothing from no elements");
   }
   const Sizes sizes = named_sizes(context.shape(0), context.shape(1), 0);
   return {graph.add("GatherNd", {inputs[0], from_front(graph, inputs[1], sizes)})};
@@ -140,26 +146,27 @@ Terms one_hot(const PlanContext& context, Graph& graph, const Terms& inputs) {
 
 Terms cumulative_sum(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const nodes::CumSum view(context.node());
-  const Sizes axis = told_integers(context, nodes::CumSum::In::axis).values();
-  return {graph.add("Cumsum", {inputs[0], graph.integer(axis.at(0))},
+  const Term axis = graph.reshaped(inputs[nodes::CumSum::In::axis], {});
+  return {graph.add("Cumsum", {inputs[0], axis},
                     {{"exclusive", view.exclusive() != 0}, {"reverse", view.reverse() != 0}})};
 }
 
-/// All places that are zero elsewhere than above (below) a diagonal.
+/// Zero below (above) the `k`th diagonal.
 Terms triangle(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const bool upper = nodes::Trilu(context.node()).upper() != 0;
-  const auto diagonal = told_integers(context, nodes::Trilu::In::k);
-  const std::int64_t k = diagonal.given() ? diagonal.values().at(0) : 0;
   const auto dims = context.shape(0).dims();
   const Shape matrix{dims[dims.size() - 2], dims.back()};
-  Tensor mask = Tensor::empty(DType::boolean, matrix);
-  const auto kept = mask.span<bool>();
-  for (std::int64_t i = 0; i < matrix[0]; ++i) {
+  Tensor diagonals = Tensor::empty(DType::int64, matrix);
+  for (std::int64_t i = 0, place = 0; i < matrix[0]; ++i) {
     for (std::int64_t j = 0; j < matrix[1]; ++j) {
-      kept[std::size_t(i * matrix[1] + j)] = upper ? j - i >= k : j - i <= k;
+      diagonals.span<std::int64_t>()[std::size_t(place++)] = j - i;
     }
   }
-  return {graph.add("SelectV2", {graph.constant(mask), inputs[0], graph.number(0, inputs[0])})};
+  const Term k = context.has_input(nodes::Trilu::In::k)
+                     ? graph.reshaped(inputs[nodes::Trilu::In::k], {})
+                     : graph.number(0, DType::int64);
+  const Term kept = graph.add(upper ? "GreaterEqual" : "LessEqual", {graph.constant(diagonals), k});
+  return {graph.add("SelectV2", {kept, inputs[0], graph.number(0, inputs[0])})};
 }
 
 Terms non_zero(const PlanContext&, Graph& graph, const Terms& inputs) {

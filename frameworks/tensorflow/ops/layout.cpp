@@ -165,7 +165,9 @@ Terms depth_to_space(const PlanContext& context, Graph& graph, const Terms& inpu
 Terms space_to_depth(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const std::int64_t b = nodes::SpaceToDepth(context.node()).blocksize();
   const Shape& x = context.shape(0);
-  return {rearranged(graph, inputs[0], {x[0], x[1], x[2] / b, b, x[3] / b, b}, {0, 3, 5, 1, 2, 4},
+  const bool channels_first = nodes::SpaceToDepth(context.node()).mode() == "CRD";
+  return {rearranged(graph, inputs[0], {x[0], x[1], x[2] / b, b, x[3] / b, b},
+                     channels_first ? Sizes{0, 1, 3, 5, 2, 4} : Sizes{0, 3, 5, 1, 2, 4},
                      context.output(0).shape)};
 }
 
@@ -184,6 +186,7 @@ void register_layout(Translators& translators) {
   translators.add<nodes::Expand>(expand);
   translators.add<nodes::Tile>(tile);
   translators.add<nodes::Cast>(cast);
+  translators.add<nodes::CastLike>(cast);
   translators.add<nodes::DepthToSpace>(depth_to_space);
   translators.add<nodes::SpaceToDepth>(space_to_depth);
 }

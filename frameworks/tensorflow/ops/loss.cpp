@@ -42,8 +42,10 @@ Term loss_of(const PlanContext& context, Graph& graph, Term log_probabilities,
 }
 
 Terms softmax_cross_entropy(const PlanContext& context, Graph& graph, const Terms& inputs) {
-  const Term last = graph.add("LogSoftmax", {graph.channels_last(inputs[0])});
-  const Term logs = graph.channels_first(last);
+  const Term scores = graph.channels_last(inputs[0]);
+  const Shape shape = graph.shape(scores);
+  const Term rows = graph.add("LogSoftmax", {graph.reshaped(scores, {-1, shape.dims().back()})});
+  const Term logs = graph.channels_first(graph.reshaped(rows, shape));
   return {loss_of<nodes::SoftmaxCrossEntropyLoss>(context, graph, logs, inputs), logs};
 }
 

@@ -140,11 +140,10 @@ Terms layer_normalization(const PlanContext& context, Graph& graph, const Terms&
   const Sizes axes = from_axis(normalize_axis(view.axis(), rank, context.who()), rank);
   const auto [mean, variance] = moments(graph, x, axes);
   const Term inverse = inverse_deviation(graph, variance, view.epsilon());
-  const Term plain =
-      graph.cast(graph.add("Mul", {graph.add("Sub", {x, mean}), inverse}), context.dtype(0));
-  Term y = graph.add("Mul", {plain, inputs[View::In::Scale]});
-  if (context.has_input(View::In::B)) y = graph.add("AddV2", {y, inputs[View::In::B]});
-  return {y, mean, inverse};
+  const auto wide = [&](std::size_t i) { return graph.cast(inputs[i], graph.dtype(x)); };
+  const Term y = normalized(graph, x, mean, inverse, wide(View::In::Scale),
+                            context.has_input(View::In::B) ? wide(View::In::B) : Term{});
+  return {graph.cast(y, context.dtype(0)), mean, inverse};
 }
 
 Terms rms_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
@@ -155,9 +154,9 @@ Terms rms_normalization(const PlanContext& context, Graph& graph, const Terms& i
   const Sizes axes = from_axis(normalize_axis(view.axis(), rank, context.who()), rank);
   const Term square =
       graph.add("Mean", {graph.add("Square", {x}), graph.integers(axes)}, {{"keep_dims", true}});
-  const Term plain = graph.cast(
-      graph.add("Mul", {x, inverse_deviation(graph, square, view.epsilon())}), context.dtype(0));
-  return {graph.add("Mul", {plain, inputs[1]})};
+  const Term plain = graph.add("Mul", {x, inverse_deviation(graph, square, view.epsilon())});
+  const DType type = context.output(0).dtype;
+  return {graph.add("Mul", {graph.cast(plain, type), graph.cast(inputs[1], type)})};
 }
 
 Terms instance_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {

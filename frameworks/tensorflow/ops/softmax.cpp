@@ -9,15 +9,20 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// `function` of each line of `x` along `axis`: TensorFlow's are along the last dimension.
-template <class F>
-Term along(Graph& graph, Term x, std::size_t axis, const F& function) {
+/// `function` of each line of `x` along `axis`. It gets lines as the rows of a matrix: TensorFlow's
+/// gradients take dimension 1 for the classes.
+Term along(Graph& graph, Term x, std::size_t axis, Term (*function)(Graph&, Term)) {
   const std::size_t rank = graph.shape(x).rank();
-  if (axis + 1 == rank) return function(x);
+  const auto by_rows = [&](Term lines) {
+    const Shape shape = graph.shape(lines);
+    const Term rows = graph.reshaped(lines, {-1, shape.dims().back()});
+    return graph.reshaped(function(graph, rows), shape);
+  };
+  if (axis + 1 == rank) return by_rows(x);
   Sizes swapped(rank);
   std::iota(swapped.begin(), swapped.end(), 0);
   std::swap(swapped[axis], swapped[rank - 1]);
-  return graph.transposed(function(graph.transposed(x, swapped)), swapped);
+  return graph.transposed(by_rows(graph.transposed(x, swapped)), swapped);
 }
 
 Term hardmax(Graph& graph, Term x) {
@@ -34,10 +39,9 @@ void add_distribution(Translators& translators, Term (*function)(Graph&, Term)) 
         const Shape& shape = context.shape(0);
         const std::size_t axis =
             normalize_axis(View(context.node()).axis(), shape.rank(), context.who());
-        const auto call = [&](Term x) { return function(graph, x); };
-        if (context.node().opset >= 13) return {along(graph, inputs[0], axis, call)};
+        if (context.node().opset >= 13) return {along(graph, inputs[0], axis, function)};
         const Shape matrix{shape.elements(0, axis), shape.elements(axis, shape.rank())};
-        return {graph.reshaped(call(graph.reshaped(inputs[0], matrix)), shape)};
+        return {graph.reshaped(function(graph, graph.reshaped(inputs[0], matrix)), shape)};
       });
 }
 
