@@ -19,6 +19,7 @@
 #include "d5/core/results.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/network_drawing.hpp"
 #include "d5/level1_network/network_summary.hpp"
 #include "d5/level1_network/planned_memory.hpp"
@@ -42,6 +43,7 @@ constexpr const char* kExamples =
                                                 how much it takes, and the least that any plan could
   d5 net show lenet --steps --framework torch --place Conv=reference,node:fc*=torch
                                                 in which framework each node runs
+  d5 net show resnet-50 --framework auto        what is fastest, node by node and as a whole
   d5 net show resnet-50 --transform fold-batch-norm
                                                 what a transform changes, and what it leaves
   d5 net show resnet-50 --by node --format csv)";
@@ -49,7 +51,7 @@ constexpr const char* kExamples =
 struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions, app::ModelArgument {
   std::optional<SummaryBy> by;
   bool dot = false;  ///< instead of a format of lists
-  bool memory_plan = false, steps = false;
+  bool memory_plan = false, steps = false, remeasure = false;
 };
 
 const std::map<std::string, Format> kFormats{{"table", Format::table},       {"json", Format::json},
@@ -190,6 +192,26 @@ int show_steps(const Options& options) {
   return app::kPassed;
 }
 
+/// Whether the program measures who runs what.
+bool chooses(const std::string& word) {
+  const auto names = frameworks_in(word);
+  return std::ranges::find(names, "auto") != names.end();
+}
+
+int show_selection(const Options& options, const std::string& word) {
+  const auto executor = executor_of(options, word);
+  Network& network = executor->network();
+  if (options.remeasure) (void)forget_selections(network);
+  executor->plan(random_inputs(network, app::sizes_of(options), options.seed), loss_of(network));
+  const FrameworkSelection selection = framework_selection(*executor);
+  if (is_for_people(options.format)) {
+    app::print(summary_table(selection, options.format), options.format);
+    fmt::print("\n");
+  }
+  app::print(to_table(selection, options.format), options.format);
+  return app::kPassed;
+}
+
 /// Throws: ValueError for options that only a plan heeds; a transform may heed the limit.
 void refuse_plan_options(const Options& options) {
   const bool limited = options.memory_limit > 0 && app::chain_of(options).empty();
@@ -209,6 +231,10 @@ int run(const Options& options) {
     return app::kPassed;
   }
   if (options.steps) return show_steps(options);
+  if (options.frameworks.size() == 1 && chooses(options.frameworks.front())) {
+    return show_selection(options, options.frameworks.front());
+  }
+  if (options.remeasure) throw ValueError("net show: --remeasure is of --framework auto");
   refuse_plan_options(options);
   Network network = open_model(options.model, {{"seed", options.seed}});
   const auto applied = apply_transforms(network, app::chain_of(options), wishes_of(options));
@@ -266,6 +292,8 @@ void register_net_show(app::Program& program) {
       "how much memory inference and training take, by each way to place tensors; with "
       "--format svg, png or html a picture of where the executor keeps what, and how "
       "long");
+  command.add_flag("--remeasure", options->remeasure,
+                   "with --framework auto: measure again, in place of what was kept");
   app::add_framework_options(command, *options);
   app::add_execution_options(command, *options);
   add_format_option(command, *options);

@@ -9,7 +9,7 @@
 #include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/planned_memory.hpp"
 #include "d5/level1_network/planned_steps.hpp"
-#include "level1_network/plan_executor.hpp"
+#include "level1_network/mixture/auto_executor.hpp"
 
 namespace d5 {
 namespace {
@@ -43,11 +43,16 @@ void expect_name(std::string_view kind, std::string_view name,
 
 /// Null before the first, and of an executor of another kind.
 const Plan* current_plan(const GraphExecutor& executor) {
-  const auto* planned = dynamic_cast<const PlanExecutor*>(&executor);
+  const auto* planned = dynamic_cast<const PlanExecutor*>(&executor_behind(executor));
   return planned ? planned->current_plan() : nullptr;
 }
 
 }  // namespace
+
+void PlanExecutor::plan(const ValueMap& inputs, std::string_view loss) {
+  if (!loss.empty()) (void)network_.parameters();  // laying them out counts as an edit
+  current_ = &plan_for(inputs, loss);
+}
 
 Plan& PlanExecutor::plan_for(const ValueMap& inputs, std::string_view loss) {
   const Runnable& runnable = up_to_date();
@@ -145,7 +150,8 @@ PlannedMemory planned_memory(const GraphExecutor& executor) {
 }
 
 PlannedMemory plan_memory(GraphExecutor& executor, const ValueMap& inputs, std::string_view loss) {
-  auto* planned = dynamic_cast<PlanExecutor*>(&executor);
+  auto* standing = dynamic_cast<AutoExecutor*>(&executor);
+  auto* planned = standing ? &standing->planned() : dynamic_cast<PlanExecutor*>(&executor);
   if (!planned) {
     throw Unsupported(fmt::format("the executor of {} plans no memory; make_executor's does",
                                   executor.framework()));
@@ -154,6 +160,8 @@ PlannedMemory plan_memory(GraphExecutor& executor, const ValueMap& inputs, std::
 }
 
 FrameworkSelection framework_selection(const GraphExecutor& executor) {
+  const auto* standing = dynamic_cast<const AutoExecutor*>(&executor);
+  if (standing && standing->selection()) return *standing->selection();
   const Plan* plan = current_plan(executor);
   return plan && plan->selection ? *plan->selection : FrameworkSelection{};
 }

@@ -129,7 +129,7 @@ std::vector<Measurement> plan_in_each(
 
 Subject network_subject(const std::string& model, const std::string& framework,
                         const OpenSizes& sizes, const ExecutorOptions& execution,
-                        const TransformChain& transforms) {
+                        const TransformChain& transforms, const Interrupt& interrupt) {
   const std::shared_ptr<GraphExecutor> executor = open_executor(
       framework, open_model(model, run_wishes(framework, sizes, execution), transforms), execution);
   const auto inputs =
@@ -141,6 +141,7 @@ Subject network_subject(const std::string& model, const std::string& framework,
                   .events = {&executor->events()}};
   subject.record.framework_version = version_of(framework);
   subject.record.device = to_string(execution.device);
+  const InterruptibleRuns interruptible(*executor, interrupt);
   subject.run();  // throws here, not while measuring, if it cannot
   subject.work.memory = detail::predicted_bytes(*executor, *inputs);
   return subject;
@@ -151,7 +152,7 @@ std::vector<Measurement> bench_network(const std::string& model,
   return detail::bench_side_by_side(
       model, options, "inference", "", [&](const std::string& framework) {
         return network_subject(model, framework, options.sizes, detail::execution_of(options),
-                               options.transforms);
+                               options.transforms, options.measuring.interrupt);
       });
 }
 

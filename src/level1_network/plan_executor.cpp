@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "d5/core/error.hpp"
+#include "level1_network/mixture/auto_executor.hpp"
 
 namespace d5 {
 
@@ -133,6 +134,9 @@ const Tensor& gradient_of(const Plan* plan, std::string_view name) {
 }
 
 std::unique_ptr<GraphExecutor> make_executor(Network network, ExecutorOptions options) {
+  if (AutoExecutor::has_rivals(options)) {
+    return std::make_unique<AutoExecutor>(std::move(network), std::move(options));
+  }
   return std::make_unique<PlanExecutor>(std::move(network), std::move(options));
 }
 

@@ -35,9 +35,7 @@ class PlanExecutor final : public GraphExecutor {
   void set_mode(NetworkMode mode) override;
   NetworkMode mode() const override { return mode_; }
 
-  void plan(const ValueMap& inputs, std::string_view loss) override {
-    current_ = &plan_for(inputs, loss);
-  }
+  void plan(const ValueMap& inputs, std::string_view loss) override;
   /// Made or run last, or null.
   [[nodiscard]] const Plan* current_plan() const { return current_; }
 

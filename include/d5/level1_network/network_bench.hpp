@@ -42,10 +42,12 @@ struct NetworkBenchOptions {
                                                     const NetworkBenchOptions& options = {});
 
 /// Inference of one network in one framework, ready to run again and again; it ran once already.
+/// `interrupt` ends that, and what "auto" measures before. Throws: Interrupted.
 [[nodiscard]] Subject network_subject(const std::string& model, const std::string& framework,
                                       const OpenSizes& sizes = {},
                                       const ExecutorOptions& execution = {},
-                                      const TransformChain& transforms = {});
+                                      const TransformChain& transforms = {},
+                                      const Interrupt& interrupt = {});
 
 namespace detail {
 /// The subjects that `make` makes, a framework each, side by side; `flags` are of the command.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "d5/core/byte_count.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/interrupt.hpp"
 #include "level1_network/mixture/node_groups.hpp"
@@ -36,6 +37,7 @@ void KernelRace::start(const std::string& framework) {
   Runner runner{.framework = framework};
   try {
     runner.trial = std::make_unique<PlanTrial>(bench_, KernelAssignment{.first = framework});
+    expect_room(*runner.trial);
     if (groups_.empty()) {
       groups_ = node_groups(*runner.trial, *bench_.request.graph);
       random_ = random_nodes(*runner.trial);
@@ -50,6 +52,15 @@ void KernelRace::start(const std::string& framework) {
   } catch (const std::exception& error) {
     refusals_.push_back({framework, printable_message(error.what())});
   }
+}
+
+/// Throws: MemoryError for a plan more than may be held at once.
+void KernelRace::expect_room(const PlanTrial& trial) const {
+  std::size_t bytes = trial.bytes();
+  for (const Runner& runner : runners_) bytes += runner.trial->bytes();
+  if (bytes <= memory_budget()) return;
+  throw MemoryError(fmt::format("beside {} other plans its own makes {}, above the memory budget",
+                                runners_.size(), byte_words(bytes)));
 }
 
 /// Until it runs: without kernels that fail, and without those that others do far sooner.

@@ -55,6 +55,7 @@ class KernelRace {
 
  private:
   void start(const std::string& framework);
+  void expect_room(const PlanTrial& trial) const;
   void warm_up(Runner& runner);
   bool lighten(Runner& runner);
   void sample();

@@ -145,6 +145,12 @@ std::optional<double> PlanTrial::seconds(std::size_t node) const {
   return reached_[node] ? std::optional(sums_[node]) : std::nullopt;
 }
 
+std::size_t PlanTrial::bytes() const {
+  std::size_t sum = 0;
+  for (const auto& [device, arena] : plan_->arenas) sum += arena.bytes();
+  return sum;
+}
+
 std::size_t PlanTrial::reorders() const {
   return std::size_t(std::count_if(plan_->infos.begin(),
                                    plan_->infos.begin() + std::ptrdiff_t(plan_->forward.size()),

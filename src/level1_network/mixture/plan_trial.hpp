@@ -79,6 +79,8 @@ class PlanTrial final : private ExecutionEvent {
   [[nodiscard]] Plan& plan() { return *plan_; }
   [[nodiscard]] std::unique_ptr<Plan> take_plan() { return std::move(plan_); }
   [[nodiscard]] std::size_t reorders() const;
+  /// That the plan holds.
+  [[nodiscard]] std::size_t bytes() const;
 
  private:
   void before_node(const StepInfo& step) override;

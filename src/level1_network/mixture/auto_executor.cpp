@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/mixture/auto_executor.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/core/interrupt.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
+#include "level1_network/mixture/executor_race.hpp"
+#include "level1_network/mixture/kept_selection.hpp"
+#include "level1_network/mixture/structure_digest.hpp"
+
+namespace d5 {
+namespace {
+
+std::vector<std::string> rival_words() {
+  std::vector<std::string> words;
+  for (const auto& info : frameworks()) {
+    try {
+      for (const auto& name : framework(info.name).part<ExecutorRegistry>().names()) {
+        words.push_back(info.name + ":" + name);
+      }
+    } catch (const Error&) {  // it cannot be loaded
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+bool AutoExecutor::has_rivals(const ExecutorOptions& options) {
+  const bool free = options.frameworks == std::vector<std::string>{"auto"} &&
+                    options.device == Device{} && options.placement.empty() &&
+                    options.memory_limit == 0 && options.recompute.empty();
+  return free && !rival_words().empty();
+}
+
+AutoExecutor::AutoExecutor(Network network, ExecutorOptions options, SelectionOptions selection)
+    : options_(options), selection_(selection), plan_(std::move(network), options, selection) {
+  for (auto& word : rival_words()) rivals_.push_back({std::move(word)});
+}
+
+const ValueMap& AutoExecutor::inference(const ValueMap& inputs) {
+  return chosen_for(inputs, "").inference(inputs);
+}
+
+const ValueMap& AutoExecutor::inference_and_backprop(const ValueMap& inputs,
+                                                     std::string_view loss) {
+  return chosen_for(inputs, std::string(loss)).inference_and_backprop(inputs, loss);
+}
+
+std::unique_ptr<BatchInFlight> AutoExecutor::forward(const ValueMap& inputs,
+                                                     const std::vector<std::string>& outputs) {
+  current_ = &plan_;
+  choice_ = nullptr;
+  return observed(plan_).forward(inputs, outputs);
+}
+
+void AutoExecutor::plan(const ValueMap& inputs, std::string_view loss) {
+  chosen_for(inputs, std::string(loss)).plan(inputs, loss);
+}
+
+ValueMap AutoExecutor::state() const {
+  ValueMap result = plan_.state();
+  for (const Rival& rival : rivals_) {
+    if (!rival.executor) continue;
+    for (const auto& [name, value] : rival.executor->state()) {
+      result[rival.word + "/" + name] = value;
+    }
+  }
+  return result;
+}
+
+void AutoExecutor::restore(const ValueMap& state) {
+  plan_.restore(state);
+  for (Rival& rival : rivals_) {
+    const std::string prefix = rival.word + "/";
+    ValueMap its;
+    for (const auto& [name, value] : state) {
+      if (name.starts_with(prefix)) its[name.substr(prefix.size())] = value;
+    }
+    if (!its.empty()) made(rival).restore(its);
+  }
+}
+
+GraphExecutor& AutoExecutor::observed(GraphExecutor& executor) {
+  executor.events() = events_;
+  return executor;
+}
+
+GraphExecutor& AutoExecutor::chosen_for(const ValueMap& inputs, const std::string& loss) {
+  if (!loss.empty()) (void)network().parameters();  // laying them out counts as an edit
+  const auto fits = [&](const Choice& choice) {
+    return choice.loss == loss && choice.mode == mode() &&
+           choice.revision == network().revision() &&
+           std::ranges::equal(choice.fed, inputs, [](const auto& fed, const auto& input) {
+             return fed.first == input.first && input.second.is_tensor() &&
+                    fed.second.is_tensor() && fed.second.tensor == input.second.tensor().desc();
+           });
+  };
+  auto known = std::ranges::find_if(choices_, fits);
+  if (known == choices_.end()) {
+    std::erase_if(choices_,
+                  [&](const Choice& choice) { return choice.revision != network().revision(); });
+    Choice choice{{}, loss, mode(), network().revision(), &plan_, {}};
+    for (const auto& [name, value] : inputs) choice.fed.emplace_back(name, value.desc());
+    choice.executor = &choose(choice, inputs);
+    choices_.push_back(std::move(choice));
+    known = choices_.end() - 1;
+  }
+  choice_ = &*known;
+  current_ = known->executor;
+  if (current_->mode() != mode()) current_->set_mode(mode());
+  return observed(*current_);
+}
+
+GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
+  EventList interrupts;
+  for (const auto& event : events_.all()) {
+    if (std::dynamic_pointer_cast<ExecutionInterrupt>(event)) interrupts.add(event);
+  }
+  plan_.events() = interrupts;
+  plan_.plan(inputs, choice.loss);
+  FrameworkSelection& selection = choice.selection = framework_selection(plan_);
+  const std::string planned = selection.chosen.empty() ? "plan" : selection.chosen;
+
+  SelectionPurpose purpose{structure_digest(network().graph()), selection_circumstances()};
+  purpose.words +=
+      fmt::format("whole network, loss '{}', mode {}\n", choice.loss, name_of(choice.mode));
+  for (const auto& [name, desc] : choice.fed) {
+    purpose.words += fmt::format("input {} {}\n", name, to_string(desc));
+  }
+  for (const auto& name : options_.gradients) purpose.words += fmt::format("gradient {}\n", name);
+  purpose.words += fmt::format("parameters' gradients {}\n", options_.parameter_gradients);
+
+  KeptSelection kept = kept_selection(purpose);
+  if (!kept.selection.chosen.empty()) {
+    Rival* rival = find(kept.selection.chosen);
+    kept.selection.nodes = selection.nodes;
+    selection = kept.selection;
+    return rival ? made(*rival) : plan_;
+  }
+  const double begin = selection_.clock();
+  ExecutorRace race(network(), inputs, choice.loss, selection_.clock);
+  race.add(planned, plan_);
+  for (Rival& rival : rivals_) {
+    try {
+      GraphExecutor& executor = made(rival);
+      executor.events() = interrupts;
+      race.add(rival.word, executor);
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const std::exception& error) {
+      selection.refusals.push_back({rival.word, printable_message(error.what())});
+    }
+  }
+  race.run(selection_.most_seconds / 4);
+  Rival* winner = find(race.winner());
+  // The plan's own ways were timed beside the plan that was chosen.
+  std::vector<FrameworkSelection::Way> ways = race.ways();
+  if (winner) {
+    selection.chosen = winner->word;
+  } else {
+    std::ranges::copy_if(selection.ways, std::back_inserter(ways),
+                         [&](const auto& way) { return way.name != planned; });
+    std::ranges::stable_sort(ways, {}, &FrameworkSelection::Way::seconds);
+  }
+  selection.ways = std::move(ways);
+  std::ranges::copy(race.refusals(), std::back_inserter(selection.refusals));
+  selection.measuring_seconds += selection_.clock() - begin;
+  KeptSelection found{{}, selection};
+  keep_selection(purpose, found);
+  selection.notes = found.selection.notes;
+  std::ranges::copy(kept.selection.notes, std::back_inserter(selection.notes));
+  return winner ? *winner->executor : plan_;
+}
+
+GraphExecutor& AutoExecutor::made(Rival& rival) {
+  if (!rival.executor) {
+    const auto colon = rival.word.find(':');
+    ExecutorOptions its = options_;
+    its.frameworks = {rival.word.substr(0, colon)};
+    rival.executor = d5::framework(its.frameworks.front())
+                         .part<ExecutorRegistry>()
+                         .at(rival.word.substr(colon + 1))
+                         .make(network(), its);
+  }
+  rival.executor->set_mode(mode());
+  return *rival.executor;
+}
+
+AutoExecutor::Rival* AutoExecutor::find(std::string_view word) {
+  const auto rival = std::ranges::find(rivals_, word, &Rival::word);
+  return rival == rivals_.end() ? nullptr : &*rival;
+}
+
+const GraphExecutor& executor_behind(const GraphExecutor& executor) {
+  const auto* standing = dynamic_cast<const AutoExecutor*>(&executor);
+  return standing ? standing->current() : executor;
+}
+
+}  // namespace d5

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "d5/level1_network/framework_selection.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+namespace d5 {
+
+/// Executors of one network against each other, on the caller's values: in turn, each as a whole.
+/// Afterwards gradients, constants that runs update, and places in random streams are what they
+/// were.
+///
+/// Units: seconds of `clock`.
+class ExecutorRace {
+ public:
+  ExecutorRace(Network& network, const ValueMap& inputs, std::string loss,
+               std::function<double()> clock);
+
+  /// The first is the judge: others whose answers differ from its are refused.
+  void add(std::string name, GraphExecutor& executor);
+  /// Throws: Interrupted; what the first throws.
+  void run(double most_seconds);
+
+  /// The first, unless another is faster by more than noise.
+  [[nodiscard]] const std::string& winner() const { return winner_; }
+  /// Those that were measured, the fastest first; ratios are to the winner.
+  [[nodiscard]] std::vector<FrameworkSelection::Way> ways() const;
+  [[nodiscard]] const std::vector<FrameworkSelection::Refusal>& refusals() const {
+    return refusals_;
+  }
+
+ private:
+  struct Runner {
+    std::string name;
+    GraphExecutor* executor;
+    std::vector<double> seconds = {};
+    std::string refusal = {};
+  };
+  double time(Runner& runner);
+  void warm_up(Runner& runner);
+  void drop_refused();
+
+  Network& network_;
+  const ValueMap& inputs_;
+  std::string loss_;
+  std::function<double()> clock_;
+  std::vector<Runner> runners_;
+  std::vector<FrameworkSelection::Refusal> refusals_;
+  std::string winner_;
+  struct Answer;
+  std::shared_ptr<const Answer> expected_;
+};
+
+}  // namespace d5
