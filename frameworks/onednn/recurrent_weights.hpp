@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "pass.hpp"
+#include "recurrent_cell.hpp"
+
+namespace d5::onednn {
+
+/// Weights and biases of recurrent layers between ONNX's order of gates and oneDNN's.
+///
+/// Shapes: weights are D,G H,I in ONNX and L,D,I,G,H in oneDNN; biases D,2 G H and L,D,G,H.
+class RecurrentWeights {
+ public:
+  RecurrentWeights(const Cell& cell, std::int64_t directions, std::int64_t hidden)
+      : cell_(cell), directions_(directions), hidden_(hidden) {}
+
+  /// ONNX's weights of `width` inputs, in oneDNN's dimensions.
+  [[nodiscard]] Desc given(std::int64_t width) const;
+  [[nodiscard]] Desc given_biases() const;
+  /// oneDNN's, in rows.
+  [[nodiscard]] Desc ordered(std::int64_t width) const;
+  [[nodiscard]] Desc ordered_biases() const;
+
+  /// Weights that lie as `given` says in oneDNN's order, in scratch memory of `pass` if need be.
+  [[nodiscard]] Argument order(Pass& pass, const Argument& weights) const;
+  /// The sums of the biases of W and R.
+  [[nodiscard]] Argument order_biases(Pass& pass, const Argument& biases) const;
+  /// Gradients the other way.
+  void restore(Pass& pass, const Argument& ordered, const Argument& weights) const;
+  void restore_biases(Pass& pass, const Argument& ordered, const Argument& biases) const;
+
+ private:
+  [[nodiscard]] std::int64_t gate(std::int64_t g) const;
+  [[nodiscard]] bool is_apart(std::int64_t g) const;
+
+  Cell cell_;
+  std::int64_t directions_, hidden_;
+};
+
+}  // namespace d5::onednn
