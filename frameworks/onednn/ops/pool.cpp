@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pooling, 1 to 3 spatial dimensions; global pooling is a window over all of the input.
+#include <array>
+
 #include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 #include "onednn_window.hpp"
@@ -12,28 +15,30 @@ using Algorithm = dnnl::algorithm;
 namespace nodes = onnx::nodes;
 
 template <class View>
-OneDnnWindow window_of(const PlanContext& context) {
+Window window_of(const PlanContext& context) {
   const auto attributes = WindowAttributes::of(View(context.node()));
-  return OneDnnWindow(attributes.resolve(context.shape(0), attributes.kernel(), context.who()));
+  return attributes.resolve(context.shape(0), attributes.kernel(), context.who());
 }
 
-/// Shapes: x N,C,spatial; y N,C,spatial. Indices of largest elements, MaxPool's second output, are
-/// oneDNN's own within a window, and not ONNX's.
+/// Shapes: x N,C,spatial; y N,C,spatial.
 class Pool : public OneDnnKernel {
  public:
-  Pool(PlanContext& context, Algorithm algorithm, const OneDnnWindow& w) : OneDnnKernel(context) {
+  Pool(PlanContext& context, Algorithm algorithm, const OneDnnWindow& w)
+      : OneDnnKernel(context), taps_(input(0)) {
     using Forward = dnnl::pooling_forward::primitive_desc;
     using Backward = dnnl::pooling_backward::primitive_desc;
-    const Argument x = input_as_found(0);
+    const bool tells_taps = context.wants_output(1);  // then in rows, and as in training
+    const Argument x = tells_taps ? input(0) : input_as_found(0);
     const Desc y = rows(context.output(0));
-    const Forward forward(engine(), direction(), algorithm, x.desc, any(y), w.strides, w.kernel,
+    const auto kind = tells_taps ? dnnl::prop_kind::forward_training : direction();
+    const Forward forward(engine(), kind, algorithm, x.desc, any(y), w.strides, w.kernel,
                           w.dilations, w.begin, w.end, attributes());
     std::vector<Pass::Bound> writes = {{DNNL_ARG_DST, output_in(0, forward.dst_desc())}};
     std::vector<Pass::Bound> reads = {{DNNL_ARG_DIFF_DST, grad_output(0)}};
     if (const Desc workspace = forward.workspace_desc(); workspace.get_size() > 0) {
-      const Argument places = save(workspace);
-      writes.push_back({DNNL_ARG_WORKSPACE, places});
-      reads.push_back({DNNL_ARG_WORKSPACE, places});
+      taps_ = context.wants_backward() ? save(workspace) : forward_.scratch(workspace);
+      writes.push_back({DNNL_ARG_WORKSPACE, taps_});
+      reads.push_back({DNNL_ARG_WORKSPACE, taps_});
     }
     forward_.add(forward, {{DNNL_ARG_SRC, x}}, writes);
     traits_.backward_reads_inputs = {};
@@ -42,30 +47,81 @@ class Pool : public OneDnnKernel {
                             w.begin, w.end, forward, attributes());
     backward_.add(backward, reads, {{DNNL_ARG_DIFF_SRC, grad_input(0)}});
   }
+
+ protected:
+  /// Of the largest element its place in the window, where somebody needs it.
+  [[nodiscard]] const Argument& taps() const { return taps_; }
+
+ private:
+  Argument taps_;
 };
 
+/// Indices, the second output, are places in the whole input; along columns for `storage_order` 1.
 class MaxPool final : public Pool {
  public:
   explicit MaxPool(PlanContext& context)
-      : Pool(context, Algorithm::pooling_max, window_of<nodes::MaxPool>(context)) {}
-
-  static Support check(const PlanContext& context) {
-    if (context.wants_output(1)) return {"indices of the largest elements"};
-    return floats(context);
+      : Pool(context, Algorithm::pooling_max, OneDnnWindow(window_of<nodes::MaxPool>(context))),
+        window_(window_of<nodes::MaxPool>(context)),
+        planes_(context.shape(0)[0] * context.shape(0)[1]) {
+    const auto& [z, y, x] = window_.axes;
+    strides_ = nodes::MaxPool(context.node()).storage_order() == 0
+                   ? std::array{y.input * x.input, x.input, std::int64_t{1}}
+                   : std::array{std::int64_t{1}, z.input, z.input * y.input};
   }
+
+  void forward(OpContext& context) override {
+    Pool::forward(context);
+    if (!context.wants_output(1)) return;
+    const void* found = taps().place == Argument::Place::saved
+                            ? context.saved(taps().index).raw()
+                            : context.scratch().data() + taps().index;
+    auto* indices = context.output(1).data<std::int64_t>();
+    if (taps().desc.get_data_type() == dnnl::memory::data_type::u8) {
+      write_indices(static_cast<const std::uint8_t*>(found), indices);
+    } else {
+      write_indices(static_cast<const std::int32_t*>(found), indices);
+    }
+  }
+
+  static Support check(const PlanContext& context) { return floats(context, {0}, {0}); }
+
+ private:
+  template <class Tap>
+  void write_indices(const Tap* taps, std::int64_t* indices) const {
+    const auto& [z_axis, y_axis, x_axis] = window_.axes;
+    const std::int64_t outputs = window_.output_size(), inputs = window_.input_size();
+    parallel_for(planes_, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t plane = begin; plane < end; ++plane) {
+        window_.for_each_output(
+            [&](std::int64_t o, std::int64_t z, std::int64_t y, std::int64_t x) {
+              const std::int64_t tap = taps[plane * outputs + o];
+              const std::int64_t line = tap / x_axis.kernel;
+              indices[plane * outputs + o] = plane * inputs +
+                                             z_axis.at(z, line / y_axis.kernel) * strides_[0] +
+                                             y_axis.at(y, line % y_axis.kernel) * strides_[1] +
+                                             x_axis.at(x, tap % x_axis.kernel) * strides_[2];
+            });
+      }
+    });
+  }
+
+  Window window_;
+  std::int64_t planes_;
+  std::array<std::int64_t, 3> strides_;
 };
 
 class AveragePool final : public Pool {
  public:
   explicit AveragePool(PlanContext& context)
-      : Pool(context, algorithm_of(context), window_of<nodes::AveragePool>(context)) {}
+      : Pool(context, algorithm_of(context), OneDnnWindow(window_of<nodes::AveragePool>(context))) {
+  }
 
  private:
   static Algorithm algorithm_of(const PlanContext& context) {
     if (nodes::AveragePool(context.node()).count_include_pad() == 0) {
       return Algorithm::pooling_avg_exclude_padding;
     }
-    if (window_of<nodes::AveragePool>(context).reaches_past) {
+    if (OneDnnWindow(window_of<nodes::AveragePool>(context)).reaches_past) {
       throw Unsupported(context.who() + ": oneDNN counts what a window reads behind the padding");
     }
     return Algorithm::pooling_avg_include_padding;

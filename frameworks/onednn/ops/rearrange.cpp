@@ -44,9 +44,19 @@ class Transpose final : public OneDnnKernel {
 
 Support moves(const PlanContext& context) { return numbers(context, {0}); }
 
+/// Dropout that drops nothing, which is all that oneDNN has of it.
+Support keeps_all(const PlanContext& context) {
+  const Tensor* trains = context.constant(nodes::Dropout::In::training_mode);
+  if (context.node().opset < 12 && context.mode() == Mode::training) return {"Dropout that drops"};
+  if (context.has_input(2) && (!trains || trains->item<bool>())) return {"Dropout that drops"};
+  if (context.wants_output(1)) return {"Dropout's mask"};
+  return moves(context);
+}
+
 }  // namespace
 
 void register_rearrange(OperatorRegistry& registry) {
+  add<Relabel, nodes::Dropout>(registry, keeps_all);
   add<Relabel, nodes::Flatten>(registry, moves);
   add<Relabel, nodes::Identity>(registry, moves);
   add<Relabel, nodes::Reshape>(registry, moves);

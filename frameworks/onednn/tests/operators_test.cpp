@@ -59,13 +59,18 @@ TEST_CASE("oneDNN computes forward what the reference computes") {
 TEST_CASE("oneDNN and LibTorch compute the same") {
   const auto is_torch = [](const FrameworkInfo& info) { return info.name == "torch"; };
   if (std::ranges::none_of(frameworks(), is_torch)) return;
+  int compared = 0;
   for (const CaseLine& one : read_cases(D5_ONEDNN_TEST_DIR "/operators.txt")) {
     const OperatorCase op_case = one.draw();
     if (!framework("torch").part<OperatorRegistry>().knows(op_case.node)) continue;
-    expect_passed(test_forward(
+    const auto records = test_forward(
         op_case, "onednn",
-        {.reference = "torch", .tolerance = ForwardTolerance{.relative = 1e-4, .absolute = 1e-5}}));
+        {.reference = "torch", .tolerance = ForwardTolerance{.relative = 1e-4, .absolute = 1e-5}});
+    if (records.at(0).status == Status::unsupported) continue;  // by torch, in these types
+    expect_passed(records);
+    ++compared;
   }
+  CHECK(compared > 60);
 }
 
 TEST_CASE("kernels that were planned for fewer threads are right with more, and the other way") {
@@ -90,7 +95,9 @@ TEST_CASE("oneDNN refuses by name what it does not do") {
   CHECK_THAT(refusal("Relu float64:3"), Catch::Contains("float64"));
   CHECK_THAT(refusal("Add int64:3 int64:3"), Catch::Contains("int64"));
   CHECK_THAT(refusal("Relu 0x3"), Catch::Contains("without elements"));
-  CHECK_THAT(refusal("MaxPool 1x2x4x4 kernel_shape=2x2 outputs=2"), Catch::Contains("indices"));
+  CHECK_THAT(refusal("Dropout 3 scalar{0.5} bool:scalar{1}"), Catch::Contains("drops"));
+  CHECK_THAT(refusal("LSTM 3x2x4 1x20x4 1x20x5 1x40 - - - 1x15"), Catch::Contains("peepholes"));
+  CHECK_THAT(refusal("MatMulInteger uint8:2x3 uint8:3x2"), Catch::Contains("int8"));
   CHECK_THAT(refusal("LRN 2x6x2x2 size=4"), Catch::Contains("even size"));
   CHECK_THAT(refusal("ReduceSum 2x3 int64:{0}", Mode::training), Catch::Contains("gradients"));
   CHECK_THAT(refusal("AveragePool 1x2x5x5 kernel_shape=2x2 strides=2x2 ceil_mode=1 "
