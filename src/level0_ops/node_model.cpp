@@ -60,6 +60,8 @@ NodeModel node_model(const PlanContext& context) {
   onnx::Graph& graph = result.model.graph;
   graph.name = original.op_type;
   onnx::Node node = original;
+  node.name.clear();  // nodes that are alike give the same model
+  node.doc.clear();
   node.opset = result.model.opset_imports[node.domain] = opset_of(original);
   import_opsets(result.model, original);
   // A value that stands at several places is several inputs here.

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "d5/onnx/schema.hpp"
-#include "onnx/tensor_type.hpp"
 #include "level1_network/value_descs.hpp"
+#include "onnx/tensor_type.hpp"
 
 namespace d5::detail {
 namespace {

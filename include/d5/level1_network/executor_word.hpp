@@ -27,8 +27,9 @@ namespace d5 {
 /// Throws: NotFound, Unsupported for a framework that is not there.
 [[nodiscard]] std::string version_of(const std::string& word);
 
-/// The entry of "torch:NAME", whatever options follow. Throws: NotFound; Unsupported for a framework
-/// that is not there; ValueError for frameworks alone, whose nodes d5's own executor runs.
+/// The entry of "torch:NAME", whatever options follow. Throws: NotFound; Unsupported for a
+/// framework that is not there; ValueError for frameworks alone, whose nodes d5's own executor
+/// runs.
 [[nodiscard]] const ExecutorEntry& find_executor(const std::string& word);
 
 /// An executor by a word, in place of `options.frameworks`: d5's own with the operators of
