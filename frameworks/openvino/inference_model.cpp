@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <mutex>
 #include <openvino/runtime/core.hpp>
 #include <openvino/runtime/properties.hpp>
 #include <utility>
 
 #include "d5/core/error.hpp"
+#include "d5/onnx/file.hpp"
 #include "d5/onnx/model_image.hpp"
 #include "layer_times.hpp"
 #include "ov_tensor.hpp"
@@ -32,10 +35,25 @@ ov::AnyMap properties_for(const ModelTarget& target, const InferenceChoice& choi
           ov::enable_profiling(target.profiled)};
 }
 
-std::shared_ptr<ov::Model> read(const onnx::Model& model) {
+ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties) {
   const onnx::ModelImage image(model);
-  return image.path().empty() ? core().read_model(image.bytes(), ov::Tensor())
-                              : core().read_model(image.path());
+  return core().compile_model(image.path().empty() ? core().read_model(image.bytes(), ov::Tensor())
+                                                   : core().read_model(image.path()),
+                              "CPU", properties);
+}
+
+/// Single nodes are often alike: what was compiled for one serves the next.
+ov::CompiledModel compile_once(const onnx::Model& model, const ov::AnyMap& properties,
+                               int threads) {
+  static std::mutex mutex;
+  static auto& known = *new std::map<std::pair<int, std::string>, ov::CompiledModel>;
+  constexpr std::size_t kMost = 1000;  // a few KiB each
+  const std::pair key{threads, onnx::serialize(model)};
+  const std::lock_guard lock(mutex);
+  const auto place = known.find(key);
+  if (place != known.end()) return place->second;
+  if (known.size() == kMost) known.clear();
+  return known[key] = compile(model, properties);
 }
 
 }  // namespace
@@ -67,7 +85,9 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
     }
   }
   try {
-    compiled_ = core().compile_model(read(model), "CPU", properties_for(target, choice));
+    const ov::AnyMap properties = properties_for(target, choice);
+    compiled_ = choice.reused == Reused::yes ? compile_once(model, properties, target.threads)
+                                             : compile(model, properties);
     request_ = compiled_.create_infer_request();
     for (const auto& input : model.graph.inputs) {
       inputs_.push_back({compiled_.input(input.name)});
