@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RNN, GRU and LSTM as torch's own layers, where these compute the same.
+// RNN, GRU and LSTM as torch's own layers where these compute the same, otherwise step by step.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/gru.h>
 #include <ATen/ops/lstm.h>
@@ -12,7 +12,7 @@
 #include <string>
 
 #include "d5/onnx/nodes.hpp"
-#include "torch_kernel.hpp"
+#include "stepped_recurrent.hpp"
 
 namespace d5::torch {
 namespace {
@@ -21,7 +21,7 @@ namespace nodes = onnx::nodes;
 using In = nodes::LSTM::In;  // RNN and GRU have those before initial_c
 using Names = std::vector<std::string>;
 
-enum class Kind { rnn, gru, lstm };
+using Kind = RecurrentKind;
 
 /// Torch's gates are i, f, g, o and r, z, n; ONNX's i, o, f, g and z, r, n.
 std::vector<std::int64_t> gates_of(Kind kind) {
@@ -123,43 +123,43 @@ class Recurrent final : public TorchKernel {
   bool batch_first_, reversed_, relu_;
 };
 
-/// What torch's layers leave out.
-Support has_layer(const PlanContext& context, const Names& activations) {
-  const std::string& op = context.node().op_type;
+/// Whether torch has a layer for it.
+bool has_layer(const PlanContext& context, Kind kind) {
   for (const char* attribute : {"clip", "activation_alpha", "activation_beta"}) {
-    if (context.node().attributes.contains(attribute)) return {op + " with " + attribute};
+    if (context.node().attributes.contains(attribute)) return false;
   }
+  if (context.has_input(In::sequence_lens)) return false;
   const Names given = names_of(context);
+  Names usual = usual_activations(kind);
+  if (kind == Kind::rnn && !given.empty() && given[0] == "Relu") usual = {"Relu"};
   for (std::size_t i = 0; i < given.size(); ++i) {
-    if (given[i] != activations[i % activations.size()]) return {op + " with " + given[i]};
+    if (given[i] != usual[i % usual.size()]) return false;
   }
-  if (context.has_input(In::sequence_lens)) return {op + " with lengths of its sequences"};
-  return computes_some(context);
+  if (kind == Kind::gru) return nodes::GRU(context.node()).linear_before_reset() != 0;
+  if (kind == Kind::rnn) return true;
+  return nodes::LSTM(context.node()).input_forget() == 0 && !context.has_input(In::P);
 }
 
-Support has_rnn(const PlanContext& context) {
-  const Names given = names_of(context);
-  const bool relu = !given.empty() && given[0] == "Relu";
-  return has_layer(context, {relu ? "Relu" : "Tanh"});
-}
-Support has_gru(const PlanContext& context) {
-  if (nodes::GRU(context.node()).linear_before_reset() == 0) {
-    return {"GRU whose reset gate comes before the matrix (linear_before_reset=0)"};
-  }
-  return has_layer(context, {"Sigmoid", "Tanh"});
-}
-Support has_lstm(const PlanContext& context) {
-  if (nodes::LSTM(context.node()).input_forget() != 0) return {"LSTM with input_forget"};
-  if (context.has_input(In::P)) return {"LSTM with peepholes"};
-  return has_layer(context, {"Sigmoid", "Tanh", "Tanh"});
+template <class View>
+void add_recurrent(OperatorRegistry& registry, Kind kind) {
+  registry.add_kernel<View>(
+      [kind](PlanContext& context) -> std::unique_ptr<Kernel> {
+        try {
+          if (has_layer(context, kind)) return std::make_unique<Recurrent>(context, kind);
+          return std::make_unique<SteppedRecurrent>(context, kind);
+        } catch (...) {
+          rethrow(context.who());
+        }
+      },
+      computes_some);
 }
 
 }  // namespace
 
 void register_recurrent(OperatorRegistry& registry) {
-  add<Recurrent, nodes::RNN>(registry, has_rnn, Kind::rnn);
-  add<Recurrent, nodes::GRU>(registry, has_gru, Kind::gru);
-  add<Recurrent, nodes::LSTM>(registry, has_lstm, Kind::lstm);
+  add_recurrent<nodes::RNN>(registry, Kind::rnn);
+  add_recurrent<nodes::GRU>(registry, Kind::gru);
+  add_recurrent<nodes::LSTM>(registry, Kind::lstm);
 }
 
 }  // namespace d5::torch

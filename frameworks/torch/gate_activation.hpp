@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <vector>
+
+#include "d5/onnx/model.hpp"
+
+namespace d5::torch {
+
+/// An activation function that RNN, GRU or LSTM names in its attributes.
+struct GateActivation {
+  at::Tensor (*function)(const at::Tensor& x, double alpha, double beta);
+  double alpha = 0, beta = 0;
+
+  at::Tensor operator()(const at::Tensor& x) const { return function(x, alpha, beta); }
+};
+
+/// Those of all directions of `node`, `usual` where it names none. Alphas and betas go, in order,
+/// to the functions that take them. The names are known ones.
+[[nodiscard]] std::vector<GateActivation> gate_activations(const onnx::Node& node,
+                                                           const std::vector<std::string>& usual);
+
+}  // namespace d5::torch
