@@ -151,6 +151,18 @@ void CompiledNetwork::feed(const Network& network, const ValueMap& inputs) {
   }
 }
 
+void CompiledNetwork::hold(const std::string& input, at::Tensor tensor) {
+  values_[input_places_.at(input)] = std::move(tensor);
+}
+
+const at::Tensor& CompiledNetwork::output(const std::string& name) const {
+  return values_[output_places_.at(name)];
+}
+
+bool CompiledNetwork::shapes_are_known() const {
+  return std::ranges::none_of(steps_, [](const Step& step) { return step.planned.changes(); });
+}
+
 /// Whether these are the inputs of the run before, as far as plans see them.
 bool CompiledNetwork::fits(const ValueMap& inputs) const {
   return fed_ && std::ranges::equal(inputs, *fed_, [](const auto& input, const auto& known) {

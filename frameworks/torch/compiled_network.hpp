@@ -52,6 +52,14 @@ class CompiledNetwork {
   [[nodiscard]] Gradients go_back(Recording& recording,
                                   const std::map<std::string, at::Tensor>& slopes);
 
+  /// Another tensor for an input, of the type and shape that was fed.
+  void hold(const std::string& input, at::Tensor tensor);
+  /// Of the last run.
+  [[nodiscard]] const at::Tensor& output(const std::string& name) const;
+  /// Whether no data decide a shape. Known after a run.
+  [[nodiscard]] bool shapes_are_known() const;
+  [[nodiscard]] bool updates_constants() const { return !runnable_.updates.empty(); }
+
   [[nodiscard]] bool is_whole(std::size_t steps) const { return steps == steps_.size(); }
   /// The outputs that so many steps have computed; after all of them the updates are carried out.
   [[nodiscard]] ValueMap finish(Network& network, std::size_t steps);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "call_spans.hpp"
 #include "compiled_network.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
@@ -100,6 +101,7 @@ class NetworkExecutor final : public GraphExecutor {
   void collect_observers() {
     end_wanted_ = ended_early_ = false;
     events_.collect(observers_);
+    CallSpans::follow_trace();
     if (Trace::on()) [[unlikely]]
       observers_.push_back(&trace_);
   }

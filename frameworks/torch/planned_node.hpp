@@ -29,6 +29,8 @@ class PlannedNode {
   /// Throws: as `Operator::infer`, `OperatorRegistry::plan` and a kernel's `forward`.
   void run(std::span<at::Tensor> values, std::span<KnownValue> known, const Random& random);
   void forget() { kernel_.reset(); }
+  /// Whether data decide a shape. Known after a run.
+  [[nodiscard]] bool changes() const { return changes_; }
   [[nodiscard]] const std::vector<int>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<int>& outputs() const { return outputs_; }
   /// Inputs that the operator has gradients of.

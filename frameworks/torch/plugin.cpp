@@ -12,6 +12,7 @@
 #include "native_operator.hpp"
 #include "network_executor.hpp"
 #include "result_memory.hpp"
+#include "script_executor.hpp"
 
 namespace d5::torch {
 
@@ -30,6 +31,11 @@ void fill(Framework& framework) {
                 [&operators](Network network, const ExecutorOptions& options) {
                   return make_network_executor(std::move(network), options, operators);
                 }});
+  framework.part<ExecutorRegistry>().add(
+      "script", {"a frozen TorchScript graph, optimized for inference",
+                 [&operators](Network network, const ExecutorOptions& options) {
+                   return make_script_executor(std::move(network), options, operators);
+                 }});
   register_optimizers(framework.part<NativeOptimizers>());
 }
 

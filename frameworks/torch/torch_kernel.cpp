@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "call_spans.hpp"
 #include "d5/core/error.hpp"
 #include "result_memory.hpp"
 #include "torch_quantization.hpp"
@@ -122,6 +123,7 @@ TorchKernel::TorchKernel(const PlanContext& context)
 }
 
 void TorchKernel::forward(OpContext& context) {
+  CallSpans::follow_trace();
   const c10::InferenceMode without_autograd;
   try {
     run(context);
@@ -131,6 +133,7 @@ void TorchKernel::forward(OpContext& context) {
 }
 
 void TorchKernel::backward(GradContext& context) {
+  CallSpans::follow_trace();
   const c10::InferenceMode without_autograd;
   try {
     differentiate(context);

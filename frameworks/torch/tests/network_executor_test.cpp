@@ -143,7 +143,8 @@ TEST_CASE("a trace shows the run and its steps, and an interrupt ends it") {
   Trace::start();
   (void)executor->inference(images(1));
   Trace::stop();
-  const Timeline timeline = Trace::timeline();
+  Timeline timeline = Trace::timeline();
+  std::erase_if(timeline.records, [](const auto& one) { return one.level == "torch"; });  // calls
   REQUIRE(timeline.records.size() == executor->network().graph().nodes.size() + 1);
   const TraceRecord& run = timeline.records.front();
   CHECK(run.level == "network");

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/trace.hpp"
+
+namespace d5::torch {
+
+/// Spans of torch's calls, forward and in autograd, on whatever thread they run, while a trace is
+/// on: by the callbacks that torch's own profiler is made of. Without a trace torch has none.
+class CallSpans {
+ public:
+  /// Before torch is called: looks whether a trace began or ended.
+  static void follow_trace() {
+    if (Trace::on() != are_on_.load(std::memory_order_relaxed)) [[unlikely]]
+      turn();
+  }
+
+ private:
+  static void turn();
+  static std::atomic<bool> are_on_;
+};
+
+}  // namespace d5::torch

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What torch does, in d5's trace.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "d5/core/trace.hpp"
+#include "d5/level1_network/level1_network.hpp"
+
+using namespace d5;
+
+namespace {
+
+Network lenet() { return models().at("lenet").make({{"seed", 3}, {"with_loss", true}}); }
+
+std::vector<TraceRecord> calls_of(const std::string& word) {
+  const auto executor = open_executor(word, lenet());
+  const ValueMap inputs = random_inputs(executor->network(), {.batch = 2}, 5);
+  Trace::start();
+  (void)executor->inference_and_backprop(inputs, "loss");
+  Trace::stop();
+  (void)executor->inference_and_backprop(inputs, "loss");  // it leaves no record
+  return Trace::timeline().records;
+}
+
+const TraceRecord* find(const std::vector<TraceRecord>& records, const std::string& name) {
+  const auto place = std::ranges::find(records, name, &TraceRecord::name);
+  return place == records.end() ? nullptr : &*place;
+}
+
+}  // namespace
+
+TEST_CASE("torch's calls are spans within those of their nodes") {
+  const auto records = calls_of("torch");
+  const TraceRecord* call = find(records, "aten::max_pool2d_with_indices");
+  REQUIRE(call);
+  CHECK(call->level == "torch");
+  CHECK(call->begin_ns <= call->end_ns);
+  const auto around = std::ranges::count_if(records, [&](const TraceRecord& one) {
+    return one.level != "torch" && one.begin_ns <= call->begin_ns && call->end_ns <= one.end_ns;
+  });
+  CHECK(around >= 1);
+}
+
+TEST_CASE("calls of torch's autograd are spans, too") {
+  const auto records = calls_of("torch:torch");
+  CHECK(find(records, "aten::convolution"));
+  CHECK(find(records, "aten::convolution_backward"));
+}
+
+TEST_CASE("after a trace torch's calls are heard no more") {
+  const auto count = [] {
+    return std::ranges::count(calls_of("torch"), std::string("torch"), &TraceRecord::level);
+  };
+  const auto first = count();
+  CHECK(first > 0);
+  CHECK(count() == first);
+}
