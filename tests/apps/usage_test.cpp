@@ -107,7 +107,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"net show lenet --out x.json", "--out"},
       {"list samplers --out x.json", "--out"},
       {"list devices cpu", "devices have no options to show"},
-      {"list operators Rulu", "did you mean Relu?"},
+      {"list operators Rulu", "did you mean Relu"},
       {"list samplers --framework torch", "--framework is of 'd5 list operators'"},
       {"list operators --framework trch", "trch"},
       {"net run lenet --dim N=2 --dim N=3", "'N' has a size already"},
@@ -208,7 +208,7 @@ TEST_CASE("list operators tells people a matrix, and programs all that is known"
   CHECK(matrix.status == 0);
   CHECK_THAT(matrix.out,
              Contains("reference") && Contains("\nRelu ") && Contains("/") && Contains("∇"));
-  CHECK_THAT(run_d5("list operators Relu").out, Contains("float16") && Contains("14"));
+  CHECK_THAT(run_d5("list operators Relu").out, Contains("floats") && Contains("1+"));
   const auto rows =
       nlohmann::json::parse(run_d5("list operators --framework reference --format json").out);
   const auto conv =
