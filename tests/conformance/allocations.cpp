@@ -16,9 +16,9 @@
 #include <map>
 #include <set>
 
+#include "conformance/availability.hpp"
 #include "conformance/node_allocations.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
 #include "isolated.hpp"
 
 namespace {
@@ -149,13 +149,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string framework = argv[1];
-  const auto known = d5::frameworks();
-  const bool built = std::any_of(known.begin(), known.end(),
-                                 [&](const auto& info) { return info.name == framework; });
   const char* cases = std::getenv("D5_ONNX_CASES");
-  if (!cases || !built) {
-    fmt::print("skipped: {}\n", cases ? "framework " + framework + " is not built"
-                                      : "D5_ONNX_CASES is not set; scripts/onnx_cases writes them");
+  const std::string absent = cases ? d5::conformance::why_absent(framework)
+                                   : "D5_ONNX_CASES is not set; scripts/onnx_cases writes them";
+  if (!absent.empty()) {
+    fmt::print("skipped: {}\n", absent);
     return 4;
   }
   try {

@@ -19,11 +19,10 @@
 #include <map>
 #include <optional>
 
+#include "conformance/availability.hpp"
 #include "conformance/case_runner.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
-#include "d5/level0_ops/extension.hpp"
 #include "isolated.hpp"
 
 namespace {
@@ -167,16 +166,9 @@ int check(const Options& options) {
     fmt::print("skipped: D5_ONNX_CASES is not set; scripts/onnx_cases writes the cases\n");
     return 4;
   }
-  try {
-    if (!options.load.empty()) (void)d5::load_extension(options.load);
-  } catch (const d5::Error& error) {
-    fmt::print("skipped: {}\n", error.what());
-    return 4;
-  }
-  const auto known = d5::frameworks();
-  if (std::none_of(known.begin(), known.end(),
-                   [&](const auto& info) { return info.name == options.framework; })) {
-    fmt::print("skipped: framework {} is not built\n", options.framework);
+  const auto absent = d5::conformance::why_absent(options.framework, options.load);
+  if (!absent.empty()) {
+    fmt::print("skipped: {}\n", absent);
     return 4;
   }
   const auto cases = find_cases(options);
@@ -199,8 +191,9 @@ int check(const Options& options) {
 int main(int argc, char** argv) {
   const auto options = parse(argc, argv);
   if (!options) {
-    fmt::print(stderr,
-               "usage: conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT]\n");
+    fmt::print(
+        stderr,
+        "usage: conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT]\n");
     return 2;
   }
   try {

@@ -3,7 +3,7 @@
 // rounding can do (d5/level1_network/network_validation.hpp): right answers must pass, and one
 // number that is wrong by twice the bound must fail.
 //
-//   rounding FRAMEWORK [--seeds N] [--from SEED]
+//   rounding FRAMEWORK [--load FILE] [--seeds N] [--from SEED]
 //
 // Exit status: 0 so it is, 1 it is not, 2 bad usage, 4 skipped.
 #include <fmt/format.h>
@@ -14,9 +14,9 @@
 #include <cstring>
 #include <functional>
 
+#include "conformance/availability.hpp"
 #include "conformance/small_networks.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/network_validation.hpp"
 
@@ -26,7 +26,7 @@ using d5::Measurement;
 using d5::Tensor;
 
 struct Options {
-  std::string framework;
+  std::string framework, load;
   std::uint64_t seeds = 3, from = 0;
 };
 
@@ -35,8 +35,10 @@ bool parse(int argc, char** argv, Options& options) {
     const std::string word = argv[i];
     if ((word == "--seeds" || word == "--from") && i + 1 < argc) {
       std::uint64_t& number = word == "--seeds" ? options.seeds : options.from;
-      const char* end = argv[++i] + std::strlen(argv[i]);
-      if (std::from_chars(argv[i], end, number).ptr != end) return false;
+      const std::string_view text = argv[++i];
+      if (std::from_chars(text.begin(), text.end(), number).ptr != text.end()) return false;
+    } else if (word == "--load" && i + 1 < argc) {
+      options.load = argv[++i];
     } else if (!word.starts_with("-") && options.framework.empty()) {
       options.framework = word;
     } else {
@@ -168,9 +170,9 @@ class Trial {
 };
 
 int check(const Options& options) {
-  const auto known = d5::frameworks();
-  if (std::ranges::find(known, options.framework, &d5::FrameworkInfo::name) == known.end()) {
-    fmt::print("skipped: framework {} is not built\n", options.framework);
+  const auto absent = d5::conformance::why_absent(options.framework, options.load);
+  if (!absent.empty()) {
+    fmt::print("skipped: {}\n", absent);
     return 4;
   }
   int wrong = 0, trials = 0;
@@ -189,7 +191,7 @@ int check(const Options& options) {
 int main(int argc, char** argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    fmt::print(stderr, "usage: rounding FRAMEWORK [--seeds N] [--from SEED]\n");
+    fmt::print(stderr, "usage: rounding FRAMEWORK [--load FILE] [--seeds N] [--from SEED]\n");
     return 2;
   }
   try {
