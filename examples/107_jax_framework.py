@@ -16,13 +16,13 @@ except d5.Error as reason:
     sys.exit()
 
 frameworks = ["jax", "reference"]
-labels = np.array([3, 1])
-for network, size in (("lenet", (2, 1, 28, 28)), ("resnet-18", (2, 3, 224, 224))):
+for network, size in (("lenet", (2, 1, 28, 28)), ("resnet-18", (1, 3, 224, 224))):
     image = np.random.default_rng(0).standard_normal(size).astype(np.float32)
     subject, reference = (
         d5.executor(d5.model(network, with_loss=True, seed=1), [name]) for name in frameworks
     )
-    rows = d5.test_executor(subject, reference, {"image": image, "label": labels}, loss="loss")
+    batch = {"image": image, "label": np.zeros(len(image), int)}
+    rows = d5.test_executor(subject, reference, batch, loss="loss")
     agree = sum(row.status == "passed" for row in rows)
     print(f"{network}: {agree} of {len(rows)} outputs and gradients agree with the reference")
     assert all(row.status in ("passed", "mistrusted") for row in rows), rows

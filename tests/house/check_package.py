@@ -27,6 +27,7 @@ USER = '''
 import pathlib
 
 import numpy
+import numpy.typing
 
 import d5
 
@@ -35,6 +36,24 @@ import d5
 class Cube(d5.Operator):
     def forward(self, context: d5.OpContext) -> None:
         context.output(0).numpy()[...] = context.input(0).numpy() ** 3
+
+
+class Relu(d5.Kernel):
+    def __init__(self, plan: d5.PlanContext) -> None:
+        if plan.dtype(0) != "float32" or len(plan.shape(0)) > 2:
+            raise d5.Unsupported(plan.node.op_type)
+
+    def forward(self, inputs: list[d5.Tensor]) -> numpy.typing.NDArray[numpy.float32]:
+        return numpy.maximum(inputs[0].numpy(), numpy.float32(0))
+
+
+class NumPy(d5.Framework):
+    name = "numpy"
+    version = numpy.__version__
+    kernels = {"Relu": Relu}
+
+
+d5.add_framework(NumPy())
 
 
 class Stop(d5.Event):
@@ -66,6 +85,7 @@ def accuracy(folder: pathlib.Path) -> float:
 WRONG = {
     "d5.modle('lenet')": 'has no attribute "modle"',
     "d5.model(3)": 'incompatible type "int"',
+    "d5.add_framework(3)": 'incompatible type "int"',
     "d5.bench('Relu 2x3')[0].medain": 'has no attribute "medain"',
 }
 
