@@ -12,11 +12,15 @@ constexpr const char* kDevice = "/job:localhost/replica:0/task:0/device:CPU:0";
 struct Setter {
   TFE_Op* op;
   const char* name;
+  TF_Status* status;
 
   void operator()(std::int64_t value) const { TFE_OpSetAttrInt(op, name, value); }
   void operator()(float value) const { TFE_OpSetAttrFloat(op, name, value); }
   void operator()(bool value) const { TFE_OpSetAttrBool(op, name, value ? 1 : 0); }
   void operator()(TF_DataType value) const { TFE_OpSetAttrType(op, name, value); }
+  void operator()(const Shape& value) const {
+    TFE_OpSetAttrShape(op, name, value.dims().data(), int(value.rank()), status);
+  }
   void operator()(const std::string& value) const {
     TFE_OpSetAttrString(op, name, value.data(), value.size());
   }
@@ -48,16 +52,17 @@ EagerOperation::EagerOperation(TF_Operation* operation, const Runtime& runtime,
   for (int i = 0; i < TF_OperationGetNumAttrs(operation); ++i) {
     std::string name = name_of_attribute(operation, i, status_);
     if (name.starts_with('_')) continue;  // the graph's own notes
-    Value value = value_of(operation, name.c_str(), who);
-    attributes_.emplace_back(std::move(name), std::move(value));
+    std::optional<Value> value = value_of(operation, name.c_str(), who);
+    if (value) attributes_.emplace_back(std::move(name), std::move(*value));
   }
   expect_kernel(who);
   op_.reset(TFE_NewOp(runtime.get(), type_.c_str(), status_));
   status_.expect_supported(who);
 }
 
-EagerOperation::Value EagerOperation::value_of(TF_Operation* operation, const char* name,
-                                               const std::string& who) const {
+std::optional<EagerOperation::Value> EagerOperation::value_of(TF_Operation* operation,
+                                                              const char* name,
+                                                              const std::string& who) const {
   const TF_AttrMetadata metadata = TF_OperationGetAttrMetadata(operation, name, status_);
   status_.expect_supported(who);
   const auto single = [&]<class T>(T value, auto get) -> Value {
@@ -91,11 +96,19 @@ EagerOperation::Value EagerOperation::value_of(TF_Operation* operation, const ch
         TF_OperationGetAttrString(operation, name, text.data(), text.size(), status_);
         return text;
       }
-      [[fallthrough]];
+      if (metadata.list_size == 0) return std::nullopt;
+      break;
+    case TF_ATTR_SHAPE: {
+      if (is_list || metadata.total_size < 0) break;
+      std::vector<std::int64_t> dims(std::size_t(metadata.total_size));
+      TF_OperationGetAttrShape(operation, name, dims.data(), int(dims.size()), status_);
+      return Shape(std::move(dims));
+    }
     default:
-      throw Unsupported(who + ": the attribute '" + name + "' of TensorFlow's " + type_ +
-                        " is of a kind that no eager operation is told");
+      break;
   }
+  throw Unsupported(who + ": the attribute '" + name + "' of TensorFlow's " + type_ +
+                    " is of a kind that no eager operation is told");
 }
 
 void EagerOperation::expect_kernel(const std::string& who) const {
@@ -120,7 +133,7 @@ void EagerOperation::execute(std::span<TFE_TensorHandle* const> arguments, Handl
                              const std::string& who) {
   TFE_OpReset(op_.get(), type_.c_str(), kDevice, status_);
   for (const auto& [name, value] : attributes_) {
-    std::visit(Setter{op_.get(), name.c_str()}, value);
+    std::visit(Setter{op_.get(), name.c_str(), status_}, value);
   }
   for (TFE_TensorHandle* const argument : arguments) {
     TFE_OpAddInput(op_.get(), argument, status_);

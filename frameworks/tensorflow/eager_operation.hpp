@@ -2,12 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "d5/core/shape.hpp"
 #include "runtime.hpp"
 
 namespace d5::tensorflow {
@@ -28,9 +30,10 @@ class EagerOperation {
  private:
   using Value =
       std::variant<std::int64_t, float, bool, TF_DataType, std::string, std::vector<std::int64_t>,
-                   std::vector<float>, std::vector<TF_DataType>>;
-  [[nodiscard]] Value value_of(TF_Operation* operation, const char* name,
-                               const std::string& who) const;
+                   std::vector<float>, std::vector<TF_DataType>, Shape>;
+  /// Nothing for an empty list of words, which is every such attribute's default.
+  [[nodiscard]] std::optional<Value> value_of(TF_Operation* operation, const char* name,
+                                              const std::string& who) const;
   void expect_kernel(const std::string& who) const;
 
   Status status_;

@@ -23,6 +23,8 @@ void set(TF_OperationDescription* operation, const Attribute& attribute) {
     TF_SetAttrType(operation, name, data_type(*dtype));
   } else if (const auto* text = std::get_if<const char*>(&value)) {
     TF_SetAttrString(operation, name, *text, std::strlen(*text));
+  } else if (const auto* shape = std::get_if<Shape>(&value)) {
+    TF_SetAttrShape(operation, name, shape->dims().data(), int(shape->rank()));
   } else {
     const auto& list = std::get<Sizes>(value);
     TF_SetAttrIntList(operation, name, list.data(), int(list.size()));

@@ -31,7 +31,7 @@ using Sizes = std::vector<std::int64_t>;
 /// What an operation is told besides its inputs. Types and numbers of inputs it sees itself.
 struct Attribute {
   const char* name;
-  std::variant<std::int64_t, float, bool, DType, const char*, Sizes> value;
+  std::variant<std::int64_t, float, bool, DType, const char*, Sizes, Shape> value;
 };
 
 /// An input of an operation: a term, or a list of them.

@@ -46,6 +46,7 @@
   F(TF_OperationGetAttrMetadata)       \
   F(TF_OperationGetAttrName)           \
   F(TF_OperationGetAttrNameLength)     \
+  F(TF_OperationGetAttrShape)          \
   F(TF_OperationGetAttrString)         \
   F(TF_OperationGetAttrTensor)         \
   F(TF_OperationGetAttrType)           \
@@ -85,6 +86,7 @@
   F(TFE_OpSetAttrFloatList)            \
   F(TFE_OpSetAttrInt)                  \
   F(TFE_OpSetAttrIntList)              \
+  F(TFE_OpSetAttrShape)                \
   F(TFE_OpSetAttrString)               \
   F(TFE_OpSetAttrType)                 \
   F(TFE_OpSetAttrTypeList)             \

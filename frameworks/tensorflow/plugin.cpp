@@ -3,7 +3,10 @@
 #include "d5/core/plugin.hpp"
 
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/model_executor.hpp"
+#include "graph_model.hpp"
 #include "library.hpp"
+#include "resource_optimizer.hpp"
 #include "runtime.hpp"
 #include "translators.hpp"
 
@@ -18,6 +21,16 @@ void fill(Framework& framework) {
   auto& translators = framework.part<Translators>();
   register_all(translators);
   translators.register_kernels(framework.part<OperatorRegistry>());
+  framework.part<ExecutorRegistry>().add(
+      "graph", {"the whole network as one graph in a session, gradients by TensorFlow's own",
+                [&translators](Network network, const ExecutorOptions& options) {
+                  return make_model_executor(
+                      std::move(network), options, "tensorflow",
+                      [&translators](const onnx::Model& model, const ModelTarget& target) {
+                        return compile_graph(model, target, translators);
+                      });
+                }});
+  register_optimizers(framework.part<NativeOptimizers>());
 }
 
 }  // namespace

@@ -168,18 +168,45 @@ Terms instance_normalization(const PlanContext& context, Graph& graph, const Ter
                      along_channels(graph, inputs[2], rank))};
 }
 
-/// y = x / (bias + alpha / size sum of x^2 over `size` channels around)^beta
+/// The mean of `size` numbers around each along the last dimension; what is outside is zero.
+Term mean_around(Graph& graph, Term x, std::int64_t size) {
+  const Shape shape = graph.shape(x);
+  const std::int64_t last = shape.dims().back(), before = (size - 1) / 2;
+  const Term paddings =
+      graph.reshaped(graph.integers({0, 0, 0, 0, before, size - 1 - before, 0, 0}), {4, 2});
+  const Term lines = graph.add("Pad", {graph.reshaped(x, {-1, 1, last, 1}), paddings});
+  const Term means = graph.add("AvgPool", {lines},
+                               {{"ksize", Sizes{1, 1, size, 1}},
+                                {"strides", Sizes{1, 1, 1, 1}},
+                                {"padding", "VALID"}});
+  return graph.reshaped(means, shape);
+}
+
+/// y = x / (bias + alpha mean of x^2 over `size` channels around)^beta. TensorFlow's own operation
+/// has odd sizes alone, no float64, and a gradient that is another size's.
 Terms local_response(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const nodes::LRN view(context.node());
-  if (view.size() % 2 == 0) {
-    throw Unsupported(context.who() + ": TensorFlow's LRN has odd sizes alone");
+  const std::int64_t size = view.size();
+  const Term x = graph.channels_last(inputs[0]);
+  const bool odd = size % 2 != 0 && size > 0;
+  if (odd && !context.wants_backward() && context.dtype(0) == DType::float32 &&
+      context.shape(0).rank() == 4) {
+    const Term y = graph.add("LRN", {x},
+                             {{"depth_radius", (size - 1) / 2},
+                              {"bias", view.bias()},
+                              {"alpha", view.alpha() / float(size)},
+                              {"beta", view.beta()}});
+    return {graph.channels_first(y)};
   }
-  const Term y = graph.add("LRN", {graph.channels_last(inputs[0])},
-                           {{"depth_radius", (view.size() - 1) / 2},
-                            {"bias", view.bias()},
-                            {"alpha", view.alpha() / float(view.size())},
-                            {"beta", view.beta()}});
-  return {graph.channels_first(y)};
+  if (size > 2 * context.shape(0)[1]) {
+    throw Unsupported(context.who() + ": a size above twice the channels is not for TensorFlow");
+  }
+  const auto number = [&](double value) { return graph.number(value, x); };
+  const Term around = mean_around(graph, graph.add("Square", {x}), size);
+  const Term base =
+      graph.add("AddV2", {graph.add("Mul", {around, number(view.alpha())}), number(view.bias())});
+  return {graph.channels_first(
+      graph.add("Mul", {x, graph.add("Pow", {base, number(-view.beta())})}))};
 }
 
 }  // namespace

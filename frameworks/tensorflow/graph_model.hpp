@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "d5/level0_ops/compiled_model.hpp"
+#include "translators.hpp"
+
+namespace d5::tensorflow {
+
+/// The whole of `model` as one graph of TensorFlow's, which a session runs; gradients are those
+/// that TensorFlow adds to the graph. Throws: Unsupported, naming the first node that has no
+/// translator, or whose shapes only running tells.
+[[nodiscard]] std::unique_ptr<CompiledModel> compile_graph(const onnx::Model& model,
+                                                           const ModelTarget& target,
+                                                           const Translators& translators);
+
+}  // namespace d5::tensorflow

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resource_optimizer.hpp"
+
+#include <array>
+#include <cmath>
+#include <deque>
+#include <map>
+#include <optional>
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/optimizer_options.hpp"
+#include "d5/level2_training/parameter_slots.hpp"
+#include "eager_program.hpp"
+#include "variable.hpp"
+
+namespace d5::tensorflow {
+namespace {
+
+/// One of TensorFlow's update operations, on a parameter at a time.
+class ResourceOptimizer : public UpdateRuleOptimizer {
+ public:
+  /// `slots`: the words of what it remembers of each parameter.
+  ResourceOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
+                    const std::vector<std::string>& slots, double weight_decay)
+      : UpdateRuleOptimizer(std::move(executor), std::move(loss)), weight_decay_(weight_decay) {
+    Network& network = this->executor().network();
+    for (const auto& slot : slots) slots_.emplace_back(slot, network);
+    updates_.resize(network.parameters().size());
+  }
+
+  void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
+    Update& update = prepared(parameter, index);
+    update.value->assign(parameter.value);
+    TFE_TensorHandle* slope = update.gradient.of(gradient);
+    HandlePointer decayed;
+    if (update.decay) {
+      update.decay->run(std::array{slope, update.parameter.of(parameter.value)});
+      decayed.reset(TFE_NewTensorHandle(update.decay->result(0).get(), status_));
+      status_.expect_ok(kWho);
+      slope = decayed.get();
+    }
+    const auto arguments = this->arguments(update, slope, parameter.value.dtype());
+    update.apply->execute(arguments, nullptr, kWho);
+    update.value->read(parameter.value);
+  }
+
+  ValueMap state() const override {
+    ValueMap state;
+    for (std::size_t s = 0; s < slots_.size(); ++s) {
+      for (std::size_t i = 0; i < updates_.size(); ++i) {
+        if (!updates_[i].apply) continue;
+        Tensor copy = slots_[s][i].copy();  // who saved before keeps what it saved
+        updates_[i].slots[s].read(copy);
+        slots_[s][i] = copy;
+      }
+      slots_[s].save(state);
+    }
+    return state;
+  }
+  void restore(const ValueMap& state) override {
+    for (auto& slot : slots_) slot.restore(state);
+    for (std::size_t i = 0; i < updates_.size(); ++i) take_slots(i);
+  }
+
+ protected:
+  static constexpr const char* kWho = "an optimizer of TensorFlow's";
+
+  struct Update {
+    std::optional<Variable> value;
+    std::deque<Variable> slots;
+    std::optional<EagerOperation> apply;
+    std::optional<EagerProgram> decay;
+    HandleView parameter, gradient;
+  };
+
+  /// The operation, whose scalars all are `scalar` here, and its arguments at each step.
+  virtual Term operation(Graph& graph, Term value, const Terms& slots, Term scalar,
+                         Term gradient) const = 0;
+  virtual std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
+                                                   DType dtype) = 0;
+
+  /// A scalar argument, kept under `key` until the value is another.
+  TFE_TensorHandle* scalar(int key, double value, DType dtype) {
+    Scalar& kept = scalars_[{key, dtype}];
+    if (!kept.handle || kept.value != value) {
+      const Tensor tensor =
+          dtype == DType::float64 ? Tensor::scalar(value) : Tensor::scalar(float(value));
+      kept.handle.reset(TFE_NewTensorHandle(copied(tensor).get(), status_));
+      status_.expect_ok(kWho);
+      kept.value = value;
+    }
+    return kept.handle.get();
+  }
+
+ private:
+  struct Scalar {
+    double value = 0;
+    HandlePointer handle;
+  };
+
+  Update& prepared(const Parameter& parameter, std::size_t index) {
+    Update& update = updates_[index];
+    if (update.apply) return update;
+    const TensorDesc& desc = parameter.value.desc();
+    if (desc.dtype != DType::float32 && desc.dtype != DType::float64) {
+      throw Unsupported(std::string(kWho) + " updates float32 and float64, but parameter '" +
+                        printable(parameter.name) + "' is " + to_string(desc));
+    }
+    Graph graph(kWho);
+    update.value.emplace(graph, *runtime_, desc);
+    Terms slots;
+    for (std::size_t s = 0; s < slots_.size(); ++s) {
+      slots.push_back(update.slots.emplace_back(graph, *runtime_, desc).term());
+    }
+    take_slots(index);
+    const Term gradient = graph.placeholder(desc), scalar = graph.placeholder({desc.dtype, {}});
+    update.apply.emplace(operation(graph, update.value->term(), slots, scalar, gradient).oper,
+                         *runtime_, kWho);
+    if (weight_decay_ != 0) {
+      const Term old = graph.placeholder(desc);
+      const Term pull = graph.add("Mul", {old, graph.number(weight_decay_, old)});
+      update.decay.emplace(graph, Terms{gradient, old},
+                           Terms{graph.add("AddV2", {gradient, pull})});
+    }
+    return update;
+  }
+
+  void take_slots(std::size_t index) {
+    Update& update = updates_[index];
+    for (std::size_t s = 0; s < update.slots.size(); ++s) {
+      update.slots[s].assign(slots_[s][index]);
+    }
+  }
+
+  std::shared_ptr<Runtime> runtime_ = Runtime::current();
+  Status status_;
+  double weight_decay_;
+  mutable std::deque<ParameterSlots> slots_;  ///< as last read or restored
+  mutable std::deque<Update> updates_;
+  std::map<std::pair<int, DType>, Scalar> scalars_;
+};
+
+/// w -= learning_rate g
+class Sgd final : public ResourceOptimizer {
+ public:
+  using Options = SgdOptions;
+  Sgd(std::shared_ptr<GraphExecutor> executor, std::string loss, const SgdOptions& options)
+      : ResourceOptimizer(std::move(executor), std::move(loss), {}, options.weight_decay),
+        options_(options) {}
+
+ private:
+  Term operation(Graph& graph, Term value, const Terms&, Term scalar,
+                 Term gradient) const override {
+    return graph.add("ResourceApplyGradientDescent", {value, scalar, gradient});
+  }
+  std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
+                                           DType dtype) override {
+    return {update.value->resource(), scalar(0, options_.learning_rate, dtype), gradient};
+  }
+  SgdOptions options_;
+};
+
+/// v = momentum v + g; w -= learning_rate v, or learning_rate (g + momentum v)
+class Momentum final : public ResourceOptimizer {
+ public:
+  using Options = MomentumOptions;
+  Momentum(std::shared_ptr<GraphExecutor> executor, std::string loss,
+           const MomentumOptions& options)
+      : ResourceOptimizer(std::move(executor), std::move(loss), {"velocity"}, options.weight_decay),
+        options_(options) {}
+
+ private:
+  Term operation(Graph& graph, Term value, const Terms& slots, Term scalar,
+                 Term gradient) const override {
+    return graph.add("ResourceApplyMomentum", {value, slots[0], scalar, gradient, scalar},
+                     {{"use_nesterov", options_.nesterov}});
+  }
+  std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
+                                           DType dtype) override {
+    return {update.value->resource(), update.slots[0].resource(),
+            scalar(0, options_.learning_rate, dtype), gradient,
+            scalar(1, options_.momentum, dtype)};
+  }
+  MomentumOptions options_;
+};
+
+/// Kingma and Ba (2014). TensorFlow adds its epsilon to a moment that is not corrected yet: the
+/// epsilon that it is told is the corrected one's, so that the update is the paper's.
+class Adam final : public ResourceOptimizer {
+ public:
+  using Options = AdamOptions;
+  Adam(std::shared_ptr<GraphExecutor> executor, std::string loss, const AdamOptions& options)
+      : ResourceOptimizer(std::move(executor), std::move(loss), {"first_moment", "second_moment"},
+                          options.weight_decay),
+        options_(options) {}
+
+  void new_input() override { ++step_; }
+  ValueMap state() const override {
+    ValueMap state = ResourceOptimizer::state();
+    state["step"] = Tensor::scalar(step_);
+    return state;
+  }
+  void restore(const ValueMap& state) override {
+    step_ = state_entry(state, "step", "optimizer adam of tensorflow").item<std::int64_t>();
+    ResourceOptimizer::restore(state);
+  }
+
+ private:
+  Term operation(Graph& graph, Term value, const Terms& slots, Term scalar,
+                 Term gradient) const override {
+    return graph.add("ResourceApplyAdam", {value, slots[0], slots[1], scalar, scalar, scalar,
+                                           scalar, scalar, scalar, gradient});
+  }
+  std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
+                                           DType dtype) override {
+    const double power1 = std::pow(options_.beta1, double(step_));
+    const double power2 = std::pow(options_.beta2, double(step_));
+    return {update.value->resource(),
+            update.slots[0].resource(),
+            update.slots[1].resource(),
+            scalar(0, power1, dtype),
+            scalar(1, power2, dtype),
+            scalar(2, options_.learning_rate, dtype),
+            scalar(3, options_.beta1, dtype),
+            scalar(4, options_.beta2, dtype),
+            scalar(5, options_.epsilon * std::sqrt(1 - power2), dtype),
+            gradient};
+  }
+  AdamOptions options_;
+  std::int64_t step_ = 0;
+};
+
+}  // namespace
+
+void register_optimizers(NativeOptimizers& registry) {
+  registry.add("sgd", OptimizerEntry::of<Sgd>("TensorFlow's ResourceApplyGradientDescent"));
+  registry.add("momentum", OptimizerEntry::of<Momentum>("TensorFlow's ResourceApplyMomentum"));
+  registry.add("adam", OptimizerEntry::of<Adam>("TensorFlow's ResourceApplyAdam"));
+}
+
+}  // namespace d5::tensorflow

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/level2_training/optimizer.hpp"
+
+namespace d5::tensorflow {
+
+/// Adds TensorFlow's own sgd, momentum and adam: its operations that update variables. Parameters
+/// are d5's: each step copies them there and back, moments stay in variables.
+void register_optimizers(NativeOptimizers& registry);
+
+}  // namespace d5::tensorflow

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "eager_operation.hpp"
+#include "graph.hpp"
+#include "tensor_view.hpp"
+
+namespace d5::tensorflow {
+
+/// A variable of TensorFlow's: what its optimizers update, in memory of its own.
+class Variable {
+ public:
+  /// Its operations are said in `graph`, which may end before it; the runtime may not.
+  Variable(Graph& graph, const Runtime& runtime, const TensorDesc& desc);
+
+  /// As an argument of operations in `graph`, and of those that run.
+  [[nodiscard]] Term term() const { return term_; }
+  [[nodiscard]] TFE_TensorHandle* resource() const { return resource_.get(); }
+
+  /// Takes on `value`: its memory, until an operation updates the variable.
+  void assign(const Tensor& value);
+  void read(Tensor& into);
+
+ private:
+  [[nodiscard]] static Term declare(Graph& graph, const TensorDesc& desc);
+
+  Status status_;
+  std::string who_;
+  Term term_;
+  HandlePointer resource_;
+  HandleView assigned_;
+  EagerOperation assign_, read_;
+};
+
+}  // namespace d5::tensorflow
