@@ -30,11 +30,12 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
 
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
     Update& update = prepared(parameter, index);
-    update.value->assign(parameter.value);
+    TFE_TensorHandle* const value = update.parameter.of(parameter.value);
+    update.value->assign(value);
     TFE_TensorHandle* slope = update.gradient.of(gradient);
     HandlePointer decayed;
     if (update.decay) {
-      update.decay->run(std::array{slope, update.parameter.of(parameter.value)});
+      update.decay->run(std::array{slope, value});
       decayed.reset(TFE_NewTensorHandle(update.decay->result(0).get(), status_));
       status_.expect_ok(kWho);
       slope = decayed.get();
@@ -85,14 +86,19 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
     if (!kept.handle || kept.value != value) {
       const Tensor tensor =
           dtype == DType::float64 ? Tensor::scalar(value) : Tensor::scalar(float(value));
-      kept.handle.reset(TFE_NewTensorHandle(copied(tensor).get(), status_));
-      status_.expect_ok(kWho);
+      kept.handle = handle_of(tensor);
       kept.value = value;
     }
     return kept.handle.get();
   }
 
  private:
+  [[nodiscard]] HandlePointer handle_of(const Tensor& tensor) const {
+    HandlePointer handle(TFE_NewTensorHandle(copied(tensor).get(), status_));
+    status_.expect_ok(kWho);
+    return handle;
+  }
+
   struct Scalar {
     double value = 0;
     HandlePointer handle;
@@ -128,7 +134,8 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
   void take_slots(std::size_t index) {
     Update& update = updates_[index];
     for (std::size_t s = 0; s < update.slots.size(); ++s) {
-      update.slots[s].assign(slots_[s][index]);
+      // A copy: the slot may be another tensor before the variable is updated.
+      update.slots[s].assign(handle_of(slots_[s][index]).get());
     }
   }
 

@@ -43,6 +43,17 @@ IntegersInput told_integers(const PlanContext& context, std::size_t i,
   return integers;
 }
 
+Translator with_activation(Translator translate) {
+  return [translate = std::move(translate)](const PlanContext& context, Graph& graph,
+                                            const Terms& inputs) -> Terms {
+    const auto* name = context.node().attribute<std::string>("activation");
+    if (!name || (*name != "Relu" && *name != "Sigmoid" && *name != "Tanh")) {
+      throw Unsupported(context.who() + ": TensorFlow's kernel fuses Relu, Sigmoid and Tanh alone");
+    }
+    return {graph.elementwise(name->c_str(), translate(context, graph, inputs))};
+  };
+}
+
 void Translators::register_kernels(OperatorRegistry& registry) const {
   for (const auto& [name, entry] : entries_) {
     registry.add_kernel(

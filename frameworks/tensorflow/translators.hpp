@@ -21,10 +21,13 @@ using Translator =
 /// The translators of all operators: by them run single nodes and whole networks.
 class Translators {
  public:
+  void add(std::string domain, std::string name, int since, Translator translate) {
+    entries_[{std::move(domain), std::move(name)}] = {since, std::move(translate)};
+  }
   template <class View>
   void add(Translator translate) {
-    entries_[{std::string(View::kDomain), std::string(View::kName)}] = {
-        View::kSinceVersions.front(), std::move(translate)};
+    add(std::string(View::kDomain), std::string(View::kName), View::kSinceVersions.front(),
+        std::move(translate));
   }
   /// One that is an operation of TensorFlow, elementwise: a row of a table.
   template <class View>
@@ -46,6 +49,10 @@ class Translators {
   };
   std::map<std::pair<std::string, std::string>, Entry> entries_;
 };
+
+/// `translate`, and over its output the activation that the node names: com.microsoft's FusedConv
+/// and FusedGemm.
+[[nodiscard]] Translator with_activation(Translator translate);
 
 /// Whether TensorFlow has tensors for all values of the node, and their shapes are told.
 [[nodiscard]] Support takes(const PlanContext& context);

@@ -29,8 +29,8 @@ Variable::Variable(Graph& graph, const Runtime& runtime, const TensorDesc& desc)
   EagerOperation(term_.oper, runtime, who_).execute({}, &resource_, who_);
 }
 
-void Variable::assign(const Tensor& value) {
-  assign_.execute(std::array{resource(), assigned_.of(value)}, nullptr, who_);
+void Variable::assign(TFE_TensorHandle* value) {
+  assign_.execute(std::array{resource(), value}, nullptr, who_);
 }
 
 void Variable::read(Tensor& into) {

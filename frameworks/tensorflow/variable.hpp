@@ -19,8 +19,8 @@ class Variable {
   [[nodiscard]] Term term() const { return term_; }
   [[nodiscard]] TFE_TensorHandle* resource() const { return resource_.get(); }
 
-  /// Takes on `value`: its memory, until an operation updates the variable.
-  void assign(const Tensor& value);
+  /// Takes on `value`, and shares its memory until an operation updates the variable.
+  void assign(TFE_TensorHandle* value);
   void read(Tensor& into);
 
  private:
@@ -30,7 +30,6 @@ class Variable {
   std::string who_;
   Term term_;
   HandlePointer resource_;
-  HandleView assigned_;
   EagerOperation assign_, read_;
 };
 

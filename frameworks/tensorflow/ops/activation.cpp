@@ -85,6 +85,14 @@ Terms parametric_relu(const PlanContext& context, Graph& graph, const Terms& inp
   return {f.select(f.two("Less", x, 0), f.two("Mul", slope, x), x)};
 }
 
+/// y = a sigmoid(alpha a) b
+Terms swiglu(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  Formula f(graph, inputs[0]);
+  const Term gate =
+      f.one("Sigmoid", f.two("Mul", inputs[0], nodes::SwiGLU(context.node()).alpha()));
+  return {f.two("Mul", f.two("Mul", inputs[0], gate), inputs[1])};
+}
+
 /// Bounds are attributes before opset 11.
 Terms clip(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const nodes::Clip view(context.node());
@@ -135,6 +143,8 @@ void register_activation(Translators& translators) {
   });
   add_formula<nodes::Celu>(translators, [](const nodes::Celu& view, Formula& f, Term x) {
     const double a = view.alpha();
+    if (a <= 0)
+      throw Unsupported(onnx::describe(view.node()) + ": TensorFlow's kernel wants alpha > 0");
     const Term below = f.one("Expm1", f.two("Minimum", f.two("RealDiv", x, a), 0));
     return f.two("AddV2", f.one("Relu", x), f.two("Mul", below, a));
   });
@@ -162,6 +172,7 @@ void register_activation(Translators& translators) {
   add_formula<nodes::IsInf>(translators, is_inf);
   add_formula<nodes::Shrink>(translators, shrink);
   translators.add<nodes::PRelu>(parametric_relu);
+  translators.add<nodes::SwiGLU>(swiglu);
   translators.add<nodes::Clip>(clip);
   translators.add<nodes::Dropout>(dropout);
 }

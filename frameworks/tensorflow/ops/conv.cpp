@@ -127,6 +127,7 @@ Terms conv_transpose(const PlanContext& context, Graph& graph, const Terms& inpu
 
 void register_conv(Translators& translators) {
   translators.add<nodes::Conv>(conv);
+  translators.add("com.microsoft", "FusedConv", 1, with_activation(conv));
   translators.add<nodes::ConvTranspose>(conv_transpose);
 }
 

@@ -4,8 +4,21 @@
 #include "translators.hpp"
 
 namespace d5::tensorflow {
+namespace {
 
 namespace nodes = onnx::nodes;
+
+/// A function of steps, whose slope is zero: TensorFlow has no gradient of it.
+template <class View>
+void add_steps(Translators& translators, const char* type) {
+  translators.add<View>(
+      [type](const PlanContext& context, Graph& graph, const Terms& inputs) -> Terms {
+        const Term y = graph.elementwise(type, inputs);
+        return {context.wants_backward() ? graph.elementwise("StopGradient", {y}) : y};
+      });
+}
+
+}  // namespace
 
 void register_elementwise(Translators& translators) {
   translators.add_function<nodes::Relu>("Relu");
@@ -19,7 +32,7 @@ void register_elementwise(Translators& translators) {
   translators.add_function<nodes::Atan>("Atan");
   translators.add_function<nodes::Atanh>("Atanh");
   translators.add_function<nodes::BitwiseNot>("Invert");
-  translators.add_function<nodes::Ceil>("Ceil");
+  add_steps<nodes::Ceil>(translators, "Ceil");
   translators.add_function<nodes::Cos>("Cos");
   translators.add_function<nodes::Cosh>("Cosh");
   translators.add_function<nodes::Erf>("Erf");
@@ -31,7 +44,7 @@ void register_elementwise(Translators& translators) {
   translators.add_function<nodes::Neg>("Neg");
   translators.add_function<nodes::Not>("LogicalNot");
   translators.add_function<nodes::Reciprocal>("Reciprocal");
-  translators.add_function<nodes::Round>("Round");  // both: halves to the even neighbour
+  add_steps<nodes::Round>(translators, "Round");  // both: halves to the even neighbour
   translators.add_function<nodes::Sign>("Sign");
   translators.add_function<nodes::Sin>("Sin");
   translators.add_function<nodes::Sinh>("Sinh");

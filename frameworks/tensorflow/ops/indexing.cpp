@@ -77,13 +77,31 @@ Terms gather_elements(const PlanContext& context, Graph& graph, const Terms& inp
   return {graph.add("GatherV2", {graph.reshaped(inputs[0], {-1}), places, graph.integer(0)})};
 }
 
-/// TensorFlow's operation for a way of putting values together.
-const char* scatter_type(const PlanContext& context, const std::string& reduction) {
-  if (reduction == "none") return "TensorScatterUpdate";
-  if (reduction == "add") return "TensorScatterAdd";
-  if (reduction == "max") return "TensorScatterMax";
-  if (reduction == "min") return "TensorScatterMin";
-  throw Unsupported(context.who() + ": TensorFlow has no scatter with the reduction " + reduction);
+/// `updates` put into `x` at `places`, which are indices as GatherNd's. TensorFlow has gradients of
+/// ScatterNd alone, which adds to zeros.
+Term scattered(const PlanContext& context, Graph& graph, Term x, Term places, Term updates,
+               const std::string& reduction) {
+  const auto put = [&](const char* type, Term into, Term values) {
+    return graph.add(type, {into, places, values});
+  };
+  if (reduction == "max") return put("TensorScatterMax", x, updates);
+  if (reduction == "min") return put("TensorScatterMin", x, updates);
+  if (reduction != "none" && reduction != "add") {
+    throw Unsupported(context.who() + ": TensorFlow has no scatter with the reduction " +
+                      reduction);
+  }
+  const bool adds = reduction == "add";
+  if (!context.wants_backward()) {
+    return put(adds ? "TensorScatterAdd" : "TensorScatterUpdate", x, updates);
+  }
+  const Shape shape = graph.shape(x);
+  const Term sizes = graph.constant(Tensor::vector(Sizes(shape.begin(), shape.end())));
+  const Term alone = graph.add("ScatterNd", {places, updates, sizes});
+  if (adds) return graph.add("AddV2", {x, alone});
+  const Term nothing = graph.add("ZerosLike", {x});
+  const Term is_put = graph.add(
+      "NotEqual", {put("TensorScatterUpdate", nothing, graph.add("OnesLike", {updates})), nothing});
+  return graph.add("SelectV2", {is_put, alone, x});
 }
 
 template <class View>
@@ -94,16 +112,16 @@ Terms scatter_elements(const PlanContext& context, Graph& graph, const Terms& in
   const Shape& x = context.shape(0);
   const std::size_t axis = normalize_axis(view.axis(), x.rank(), context.who());
   const Term places = flat_places(context, graph, inputs[1], axis);
-  const Term y = graph.add(scatter_type(context, reduction),
-                           {graph.reshaped(inputs[0], {-1}), graph.reshaped(places, {-1, 1}),
-                            graph.reshaped(inputs[2], {-1})});
+  const Term y =
+      scattered(context, graph, graph.reshaped(inputs[0], {-1}), graph.reshaped(places, {-1, 1}),
+                graph.reshaped(inputs[2], {-1}), reduction);
   return {graph.reshaped(y, x)};
 }
 
 Terms scatter_nd(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Sizes sizes = named_sizes(context.shape(0), context.shape(1), 0);
-  return {graph.add(scatter_type(context, nodes::ScatterND(context.node()).reduction()),
-                    {inputs[0], from_front(graph, inputs[1], sizes), inputs[2]})};
+  return {scattered(context, graph, inputs[0], from_front(graph, inputs[1], sizes), inputs[2],
+                    nodes::ScatterND(context.node()).reduction())};
 }
 
 /// TensorFlow's is of the last dimension, and of the largest.
@@ -122,8 +140,22 @@ Terms top_k(const PlanContext& context, Graph& graph, const Terms& inputs) {
   std::swap(swapped[axis], swapped[rank - 1]);
   const auto moved = [&](Term x) { return axis + 1 == rank ? x : graph.transposed(x, swapped); };
   const auto signed_ = [&](Term x) { return smallest ? graph.add("Neg", {x}) : x; };
-  const Term first = graph.add("TopKV2", {signed_(moved(inputs[0])), graph.integer(k)});
-  return {moved(signed_(first)), moved(graph.cast(result(first, 1), DType::int64))};
+  const Term x = moved(inputs[0]);
+  const Term first = graph.add("TopKV2", {signed_(x), graph.integer(k)});
+  const Term places = graph.cast(result(first, 1), DType::int64);
+  if (!context.wants_backward()) return {moved(signed_(first)), moved(places)};
+  // TensorFlow has no gradient of it: the values are taken again, by their places.
+  const Shape shape = graph.shape(x);
+  const std::int64_t size = shape.dims().back(), rows = shape.elements(0, rank - 1);
+  Tensor begins = Tensor::empty(DType::int64, {rows, 1});
+  for (std::int64_t row = 0; row < rows; ++row) {
+    begins.span<std::int64_t>()[std::size_t(row)] = row * size;
+  }
+  const Term flat = graph.add("AddV2", {graph.reshaped(places, {rows, k}), graph.constant(begins)});
+  const Term values = graph.add("GatherV2", {graph.reshaped(x, {-1}), flat, graph.integer(0)});
+  Shape taken = shape;
+  taken[rank - 1] = k;
+  return {moved(graph.reshaped(values, taken)), moved(places)};
 }
 
 /// Values are the one for all other places, then the one for the index's.
@@ -149,6 +181,31 @@ Terms cumulative_sum(const PlanContext& context, Graph& graph, const Terms& inpu
   const Term axis = graph.reshaped(inputs[nodes::CumSum::In::axis], {});
   return {graph.add("Cumsum", {inputs[0], axis},
                     {{"exclusive", view.exclusive() != 0}, {"reverse", view.reverse() != 0}})};
+}
+
+Terms cumulative_product(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const nodes::CumProd view(context.node());
+  return {graph.add("Cumprod", {inputs[0], graph.reshaped(inputs[1], {})},
+                    {{"exclusive", view.exclusive() != 0}, {"reverse", view.reverse() != 0}})};
+}
+
+Terms reverse_sequence(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const nodes::ReverseSequence view(context.node());
+  const auto front = [&](std::int64_t axis) {
+    return std::int64_t(normalize_axis(axis, context.shape(0).rank(), context.who()));
+  };
+  return {
+      graph.add("ReverseSequence", {inputs[0], inputs[1]},
+                {{"seq_dim", front(view.time_axis())}, {"batch_dim", front(view.batch_axis())}})};
+}
+
+/// How many are left, only the condition's values tell.
+Terms compress(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  auto axis = nodes::Compress(context.node()).axis();
+  if (axis) axis = std::int64_t(normalize_axis(*axis, context.shape(0).rank(), context.who()));
+  const Term places = graph.reshaped(graph.add("Where", {inputs[1]}), {-1});
+  const Term x = axis ? inputs[0] : graph.reshaped(inputs[0], {-1});
+  return {graph.add("GatherV2", {x, places, graph.integer(axis.value_or(0))})};
 }
 
 /// Zero below (above) the `k`th diagonal.
@@ -185,6 +242,9 @@ void register_indexing(Translators& translators) {
   translators.add<nodes::TopK>(top_k);
   translators.add<nodes::OneHot>(one_hot);
   translators.add<nodes::CumSum>(cumulative_sum);
+  translators.add<nodes::CumProd>(cumulative_product);
+  translators.add<nodes::ReverseSequence>(reverse_sequence);
+  translators.add<nodes::Compress>(compress);
   translators.add<nodes::Trilu>(triangle);
   translators.add<nodes::NonZero>(non_zero);
 }

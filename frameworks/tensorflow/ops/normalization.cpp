@@ -168,6 +168,27 @@ Terms instance_normalization(const PlanContext& context, Graph& graph, const Ter
                      along_channels(graph, inputs[2], rank))};
 }
 
+/// Scale and bias are those of channels; before opset 21, of groups.
+Terms group_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  const nodes::GroupNormalization view(context.node());
+  const Shape& shape = context.shape(0);
+  const std::int64_t groups = view.num_groups();
+  const Shape grouped{shape[0], groups,
+                      shape.elements() / std::max<std::int64_t>(shape[0] * groups, 1)};
+  const Term x = graph.reshaped(inputs[0], grouped);
+  const auto [mean, variance] = moments(graph, x, {2});
+  const Term inverse = inverse_deviation(graph, variance, view.epsilon());
+  if (context.node().opset < 21) {
+    const Term y = normalized(graph, x, mean, inverse, along_channels(graph, inputs[1], 3),
+                              along_channels(graph, inputs[2], 3));
+    return {graph.reshaped(y, shape)};
+  }
+  const Term plain = graph.add("Mul", {graph.add("Sub", {x, mean}), inverse});
+  const Term scale = along_channels(graph, inputs[1], shape.rank());
+  const Term bias = along_channels(graph, inputs[2], shape.rank());
+  return {graph.add("AddV2", {graph.add("Mul", {graph.reshaped(plain, shape), scale}), bias})};
+}
+
 /// The mean of `size` numbers around each along the last dimension; what is outside is zero.
 Term mean_around(Graph& graph, Term x, std::int64_t size) {
   const Shape shape = graph.shape(x);
@@ -175,10 +196,9 @@ Term mean_around(Graph& graph, Term x, std::int64_t size) {
   const Term paddings =
       graph.reshaped(graph.integers({0, 0, 0, 0, before, size - 1 - before, 0, 0}), {4, 2});
   const Term lines = graph.add("Pad", {graph.reshaped(x, {-1, 1, last, 1}), paddings});
-  const Term means = graph.add("AvgPool", {lines},
-                               {{"ksize", Sizes{1, 1, size, 1}},
-                                {"strides", Sizes{1, 1, 1, 1}},
-                                {"padding", "VALID"}});
+  const Term means = graph.add(
+      "AvgPool", {lines},
+      {{"ksize", Sizes{1, 1, size, 1}}, {"strides", Sizes{1, 1, 1, 1}}, {"padding", "VALID"}});
   return graph.reshaped(means, shape);
 }
 
@@ -205,8 +225,8 @@ Terms local_response(const PlanContext& context, Graph& graph, const Terms& inpu
   const Term around = mean_around(graph, graph.add("Square", {x}), size);
   const Term base =
       graph.add("AddV2", {graph.add("Mul", {around, number(view.alpha())}), number(view.bias())});
-  return {graph.channels_first(
-      graph.add("Mul", {x, graph.add("Pow", {base, number(-view.beta())})}))};
+  return {
+      graph.channels_first(graph.add("Mul", {x, graph.add("Pow", {base, number(-view.beta())})}))};
 }
 
 }  // namespace
@@ -216,6 +236,7 @@ void register_normalization(Translators& translators) {
   translators.add<nodes::LayerNormalization>(layer_normalization);
   translators.add<nodes::RMSNormalization>(rms_normalization);
   translators.add<nodes::InstanceNormalization>(instance_normalization);
+  translators.add<nodes::GroupNormalization>(group_normalization);
   translators.add<nodes::LRN>(local_response);
 }
 

@@ -47,6 +47,7 @@ Terms einsum(const PlanContext& context, Graph& graph, const Terms& inputs) {
 void register_product(Translators& translators) {
   translators.add<nodes::MatMul>(matmul);
   translators.add<nodes::Gemm>(gemm);
+  translators.add("com.microsoft", "FusedGemm", 1, with_activation(gemm));
   translators.add<nodes::Einsum>(einsum);
 }
 
