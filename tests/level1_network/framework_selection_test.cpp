@@ -6,6 +6,7 @@
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/planned_steps.hpp"
 #include "level1_network/plan_executor.hpp"
 #include "tests/level1_network/timed_frameworks.hpp"
@@ -210,6 +211,19 @@ TEST_CASE("frameworks asked for by name come before what is measured") {
       timed::chain(), {.frameworks = {"auto"}, .placement = {{"timed.Over", "alpha+slow"}}});
   (void)chosen_for(placed);
   CHECK(planned_steps(placed).at(1).framework == "alpha");
+}
+
+TEST_CASE("measuring ends where somebody wishes it, and the next run is whole") {
+  const timed::Fresh fresh;
+  take_turns();
+  PlanExecutor executor = executor_of(timed::chain());
+  std::stop_source stop;
+  stop.request_stop();
+  {
+    const InterruptibleRuns interruptible(executor, {.token = stop.get_token()});
+    CHECK_THROWS_AS(executor.inference(fed()), Interrupted);
+  }
+  CHECK(chosen_for(executor).chosen == "mixture");
 }
 
 TEST_CASE("the choice is told as tables") {

@@ -9,8 +9,8 @@
 #include "d5/core/framework.hpp"
 #include "d5/core/interrupt.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level1_network/executor_word.hpp"
 #include "level1_network/mixture/executor_race.hpp"
-#include "level1_network/mixture/kept_selection.hpp"
 #include "level1_network/mixture/structure_digest.hpp"
 
 namespace d5 {
@@ -117,32 +117,37 @@ GraphExecutor& AutoExecutor::chosen_for(const ValueMap& inputs, const std::strin
   return observed(*current_);
 }
 
+SelectionPurpose AutoExecutor::purpose_of(const Choice& choice) {
+  std::string words = selection_circumstances();
+  words += fmt::format("whole network, loss '{}', mode {}\n", choice.loss, name_of(choice.mode));
+  for (const auto& [name, desc] : choice.fed) {
+    words += fmt::format("input {} {}\n", name, to_string(desc));
+  }
+  for (const auto& name : options_.gradients) words += fmt::format("gradient {}\n", name);
+  words += fmt::format("gradients of parameters {}\n", options_.parameter_gradients);
+  return {structure_digest(network().graph()), words};
+}
+
 GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
   EventList interrupts;
   for (const auto& event : events_.all()) {
     if (std::dynamic_pointer_cast<ExecutionInterrupt>(event)) interrupts.add(event);
   }
   plan_.events() = interrupts;
+  const SelectionPurpose purpose = purpose_of(choice);
+  KeptSelection kept = kept_selection(purpose);
+  if (Rival* rival = find(kept.selection.chosen)) {
+    choice.selection = std::move(kept.selection);
+    return made(*rival);
+  }
   plan_.plan(inputs, choice.loss);
   FrameworkSelection& selection = choice.selection = framework_selection(plan_);
-  const std::string planned = selection.chosen.empty() ? "plan" : selection.chosen;
-
-  SelectionPurpose purpose{structure_digest(network().graph()), selection_circumstances()};
-  purpose.words +=
-      fmt::format("whole network, loss '{}', mode {}\n", choice.loss, name_of(choice.mode));
-  for (const auto& [name, desc] : choice.fed) {
-    purpose.words += fmt::format("input {} {}\n", name, to_string(desc));
-  }
-  for (const auto& name : options_.gradients) purpose.words += fmt::format("gradient {}\n", name);
-  purpose.words += fmt::format("parameters' gradients {}\n", options_.parameter_gradients);
-
-  KeptSelection kept = kept_selection(purpose);
   if (!kept.selection.chosen.empty()) {
-    Rival* rival = find(kept.selection.chosen);
-    kept.selection.nodes = selection.nodes;
-    selection = kept.selection;
-    return rival ? made(*rival) : plan_;
+    kept.selection.nodes = std::move(selection.nodes);
+    selection = std::move(kept.selection);
+    return plan_;
   }
+  const std::string planned = selection.chosen.empty() ? "plan" : selection.chosen;
   const double begin = selection_.clock();
   ExecutorRace race(network(), inputs, choice.loss, selection_.clock);
   race.add(planned, plan_);
@@ -179,15 +184,7 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
 }
 
 GraphExecutor& AutoExecutor::made(Rival& rival) {
-  if (!rival.executor) {
-    const auto colon = rival.word.find(':');
-    ExecutorOptions its = options_;
-    its.frameworks = {rival.word.substr(0, colon)};
-    rival.executor = d5::framework(its.frameworks.front())
-                         .part<ExecutorRegistry>()
-                         .at(rival.word.substr(colon + 1))
-                         .make(network(), its);
-  }
+  if (!rival.executor) rival.executor = open_executor(rival.word, network(), options_);
   rival.executor->set_mode(mode());
   return *rival.executor;
 }

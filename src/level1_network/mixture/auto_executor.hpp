@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "d5/level1_network/framework_selection.hpp"
+#include "level1_network/mixture/kept_selection.hpp"
 #include "level1_network/plan_executor.hpp"
 
 namespace d5 {
@@ -61,6 +62,7 @@ class AutoExecutor final : public GraphExecutor {
     FrameworkSelection selection;
   };
   GraphExecutor& chosen_for(const ValueMap& inputs, const std::string& loss);
+  SelectionPurpose purpose_of(const Choice& choice);
   GraphExecutor& choose(Choice& choice, const ValueMap& inputs);
   /// Throws: what making it throws.
   GraphExecutor& made(Rival& rival);

@@ -66,6 +66,7 @@ void KernelRace::expect_room(const PlanTrial& trial) const {
 /// Until it runs: without kernels that fail, and without those that others do far sooner.
 void KernelRace::warm_up(Runner& runner) {
   constexpr int kMostPlans = 16;
+  constexpr double kFirst = 4, kFar = 3;  // a first run prepares much
   double patience = this->patience();
   for (int plans = 0; plans < kMostPlans; ++plans) {
     bool runs_any = false;
@@ -73,9 +74,10 @@ void KernelRace::warm_up(Runner& runner) {
       runs_any = runs_any || runner.trial->runs_in(n, runner.framework);
     }
     if (!runs_any) return runner.trial.reset();
-    bool soon = false;
+    bool prepared = false, soon = false;
     try {
-      soon = runner.trial->warm_up(patience) && runner.trial->time_nodes(patience);
+      prepared = runner.trial->warm_up(kFirst * patience);
+      soon = prepared && runner.trial->time_nodes(patience);
     } catch (const Interrupted&) {
       throw;
     } catch (const std::exception& error) {
@@ -86,7 +88,8 @@ void KernelRace::warm_up(Runner& runner) {
       continue;
     }
     if (soon) return record(runner);
-    if (!lighten(runner)) patience *= 2;  // what it has not reached may be what is slow
+    const bool lighter = lighten(runner, prepared ? kFar : kFirst * kFar);
+    if (!lighter) patience *= 2;  // what it has not reached may be what is slow
   }
   throw Unsupported("it is too slow, or fails in too many nodes, to be measured");
 }
@@ -100,24 +103,29 @@ double KernelRace::patience() const {
   return std::max(kLeast, kTimes * fastest);
 }
 
-/// Gives nodes in which it is far behind to others; false where there is none.
-bool KernelRace::lighten(Runner& runner) {
-  constexpr double kFar = 3;
+bool KernelRace::lighten(Runner& runner, double times) {
   KernelAssignment lighter = runner.trial->assignment();
   std::set<std::size_t> slow;  // groups
   for (std::size_t n = 0; n < groups_.size(); ++n) {
     const std::string other = runner_up(n, runner.framework);
     const auto mine = runner.trial->seconds(n);
     if (!mine || other.empty() || !runner.trial->runs_in(n, runner.framework)) continue;
-    if (*mine > kFar * seconds(n, other)) slow.insert(groups_[n]);
+    if (*mine > times * seconds(n, other)) slow.insert(groups_[n]);
   }
   if (slow.empty()) return false;
   for (std::size_t n = 0; n < groups_.size(); ++n) {
     if (!slow.contains(groups_[n])) continue;
     lighter.kernels[first_output(runner.trial->info(n).node)] = runner_up(n, runner.framework);
   }
+  for (std::size_t n = 0; n < groups_.size(); ++n) {  // enough to say who is next
+    if (!slow.contains(groups_[n]) || !runner.trial->runs_in(n, runner.framework)) continue;
+    if (const auto mine = runner.trial->seconds(n)) {
+      samples_[groups_[n]][runner.framework] = {*mine};
+    }
+  }
   runner.trial = std::make_unique<PlanTrial>(bench_, lighter);
   runner.totals.clear();
+  runner.lightened = true;
   return true;
 }
 
@@ -144,8 +152,12 @@ void KernelRace::time_once(Runner& runner) {
 
 void KernelRace::sample() {
   constexpr int kRounds = 15, kFewest = 3;
-  for (auto& frameworks : samples_) frameworks.clear();  // those of first runs were slower
-  for (Runner& runner : runners_) runner.totals.clear();
+  for (Runner& runner : runners_) {  // first runs were slower
+    runner.totals.clear();
+    for (std::size_t n = 0; n < groups_.size(); ++n) {
+      if (runner.trial->runs_in(n, runner.framework)) samples_[groups_[n]].erase(runner.framework);
+    }
+  }
   const double end = bench_.clock() + most_seconds_;
   for (int round = 0; round < kRounds && (round < kFewest || bench_.clock() < end); ++round) {
     for (std::size_t i = 0; i < runners_.size(); ++i) {

@@ -25,6 +25,7 @@ class KernelRace {
     std::string framework;
     std::unique_ptr<PlanTrial> trial = {};
     std::vector<double> totals = {};  ///< of its present plan, a round each
+    bool lightened = false;           ///< others run nodes that it could run
   };
 
   KernelRace(const TrialBench& bench, double most_seconds, Progress& progress);
@@ -57,7 +58,8 @@ class KernelRace {
   void start(const std::string& framework);
   void expect_room(const PlanTrial& trial) const;
   void warm_up(Runner& runner);
-  bool lighten(Runner& runner);
+  /// Gives nodes in which it takes `times` as long as others to those; false where there is none.
+  bool lighten(Runner& runner, double times);
   void sample();
   void time_once(Runner& runner);
   void record(Runner& runner);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/core/interrupt.hpp"
@@ -61,7 +62,7 @@ class Search {
         gradients_(bench),
         begin_(bench.clock()),
         end_(begin_ + most_seconds),
-        progress_("auto measures"),
+        progress_("auto measures", 0, {.unit = "runs"}),
         race_(bench, most_seconds / 2, progress_) {}
 
   ChosenPlan run() {
@@ -94,7 +95,7 @@ class Search {
     MixtureModel model(race_, bench_);
     std::vector<std::vector<std::string>> seen;
     for (const auto& runner : race_.runners()) seen.push_back(frameworks_of(*runner.trial));
-    while (mixtures_.size() < kMostMixtures && bench_.clock() < end_) {
+    while (mixtures_.size() < kMostMixtures && (mixtures_.empty() || bench_.clock() < end_)) {
       const auto frameworks = model.cheapest();
       if (std::ranges::find(seen, frameworks) != seen.end()) return;
       seen.push_back(frameworks);
@@ -142,7 +143,9 @@ class Search {
   /// The whole, in turn.
   const Way& verify() {
     constexpr int kRounds = 21, kFewest = 6;
-    for (auto& runner : race_.runners()) ways_.push_back({runner.framework, runner.trial.get()});
+    for (auto& runner : race_.runners()) {
+      ways_.push_back({runner.lightened ? kMixture : runner.framework, runner.trial.get()});
+    }
     for (auto& mixture : mixtures_) ways_.push_back({kMixture, mixture.get()});
     if (ways_.size() == 1) return ways_.front();
     const double end = bench_.clock() + std::max(0.0, end_ - bench_.clock()) / 2;
@@ -159,6 +162,7 @@ class Search {
     const auto single = std::ranges::find_if_not(ways_, is_mixture);
     const auto mixture = std::ranges::find_if(ways_, is_mixture);
     if (mixture == ways_.end()) return *single;
+    if (single == ways_.end()) return *mixture;
     const Comparison ratio = compared(mixture->seconds, single->seconds);
     return ratio.ratio_interval.high < 1 ? *mixture : *single;
   }
@@ -180,8 +184,9 @@ class Search {
 
   FrameworkSelection report(const Way& chosen) {
     FrameworkSelection result{.chosen = chosen.name, .refusals = race_.refusals()};
+    bool told_mixture = false;  // the best of them is enough
     for (const Way& way : ways_) {
-      if (way.seconds.empty()) continue;
+      if (way.seconds.empty() || (is_mixture(way) && std::exchange(told_mixture, true))) continue;
       result.ways.push_back({way.name, way.median(), compared(way.seconds, chosen.seconds)});
     }
     const PlanTrial& trial = *chosen.trial;

@@ -33,6 +33,7 @@ ValueSketch sketch_of(std::span<const T> elements) {
   for (double& projection : result.projections) projection /= std::sqrt(count);
   result.root_mean_square = std::sqrt(squares / count);
   result.finite = std::isfinite(squares);
+  result.is_short = sizeof(T) < sizeof(float);
   return result;
 }
 
@@ -55,14 +56,14 @@ std::optional<ValueSketch> sketch(const Value* value) {
 
 bool differ_grossly(const ValueSketch& a, const ValueSketch& b, double least) {
   if (!a.finite || !b.finite) return a.finite != b.finite;
-  constexpr double kGross = 0.1;
+  const double gross = a.is_short || b.is_short ? 0.5 : 0.1;
   double squares = 0;
   for (std::size_t k = 0; k < a.projections.size(); ++k) {
     const double difference = a.projections[k] - b.projections[k];
     squares += difference * difference;
   }
   const double distance = std::sqrt(squares / double(a.projections.size()));
-  return distance > kGross * std::max(a.root_mean_square, b.root_mean_square) && distance > least;
+  return distance > gross * std::max(a.root_mean_square, b.root_mean_square) && distance > least;
 }
 
 }  // namespace d5
