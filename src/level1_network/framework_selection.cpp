@@ -26,16 +26,31 @@ std::string ratio_words(const Comparison& ratio) {
 }  // namespace
 
 TextTable to_table(const FrameworkSelection& selection, Format format) {
-  TextTable table({"node",
-                   "operator",
-                   "chosen",
-                   {is_for_people(format) ? "time" : "seconds", TextTable::Align::right},
-                   "runner-up",
-                   {"runner-up/chosen", TextTable::Align::right}});
+  constexpr auto kRight = TextTable::Align::right;
+  const bool for_people = is_for_people(format);
+  std::vector<TextTable::Column> columns{
+      "node", "operator", "chosen", {for_people ? "time" : "seconds", kRight}, "runner-up"};
+  if (for_people) {
+    columns.push_back({"runner-up/chosen", kRight});
+  } else {
+    for (const char* title : {"ratio", "ratio_low", "ratio_high"})
+      columns.push_back({title, kRight});
+  }
+  TextTable table(columns);
   for (const auto& node : selection.nodes) {
-    table.add({printable(node.name), printable(node.op_type), node.framework,
-               node.seconds > 0 ? number(node.seconds, "s", format) : "", node.runner_up,
-               ratio_words(node.ratio)});
+    std::vector<std::string> row{printable(node.name), printable(node.op_type), node.framework,
+                                 node.seconds > 0 ? number(node.seconds, "s", format) : "",
+                                 node.runner_up};
+    if (for_people) {
+      row.push_back(ratio_words(node.ratio));
+    } else {
+      const auto [low, high] = node.ratio.ratio_interval;
+      for (const double part : {node.ratio.ratio, low, high}) {
+        const bool known = node.ratio.pairs > 0 && std::isfinite(part);
+        row.push_back(known ? fmt::format("{}", part) : "");
+      }
+    }
+    table.add(std::move(row));
   }
   return table;
 }
@@ -47,7 +62,7 @@ TextTable summary_table(const FrameworkSelection& selection, Format format) {
     table.add({way.name, fmt::format("{}, {} times the chosen one",
                                      number(way.seconds, "s", format), ratio_words(way.ratio))});
   }
-  table.add({"reorders and copies", fmt::format("{}", selection.reorders)});
+  table.add({"reorders and copies in d5's plan", fmt::format("{}", selection.reorders)});
   for (const auto& [framework, reason] : selection.refusals) {
     table.add({"refused: " + framework, reason});
   }

@@ -235,6 +235,8 @@ TEST_CASE("the choice is told as tables") {
   REQUIRE(nodes.size() == 3);
   CHECK(nodes.rows().at(1).at(2) == "beta");
   CHECK_THAT(nodes.rows().at(1).at(5), Contains("1.5 [1.5, 1.5]"));
+  const auto plain_row = to_table(selection, Format::csv).rows().at(1);
+  CHECK(std::vector(plain_row.begin() + 4, plain_row.end()) == Names{"alpha", "1.5", "1.5", "1.5"});
   CHECK(summary_table(selection, Format::csv).rows().front().at(1) == "mixture");
   const auto plain = make_executor(timed::chain(), {.frameworks = {"alpha", "slow"}});
   (void)plain->inference(fed());

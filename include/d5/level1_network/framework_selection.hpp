@@ -44,7 +44,8 @@ struct FrameworkSelection {
 /// For the inputs that `executor` planned or ran last; `chosen` is empty where "auto" had no part.
 [[nodiscard]] FrameworkSelection framework_selection(const GraphExecutor& executor);
 
-/// A row a node: node, operator, chosen, time, runner-up, ratio with its interval.
+/// A row a node of d5's plan: node, operator, chosen, time, runner-up, ratio with its interval; for
+/// programs the ends of the interval are columns of their own.
 [[nodiscard]] TextTable to_table(const FrameworkSelection& selection, Format format);
 /// A row a way to run the whole, then one a refusal, the reorders and what measuring took.
 [[nodiscard]] TextTable summary_table(const FrameworkSelection& selection, Format format);
