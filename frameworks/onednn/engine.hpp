@@ -10,6 +10,9 @@ namespace d5::onednn {
 /// Where primitives run, one after another: a call returns when the work is done.
 [[nodiscard]] const dnnl::stream& stream();
 
+/// Of the library that was loaded: "3.2.0".
+[[nodiscard]] const char* version();
+
 /// Throws: Unsupported unless the library that was loaded has the interface of the headers that
 /// this was built with: the same major version, and no older minor one.
 void expect_version();

@@ -9,9 +9,6 @@
 #include "engine.hpp"
 #include "reorder_kernel.hpp"
 
-#define D5_ONEDNN_TEXT_OF(x) #x
-#define D5_ONEDNN_TEXT(x) D5_ONEDNN_TEXT_OF(x)
-
 namespace d5::onednn {
 
 void register_all(OperatorRegistry& registry);  // generated
@@ -31,7 +28,4 @@ void fill(Framework& framework) {
 }  // namespace
 }  // namespace d5::onednn
 
-D5_FRAMEWORK_PLUGIN("onednn",
-                    D5_ONEDNN_TEXT(DNNL_VERSION_MAJOR) "." D5_ONEDNN_TEXT(
-                        DNNL_VERSION_MINOR) "." D5_ONEDNN_TEXT(DNNL_VERSION_PATCH),
-                    d5::onednn::fill)
+D5_FRAMEWORK_PLUGIN("onednn", d5::onednn::version(), d5::onednn::fill)
