@@ -58,7 +58,6 @@ class CompiledNetwork {
   [[nodiscard]] const at::Tensor& output(const std::string& name) const;
   /// Whether no data decide a shape. Known after a run.
   [[nodiscard]] bool shapes_are_known() const;
-  [[nodiscard]] bool updates_constants() const { return !runnable_.updates.empty(); }
 
   [[nodiscard]] bool is_whole(std::size_t steps) const { return steps == steps_.size(); }
   /// The outputs that so many steps have computed; after all of them the updates are carried out.

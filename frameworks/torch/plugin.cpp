@@ -7,12 +7,12 @@
 
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/model_executor.hpp"
 #include "fused_optimizer.hpp"
 #include "native_operator.hpp"
 #include "network_executor.hpp"
 #include "result_memory.hpp"
-#include "script_executor.hpp"
+#include "scripted_model.hpp"
 
 namespace d5::torch {
 
@@ -34,7 +34,11 @@ void fill(Framework& framework) {
   framework.part<ExecutorRegistry>().add(
       "script", {"a frozen TorchScript graph, optimized for inference",
                  [&operators](Network network, const ExecutorOptions& options) {
-                   return make_script_executor(std::move(network), options, operators);
+                   return make_model_executor(
+                       std::move(network), options, "torch",
+                       [&operators](const onnx::Model& model, const ModelTarget& target) {
+                         return script(model, target, operators);
+                       });
                  }});
   register_optimizers(framework.part<NativeOptimizers>());
 }
