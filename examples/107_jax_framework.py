@@ -35,4 +35,4 @@ print(f"lenet on MNIST: loss {losses[0]:.2f}, after 50 steps {np.mean(losses[-5:
 assert np.mean(losses[-5:]) < losses[0] / 2
 
 others = [name for name in ("torch", "reference") if name in d5.frameworks()]
-print(d5.bench_network("lenet", frameworks=["jax", *others], batch=16))
+print(d5.bench_network("lenet", frameworks=["jax", *others], batch=16, metrics=["time"]))

@@ -76,7 +76,8 @@ std::string load_extension(const std::string& path) {
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const std::string way_out =
-        is_library(suffix) ? "" : fmt::format("; nor is {} among the plug-ins", loader_file(suffix));
+        is_library(suffix) ? ""
+                           : fmt::format("; nor is {} among the plug-ins", loader_file(suffix));
     throw IoError(fmt::format("library '{}': {}{}", printable(path), dlerror(), way_out));
   }
   const bool is_plugin = dlsym(library, "d5_plugin_stamp") != nullptr;
