@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "d5/core/error.hpp"
 #include "tensor_view.hpp"
@@ -29,6 +30,22 @@ void set(TF_OperationDescription* operation, const Attribute& attribute) {
     const auto& list = std::get<Sizes>(value);
     TF_SetAttrIntList(operation, name, list.data(), int(list.size()));
   }
+}
+
+/// All that `terms` depend on, their own operations as well.
+std::set<TF_Operation*> operations_before(const Terms& terms) {
+  std::set<TF_Operation*> found;
+  std::vector<TF_Operation*> open;
+  for (const Term term : terms) open.push_back(term.oper);
+  while (!open.empty()) {
+    TF_Operation* const operation = open.back();
+    open.pop_back();
+    if (!found.insert(operation).second) continue;
+    for (int i = 0; i < TF_OperationNumInputs(operation); ++i) {
+      open.push_back(TF_OperationInput({operation, i}).oper);
+    }
+  }
+  return found;
 }
 
 /// 0, rank - 1, 1, 2, ...: channels to the front; the inverse moves them to the back.
@@ -157,11 +174,22 @@ Shape Graph::shape(Term term) const {
   return Shape(std::move(dims));
 }
 
-Terms Graph::gradients(Terms ys, Terms xs, Terms slopes) {
-  Terms result(xs.size());
-  TF_AddGradientsWithPrefix(get(), next_name().c_str(), ys.data(), int(ys.size()), xs.data(),
-                            int(xs.size()), slopes.data(), status_, result.data());
+Terms Graph::gradients(Terms ys, const Terms& xs, Terms slopes) {
+  // TensorFlow takes no x that no y depends on.
+  const std::set<TF_Operation*> before = operations_before(ys);
+  Terms result(xs.size()), leading;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < xs.size(); ++i) {
+    if (!before.contains(xs[i].oper)) continue;
+    leading.push_back(xs[i]);
+    places.push_back(i);
+  }
+  if (leading.empty()) return result;
+  Terms gradients(leading.size());
+  TF_AddGradientsWithPrefix(get(), next_name().c_str(), ys.data(), int(ys.size()), leading.data(),
+                            int(leading.size()), slopes.data(), status_, gradients.data());
   status_.expect_supported(who_);
+  for (std::size_t i = 0; i < places.size(); ++i) result[places[i]] = gradients[i];
   return result;
 }
 

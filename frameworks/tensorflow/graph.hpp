@@ -97,7 +97,7 @@ class Graph {
 
   /// The gradients of `ys`, each with the slope in `slopes`, for `xs`; those that no `y` depends on
   /// are left out. Throws: Unsupported where an operation has none.
-  [[nodiscard]] Terms gradients(Terms ys, Terms xs, Terms slopes);
+  [[nodiscard]] Terms gradients(Terms ys, const Terms& xs, Terms slopes);
 
   [[nodiscard]] TF_Graph* get() const { return graph_.get(); }
 
