@@ -46,7 +46,7 @@ class UntouchedState {
     }
   }
   ~UntouchedState() {
-    if (executor_) executor_->restore(before_);
+    if (executor_ && !before_.empty()) executor_->restore(before_);
   }
   UntouchedState(UntouchedState&& other) noexcept
       : executor_(std::exchange(other.executor_, nullptr)), before_(std::move(other.before_)) {}

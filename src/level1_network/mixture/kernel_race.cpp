@@ -22,7 +22,10 @@ double least(const std::vector<double>& samples) { return *std::ranges::min_elem
 }  // namespace
 
 KernelRace::KernelRace(const TrialBench& bench, double most_seconds, Progress& progress)
-    : bench_(bench), most_seconds_(most_seconds), progress_(progress) {}
+    : bench_(bench),
+      most_seconds_(most_seconds),
+      deadline_(bench.clock() + most_seconds),
+      progress_(progress) {}
 
 void KernelRace::run() {
   for (const OperatorRegistry* candidate : bench_.candidates) start(candidate->framework());
@@ -65,7 +68,7 @@ void KernelRace::expect_room(const PlanTrial& trial) const {
 
 /// Until it runs: without kernels that fail, and without those that others do far sooner.
 void KernelRace::warm_up(Runner& runner) {
-  constexpr int kMostPlans = 16;
+  constexpr int kMostPlans = 12;
   constexpr double kFirst = 4, kFar = 3;  // a first run prepares much
   double patience = this->patience();
   for (int plans = 0; plans < kMostPlans; ++plans) {
@@ -88,6 +91,7 @@ void KernelRace::warm_up(Runner& runner) {
       continue;
     }
     if (soon) return record(runner);
+    if (bench_.clock() > deadline_) throw Unsupported("it is too slow to be measured in time");
     const bool lighter = lighten(runner, prepared ? kFar : kFirst * kFar);
     if (!lighter) patience *= 2;  // what it has not reached may be what is slow
   }

@@ -79,7 +79,8 @@ class KernelRace {
   void refuse(Runner& runner, const std::string& reason);
 
   const TrialBench& bench_;
-  double most_seconds_;
+  double most_seconds_;  ///< of the rounds, and again of what comes before them
+  double deadline_;      ///< of that
   Progress& progress_;
   std::vector<Runner> runners_;
   std::vector<FrameworkSelection::Refusal> refusals_;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "level1_network/mixture/cheapest_assignment.hpp"
 #include "level1_network/node_names.hpp"
@@ -14,7 +15,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-double reorder_seconds(const TensorDesc& from, const TrialBench& bench) {
+/// Infinite where the framework cannot.
+double reorder_seconds(const TensorDesc& from, const TrialBench& bench) try {
   constexpr int kRuns = 5;
   TensorDesc to = from;
   to.layout = Layout::row_major;
@@ -38,6 +40,8 @@ double reorder_seconds(const TensorDesc& from, const TrialBench& bench) {
     if (run > 0) shortest = std::min(shortest, bench.clock() - begin);
   }
   return shortest;
+} catch (const Unsupported&) {
+  return kNever;
 }
 
 }  // namespace
