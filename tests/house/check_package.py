@@ -44,7 +44,8 @@ class Relu(d5.Kernel):
             raise d5.Unsupported(plan.node.op_type)
 
     def forward(self, inputs: list[d5.Tensor]) -> numpy.typing.NDArray[numpy.float32]:
-        return numpy.maximum(inputs[0].numpy(), numpy.float32(0))
+        result: numpy.typing.NDArray[numpy.float32] = numpy.maximum(inputs[0].numpy(), numpy.float32(0))
+        return result
 
 
 class NumPy(d5.Framework):
