@@ -52,22 +52,34 @@ bool runs(const OperatorCase& one, const OperatorRegistry& registry, Mode mode) 
   }
 }
 
-/// The types in which some line runs in the newest opset.
+/// Adds the types in which `line` runs in `opset`; returns the newest opset before that with
+/// another meaning, 0 if there is none.
+int add_types(std::set<DType>& types, const std::string& line, int opset,
+              const OperatorRegistry& registry, Mode mode) {
+  OperatorCase plain = testing::case_of(line, opset, "", DType::float32);
+  const auto schema = onnx::schema_of(plain.node);
+  if (!schema) return 0;
+  for (const auto& [variable, known] : testing::type_variables(plain, line, *schema)) {
+    for (const DType type : known) {
+      if (types.contains(type)) continue;
+      if (mode == Mode::training && !is_floating_point(type)) continue;
+      const OperatorCase one = testing::typed_case(line, opset, *schema, variable, type);
+      if (runs(one, registry, mode)) types.insert(type);
+    }
+  }
+  return schema->since - 1;
+}
+
+/// The types in which some line runs, each in the newest opset in which it does.
 std::vector<DType> types_of(const std::vector<std::string>& lines, const OperatorRegistry& registry,
                             Mode mode) {
   std::set<DType> types;
   for (const std::string& line : lines) {
-    OperatorCase plain = testing::case_of(line, 1, "", DType::float32);
-    const int opset = plain.node.opset = onnx::newest_opset(plain.node.domain);
-    const auto schema = onnx::schema_of(plain.node);
-    if (!schema) continue;
-    for (const auto& [variable, known] : testing::type_variables(plain, line, *schema)) {
-      for (const DType type : known) {
-        if (types.contains(type)) continue;
-        if (mode == Mode::training && !is_floating_point(type)) continue;
-        const OperatorCase one = testing::typed_case(line, opset, *schema, variable, type);
-        if (runs(one, registry, mode)) types.insert(type);
-      }
+    const std::string domain = testing::case_of(line, 1, "", DType::float32).node.domain;
+    const std::size_t before = types.size();
+    for (int opset = onnx::newest_opset(domain); opset > 0 && types.size() == before;) {
+      if (!types.empty() && opset != onnx::newest_opset(domain)) break;  // it runs in a newer one
+      opset = add_types(types, line, opset, registry, mode);
     }
   }
   return {types.begin(), types.end()};
