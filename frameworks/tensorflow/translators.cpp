@@ -43,6 +43,14 @@ IntegersInput told_integers(const PlanContext& context, std::size_t i,
   return integers;
 }
 
+void Translators::add(std::string domain, std::string name, int since, Translator translate) {
+  const auto [entry, fresh] =
+      entries_.try_emplace({std::move(domain), std::move(name)}, since, std::move(translate));
+  if (!fresh) {
+    throw ValueError("TensorFlow's operator " + entry->first.second + " is registered twice");
+  }
+}
+
 Translator with_activation(Translator translate) {
   return [translate = std::move(translate)](const PlanContext& context, Graph& graph,
                                             const Terms& inputs) -> Terms {

@@ -21,9 +21,8 @@ using Translator =
 /// The translators of all operators: by them run single nodes and whole networks.
 class Translators {
  public:
-  void add(std::string domain, std::string name, int since, Translator translate) {
-    entries_[{std::move(domain), std::move(name)}] = {since, std::move(translate)};
-  }
+  /// Throws: ValueError for one that is there.
+  void add(std::string domain, std::string name, int since, Translator translate);
   template <class View>
   void add(Translator translate) {
     add(std::string(View::kDomain), std::string(View::kName), View::kSinceVersions.front(),

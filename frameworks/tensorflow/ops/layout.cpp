@@ -29,18 +29,14 @@ Terms transpose(const PlanContext& context, Graph& graph, const Terms& inputs) {
 }
 
 Terms concat(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  if (inputs.size() == 1) return {graph.elementwise("Identity", inputs)};
   const std::int64_t axis = nodes::Concat(context.node()).axis().value_or(1);
-  // Along channels, which stay last where they are so everywhere.
-  if (axis == 1 &&
-      std::ranges::all_of(inputs, [&](Term x) { return graph.has_channels_last(x); })) {
-    Terms last;
-    for (const Term x : inputs) last.push_back(graph.channels_last(x));
-    return {graph.channels_first(graph.add("ConcatV2", {last, graph.integer(-1)}))};
-  }
-  return {graph.add(inputs.size() == 1 ? "Identity" : "ConcatV2",
-                    inputs.size() == 1
-                        ? std::initializer_list<Argument>{inputs[0]}
-                        : std::initializer_list<Argument>{inputs, graph.integer(axis)})};
+  const bool channels_last =
+      axis == 1 && std::ranges::all_of(inputs, [&](Term x) { return graph.has_channels_last(x); });
+  if (!channels_last) return {graph.add("ConcatV2", {inputs, graph.integer(axis)})};
+  Terms last;  // along channels, which stay where they are
+  for (const Term x : inputs) last.push_back(graph.channels_last(x));
+  return {graph.channels_first(graph.add("ConcatV2", {last, graph.integer(-1)}))};
 }
 
 /// Parts have the outputs' sizes.
