@@ -7,9 +7,8 @@
 
 int main() {
   using namespace d5;
-  const auto results =
-      bench("Conv 8x16x32x32 32x16x3x3 pads=1x1x1x1",
-            {.frameworks = {"all"}, .passes = BenchOptions::Passes::forward});
+  const auto results = bench("Conv 8x16x32x32 32x16x3x3 pads=1x1x1x1",
+                             {.frameworks = {"all"}, .passes = BenchOptions::Passes::forward});
   std::cout << to_table(results);
   return exit_status(results);
 }
