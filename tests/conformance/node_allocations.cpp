@@ -122,7 +122,7 @@ Allocations network_allocations(const std::string& model, const std::string& fra
   Allocations all;
   const auto executor =
       make_executor(models().at(model).make({{"seed", 1}, {"with_loss", true}, {"training", true}}),
-                    {.frameworks = {framework}});
+                    {.frameworks = {framework, "reference"}});
   ValueMap inputs;
   for (const auto& input : executor->network().graph().inputs) {
     if (executor->network().graph().initializers.contains(input.name)) continue;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of each element by itself: a table.
+// Functions of each element by itself: a table. Log and Softplus are not in it: oneDNN's are wrong
+// by up to 5e-7 where they are near 0.
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -94,10 +95,7 @@ void register_elementwise(OperatorRegistry& registry) {
   plain.operator()<nodes::Exp, A::eltwise_exp, A::eltwise_exp_use_dst_for_bwd>();
   plain.operator()<nodes::Sqrt, A::eltwise_sqrt, A::eltwise_sqrt_use_dst_for_bwd>();
   plain.operator()<nodes::Abs, A::eltwise_abs>();
-  plain.operator()<nodes::Log, A::eltwise_log>();
   plain.operator()<nodes::Mish, A::eltwise_mish>();
-  add_function<nodes::Softplus>(
-      registry, [](const PlanContext&) -> Function { return {A::eltwise_soft_relu, 1}; });
   add_function<nodes::Neg>(
       registry, [](const PlanContext&) -> Function { return {A::eltwise_linear, -1, 0}; });
   add_function<nodes::Reciprocal>(

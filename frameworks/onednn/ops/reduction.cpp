@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions along some axes: a table. oneDNN has no gradients of them.
+// Reductions along some axes: a table.
 #include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "matrix_product.hpp"
 #include "onednn_kernel.hpp"
 
 namespace d5::onednn {
@@ -12,8 +13,7 @@ namespace nodes = onnx::nodes;
 
 struct Function {
   Algorithm algorithm;
-  float p = 0;                        ///< of norms
-  Algorithm then = Algorithm::undef;  ///< of what is reduced
+  float p = 0;  ///< of norms
 };
 
 /// The input's sizes, with 1 along the reduced axes: all of them where none is named.
@@ -29,9 +29,6 @@ Dims reduced_dims(const PlanContext& context, const IntegersInput& axes) {
 class Reduction final : public OneDnnKernel {
  public:
   Reduction(PlanContext& context, Function function) : OneDnnKernel(context) {
-    if (context.wants_backward()) {
-      throw Unsupported(context.who() + ": oneDNN has no gradients of reductions");
-    }
     const nodes::ReduceSum view(context.node());  // the attributes of all of them
     const Argument x = input(0);
     const IntegersInput axes = context.integers(1, view.axes());
@@ -41,11 +38,33 @@ class Reduction final : public OneDnnKernel {
       throw Unsupported(context.who() + ": there is nothing to reduce");
     }
     const Argument y = output(0).as(rows(dims, x.desc.get_data_type()));
-    dnnl::post_ops then;
-    if (function.then != Algorithm::undef) then.append_eltwise(function.then, 0, 0);
     forward_.add(dnnl::reduction::primitive_desc(engine(), function.algorithm, x.desc, y.desc,
-                                                 function.p, 0, attributes(then)),
+                                                 function.p, 0, attributes()),
                  {{DNNL_ARG_SRC, x}}, {{DNNL_ARG_DST, y}});
+    if (context.wants_grad(0)) add_backward(function.algorithm, x, y);
+  }
+
+ private:
+  /// Of sums and means: dy, divided by the count of a mean, is spread over dx.
+  void add_backward(Algorithm algorithm, const Argument& x, const Argument& y) {
+    if (algorithm != Algorithm::reduction_sum && algorithm != Algorithm::reduction_mean) {
+      throw Unsupported(context().who() + ": oneDNN has no gradient of it");
+    }
+    traits_.backward_reads_inputs = {};
+    Argument dy = grad_output(0).as(y.desc);
+    if (algorithm == Algorithm::reduction_mean) {
+      const auto share =
+          float(double(context().output(0).elements()) / double(context().input(0).elements()));
+      const Argument part = backward_.scratch(y.desc);
+      add_sum_to(backward_, dy, part, share);
+      dy = part;
+    }
+    const Dims dims = x.desc.get_dims();
+    Dims strides = y.desc.get_strides();
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      if (y.desc.get_dims()[i] != dims[i]) strides[i] = 0;
+    }
+    backward_.reorder(dy.as(Desc(dims, x.desc.get_data_type(), strides)), grad_input(0));
   }
 };
 
@@ -68,7 +87,6 @@ void register_reduction(OperatorRegistry& registry) {
   add_reduction<nodes::ReduceL1>(registry, {A::reduction_norm_lp_sum, 1});
   add_reduction<nodes::ReduceL2>(registry, {A::reduction_norm_lp_sum, 2});
   add_reduction<nodes::ReduceSumSquare>(registry, {A::reduction_norm_lp_power_p_sum, 2});
-  add_reduction<nodes::ReduceLogSum>(registry, {A::reduction_sum, 0, A::eltwise_log});
 }
 
 }  // namespace d5::onednn
