@@ -93,7 +93,9 @@ struct GradientOptions {
 
 /// Checks `backward` of a framework's operator against central differences of its own forward, in
 /// float64, for every differentiable input; skipped where no output is float64, as of operators
-/// that write float32 whatever they read. Throws: Interrupted; every other error is a record.
+/// that write float32 whatever they read. A framework that lacks float64 is held against the
+/// reference's gradients (the condition "mode" is "reference"), within what its type rounds.
+/// Throws: Interrupted; every other error is a record.
 [[nodiscard]] std::vector<Measurement> test_gradient(const OperatorCase& op_case,
                                                      const std::string& subject,
                                                      const GradientOptions& options = {});
