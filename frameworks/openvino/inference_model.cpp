@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <openvino/runtime/core.hpp>
 #include <openvino/runtime/properties.hpp>
+#include <optional>
 #include <utility>
 
 #include "d5/core/error.hpp"
@@ -56,6 +58,22 @@ ov::CompiledModel compile_once(const onnx::Model& model, const ov::AnyMap& prope
   return known[key] = compile(model, properties);
 }
 
+/// Where they all are told.
+std::optional<ov::PartialShape> sizes_of(const onnx::Type& type) {
+  if (type.kind != ValueKind::tensor || !type.has_shape) return std::nullopt;
+  std::vector<ov::Dimension> dims;
+  for (const onnx::Dim& dim : type.dims) {
+    const auto* size = std::get_if<std::int64_t>(&dim);
+    dims.push_back(size ? ov::Dimension(*size) : ov::Dimension());
+  }
+  return ov::PartialShape(std::move(dims));
+}
+
+/// Whether the request does not know the tensor's memory yet; it is told now.
+bool is_new(const void*& known, const Tensor& tensor) {
+  return std::exchange(known, tensor.raw()) != tensor.raw() || !tensor.raw();
+}
+
 }  // namespace
 
 void InferenceChoice::declare(OptionList& options) {
@@ -89,11 +107,13 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
     compiled_ = choice.reused == Reused::yes ? compile_once(model, properties, target.threads)
                                              : compile(model, properties);
     request_ = compiled_.create_infer_request();
-    for (const auto& input : model.graph.inputs) {
-      inputs_.push_back({compiled_.input(input.name)});
+    const auto& given = model.graph.inputs;
+    const auto& taken = model.graph.outputs;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      inputs_.push_back(port_of(compiled_.inputs(), i, given[i]));
     }
-    for (const auto& output : model.graph.outputs) {
-      outputs_.push_back({compiled_.output(output.name)});
+    for (std::size_t k = 0; k < taken.size(); ++k) {
+      outputs_.push_back(port_of(compiled_.outputs(), k, taken[k]));
     }
   } catch (const ov::Exception& error) {
     throw Unsupported(
@@ -101,25 +121,43 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
   }
 }
 
-void InferenceModel::bind(Port& port, const Value& value) {
-  const Tensor& tensor = value.tensor();
-  if (port.data && tensor.raw() == port.data) return;
-  request_.set_tensor(port.port, view_of(tensor));
-  port.data = tensor.raw();
+InferenceModel::Port InferenceModel::port_of(const std::vector<ov::Output<const ov::Node>>& ports,
+                                             std::size_t place, const onnx::ValueInfo& value) {
+  const auto is_it = [&](const auto& port) { return port.get_names().contains(value.name); };
+  // Two outputs may be one tensor, of both names: then the place tells.
+  const bool in_place = place < ports.size() && is_it(ports[place]);
+  const auto found =
+      in_place ? ports.begin() + std::ptrdiff_t(place) : std::ranges::find_if(ports, is_it);
+  if (found == ports.end()) {
+    throw Unsupported(fmt::format("OpenVINO's model has no '{}'", printable(value.name)));
+  }
+  const auto dims = sizes_of(value.type);
+  if (dims && !found->get_partial_shape().compatible(*dims)) {
+    throw Unsupported(fmt::format("OpenVINO gives '{}' the shape {}, where ONNX says {}",
+                                  printable(value.name), found->get_partial_shape().to_string(),
+                                  onnx::to_string(value.type)));
+  }
+  return {std::size_t(found - ports.begin())};
 }
 
 void InferenceModel::run(std::span<const Value* const> inputs, std::span<Value* const> outputs) {
   try {
-    for (std::size_t i = 0; i < inputs.size(); ++i) bind(inputs_[i], *inputs[i]);
+    // By their indices: an input that is an output, too, is one tensor of both names.
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const Tensor& tensor = inputs[i]->tensor();
+      if (!is_new(inputs_[i].data, tensor)) continue;
+      request_.set_input_tensor(inputs_[i].index, view_of(tensor));
+    }
     for (std::size_t k = 0; k < outputs.size(); ++k) {
-      if (outputs[k]->is_tensor()) bind(outputs_[k], *outputs[k]);
+      if (!outputs[k]->is_tensor() || !is_new(outputs_[k].data, outputs[k]->tensor())) continue;
+      request_.set_output_tensor(outputs_[k].index, view_of(outputs[k]->tensor()));
     }
     const LayerTimes times(profiled_);
     request_.infer();
     times.put_on_trace(request_);
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       if (outputs[k]->is_tensor()) continue;
-      *outputs[k] = copy_of(request_.get_tensor(outputs_[k].port));
+      *outputs[k] = copy_of(request_.get_output_tensor(outputs_[k].index));
     }
   } catch (const ov::Exception& error) {
     throw Error(fmt::format("OpenVINO: {}", error.what()));

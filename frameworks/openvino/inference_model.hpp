@@ -38,10 +38,12 @@ class InferenceModel final : public CompiledModel {
  private:
   /// One of the model's inputs or outputs, and the memory that the request knows for it.
   struct Port {
-    ov::Output<const ov::Node> port;
+    std::size_t index;  ///< OpenVINO's
     const void* data = nullptr;
   };
-  void bind(Port& port, const Value& value);
+  /// Throws: Unsupported where OpenVINO has no port of this name, or one of another shape.
+  static Port port_of(const std::vector<ov::Output<const ov::Node>>& ports, std::size_t place,
+                      const onnx::ValueInfo& value);
 
   bool profiled_;
   ov::CompiledModel compiled_;
