@@ -49,12 +49,12 @@ ov::CompiledModel compile_once(const onnx::Model& model, const ov::AnyMap& prope
                                int threads) {
   static std::mutex mutex;
   static auto& known = *new std::map<std::pair<int, std::string>, ov::CompiledModel>;
-  constexpr std::size_t kMost = 1000;  // a few KiB each
+  constexpr std::size_t kMost = 200;
   const std::pair key{threads, onnx::serialize(model)};
   const std::lock_guard lock(mutex);
   const auto place = known.find(key);
   if (place != known.end()) return place->second;
-  if (known.size() == kMost) known.clear();
+  if (known.size() == kMost) known.erase(known.begin());
   return known[key] = compile(model, properties);
 }
 
@@ -112,8 +112,14 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
     for (std::size_t i = 0; i < given.size(); ++i) {
       inputs_.push_back(port_of(compiled_.inputs(), i, given[i]));
     }
+    const auto& ports = compiled_.outputs();
     for (std::size_t k = 0; k < taken.size(); ++k) {
-      outputs_.push_back(port_of(compiled_.outputs(), k, taken[k]));
+      outputs_.push_back(port_of(ports, k, taken[k]));
+      for (const auto& input : given) {
+        if (!ports[outputs_[k].index].get_names().contains(input.name)) continue;
+        throw Unsupported(fmt::format("OpenVINO takes '{}' for '{}' itself, and does not write it",
+                                      printable(taken[k].name), printable(input.name)));
+      }
     }
   } catch (const ov::Exception& error) {
     throw Unsupported(
