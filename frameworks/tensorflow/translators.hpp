@@ -53,7 +53,7 @@ class Translators {
 /// and FusedGemm.
 [[nodiscard]] Translator with_activation(Translator translate);
 
-/// Whether TensorFlow has tensors for all values of the node, and their shapes are told.
+/// Whether TensorFlow has tensors for all values of the node.
 [[nodiscard]] Support takes(const PlanContext& context);
 
 /// The constant integers of input `i`, or of the attribute that old opsets have in its place.

@@ -2,6 +2,7 @@
 // Pooling, 1 to 3 spatial dimensions.
 #include <limits>
 
+#include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "spatial_window.hpp"
 #include "translators.hpp"
@@ -27,12 +28,20 @@ Term pool(Graph& graph, const char* type, const char* type3, const SpatialWindow
                     {"padding", "VALID"}});
 }
 
-/// Shapes: x N,C,spatial; y N,C,outputs. Padding is smaller than all numbers.
+/// What no number of the type is below; ONNX pools integers of 8 bits alone.
+double lowest(DType dtype) {
+  if (dtype == DType::uint8) return 0;
+  if (dtype == DType::int8) return std::numeric_limits<std::int8_t>::lowest();
+  return -std::numeric_limits<double>::infinity();
+}
+
+/// Shapes: x N,C,spatial; y N,C,outputs.
 Terms max_pool(const PlanContext& context, Graph& graph, const Terms& inputs) {
-  if (context.wants_output(nodes::MaxPool::Out::Indices)) return {};
+  if (context.wants_output(nodes::MaxPool::Out::Indices)) {
+    throw Unsupported(context.who() + ": TensorFlow's kernel gives no indices");
+  }
   const SpatialWindow window = window_of<nodes::MaxPool>(context);
-  const Term x = window.padded(graph, window.lifted(graph, inputs[0]),
-                               -std::numeric_limits<double>::infinity());
+  const Term x = window.padded(graph, window.lifted(graph, inputs[0]), lowest(context.dtype(0)));
   return {window.lowered(graph, pool(graph, "MaxPool", "MaxPool3D", window, x))};
 }
 

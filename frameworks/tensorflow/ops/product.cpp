@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of matrices.
+#include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "translators.hpp"
 
@@ -38,7 +39,9 @@ Terms gemm(const PlanContext& context, Graph& graph, const Terms& inputs) {
 Terms einsum(const PlanContext& context, Graph& graph, const Terms& inputs) {
   std::string equation = nodes::Einsum(context.node()).equation();
   std::erase(equation, ' ');
-  if (equation.find("->") == std::string::npos) return {};
+  if (equation.find("->") == std::string::npos) {
+    throw Unsupported(context.who() + ": TensorFlow wants the indices of the result (->)");
+  }
   return {graph.add("Einsum", {inputs}, {{"equation", equation.c_str()}})};
 }
 
