@@ -52,7 +52,7 @@ def runs_of(batch):
     graph = tf.function(logits)
     runs = {"by hand, eager": lambda: logits(image).numpy(), "by hand, tf.function": lambda: graph(image).numpy()}
     for word in ("tensorflow", "tensorflow:graph"):
-        executor = d5.executor(network, word)
+        executor = d5.executor(network, [word])
         runs[f"d5 {word}"] = lambda executor=executor: executor.inference(inputs)
     expected = runs["by hand, eager"]()
     for word in ("tensorflow", "tensorflow:graph"):
