@@ -220,17 +220,18 @@ class Adam final : public ResourceOptimizer {
   }
   std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
                                            DType dtype) override {
-    const double power1 = std::pow(options_.beta1, double(step_));
-    const double power2 = std::pow(options_.beta2, double(step_));
+    const double first = 1 - std::pow(options_.beta1, double(step_));
+    const double root = std::sqrt(1 - std::pow(options_.beta2, double(step_)));
+    // Powers of zero: in float32 TensorFlow would lose digits of 1 - power, so the rate has both.
     return {update.value->resource(),
             update.slots[0].resource(),
             update.slots[1].resource(),
-            scalar(0, power1, dtype),
-            scalar(1, power2, dtype),
-            scalar(2, options_.learning_rate, dtype),
-            scalar(3, options_.beta1, dtype),
-            scalar(4, options_.beta2, dtype),
-            scalar(5, options_.epsilon * std::sqrt(1 - power2), dtype),
+            scalar(0, 0, dtype),
+            scalar(0, 0, dtype),
+            scalar(1, options_.learning_rate * root / first, dtype),
+            scalar(2, options_.beta1, dtype),
+            scalar(3, options_.beta2, dtype),
+            scalar(4, options_.epsilon * root, dtype),
             gradient};
   }
   AdamOptions options_;
