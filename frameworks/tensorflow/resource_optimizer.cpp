@@ -220,8 +220,9 @@ class Adam final : public ResourceOptimizer {
   }
   std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
                                            DType dtype) override {
-    const double first = 1 - std::pow(options_.beta1, double(step_));
-    const double root = std::sqrt(1 - std::pow(options_.beta2, double(step_)));
+    // The moments decay by what TensorFlow makes of the betas, and so are they corrected.
+    const double first = 1 - std::pow(rounded(options_.beta1, dtype), double(step_));
+    const double root = std::sqrt(1 - std::pow(rounded(options_.beta2, dtype), double(step_)));
     // Powers of zero: in float32 TensorFlow would lose digits of 1 - power, so the rate has both.
     return {update.value->resource(),
             update.slots[0].resource(),
@@ -234,6 +235,10 @@ class Adam final : public ResourceOptimizer {
             scalar(4, options_.epsilon * root, dtype),
             gradient};
   }
+  static double rounded(double number, DType dtype) {
+    return dtype == DType::float32 ? double(float(number)) : number;
+  }
+
   AdamOptions options_;
   std::int64_t step_ = 0;
 };

@@ -3,7 +3,10 @@
 // table, which may only improve: a case that does worse than its row fails the run. --update writes
 // rows that are new or better, and leaves the others as they are.
 //
-//   conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT]
+//   conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT] [--every N]
+//
+// --every runs each N-th case alone, for frameworks that compile for a second what runs for a
+// microsecond.
 //
 // The cases are those in the folder D5_ONNX_CASES (see scripts/onnx_cases), and the models that an
 // older release carried in D5_OLDER_ONNX_CASES, whose rows begin with "older/". --load brings a
@@ -12,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -36,6 +40,7 @@ constexpr int kMostSeconds = 60;  // of one case; the largest networks take seco
 struct Options {
   std::string framework, load, table, cases, older_cases, only;
   bool update = false;
+  std::size_t every = 1;
 };
 
 std::optional<Options> parse(int argc, char** argv) {
@@ -48,6 +53,10 @@ std::optional<Options> parse(int argc, char** argv) {
       options.table = argv[++i];
     } else if (word == "--only" && i + 1 < argc) {
       options.only = argv[++i];
+    } else if (word == "--every" && i + 1 < argc) {
+      const std::string_view text = argv[++i];
+      std::from_chars(text.begin(), text.end(), options.every);
+      if (options.every == 0) return std::nullopt;
     } else if (word == "--load" && i + 1 < argc) {
       options.load = argv[++i];
     } else if (!word.starts_with("-") && options.framework.empty()) {
@@ -90,6 +99,8 @@ Cases find_cases(const Options& options) {
   if (!options.older_cases.empty()) {
     add_cases(options.older_cases, "older/", options.only, result);
   }
+  std::size_t i = 0;
+  std::erase_if(result, [&](const auto&) { return i++ % options.every != 0; });
   return result;
 }
 
@@ -191,9 +202,9 @@ int check(const Options& options) {
 int main(int argc, char** argv) {
   const auto options = parse(argc, argv);
   if (!options) {
-    fmt::print(
-        stderr,
-        "usage: conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT]\n");
+    fmt::print(stderr,
+               "usage: conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT] "
+               "[--every N]\n");
     return 2;
   }
   try {

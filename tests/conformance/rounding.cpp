@@ -5,14 +5,20 @@
 //
 //   rounding FRAMEWORK [--load FILE] [--seeds N] [--from SEED]
 //
+// A framework that is known to be less exact has a line "network reason" in
+// rounding/<framework>.txt; a line that all seeds do without fails, too.
+//
 // Exit status: 0 so it is, 1 it is not, 2 bad usage, 4 skipped.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
+#include <map>
 
 #include "conformance/availability.hpp"
 #include "conformance/small_networks.hpp"
@@ -169,21 +175,48 @@ class Trial {
   d5::ValueMap inputs_;
 };
 
+/// Networks that a framework is known to answer less exactly, and why.
+std::map<std::string, std::string> excuses(const std::string& framework) {
+  const char* source = std::getenv("D5_SOURCE_DIR");
+  std::ifstream file(
+      fmt::format("{}/tests/conformance/rounding/{}.txt", source ? source : ".", framework));
+  std::map<std::string, std::string> result;
+  for (std::string line; std::getline(file, line);) {
+    const auto space = line.find(' ');
+    result[line.substr(0, space)] = line.substr(space + 1);
+  }
+  return result;
+}
+
 int check(const Options& options) {
   const auto absent = d5::conformance::why_absent(options.framework, options.load);
   if (!absent.empty()) {
     fmt::print("skipped: {}\n", absent);
     return 4;
   }
-  int wrong = 0, trials = 0;
+  const auto excused = excuses(options.framework);
+  std::map<std::string, int> wrong;
+  int trials = 0;
   for (std::uint64_t seed = options.from; seed < options.from + options.seeds; ++seed) {
     for (const auto& network : d5::conformance::small_networks()) {
-      wrong += Trial(network, options.framework, seed).run();
+      wrong[network.name] += Trial(network, options.framework, seed).run();
       ++trials;
     }
   }
-  fmt::print("{} trials, {} tensors judged wrongly\n", trials, wrong);
-  return wrong > 0 ? 1 : 0;
+  int sum = 0;
+  for (const auto& [network, tensors] : wrong) {
+    const auto excuse = excused.find(network);
+    if (excuse == excused.end()) {
+      sum += tensors;
+    } else if (tensors > 0) {
+      fmt::print("excused: {}: {} tensors: {}\n", network, tensors, excuse->second);
+    } else {
+      fmt::print("{} needs no excuse any more: take out its line\n", network);
+      ++sum;
+    }
+  }
+  fmt::print("{} trials, {} tensors judged wrongly\n", trials, sum);
+  return sum > 0 ? 1 : 0;
 }
 
 }  // namespace
