@@ -14,16 +14,16 @@ namespace {
 
 using Kind = ov::element::Type_t;
 
-/// What both have, and what the CPU computes with as it is: OpenVINO takes float64 for float32.
+/// What both have, and what the CPU computes with as it is: OpenVINO takes float64 for float32, and
+/// moves texts by the bytes of their std::string.
 constexpr std::pair<DType, Kind> kTypes[] = {
-    {DType::float32, Kind::f32},      {DType::float16, Kind::f16},
-    {DType::bfloat16, Kind::bf16},    {DType::int8, Kind::i8},
-    {DType::int16, Kind::i16},        {DType::int32, Kind::i32},
-    {DType::int64, Kind::i64},        {DType::uint8, Kind::u8},
-    {DType::uint16, Kind::u16},       {DType::uint32, Kind::u32},
-    {DType::uint64, Kind::u64},       {DType::boolean, Kind::boolean},
-    {DType::string, Kind::string},    {DType::float8e4m3fn, Kind::f8e4m3},
-    {DType::float8e5m2, Kind::f8e5m2}};
+    {DType::float32, Kind::f32},         {DType::float16, Kind::f16},
+    {DType::bfloat16, Kind::bf16},       {DType::int8, Kind::i8},
+    {DType::int16, Kind::i16},           {DType::int32, Kind::i32},
+    {DType::int64, Kind::i64},           {DType::uint8, Kind::u8},
+    {DType::uint16, Kind::u16},          {DType::uint32, Kind::u32},
+    {DType::uint64, Kind::u64},          {DType::boolean, Kind::boolean},
+    {DType::float8e4m3fn, Kind::f8e4m3}, {DType::float8e5m2, Kind::f8e5m2}};
 
 }  // namespace
 

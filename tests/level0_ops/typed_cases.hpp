@@ -91,7 +91,7 @@ inline std::map<std::string, std::vector<DType>> type_variables(const OperatorCa
   std::map<std::string, std::vector<DType>> result;
   for (std::size_t i = 0; i < one.inputs.size(); ++i) {
     const onnx::Parameter* input = onnx::parameter(schema.inputs, i);
-    if (one.inputs[i].is_tensor()) result[input->type] = input->element_types;
+    if (input && one.inputs[i].is_tensor()) result[input->type] = input->element_types;
   }
   for (const onnx::Parameter& output : schema.outputs) {
     const bool by_attribute = line.find("={" + output.type + "}") != std::string::npos;
@@ -106,8 +106,9 @@ inline OperatorCase typed_case(const std::string& line, int opset, const onnx::S
                                const std::string& variable, DType type) {
   OperatorCase one = case_of(line, opset, variable, type);
   for (std::size_t i = 0; i < one.inputs.size(); ++i) {
-    const bool tried = onnx::parameter(schema.inputs, i)->type == variable;
-    if (tried && one.inputs[i].is_tensor()) one.inputs[i] = as_type(one.inputs[i].tensor(), type);
+    const onnx::Parameter* input = onnx::parameter(schema.inputs, i);
+    if (input && input->type == variable && one.inputs[i].is_tensor())
+      one.inputs[i] = as_type(one.inputs[i].tensor(), type);
   }
   return one;
 }
