@@ -68,5 +68,5 @@ def add_framework(framework: Framework) -> None:
     Done again under the same name and version, as a notebook's cell is, its kernels take the place
     of the former ones in executors that are made from then on.
     """
-    _d5.add_framework(framework)
+    _d5._add_framework(framework)
     remember_class(framework.name, type(framework))

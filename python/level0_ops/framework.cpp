@@ -159,7 +159,7 @@ void add_python_framework(const Anything& framework) {
 }  // namespace
 
 void bind_framework(py::module_& m) {
-  m.def("add_framework", &add_python_framework, py::arg("framework"),
+  m.def("_add_framework", &add_python_framework, py::arg("framework"),
         "Adds a framework that is written in Python.");
 }
 

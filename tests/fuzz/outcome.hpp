@@ -31,7 +31,7 @@ struct Outcome {
 /// The executor of the framework's own. Throws: Unsupported where it has none.
 [[nodiscard]] std::shared_ptr<GraphExecutor> own_executor(const std::string& framework,
                                                           Network network);
-/// The frameworks that were built, besides the reference, loaded.
+/// Those that D5_FUZZ_FRAMEWORKS names, "onednn,torch", or torch where it is there; loaded.
 [[nodiscard]] const std::vector<std::string>& frameworks_under_test();
 
 /// How `got` contradicts `expected`, or nothing: one is refused, or outputs differ by more than
