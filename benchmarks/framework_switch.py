@@ -40,7 +40,7 @@ def chain(operator, nodes, shape):
             network.add_parameter(f"w{i}", weights)
             inputs.append(f"w{i}")
             attributes = {"pads": [1, 1, 1, 1]}
-        network.add_node(operator, inputs, [f"x{i + 1}"], attributes, name=f"{'even' if i % 2 == 0 else 'odd'}{i}")
+        network.add_node(operator, inputs, [f"x{i + 1}"], **attributes, name=f"{'even' if i % 2 == 0 else 'odd'}{i}")
     network.add_output(f"x{nodes}")
     return network
 
