@@ -18,7 +18,8 @@ std::string why_absent(const std::string& framework, const std::string& load) {
     return error.what();
   }
   const auto known = frameworks();
-  if (std::ranges::find(known, framework, &FrameworkInfo::name) != known.end()) return {};
+  const auto found = std::ranges::find(known, framework, &FrameworkInfo::name);
+  if (found != known.end()) return found->path.empty() ? found->reason : "";  // or left out
   return fmt::format("framework {} is not built", framework);
 }
 

@@ -16,6 +16,7 @@
 #include <map>
 #include <set>
 
+#include "conformance/availability.hpp"
 #include "conformance/case_runner.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
@@ -145,9 +146,8 @@ int run(const std::string& name, bool update) {
     fmt::print("skipped: D5_ONNX_CASES is not set; scripts/onnx_cases writes the cases\n");
     return 4;
   }
-  const auto known = frameworks();
-  if (std::ranges::find(known, name, &FrameworkInfo::name) == known.end()) {
-    fmt::print("skipped: framework {} is not built\n", name);
+  if (const auto absent = conformance::why_absent(name, ""); !absent.empty()) {
+    fmt::print("skipped: {}\n", absent);
     return 4;
   }
   const char* source = std::getenv("D5_SOURCE_DIR");
