@@ -1,0 +1,71 @@
+# What a folder of frameworks/ says besides d5_add_framework. In d5's tree alone.
+
+# d5_find_python_package(<variable> <package>)
+#
+# Where the package is, without importing it (that takes seconds); empty where it is not.
+function(d5_find_python_package variable package)
+  set(folder "")
+  if(Python3_EXECUTABLE)
+    execute_process(
+      COMMAND ${Python3_EXECUTABLE} -c
+        "import importlib.util as u; print(u.find_spec('${package}').submodule_search_locations[0])"
+      OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endif()
+  set(${variable} "${folder}" PARENT_SCOPE)
+endfunction()
+
+# d5_framework_finds_libraries(<name> <place>)
+#
+# For a library that is no package of the system: the installed plug-in finds it where it was linked,
+# that of a wheel in <place>, told from the folder of packages in which d5 lies.
+function(d5_framework_finds_libraries name place)
+  if(SKBUILD)
+    set_property(TARGET d5_framework_${name} APPEND PROPERTY INSTALL_RPATH "$ORIGIN/../../../${place}")
+  else()
+    set_target_properties(d5_framework_${name} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  endif()
+endfunction()
+
+# d5_add_framework_tests(<name>)
+#
+# Every tests/*_test.cpp of the calling folder; each is told its folder as D5_<NAME>_TEST_DIR.
+function(d5_add_framework_tests name)
+  if(NOT D5_BUILD_TESTS)
+    return()
+  endif()
+  string(TOUPPER ${name} upper)
+  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/*_test.cpp)
+  foreach(test IN LISTS tests)
+    d5_add_test(${test})
+    get_filename_component(stem ${test} NAME_WE)
+    add_dependencies(test_frameworks_${name}_${stem} d5_framework_${name})
+    target_compile_definitions(test_frameworks_${name}_${stem} PRIVATE
+      D5_${upper}_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}/tests")
+  endforeach()
+endfunction()
+
+# d5_add_framework_benchmarks(<name> LIBRARIES <targets>)
+#
+# Every benchmarks/*.cpp of the calling folder as bench_<name>_<file>: beside the plug-in, it calls the
+# library by hand.
+function(d5_add_framework_benchmarks name)
+  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  if(NOT D5_BUILD_BENCHMARKS)
+    return()
+  endif()
+  find_package(benchmark QUIET)
+  if(NOT benchmark_FOUND)
+    return()
+  endif()
+  file(GLOB benchmarks CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/benchmarks/*.cpp)
+  foreach(source IN LISTS benchmarks)
+    get_filename_component(stem ${source} NAME_WE)
+    set(target bench_${name}_${stem})
+    add_executable(${target} ${source})
+    target_link_libraries(${target} PRIVATE d5::d5 ${arg_LIBRARIES} benchmark::benchmark d5_warnings)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    set_target_properties(${target} PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/benchmarks)
+    add_dependencies(${target} d5_framework_${name})
+  endforeach()
+endfunction()
