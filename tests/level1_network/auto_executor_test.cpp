@@ -46,21 +46,6 @@ class Counter final : public ExecutionEvent {
   void before_node(const StepInfo&) override { ++nodes; }
 };
 
-/// loss = w + 1, one operator
-Network trained() {
-  Network network("trained");
-  network.add_parameter("w", Tensor::of<float>({1}, {2}));
-  onnx::Node node;
-  node.op_type = "Up";
-  node.domain = "timed";
-  node.opset = 1;
-  node.inputs = {"w"};
-  node.outputs = {"loss"};
-  network.splice({.nodes = {node}});
-  network.add_output("loss");
-  return network;
-}
-
 }  // namespace
 
 TEST_CASE("an executor of whole networks runs where it is the fastest, and is observed") {
@@ -114,7 +99,7 @@ TEST_CASE("shapes and passes are chosen for one by one") {
 TEST_CASE("an executor that cannot go back is no candidate for training") {
   const timed::Fresh fresh;
   world.faults["whole"] = "inference alone";
-  Network network = trained();
+  Network network = timed::trained();
   AutoExecutor executor = executor_of(network, 0.5);
   CHECK(first(executor.inference_and_backprop({}, "loss"), "loss") == 3);
   CHECK(network.parameters().front().gradient.item<float>() == 1);
@@ -136,13 +121,7 @@ TEST_CASE("measuring carries out no update, and leaves places in random streams"
   const timed::Fresh fresh;
   Network network("counting");
   network.add_constant("count", Tensor::of<float>({1}, {0}));
-  onnx::Node node;
-  node.op_type = "Up";
-  node.domain = "timed";
-  node.opset = 1;
-  node.inputs = {"count"};
-  node.outputs = {"y"};
-  network.splice({.nodes = {node}});
+  timed::add_operator(network, "Up", "count", "y");
   network.add_output("y");
   network.add_update("count", "y");
   AutoExecutor executor = executor_of(network, GENERATE(0.5, 9.0));

@@ -113,16 +113,7 @@ TEST_CASE("training counts forward and backward together, and leaves gradients a
   const timed::Fresh fresh;
   world.costs["alpha"] = {{"Up", 1}, {"Up'", 5}};
   world.costs["beta"] = {{"Up", 2}, {"Up'", 1}};
-  Network network("trained");
-  network.add_parameter("w", Tensor::of<float>({1}, {2}));
-  onnx::Node node;
-  node.op_type = "Up";
-  node.domain = "timed";
-  node.opset = 1;
-  node.inputs = {"w"};
-  node.outputs = {"loss"};
-  network.splice({.nodes = {node}});
-  network.add_output("loss");
+  Network network = timed::trained();
   PlanExecutor executor = executor_of(network);
   network.parameters().front().gradient.data<float>()[0] = 7;
   executor.plan({}, "loss");

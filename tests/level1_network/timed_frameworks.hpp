@@ -195,6 +195,18 @@ inline void use_frameworks() {
   (void)once;
 }
 
+/// A node of the domain that the frameworks have kernels for.
+inline void add_operator(d5::Network& network, const std::string& op, const std::string& from,
+                         const std::string& to) {
+  d5::onnx::Node node;
+  node.op_type = op;
+  node.domain = "timed";
+  node.opset = 1;
+  node.inputs = {from};
+  node.outputs = {to};
+  network.splice({.nodes = {node}});
+}
+
 /// x -> Up -> Over -> Up -> y
 inline d5::Network chain(const std::vector<std::string>& ops = {"Up", "Over", "Up"}) {
   d5::Network network("chain");
@@ -202,16 +214,19 @@ inline d5::Network chain(const std::vector<std::string>& ops = {"Up", "Over", "U
   std::string before = "x";
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const std::string after = i + 1 == ops.size() ? "y" : "h" + std::to_string(i);
-    d5::onnx::Node node;
-    node.op_type = ops[i];
-    node.domain = "timed";
-    node.opset = 1;
-    node.inputs = {before};
-    node.outputs = {after};
-    network.splice({.nodes = {node}});
+    add_operator(network, ops[i], before, after);
     before = after;
   }
   network.add_output("y");
+  return network;
+}
+
+/// loss = w + 1, one operator; w is 2.
+inline d5::Network trained() {
+  d5::Network network("trained");
+  network.add_parameter("w", d5::Tensor::of<float>({1}, {2}));
+  add_operator(network, "Up", "w", "loss");
+  network.add_output("loss");
   return network;
 }
 

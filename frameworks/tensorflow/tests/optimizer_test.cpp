@@ -5,41 +5,14 @@
 #include <cmath>
 
 #include "d5/core/framework.hpp"
-#include "d5/core/random.hpp"
 #include "d5/level2_training/optimizer.hpp"
-#include "tests/level2_training/scripted_executor.hpp"
+#include "tests/level2_training/noisy_descent.hpp"
 
 using namespace d5;
 
 namespace {
 
 constexpr int kSteps = 200;
-
-template <class T>
-Tensor random_tensor(const Shape& shape, std::uint64_t seed) {
-  Tensor tensor = Tensor::empty(dtype_of<T>, shape);
-  RandomStream random(seed);
-  for (T& value : tensor.span<T>()) value = T(random.normal_double());
-  return tensor;
-}
-
-/// The gradient is a slope that pulls the parameters to zero, and noise.
-template <class T>
-std::unique_ptr<GraphExecutor> executor() {
-  return std::make_unique<test::ScriptedExecutor>(
-      std::vector<std::pair<std::string, Tensor>>{{"a", random_tensor<T>({5, 7}, 1)},
-                                                  {"b", random_tensor<T>({33}, 2)}},
-      [](Network& network, std::int64_t step) {
-        for (Parameter& parameter : network.parameters()) {
-          RandomStream random(7, std::uint32_t(step), stream_of(parameter.name));
-          for (std::int64_t i = 0; i < parameter.value.elements(); ++i) {
-            parameter.gradient.data<T>()[i] =
-                T(0.3) * parameter.value.data<T>()[i] + T(random.normal_double());
-          }
-        }
-        return 0.0;
-      });
-}
 
 Settings settings(const std::string& name,
                   std::map<std::string, std::string, std::less<>> values = {}) {
@@ -68,8 +41,8 @@ double difference(Optimizer& one, Optimizer& other) {
 /// The largest difference in any step, relative to parameters of about 1.
 template <class T>
 double largest_difference(const std::string& name, const Settings& options) {
-  const auto ours = optimizers().at(name).make(executor<T>(), "loss", options);
-  const auto theirs = tensorflows(name).make(executor<T>(), "loss", options);
+  const auto ours = optimizers().at(name).make(test::noisy_descent<T>(), "loss", options);
+  const auto theirs = tensorflows(name).make(test::noisy_descent<T>(), "loss", options);
   double largest = 0;
   for (int step = 0; step < kSteps; ++step) {
     ours->step({});
@@ -101,7 +74,7 @@ TEMPLATE_TEST_CASE("d5's optimizers take TensorFlow's steps", "", float, double)
 TEST_CASE("TensorFlow's optimizers go on from a saved state as if there had been no pause") {
   for (const std::string name : {"momentum", "adam"}) {
     const auto make = [&] {
-      return tensorflows(name).make(executor<float>(), "loss", settings(name));
+      return tensorflows(name).make(test::noisy_descent<float>(), "loss", settings(name));
     };
     const auto first = make();
     for (int step = 0; step < 5; ++step) first->step({});

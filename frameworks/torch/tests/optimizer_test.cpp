@@ -6,10 +6,9 @@
 #include <cstring>
 
 #include "d5/core/framework.hpp"
-#include "d5/core/random.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/optimizer.hpp"
-#include "tests/level2_training/scripted_executor.hpp"
+#include "tests/level2_training/noisy_descent.hpp"
 
 using namespace d5;
 
@@ -17,40 +16,13 @@ namespace {
 
 constexpr int kSteps = 1000;
 
-template <class T>
-Tensor random_tensor(const Shape& shape, std::uint64_t seed) {
-  Tensor tensor = Tensor::empty(dtype_of<T>, shape);
-  RandomStream random(seed);
-  for (T& value : tensor.span<T>()) value = T(random.normal_double());
-  return tensor;
-}
-
-/// Two parameters; the gradient is a slope that pulls them to zero, and noise.
-template <class T>
-std::unique_ptr<GraphExecutor> executor() {
-  return std::make_unique<test::ScriptedExecutor>(
-      std::vector<std::pair<std::string, Tensor>>{{"a", random_tensor<T>({5, 7}, 1)},
-                                                  {"b", random_tensor<T>({33}, 2)}},
-      [](Network& network, std::int64_t step) {
-        for (const char* name : {"a", "b"}) {
-          Parameter& parameter = network.parameter(name);
-          RandomStream random(7, std::uint32_t(step), stream_of(name));
-          for (std::int64_t i = 0; i < parameter.value.elements(); ++i) {
-            parameter.gradient.data<T>()[i] =
-                T(0.3) * parameter.value.data<T>()[i] + T(random.normal_double());
-          }
-        }
-        return 0.0;
-      });
-}
-
 /// The largest difference in any step, relative to parameters of about 1.
 template <class T>
 double largest_difference(const std::string& name, const Settings& settings) {
   set_threads(1);  // on so few elements threads would only wait for each other
-  const auto ours = optimizers().at(name).make(executor<T>(), "loss", settings);
-  const auto theirs =
-      framework("torch").part<NativeOptimizers>().at(name).make(executor<T>(), "loss", settings);
+  const auto ours = optimizers().at(name).make(test::noisy_descent<T>(), "loss", settings);
+  const auto theirs = framework("torch").part<NativeOptimizers>().at(name).make(
+      test::noisy_descent<T>(), "loss", settings);
   double largest = 0;
   for (int step = 0; step < kSteps; ++step) {
     ours->step({});
@@ -95,8 +67,8 @@ TEMPLATE_TEST_CASE("d5's optimizers take torch's steps, a thousand of them", "",
 TEST_CASE("torch's optimizers go on from a saved state") {
   for (const std::string name : {"momentum", "adam"}) {
     const auto make = [&] {
-      return framework("torch").part<NativeOptimizers>().at(name).make(executor<float>(), "loss",
-                                                                       settings(name));
+      return framework("torch").part<NativeOptimizers>().at(name).make(test::noisy_descent<float>(),
+                                                                       "loss", settings(name));
     };
     const auto first = make();
     for (int step = 0; step < 5; ++step) first->step({});
