@@ -23,19 +23,14 @@ Values sample(const Dataset& dataset, std::int64_t index) {
   }
   std::vector<Tensor> batch;
   long_call([&](const Interrupt&) {
-    for (const auto& field : dataset.fields()) {
-      TensorDesc desc = field.desc;
-      std::vector<std::int64_t> dims{1};
-      dims.insert(dims.end(), desc.shape.begin(), desc.shape.end());
-      desc.shape = Shape(std::move(dims));
-      batch.push_back(Tensor::empty(desc));
-    }
-    dataset.read(std::span(&place, 1), batch);
+    batch = empty_batch(dataset, 1);
+    dataset.read(std::span(&place, 1), {}, batch);
   });
   Values result;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const auto& field = dataset.fields()[i];
-    result[py::cast(field.name)] = batch[i].reshaped(field.desc.shape);
+    const auto dims = batch[i].shape().dims();
+    result[py::cast(field.name)] = batch[i].reshaped(Shape(dims.subspan(1)));
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
@@ -21,6 +22,12 @@ std::string words_of(const OptionRange& range) {
   add(">", range.above);
   add("<=", range.most);
   add("<", range.below);
+  return words;
+}
+
+std::vector<std::string> between_commas(const std::string& text) {
+  std::vector<std::string> words;
+  for (const auto word : std::views::split(text, ',')) words.emplace_back(word.begin(), word.end());
   return words;
 }
 
@@ -70,6 +77,48 @@ void OptionList::add(std::string name, EntryChoice& value, std::string help, std
   choices_.push_back(key);
   value.settings = settings_.below(key);
   value.name = value.settings.take("name", settings_.text(key, value.name));
+}
+
+void OptionList::add(std::string name, std::vector<double>& values, std::string help,
+                     OptionRange range) {
+  options_.push_back({std::move(name), "numbers", fmt::format("{}", fmt::join(values, ",")),
+                      words_of(range), std::move(help)});
+  const Option& option = options_.back();
+  if (!settings_.has(option.name)) return;
+  values.clear();
+  for (const std::string& text : between_commas(settings_.text(option.name, ""))) {
+    const Settings one(settings_.place_of(option.name), {{option.name, text}});
+    values.push_back(one.number(option.name, 0));
+    check_range(option, values.back(), range);
+  }
+}
+
+void OptionList::add(std::string name, std::vector<EntryChoice>& values, std::string help,
+                     std::string kind) {
+  std::vector<std::string> names;
+  for (const EntryChoice& value : values) names.push_back(value.name);
+  options_.push_back(
+      {std::move(name), kind + "s", fmt::format("{}", fmt::join(names, ",")), "", std::move(help)});
+  const std::string& key = options_.back().name;
+  choices_.push_back(key);
+  const Settings below = settings_.below(key);
+  if (!settings_.has(key) && below.values().empty()) return;
+  values.clear();
+  for (const std::string& word : between_commas(settings_.text(key, ""))) values.push_back({word});
+  std::size_t known = 0;
+  for (std::size_t i = 0; known < below.values().size(); ++i) {
+    const std::string place = std::to_string(i);
+    EntryChoice choice{below.text(place, ""), below.below(place)};
+    known += choice.settings.values().size() + (below.has(place) ? 1 : 0);
+    choice.name = choice.settings.take("name", choice.name);
+    if (choice.name.empty()) {
+      throw ValueError(
+          fmt::format("{}: option {} has no {} in place {}; a list's places count "
+                      "from 0, and each is a name, or a map with a name",
+                      settings_.place_of(key), key, kind, i));
+    }
+    values.push_back(std::move(choice));
+  }
 }
 
 std::size_t OptionList::choose(std::string name, std::size_t value, std::string help,

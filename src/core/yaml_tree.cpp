@@ -39,7 +39,7 @@ class Builder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check(mark, tag, anchor);
-    if (!open_.empty() && !has_key_) {
+    if (wants_key()) {
       if (open_.back()->find(value)) {
         fail(mark.line + 1, fmt::format("key '{}' is given twice", printable(value)));
       }
@@ -51,21 +51,14 @@ class Builder final : public YAML::EventHandler {
     YamlNode& node = add(mark);
     node.text = value;
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    fail(mark.line + 1, "lists are not read here; expected a value or 'key: value' lines");
+    open(mark, tag, anchor, YamlNode::Kind::list);
   }
-  void OnSequenceEnd() override {}
+  void OnSequenceEnd() override { open_.pop_back(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    check(mark, tag, anchor);
-    if (!open_.empty() && !has_key_) fail(mark.line + 1, "a map cannot be a key");
-    if (open_.size() >= kMostDepth) {
-      fail(mark.line + 1, fmt::format("maps are nested deeper than {}", kMostDepth));
-    }
-    YamlNode& node = add(mark);
-    node.is_map = true;
-    open_.push_back(&node);
+    open(mark, tag, anchor, YamlNode::Kind::map);
   }
   void OnMapEnd() override { open_.pop_back(); }
 
@@ -77,11 +70,29 @@ class Builder final : public YAML::EventHandler {
       fail(mark.line + 1, fmt::format("holds more than {} values", kMostNodes));
     }
   }
+  [[nodiscard]] bool wants_key() const {
+    return !open_.empty() && open_.back()->is_map() && !has_key_;
+  }
+  void open(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+            YamlNode::Kind kind) {
+    check(mark, tag, anchor);
+    if (wants_key()) fail(mark.line + 1, "a map or a list cannot be a key");
+    if (open_.size() >= kMostDepth) {
+      fail(mark.line + 1, fmt::format("maps and lists are nested deeper than {}", kMostDepth));
+    }
+    YamlNode& node = add(mark);
+    node.kind = kind;
+    open_.push_back(&node);
+  }
   /// A node's entries grow only while it is the innermost open one, so the pointers stay good.
   YamlNode& add(const YAML::Mark& mark) {
+    const int line = has_key_ ? key_line_ : mark.line + 1;
+    if (!open_.empty() && open_.back()->is_list()) {
+      key_ = std::to_string(open_.back()->entries.size());
+    }
     YamlNode& node =
         open_.empty() ? root : open_.back()->entries.emplace_back(key_, YamlNode{}).second;
-    node.line = has_key_ ? key_line_ : mark.line + 1;
+    node.line = line;
     has_key_ = false;
     return node;
   }

@@ -22,6 +22,13 @@ void check_batch(const Dataset& dataset, std::span<const std::int64_t> indices,
   }
   for (std::size_t f = 0; f < fields.size(); ++f) {
     const auto& [name, desc] = fields[f];
+    if (!desc.shape.is_static()) {
+      if (indices.size() == 1) continue;
+      throw ShapeError(fmt::format(
+          "dataset '{}': {} samples of field '{}' are asked for together, but each is of a shape "
+          "of its own ({}); read them one by one, or through a sampler that pads",
+          printable(dataset.name()), indices.size(), printable(name), to_string(desc.shape)));
+    }
     const auto given = batch[f].shape().dims();
     if (batch[f].dtype() != desc.dtype) {
       throw TypeError(fmt::format("dataset '{}': field '{}' is {}, but the batch's tensor is {}",

@@ -38,23 +38,45 @@ void expect_known(const std::string& file, int line, const std::string& kind,
 }
 
 void expect_map(const std::string& file, const std::string& name, const YamlNode& node) {
-  if (!node.is_map) {
+  if (!node.is_map()) {
     fail(file, node.line,
-         fmt::format("'{}' is a value, expected 'key: value' lines below it", printable(name)));
+         fmt::format("'{}' is a {}, expected 'key: value' lines below it", printable(name),
+                     node.is_list() ? "list" : "value"));
   }
 }
 
-/// Adds the scalars below `node` under dotted keys.
+/// What a list of values is as one text: "0.485,0.456,0.406".
+std::string joined(const std::string& file, const YamlNode& list) {
+  std::string text;
+  for (const auto& [index, item] : list.entries) {
+    if (item.text.find(',') != std::string::npos || item.text.empty()) {
+      fail(file, item.line,
+           fmt::format("'{}' is in a list, whose values have no commas and are not empty",
+                       printable(item.text)));
+    }
+    text += (text.empty() ? "" : ",") + item.text;
+  }
+  return text;
+}
+
+bool holds_values_alone(const YamlNode& node) {
+  return std::ranges::all_of(
+      node.entries, [](const auto& entry) { return entry.second.kind == YamlNode::Kind::scalar; });
+}
+
+/// Adds the scalars below `node` under dotted keys, of a list by their places: "steps.1.size". A
+/// list of values is one text.
 void flatten(const std::string& file, const std::string& prefix, const YamlNode& node, bool fixed,
              std::map<std::string, Recipe::Value, std::less<>>& into) {
   for (const auto& [key, child] : node.entries) {
     const std::string name = prefix + "." + key;
-    if (child.is_map) {
+    const bool is_values = child.is_list() && holds_values_alone(child);
+    if (child.kind != YamlNode::Kind::scalar && !is_values) {
       flatten(file, name, child, fixed, into);
       continue;
     }
-    const auto [place, fresh] =
-        into.try_emplace(name, Recipe::Value{child.text, fixed, child.line});
+    const auto [place, fresh] = into.try_emplace(
+        name, Recipe::Value{is_values ? joined(file, child) : child.text, fixed, child.line});
     if (!fresh) {
       fail(file, child.line,
            fmt::format("'{}' is given twice, first in line {}", printable(name),
@@ -69,14 +91,15 @@ void read_part(const std::string& file, const YamlNode& part, bool fixed,
     expect_known(file, node.line, "section", name, {kSections.begin(), kSections.end()});
     expect_map(file, name, node);
     for (const auto& [key, child] : node.entries) {
-      if (name == "training" && child.is_map) {
+      if (name == "training" && child.kind != YamlNode::Kind::scalar) {
         fail(file, child.line,
-             fmt::format("'training.{}' is a map, expected a value", printable(key)));
+             fmt::format("'training.{}' is a {}, expected a value", printable(key),
+                         child.is_map() ? "map" : "list"));
       }
       if (name != "metrics") continue;
-      if (!child.is_map) {
+      if (!child.is_map()) {
         fail(file, child.line,
-             fmt::format("'metrics.{}' is a value, expected the metric's settings: {{...}}",
+             fmt::format("'metrics.{}' is no map, expected the metric's settings: {{...}}",
                          printable(key)));
       }
       // A metric without settings is a value of its own, so that it is known.
@@ -134,7 +157,9 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
     expect_known(file, node.line, "key", key,
                  {"name", "summary", "fixed", "mutable", "acceptable"});
     if (key == "name" || key == "summary") {
-      if (node.is_map) fail(file, node.line, fmt::format("'{}' is a map, expected text", key));
+      if (node.kind != YamlNode::Kind::scalar) {
+        fail(file, node.line, fmt::format("'{}' is no text", key));
+      }
       (key == "name" ? recipe.name_ : recipe.summary_) = node.text;
       continue;
     }

@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
 #include "d5/level2_training/dataset_metrics.hpp"
-#include "d5/level2_training/tensor_dataset.hpp"
 #include "d5/level2_training/training_validation.hpp"
 
 namespace d5 {
@@ -25,22 +26,89 @@ Measurement record(const std::string& subject, const std::string& metric, const 
   return result;
 }
 
-/// A dataset of the same size whose samples are their own numbers.
-std::shared_ptr<const Dataset> numbers(std::int64_t size) {
-  std::vector<std::int64_t> values(static_cast<std::size_t>(size));
-  for (std::int64_t i = 0; i < size; ++i) values[std::size_t(i)] = i;
-  return std::make_shared<TensorDataset>(
-      "sample numbers",
-      std::vector<std::pair<std::string, Tensor>>{{"number", Tensor::vector(values)}});
-}
+/// The same samples, which nobody reads: an order is judged without them.
+class Unread final : public Dataset {
+ public:
+  explicit Unread(std::shared_ptr<const Dataset> data) : data_(std::move(data)) {}
+  [[nodiscard]] std::string name() const override { return data_->name(); }
+  [[nodiscard]] std::int64_t size() const override { return data_->size(); }
+  [[nodiscard]] const std::vector<Field>& fields() const override { return data_->fields(); }
+  [[nodiscard]] Shape sample_shape(std::size_t field, std::int64_t index) const override {
+    return data_->sample_shape(field, index);
+  }
+  [[nodiscard]] std::vector<std::int64_t> labels(std::string_view field) const override {
+    return data_->labels(field);
+  }
+  void read(std::span<const std::int64_t>, const Draw&, std::span<Tensor>) const override {}
 
-std::vector<std::vector<std::int64_t>> rest_of_epoch(Sampler& sampler) {
-  std::vector<std::vector<std::int64_t>> batches;
+ private:
+  std::shared_ptr<const Dataset> data_;
+};
+
+using Batches = std::vector<std::vector<std::int64_t>>;
+
+Batches rest_of_epoch(Sampler& sampler) {
+  Batches batches;
   while (const Batch* batch = sampler.next()) {
-    const auto values = batch->values.at("number").tensor().span<std::int64_t>();
-    batches.emplace_back(values.begin(), values.end());
+    if (std::int64_t(batch->samples.size()) != batch->size) {
+      throw Unsupported(
+          fmt::format("the sampler of '{}' does not say which samples are in a batch "
+                      "(Batch::samples), so its order cannot be judged",
+                      printable(sampler.dataset().name())));
+    }
+    batches.emplace_back(batch->samples.begin(), batch->samples.end());
   }
   return batches;
+}
+
+/// Draws too many or too few, by what the law says of one epoch; empty where it is kept.
+struct Breach {
+  std::int64_t wrong = 0;
+  std::string reason;
+};
+
+Breach breach(const SamplerLaw& law, const Batches& batches, std::int64_t samples) {
+  std::vector<std::int64_t> drawn(std::size_t(samples), 0);
+  std::int64_t draws = 0;
+  for (const auto& batch : batches) {
+    for (const std::int64_t sample : batch) ++drawn[std::size_t(sample)];
+    draws += std::int64_t(batch.size());
+  }
+  std::int64_t often = 0, seldom = 0;
+  for (const std::int64_t times : drawn) {
+    often += std::max<std::int64_t>(0, times - law.most);
+    seldom += std::max<std::int64_t>(0, law.least - times);
+  }
+  const std::int64_t may_be_missing = std::max<std::int64_t>(0, law.least * samples - law.draws);
+  Breach result;
+  result.wrong =
+      often + std::max<std::int64_t>(0, seldom - may_be_missing) + std::abs(draws - law.draws);
+  if (result.wrong == 0) return result;
+  result.reason = fmt::format(
+      "{} draws, {} promised; {} samples are drawn more often than {}, {} more seldom than {}, "
+      "of which {} may be missing",
+      draws, law.draws, often, law.most, seldom, law.least, may_be_missing);
+  return result;
+}
+
+/// Pearson's statistic of how often each sample was drawn, over as many epochs, in standard
+/// deviations from what the chances promise: its mean is n - 1, its variance 2 (n - 1).
+double surprise(const std::vector<double>& chances, const std::vector<std::int64_t>& drawn) {
+  std::int64_t draws = 0;
+  for (const std::int64_t times : drawn) draws += times;
+  double sum = 0;
+  std::int64_t possible = 0;
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const double expected = chances[i] * double(draws);
+    if (expected == 0) {
+      if (drawn[i] > 0) return INFINITY;
+      continue;
+    }
+    sum += (double(drawn[i]) - expected) * (double(drawn[i]) - expected) / expected;
+    ++possible;
+  }
+  const double freedom = double(possible - 1);
+  return freedom > 0 ? (sum - freedom) / std::sqrt(2 * freedom) : 0;
 }
 
 }  // namespace
@@ -53,30 +121,24 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
       record(subject, "sampler_coverage", "1", Quantity::error, Statistic::Of::maximum);
   Measurement repeatability =
       record(subject, "sampler_repeatability", "1", Quantity::error, Statistic::Of::maximum);
-  const auto order = entry.make(numbers(data->size()), settings);
-  const auto options = read_shared_options<SamplerOptions>(settings);
-  const std::int64_t may_be_left =
-      options.tail == Tail::drop ? data->size() % options.batch_size : 0;
+  const auto unread = std::make_shared<Unread>(data);
+  const auto order = entry.make(unread, settings);
+  const SamplerLaw law = order->law();
+  std::vector<std::int64_t> drawn(std::size_t(data->size()), 0);
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
     order->reset(epoch);
-    const auto batches = rest_of_epoch(*order);
-    std::vector<std::int64_t> drawn(std::size_t(data->size()), 0);
+    const Batches batches = rest_of_epoch(*order);
     for (const auto& batch : batches) {
-      for (const std::int64_t number : batch) ++drawn[std::size_t(number)];
+      for (const std::int64_t sample : batch) ++drawn[std::size_t(sample)];
     }
-    std::int64_t wrong = 0, left = 0;
-    for (const std::int64_t times : drawn) {
-      wrong += times > 1 ? times - 1 : 0;
-      left += times == 0 ? 1 : 0;
-    }
-    coverage.samples.push_back(double(wrong + std::max<std::int64_t>(0, left - may_be_left)));
-    if (coverage.samples.back() > 0) {
+    const Breach found = breach(law, batches, data->size());
+    coverage.samples.push_back(double(found.wrong));
+    if (found.wrong > 0) {
       coverage.status = Status::failed;
-      coverage.reason = fmt::format("epoch {}: {} samples too often, {} never; {} may be left out",
-                                    epoch, wrong, left, may_be_left);
+      coverage.reason = fmt::format("epoch {}: {}", epoch, found.reason);
     }
 
-    const auto again = entry.make(numbers(data->size()), settings);
+    const auto again = entry.make(unread, settings);
     const std::int64_t middle = std::int64_t(batches.size()) / 2;
     again->seek(epoch, middle);
     const auto second_half = rest_of_epoch(*again);
@@ -97,6 +159,15 @@ std::vector<Measurement> test_sampler(const SamplerEntry& entry,
     }
   }
 
+  // A fair one is as far off once in 10^9: the tails of Pearson's statistic are wider than normal.
+  constexpr double kMostSurprise = 8;
+  if (!law.chances.empty() && surprise(law.chances, drawn) > kMostSurprise) {
+    coverage.status = Status::failed;
+    coverage.reason = fmt::format(
+        "samples are not drawn by their chances: {:.1f} standard "
+        "deviations off, {} at most",
+        surprise(law.chances, drawn), kMostSurprise);
+  }
   std::vector<Measurement> results{coverage, repeatability};
   Measurement latency =
       record(subject, "dataset_latency", "s", Quantity::time, Statistic::Of::quantile);

@@ -3,11 +3,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "level2_training/batch_check.hpp"
 
 namespace d5 {
+namespace {
+
+void copy_texts(const Tensor& from, std::span<const std::int64_t> indices, Tensor& to) {
+  const std::int64_t each = from.elements() / from.shape()[0];
+  std::string* text = to.data<std::string>();
+  for (const std::int64_t index : indices) {
+    text = std::copy_n(from.data<std::string>() + index * each, each, text);
+  }
+}
+
+}  // namespace
 
 TensorDataset::TensorDataset(std::string name, std::vector<std::pair<std::string, Tensor>> fields)
     : name_(std::move(name)) {
@@ -22,10 +34,6 @@ TensorDataset::TensorDataset(std::string name, std::vector<std::pair<std::string
           fmt::format("dataset '{}': field '{}' is a scalar; dimension 0 is the sample",
                       printable(name_), printable(field)));
     }
-    if (tensor.dtype() == DType::string) {
-      throw TypeError(fmt::format("dataset '{}': field '{}' holds strings; encode them as numbers",
-                                  printable(name_), printable(field)));
-    }
     if (tensors_.empty()) {
       size_ = dims[0];
     } else if (dims[0] != size_) {
@@ -38,9 +46,14 @@ TensorDataset::TensorDataset(std::string name, std::vector<std::pair<std::string
   }
 }
 
-void TensorDataset::read(std::span<const std::int64_t> indices, std::span<Tensor> batch) const {
+void TensorDataset::read(std::span<const std::int64_t> indices, const Draw&,
+                         std::span<Tensor> batch) const {
   detail::check_batch(*this, indices, batch);
   for (std::size_t f = 0; f < tensors_.size(); ++f) {
+    if (fields_[f].desc.dtype == DType::string) {
+      copy_texts(tensors_[f], indices, batch[f]);
+      continue;
+    }
     const std::size_t bytes = fields_[f].desc.bytes();
     const auto* from = static_cast<const std::byte*>(tensors_[f].raw());
     auto* to = static_cast<std::byte*>(batch[f].raw());

@@ -149,9 +149,9 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
   session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
   session.make_train_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                    const Settings& sampling) {
-    return std::make_shared<DistributedSampler>(std::move(data), entry,
-                                                of_one_rank(sampling, options, ranks->size()),
-                                                ranks->rank(), ranks->size());
+    return distributed_sampler(std::move(data), entry,
+                               of_one_rank(sampling, options, ranks->size()), ranks->rank(),
+                               ranks->size());
   };
   session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
     return wrap(optimizer, options.scheme, ranks);

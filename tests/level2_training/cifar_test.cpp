@@ -58,7 +58,7 @@ TEST_CASE("a pixel is scaled to [0, 1] and normalised by its channel's mean and 
   const std::int64_t index = 1;
   std::vector<Tensor> batch{Tensor::empty(DType::float32, {1, 3, 32, 32}),
                             Tensor::empty(DType::int64, {1})};
-  folder.open().test->read(std::span(&index, 1), batch);
+  folder.open().test->read(std::span(&index, 1), {}, batch);
   const auto pixels = batch[0].span<float>();
   CHECK(pixels[1023] == Approx((0.2 - 0.4914) / 0.2470).epsilon(1e-6));
   CHECK(pixels[1024] == Approx((0.4 - 0.4822) / 0.2435).epsilon(1e-6));
@@ -138,7 +138,7 @@ TEST_CASE("packed files of real photographs have the mean and deviation of all o
   for (std::size_t i = 0; i < indices.size(); ++i) indices[i] = std::int64_t(i);
   std::vector<Tensor> batch{Tensor::empty(DType::float32, {1000, 3, 32, 32}),
                             Tensor::empty(DType::int64, {1000})};
-  pair.train->read(indices, batch);
+  pair.train->read(indices, {}, batch);
   double sum = 0, squares = 0;
   for (const float value : batch[0].span<float>()) {
     sum += value;

@@ -68,7 +68,7 @@ class Folder : testing::TemporaryFolder {
 std::vector<Tensor> read_one(const Dataset& dataset, std::int64_t index) {
   std::vector<Tensor> batch{Tensor::empty(DType::float32, {1, 1, 28, 28}),
                             Tensor::empty(DType::int64, {1})};
-  dataset.read(std::span(&index, 1), batch);
+  dataset.read(std::span(&index, 1), {}, batch);
   return batch;
 }
 

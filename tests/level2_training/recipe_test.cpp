@@ -127,6 +127,51 @@ TEST_CASE("a misspelt word is answered with file, line and the nearest word") {
              Catch::Contains("r.yaml:15") && Catch::Contains("at_least"));
 }
 
+TEST_CASE("lists are values between commas, or entries by their places") {
+  struct Options {
+    std::vector<double> mean{0.5};
+    std::vector<EntryChoice> steps{{"decode"}};
+    void declare(OptionList& options) {
+      options.add("mean", mean, "of each channel", {.least = 0});
+      options.add("steps", steps, "one after another", "step");
+    }
+  };
+  const auto recipe = [](const std::string& value) {
+    return Recipe::parse(with("name: momentum\n", "name: momentum\n    list: " + value + "\n"),
+                         "r.yaml");
+  };
+  const auto options = [&](const std::string& name, const std::string& value) {
+    Settings settings;
+    const Settings given = recipe(value).section("optimizer");
+    for (const auto& [key, text] : given.values()) {
+      if (key.starts_with("list")) settings.set(name + key.substr(4), text);
+    }
+    return read_options<Options>(settings);
+  };
+  CHECK(options("mean", "[0.25, 1, 2]").mean == std::vector{0.25, 1.0, 2.0});
+  CHECK(options("mean", "3").mean == std::vector{3.0});
+  CHECK(options("mean", "[]").mean.empty());
+  CHECK_THROWS_AS(options("mean", "[1, -1]"), ValueError);
+  CHECK_THROWS_AS(options("mean", "[1, two]"), ValueError);
+  CHECK_THROWS_AS(options("mean", "[1, {a: 2}]"), NotFound);
+
+  const auto words = options("steps", "[decode, flip]").steps;
+  REQUIRE(words.size() == 2);
+  CHECK(words[1].name == "flip");
+  const auto maps = options("steps", "[decode, {name: crop, size: 8}, flip]").steps;
+  REQUIRE(maps.size() == 3);
+  CHECK(maps[1].name == "crop");
+  CHECK(maps[1].settings.integer("size", 0) == 8);
+  CHECK(maps[2].name == "flip");
+  CHECK_THROWS_AS(options("steps", "[decode, {size: 8}]"), ValueError);
+  CHECK_THROWS_AS(options("steps", "{first: decode}"), ValueError);
+  CHECK_THAT(complaint(with("0.02", "['1,2', 3]")), Catch::Contains("commas"));
+
+  Recipe changed = recipe("[decode, {name: crop, size: 8}]");
+  changed.set("optimizer.list.1.size=6");
+  CHECK(changed.section("optimizer").integer("list.1.size", 0) == 6);
+}
+
 TEST_CASE("what a recipe lacks or has twice is told") {
   CHECK_THAT(complaint(with("name: small\n", "")), Catch::Contains("'name'"));
   CHECK_THAT(complaint(with("    name: momentum\n", "")), Catch::Contains("optimizer.name"));
@@ -147,12 +192,14 @@ TEST_CASE("what a recipe lacks or has twice is told") {
 TEST_CASE("hostile YAML is refused at once") {
   CHECK_THAT(complaint(with("0.02", "&a 0.02")), Catch::Contains("anchors"));
   CHECK_THAT(complaint(with("0.02", "!!float 0.02")), Catch::Contains("tags"));
-  CHECK_THAT(complaint(with("0.02", "[1, 2]")), Catch::Contains("lists"));
+  CHECK_THAT(complaint(with("{at_most: 60}", "[at_most, 60]")), Catch::Contains("is a list"));
+  CHECK_THAT(complaint(with("seed: 1", "seed: [1]")), Catch::Contains("training.seed"));
   CHECK_THAT(complaint(kSmall + "---\nname: other\n"), Catch::Contains("second document"));
   std::string deep = "name: ";
   for (int i = 0; i < 10'000; ++i) deep += "{a: ";
   CHECK_THAT(complaint(deep), Catch::Contains("deeper"));
-  CHECK_THAT(complaint("name: " + std::string(10'000, '[')), Catch::Contains("lists"));
+  CHECK_THAT(complaint("name: " + std::string(5'000, '[') + std::string(5'000, ']')),
+             Catch::Contains("deeper"));
   std::string wide = "fixed:\n";
   for (int i = 0; i < 2'000; ++i) wide += " a" + std::to_string(i) + ": 1\n";
   CHECK_THAT(complaint(wide), Catch::Contains("more than"));

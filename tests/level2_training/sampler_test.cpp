@@ -138,7 +138,7 @@ TEST_CASE("a dataset refuses indices and tensors that do not fit") {
   const auto dataset = numbers(3);
   std::vector<Tensor> batch{Tensor::empty(DType::int64, {1}),
                             Tensor::empty(DType::float32, {1, 2})};
-  const auto read = [&](std::int64_t index) { dataset->read(std::span(&index, 1), batch); };
+  const auto read = [&](std::int64_t index) { dataset->read(std::span(&index, 1), {}, batch); };
   CHECK_NOTHROW(read(2));
   CHECK_THROWS_AS(read(3), ValueError);
   CHECK_THROWS_AS(read(-1), ValueError);

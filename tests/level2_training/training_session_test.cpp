@@ -8,6 +8,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level1_network/models.hpp"
+#include "d5/level2_training/index_sampler.hpp"
 #include "d5/level2_training/training_validation.hpp"
 #include "tests/busy_processors.hpp"
 #include "tests/temporary_folder.hpp"
@@ -280,7 +281,8 @@ class RotatedSampler final : public IndexSampler {
       : IndexSampler(std::move(dataset), options), by_(options.by) {}
 
  private:
-  void arrange(std::int64_t, std::span<std::int64_t> order) override {
+  void arrange(std::int64_t, EpochOrder& epoch) override {
+    auto& order = epoch.samples;
     std::rotate(order.begin(), order.begin() + by_, order.end());
   }
   std::int64_t by_;
@@ -332,7 +334,7 @@ TEST_CASE("a sampler's and a model's own options come from the recipe, which kno
   std::vector<Tensor> sixth{Tensor::empty(DType::float32, {1, 1, 28, 28}),
                             Tensor::empty(DType::int64, {1})};
   const std::int64_t index = 5;
-  session.data().train->read(std::span(&index, 1), sixth);
+  session.data().train->read(std::span(&index, 1), {}, sixth);
   train.reset(0);
   const auto images = train.next()->values.at("image").tensor().span<float>();
   CHECK(std::ranges::equal(images.first(784), sixth[0].span<float>()));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/training_validation.hpp"
+#include "d5/level2_training/index_sampler.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -16,8 +17,9 @@ class BadSampler final : public IndexSampler {
   using IndexSampler::IndexSampler;
 
  private:
-  void arrange(std::int64_t, std::span<std::int64_t> order) override {
+  void arrange(std::int64_t, EpochOrder& epoch) override {
     static std::int64_t made = 0;
+    auto& order = epoch.samples;
     order[1] = 0;
     std::rotate(order.begin(), order.begin() + ++made % 3, order.end());
   }

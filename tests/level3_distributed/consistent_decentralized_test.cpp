@@ -143,16 +143,16 @@ TEST_CASE("n ranks with batch B equal one rank with batch nB, short last batch i
   for (const auto& [all_reduce, entry] : all_reduces().entries()) {
     INFO(all_reduce);
     const auto optimizer = distributed(line(0, 0), 0.1, all_reduce, "1");
-    DistributedSampler mine(data, samplers().at("shuffle"), {{"batch_size", 8 / n}, {"seed", 1}},
-                            world()->rank(), n);
+    const auto mine = distributed_sampler(data, samplers().at("shuffle"),
+                                          {{"batch_size", 8 / n}, {"seed", 1}}, world()->rank(), n);
     PlainDescent sequential(line(0, 0), 0.1);
     const auto whole = samplers().at("shuffle").make(data, {{"batch_size", 8}, {"seed", 1}});
     for (std::int64_t epoch = 0; epoch < 5; ++epoch) {
-      mine.reset(epoch);
+      mine->reset(epoch);
       whole->reset(epoch);
       while (const Batch* batch = whole->next()) {
         sequential.step(*batch);
-        const Batch* part = mine.next();
+        const Batch* part = mine->next();
         REQUIRE(part);
         optimizer->step(*part);
       }
@@ -175,13 +175,13 @@ TEST_CASE("LeNet on n ranks equals LeNet on one, and the ranks equal each other 
   const auto lenet = [] { return models().at("lenet").make({{"seed", 4}, {"with_loss", true}}); };
   // Small buckets, so that several are under way at once.
   const auto optimizer = distributed(lenet(), 0.05, "ring", "65536");
-  DistributedSampler mine(data, samplers().at("shuffle"), {{"batch_size", 16 / n}, {"seed", 2}},
-                          world()->rank(), n);
+  const auto mine = distributed_sampler(data, samplers().at("shuffle"),
+                                        {{"batch_size", 16 / n}, {"seed", 2}}, world()->rank(), n);
   PlainDescent sequential(lenet(), 0.05);
   const auto whole = samplers().at("shuffle").make(data, {{"batch_size", 16}, {"seed", 2}});
   while (const Batch* batch = whole->next()) {
     sequential.step(*batch);
-    optimizer->step(*mine.next());
+    optimizer->step(*mine->next());
   }
   Network& network = optimizer->executor().network();
   CHECK(same_parameters_on_all_ranks(network));

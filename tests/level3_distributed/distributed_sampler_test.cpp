@@ -18,7 +18,8 @@ class Counting final : public Dataset {
   std::string name() const override { return "counting"; }
   std::int64_t size() const override { return size_; }
   const std::vector<Field>& fields() const override { return fields_; }
-  void read(std::span<const std::int64_t> indices, std::span<Tensor> batch) const override {
+  void read(std::span<const std::int64_t> indices, const Draw&,
+            std::span<Tensor> batch) const override {
     for (std::size_t s = 0; s < indices.size(); ++s) {
       batch[0].data<float>()[2 * s] = static_cast<float>(indices[s]);
       batch[0].data<float>()[2 * s + 1] = static_cast<float>(100 + indices[s]);
@@ -57,10 +58,10 @@ std::vector<Step> joined_epoch(const std::string& order, std::int64_t samples,
                                const Settings& settings, int ranks, std::int64_t number) {
   std::vector<Step> joined;
   for (int rank = 0; rank < ranks; ++rank) {
-    DistributedSampler sampler(std::make_shared<Counting>(samples), samplers().at(order), settings,
-                               rank, ranks);
-    const auto steps = epoch(sampler, number);
-    CHECK(static_cast<std::int64_t>(steps.size()) == sampler.batches());
+    const auto sampler = distributed_sampler(std::make_shared<Counting>(samples),
+                                             samplers().at(order), settings, rank, ranks);
+    const auto steps = epoch(*sampler, number);
+    CHECK(static_cast<std::int64_t>(steps.size()) == sampler->batches());
     joined.resize(std::max(joined.size(), steps.size()));
     CHECK(joined.size() == steps.size());
     for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -94,28 +95,28 @@ TEST_CASE("a short last batch is cut as evenly as can be, and every rank knows i
   // 2 global batches of 8, then 6 samples for 4 ranks.
   std::int64_t samples = 0;
   for (int rank = 0; rank < 4; ++rank) {
-    DistributedSampler sampler(std::make_shared<Counting>(22), samplers().at("ordered"),
-                               {{"batch_size", 2}}, rank, 4);
-    CHECK(sampler.batches() == 3);
-    CHECK(sampler.next()->global_size == 8);
-    CHECK(sampler.next()->global_size == 8);
-    const Batch* last = sampler.next();
+    const auto sampler = distributed_sampler(
+        std::make_shared<Counting>(22), samplers().at("ordered"), {{"batch_size", 2}}, rank, 4);
+    CHECK(sampler->batches() == 3);
+    CHECK(sampler->next()->global_size == 8);
+    CHECK(sampler->next()->global_size == 8);
+    const Batch* last = sampler->next();
     REQUIRE(last);
     CHECK((last->size == 1 || last->size == 2));
     CHECK(last->global_size == 6);
     samples += last->size;
-    CHECK(!sampler.next());
+    CHECK(!sampler->next());
   }
   CHECK(samples == 6);
 }
 
 TEST_CASE("a last batch with fewer samples than ranks is dropped on every rank") {
   for (int rank = 0; rank < 4; ++rank) {
-    DistributedSampler sampler(std::make_shared<Counting>(19), samplers().at("ordered"),
-                               {{"batch_size", 2}}, rank, 4);
-    CHECK(sampler.batches() == 2);
-    CHECK(epoch(sampler, 0).size() == 2);
-    CHECK(epoch(sampler, 1).size() == 2);
+    const auto sampler = distributed_sampler(
+        std::make_shared<Counting>(19), samplers().at("ordered"), {{"batch_size", 2}}, rank, 4);
+    CHECK(sampler->batches() == 2);
+    CHECK(epoch(*sampler, 0).size() == 2);
+    CHECK(epoch(*sampler, 1).size() == 2);
   }
 }
 
@@ -124,25 +125,27 @@ TEST_CASE("a rank reads its own samples alone") {
     std::string name() const override { return "watched"; }
     std::int64_t size() const override { return 16; }
     const std::vector<Field>& fields() const override { return inner.fields(); }
-    void read(std::span<const std::int64_t> indices, std::span<Tensor> batch) const override {
+    void read(std::span<const std::int64_t> indices, const Draw&,
+              std::span<Tensor> batch) const override {
       reads += static_cast<std::int64_t>(indices.size());
-      inner.read(indices, batch);
+      inner.read(indices, {}, batch);
     }
     Counting inner{16};
     mutable std::int64_t reads = 0;
   };
   const auto watched = std::make_shared<Watched>();
-  DistributedSampler sampler(watched, samplers().at("ordered"), {{"batch_size", 2}}, 1, 4);
-  epoch(sampler, 0);
+  const auto sampler =
+      distributed_sampler(watched, samplers().at("ordered"), {{"batch_size", 2}}, 1, 4);
+  epoch(*sampler, 0);
   CHECK(watched->reads == 4);
 }
 
 TEST_CASE("a sampler continues in the middle of an epoch") {
-  DistributedSampler sampler(std::make_shared<Counting>(40), samplers().at("shuffle"),
-                             {{"batch_size", 5}, {"seed", 3}}, 1, 2);
-  const auto whole = epoch(sampler, 7);
-  sampler.seek(7, 2);
-  const Batch* batch = sampler.next();
+  const auto sampler = distributed_sampler(std::make_shared<Counting>(40), samplers().at("shuffle"),
+                                           {{"batch_size", 5}, {"seed", 3}}, 1, 2);
+  const auto whole = epoch(*sampler, 7);
+  sampler->seek(7, 2);
+  const Batch* batch = sampler->next();
   REQUIRE(batch);
   CHECK(batch->epoch == 7);
   CHECK(batch->index == 2);
@@ -151,6 +154,6 @@ TEST_CASE("a sampler continues in the middle of an epoch") {
 
 TEST_CASE("a rank outside the world is refused") {
   CHECK_THROWS_AS(
-      DistributedSampler(std::make_shared<Counting>(8), samplers().at("ordered"), {}, 2, 2),
+      distributed_sampler(std::make_shared<Counting>(8), samplers().at("ordered"), {}, 2, 2),
       ValueError);
 }

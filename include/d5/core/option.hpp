@@ -65,6 +65,11 @@ class OptionList {
   }
   /// `kind` is the word for what is chosen: "all-reduce".
   void add(std::string name, EntryChoice& value, std::string help, std::string kind);
+  /// Numbers between commas: "0.485,0.456,0.406"; the range holds for each.
+  void add(std::string name, std::vector<double>& values, std::string help, OptionRange range = {});
+  /// Entries one after another: "decode,flip" where none has settings, and a recipe's list, in
+  /// which each is a name or a map with its name and its settings. `kind` is the word for one.
+  void add(std::string name, std::vector<EntryChoice>& values, std::string help, std::string kind);
 
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
   /// Throws: NotFound for a setting that is none of the options, with the nearest one.

@@ -11,14 +11,25 @@
 #include "d5/core/entry.hpp"
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
+#include "d5/core/random.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/core/value.hpp"
 
 namespace d5 {
 
+/// Which time a sample is drawn. What is random about it (a crop, a colour) depends on this, the
+/// sample's index and the random step's name alone: any batch can be made again, on any thread.
+struct Draw {
+  std::uint64_t seed = 0;
+  std::int64_t epoch = 0;
+
+  /// The random numbers of the step called `name` for one sample.
+  [[nodiscard]] RandomStream stream(std::string_view name, std::int64_t sample) const;
+};
+
 /// Samples that can be reached by index.
 ///
-/// Thread safety: `read` may be called from several threads at once.
+/// Thread safety: all of it may be called from several threads at once.
 class Dataset {
  public:
   virtual ~Dataset() = default;
@@ -31,17 +42,34 @@ class Dataset {
   }
   [[nodiscard]] virtual std::int64_t size() const = 0;
   /// Names and descriptions of one sample's tensors, without the batch dimension: {"image",
-  /// 1x28x28}.
+  /// 1x28x28}. A dimension of kUnknownDim is another one in each sample; text and encoded bytes are
+  /// a scalar of strings.
   struct Field {
     std::string name;
     TensorDesc desc;
   };
   [[nodiscard]] virtual const std::vector<Field>& fields() const = 0;
+  /// What messages and lists call a sample: "n01440764/ILSVRC2012_val_00000293.JPEG".
+  [[nodiscard]] virtual std::string sample_name(std::int64_t index) const;
+  /// Of field `field` in sample `index`: says what is open. As cheap as can be; by reading the
+  /// sample where nothing else tells.
+  [[nodiscard]] virtual Shape sample_shape(std::size_t field, std::int64_t index) const;
+  /// The integers of a scalar field, of all samples: what draws by class asks for. By reading all
+  /// of every sample, unless a data set keeps them apart. Throws: NotFound, TypeError.
+  [[nodiscard]] virtual std::vector<std::int64_t> labels(std::string_view field) const;
   /// Writes the samples `indices` into `batch`, one tensor a field, sample by sample.
-  /// Shapes: batch[f] is {indices.size(), fields()[f].desc.shape...}.
-  /// Throws: ValueError for an index out of range.
-  virtual void read(std::span<const std::int64_t> indices, std::span<Tensor> batch) const = 0;
+  /// Shapes: batch[f] is {indices.size(), fields()[f].desc.shape...}. Where a field has an open
+  /// dimension only one sample is read, into tensors of any shape: that field's becomes one of
+  /// {1, the sample's shape...}.
+  /// Throws: ValueError for an index out of range; FormatError, IoError for a broken sample, which
+  /// it names.
+  virtual void read(std::span<const std::int64_t> indices, const Draw& draw,
+                    std::span<Tensor> batch) const = 0;
 };
+
+/// Memory for `samples` samples of a data set, one tensor a field; a field with an open dimension
+/// has an undefined one.
+[[nodiscard]] std::vector<Tensor> empty_batch(const Dataset& dataset, std::int64_t samples);
 
 /// Training and test part of one data set.
 struct DatasetPair {

@@ -22,6 +22,8 @@ struct Batch {
   std::int64_t index = 0;  ///< of the batch within its epoch
   /// Samples in this batch on all ranks together; 0: the same number on each.
   std::int64_t global_size = 0;
+  /// Which samples of the dataset these are; empty where the sampler does not know.
+  std::span<const std::int64_t> samples = {};
 };
 
 enum class Tail { keep, drop };
@@ -34,6 +36,16 @@ struct SamplerOptions {
   std::uint64_t seed = 0;
 
   void declare(OptionList& options);
+};
+
+/// What an epoch promises of its samples.
+struct SamplerLaw {
+  std::int64_t draws = 0;  ///< samples in all batches of an epoch together
+  /// How often an epoch draws each sample. What `Tail::drop` leaves out may miss `least`: then
+  /// draws < least * samples, and only so many are missing.
+  std::int64_t least = 1, most = 1;
+  /// The chance of each sample to be the next one drawn; empty: not said.
+  std::vector<double> chances = {};
 };
 
 /// Splits a dataset into batches; `next` gives null at the end of an epoch.
@@ -52,43 +64,15 @@ class Sampler {
   /// Throws: ValueError past `batches()`.
   virtual void seek(std::int64_t epoch, std::int64_t index) = 0;
   [[nodiscard]] virtual std::int64_t batches() const = 0;  ///< in an epoch
+  /// What `test_sampler` holds it to.
+  [[nodiscard]] virtual SamplerLaw law() const = 0;
   [[nodiscard]] virtual const Dataset& dataset() const = 0;
-};
-
-/// A sampler that is nothing but an order of the samples; batches, tails and seeking are
-/// done here.
-class IndexSampler : public Sampler {
- public:
-  using Options = SamplerOptions;
-  /// Throws: ValueError for an empty dataset, a batch size out of range.
-  IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options);
-
-  const Batch* next() final;
-  void reset(std::int64_t epoch) final { seek(epoch, 0); }
-  void seek(std::int64_t epoch, std::int64_t index) final;
-  [[nodiscard]] std::int64_t batches() const final { return batches_; }
-  [[nodiscard]] const Dataset& dataset() const final { return *dataset_; }
-  [[nodiscard]] const SamplerOptions& options() const { return options_; }
-
- protected:
-  /// Called once an epoch: writes the epoch's order of the samples; `order` has
-  /// `dataset().size()` elements and holds 0, 1, 2, ...
-  virtual void arrange(std::int64_t epoch, std::span<std::int64_t> order) = 0;
-
- private:
-  /// Buffers for one size of batch. There are few sizes: the full one and the tail's.
-  struct Buffer {
-    std::vector<Tensor> fields;
-    Batch batch;
-  };
-  [[nodiscard]] Buffer make_buffer(std::int64_t size) const;
-
-  std::shared_ptr<const Dataset> dataset_;
-  SamplerOptions options_;
-  std::int64_t batches_ = 0, epoch_ = 0, index_ = 0;
-  bool arranged_ = false;
-  std::vector<std::int64_t> order_;
-  Buffer full_, tail_;
+  /// From the next batch on gives and reads only part `rank` of every batch, cut into `ranks`
+  /// contiguous parts as evenly as can be: the first T mod n of them have one sample more.
+  /// `Batch::global_size` tells T, so that an average over samples stays exact. A batch with fewer
+  /// samples than ranks, some of which would have none, is left out by all.
+  /// Throws: ValueError for a rank outside the world; Unsupported where a sampler cannot be cut.
+  virtual void take_part(int rank, int ranks);
 };
 
 using SamplerEntry = Entry<std::shared_ptr<Sampler>(std::shared_ptr<const Dataset>)>;

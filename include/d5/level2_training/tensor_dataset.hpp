@@ -15,13 +15,14 @@ namespace d5 {
 class TensorDataset final : public Dataset {
  public:
   /// Throws: ShapeError where tensors differ in their number of samples or are scalars, ValueError
-  /// without any, TypeError for strings.
+  /// without any.
   TensorDataset(std::string name, std::vector<std::pair<std::string, Tensor>> fields);
 
   [[nodiscard]] std::string name() const override { return name_; }
   [[nodiscard]] std::int64_t size() const override { return size_; }
   [[nodiscard]] const std::vector<Field>& fields() const override { return fields_; }
-  void read(std::span<const std::int64_t> indices, std::span<Tensor> batch) const override;
+  void read(std::span<const std::int64_t> indices, const Draw& draw,
+            std::span<Tensor> batch) const override;
 
  private:
   std::string name_;

@@ -67,7 +67,8 @@ class CifarDataset final : public Dataset {
   }
   [[nodiscard]] const std::vector<Field>& fields() const override { return fields_; }
 
-  void read(std::span<const std::int64_t> indices, std::span<Tensor> batch) const override {
+  void read(std::span<const std::int64_t> indices, const Draw&,
+            std::span<Tensor> batch) const override {
     detail::check_batch(*this, indices, batch);
     float* image = batch[0].data<float>();
     std::int64_t* label = batch[1].data<std::int64_t>();

@@ -95,7 +95,8 @@ class MnistDataset final : public Dataset {
   [[nodiscard]] std::int64_t size() const override { return size_; }
   [[nodiscard]] const std::vector<Field>& fields() const override { return fields_; }
 
-  void read(std::span<const std::int64_t> indices, std::span<Tensor> batch) const override {
+  void read(std::span<const std::int64_t> indices, const Draw&,
+            std::span<Tensor> batch) const override {
     detail::check_batch(*this, indices, batch);
     float* image = batch[0].data<float>();
     std::int64_t* label = batch[1].data<std::int64_t>();

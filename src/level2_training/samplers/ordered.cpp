@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/index_sampler.hpp"
 
 namespace d5 {
 namespace {
@@ -10,7 +10,7 @@ class OrderedSampler final : public IndexSampler {
   using IndexSampler::IndexSampler;
 
  private:
-  void arrange(std::int64_t, std::span<std::int64_t>) override {}
+  void arrange(std::int64_t, EpochOrder&) override {}
 };
 
 }  // namespace

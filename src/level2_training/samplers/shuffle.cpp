@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/random.hpp"
-#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/index_sampler.hpp"
 
 namespace d5 {
 namespace {
@@ -11,8 +11,9 @@ class ShuffleSampler final : public IndexSampler {
   using IndexSampler::IndexSampler;
 
  private:
-  void arrange(std::int64_t epoch, std::span<std::int64_t> order) override {
-    RandomStream(options().seed, stream_of("shuffle sampler"), std::uint32_t(epoch)).shuffle(order);
+  void arrange(std::int64_t epoch, EpochOrder& order) override {
+    RandomStream(options().seed, stream_of("shuffle sampler"), std::uint32_t(epoch))
+        .shuffle(order.samples);
   }
 };
 

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/sampler.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+
+void SamplerOptions::declare(OptionList& options) {
+  options.add("batch_size", batch_size, "samples in a batch", {.least = 1});
+  options.add("tail", tail, "the last batch, if it is shorter", {"keep", "drop"});
+  options.add("seed", seed, "of a random order");
+}
+
+void Sampler::take_part(int, int) {
+  throw Unsupported(
+      fmt::format("this sampler of '{}' cannot be cut into the parts of several ranks; derive it "
+                  "from IndexSampler, or choose another",
+                  printable(dataset().name())));
+}
+
+}  // namespace d5
