@@ -12,6 +12,7 @@ struct OneDnnWindow {
   Dims begin;                       ///< padding before
   Dims end;  ///< and as much behind as the last window reads; below 0: it does not read all
   bool reaches_past = false;  ///< a last, partial window reads behind the padding
+  bool misses = false;        ///< a window lies on padding alone
 
   /// One window over all of `x`, which is N,C,spatial.
   explicit OneDnnWindow(const Shape& x)
@@ -37,6 +38,10 @@ struct OneDnnWindow {
       begin.push_back(axis.pad_begin);
       end.push_back((axis.output - 1) * axis.stride + extent - axis.input - axis.pad_begin);
       reaches_past = reaches_past || end.back() > axis.pad_end;
+      for (std::int64_t o = 0; o < axis.output; ++o) {
+        const auto [first, last] = axis.taps(o);
+        misses = misses || first >= last;
+      }
     }
   }
 };

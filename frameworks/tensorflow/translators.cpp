@@ -58,7 +58,10 @@ Translator with_activation(Translator translate) {
     if (!name || (*name != "Relu" && *name != "Sigmoid" && *name != "Tanh")) {
       throw Unsupported(context.who() + ": TensorFlow's kernel fuses Relu, Sigmoid and Tanh alone");
     }
-    return {graph.elementwise(name->c_str(), translate(context, graph, inputs))};
+    Terms y = translate(context, graph, inputs);
+    constexpr std::size_t kZ = 3;
+    if (context.has_input(kZ)) y = {graph.add("AddV2", {y[0], inputs[kZ]})};
+    return {graph.elementwise(name->c_str(), y)};
   };
 }
 

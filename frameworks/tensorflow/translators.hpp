@@ -49,8 +49,8 @@ class Translators {
   std::map<std::pair<std::string, std::string>, Entry> entries_;
 };
 
-/// `translate`, and over its output the activation that the node names: com.microsoft's FusedConv
-/// and FusedGemm.
+/// `translate`, and over its output the activation that the node names, of FusedConv perhaps behind
+/// a sum with the fourth input: com.microsoft's FusedConv and FusedGemm.
 [[nodiscard]] Translator with_activation(Translator translate);
 
 /// Whether TensorFlow has tensors for all values of the node.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <ATen/ops/add.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
@@ -17,20 +18,22 @@
 
 namespace d5::torch {
 
-/// `K`, and over its output the activation that the node names: com.microsoft's FusedConv and
-/// FusedGemm.
+/// `K`, and over its output the activation that the node names, of FusedConv perhaps behind a sum
+/// with the fourth input: com.microsoft's FusedConv and FusedGemm.
 template <std::derived_from<TorchKernel> K>
 class FusedKernel final : public TorchKernel {
  public:
   explicit FusedKernel(const PlanContext& context)
       : TorchKernel(context),
         product_(context),
+        adds_(context.has_input(kZ)),
         activation_(*node().attribute<std::string>("activation")),
         gradient_(context.wants_backward() ? Tensor::empty(context.output(0)) : Tensor()) {}
 
   void call(Inputs inputs, Results results, const Random& random) const override {
     product_.call(inputs, results, random);
     at::Tensor& y = results[0];
+    if (adds_) y = at::add(y, inputs[kZ]);
     y = activation_ == "Relu" ? at::relu(y) : activation_ == "Tanh" ? at::tanh(y) : at::sigmoid(y);
   }
   KernelTraits traits() const override {
@@ -50,6 +53,7 @@ class FusedKernel final : public TorchKernel {
   void run(OpContext& context) override {
     product_.forward(context);
     at::Tensor& y = out(context, 0);
+    if (adds_) at::add_out(y, y, in(context, kZ));
     if (activation_ == "Relu") {
       at::relu_(y);
     } else if (activation_ == "Tanh") {
@@ -68,6 +72,7 @@ class FusedKernel final : public TorchKernel {
     } else {
       at::sigmoid_backward_out(between, dy, y);
     }
+    if (adds_ && context.wants_grad(kZ)) grad_in(context, kZ).copy_(between);
     const std::array<const Tensor*, 1> gradients = {&gradient_};
     GradContext product = context;
     product.grad_outputs = gradients;
@@ -75,7 +80,10 @@ class FusedKernel final : public TorchKernel {
   }
 
  private:
+  static constexpr std::size_t kZ = 3;
+
   K product_;
+  bool adds_;
   std::string activation_;
   Tensor gradient_;  ///< between the two
   TensorView between_;

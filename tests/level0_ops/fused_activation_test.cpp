@@ -12,6 +12,10 @@ TEST_CASE("FusedGemm and FusedConv end with their activation") {
   CHECK(result_of(gemm + "activation=LeakyRelu activation_alpha=0.5") == Floats{-2, 2});
   const std::string conv = "com.microsoft.FusedConv 1x1x1x3{-1,0,2} 1x1x1x1{2} {1} ";
   CHECK(result_of(conv + "activation=Relu") == Floats{0, 1, 5});
+  // {-1, 1, 5} + {3, -2, -6}
+  CHECK(result_of(conv + "1x1x1x3{3,-2,-6} activation=Relu") == Floats{2, 0, 0});
+  CHECK(result_of("com.microsoft.FusedConv 1x1x1x3{-1,0,2} 1x1x1x1{2} - 1x1x1x3{3,-2,-6} "
+                  "activation=LeakyRelu activation_alpha=0.5") == Floats{1, -1, -1});
   OperatorCase one = parse_case(conv + "activation=HardSigmoid");
   one.node.attributes["activation_params"] = Floats{0.5F, 0.25F};  // of {-1, 1, 5}
   OperatorRunner runner(framework("reference").part<OperatorRegistry>(), one.node, one.inputs);
@@ -26,6 +30,8 @@ TEST_CASE("gradients go through the activation, then through the product") {
     check_gradient("com.microsoft.FusedGemm 3x4 4x5 5" + end, 3);
     check_gradient("com.microsoft.FusedGemm 4x3 5x4 transA=1 transB=1" + end, 2);
     check_gradient("com.microsoft.FusedConv 2x3x5x5 4x3x3x3 4 pads=1x1x1x1" + end, 3);
+    check_gradient("com.microsoft.FusedConv 2x3x5x5 4x3x3x3 4 2x4x5x5 pads=1x1x1x1" + end, 4);
+    check_gradient("com.microsoft.FusedConv 1x2x4 3x2x3 - 1x3x2" + end, 3);
   }
 }
 
@@ -34,6 +40,13 @@ TEST_CASE("an activation that is not known, and none, are refused") {
   CHECK_THROWS_AS(run_case(gemm + "activation=Exp"), Unsupported);
   CHECK_THROWS_AS(run_case(gemm), NotFound);
   CHECK_THROWS_AS(run_case("com.microsoft.FusedGemm 2x2 3x2 activation=Relu"), ShapeError);
-  CHECK_THROWS_AS(run_case("com.microsoft.FusedConv 1x1x2x2 1x1x1x1 1 1x1x2x2 activation=Relu"),
-                  Unsupported);
+  CHECK_THROWS_AS(run_case("com.microsoft.FusedGemm 2x2 2x2 2 2x2 activation=Relu"), Unsupported);
+}
+
+TEST_CASE("what a convolution adds has its output's type and shape") {
+  const std::string conv = "com.microsoft.FusedConv 2x1x2x2 3x1x1x1 3 ";
+  CHECK_NOTHROW(run_case(conv + "2x3x2x2 activation=Relu"));
+  CHECK_THROWS_AS(run_case(conv + "1x3x2x2 activation=Relu"), ShapeError);
+  CHECK_THROWS_AS(run_case(conv + "3x2x2 activation=Relu"), ShapeError);
+  CHECK_THROWS_AS(run_case(conv + "float64:2x3x2x2 activation=Relu"), TypeError);
 }

@@ -69,11 +69,16 @@ class Convolution final : public OneDnnKernel {
         {DNNL_ARG_SRC, input_in(In::X, x_, forward.src_desc())},
         {DNNL_ARG_WEIGHTS, input_in(In::W, weights_, forward.weights_desc())}};
     if (context.has_input(In::B)) reads.push_back({DNNL_ARG_BIAS, input(In::B)});
+    if (context.has_input(kZ)) {
+      const int name = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
+      reads.push_back({name, input_in(kZ, y_, forward.query_md(dnnl::query::exec_arg_md, name))});
+    }
     forward_.add(forward, reads, {{DNNL_ARG_DST, output_in(0, forward.dst_desc())}});
     traits_ = {.backward_reads_inputs = {In::X, In::W},
                .backward_reads_outputs = activation_.reads()};
     if (!context.wants_backward()) return;
     const Argument dy = activation_.differentiate(backward_, output(0), grad_output(0));
+    if (context.wants_grad(kZ)) backward_.reorder(dy, grad_input(kZ));
     if (context.wants_grad(In::X)) add_backward_data(forward, dy);
     if (context.wants_grad(In::W) || context.wants_grad(In::B)) add_backward_weights(forward, dy);
   }
@@ -83,17 +88,15 @@ class Convolution final : public OneDnnKernel {
   using DataDesc = typename Direction::DataDesc;
   using WeightsDesc = typename Direction::WeightsDesc;
   static constexpr auto kAlgorithm = Direction::kAlgorithm;
+  static constexpr std::size_t kZ = 3;  ///< what FusedConv adds before its activation
 
   [[nodiscard]] ForwardDesc forward_desc() const {
     dnnl::post_ops behind;
+    if (context().has_input(kZ)) behind.append_binary(dnnl::algorithm::binary_add, any(y_));
     activation_.append_to(behind);
-    const auto& [kernel, strides, dilations, begin, end, reaches_past] = window_;
-    if (!context().has_input(In::B)) {
-      return ForwardDesc(engine(), direction(), kAlgorithm, any(x_), any(weights_), any(y_),
-                         strides, dilations, begin, end, attributes(behind));
-    }
-    return ForwardDesc(engine(), direction(), kAlgorithm, any(x_), any(weights_),
-                       rows(context().input(In::B)), any(y_), strides, dilations, begin, end,
+    const Desc bias = context().has_input(In::B) ? rows(context().input(In::B)) : Desc();
+    return ForwardDesc(engine(), direction(), kAlgorithm, any(x_), any(weights_), bias, any(y_),
+                       window_.strides, window_.dilations, window_.begin, window_.end,
                        attributes(behind));
   }
 
@@ -108,13 +111,10 @@ class Convolution final : public OneDnnKernel {
   /// By bias, too: oneDNN sums it up on the way.
   void add_backward_weights(const ForwardDesc& forward, const Argument& dy) {
     const bool by_bias = context().wants_grad(In::B);
-    const auto& [kernel, strides, dilations, begin, end, reaches_past] = window_;
-    const WeightsDesc backward =
-        by_bias ? WeightsDesc(engine(), kAlgorithm, any(x_), any(weights_),
-                              rows(context().input(In::B)), any(y_), strides, dilations, begin, end,
-                              forward, attributes())
-                : WeightsDesc(engine(), kAlgorithm, any(x_), any(weights_), any(y_), strides,
-                              dilations, begin, end, forward, attributes());
+    const Desc bias = by_bias ? rows(context().input(In::B)) : Desc();
+    const WeightsDesc backward(engine(), kAlgorithm, any(x_), any(weights_), bias, any(y_),
+                               window_.strides, window_.dilations, window_.begin, window_.end,
+                               forward, attributes());
     const Argument dw = context().wants_grad(In::W)
                             ? grad_input(In::W).as(weights_)
                             : backward_.scratch(backward.diff_weights_desc());

@@ -66,11 +66,9 @@ class QuantizedConv : public Quantized {
     const Desc y_desc = rows(context().output(0));
     const auto kind = dnnl::prop_kind::forward_inference;
     const auto algorithm = dnnl::algorithm::convolution_auto;
-    const Forward forward =
-        bias ? Forward(engine(), kind, algorithm, any(x_desc), any(w_desc), bias->desc, any(y_desc),
-                       window.strides, window.dilations, window.begin, window.end, attributes_)
-             : Forward(engine(), kind, algorithm, any(x_desc), any(w_desc), any(y_desc),
-                       window.strides, window.dilations, window.begin, window.end, attributes_);
+    const Forward forward(engine(), kind, algorithm, any(x_desc), any(w_desc),
+                          bias ? bias->desc : Desc(), any(y_desc), window.strides, window.dilations,
+                          window.begin, window.end, attributes_);
     reads_.push_back({DNNL_ARG_SRC, input_in(x, x_desc, forward.src_desc())});
     reads_.push_back({DNNL_ARG_WEIGHTS, input_in(w, w_desc, forward.weights_desc())});
     if (bias) reads_.push_back({DNNL_ARG_BIAS, *bias});

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // com.microsoft's FusedConv and FusedGemm: an operator and the activation behind it, as ONNX
-// Runtime has them. Here the activation runs over the output where it lies.
+// Runtime has them. Between them a convolution may add a tensor, its fourth input. Here the sum and
+// the activation run over the output where it lies.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 #include <set>
 #include <string_view>
 
@@ -29,16 +32,19 @@ std::string activation_of(const onnx::Node& node) {
   return *name;
 }
 
+constexpr std::size_t kZ = 3;  ///< what a convolution adds before its activation
+
 /// The operator that the activation stands behind.
 onnx::Node plain(const onnx::Node& node, const std::string& op_type) {
-  constexpr std::size_t kMostInputs = 3;  // ONNX Runtime's FusedConv may add a fourth
-  if (node.inputs.size() > kMostInputs) {
+  const std::size_t most = op_type == "Conv" ? kZ + 1 : kZ;
+  if (node.inputs.size() > most) {
     throw Unsupported(
         fmt::format("{}: it has {} inputs, expected at most {}; add others by a "
                     "Sum of their own",
-                    onnx::describe(node), node.inputs.size(), kMostInputs));
+                    onnx::describe(node), node.inputs.size(), most));
   }
   onnx::Node result = node;
+  if (result.inputs.size() > kZ) result.inputs.resize(kZ);
   result.op_type = op_type;
   result.domain.clear();
   result.opset = onnx::newest_opset("");
@@ -76,10 +82,21 @@ onnx::Node activation(const onnx::Node& node) {
   return result;
 }
 
-/// What a context knows of its inputs, for a context of another node.
+/// y = y + z
+onnx::Node addition(const onnx::Node& node) {
+  onnx::Node result;
+  result.name = node.name;
+  result.op_type = "Add";
+  result.opset = onnx::newest_opset("");
+  result.inputs = {"y", "z"};
+  result.outputs = {"y"};
+  return result;
+}
+
+/// What a context knows of its inputs but Z, for a context of another node.
 struct Inputs {
   explicit Inputs(const InferContext& context) {
-    for (std::size_t i = 0; i < context.input_count(); ++i) {
+    for (std::size_t i = 0; i < std::min(context.input_count(), kZ); ++i) {
       descs.push_back(context.has_input(i) ? context.value(i) : ValueDesc());
       constants.push_back(context.constant_value(i));
     }
@@ -88,30 +105,48 @@ struct Inputs {
   std::vector<const Value*> constants;
 };
 
+/// A node and what it means.
+struct Meaning {
+  onnx::Node node;
+  std::unique_ptr<Operator> op;
+  explicit Meaning(onnx::Node of) : node(std::move(of)), op(operator_for(node)) {}
+};
+
+/// The kernel of a function whose first input and output are the fused node's output, where it
+/// lies.
+std::unique_ptr<Kernel> planned_in_place(const PlanContext& context, const Meaning& function,
+                                         Places grad_inputs) {
+  const std::vector<ValueDesc> output = {context.output_value(0)};
+  const std::vector<ValueDesc> inputs(function.node.inputs.size(), output[0]);
+  const std::vector<const Value*> unknown(inputs.size());
+  PlanContext own(*function.op, function.node, inputs, unknown, output,
+                  {.mode = context.mode(), .device = context.device(), .grad_inputs = grad_inputs});
+  std::unique_ptr<Kernel> kernel = function.op->plan(own);
+  if (kernel->traits().in_place_output != 0) {
+    throw Unsupported(
+        fmt::format("{}: {} cannot write where it reads", context.who(), function.node.op_type));
+  }
+  return kernel;
+}
+
 class FusedKernel final : public Kernel {
  public:
-  FusedKernel(PlanContext& context, const onnx::Node& product, const Operator& product_op,
-              const onnx::Node& function, const Operator& function_op)
+  FusedKernel(PlanContext& context, const Meaning& product, const Meaning& addition,
+              const Meaning& activation)
       : output_(context.output(0)) {
     const Inputs inputs(context);
     Places gradients;
-    for (std::size_t i = 0; i < context.input_count(); ++i) {
+    for (std::size_t i = 0; i < inputs.descs.size(); ++i) {
       if (context.wants_grad(i)) gradients.add(i);
     }
+    reaches_product_ = !gradients.empty();
     const std::vector<ValueDesc> output = {context.output_value(0)};
-    PlanContext own(product_op, product, inputs.descs, inputs.constants, output,
+    PlanContext own(*product.op, product.node, inputs.descs, inputs.constants, output,
                     {.mode = context.mode(), .device = context.device(), .grad_inputs = gradients});
-    product_ = product_op.plan(own);
-    const std::vector<const Value*> unknown(1);
-    PlanContext behind(function_op, function, output, unknown, output,
-                       {.mode = context.mode(),
-                        .device = context.device(),
-                        .grad_inputs = context.wants_backward() ? Places{0} : Places{}});
-    function_ = function_op.plan(behind);
-    if (function_->traits().in_place_output != 0) {
-      throw Unsupported(
-          fmt::format("{}: {} cannot write where it reads", context.who(), function.op_type));
-    }
+    product_ = product.op->plan(own);
+    if (context.has_input(kZ)) sum_ = planned_in_place(context, addition, {});
+    activation_ =
+        planned_in_place(context, activation, context.wants_backward() ? Places{0} : Places{});
     for (const TensorDesc& desc : own.saved()) context.save(desc);
     gradient_bytes_ = context.wants_backward() ? Arena::aligned(output_.bytes()) : 0;
     context.request_scratch(gradient_bytes_ + own.scratch_bytes());
@@ -121,28 +156,35 @@ class FusedKernel final : public Kernel {
     OpContext product = context;
     product.scratch_bytes = context.scratch_bytes.subspan(gradient_bytes_);
     product_->forward(product);
-    const Value* const y = context.outputs[0];
-    OpContext function = context;
-    function.inputs = {&y, 1};
-    function.scratch_bytes = {};
-    function.saved_tensors = {};
-    function_->forward(function);
+    OpContext behind = context;
+    behind.scratch_bytes = {};
+    behind.saved_tensors = {};
+    const std::array<const Value*, 2> y_and_z = {context.outputs[0],
+                                                 sum_ ? context.inputs[kZ] : nullptr};
+    behind.inputs = y_and_z;
+    if (sum_) sum_->forward(behind);
+    behind.inputs = {y_and_z.data(), 1};
+    activation_->forward(behind);
   }
 
-  /// The gradient between the two is in scratch memory.
+  /// The gradient before the activation is in scratch memory; it is that of Z.
   void backward(GradContext& context) override {
-    std::byte* between = context.scratch().data();
-    if (!gradient_.defined() || gradient_.raw() != between) {
-      gradient_ = Tensor::borrow(output_, between);
+    std::byte* before = context.scratch().data();
+    if (!gradient_.defined() || gradient_.raw() != before) {
+      gradient_ = Tensor::borrow(output_, before);
     }
     Tensor* const gradient = &gradient_;
-    GradContext function = context;
+    GradContext activation = context;
     const Value* const none = nullptr;
-    function.inputs = {&none, 1};
-    function.grad_inputs = {&gradient, 1};
-    function.scratch_bytes = {};
-    function.saved_tensors = {};
-    function_->backward(function);
+    activation.inputs = {&none, 1};
+    activation.grad_inputs = {&gradient, 1};
+    activation.scratch_bytes = {};
+    activation.saved_tensors = {};
+    activation_->backward(activation);
+    if (context.wants_grad(kZ)) {
+      std::memcpy(context.grad_input(kZ).raw(), gradient_.raw(), gradient_.bytes());
+    }
+    if (!reaches_product_) return;
     const Tensor* const product_gradient = &gradient_;
     GradContext product = context;
     product.grad_outputs = {&product_gradient, 1};
@@ -156,45 +198,66 @@ class FusedKernel final : public Kernel {
   }
 
  private:
-  std::unique_ptr<Kernel> product_, function_;
+  std::unique_ptr<Kernel> product_, sum_, activation_;  ///< no sum without Z
+  bool reaches_product_ = false;                        ///< a gradient other than Z's is wanted
   TensorDesc output_;
   std::size_t gradient_bytes_ = 0;
   Tensor gradient_;
 };
 
-/// Shapes: as those of the operator without activation.
+/// Shapes: as those of the operator without activation; Z has the output's.
 class FusedActivation final : public Operator {
  public:
   FusedActivation(const onnx::Node& node, const std::string& op_type)
-      : plain_(plain(node, op_type)),
-        activation_(activation(node)),
-        operator_(operator_for(plain_)),
-        function_(operator_for(activation_)) {}
+      : product_(plain(node, op_type)), addition_(addition(node)), activation_(activation(node)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const Inputs inputs(context);
-    return operator_->infer(InferContext(plain_, inputs.descs, inputs.constants));
+    std::vector<ValueDesc> outputs =
+        product_.op->infer(InferContext(product_.node, inputs.descs, inputs.constants));
+    if (context.has_input(kZ)) expect_alike(context, outputs.at(0).tensor);
+    return outputs;
   }
   /// None where the activation's needs what the activation overwrites.
   Places gradients() const override {
     static const std::set<std::string_view> kFromOutput = {"Relu", "Sigmoid", "Tanh"};
-    return kFromOutput.contains(activation_.op_type) ? operator_->gradients() : Places();
+    if (!kFromOutput.contains(activation_.node.op_type)) return {};
+    Places result = product_.op->gradients();
+    if (product_.node.op_type == "Conv") result.add(kZ);
+    return result;
   }
   Cost cost(const InferContext& context) const override {
     const Inputs inputs(context);
-    Cost cost = operator_->cost(InferContext(plain_, inputs.descs, inputs.constants));
+    Cost cost = product_.op->cost(InferContext(product_.node, inputs.descs, inputs.constants));
     const std::vector<ValueDesc> output = infer(context);
     const std::vector<const Value*> unknown(1);
-    cost.flop += function_->cost(InferContext(activation_, output, unknown)).flop;
+    cost.flop += activation_.op->cost(InferContext(activation_.node, output, unknown)).flop;
+    if (context.has_input(kZ)) {
+      cost.flop += double(output.at(0).tensor.elements());
+      cost.bytes_read += double(output.at(0).tensor.bytes());
+    }
     return cost;
   }
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return std::make_unique<FusedKernel>(context, plain_, *operator_, activation_, *function_);
+    return std::make_unique<FusedKernel>(context, product_, addition_, activation_);
   }
 
  private:
-  onnx::Node plain_, activation_;
-  std::unique_ptr<Operator> operator_, function_;
+  static void expect_alike(const InferContext& context, const TensorDesc& y) {
+    const TensorDesc& z = context.input(kZ);
+    if (z.dtype != y.dtype) {
+      throw TypeError(fmt::format("{}: Z is of {}, expected {}, as X", context.who(),
+                                  name_of(z.dtype), name_of(y.dtype)));
+    }
+    if (z.shape != y.shape) {
+      throw ShapeError(
+          fmt::format("{}: Z is {}, expected {}, the shape of the output; what is "
+                      "broadcast, an Add of its own adds",
+                      context.who(), to_string(z.shape), to_string(y.shape)));
+    }
+  }
+
+  Meaning product_, addition_, activation_;
 };
 
 void add(OperatorRegistry& registry, const std::string& name, const std::string& op_type) {
