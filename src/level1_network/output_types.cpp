@@ -2,7 +2,6 @@
 #include "level1_network/output_types.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "d5/onnx/schema.hpp"
@@ -11,17 +10,6 @@
 
 namespace d5::detail {
 namespace {
-
-/// Of a tensor whose sizes are told; open ones count as 1.
-std::optional<ValueDesc> desc_of(const onnx::Type& type) {
-  if (type.kind != ValueKind::tensor || !type.has_shape) return std::nullopt;
-  Shape shape;
-  for (const onnx::Dim& dim : type.dims) {
-    const auto* size = std::get_if<std::int64_t>(&dim);
-    shape.push_back(size ? *size : 1);
-  }
-  return TensorDesc{type.dtype, shape};
-}
 
 bool is_open(const onnx::ValueInfo& info) {
   return std::ranges::any_of(info.type.dims, [](const onnx::Dim& dim) {
@@ -36,11 +24,7 @@ void declare_custom_outputs(onnx::Graph& graph) {
                           [](const auto& node) { return onnx::schema_of(node).has_value(); })) {
     return;
   }
-  ValueDescs known;
-  for (const auto& input : graph.inputs) {
-    if (const auto desc = desc_of(input.type)) known[input.name] = *desc;
-  }
-  known = infer_values(graph, std::move(known));
+  const ValueDescs known = infer_values(graph, [](const onnx::Dim&) { return 1; });
   const bool open = std::ranges::any_of(graph.inputs, is_open);
   for (auto& output : graph.outputs) {
     const auto desc = known.find(output.name);

@@ -35,6 +35,21 @@ void infer(const onnx::Node& node, const onnx::Graph& graph, ValueDescs& known) 
 
 }  // namespace
 
+ValueDescs infer_values(const onnx::Graph& graph,
+                        const std::function<std::int64_t(const onnx::Dim&)>& size_of) {
+  ValueDescs known;
+  for (const auto& [name, type] : graph.inputs) {
+    if (type.kind != ValueKind::tensor || !type.has_shape) continue;
+    Shape shape;
+    for (const onnx::Dim& dim : type.dims) {
+      const auto* size = std::get_if<std::int64_t>(&dim);
+      shape.push_back(size ? *size : size_of(dim));
+    }
+    known[name] = TensorDesc{type.dtype, shape};
+  }
+  return infer_values(graph, std::move(known));
+}
+
 ValueDescs infer_values(const onnx::Graph& graph, ValueDescs known) {
   for (const auto& [name, value] : graph.initializers) known[name] = value.desc();
   for (const auto& node : graph.nodes) infer(node, graph, known);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -14,5 +16,9 @@ using ValueDescs = std::map<std::string, ValueDesc, std::less<>>;
 /// Of `known` and all that the graph's nodes make of it, by the operators' own rules. Left out is
 /// what depends on data, on what is not known, or on a node that nobody knows.
 [[nodiscard]] ValueDescs infer_values(const onnx::Graph& graph, ValueDescs known);
+/// The same from the inputs as the graph declares them; `size_of` is asked for each size that they
+/// leave open, by its name or by none.
+[[nodiscard]] ValueDescs infer_values(const onnx::Graph& graph,
+                                      const std::function<std::int64_t(const onnx::Dim&)>& size_of);
 
 }  // namespace d5

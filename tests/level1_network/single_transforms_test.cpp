@@ -268,3 +268,42 @@ TEST_CASE("a number that the shorter type does not reach is refused before anyth
   CHECK(network.revision() == revision);
   CHECK_FALSE(applied(network, {"half-precision", {{"type", "bfloat16"}}}).what.empty());
 }
+
+TEST_CASE("a convolution takes in the sum before its activation, unless that broadcasts") {
+  Network network = residual();
+  const auto report = applied(network, {"fuse-activation"});
+  CHECK(report.what == "fused 2 activations and 2 sums into what is before them");
+  CHECK_THAT(report.left.at(0), Contains("Relu 'third': 'shift'") && Contains("broadcast"));
+  const onnx::Node &first = *network.producer("r1"), &second = *network.producer("r2");
+  CHECK(first.op_type == "FusedConv");
+  CHECK(first.inputs == std::vector<std::string>{"image", "w1", "b1", "image"});
+  CHECK(second.inputs == std::vector<std::string>{"r1", "w2", "", "c3"});
+}
+
+TEST_CASE("a sum stays where somebody else reads it, or what it adds up") {
+  for (const char* output : {"s1", "c1"}) {
+    Network network = residual();
+    network.add_output(output);
+    (void)applied(network, {"fuse-activation"});
+    CHECK(network.producer("r1")->op_type == "Relu");
+    CHECK(network.producer("r2")->op_type == "FusedConv");
+  }
+}
+
+TEST_CASE("a size that inputs leave open is the same as no other") {
+  const auto fused = [](onnx::Dim first) {
+    Network network("open");
+    const std::int64_t one = 1;
+    network.add_input("x", DType::float32, {"N", one, one});
+    network.add_input("z", DType::float32, {std::move(first), one, one});
+    network.add_constant("w", Tensor::of<float>({1, 1, 1}, {2}));
+    network.add_node("Conv", {"x", "w"}, {"c"});
+    network.add_node("Add", {"c", "z"}, {"s"});
+    network.add_node("Relu", {"s"}, {"y"});
+    network.add_output("y");
+    return !applied(network, {"fuse-activation"}).what.empty();
+  };
+  CHECK(fused("N"));
+  CHECK_FALSE(fused("M"));
+  for (const std::int64_t size : {1, 2, 64, 96}) CHECK_FALSE(fused(size));
+}

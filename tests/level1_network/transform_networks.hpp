@@ -149,13 +149,43 @@ inline Network channels_last() {
   return network;
 }
 
+/// Residuals: a sum with what the convolution read, one of two convolutions, and one that
+/// broadcasts.
+inline Network residual() {
+  Network network("residual");
+  network.add_input("image", DType::float32,
+                    {"N", std::int64_t{4}, std::int64_t{6}, std::int64_t{6}});
+  for (const char* name : {"w1", "w2", "w3"}) {
+    network.add_parameter(name, drawn({4, 4, 3, 3}, std::uint32_t(name[1])));
+  }
+  network.add_parameter("w4", drawn({10, 4, 1, 1}, 4));
+  network.add_parameter("b1", drawn({4}, 5));
+  network.add_parameter("shift", drawn({10, 1, 1}, 6));
+  const Ints pads{1, 1, 1, 1};
+  network.add_node("Conv", {"image", "w1", "b1"}, {"c1"}, {{"pads", pads}});
+  network.add_node("Add", {"image", "c1"}, {"s1"});
+  network.add_node("Relu", {"s1"}, {"r1"}, {}, "first");
+  network.add_node("Conv", {"r1", "w2"}, {"c2"}, {{"pads", pads}});
+  network.add_node("Conv", {"r1", "w3"}, {"c3"}, {{"pads", pads}});
+  network.add_node("Add", {"c2", "c3"}, {"s2"});
+  network.add_node("Tanh", {"s2"}, {"r2"}, {}, "second");
+  network.add_node("Conv", {"r2", "w4"}, {"c4"});
+  network.add_node("Add", {"c4", "shift"}, {"s3"});
+  network.add_node("Relu", {"s3"}, {"r3"}, {}, "third");
+  network.add_node("GlobalAveragePool", {"r3"}, {"pooled"});
+  network.add_node("Flatten", {"pooled"}, {"logits"});
+  network.add_output("logits");
+  add_loss(network, "logits");
+  return network;
+}
+
 inline Network with_loss(const std::string& model) {
   return models().at(model).make({{"with_loss", true}});
 }
 
 inline const std::vector<std::function<Network()>>& networks() {
   static const std::vector<std::function<Network()>> all = {
-      [] { return with_loss("lenet"); }, normalized, redundant, branching, channels_last};
+      [] { return with_loss("lenet"); }, normalized, redundant, branching, channels_last, residual};
   return all;
 }
 

@@ -1,73 +1,163 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator and the activation behind it become one.
+// An operator and the activation behind it become one, of a convolution with the sum between them.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level1_network/graph_links.hpp"
+#include "level1_network/value_descs.hpp"
 
 namespace d5::transform {
 namespace {
 
-/// FusedConv and FusedGemm of com.microsoft, which ONNX Runtime runs as well. Activations whose
-/// slope their output tells: the others' gradient needs what is no longer there.
+bool is_conv(const onnx::Node& node) { return node.domain.empty() && node.op_type == "Conv"; }
+/// Since opset 11 they mean what the fused ones do.
+bool is_product(const onnx::Node& node) {
+  return (is_conv(node) || (node.domain.empty() && node.op_type == "Gemm")) && node.opset >= 11;
+}
+bool is_sum(const onnx::Node& node) { return node.domain.empty() && node.op_type == "Add"; }
+/// One whose slope its output tells: the others' gradient needs what is no longer there.
+bool is_activation(const onnx::Node& node) {
+  constexpr const char* kNames[] = {"Relu", "Sigmoid", "Tanh"};
+  return node.domain.empty() && std::ranges::find(kNames, node.op_type) != std::end(kNames);
+}
+
+/// What becomes one node.
+struct Chain {
+  const onnx::Node *product, *sum, *activation;  ///< sum: null where nothing is added
+  std::string added;                             ///< the sum's other operand
+};
+
+onnx::Node fused(const Chain& chain) {
+  onnx::Node node = *chain.product;
+  node.op_type = "Fused" + chain.product->op_type;
+  node.domain = "com.microsoft";
+  node.opset = 0;
+  if (chain.sum) {
+    node.inputs.resize(3);  // a bias that is left out keeps its place
+    node.inputs.push_back(chain.added);
+  }
+  node.outputs = {chain.activation->outputs.front()};
+  node.attributes["activation"] = chain.activation->op_type;
+  return node;
+}
+
+/// Types and shapes if the sizes that inputs leave open were `first`, `first + step`, ...: another
+/// number for each name. Multiples of 32 go through most pyramids of images.
+ValueDescs values_for(const Network& network, std::int64_t first, std::int64_t step) {
+  std::map<std::string, std::int64_t> sizes;
+  return infer_values(network.graph(), [&, next = first](const onnx::Dim& open) mutable {
+    const auto* name = std::get_if<std::string>(&open);
+    if (!name) return std::exchange(next, next + step);
+    const auto [size, is_new] = sizes.try_emplace(*name, next);
+    if (is_new) next += step;
+    return size->second;
+  });
+}
+
+/// The chains of a network, and why others are none.
+class Chains {
+ public:
+  explicit Chains(const Network& network)
+      : links_(network), values_{values_for(network, 64, 64), values_for(network, 96, 160)} {
+    for (const auto& node : network.graph().nodes) {
+      if (is_activation(node)) add(node);
+    }
+  }
+
+  [[nodiscard]] const std::vector<Chain>& chains() const { return chains_; }
+  [[nodiscard]] const std::vector<std::string>& left() const { return left_; }
+
+ private:
+  void add(const onnx::Node& activation) {
+    const std::string& x = activation.inputs.front();
+    Chain chain{.product = links_.writer(x), .sum = nullptr, .activation = &activation};
+    if (chain.product && is_sum(*chain.product)) chain = through_sum(chain);
+    if (!chain.product || !is_product(*chain.product)) return;
+    if (!has_one_reader(x)) {
+      leave(activation, fmt::format("'{}' is read by others too", printable(x)));
+    } else if (chain.sum && !are_alike(x, chain.added)) {
+      leave(activation,
+            fmt::format("'{}', which is added before, may be broadcast", printable(chain.added)));
+    } else {
+      chains_.push_back(std::move(chain));
+    }
+  }
+
+  /// With the operand of the sum that a convolution writes for it alone; none: no product.
+  [[nodiscard]] Chain through_sum(Chain chain) const {
+    chain.sum = std::exchange(chain.product, nullptr);
+    const std::vector<std::string>& operands = chain.sum->inputs;
+    for (std::size_t i = 0; i < 2 && !chain.product && operands[0] != operands[1]; ++i) {
+      const onnx::Node* writer = links_.writer(operands[i]);
+      if (!writer || !is_conv(*writer) || !has_one_reader(operands[i])) continue;
+      chain.product = writer;
+      chain.added = operands[1 - i];
+    }
+    return chain;
+  }
+
+  [[nodiscard]] bool has_one_reader(const std::string& tensor) const {
+    return !links_.leaves(tensor) && links_.readers(tensor).size() == 1;
+  }
+  /// Of the same type and shape, whatever the sizes that inputs leave open; each is tried with two
+  /// numbers, for a fixed size may be one of them.
+  [[nodiscard]] bool are_alike(const std::string& a, const std::string& b) const {
+    return std::ranges::all_of(values_, [&](const ValueDescs& known) {
+      const auto first = known.find(a), second = known.find(b);
+      return first != known.end() && second != known.end() && first->second.is_tensor() &&
+             second->second.is_tensor() && first->second.tensor == second->second.tensor;
+    });
+  }
+  void leave(const onnx::Node& activation, const std::string& reason) {
+    left_.push_back(fmt::format("{}: {}", onnx::describe(activation), reason));
+  }
+
+  GraphLinks links_;
+  std::array<ValueDescs, 2> values_;
+  std::vector<Chain> chains_;
+  std::vector<std::string> left_;
+};
+
+/// FusedConv and FusedGemm of com.microsoft, which ONNX Runtime runs as well.
 class FuseActivation final : public Transform {
  public:
   bool enters_graphs() const override { return true; }
 
   TransformReport apply(Network& network) const override {
-    TransformReport report;
+    const Chains found(network);
+    TransformReport report{.what = {}, .left = found.left()};
+    if (found.chains().empty()) return report;
     Splice change;
-    const GraphLinks links(network);
-    for (const auto& node : network.graph().nodes) {
-      if (!is_activation(node)) continue;
-      const std::string& x = node.inputs.front();
-      const onnx::Node* product = links.writer(x);
-      if (!product || !is_product(*product)) continue;
-      if (links.leaves(x) || links.readers(x).size() > 1) {
-        report.left.push_back(
-            fmt::format("{}: '{}' is read by others too", onnx::describe(node), printable(x)));
-        continue;
+    std::size_t sums = 0;
+    for (const Chain& chain : found.chains()) {
+      for (const onnx::Node* node : {chain.product, chain.sum, chain.activation}) {
+        if (node) change.remove.push_back(node->outputs.front());
       }
-      change.remove.push_back(x);
-      change.remove.push_back(node.outputs.front());
-      change.nodes.push_back(fused(*product, node));
+      sums += chain.sum ? 1 : 0;
+      change.nodes.push_back(fused(chain));
     }
-    if (change.nodes.empty()) return report;
-    report.what = fmt::format("fused {} activations into what is before them", change.nodes.size());
+    report.what =
+        fmt::format("fused {} activations{} into what is before them", found.chains().size(),
+                    sums == 0 ? "" : fmt::format(" and {} sums", sums));
     network.splice(std::move(change));
     return report;
-  }
-
- private:
-  static bool is_activation(const onnx::Node& node) {
-    constexpr const char* kNames[] = {"Relu", "Sigmoid", "Tanh"};
-    return node.domain.empty() && std::ranges::find(kNames, node.op_type) != std::end(kNames);
-  }
-  /// Since these opsets they mean what the fused ones do.
-  static bool is_product(const onnx::Node& node) {
-    if (!node.domain.empty()) return false;
-    return (node.op_type == "Conv" && node.opset >= 11) ||
-           (node.op_type == "Gemm" && node.opset >= 11);
-  }
-  static onnx::Node fused(const onnx::Node& product, const onnx::Node& activation) {
-    onnx::Node node = product;
-    node.op_type = "Fused" + product.op_type;
-    node.domain = "com.microsoft";
-    node.opset = 0;
-    node.outputs = {activation.outputs.front()};
-    node.attributes["activation"] = activation.op_type;
-    return node;
   }
 };
 
 }  // namespace
 
 void register_fuse_activation(Registry<TransformEntry>& registry) {
-  registry.add("fuse-activation", TransformEntry::of<FuseActivation>(
-                                      "makes one of Conv or Gemm and the activation behind it"));
+  registry.add(
+      "fuse-activation",
+      TransformEntry::of<FuseActivation>(
+          "makes one of Conv or Gemm and the activation behind it, with the sum behind Conv"));
 }
 
 }  // namespace d5::transform
