@@ -20,6 +20,12 @@ Window window_of(const PlanContext& context) {
   return attributes.resolve(context.shape(0), attributes.kernel(), context.who());
 }
 
+template <class View>
+Support pools(const PlanContext& context) {
+  if (OneDnnWindow(window_of<View>(context)).misses) return {"a window that lies on padding alone"};
+  return {};
+}
+
 /// Shapes: x N,C,spatial; y N,C,spatial.
 class Pool : public OneDnnKernel {
  public:
@@ -83,7 +89,10 @@ class MaxPool final : public Pool {
     }
   }
 
-  static Support check(const PlanContext& context) { return floats(context, {0}, {0}); }
+  static Support check(const PlanContext& context) {
+    const Support support = floats(context, {0}, {0});
+    return support ? pools<nodes::MaxPool>(context) : support;
+  }
 
  private:
   template <class Tap>
@@ -116,6 +125,11 @@ class AveragePool final : public Pool {
       : Pool(context, algorithm_of(context), OneDnnWindow(window_of<nodes::AveragePool>(context))) {
   }
 
+  static Support check(const PlanContext& context) {
+    const Support support = floats(context);
+    return support ? pools<nodes::AveragePool>(context) : support;
+  }
+
  private:
   static Algorithm algorithm_of(const PlanContext& context) {
     if (nodes::AveragePool(context.node()).count_include_pad() == 0) {
@@ -138,7 +152,7 @@ class GlobalPool final : public Pool {
 
 void register_pool(OperatorRegistry& registry) {
   add<MaxPool, nodes::MaxPool>(registry, MaxPool::check);
-  add<AveragePool, nodes::AveragePool>(registry, floats);
+  add<AveragePool, nodes::AveragePool>(registry, AveragePool::check);
   add<GlobalPool, nodes::GlobalMaxPool>(registry, floats, Algorithm::pooling_max);
   add<GlobalPool, nodes::GlobalAveragePool>(registry, floats,
                                             Algorithm::pooling_avg_exclude_padding);

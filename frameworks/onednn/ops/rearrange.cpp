@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What moves elements, or names their places anew: reorders.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
+#include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "onednn_kernel.hpp"
 
@@ -12,7 +15,7 @@ namespace {
 namespace nodes = onnx::nodes;
 
 /// The same elements under another shape; a layout of oneDNN's is left on the way.
-class Relabel final : public OneDnnKernel {
+class Relabel : public OneDnnKernel {
  public:
   explicit Relabel(PlanContext& context) : OneDnnKernel(context) {
     const Desc x = rows(context.input(0));
@@ -29,7 +32,8 @@ class Transpose final : public OneDnnKernel {
     const std::size_t rank = context.shape(0).rank();
     std::vector<std::int64_t> perm(rank);
     std::iota(perm.rbegin(), perm.rend(), std::int64_t{0});
-    perm = nodes::Transpose(context.node()).perm().value_or(perm);
+    const auto told = nodes::Transpose(context.node()).perm();
+    if (told && !told->empty()) perm = *told;
     std::vector<int> place(std::max<std::size_t>(rank, 1));  // of x's dimensions in y
     for (std::size_t i = 0; i < rank; ++i) place[std::size_t(perm[i])] = int(i);
     const Argument x = input_as_found(0);
@@ -40,6 +44,31 @@ class Transpose final : public OneDnnKernel {
     }
     traits_.backward_reads_inputs = {};
   }
+};
+
+/// Drops nothing, whatever its ratio, which has to be one.
+class Dropout final : public Relabel {
+  using View = nodes::Dropout;
+
+ public:
+  explicit Dropout(PlanContext& context)
+      : Relabel(context), ratio_(context.node().opset < 12 ? View(context.node()).ratio() : 0) {}
+
+  void forward(OpContext& context) override {
+    if (context.has_input(View::In::ratio)) {
+      const Tensor& told = context.input(View::In::ratio);
+      dispatch(FloatTypes{}, told.dtype(), "Dropout's ratio",
+               [&]<class T>() { ratio_ = double(Arithmetic<T>(told.item<T>())); });
+    }
+    if (!(ratio_ >= 0 && ratio_ < 1)) {
+      throw ValueError(
+          fmt::format("{}: ratio is {}, expected 0 <= ratio < 1", context.who(), ratio_));
+    }
+    Relabel::forward(context);
+  }
+
+ private:
+  double ratio_;
 };
 
 Support moves(const PlanContext& context) { return numbers(context, {0}); }
@@ -56,7 +85,7 @@ Support keeps_all(const PlanContext& context) {
 }  // namespace
 
 void register_rearrange(OperatorRegistry& registry) {
-  add<Relabel, nodes::Dropout>(registry, keeps_all);
+  add<Dropout, nodes::Dropout>(registry, keeps_all);
   add<Relabel, nodes::Flatten>(registry, moves);
   add<Relabel, nodes::Identity>(registry, moves);
   add<Relabel, nodes::Reshape>(registry, moves);

@@ -90,12 +90,23 @@ TEST_CASE("kernels that were planned for fewer threads are right with more, and 
   set_threads(before);
 }
 
+TEST_CASE("a ratio of Dropout that is none is an error even where nothing is dropped") {
+  const auto& registry = framework("onednn").part<OperatorRegistry>();
+  for (const char* line : {"Dropout@11 3 ratio=1.5", "Dropout 3 scalar{-0.5}", "Dropout 3 {nan}"}) {
+    const OperatorCase op_case = parse_case(line);
+    OperatorRunner dropout(registry, op_case.node, op_case.inputs);
+    CHECK_THROWS_AS(dropout.forward(), ValueError);
+  }
+}
+
 TEST_CASE("oneDNN refuses by name what it does not do") {
   CHECK(refusal("Relu 3").empty());
   CHECK_THAT(refusal("Relu float64:3"), Catch::Contains("float64"));
   CHECK_THAT(refusal("Add int64:3 int64:3"), Catch::Contains("int64"));
   CHECK_THAT(refusal("Relu 0x3"), Catch::Contains("without elements"));
   CHECK_THAT(refusal("Dropout 3 scalar{0.5} bool:scalar{1}"), Catch::Contains("drops"));
+  CHECK_THAT(refusal("MaxPool 1x1x2x2 kernel_shape=1x1 pads=1x0x0x0"), Catch::Contains("padding"));
+  CHECK_THAT(refusal("AveragePool 1x1x2 kernel_shape=1 pads=0x1"), Catch::Contains("padding"));
   CHECK_THAT(refusal("LSTM 3x2x4 1x20x4 1x20x5 1x40 - - - 1x15"), Catch::Contains("peepholes"));
   CHECK_THAT(refusal("MatMulInteger uint8:2x3 uint8:3x2"), Catch::Contains("int8"));
   CHECK_THAT(refusal("LRN 2x6x2x2 size=4"), Catch::Contains("even size"));
