@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The judges themselves: what is wrong must be called wrong.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -183,6 +185,19 @@ TEST_CASE("a case that says what it expects is its own judge") {
   CHECK(
       test_forward(parse_case("MaxPool 1x1x2{1,2} kernel_shape=2 -> - int64:1x1x1{1}"), "reference")
           .size() == 1);
+}
+
+TEST_CASE("a number of a shorter type may be as far off as that type rounds") {
+  for (const auto& [type, spacing] : {std::pair{"bfloat16", 0x1p-7}, {"float16", 0x1p-10}}) {
+    const auto status = [&](double off) {
+      const std::string line = fmt::format("Relu {}:{{1}} -> {}:{{{}}}", type, type, 1 + off);
+      return test_forward(parse_case(line), "reference").at(0).status;
+    };
+    CHECK(status(spacing) == Status::passed);
+    CHECK(status(16 * spacing) == Status::failed);
+  }
+  CHECK(test_forward(parse_case("Relu {1} -> {1.001}"), "reference").at(0).status ==
+        Status::failed);
 }
 
 TEST_CASE("an output that differs has a picture of where, which its record names") {

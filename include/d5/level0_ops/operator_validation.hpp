@@ -44,7 +44,8 @@ struct ForwardOptions {
 ///
 /// Without a tolerance it is that of float32 for inputs of size 1: a sum of k products rounds k
 /// times, by up to 2^-24 of a partial sum of size sqrt(k) each; an absolute 2 k 2^-23 leaves room
-/// for the largest of many elements. k is the reference's work for an element of the output.
+/// for the largest of many elements. k is the reference's work for an element of the output. Of an
+/// output of float16 or bfloat16 it is at least 4 of that type's spacings, 2^-10 and 2^-7.
 ///
 /// Of each output that differs at all, `heatmaps` gets a picture of where (`heatmap`), which its
 /// record names among the artefacts.

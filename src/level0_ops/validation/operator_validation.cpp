@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -17,21 +16,19 @@
 #include "level0_ops/validation/drawn_values.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
 #include "level0_ops/validation/picture_of_record.hpp"
+#include "level0_ops/validation/rounding_tolerance.hpp"
 #include "level0_ops/validation/validation_record.hpp"
 
 namespace d5 {
 namespace {
 
-ForwardTolerance tolerance_of(const OperatorRunner& expected) {
-  std::int64_t elements = 1;
-  for (std::size_t i = 0; i < expected.output_count(); ++i) {
-    const Value& output = expected.output(i);
+/// Of the largest output.
+std::int64_t elements_of(const std::vector<Value>& outputs) {
+  std::int64_t elements = 0;
+  for (const Value& output : outputs) {
     if (output.is_tensor()) elements = std::max(elements, output.tensor().elements());
   }
-  const double k = expected.cost().flop / 2 / double(elements);  // a product and a sum are two
-  ForwardTolerance tolerance;
-  tolerance.absolute = std::max(tolerance.absolute, 2 * k * std::ldexp(1.0, -23));
-  return tolerance;
+  return elements;
 }
 
 /// Both outputs on the host, where their elements can be compared one by one.
@@ -106,7 +103,7 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
     interrupt.check(op_case.line);
     if (draws) return {check_draws(result, op_case, got)};
     std::vector<Value> expected = op_case.expected;
-    ForwardTolerance within = tolerance.value_or(ForwardTolerance{});
+    Cost cost;
     if (!judged_by_case) {
       const auto& registry = framework(reference).part<OperatorRegistry>();
       OperatorRunner judge(registry, op_case.node,
@@ -116,12 +113,16 @@ std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case
       for (std::size_t i = 0; i < judge.output_count(); ++i) {
         expected.push_back(exact ? rounded_as(got.output(i), judge.output(i)) : judge.output(i));
       }
-      if (!tolerance) within = tolerance_of(judge);
+      cost = judge.cost();
     }
+    const std::int64_t elements = elements_of(expected);
     for (std::size_t i = 0; i < std::min(got.output_count(), expected.size()); ++i) {
       if (!op_case.node.has_output(i)) continue;
       if (judged_by_case && expected[i].kind() == ValueKind::none) continue;
-      const Difference difference = compare_values(got.output(i), expected[i], within);
+      const DType dtype = expected[i].is_tensor() ? expected[i].tensor().dtype() : DType::float32;
+      const Difference difference =
+          compare_values(got.output(i), expected[i],
+                         tolerance.value_or(detail::rounding_tolerance(cost, elements, dtype)));
       Measurement& one = results.emplace_back(result);
       one.samples = {difference.largest_relative};
       one.conditions["tensor"] = fmt::format("output {}", i);

@@ -3,9 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/float64.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
@@ -13,6 +10,7 @@
 #include "level0_ops/kernels/tensor_conversion.hpp"
 #include "level0_ops/output_gradients.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
+#include "level0_ops/validation/rounding_tolerance.hpp"
 
 namespace d5::detail {
 namespace {
@@ -28,22 +26,6 @@ std::vector<Tensor> directions_of(const OperatorRunner& runner, const OperatorCa
     any = any || wanted[k].defined();
   }
   return any ? wanted : all;
-}
-
-/// The distance of neighbouring numbers above 1.
-double spacing_of(DType dtype) {
-  return std::ldexp(1.0, dtype == DType::bfloat16 ? -7 : dtype == DType::float16 ? -10 : -23);
-}
-
-/// An element of a gradient is a sum of k products of order 1, added up in float32 at least: as
-/// `test_forward` has it; what lies between is rounded to the type.
-ForwardTolerance tolerance_of(const OperatorRunner& judge, const Tensor& gradient) {
-  const double spacing = spacing_of(gradient.dtype());
-  const double k = judge.cost().flop / 2 / double(std::max<std::int64_t>(gradient.elements(), 1));
-  ForwardTolerance result;
-  result.relative = std::max(result.relative, 4 * spacing);
-  result.absolute = std::max({result.absolute, 4 * spacing, 2 * k * spacing_of(DType::float32)});
-  return result;
 }
 
 }  // namespace
@@ -70,8 +52,9 @@ std::vector<Measurement> compare_with_reference(const Measurement& base,
   for (std::size_t i = 0; i < op_case.inputs.size(); ++i) {
     const Tensor& gradient = got.grad_input(i);
     if (!gradient.defined()) continue;
-    const Difference difference = compare_values(
-        gradient, converted(judge.grad_input(i), gradient.dtype()), tolerance_of(judge, gradient));
+    const Difference difference =
+        compare_values(gradient, converted(judge.grad_input(i), gradient.dtype()),
+                       rounding_tolerance(judge.cost(), gradient.elements(), gradient.dtype()));
     Measurement& one = results.emplace_back(base);
     one.samples = {difference.largest_relative};
     one.conditions["tensor"] = fmt::format("gradient of input {}", i);

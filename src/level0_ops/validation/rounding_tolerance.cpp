@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level0_ops/validation/rounding_tolerance.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace d5::detail {
+namespace {
+
+/// The distance of neighbouring numbers above 1.
+double spacing_of(DType dtype) {
+  return std::ldexp(1.0, dtype == DType::bfloat16 ? -7 : dtype == DType::float16 ? -10 : -23);
+}
+
+}  // namespace
+
+ForwardTolerance rounding_tolerance(const Cost& cost, std::int64_t elements, DType dtype) {
+  const double spacing = spacing_of(dtype);
+  // A product and a sum are two.
+  const double k = cost.flop / 2 / double(std::max<std::int64_t>(elements, 1));
+  ForwardTolerance result;
+  result.relative = std::max(result.relative, 4 * spacing);
+  result.absolute = std::max({result.absolute, 4 * spacing, 2 * k * spacing_of(DType::float32)});
+  return result;
+}
+
+}  // namespace d5::detail

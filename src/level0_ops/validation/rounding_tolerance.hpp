@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "d5/level0_ops/operator.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+
+namespace d5::detail {
+
+/// What rounding may do to each of `elements` numbers of type `dtype` that took the work `cost`
+/// together: an element is a sum of k products of order 1, added up in float32 at least, and
+/// rounded to the type here and there.
+[[nodiscard]] ForwardTolerance rounding_tolerance(const Cost& cost, std::int64_t elements,
+                                                  DType dtype);
+
+}  // namespace d5::detail
