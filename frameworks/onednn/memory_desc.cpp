@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <typeinfo>
 #include <vector>
+
+#include "pass.hpp"
 
 namespace d5::onednn {
 
@@ -89,9 +92,12 @@ Blocked::Blocked(Desc desc, Desc rows)
     : Arrangement("onednn"), desc_(std::move(desc)), rows_(std::move(rows)) {}
 
 bool Blocked::equals(const Arrangement& other) const {
-  const auto& blocked = static_cast<const Blocked&>(other);  // of the same framework
+  if (typeid(*this) != typeid(other)) return false;
+  const auto& blocked = static_cast<const Blocked&>(other);
   return blocked.desc_ == desc_ && blocked.rows_ == rows_;
 }
+
+Argument Blocked::prepared(Pass&, const Argument& x) const { return x; }
 
 const Blocked* blocked(const TensorDesc& desc) {
   return dynamic_cast<const Blocked*>(desc.arrangement.get());

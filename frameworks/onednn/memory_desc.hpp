@@ -32,8 +32,11 @@ using Dims = dnnl::memory::dims;
 /// "2x3x4"
 [[nodiscard]] std::string shape_name(const Desc& desc);
 
+class Pass;
+struct Argument;
+
 /// A layout of oneDNN's, which other primitives of its take as it is.
-class Blocked final : public Arrangement {
+class Blocked : public Arrangement {
  public:
   /// `rows`: how the same elements lie where they are row-major, in `desc`'s dimensions, which may
   /// be in another order than the tensor's or split.
@@ -43,6 +46,11 @@ class Blocked final : public Arrangement {
   [[nodiscard]] std::string name() const override { return layout_name(desc_); }
   [[nodiscard]] std::size_t bytes() const override { return desc_.get_size(); }
   [[nodiscard]] bool equals(const Arrangement& other) const override;
+  /// What has to come before the reorder to `desc`: `x`, which lies as `rows` says, itself, unless
+  /// elements change places in a way that no layout tells.
+  [[nodiscard]] virtual Argument prepared(Pass& pass, const Argument& x) const;
+  /// Whether a reorder brings it back to rows.
+  [[nodiscard]] virtual bool is_layout() const { return true; }
 
  private:
   Desc desc_, rows_;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+#include <utility>
+
 #include "pass.hpp"
 #include "recurrent_cell.hpp"
 
@@ -35,6 +38,24 @@ class RecurrentWeights {
 
   Cell cell_;
   std::int64_t directions_, hidden_;
+};
+
+/// Weights or biases brought into oneDNN's order once, in the layout that its cells want.
+class OrderedGates final : public Blocked {
+ public:
+  enum class Part { weights, biases };
+  /// `given`: as the node has them, in oneDNN's dimensions.
+  OrderedGates(Desc wanted, Desc given, const RecurrentWeights& order, Part part)
+      : Blocked(std::move(wanted), std::move(given)), order_(order), part_(part) {}
+  [[nodiscard]] std::string name() const override { return "gates in " + Blocked::name(); }
+  [[nodiscard]] Argument prepared(Pass& pass, const Argument& x) const override {
+    return part_ == Part::weights ? order_.order(pass, x) : order_.order_biases(pass, x);
+  }
+  [[nodiscard]] bool is_layout() const override { return false; }
+
+ private:
+  RecurrentWeights order_;
+  Part part_;
 };
 
 }  // namespace d5::onednn

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "d5/core/error.hpp"
+
 namespace d5::onednn {
 namespace {
 
@@ -21,11 +23,19 @@ ReorderKernel::ReorderKernel(const TensorDesc& from, const TensorDesc& to) {
   const Layouts source = layouts_of(from), target = layouts_of(to);
   const Argument x{Argument::Place::input, 0, source.as_it_is};
   const Argument y{Argument::Place::output, 0, target.as_it_is};
-  if (source.in_rows == target.in_rows) {
+  const Blocked *left = blocked(from), *wanted = blocked(to);
+  if (left && !left->is_layout()) {
+    throw ContractError("onednn's reorder: " + left->name() + " is for one kernel alone");
+  }
+  if (wanted && !wanted->is_layout()) {
+    const Argument in_rows = left ? pass_.scratch(source.in_rows) : x;
+    if (left) pass_.reorder(x, in_rows);
+    pass_.reorder(wanted->prepared(pass_, in_rows.as(target.in_rows)), y);
+  } else if (source.in_rows == target.in_rows) {
     pass_.reorder(x, y);
-  } else if (!blocked(from)) {
+  } else if (!left) {
     pass_.reorder(x.as(target.in_rows), y);
-  } else if (!blocked(to)) {
+  } else if (!wanted) {
     pass_.reorder(x, y.as(source.in_rows));
   } else {  // by way of rows, which both describe
     const Argument between = pass_.scratch(source.in_rows);

@@ -65,7 +65,7 @@ class Recurrent final : public OneDnnKernel {
       writes.push_back({DNNL_ARG_WORKSPACE, save(workspace)});
       behind.push_back(writes.back());
     }
-    forward_.add(forward, reads(forward_), writes);
+    forward_.add(forward, reads(forward_, forward), writes);
     put(Out::Y, y_.as(rows(wide_dims(), kFloat)), y_view());
     put(Out::Y_h, h_end_, state_view());
     put(Out::Y_c, c_end_, state_view());
@@ -151,16 +151,32 @@ class Recurrent final : public OneDnnKernel {
     return result;
   }
 
-  /// What the cells read, weights and biases brought into oneDNN's order within `pass`.
-  std::vector<Pass::Bound> reads(Pass& pass) const {
+  /// What `cells` read, weights and biases in oneDNN's order.
+  std::vector<Pass::Bound> reads(Pass& pass, const dnnl::primitive_desc_base& cells) const {
+    using Part = OrderedGates::Part;
+    const auto ordered = [&](std::size_t i, const Desc& view, int name, Part part) {
+      return Pass::Bound{
+          name, ordered_input(pass, i, view, part, cells.query_md(dnnl::query::exec_arg_md, name))};
+    };
     std::vector<Pass::Bound> result = {
         {DNNL_ARG_SRC_LAYER, input(In::X).as(x_view())},
         {DNNL_ARG_SRC_ITER, given(In::initial_h, state_view())},
-        {DNNL_ARG_WEIGHTS_LAYER, weights_.order(pass, given(In::W, weights_.given(inputs_)))},
-        {DNNL_ARG_WEIGHTS_ITER, weights_.order(pass, given(In::R, weights_.given(hidden_)))},
-        {DNNL_ARG_BIAS, weights_.order_biases(pass, given(In::B, weights_.given_biases()))}};
+        ordered(In::W, weights_.given(inputs_), DNNL_ARG_WEIGHTS_LAYER, Part::weights),
+        ordered(In::R, weights_.given(hidden_), DNNL_ARG_WEIGHTS_ITER, Part::weights),
+        ordered(In::B, weights_.given_biases(), DNNL_ARG_BIAS, Part::biases)};
     if (is_lstm()) result.push_back({DNNL_ARG_SRC_ITER_C, given(In::initial_c, state_view())});
     return result;
+  }
+
+  /// Ordered once where the executor keeps it, within `pass` otherwise.
+  [[nodiscard]] Argument ordered_input(Pass& pass, std::size_t i, const Desc& view,
+                                       OrderedGates::Part part, const Desc& wanted) const {
+    const OrderedGates gates(wanted, view, weights_, part);
+    if (!context().keeps_layouts() || !context().has_input(i)) {
+      return gates.prepared(pass, given(i, view));
+    }
+    context().want_layout(i, std::make_shared<OrderedGates>(gates));
+    return given(i, wanted);
   }
 
   void add_backward(const dnnl::primitive_desc_base& cells, const std::vector<Pass::Bound>& behind);
@@ -176,7 +192,7 @@ class Recurrent final : public OneDnnKernel {
 void Recurrent::add_backward(const dnnl::primitive_desc_base& cells,
                              const std::vector<Pass::Bound>& behind) {
   traits_.backward_reads_inputs = {In::X, In::W, In::R, In::B, In::initial_h, In::initial_c};
-  std::vector<Pass::Bound> all = reads(backward_);
+  std::vector<Pass::Bound> all = reads(backward_, cells);
   all.insert(all.end(), behind.begin(), behind.end());
   const auto gradient = [](std::size_t k, const Desc& desc) {
     return Argument{Argument::Place::grad_output, k, desc};

@@ -160,3 +160,37 @@ TEST_CASE("each primitive is a span, with its implementation and the layouts of 
   }
   CHECK(convolutions == 3);
 }
+
+TEST_CASE("gates of recurrent layers are ordered once, and again when weights have changed") {
+  struct Layer {
+    const char* op_type;
+    std::int64_t gates;
+  };
+  for (const auto& [op_type, gates] : {Layer{"RNN", 1}, Layer{"GRU", 3}, Layer{"LSTM", 4}}) {
+    INFO(op_type);
+    Network network(op_type);
+    network.add_input("x", DType::float32, {5, 2, 16});
+    network.add_parameter("w", random_tensor({1, gates * 24, 16}, 1));
+    network.add_parameter("r", random_tensor({1, gates * 24, 24}, 2));
+    network.add_parameter("b", random_tensor({1, 2 * gates * 24}, 3));
+    network.add_node(op_type, {"x", "w", "r", "b"}, {"y"}, {{"hidden_size", std::int64_t{24}}});
+    network.add_output("y");
+    const ValueMap inputs{{"x", random_tensor({5, 2, 16}, 4)}};
+    const auto steps = std::make_shared<Steps>();
+    const auto executor = make_executor(network, {.frameworks = {"onednn"}});
+    const auto judge = make_executor(network.copy());
+    executor->events().add(steps);
+    (void)executor->inference(inputs);
+    steps->names.clear();
+    for (const std::uint32_t stream : {5, 6}) {
+      expect_close(executor->inference(inputs).at("y").tensor(),
+                   judge->inference(inputs).at("y").tensor());
+      if (stream == 5) CHECK(steps->names == std::vector<std::string>{op_type});
+      for (const char* name : {"w", "b"}) {
+        const Tensor value = random_tensor(network.parameter(name).value.shape(), stream);
+        network.feed(name, value);
+        judge->network().feed(name, value);
+      }
+    }
+  }
+}
