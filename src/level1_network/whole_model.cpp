@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "level1_network/output_types.hpp"
 #include "onnx/tensor_type.hpp"
 
 namespace d5 {
@@ -41,6 +42,7 @@ WholeModel whole_model(const Network& network, NetworkMode mode,
     graph.outputs.push_back({output, tensor_type(network.fetch(constant).desc())});
   }
   graph.values.clear();  // declared for sizes that may be others
+  detail::declare_custom_outputs(graph);
   return whole;
 }
 

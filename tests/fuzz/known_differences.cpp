@@ -54,6 +54,28 @@ constexpr std::array kKnown = {
     Known{"torch", "Cast", is_beyond_integers, "ONNX says nothing of what it becomes"},
     Known{"torch", "ReduceL2", is_huge, "squares are summed in float32"},
     Known{"torch", "ReduceSumSquare", is_huge, "squares are summed in float32"},
+    Known{"torch", "DynamicQuantizeLinear", is_infinite, "a scale that is infinite, times 0"},
+    Known{"torch", "Normalizer", is_nan, "ONNX says nothing of the largest where one is NaN"},
+    // The processor's minimum and maximum give the second operand where one is NaN.
+    Known{"onednn", "Relu", is_nan, "NaN becomes 0"},
+    Known{"onednn", "FusedConv", is_nan, "NaN becomes 0"},
+    Known{"onednn", "FusedGemm", is_nan, "NaN becomes 0"},
+    Known{"onednn", "HardSigmoid", is_nan, "NaN becomes a limit"},
+    Known{"onednn", "Clip", is_nan, "NaN becomes a limit"},
+    Known{"onednn", "Exp", is_nan, "NaN becomes infinite"},
+    Known{"onednn", "Max", is_nan, "a number is larger than NaN"},
+    Known{"onednn", "Min", is_nan, "a number is smaller than NaN"},
+    Known{"onednn", "ReduceMax", is_nan, "a number is larger than NaN"},
+    Known{"onednn", "ReduceMin", is_nan, "a number is smaller than NaN"},
+    Known{"onednn", "MaxPool", is_nan, "a number is larger than NaN"},
+    Known{"onednn", "GlobalMaxPool", is_nan, "a number is larger than NaN"},
+    Known{"onednn", "MaxPool", is_infinite, "the largest of -inf is the lowest finite number"},
+    Known{"onednn", "GlobalMaxPool", is_infinite, "the same"},
+    Known{"onednn", "HardSigmoid", is_infinite, "a NaN on the way becomes a limit"},
+    Known{"onednn", "PRelu", is_infinite, "both branches are computed and added: 0 inf is NaN"},
+    Known{"onednn", "Gelu", is_infinite, "0 inf is NaN"},
+    Known{"onednn", "Softmax", is_infinite, "inf - inf counts as 0"},
+    Known{"onednn", "LogSoftmax", is_infinite, "inf - inf counts as 0"},
 };
 
 }  // namespace

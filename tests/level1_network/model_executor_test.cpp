@@ -8,6 +8,7 @@
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/network_validation.hpp"
+#include "d5/level1_network/transform.hpp"
 
 namespace d5 {
 namespace {
@@ -113,6 +114,17 @@ TEST_CASE("a network compiled by somebody else gives what d5's own executor give
       CHECK(record.status == Status::passed);
     }
   }
+}
+
+TEST_CASE("outputs behind operators that ONNX lacks are declared: a file could not tell them") {
+  Network network = lenet();
+  (void)apply_transforms(network, {{"fuse-activation"}});
+  const auto executor =
+      make_model_executor(network, {}, "planned", [](const onnx::Model& model, const auto& target) {
+        for (const auto& output : model.graph.outputs) CHECK(output.type.has_shape);
+        return std::make_unique<PlannedModel>(model, target);
+      });
+  CHECK(executor->inference(batch_of(3)).at("logits").tensor().shape() == Shape{3, 10});
 }
 
 TEST_CASE("one without gradients is judged by its outputs") {
