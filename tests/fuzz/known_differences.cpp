@@ -56,6 +56,7 @@ constexpr std::array kKnown = {
     Known{"torch", "ReduceSumSquare", is_huge, "squares are summed in float32"},
     Known{"torch", "DynamicQuantizeLinear", is_infinite, "a scale that is infinite, times 0"},
     Known{"torch", "Normalizer", is_nan, "ONNX says nothing of the largest where one is NaN"},
+    Known{"torch", "LRN", is_infinite, "1 to the power of infinity, rounded before"},
     // The processor's minimum and maximum give the second operand where one is NaN.
     Known{"onednn", "Relu", is_nan, "NaN becomes 0"},
     Known{"onednn", "FusedConv", is_nan, "NaN becomes 0"},
@@ -65,6 +66,8 @@ constexpr std::array kKnown = {
     Known{"onednn", "Exp", is_nan, "NaN becomes infinite"},
     Known{"onednn", "Max", is_nan, "a number is larger than NaN"},
     Known{"onednn", "Min", is_nan, "a number is smaller than NaN"},
+    Known{"onednn", "Greater", is_nan, "NaN is larger than any number"},
+    Known{"onednn", "GreaterOrEqual", is_nan, "NaN is larger than any number"},
     Known{"onednn", "ReduceMax", is_nan, "a number is larger than NaN"},
     Known{"onednn", "ReduceMin", is_nan, "a number is smaller than NaN"},
     Known{"onednn", "MaxPool", is_nan, "a number is larger than NaN"},

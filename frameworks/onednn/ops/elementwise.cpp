@@ -72,9 +72,10 @@ float bound(const PlanContext& context, std::size_t i, std::string_view attribut
 }
 
 Function clip(const PlanContext& context) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  const float low = bound(context, 1, "min", -kInfinity),
-              high = bound(context, 2, "max", kInfinity);
+  using Limits = std::numeric_limits<float>;
+  // Before opset 11 a bound that is left out was the last finite number.
+  const float most = context.node().opset < 11 ? Limits::max() : Limits::infinity();
+  const float low = bound(context, 1, "min", -most), high = bound(context, 2, "max", most);
   if (low > high) throw Unsupported(context.who() + ": oneDNN clips to no empty range");
   return {Algorithm::eltwise_clip_v2, low, high, Algorithm::eltwise_clip_v2_use_dst_for_bwd};
 }

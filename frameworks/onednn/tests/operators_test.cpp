@@ -107,6 +107,8 @@ TEST_CASE("oneDNN refuses by name what it does not do") {
   CHECK_THAT(refusal("Dropout 3 scalar{0.5} bool:scalar{1}"), Catch::Contains("drops"));
   CHECK_THAT(refusal("MaxPool 1x1x2x2 kernel_shape=1x1 pads=1x0x0x0"), Catch::Contains("padding"));
   CHECK_THAT(refusal("AveragePool 1x1x2 kernel_shape=1 pads=0x1"), Catch::Contains("padding"));
+  CHECK_THAT(refusal("MaxPool 1x1x4 kernel_shape=1073741824 auto_pad=SAME_LOWER"),
+             Catch::Contains("four times"));
   CHECK_THAT(refusal("LSTM 3x2x4 1x20x4 1x20x5 1x40 - - - 1x15"), Catch::Contains("peepholes"));
   CHECK_THAT(refusal("MatMulInteger uint8:2x3 uint8:3x2"), Catch::Contains("int8"));
   CHECK_THAT(refusal("LRN 2x6x2x2 size=4"), Catch::Contains("even size"));
