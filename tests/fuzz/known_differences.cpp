@@ -52,6 +52,7 @@ constexpr std::array kKnown = {
     Known{"torch", "Gelu", is_infinite, "oneDNN, which it calls, gives NaN"},
     Known{"torch", "InstanceNormalization", is_infinite, "the scale is applied in another order"},
     Known{"torch", "Cast", is_beyond_integers, "ONNX says nothing of what it becomes"},
+    Known{"torch", "CastLike", is_beyond_integers, "the same"},
     Known{"torch", "ReduceL2", is_huge, "squares are summed in float32"},
     Known{"torch", "ReduceSumSquare", is_huge, "squares are summed in float32"},
     Known{"torch", "DynamicQuantizeLinear", is_infinite, "a scale that is infinite, times 0"},

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -67,7 +68,7 @@ class WideCopies {
 
  private:
   std::size_t bytes_ = 0;
-  std::byte* memory_ = nullptr;
+  std::optional<std::byte*> memory_;  ///< of the run before; null where nothing has an element
 };
 
 class WideningKernel final : public Kernel {
