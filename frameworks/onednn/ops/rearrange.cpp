@@ -49,6 +49,7 @@ class Transpose final : public OneDnnKernel {
 /// Drops nothing, whatever its ratio, which has to be one.
 class Dropout final : public Relabel {
   using View = nodes::Dropout;
+  using Ratios = Join<FloatTypes, Types<Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>>;
 
  public:
   explicit Dropout(PlanContext& context)
@@ -57,7 +58,7 @@ class Dropout final : public Relabel {
   void forward(OpContext& context) override {
     if (context.has_input(View::In::ratio)) {
       const Tensor& told = context.input(View::In::ratio);
-      dispatch(FloatTypes{}, told.dtype(), "Dropout's ratio",
+      dispatch(Ratios{}, told.dtype(), "Dropout's ratio",
                [&]<class T>() { ratio_ = double(Arithmetic<T>(told.item<T>())); });
     }
     if (!(ratio_ >= 0 && ratio_ < 1)) {
