@@ -100,6 +100,9 @@ void bind_step_info(py::module_& m) {
       .def_property_readonly("device", [](const StepInfo& s) { return to_string(s.device); })
       .def_property_readonly(
           "flop", [](const StepInfo& s) { return s.cost.flop; }, "Of the node's forward run.")
+      .def_readonly("layout", &StepInfo::layout,
+                    "How the first output lies, where its framework arranges it: 'nhwc'. Empty: in "
+                    "rows.")
       .def_readonly("recomputed", &StepInfo::recomputed,
                     "It is the node's work forward once more, within backward.")
       .def_property_readonly(

@@ -23,6 +23,7 @@ void ExecutionTrace::before_node(const StepInfo& step) {
   step_->argument("step", step.step);
   step_->argument("framework", step.framework);
   if (step.device != Device{}) step_->argument("device", to_string(step.device));
+  if (!step.layout.empty()) step_->argument("layout", step.layout);
 }
 
 void ExecutionTrace::after_node(const StepInfo&) { step_.reset(); }

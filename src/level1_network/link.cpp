@@ -24,6 +24,11 @@ std::size_t memory_of(const Draft::BackwardStep& step) {
   return step.forward->dynamic ? 0 : bytes;
 }
 
+std::string layout_of(const Draft::Step& step) {
+  const auto* first = step.output_descs.empty() ? nullptr : &step.output_descs.front();
+  return first && first->tensor.arrangement ? first->tensor.arrangement->name() : "";
+}
+
 StepInfo describe(Draft& draft, const Draft::Step& step, std::size_t place, Pass pass) {
   const InferContext context(*step.node, step.input_descs, step.constants);
   return {.node = *step.node,
@@ -31,6 +36,7 @@ StepInfo describe(Draft& draft, const Draft::Step& step, std::size_t place, Pass
           .pass = pass,
           .framework = step.framework,
           .device = step.device,
+          .layout = pass == Pass::forward ? layout_of(step) : "",
           .stream = draft.state.stream(step.device),
           .cost = step.dynamic ? Cost{} : step.op->cost(context)};
 }

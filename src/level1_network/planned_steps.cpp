@@ -12,13 +12,15 @@ TextTable to_table(const std::vector<StepInfo>& steps) {
                    "pass",
                    "framework",
                    "device",
+                   "layout",
                    {"memory (B)", TextTable::Align::right}});
   for (const StepInfo& step : steps) {
     table.add({std::to_string(step.step), printable(step.node.name), printable(step.node.op_type),
                step.prepares                ? "before"
                : step.pass == Pass::forward ? "forward"
                                             : "backward",
-               std::string(step.framework), to_string(step.device), std::to_string(step.memory)});
+               std::string(step.framework), to_string(step.device),
+               step.layout.empty() ? "rows" : step.layout, std::to_string(step.memory)});
   }
   return table;
 }

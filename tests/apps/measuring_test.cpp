@@ -158,7 +158,7 @@ TEST_CASE("net check holds gradients against finite differences, with rules that
 TEST_CASE("net show --steps tells where an executor runs each node") {
   const auto run = run_d5("net show lenet --steps --place Conv=reference --format csv");
   CHECK(run.status == 0);
-  CHECK_THAT(run.out, Contains("0,conv1,Conv,forward,reference,cpu"));
+  CHECK_THAT(run.out, Contains("0,conv1,Conv,forward,reference,cpu,rows"));
 }
 
 TEST_CASE("net show tells nodes and parameters of a built-in network") {

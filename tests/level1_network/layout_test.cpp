@@ -104,8 +104,11 @@ const ValueMap& fed() {
 
 class Steps final : public ExecutionEvent {
  public:
-  std::vector<std::string> names;
-  void before_node(const StepInfo& step) override { names.push_back(step.node.op_type); }
+  std::vector<std::string> names, layouts;
+  void before_node(const StepInfo& step) override {
+    names.push_back(step.node.op_type);
+    layouts.push_back(step.layout);
+  }
 };
 
 }  // namespace
@@ -123,6 +126,7 @@ TEST_CASE("an arrangement stays between kernels that know it, and is reordered f
     CHECK(std::equal(ours.begin(), ours.end(), theirs.begin()));
   }
   CHECK(steps->names == std::vector<std::string>{"Relu", "Neg", "Reorder", "Softplus", "Add"});
+  CHECK(steps->layouts == std::vector<std::string>{"back to front", "back to front", "", "", ""});
 }
 
 TEST_CASE("a framework that arranges values but cannot reorder them is told so") {

@@ -13,7 +13,8 @@ namespace d5 {
 /// device. Valid until the executor's next run; empty as `planned_memory` is.
 [[nodiscard]] std::vector<StepInfo> planned_steps(const GraphExecutor& executor);
 
-/// A row a step: node, operator, pass, framework, device, bytes that the plan lays out for it.
+/// A row a step: node, operator, pass, framework, device, how its first output lies, bytes that the
+/// plan lays out for it.
 [[nodiscard]] TextTable to_table(const std::vector<StepInfo>& steps);
 
 }  // namespace d5

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "d5/core/stream.hpp"
@@ -26,6 +27,8 @@ struct StepInfo {
   /// "torch,reference".
   std::string_view framework = {};
   Device device = {};
+  /// How the first output lies, where its framework arranges it: "nhwc". Empty: in rows.
+  std::string layout = {};
   Stream& stream = host_stream();
   /// The node's work forward, also in a backward step; nothing where only running tells the shapes.
   Cost cost = {};
