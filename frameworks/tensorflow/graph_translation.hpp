@@ -3,10 +3,8 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
-#include "d5/core/value.hpp"
-#include "d5/onnx/model.hpp"
+#include "d5/level1_network/model_walk.hpp"
 #include "graph.hpp"
 #include "translators.hpp"
 
@@ -23,23 +21,13 @@ class GraphTranslation {
   [[nodiscard]] const Terms& inputs() const { return inputs_; }
   /// Throws: NotFound.
   [[nodiscard]] Term term(const std::string& name);
-  [[nodiscard]] const TensorDesc& desc(const std::string& name) const;
 
  private:
-  /// What is known of a tensor: its description; its value, if that is constant; and its place in
-  /// the graph, once somebody reads it there.
-  struct Known {
-    ValueDesc desc;
-    Value value = {};
-    Term term = {};
-  };
+  void add_node(const PlanContext& node, const Translators& translators);
 
-  void add_node(const onnx::Node& node, const Translators& translators, bool differentiable);
-  void fold(const onnx::Node& node);
-  [[nodiscard]] Known& known(const std::string& name);
-
+  ModelWalk walk_;
   Graph graph_;
-  std::map<std::string, Known> tensors_;
+  std::map<std::string, Term> terms_;  ///< a constant's once somebody reads it there
   Terms inputs_;
 };
 

@@ -11,6 +11,7 @@
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/model_executor.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/model_walk.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/network.hpp"
 #include "d5/level1_network/network_bench.hpp"
