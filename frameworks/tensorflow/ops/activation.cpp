@@ -109,14 +109,34 @@ Terms clip(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.elementwise("Identity", {y})};
 }
 
+/// The share of elements that training drops. Throws: Unsupported where only running tells it,
+/// ValueError.
+double dropped_share(const PlanContext& context) {
+  using View = nodes::Dropout;
+  double ratio = context.node().opset < 12 ? View(context.node()).ratio() : 0.5;
+  if (context.has_input(View::In::ratio)) {
+    const Tensor* told = context.constant(View::In::ratio);
+    if (!told) {
+      throw Unsupported(context.who() +
+                        ": its ratio is told by running alone; TensorFlow's kernel "
+                        "wants it constant");
+    }
+    dispatch(FloatTypes{}, told->dtype(), "ratio",
+             [&]<class T>() { ratio = double(Arithmetic<T>(told->item<T>())); });
+  }
+  if (ratio >= 0 && ratio < 1) return ratio;
+  throw ValueError(context.who() + ": ratio is " + std::to_string(ratio) +
+                   ", expected 0 <= ratio < 1");
+}
+
 /// What drops nothing. In training it would draw from TensorFlow's random numbers, not d5's.
 Terms dropout(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Tensor* flag = context.constant(nodes::Dropout::In::training_mode);
-  const Tensor* ratio = context.constant(nodes::Dropout::In::ratio);
-  const bool drops_nothing = ratio && ratio->dtype() == DType::float32 && ratio->item<float>() == 0;
+  const bool drops_nothing = dropped_share(context) == 0;
   const bool may_train =
-      context.node().opset < 7
-          ? nodes::Dropout(context.node()).is_test() == 0
+      context.node().opset < 7 ? nodes::Dropout(context.node()).is_test() == 0
+      : context.node().opset < 12
+          ? context.mode() == Mode::training
           : context.has_input(nodes::Dropout::In::training_mode) && !(flag && !flag->item<bool>());
   if (may_train && !drops_nothing) {
     throw Unsupported(context.who() +

@@ -125,38 +125,58 @@ Terms batch_normalization(const PlanContext& context, Graph& graph, const Terms&
   return outputs;
 }
 
-/// Small floats are normalised in float32, as `stash_type` says.
-Term stashed(Graph& graph, Term x, std::int64_t stash_type) {
-  return stash_type == std::int64_t(DType::float32) && graph.dtype(x) != DType::float64
-             ? graph.cast(x, DType::float32)
-             : x;
-}
+/// What normalizes rows: everything from `axis` on, whatever dimensions the scales have.
+class Rows {
+ public:
+  Rows(const PlanContext& context, Graph& graph, const Terms& inputs, std::int64_t axis)
+      : graph_(graph), inputs_(inputs), shape_(context.shape(0)) {
+    const std::size_t first = normalize_axis(axis, shape_.rank(), context.who());
+    axes_ = from_axis(first, shape_.rank());
+    row_ = Shape(Sizes(shape_.begin() + std::ptrdiff_t(first), shape_.end()));
+    const bool doubles = context.dtype(0) == DType::float64 || context.dtype(1) == DType::float64;
+    wide_ = doubles ? DType::float64 : DType::float32;
+  }
+  [[nodiscard]] const Sizes& axes() const { return axes_; }
+  [[nodiscard]] Term x() const { return graph_.cast(inputs_[0], wide_); }
+  [[nodiscard]] Term scales(std::size_t i) const {
+    return graph_.reshaped(graph_.cast(inputs_[i], wide_), row_);
+  }
+
+ private:
+  Graph& graph_;
+  const Terms& inputs_;
+  Shape shape_, row_;
+  Sizes axes_;
+  DType wide_;  ///< of the sums, and of all that follows but the results
+};
 
 Terms layer_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
   using View = nodes::LayerNormalization;
   const View view(context.node());
-  const std::size_t rank = context.shape(0).rank();
-  const Term x = stashed(graph, inputs[View::In::X], view.stash_type());
-  const Sizes axes = from_axis(normalize_axis(view.axis(), rank, context.who()), rank);
-  const auto [mean, variance] = moments(graph, x, axes);
+  const Rows rows(context, graph, inputs, view.axis());
+  const Term x = rows.x();
+  const auto [mean, variance] = moments(graph, x, rows.axes());
   const Term inverse = inverse_deviation(graph, variance, view.epsilon());
-  const auto wide = [&](std::size_t i) { return graph.cast(inputs[i], graph.dtype(x)); };
-  const Term y = normalized(graph, x, mean, inverse, wide(View::In::Scale),
-                            context.has_input(View::In::B) ? wide(View::In::B) : Term{});
-  return {graph.cast(y, context.dtype(0)), mean, inverse};
+  const Term y = normalized(graph, x, mean, inverse, rows.scales(View::In::Scale),
+                            context.has_input(View::In::B) ? rows.scales(View::In::B) : Term{});
+  Terms outputs = {y, mean, inverse};
+  outputs.resize(context.output_count());
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    if (context.wants_output(k)) outputs[k] = graph.cast(outputs[k], context.output(k).dtype);
+  }
+  return outputs;
 }
 
 Terms rms_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
   using View = nodes::RMSNormalization;
   const View view(context.node());
-  const std::size_t rank = context.shape(0).rank();
-  const Term x = stashed(graph, inputs[0], view.stash_type());
-  const Sizes axes = from_axis(normalize_axis(view.axis(), rank, context.who()), rank);
-  const Term square =
-      graph.add("Mean", {graph.add("Square", {x}), graph.integers(axes)}, {{"keep_dims", true}});
+  const Rows rows(context, graph, inputs, view.axis());
+  const Term x = rows.x();
+  const Term square = graph.add("Mean", {graph.add("Square", {x}), graph.integers(rows.axes())},
+                                {{"keep_dims", true}});
   const Term plain = graph.add("Mul", {x, inverse_deviation(graph, square, view.epsilon())});
-  const DType type = context.output(0).dtype;
-  return {graph.add("Mul", {graph.cast(plain, type), graph.cast(inputs[1], type)})};
+  const Term y = graph.add("Mul", {plain, rows.scales(View::In::scale)});
+  return {graph.cast(y, context.output(0).dtype)};
 }
 
 Terms instance_normalization(const PlanContext& context, Graph& graph, const Terms& inputs) {
