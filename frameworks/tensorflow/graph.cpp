@@ -48,16 +48,10 @@ std::set<TF_Operation*> operations_before(const Terms& terms) {
   return found;
 }
 
-/// 0, rank - 1, 1, 2, ...: channels to the front; the inverse moves them to the back.
+/// 0, rank - 1, 1, 2, ...: the inverse of `channels_last_order`.
 Sizes channels_to_front(std::size_t rank) {
   Sizes permutation = {0, std::int64_t(rank) - 1};
   for (std::size_t i = 1; i + 1 < rank; ++i) permutation.push_back(std::int64_t(i));
-  return permutation;
-}
-Sizes channels_to_back(std::size_t rank) {
-  Sizes permutation = {0};
-  for (std::size_t i = 2; i < rank; ++i) permutation.push_back(std::int64_t(i));
-  permutation.push_back(1);
   return permutation;
 }
 
@@ -128,11 +122,23 @@ Term Graph::cast(Term x, DType dtype) {
   return this->dtype(x) == dtype ? x : add("Cast", {x}, {{"DstT", dtype}});
 }
 
+Term Graph::reordered(Term x, DimensionOrder order) {
+  const Term y = transposed(x, order.dimensions);
+  reordered_[{x.oper, x.index}] = {y, std::move(order)};
+  return y;
+}
+
+const Graph::Reordered* Graph::reordered(Term x) const {
+  const auto place = reordered_.find({x.oper, x.index});
+  const bool read_so_alone = place != reordered_.end() && TF_OperationOutputNumConsumers(x) == 1;
+  return read_so_alone ? &place->second : nullptr;
+}
+
 Term Graph::channels_last(Term x) {
   auto [place, fresh] = channels_last_.try_emplace({x.oper, x.index});
   if (fresh) {
     const std::size_t rank = shape(x).rank();
-    place->second = rank > 2 ? transposed(x, channels_to_back(rank)) : x;
+    place->second = rank > 2 ? transposed(x, channels_last_order(rank).dimensions) : x;
   }
   return place->second;
 }
@@ -150,14 +156,18 @@ Term Graph::elementwise(const char* type, const Terms& inputs,
   const auto call = [&](const Terms& x) {
     return x.size() == 1 ? add(type, {x[0]}, attributes) : add(type, {x[0], x[1]}, attributes);
   };
-  const auto moved = std::ranges::find_if(inputs, [&](Term x) { return has_channels_last(x); });
-  if (moved == inputs.end()) return call(inputs);
-  const Shape whole = shape(*moved);
+  const auto size = [&](Term x) {
+    const Shape own = shape(x);
+    return std::pair(own.is_static() ? own.elements() : 0, has_channels_last(x));
+  };
+  const auto largest = std::ranges::max_element(inputs, {}, size);
+  if (!has_channels_last(*largest)) return call(inputs);
+  const std::size_t rank = shape(*largest).rank();
   Terms last;
   for (const Term input : inputs) {
-    const Shape own = shape(input);
-    if (own != whole && own.rank() != 0) return call(inputs);
-    last.push_back(own.rank() == 0 ? input : channels_last(input));
+    const std::size_t own = shape(input).rank();
+    if (own != rank && own != 0) return call(inputs);
+    last.push_back(own == 0 ? input : channels_last(input));
   }
   return channels_first(call(last));
 }

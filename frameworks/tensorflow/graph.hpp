@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "d5/core/tensor.hpp"
+#include "permuted.hpp"
 #include "status.hpp"
 
 namespace d5::tensorflow {
@@ -79,6 +80,14 @@ class Graph {
   [[nodiscard]] Term reshaped(Term x, const Shape& shape);
   [[nodiscard]] Term transposed(Term x, const Sizes& permutation);
   [[nodiscard]] Term cast(Term x, DType dtype);
+  /// Transposed; who feeds `x`, and nobody else reads it, may feed the result instead.
+  [[nodiscard]] Term reordered(Term x, DimensionOrder order);
+  struct Reordered {
+    Term term;
+    DimensionOrder order;
+  };
+  /// Null where `x` is read in another way, too.
+  [[nodiscard]] const Reordered* reordered(Term x) const;
   /// N,C,spatial as N,spatial,C, which TensorFlow's windows slide over, and back. A tensor that was
   /// brought back is taken from before that.
   [[nodiscard]] Term channels_last(Term x);
@@ -86,8 +95,8 @@ class Graph {
   [[nodiscard]] bool has_channels_last(Term x) const {
     return channels_last_.contains({x.oper, x.index});
   }
-  /// An elementwise operation of one or two inputs; of tensors of one shape, and scalars, channels
-  /// stay last where they are.
+  /// An elementwise operation of one or two inputs. Channels stay last where they are, in the
+  /// largest input; others have as many dimensions, or none.
   [[nodiscard]] Term elementwise(const char* type, const Terms& inputs,
                                  std::initializer_list<Attribute> attributes = {});
 
@@ -111,6 +120,7 @@ class Graph {
   std::string who_;
   int count_ = 0;
   std::map<Key, Term> channels_last_;
+  std::map<Key, Reordered> reordered_;
 };
 
 }  // namespace d5::tensorflow

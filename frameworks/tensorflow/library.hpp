@@ -56,6 +56,7 @@
   F(TF_OperationNumInputs)             \
   F(TF_OperationNumOutputs)            \
   F(TF_OperationOpType)                \
+  F(TF_OperationOutputNumConsumers)    \
   F(TF_OperationOutputType)            \
   F(TF_SessionRun)                     \
   F(TF_SetAttrBool)                    \

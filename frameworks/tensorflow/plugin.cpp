@@ -6,6 +6,7 @@
 #include "d5/level1_network/model_executor.hpp"
 #include "graph_model.hpp"
 #include "library.hpp"
+#include "reorder_kernel.hpp"
 #include "resource_optimizer.hpp"
 #include "runtime.hpp"
 #include "translators.hpp"
@@ -20,7 +21,11 @@ void fill(Framework& framework) {
   follow_threads();
   auto& translators = framework.part<Translators>();
   register_all(translators);
-  translators.register_kernels(framework.part<OperatorRegistry>());
+  auto& operators = framework.part<OperatorRegistry>();
+  translators.register_kernels(operators);
+  operators.set_reorder([](const TensorDesc& from, const TensorDesc& to) {
+    return std::make_unique<ReorderKernel>(from, to);
+  });
   framework.part<ExecutorRegistry>().add(
       "graph", {"the whole network as one graph in a session, gradients by TensorFlow's own",
                 [&translators](Network network, const ExecutorOptions& options) {

@@ -8,6 +8,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
+#include "permuted.hpp"
 
 namespace d5::tensorflow {
 namespace {
@@ -59,16 +60,18 @@ DType dtype_of_data(TF_DataType type) {
 }
 
 TensorPointer copied(const Tensor& tensor) {
-  TensorPointer copy(TF_AllocateTensor(data_type(tensor.dtype()), tensor.shape().dims().data(),
-                                       int(tensor.shape().rank()), tensor.bytes()));
+  const Shape& shape = in_memory(tensor.desc()).shape;
+  TensorPointer copy(TF_AllocateTensor(data_type(tensor.dtype()), shape.dims().data(),
+                                       int(shape.rank()), tensor.bytes()));
   if (tensor.bytes() > 0) std::memcpy(TF_TensorData(copy.get()), tensor.raw(), tensor.bytes());
   return copy;
 }
 
 TensorPointer wrap(const Tensor& tensor) {
   if (tensor.bytes() == 0) return copied(tensor);
+  const Shape& shape = in_memory(tensor.desc()).shape;
   return TensorPointer(TF_NewTensor(
-      data_type(tensor.dtype()), tensor.shape().dims().data(), int(tensor.shape().rank()),
+      data_type(tensor.dtype()), shape.dims().data(), int(shape.rank()),
       const_cast<void*>(tensor.raw()), tensor.bytes(), [](void*, std::size_t, void*) {}, nullptr));
 }
 

@@ -13,8 +13,8 @@ namespace d5::tensorflow {
 /// The inverse. Throws: Unsupported.
 [[nodiscard]] DType dtype_of_data(TF_DataType type);
 
-/// A tensor over d5's memory, which it does not keep alive; TensorFlow copies what is not aligned
-/// as it wants it. It never writes there.
+/// A tensor over d5's memory, transposed where that is (`Permuted`). It does not keep the memory
+/// alive, and never writes there; TensorFlow copies what is not aligned as it wants it.
 [[nodiscard]] TensorPointer wrap(const Tensor& tensor);
 /// One with memory of its own.
 [[nodiscard]] TensorPointer copied(const Tensor& tensor);

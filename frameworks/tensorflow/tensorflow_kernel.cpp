@@ -5,15 +5,17 @@
 #include <cstring>
 
 #include "d5/core/error.hpp"
+#include "permuted.hpp"
 
 namespace d5::tensorflow {
 
-TensorFlowKernel::TensorFlowKernel(const PlanContext& context, const Translator& translate)
+TensorFlowKernel::TensorFlowKernel(PlanContext& context, const Translator& translate)
     : graph_(context.who()) {
+  Terms inputs;
   for (std::size_t i = 0; i < context.input_count(); ++i) {
-    forward_.fed.push_back(context.has_input(i) ? graph_.placeholder(context.input(i)) : Term{});
+    inputs.push_back(add_input(context, i));
   }
-  const Terms terms = translate(context, graph_, forward_.fed);
+  const Terms terms = translate(context, graph_, inputs);
   for (std::size_t k = 0; k < context.output_count(); ++k) {
     outputs_.push_back(context.wants_output(k) ? context.output(k) : TensorDesc{});
     if (!context.wants_output(k)) continue;
@@ -21,12 +23,44 @@ TensorFlowKernel::TensorFlowKernel(const PlanContext& context, const Translator&
       throw Unsupported(context.who() + ": TensorFlow's kernel gives no output " +
                         std::to_string(k));
     }
-    forward_.results.push_back(terms[k]);
+    forward_.results.push_back(arranged(context, k, terms[k]));
     forward_places_.push_back(k);
   }
+  for (std::size_t i = 0; i < inputs.size(); ++i) want_order(context, i);
   prepare(forward_);
   if (context.wants_backward()) add_backward(context);
   find_traits(context);
+}
+
+/// What is fed as input `i`, and what the translator reads.
+Term TensorFlowKernel::add_input(PlanContext& context, std::size_t i) {
+  Term& fed = forward_.fed.emplace_back();
+  if (!context.has_input(i)) return fed;
+  const TensorDesc& desc = context.input(i);
+  const Permuted* found = context.keeps_layouts() ? permuted(desc) : nullptr;
+  fed = graph_.placeholder(found ? found->transposed() : desc);
+  if (!found) return fed;
+  context.accept_layout(i);
+  return graph_.channels_first(fed);  // no kernel writes in another order than channels last
+}
+
+void TensorFlowKernel::want_order(PlanContext& context, std::size_t i) {
+  if (!context.keeps_layouts() || !is_there(forward_.fed[i])) return;
+  const Graph::Reordered* there = graph_.reordered(forward_.fed[i]);
+  if (!there) return;
+  forward_.fed[i] = there->term;
+  context.want_layout(i, std::make_shared<Permuted>(context.input(i), there->order));
+}
+
+/// `y`, or what it was before its channels came first.
+Term TensorFlowKernel::arranged(PlanContext& context, std::size_t k, Term y) {
+  const std::size_t rank = context.output(k).shape.rank();
+  if (!context.keeps_layouts() || rank < 3 || !graph_.has_channels_last(y)) return y;
+  const auto order = std::make_shared<Permuted>(outputs_[k], channels_last_order(rank));
+  context.arrange_output(k, order);
+  outputs_[k].layout = Layout::opaque;
+  outputs_[k].arrangement = order;
+  return graph_.channels_last(y);
 }
 
 void TensorFlowKernel::add_backward(const PlanContext& context) {

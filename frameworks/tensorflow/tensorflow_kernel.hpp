@@ -18,10 +18,13 @@ namespace d5::tensorflow {
 ///
 /// Inputs are read where they lie. What TensorFlow allocates for a result is copied into d5's
 /// memory: it has no operation that writes into memory that is given.
+///
+/// Where the executor keeps layouts, channels stay last from one kernel to the next, and a filter
+/// arrives in TensorFlow's order.
 class TensorFlowKernel final : public Kernel {
  public:
   /// Throws: Unsupported for what TensorFlow has no operation, no kernel, or no gradient for.
-  TensorFlowKernel(const PlanContext& context, const Translator& translate);
+  TensorFlowKernel(PlanContext& context, const Translator& translate);
 
   void forward(OpContext& context) override;
   void backward(GradContext& context) override;
@@ -36,6 +39,9 @@ class TensorFlowKernel final : public Kernel {
     std::vector<TFE_TensorHandle*> handles = {};
   };
 
+  [[nodiscard]] Term add_input(PlanContext& context, std::size_t i);
+  void want_order(PlanContext& context, std::size_t i);
+  [[nodiscard]] Term arranged(PlanContext& context, std::size_t k, Term y);
   void add_backward(const PlanContext& context);
   void find_traits(const PlanContext& context);
   void prepare(Direction& direction);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution and transposed convolution, 1 to 3 spatial dimensions.
 #include <algorithm>
-#include <numeric>
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
@@ -13,13 +12,11 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
-/// A window's filter as TensorFlow has it. Shapes: w M,C,kernel; result kernel,C,M.
-Term lifted_filter(Graph& graph, Term w, const SpatialWindow& window) {
+/// A window's filter as TensorFlow has it. Shapes: w M,C,kernel; result kernel,C,M. `channels`
+/// names the last two: "io".
+Term lifted_filter(Graph& graph, Term w, const SpatialWindow& window, const char* channels) {
   const std::size_t rank = graph.shape(w).rank();
-  Sizes permutation(rank - 2);
-  std::iota(permutation.begin(), permutation.end(), 2);
-  permutation.insert(permutation.end(), {1, 0});
-  const Term filter = graph.transposed(w, permutation);
+  const Term filter = graph.reordered(w, filter_order(rank, channels));
   if (rank != 3) return filter;
   const Shape shape = graph.shape(filter);
   return graph.reshaped(filter, {1, window.kernel()[1], shape[1], shape[2]});
@@ -93,7 +90,7 @@ Terms conv(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const SpatialWindow window(WindowAttributes::of(view).resolve(
       context.shape(View::In::X), {kernel.begin(), kernel.end()}, context.who()));
   const Term x = window.padded(graph, window.lifted(graph, inputs[View::In::X]), 0);
-  const Term filter = lifted_filter(graph, inputs[View::In::W], window);
+  const Term filter = lifted_filter(graph, inputs[View::In::W], window, "io");
   Term y = convolve(graph, x, filter, view.group(), window, context.wants_backward());
   if (context.has_input(View::In::B)) y = graph.add("BiasAdd", {y, inputs[View::In::B]});
   return {window.lowered(graph, y)};
@@ -110,7 +107,7 @@ Terms conv_transpose(const PlanContext& context, Graph& graph, const Terms& inpu
   const SpatialWindow window(WindowAttributes::of(view).resolve_transposed(
       context.shape(View::In::X), {kernel.begin(), kernel.end()}, context.who()));
   const Term x = window.lifted(graph, inputs[View::In::X]);
-  Term filter = lifted_filter(graph, inputs[View::In::W], window);
+  Term filter = lifted_filter(graph, inputs[View::In::W], window, "oi");
   if (window.is_dilated()) filter = stuffed(graph, filter, window.dilations());
   Sizes sizes = {context.shape(View::In::X)[0]};
   sizes.insert(sizes.end(), window.padded_sizes().begin(), window.padded_sizes().end());

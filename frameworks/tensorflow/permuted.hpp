@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "d5/core/tensor.hpp"
+
+namespace d5::tensorflow {
+
+/// In which order a tensor's dimensions lie in memory, the slowest first: {{0, 2, 3, 1}, "nhwc"}.
+struct DimensionOrder {
+  std::vector<std::int64_t> dimensions;
+  std::string name;
+};
+
+/// N,C,spatial as N,spatial,C: "nwc", "nhwc", "ndhwc", and "n...c" for more dimensions.
+[[nodiscard]] DimensionOrder channels_last_order(std::size_t rank);
+/// A filter's two dimensions of channels, then the kernel's, as kernel, second, first: "hwio".
+/// `channels` names the second and the first.
+[[nodiscard]] DimensionOrder filter_order(std::size_t rank, const char* channels);
+
+/// Elements that lie as those of the transposed tensor do.
+class Permuted final : public Arrangement {
+ public:
+  /// `rows`: the tensor itself.
+  Permuted(const TensorDesc& rows, DimensionOrder order);
+  [[nodiscard]] const DimensionOrder& order() const { return order_; }
+  /// The transposed tensor, row-major.
+  [[nodiscard]] const TensorDesc& transposed() const { return transposed_; }
+  [[nodiscard]] std::string name() const override { return order_.name; }
+  [[nodiscard]] std::size_t bytes() const override { return transposed_.bytes(); }
+  [[nodiscard]] bool equals(const Arrangement& other) const override;
+
+ private:
+  DimensionOrder order_;
+  TensorDesc transposed_;
+};
+
+/// Null where the elements are in rows, or in another framework's arrangement.
+[[nodiscard]] const Permuted* permuted(const TensorDesc& desc);
+/// The tensor that lies in memory: `desc`, or its transpose.
+[[nodiscard]] const TensorDesc& in_memory(const TensorDesc& desc);
+
+}  // namespace d5::tensorflow
