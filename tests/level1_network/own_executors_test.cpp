@@ -43,6 +43,23 @@ Network line() {
   return network;
 }
 
+float number(const Tensor& tensor) { return tensor.span<float>()[0]; }
+
+/// u = w x, same = u, y = c same, z = u same: a framework may take u and `same` for one tensor.
+Network branches() {
+  Network network("branches");
+  network.add_input("x", DType::float32, {1});
+  network.add_parameter("w", Tensor::vector<float>({3}));
+  network.add_constant("c", Tensor::vector<float>({5}));
+  network.add_node("Mul", {"w", "x"}, {"u"});
+  network.add_node("Identity", {"u"}, {"same"});
+  network.add_node("Mul", {"c", "same"}, {"y"});
+  network.add_node("Mul", {"u", "same"}, {"z"});
+  network.add_node("Relu", {"u"}, {"aside"});
+  for (const char* name : {"y", "z", "aside"}) network.add_output(name);
+  return network;
+}
+
 std::vector<float> run(GraphExecutor& executor, const std::vector<float>& x) {
   const auto y = executor.inference({{"x", Tensor::vector(x)}}).at("y").tensor().span<float>();
   return {y.begin(), y.end()};
@@ -144,5 +161,34 @@ TEST_CASE("what is fed wrongly is told by its name") {
     CHECK_THROWS_AS(executor->inference({{"x", Tensor::scalar(1.0F)}}), ShapeError);
     CHECK_THROWS_AS(executor->inference({{"x", Tensor::vector<double>({1})}}), TypeError);
     CHECK(run(*executor, {1}) == std::vector<float>{3});
+  }
+}
+
+TEST_CASE("those that train give the gradient of any tensor") {
+  const ValueMap two{{"x", Tensor::vector<float>({2})}};  // u = 6, y = 30, z = 36
+  for (const auto& word : own_executors()) {
+    INFO(word);
+    std::shared_ptr<GraphExecutor> executor;
+    try {
+      executor = open_executor(word, branches(),
+                               {.gradients = {"x", "w", "c", "u", "same", "z", "y", "aside"}});
+      (void)executor->inference_and_backprop(two, "z");
+    } catch (const Unsupported& refusal) {
+      WARN("left out: " << refusal.what());
+      continue;
+    }
+    for (int run = 0; run < 2; ++run) {
+      (void)executor->inference_and_backprop(two, "z");
+      CHECK(number(executor->gradient("z")) == 1);
+      CHECK(number(executor->gradient("same")) == 6);
+      CHECK(number(executor->gradient("u")) == 12);
+      CHECK(number(executor->gradient("x")) == 36);
+      CHECK(number(executor->gradient("w")) == 24);
+      CHECK(number(executor->network().parameter("w").gradient) == 24);
+      CHECK(number(executor->gradient("c")) == 0);
+      CHECK(number(executor->gradient("y")) == 0);
+      CHECK(number(executor->gradient("aside")) == 0);
+      CHECK(number(executor->inference(two).at("y").tensor()) == 30);
+    }
   }
 }

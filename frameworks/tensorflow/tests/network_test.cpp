@@ -18,24 +18,6 @@ std::shared_ptr<GraphExecutor> graph_executor(Network network,
       .make(std::move(network), options);
 }
 
-Tensor numbers(std::initializer_list<float> values) { return Tensor::vector<float>(values); }
-float number(const Tensor& tensor) { return tensor.span<float>()[0]; }
-
-/// u = w x, y = c u, z = u u
-Network branches() {
-  Network network("branches");
-  network.add_input("x", DType::float32, {1});
-  network.add_parameter("w", numbers({3}));
-  network.add_constant("c", numbers({5}));
-  network.add_node("Mul", {"w", "x"}, {"u"});
-  network.add_node("Mul", {"c", "u"}, {"y"});
-  network.add_node("Mul", {"u", "u"}, {"z"});
-  network.add_node("Relu", {"u"}, {"aside"});
-  for (const char* name : {"y", "z", "aside"}) network.add_output(name);
-  return network;
-}
-const ValueMap kTwo{{"x", numbers({2})}};  // u = 6, y = 30, z = 36
-
 void check(const std::vector<Measurement>& records) {
   REQUIRE_FALSE(records.empty());
   for (const auto& record : records) {
@@ -59,27 +41,6 @@ TEST_CASE("a graph of TensorFlow's computes a network and its gradients") {
     check(test_executor(*subject, *reference, inputs));
     check(test_executor_backprop(*subject, *reference, inputs, "loss"));
   }
-}
-
-TEST_CASE("a graph of TensorFlow's gives the gradient of any tensor") {
-  const auto executor =
-      graph_executor(branches(), {.gradients = {"x", "w", "c", "u", "y", "aside"}});
-  for (int run = 0; run < 2; ++run) {
-    const ValueMap& outputs = executor->inference_and_backprop(kTwo, "z");
-    CHECK(number(outputs.at("z").tensor()) == 36);
-    CHECK(number(executor->gradient("u")) == 12);
-    CHECK(number(executor->gradient("w")) == 24);  // 2 u x
-    CHECK(number(executor->gradient("x")) == 36);  // 2 u w
-    for (const char* name : {"c", "y", "aside"}) CHECK(number(executor->gradient(name)) == 0);
-  }
-}
-
-TEST_CASE("a graph of TensorFlow's sees parameters that changed") {
-  Network network = branches();
-  const auto executor = graph_executor(network);
-  CHECK(number(executor->inference(kTwo).at("y").tensor()) == 30);
-  network.feed("w", numbers({4}));
-  CHECK(number(executor->inference(kTwo).at("y").tensor()) == 40);
 }
 
 TEST_CASE("a graph of TensorFlow's refuses a node that it has no translation of, by name") {

@@ -52,24 +52,6 @@ class EndAfter final : public ExecutionEvent {
 
 }  // namespace
 
-TEST_CASE("torch's own executor gives the gradient of any tensor") {
-  const auto executor =
-      own_executor(branches(), {.gradients = {"x", "w", "c", "u", "same", "z", "y", "aside"}});
-  for (int run = 0; run < 2; ++run) {
-    (void)executor->inference_and_backprop(kTwo, "z");
-    CHECK(number(executor->gradient("z")) == 1);
-    CHECK(number(executor->gradient("same")) == 6);
-    CHECK(number(executor->gradient("u")) == 12);
-    CHECK(number(executor->gradient("x")) == 36);
-    CHECK(number(executor->gradient("w")) == 24);
-    CHECK(number(executor->network().parameter("w").gradient) == 24);
-    CHECK(number(executor->gradient("c")) == 0);
-    CHECK(number(executor->gradient("y")) == 0);
-    CHECK(number(executor->gradient("aside")) == 0);
-    (void)executor->inference(kTwo);
-  }
-}
-
 TEST_CASE("torch's own executor leaves parameters alone where only other gradients are wanted") {
   const auto executor =
       own_executor(branches(), {.gradients = {"same", "w"}, .parameter_gradients = false});
