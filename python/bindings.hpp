@@ -29,6 +29,7 @@ void bind_operator_contexts(py::module_& m);
 void bind_custom_operators(py::module_& m);
 void bind_planned_node(py::module_& m);
 void bind_framework(py::module_& m);
+void bind_framework_model(py::module_& m);
 void bind_operator_validation(py::module_& m);
 void bind_network(py::module_& m);
 void bind_network_summary(py::module_& m);

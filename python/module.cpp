@@ -15,6 +15,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_operator_contexts(m);
   d5::python::bind_custom_operators(m);
   d5::python::bind_planned_node(m);
+  d5::python::bind_framework_model(m);
   d5::python::bind_framework(m);
   d5::python::bind_operator_validation(m);
   d5::python::bind_network_summary(m);

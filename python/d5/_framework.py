@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Callable, Mapping
 
 from d5 import _d5
-from d5._d5 import PlanContext
+from d5._d5 import ModelPlan, PlanContext
 from d5._isolation import remember_class
 
 
@@ -55,11 +55,34 @@ class Framework:
     `kernels` says by operator ("Relu", "com.example.Gelu") what makes its kernel: a class, or
     anything else to call with a `d5.PlanContext`. It raises `d5.Unsupported` for a node that it
     cannot run, and the next framework is asked.
+
+    `executors` says by name what compiles whole networks: called with a `d5.ModelPlan`, it returns
+    what a run calls with the list of inputs, in the order of `input_names`. That gives a tuple of
+    the outputs, in the order of `output_names`, and behind them the gradients of `loss` by
+    `gradients`. Where it cannot, it raises `d5.Unsupported`.
+
+        def whole(plan):
+            steps = [(node.node, functions[node.node.op_type]) for node in plan.nodes]
+
+            def run(inputs):
+                values = {**plan.constants, **dict(zip(plan.input_names, inputs))}
+                for node, function in steps:
+                    values[node.outputs[0]] = function(*(values[name] for name in node.inputs))
+                return tuple(values[name] for name in plan.output_names)
+
+            return run
+
+        class NumPy(d5.Framework):
+            ...
+            executors = {"whole": whole}
+
+        d5.executor(network, ["numpy:whole"])
     """
 
     name: str = ""
     version: str = ""
     kernels: Mapping[str, Callable[[PlanContext], Kernel]] = {}
+    executors: Mapping[str, Callable[[ModelPlan], Callable[[list[Any]], Any]]] = {}
 
 
 def add_framework(framework: Framework) -> None:

@@ -6,71 +6,11 @@
 #include "d5/core/error.hpp"
 #include "errors.hpp"
 #include "level0_ops/planned_node.hpp"
+#include "level0_ops/python_results.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
 namespace {
-
-py::object to_python(const Tensor* tensor) {
-  return tensor ? py::object(py::cast(*tensor)) : py::object(py::none());
-}
-
-py::list to_list(std::span<const Value* const> values) {
-  py::list result;
-  for (const Value* value : values) result.append(to_python(value ? &value->tensor() : nullptr));
-  return result;
-}
-
-/// Begins messages; the text is made only where something is raised.
-struct Who {
-  const onnx::Node& node;
-  const std::string& framework;
-  [[nodiscard]] std::string text() const { return onnx::describe(node) + ": " + framework; }
-};
-
-/// Calls a kernel's Python.
-template <class Call>
-void call_kernel(const Who& who, const Call& call) {
-  const py::gil_scoped_acquire gil;
-  try {
-    call_python(call);
-  } catch (py::error_already_set& raised) {
-    throw_as_d5(raised, who.text());
-  }
-}
-
-/// What a kernel returned: one array, or a tuple or list of them.
-class Results {
- public:
-  Results(const Who& who, const py::object& returned, std::size_t count, const char* what)
-      : who_(who), what_(what) {
-    const bool several = py::isinstance<py::tuple>(returned) || py::isinstance<py::list>(returned);
-    all_ = several ? py::tuple(returned) : py::make_tuple(returned);
-    if (all_.size() == count) return;
-    throw ShapeError(
-        fmt::format("{}: it returned {} {}s, expected {}", who_.text(), all_.size(), what, count));
-  }
-  [[nodiscard]] Tensor tensor(std::size_t i) const {
-    const py::object result = all_[i];
-    if (!result.is_none()) return to_tensor(result);
-    throw ValueError(fmt::format("{}: it returned None as {} {}", who_.text(), what_, i));
-  }
-  void write(std::size_t i, Tensor& into) const {
-    const Tensor result = tensor(i);
-    const auto message = [&] {
-      return fmt::format("{}: it returned {} as {} {}, expected {}", who_.text(),
-                         to_string(result.desc()), what_, i, to_string(into.desc()));
-    };
-    if (result.dtype() != into.dtype()) throw TypeError(message());
-    if (result.shape() != into.shape()) throw ShapeError(message());
-    if (result.raw() != into.raw()) into.copy_from(result);
-  }
-
- private:
-  const Who& who_;
-  py::tuple all_;
-  const char* what_;
-};
 
 class FrameworkKernel final : public Kernel {
  public:
@@ -90,21 +30,21 @@ class FrameworkKernel final : public Kernel {
   }
 
   void forward(OpContext& context) override {
-    const Who who{context.node(), framework_};
-    call_kernel(who, [&] {
-      const Results results(who, forward_.object(to_list(context.inputs)), context.output_count(),
-                            "output");
+    const Who who = [&] { return who_in(context.node()); };
+    call_framework(who, [&] {
+      const PythonResults results(who, forward_.object(to_list(context.inputs)),
+                                  context.output_count(), "output");
       for (std::size_t k = 0; k < context.output_count(); ++k) {
         if (context.wants_output(k)) write(results, k, context);
       }
     });
   }
   void backward(GradContext& context) override {
-    const Who who{context.node(), framework_};
-    call_kernel(who, [&] {
+    const Who who = [&] { return who_in(context.node()); };
+    call_framework(who, [&] {
       py::list gradients;
       for (const Tensor* gradient : context.grad_outputs) gradients.append(to_python(gradient));
-      const Results results(
+      const PythonResults results(
           who, backward_.object(to_list(context.inputs), to_list(context.outputs), gradients),
           context.input_count(), "input gradient");
       for (std::size_t i = 0; i < context.input_count(); ++i) {
@@ -115,7 +55,10 @@ class FrameworkKernel final : public Kernel {
   [[nodiscard]] KernelTraits traits() const override { return traits_; }
 
  private:
-  static void write(const Results& results, std::size_t k, OpContext& context) {
+  [[nodiscard]] std::string who_in(const onnx::Node& node) const {
+    return onnx::describe(node) + ": " + framework_;
+  }
+  static void write(const PythonResults& results, std::size_t k, OpContext& context) {
     if (context.planned_outputs.contains(k)) return results.write(k, context.output(k));
     const Tensor result = results.tensor(k);
     context.allocate(k, {result.dtype(), result.shape()}).copy_from(result);

@@ -2,7 +2,6 @@
 #include "level0_ops/planned_node.hpp"
 
 #include <fmt/format.h>
-#include <pybind11/typing.h>
 
 #include <optional>
 
@@ -11,8 +10,6 @@
 namespace d5::python {
 namespace {
 
-using Dims = py::typing::Tuple<std::int64_t, py::ellipsis>;
-
 const TensorDesc& tensor_at(const PlannedNode& plan, const std::vector<ValueDesc>& values,
                             const char* what, std::size_t i) {
   if (i < values.size() && values[i].is_tensor()) return values[i].tensor;
@@ -20,11 +17,11 @@ const TensorDesc& tensor_at(const PlannedNode& plan, const std::vector<ValueDesc
       fmt::format("{}: {} {} is left out, or is no tensor", onnx::describe(plan.node), what, i));
 }
 
+}  // namespace
+
 Dims dims_of(const TensorDesc& desc) {
   return Dims(py::tuple(py::cast(std::vector<std::int64_t>(desc.shape.begin(), desc.shape.end()))));
 }
-
-}  // namespace
 
 PlannedNode::PlannedNode(const PlanContext& context) : node(context.node()), mode(context.mode()) {
   for (std::size_t i = 0; i < context.input_count(); ++i) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <pybind11/typing.h>
+
+#include <cstdint>
 #include <vector>
 
 #include "bindings.hpp"
@@ -19,5 +22,8 @@ struct PlannedNode {
   Places gradients;                ///< inputs whose gradients are wanted
   Mode mode = Mode::inference;
 };
+
+using Dims = py::typing::Tuple<std::int64_t, py::ellipsis>;
+[[nodiscard]] Dims dims_of(const TensorDesc& desc);
 
 }  // namespace d5::python

@@ -12,13 +12,21 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/model_executor.hpp"
 #include "level0_ops/framework_kernel.hpp"
+#include "level1_network/framework_model.hpp"
 
 namespace d5::python {
 namespace {
 
 using OperatorName = std::pair<std::string, std::string>;  // domain, name
-using Plans = std::map<OperatorName, std::shared_ptr<const PythonReference>>;
+/// Something of Python's to call, by what it is for.
+template <class Key>
+using Callables = std::map<Key, std::shared_ptr<const PythonReference>>;
+struct Parts {
+  Callables<OperatorName> kernels;   ///< with a d5.PlanContext
+  Callables<std::string> executors;  ///< with a d5.ModelPlan
+};
 
 /// What was added last under a framework's name. Frameworks stay as long as the process; what they
 /// plan with may be replaced. The GIL is never taken with `mutex_` held.
@@ -28,18 +36,22 @@ class PythonFramework : public std::enable_shared_from_this<PythonFramework> {
       : name_(std::move(name)), version_(std::move(version)) {}
 
   [[nodiscard]] const std::string& version() const { return version_; }
-  void replace(Plans plans) {
+  void replace(Parts parts) {
     {
       const std::lock_guard lock(mutex_);
-      plans_.swap(plans);
+      std::swap(parts_, parts);
     }
     // Here the former ones go.
   }
-  /// Adds the operators that are new.
-  void fill(OperatorRegistry& registry) {
+  /// Adds the operators and executors that are new.
+  void fill(Framework& framework) {
     const std::lock_guard lock(mutex_);
-    for (const auto& [op, plan] : plans_) {
-      if (registered_.insert(op).second) add(registry, op);
+    for (const auto& [op, plan] : parts_.kernels) {
+      if (registered_.insert(op).second) add(framework.part<OperatorRegistry>(), op);
+    }
+    auto& executors = framework.part<ExecutorRegistry>();
+    for (const auto& [executor, compile] : parts_.executors) {
+      if (!executors.find(executor)) add(executors, executor);
     }
   }
 
@@ -49,18 +61,34 @@ class PythonFramework : public std::enable_shared_from_this<PythonFramework> {
     registry.add_kernel(
         op.second, {.domain = op.first},
         [self, op](PlanContext& context) {
-          if (const auto plan = self->plan(op)) return plan_kernel(self->name_, *plan, context);
+          const auto plan = self->find(self->parts_.kernels, op);
+          if (plan) return plan_kernel(self->name_, *plan, context);
           throw Unsupported(context.who() + ": its kernel was replaced meanwhile");
         },
         [self, op](const PlanContext& context) { return self->supports(op, context); });
   }
-  [[nodiscard]] std::shared_ptr<const PythonReference> plan(const OperatorName& op) const {
+  void add(ExecutorRegistry& registry, const std::string& executor) {
+    const auto compile = [self = shared_from_this(), executor](const onnx::Model& model,
+                                                               const ModelTarget& target) {
+      const auto compiler = self->find(self->parts_.executors, executor);
+      if (compiler) return compile_model(self->name_, *compiler, model, target);
+      throw Unsupported(fmt::format("{} has no executor '{}' any more", self->name_, executor));
+    };
+    registry.add(executor,
+                 {"whole networks, as its Python compiles them",
+                  [compile, name = name_](Network network, const ExecutorOptions& options) {
+                    return make_model_executor(std::move(network), options, name, compile);
+                  }});
+  }
+  template <class Key>
+  [[nodiscard]] std::shared_ptr<const PythonReference> find(const Callables<Key>& callables,
+                                                            const Key& key) const {
     const std::lock_guard lock(mutex_);
-    const auto place = plans_.find(op);
-    return place == plans_.end() ? nullptr : place->second;
+    const auto place = callables.find(key);
+    return place == callables.end() ? nullptr : place->second;
   }
   [[nodiscard]] Support supports(const OperatorName& op, const PlanContext& context) const {
-    if (!plan(op)) return {"operator " + op.second + " any more"};
+    if (!find(parts_.kernels, op)) return {"operator " + op.second + " any more"};
     const auto is_other = [](const ValueDesc& value) {
       return !value.is_tensor() && value.kind != ValueKind::none;
     };
@@ -79,7 +107,7 @@ class PythonFramework : public std::enable_shared_from_this<PythonFramework> {
 
   const std::string name_, version_;
   mutable std::mutex mutex_;
-  Plans plans_;
+  Parts parts_;
   std::set<OperatorName> registered_;
 };
 
@@ -108,30 +136,44 @@ std::string name_of_framework(const py::handle& framework) {
       printable(name)));
 }
 
-Plans plans_of(const py::handle& framework) {
-  Plans plans;
-  for (const auto& [key, plan] : py::dict(framework.attr("kernels"))) {
+OperatorName operator_name(const std::string& name) {
+  const auto dot = name.rfind('.');
+  return dot == std::string::npos ? OperatorName("", name)
+                                  : OperatorName(name.substr(0, dot), name.substr(dot + 1));
+}
+
+/// The dict that is the framework's `attribute`. `expected`: what its values are called with, and
+/// return.
+Callables<std::string> callables_of(const py::handle& framework, const char* attribute,
+                                    const char* expected) {
+  Callables<std::string> callables;
+  for (const auto& [key, value] : py::dict(py::getattr(framework, attribute, py::dict()))) {
     const auto name = key.cast<std::string>();
-    const auto dot = name.rfind('.');
-    const OperatorName op = dot == std::string::npos
-                                ? OperatorName("", name)
-                                : OperatorName(name.substr(0, dot), name.substr(dot + 1));
-    if (!PyCallable_Check(plan.ptr())) {
-      throw TypeError(
-          fmt::format("kernels['{}'] is {}; expected something to call with a "
-                      "d5.PlanContext that returns a d5.Kernel",
-                      printable(name), std::string(py::repr(plan))));
+    if (!PyCallable_Check(value.ptr())) {
+      throw TypeError(fmt::format("{}['{}'] is {}; expected something to call with {}", attribute,
+                                  printable(name), std::string(py::repr(value)), expected));
     }
-    plans[op] = std::make_shared<PythonReference>(py::reinterpret_borrow<py::object>(plan));
+    callables[name] = std::make_shared<PythonReference>(py::reinterpret_borrow<py::object>(value));
   }
-  if (plans.empty()) throw ValueError("a framework without kernels: 'kernels' is empty");
-  return plans;
+  return callables;
+}
+
+Parts parts_of(const py::handle& framework) {
+  Parts parts;
+  for (auto& [name, plan] :
+       callables_of(framework, "kernels", "a d5.PlanContext that returns a d5.Kernel")) {
+    parts.kernels[operator_name(name)] = plan;
+  }
+  parts.executors =
+      callables_of(framework, "executors", "a d5.ModelPlan that returns what runs the network");
+  if (!parts.kernels.empty() || !parts.executors.empty()) return parts;
+  throw ValueError("a framework without kernels: 'kernels' and 'executors' are empty");
 }
 
 void add_python_framework(const Anything& framework) {
   const std::string name = name_of_framework(framework);
   const std::string version = text_of(framework, "version");
-  Plans plans = plans_of(framework);
+  Parts parts = parts_of(framework);
   auto& known = python_frameworks();
   if (const auto place = known.find(name); place != known.end()) {
     const auto former = place->second;
@@ -141,17 +183,16 @@ void add_python_framework(const Anything& framework) {
                       "another version needs another process",
                       name, former->version(), version));
     }
-    former->replace(std::move(plans));
+    former->replace(std::move(parts));
     const py::gil_scoped_release released;
-    former->fill(d5::framework(name).part<OperatorRegistry>());
+    former->fill(d5::framework(name));
     return;
   }
   const auto added = std::make_shared<PythonFramework>(name, version);
-  added->replace(std::move(plans));
+  added->replace(std::move(parts));
   {
     const py::gil_scoped_release released;
-    add_framework(name, version,
-                  [added](Framework& made) { added->fill(made.part<OperatorRegistry>()); });
+    add_framework(name, version, [added](Framework& made) { added->fill(made); });
   }
   known[name] = added;
 }
