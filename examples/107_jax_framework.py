@@ -18,14 +18,16 @@ except d5.Error as reason:
 frameworks = ["jax", "reference"]
 for network, size in (("lenet", (2, 1, 28, 28)), ("resnet-18", (1, 3, 224, 224))):
     image = np.random.default_rng(0).standard_normal(size).astype(np.float32)
-    subject, reference = (
-        d5.executor(d5.model(network, with_loss=True, seed=1), [name]) for name in frameworks
-    )
     batch = {"image": image, "label": np.zeros(len(image), int)}
-    rows = d5.test_executor(subject, reference, batch, loss="loss")
-    agree = sum(row.status == "passed" for row in rows)
-    print(f"{network}: {agree} of {len(rows)} outputs and gradients agree with the reference")
-    assert all(row.status in ("passed", "mistrusted") for row in rows), rows
+    for word in ("jax", "jax:jit"):
+        subject, reference = (
+            d5.executor(d5.model(network, with_loss=True, seed=1), [name])
+            for name in (word, "reference")
+        )
+        rows = d5.test_executor(subject, reference, batch, loss="loss")
+        agree = sum(row.status == "passed" for row in rows)
+        print(f"{network} by {word}: {agree} of {len(rows)} outputs and gradients agree")
+        assert all(row.status in ("passed", "mistrusted") for row in rows), rows
 
 executor = d5.executor(d5.model("lenet", with_loss=True), frameworks)
 optimizer = d5.optimizer("adam", executor, learning_rate=0.002)
@@ -35,4 +37,4 @@ print(f"lenet on MNIST: loss {losses[0]:.2f}, after 50 steps {np.mean(losses[-5:
 assert np.mean(losses[-5:]) < losses[0] / 2
 
 others = [name for name in ("torch", "reference") if name in d5.frameworks()]
-print(d5.bench_network("lenet", frameworks=["jax", *others], batch=16, metrics=["time"]))
+print(d5.bench_network("lenet", frameworks=["jax", "jax:jit", *others], batch=16, metrics=["time"]))

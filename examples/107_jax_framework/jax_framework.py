@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """JAX as a framework of d5. An operator is a function of jax.numpy; XLA compiles it, and its gradient
-(jax.vjp), for the types and shapes of a node while d5 plans. Arrays cross by DLPack.
+(jax.vjp), for the types and shapes of a node while d5 plans; `jax:jit` is a whole network, with its
+gradients, as one program. Arrays cross by DLPack.
 
     d5 op bench "Softmax 64x1000" --load jax_framework.py --framework jax,torch
+    d5 net bench lenet --load jax_framework.py --framework jax,jax:jit
 """
 
 import functools
@@ -18,27 +20,10 @@ import jax.numpy as jnp
 config: Any = jax.config
 config.update("jax_enable_x64", True)  # else a float64 becomes a float32
 
+from jax_networks import compile_network
 from jax_operators import OPERATORS
-from jax_planning import Function, MakeFunction, Plan, expect
-
-ArrayType: Any = jax.ShapeDtypeStruct
-TYPES = {"float16", "bfloat16", "float32", "float64", "bool"}
-TYPES |= {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
-
-
-#: What XLA compiled, by program: layers of the same shapes share one.
-programs: dict[Any, Function] = {}
-
-
-def compiled(function: Function, *arguments: Any) -> Function:
-    try:
-        lowered = jax.jit(function).lower(*arguments)
-    except (NotImplementedError, TypeError, ValueError) as error:
-        raise d5.Unsupported(f"JAX does not trace it: {error}") from error
-    program = (lowered.as_text(), lowered.in_tree, lowered.out_tree)
-    if program not in programs:
-        programs[program] = lowered.compile()
-    return programs[program]
+from jax_planning import MakeFunction, Plan
+from jax_programs import ArrayType, compiled, node_function, to_jax
 
 
 class JaxKernel(d5.Kernel):
@@ -46,16 +31,7 @@ class JaxKernel(d5.Kernel):
 
     def __init__(self, make: MakeFunction, plan: Plan) -> None:
         count, results = plan.input_count, range(plan.output_count)
-        types = [plan.dtype(i) for i in range(count) if plan.has_input(i)]
-        types += [plan.output_dtype(k) for k in results]
-        expect(TYPES.issuperset(types), f"element types {sorted({*types} - TYPES)}")
-        function = make(plan)
-
-        def forward(*inputs: Any) -> Any:
-            outputs = function(*inputs)
-            outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-            return tuple(y.astype(plan.output_dtype(k)) for k, y in enumerate(outputs))
-
+        forward = node_function(plan, make)
         self.wanted = [i for i in range(count) if plan.wants_grad(i)]
         real = [k for k in results if "float" in plan.output_dtype(k)]
 
@@ -89,14 +65,11 @@ class JaxKernel(d5.Kernel):
         return [found.get(i) for i in range(len(inputs))]
 
 
-def to_jax(tensor: Any) -> Any:
-    return None if tensor is None else jax.dlpack.from_dlpack(tensor)
-
-
 class Jax(d5.Framework):
     name = "jax"
     version = jax.__version__
     kernels = {op: functools.partial(JaxKernel, make) for op, make in OPERATORS.items()}
+    executors = {"jit": compile_network}
 
 
 d5.add_framework(Jax())
