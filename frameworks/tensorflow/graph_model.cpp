@@ -72,10 +72,14 @@ class GraphModel final : public CompiledModel {
     status_.expect_supported(name_);
   }
 
-  /// Into d5's memory where that is there, otherwise as TensorFlow has it.
+  /// Into d5's memory where that is there, otherwise as TensorFlow has it. Where ONNX's own
+  /// inference of types, by which that memory was laid out, says other than d5's operators, these
+  /// decide.
   static void put(Value& output, TensorPointer result) {
-    if (output.is_tensor()) return copy_to(output.tensor(), *result);
     const TensorDesc desc = desc_of(*result);
+    if (output.is_tensor() && output.tensor().desc() == desc) {
+      return copy_to(output.tensor(), *result);
+    }
     void* const data = TF_TensorData(result.get());
     output = Tensor::borrow(desc, data, std::shared_ptr<TF_Tensor>(std::move(result)));
   }

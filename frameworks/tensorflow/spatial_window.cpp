@@ -26,6 +26,13 @@ bool SpatialWindow::is_dilated() const {
   return std::ranges::any_of(dilations_, [](std::int64_t d) { return d != 1; });
 }
 
+bool SpatialWindow::may_miss_the_input() const {
+  for (std::size_t i = 0; i < rank_; ++i) {
+    if (std::max(before_[i], after_[i]) >= kernel_[i]) return true;
+  }
+  return false;
+}
+
 void SpatialWindow::expect_no_dilation(const std::string& who) const {
   if (is_dilated()) throw Unsupported(who + ": TensorFlow's pooling has no dilations");
 }

@@ -19,6 +19,8 @@ class SpatialWindow {
   [[nodiscard]] const Sizes& strides() const { return strides_; }
   [[nodiscard]] const Sizes& dilations() const { return dilations_; }
   [[nodiscard]] bool is_dilated() const;
+  /// Whether the padding at an end is as wide as the window.
+  [[nodiscard]] bool may_miss_the_input() const;
   /// Throws: Unsupported.
   void expect_no_dilation(const std::string& who) const;
   /// A number for each dimension, 1 for samples and channels.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "status.hpp"
 
+#include <string_view>
+
 #include "d5/core/error.hpp"
 
 namespace d5::tensorflow {
@@ -22,8 +24,13 @@ void Status::complain(const std::string& who) const {
       throw MemoryError(says(who, status_.get()));
     case TF_UNIMPLEMENTED:
     case TF_NOT_FOUND:
+    case TF_ABORTED:  // oneDNN within it has no primitive for this
       throw Unsupported(says(who, status_.get()));
     default:
+      // A session says so in this way alone.
+      if (std::string_view(TF_Message(status_.get())).starts_with("No OpKernel was registered")) {
+        throw Unsupported(says(who, status_.get()));
+      }
       throw ValueError(says(who, status_.get()));
   }
 }

@@ -27,6 +27,9 @@ std::string run_case(const std::string& line) {
   for (const std::string& framework : frameworks_under_test()) {
     if (wrong.empty()) wrong = difference(expected, run_alone(op_case, framework), framework);
     if (wrong.empty()) {
+      wrong = difference(expected, run_in_network(op_case, framework), framework + " as a network");
+    }
+    if (wrong.empty()) {
       wrong = difference(expected, run_by_own_executor(op_case, framework),
                          framework + "'s own executor");
     }

@@ -95,7 +95,9 @@ Outcome twice(GraphExecutor& executor, const ValueMap& fed) {
 }
 
 std::shared_ptr<GraphExecutor> own_executor(const std::string& framework, Network network) {
-  const ExecutorEntry* own = d5::framework(framework).part<ExecutorRegistry>().find(framework);
+  const auto& executors = d5::framework(framework).part<ExecutorRegistry>();
+  const ExecutorEntry* own = executors.find(framework);
+  if (!own && !executors.names().empty()) own = &executors.at(executors.names().front());
   if (!own) throw Unsupported(framework + " has no executor");
   return own->make(std::move(network), ExecutorOptions{});
 }

@@ -28,7 +28,8 @@ struct Outcome {
 /// Two runs of `executor` on what is fed; the outputs in the network's order.
 [[nodiscard]] Outcome twice(GraphExecutor& executor, const ValueMap& fed);
 
-/// The executor of the framework's own. Throws: Unsupported where it has none.
+/// The executor of the framework's own: that of its name, else its first. Throws: Unsupported where
+/// it has none.
 [[nodiscard]] std::shared_ptr<GraphExecutor> own_executor(const std::string& framework,
                                                           Network network);
 /// Those that D5_FUZZ_FRAMEWORKS names, "onednn,torch", or torch where it is there; loaded.

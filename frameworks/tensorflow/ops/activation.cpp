@@ -38,7 +38,7 @@ void add_formula(Translators& translators, Make) {
 
 constexpr auto elu = [](double alpha, double gamma, Formula& f, Term x) {
   const Term below = f.two("Mul", f.one("Expm1", f.two("Minimum", x, 0)), alpha * gamma);
-  return f.two("AddV2", f.two("Mul", f.one("Relu", x), gamma), below);
+  return f.select(f.two("Less", x, 0), below, f.two("Mul", f.one("Relu", x), gamma));
 };
 
 constexpr auto gelu = [](const nodes::Gelu& view, Formula& f, Term x) {

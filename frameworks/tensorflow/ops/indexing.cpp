@@ -226,7 +226,10 @@ Terms triangle(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.add("SelectV2", {kept, inputs[0], graph.number(0, inputs[0])})};
 }
 
-Terms non_zero(const PlanContext&, Graph& graph, const Terms& inputs) {
+Terms non_zero(const PlanContext& context, Graph& graph, const Terms& inputs) {
+  if (context.shape(0).rank() == 0) {
+    throw Unsupported(context.who() + ": TensorFlow finds no places in a scalar");
+  }
   return {graph.transposed(graph.add("Where", {inputs[0]}), {1, 0})};
 }
 

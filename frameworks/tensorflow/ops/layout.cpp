@@ -112,6 +112,10 @@ Terms pad(const PlanContext& context, Graph& graph, const Terms& inputs) {
   }
   const Term paddings = graph.reshaped(graph.integers(amounts), {std::int64_t(rank), 2});
   if (view.mode() == "reflect") {
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      if (amounts[i] < context.shape(0)[i / 2]) continue;
+      throw Unsupported(context.who() + ": TensorFlow reflects less than the size of a dimension");
+    }
     return {graph.add("MirrorPad", {inputs[0], paddings}, {{"mode", "REFLECT"}})};
   }
   if (view.mode() != "constant") {

@@ -41,6 +41,11 @@ Terms max_pool(const PlanContext& context, Graph& graph, const Terms& inputs) {
     throw Unsupported(context.who() + ": TensorFlow's kernel gives no indices");
   }
   const SpatialWindow window = window_of<nodes::MaxPool>(context);
+  if (window.may_miss_the_input()) {
+    throw Unsupported(context.who() +
+                      ": a window may lie in padding alone, of which TensorFlow's "
+                      "largest element is finite");
+  }
   const Term x = window.padded(graph, window.lifted(graph, inputs[0]), lowest(context.dtype(0)));
   return {window.lowered(graph, pool(graph, "MaxPool", "MaxPool3D", window, x))};
 }
