@@ -122,6 +122,11 @@ Term Graph::cast(Term x, DType dtype) {
   return this->dtype(x) == dtype ? x : add("Cast", {x}, {{"DstT", dtype}});
 }
 
+Term Graph::ones_within(Term places, std::int64_t size, DType dtype) {
+  const Term ones = add("Fill", {integers({size}), number(1, dtype)});
+  return add("GatherV2", {ones, places, integer(0)});
+}
+
 Term Graph::reordered(Term x, DimensionOrder order) {
   const Term y = transposed(x, order.dimensions);
   reordered_[{x.oper, x.index}] = {y, std::move(order)};

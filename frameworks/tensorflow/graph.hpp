@@ -80,6 +80,8 @@ class Graph {
   [[nodiscard]] Term reshaped(Term x, const Shape& shape);
   [[nodiscard]] Term transposed(Term x, const Sizes& permutation);
   [[nodiscard]] Term cast(Term x, DType dtype);
+  /// A 1 for each of `places`; a run refuses those outside of [0, size).
+  [[nodiscard]] Term ones_within(Term places, std::int64_t size, DType dtype);
   /// Transposed; who feeds `x`, and nobody else reads it, may feed the result instead.
   [[nodiscard]] Term reordered(Term x, DimensionOrder order);
   struct Reordered {

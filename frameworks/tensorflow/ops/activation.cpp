@@ -2,6 +2,7 @@
 // Functions of one element that have attributes, or that TensorFlow says in several operations.
 #include <cmath>
 #include <numbers>
+#include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
@@ -109,18 +110,13 @@ Terms clip(const PlanContext& context, Graph& graph, const Terms& inputs) {
   return {graph.elementwise("Identity", {y})};
 }
 
-/// The share of elements that training drops. Throws: Unsupported where only running tells it,
-/// ValueError.
-double dropped_share(const PlanContext& context) {
+/// The share of elements that training drops; none where only running tells it. Throws: ValueError.
+std::optional<double> dropped_share(const PlanContext& context) {
   using View = nodes::Dropout;
   double ratio = context.node().opset < 12 ? View(context.node()).ratio() : 0.5;
   if (context.has_input(View::In::ratio)) {
     const Tensor* told = context.constant(View::In::ratio);
-    if (!told) {
-      throw Unsupported(context.who() +
-                        ": its ratio is told by running alone; TensorFlow's kernel "
-                        "wants it constant");
-    }
+    if (!told) return {};
     dispatch(FloatTypes{}, told->dtype(), "ratio",
              [&]<class T>() { ratio = double(Arithmetic<T>(told->item<T>())); });
   }
@@ -132,7 +128,8 @@ double dropped_share(const PlanContext& context) {
 /// What drops nothing. In training it would draw from TensorFlow's random numbers, not d5's.
 Terms dropout(const PlanContext& context, Graph& graph, const Terms& inputs) {
   const Tensor* flag = context.constant(nodes::Dropout::In::training_mode);
-  const bool drops_nothing = dropped_share(context) == 0;
+  const std::optional<double> share = dropped_share(context);
+  const bool drops_nothing = share == 0.0;
   const bool may_train =
       context.node().opset < 7 ? nodes::Dropout(context.node()).is_test() == 0
       : context.node().opset < 12
@@ -145,6 +142,12 @@ Terms dropout(const PlanContext& context, Graph& graph, const Terms& inputs) {
   }
   const Term mask = graph.constant(Tensor::scalar(true));
   Terms outputs = {graph.elementwise("Identity", {inputs[0]})};
+  if (!share) {  // what is wrong is refused by the run
+    const Term ratio = graph.reshaped(inputs[nodes::Dropout::In::ratio], {});
+    const Term place = graph.cast(graph.add("Floor", {ratio}), DType::int32);
+    const Term one = graph.ones_within(place, 1, graph.dtype(inputs[0]));
+    outputs[0] = graph.elementwise("Mul", {inputs[0], one});
+  }
   if (context.wants_output(1)) {
     const Term all = graph.add("Shape", {inputs[0]});
     outputs.push_back(graph.cast(graph.add("Fill", {all, mask}), context.output(1).dtype));

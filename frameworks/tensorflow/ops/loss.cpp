@@ -24,14 +24,16 @@ Term loss_of(const PlanContext& context, Graph& graph, Term log_probabilities,
     return graph.add("Sum", {graph.add("Mul", {chosen, x}), graph.integers({1})});
   };
   Term loss = graph.add("Neg", {of_label(rows)});
-  Term weights = {};
+  Term weights = {}, classes_meant = labels;
   if (context.has_input(2)) weights = of_label(inputs[2]);
   if (view.ignore_index()) {
     const Term ignored = graph.constant(Tensor::scalar(*view.ignore_index()));
-    const Term counts =
-        graph.cast(graph.add("NotEqual", {graph.cast(labels, DType::int64), ignored}), type);
+    const Term is_meant = graph.add("NotEqual", {graph.cast(labels, DType::int64), ignored});
+    const Term counts = graph.cast(is_meant, type);
     weights = is_there(weights) ? graph.add("Mul", {weights, counts}) : counts;
+    classes_meant = graph.add("SelectV2", {is_meant, labels, graph.number(0, labels)});
   }
+  loss = graph.add("Mul", {loss, graph.ones_within(classes_meant, classes, type)});
   if (is_there(weights)) loss = graph.add("Mul", {loss, weights});
   const std::string reduction = view.reduction();
   if (reduction == "none") return graph.reshaped(loss, context.output(0).shape);
