@@ -15,10 +15,12 @@ import os
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("TF_OVERRIDE_GLOBAL_THREADPOOL", "1")
 
+import d5
+
+d5.operators("tensorflow")  # loads the framework, which has to come before the package
+
 import numpy as np
 import tensorflow as tf
-
-import d5
 
 
 def by_hand(network):
