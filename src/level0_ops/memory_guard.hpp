@@ -12,7 +12,8 @@ namespace d5::detail {
 /// memory that it may only read.
 class MemoryGuard {
  public:
-  /// Memory between two margins of a known pattern. `what` names it: "output 0".
+  /// Memory between two margins of a known pattern, and behind these what ends the process when it
+  /// is touched. `what` names it: "output 0".
   [[nodiscard]] Tensor allocate(const TensorDesc& desc, std::string what);
 
   /// From now on until `check`, the content of `value` must not change. Sequences, optionals and
@@ -23,8 +24,7 @@ class MemoryGuard {
 
  private:
   struct Block {
-    Tensor whole;
-    std::size_t bytes;  ///< between the margins
+    Tensor whole, planned;
     std::string what;
   };
   struct Watched {

@@ -7,6 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
+#include "level0_ops/guarded_pages.hpp"
 
 namespace d5 {
 namespace {
@@ -29,6 +30,14 @@ class RunnerServices final : public RunServices {
   std::uint32_t stream_;
 };
 
+/// Values for a kernel under a guard, which reads beside none of them unnoticed.
+std::vector<Value> guarded(std::vector<Value> values) {
+  for (Value& value : values) {
+    if (value.is_tensor()) value = detail::guarded_copy(value.tensor());
+  }
+  return values;
+}
+
 }  // namespace
 
 struct OperatorRunner::State {
@@ -48,7 +57,7 @@ struct OperatorRunner::State {
   State(const OperatorRegistry& registry, onnx::Node one, std::vector<Value> values, Mode in_mode,
         Guard guard, Device device, const std::optional<Places>& gradients)
       : node(std::move(one)),
-        inputs(std::move(values)),
+        inputs(guard == Guard::on ? guarded(std::move(values)) : std::move(values)),
         outputs(node.outputs.size()),
         op(operator_for(node, std::vector{&registry})),
         services(node),

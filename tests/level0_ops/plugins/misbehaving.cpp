@@ -33,6 +33,8 @@ void allocates_another_shape(OpContext& context) {
 void gives_nan(OpContext& context) { output(context)[0] = std::numeric_limits<float>::quiet_NaN(); }
 void writes_before(OpContext& context) { output(context)[-1] = 7; }
 void writes_past(OpContext& context) { output(context)[elements(context)] = 7; }
+void writes_far(OpContext& context) { output(context)[std::size_t{1} << 18] = 7; }  // 1 MiB
+void reads_far(OpContext& context) { output(context)[0] = input(context)[-(1 << 18)]; }
 void changes_its_input(OpContext& context) { input(context)[0] += 1; }
 void crashes(OpContext&) { std::raise(SIGSEGV); }
 void aborts(OpContext&) { std::abort(); }
@@ -58,6 +60,8 @@ constexpr struct {
                {"Abs", gives_nan},
                {"Neg", writes_before},
                {"Exp", writes_past},
+               {"Sinh", writes_far},
+               {"Cosh", reads_far},
                {"Floor", changes_its_input},
                {"Ceil", crashes},
                {"Round", aborts}};
