@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
 #include "apps/loadable_frameworks.hpp"
-#include "apps/operator_matrix.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -13,6 +13,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/metric.hpp"
+#include "d5/level0_ops/operator_matrix.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
@@ -132,7 +133,7 @@ std::vector<Kind> kinds() {
   return {{"devices", devices_found},
           {"frameworks", frameworks_found},
           kind_of("metrics", metrics),
-          {"operators", [] { return app::operator_matrix(app::supported_operators({})); }},
+          {"operators", [] { return operator_matrix(supported_operators({})); }},
           kind_of("networks", models),
           kind_of("transforms", transforms),
           {"executors", executors,
@@ -173,11 +174,11 @@ void print_entry(const Kind& kind, const Options& options) {
 
 /// People get a matrix; programs, and who asks for one operator, all that is known.
 void print_operators(const Options& options) {
-  const auto rows = app::supported_operators(options.frameworks);
+  const auto rows = supported_operators(options.frameworks);
+  if (std::ranges::count(options.frameworks, "all") > 0) app::say_what_cannot_be_loaded();
   const bool matrix = options.name.empty() && is_for_people(options.format);
-  app::print(
-      matrix ? app::operator_matrix(rows) : app::operator_rows(rows, options.name, options.format),
-      options.format);
+  app::print(matrix ? operator_matrix(rows) : operator_rows(rows, options.name, options.format),
+             options.format);
 }
 
 int run(const Options& options) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/operator_matrix.hpp"
+#include "d5/level0_ops/operator_matrix.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,12 +8,12 @@
 #include <map>
 #include <set>
 
-#include "apps/loadable_frameworks.hpp"
+#include "d5/core/framework.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level0_ops/bench.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 
-namespace d5::app {
+namespace d5 {
 namespace {
 
 std::string words_of(const std::vector<DType>& types, Format format) {
@@ -42,7 +42,6 @@ std::vector<OperatorSupport> supported_operators(const std::vector<std::string>&
   std::set<std::string> found;
   if (words.empty()) add_loaded("reference");
   for (const auto& word : operator_words(words)) add_loaded(word);
-  if (std::ranges::count(words, "all") > 0) say_what_cannot_be_loaded();
   for (const auto& info : words.empty() ? frameworks() : std::vector<FrameworkInfo>()) {
     if (info.loaded) add_loaded(info.name);
     found.insert(info.name);
@@ -99,4 +98,4 @@ TextTable operator_rows(const std::vector<OperatorSupport>& rows, const std::str
   return table;
 }
 
-}  // namespace d5::app
+}  // namespace d5

@@ -7,11 +7,14 @@
 #include "d5/core/text_table.hpp"
 #include "d5/level0_ops/operator_support.hpp"
 
-namespace d5::app {
+namespace d5 {
 
-/// What the frameworks called `words` have ("all": every one that can be loaded), which are loaded
-/// for it; without words what is known of all that were found here, and of those that are loaded.
-/// With operators of the user's own, which run in every framework.
+/// What the frameworks called `words` have ("all" as in `operator_words`), which are loaded for it;
+/// without words what is known of all that were found here, and of those that are loaded. With
+/// operators of the user's own, which run in every framework. `frameworks` says afterwards what
+/// could not be loaded. Throws: NotFound, Unsupported.
+///
+///     std::cout << operator_matrix(supported_operators({"torch"})).to_text(Format::table);
 [[nodiscard]] std::vector<OperatorSupport> supported_operators(
     const std::vector<std::string>& words);
 
@@ -22,4 +25,4 @@ namespace d5::app {
 [[nodiscard]] TextTable operator_rows(const std::vector<OperatorSupport>& rows,
                                       const std::string& name, Format format);
 
-}  // namespace d5::app
+}  // namespace d5
