@@ -164,6 +164,7 @@ std::vector<Measurement> plan_network(const std::string& model,
         framework,
         open_model(model, run_wishes(framework, options.sizes, execution), options.transforms),
         execution);
+    const InterruptibleRuns interruptible(*executor, options.measuring.interrupt);
     executor->plan(random_inputs(executor->network(), options.sizes, execution.seed));
   });
 }
