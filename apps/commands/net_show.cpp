@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -9,15 +8,13 @@
 
 #include "apps/execution_options.hpp"
 #include "apps/model_argument.hpp"
+#include "apps/network_tables.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
 #include "d5/core/report.hpp"
-#include "d5/core/results.hpp"
-#include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/network_drawing.hpp"
@@ -66,93 +63,6 @@ Settings wishes_of(const Options& options) {
 
 Network opened(const Options& options) {
   return open_model(options.model, wishes_of(options), app::chain_of(options));
-}
-
-/// Layers where there are many nodes, and the nodes' names tell layers.
-SummaryBy usual_parts(const NetworkSummary& summary) {
-  constexpr std::size_t kManyNodes = 40;
-  const std::size_t layers = parts_of(summary, SummaryBy::layer).size();
-  return summary.nodes.size() > kManyNodes && 2 * layers <= summary.nodes.size() ? SummaryBy::layer
-                                                                                 : SummaryBy::node;
-}
-
-/// "yes", or how many of the part's nodes a framework lacks, and why the first.
-std::string support(const OperatorRegistry& registry, const std::vector<const onnx::Node*>& nodes) {
-  std::size_t lacking = 0;
-  std::string reason;
-  for (const auto* node : nodes) {
-    const Support support = registry.knows(*node);
-    if (!support && lacking++ == 0) reason = support.reason;
-  }
-  if (lacking == 0) return "yes";
-  return nodes.size() == 1 ? reason
-                           : fmt::format("not {} of {}: {}", lacking, nodes.size(), reason);
-}
-
-/// Those of part `i`, called `name`.
-std::vector<const onnx::Node*> nodes_of(const Network& network, const NetworkSummary& summary,
-                                        SummaryBy by, const std::string& name, std::size_t i) {
-  const auto& nodes = network.graph().nodes;
-  if (by == SummaryBy::node) return {&nodes[i]};
-  std::vector<const onnx::Node*> result;
-  for (std::size_t k = 0; k < nodes.size(); ++k) {
-    if (part_name(summary.nodes[k], by) == name) result.push_back(&nodes[k]);
-  }
-  return result;
-}
-
-/// The summary's table, with what every framework says of each part; for programs, with the names
-/// of a node's tensors, which make lines too long for people.
-TextTable table_of(const Network& network, const NetworkSummary& summary, SummaryBy by,
-                   const Options& options) {
-  const TextTable table = to_table(summary, by, options.format);
-  auto columns = table.columns();
-  const bool names_tensors = by == SummaryBy::node && !is_for_people(options.format);
-  if (names_tensors) columns.insert(columns.end(), {"inputs", "outputs"});
-  columns.insert(columns.end(), options.frameworks.begin(), options.frameworks.end());
-  TextTable result(columns);
-  const auto parts = parts_of(summary, by);
-  for (std::size_t i = 0; i < table.rows().size(); ++i) {
-    auto row = table.rows()[i];
-    if (i < parts.size()) {
-      if (names_tensors) {
-        row.push_back(fmt::format("{}", fmt::join(network.graph().nodes[i].inputs, " ")));
-        row.push_back(fmt::format("{}", fmt::join(network.graph().nodes[i].outputs, " ")));
-      }
-      const auto nodes = nodes_of(network, summary, by, parts[i].name, i);
-      for (const auto& word : options.frameworks) {
-        row.push_back(support(framework(word).part<OperatorRegistry>(), nodes));
-      }
-    }
-    row.resize(columns.size());
-    result.add(std::move(row));
-  }
-  return result;
-}
-
-TextTable summary_of(Network& network, const NetworkSummary& summary, const Options& options) {
-  TextTable table({"what", "value"});
-  table.add({"network", network.name()});
-  table.add({"from", options.model});
-  for (const auto& [domain, version] : network.model().opset_imports) {
-    table.add({"opset " + (domain.empty() ? "ai.onnx" : domain), fmt::format("{}", version)});
-  }
-  const auto type_of = [&](const std::string& name) {
-    const auto& [type, desc] = summary.tensors.at(name);
-    return type.kind == ValueKind::none ? to_string(desc) : onnx::to_string(type);
-  };
-  for (const auto& name : network.input_names()) table.add({"input " + name, type_of(name)});
-  for (const auto& name : network.output_names()) table.add({"output " + name, type_of(name)});
-  table.add({"nodes", fmt::format("{}", summary.total.nodes)});
-  table.add({"parameters", fmt::format("{} tensors, {} elements, {}", network.parameters().size(),
-                                       summary.total.parameters,
-                                       with_prefix(summary.total.parameter_bytes, "B"))});
-  table.add({"FLOP, bytes", "of one forward run" + to_line(app::sizes_of(options))});
-  if (summary.total.incomplete > 0) {
-    table.add({"not in the sums", fmt::format("work of {} of the nodes; the first: {}",
-                                              summary.total.incomplete, summary.total.reason)});
-  }
-  return table;
 }
 
 /// Planned for a run, backward too where it has a loss.
@@ -239,16 +149,19 @@ int run(const Options& options) {
   Network network = open_model(options.model, {{"seed", options.seed}});
   const auto applied = apply_transforms(network, app::chain_of(options), wishes_of(options));
   const NetworkSummary summary = summarise(network, app::sizes_of(options));
+  const SummaryBy by = options.by.value_or(app::usual_parts(summary));
+  const TextTable parts =  // before anything is printed: it may refuse a framework
+      app::parts_table(network, summary, by, options.frameworks, options.format);
   if (options.format == Format::table) {
     if (!applied.empty()) {
       app::print(to_table(applied), options.format);
       fmt::print("\n");
     }
-    app::print(summary_of(network, summary, options), options.format);
+    app::print(app::facts_table(network, summary, options.model, app::sizes_of(options)),
+               options.format);
     fmt::print("\n");
   }
-  const SummaryBy by = options.by.value_or(usual_parts(summary));
-  app::print(table_of(network, summary, by, options), options.format);
+  app::print(parts, options.format);
   return app::kPassed;
 }
 

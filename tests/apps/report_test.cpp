@@ -151,3 +151,20 @@ TEST_CASE("the manual holds no request that its text began by chance") {
     CHECK(known);
   }
 }
+
+TEST_CASE("report prints results files as table, CSV and Markdown, and keeps their verdict") {
+  const TemporaryFolder folder;
+  Measurement bad = timed("Relu 8", 1);
+  bad.status = Status::failed;
+  bad.reason = "it was wrong";
+  write_results({environment(), {timed("Relu 8", 1)}}, folder / "good.json");
+  write_results({environment(), {bad}}, folder / "bad.json");
+  const auto good = run_d5("report " + (folder / "good.json"));
+  CHECK(good.status == 0);
+  CHECK_THAT(good.out, Contains("Relu 8"));
+  const auto both = run_d5("report " + (folder / "good.json") + " " + (folder / "bad.json") +
+                           " --format markdown");
+  CHECK(both.status == 1);
+  CHECK_THAT(both.out, Contains("subject Relu 8") && Contains("| failed [1] |") &&
+                           Contains("- [1] it was wrong"));
+}

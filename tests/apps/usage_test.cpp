@@ -56,6 +56,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"op bench 'Relu 2' --metrics tme", "tme"},
       {"op check 'Relu 2' --framework refrence", "did you mean reference"},
       {"net show lenet --framework reference+trch", "trch"},
+      {"net show lenet --framework reference:own", "takes networks, not nodes"},
       {"op check 'Relu 2' --device cpu:7", "cpu:7"},
       {"op check 'Relu 2' --load /proc/self/exe", "/proc/self/exe"},
       {"op check 'Relu 2' --load /no/such/library.so", "/no/such/library.so"},

@@ -21,6 +21,7 @@
 #include "d5/level1_network/network_summary.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/node_comparison.hpp"
+#include "d5/level1_network/node_support.hpp"
 #include "d5/level1_network/numeric_gradients.hpp"
 #include "d5/level1_network/placement.hpp"
 #include "d5/level1_network/planned_memory.hpp"
