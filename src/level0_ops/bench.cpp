@@ -12,11 +12,10 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/loadable_frameworks.hpp"
-#include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "level0_ops/differentiable_inputs.hpp"
 #include "level0_ops/idle_result.hpp"
-#include "level0_ops/output_gradients.hpp"
+#include "level0_ops/operator_subject.hpp"
 
 namespace d5 {
 namespace {
@@ -24,42 +23,17 @@ namespace {
 using detail::differentiable_inputs;
 using Passes = BenchOptions::Passes;
 
-std::string name_of(Passes pass) {
-  return std::ranges::find(passes_by_name(), pass, [](const auto& entry) { return entry.second; })
-      ->first;
-}
-
 /// Those that are measured one after the other.
 std::vector<Passes> each_of(Passes passes) {
   if (passes == Passes::both) return {Passes::forward, Passes::backward};
   return {passes};
 }
 
-Measurement record_of(const OperatorCase& one, const std::string& framework, Passes pass) {
-  Measurement record;
-  record.subject = one.line;
-  record.level = "operator";
-  record.framework = framework;
-  record.conditions["pass"] = name_of(pass);
-  return record;
-}
-
-/// The type of the first tensor that is one of floats; without any that of the first.
-DType computed_in(const OperatorCase& one) {
-  std::vector<DType> types;
-  for (const Value& input : one.inputs) {
-    if (input.is_tensor()) types.push_back(input.tensor().dtype());
-  }
-  const auto real = std::ranges::find_if(types, is_floating_point);
-  if (real != types.end()) return *real;
-  return types.empty() ? DType::float32 : types.front();
-}
-
 std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions& options,
                                     Passes pass) {
   std::vector<Subject> subjects;
   for (const auto& framework : options.frameworks) {
-    Measurement record = record_of(one, framework, pass);
+    Measurement record = detail::pass_record(one, framework, pass);
     record.device = to_string(options.device);
     subjects.push_back(subject_or_refusal(
         record, [&] { return operator_subject(one, framework, pass, options.device); }));
@@ -71,37 +45,13 @@ std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions&
 void set_commands(std::vector<Measurement>& results, const OperatorCase& one,
                   const BenchOptions& options, Passes pass) {
   CommandLine line("op bench");
-  line.word(one.line).option("--pass", name_of(pass)).runs_in(options.frameworks, options.device);
+  line.word(one.line)
+      .option("--pass", detail::name_of(pass))
+      .runs_in(options.frameworks, options.device);
   line.append(to_line(options.measuring, options.metrics));
   if (options.errors == ErrorDetail::norms) line.flag("--norms");
   line.append(options.command_options);
   for (auto& result : results) result.command = line.text();
-}
-
-/// What `pass` computes gradients of; nothing: all that there are.
-std::optional<Places> gradients_of(const OperatorCase& one, const OperatorRegistry& registry,
-                                   Passes pass) {
-  if (pass != Passes::backward_data && pass != Passes::backward_weights) return {};
-  const auto inputs = differentiable_inputs(one, *operator_for(one.node, std::vector{&registry}));
-  if (pass == Passes::backward_weights && inputs.size() == 1) {
-    throw Unsupported(fmt::format(
-        "{}: only input {} has a gradient, so there are no weights; 'backward-data' is all of it",
-        onnx::describe(one.node), inputs[0]));
-  }
-  Places chosen;
-  for (const std::size_t input : inputs) {
-    if ((input == inputs[0]) == (pass == Passes::backward_data)) chosen.add(input);
-  }
-  return chosen;
-}
-
-/// One operator in one framework, planned for `pass`.
-std::shared_ptr<OperatorRunner> plan_pass(const OperatorCase& one, const std::string& name,
-                                          Passes pass, Device device) {
-  const auto& registry = framework(name).part<OperatorRegistry>();
-  const Mode mode = pass == Passes::forward ? Mode::inference : Mode::training;
-  return std::make_shared<OperatorRunner>(registry, one.node, one.inputs, mode, Guard::off, device,
-                                          gradients_of(one, registry, pass));
 }
 
 /// Whether there is a backward pass to measure. What cannot tell is measured: that says why.
@@ -163,7 +113,8 @@ std::vector<Measurement> run_pass(const OperatorCase& one, const BenchOptions& o
 
 /// What a pass becomes whose process crashed.
 Measurement crash_record(const OperatorCase& one, const BenchOptions& options, Passes pass) {
-  Measurement record = record_of(one, fmt::format("{}", fmt::join(options.frameworks, ",")), pass);
+  Measurement record =
+      detail::pass_record(one, fmt::format("{}", fmt::join(options.frameworks, ",")), pass);
   record.metric = "time";
   record.unit = "s";
   record.quantity = Quantity::time;
@@ -211,38 +162,6 @@ std::vector<Measurement> isolated_pass(const OperatorCase& one, const BenchOptio
 
 }  // namespace
 
-const std::map<std::string, Passes>& passes_by_name() {
-  static const std::map<std::string, Passes> passes{{"forward", Passes::forward},
-                                                    {"backward", Passes::backward},
-                                                    {"backward-data", Passes::backward_data},
-                                                    {"backward-weights", Passes::backward_weights},
-                                                    {"both", Passes::both}};
-  return passes;
-}
-
-Subject operator_subject(const OperatorCase& one, const std::string& framework, Passes pass,
-                         Device device) {
-  const auto runner = plan_pass(one, framework, pass, device);
-  Subject subject{.record = record_of(one, framework, pass)};
-  subject.record.framework_version = d5::framework(framework).version();
-  subject.record.device = to_string(device);
-  subject.synchronise = [runner] { runner->synchronise(); };
-  if (pass == Passes::forward) {
-    const Cost cost = runner->cost();
-    subject.run = [runner] { runner->forward(); };
-    subject.work = {.flop = cost.flop,
-                    .bytes = cost.bytes_read + cost.bytes_written,
-                    .dtype = computed_in(one)};
-    return subject;
-  }
-  runner->forward();
-  runner->synchronise();
-  const auto gradients = detail::output_gradients(*runner, one);
-  runner->backward(gradients);  // throws here, not while measuring, if it cannot
-  subject.run = [runner, gradients] { runner->backward(gradients); };
-  return subject;
-}
-
 std::vector<std::string> operator_words(const std::vector<std::string>& words) {
   return framework_words(words, [](Framework& one) {
     const bool has_any = !one.part<OperatorRegistry>().list().empty();
@@ -265,9 +184,10 @@ std::vector<Measurement> plan_bench(const OperatorCase& one, const BenchOptions&
   std::vector<Measurement> records;
   for (const Passes pass : each_of(options.passes)) {
     for (const auto& framework : operator_words(options.frameworks)) {
-      Measurement& record = records.emplace_back(record_of(one, framework, pass));
+      Measurement& record = records.emplace_back(detail::pass_record(one, framework, pass));
       record.device = to_string(options.device);
-      detail::plan_only(record, [&] { (void)plan_pass(one, framework, pass, options.device); });
+      detail::plan_only(record,
+                        [&] { (void)detail::plan_pass(one, framework, pass, options.device); });
     }
   }
   return records;

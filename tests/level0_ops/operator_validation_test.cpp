@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 
 #include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
@@ -245,67 +244,6 @@ TEST_CASE("test_forward gives one record an output") {
       test_forward(parse_case("MaxPool 1x1x4 kernel_shape=2 outputs=2"), "reference");
   REQUIRE(results.size() == 2);
   for (const auto& result : results) CHECK(result.status == Status::passed);
-}
-
-TEST_CASE("values are compared within the tolerance, and the first that is not is named") {
-  const Value expected = floats({1, 100, 0});
-  CHECK(compare_values(floats({1.000001f, 100.0005f, 0}), expected, {}).equal);
-  const Difference off = compare_values(floats({1, 100, 0.5}), expected, {});
-  CHECK_FALSE(off.equal);
-  CHECK(off.where == "value[2]: got 0.5, expected 0");
-  CHECK(off.largest_absolute == 0.5);
-}
-
-TEST_CASE("an error that is NaN is not hidden by a smaller one behind it") {
-  const Difference difference = compare_values(floats({NAN, 1}), floats({1, 2}), {});
-  CHECK(std::isnan(difference.largest_absolute));
-  CHECK(std::isnan(difference.largest_relative));
-}
-
-TEST_CASE("NaN equals NaN only, and infinities equal themselves") {
-  const float nan = std::nanf(""), infinity = std::numeric_limits<float>::infinity();
-  CHECK(compare_values(floats({nan, infinity}), floats({nan, infinity}), {}).equal);
-  CHECK_FALSE(compare_values(floats({nan}), floats({1}), {}).equal);
-  CHECK_FALSE(compare_values(floats({1}), floats({nan}), {}).equal);
-  CHECK_FALSE(compare_values(floats({infinity}), floats({1}), {}).equal);
-  CHECK_FALSE(compare_values(floats({infinity}), floats({-infinity}), {}).equal);
-}
-
-TEST_CASE("integers must be exact; types and shapes must be the same") {
-  const auto integers = [](std::int64_t value) { return Value(Tensor::scalar(value)); };
-  CHECK(compare_values(integers(5), integers(5), {}).equal);
-  CHECK_FALSE(compare_values(integers(1'000'000), integers(1'000'001), {}).equal);
-  CHECK_FALSE(compare_values(integers(5), Tensor::scalar(5.0f), {}).equal);
-  CHECK_FALSE(compare_values(Tensor::zeros(DType::float32, {2, 3}),
-                             Tensor::zeros(DType::float32, {3, 2}), {})
-                  .equal);
-}
-
-TEST_CASE("sequences and optionals are compared inside") {
-  const auto sequence = [](float x) {
-    return Value(Sequence{TensorDesc{}, {floats({1}), floats({x})}});
-  };
-  CHECK(compare_values(sequence(2), sequence(2), {}).equal);
-  CHECK(compare_values(sequence(2), sequence(3), {}).where == "value[1][0]: got 2, expected 3");
-  const Value none = Optional{TensorDesc{}, nullptr};
-  CHECK_FALSE(
-      compare_values(none, Optional{TensorDesc{}, std::make_shared<Value>(floats({1}))}, {}).equal);
-}
-
-TEST_CASE("maps are compared key by key, in whatever order") {
-  using Words = std::vector<std::string>;
-  const auto map = [](const Words& keys, float a, float b) {
-    const Sequence values{TensorDesc{}, {floats({a}), floats({b})}};
-    return Value(Map{keys, std::make_shared<const Value>(values)});
-  };
-  CHECK(compare_values(map({"a", "b"}, 2, 3), map({"b", "a"}, 3, 2), {}).equal);
-  CHECK(compare_values(map({"a", "b"}, 2, 3), map({"b", "a"}, 4, 2), {}).where ==
-        "value[b][0]: got 3, expected 4");
-  CHECK(compare_values(map({"a", "b"}, 2, 3), map({"a", "c"}, 2, 3), {}).where ==
-        "value: the keys differ");
-  const Sequence values{TensorDesc{}, {floats({2}), floats({3})}};
-  const Map other{std::vector<std::int64_t>{1, 2}, std::make_shared<const Value>(values)};
-  CHECK_FALSE(compare_values(map({"a", "b"}, 2, 3), other, {}).equal);
 }
 
 TEST_CASE("every example case passes its gradient check") {

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "d5/level0_ops/bench.hpp"
+#include "d5/level0_ops/operator_runner.hpp"
+
+namespace d5::detail {
+
+/// As in `passes_by_name`.
+[[nodiscard]] std::string name_of(BenchOptions::Passes pass);
+
+/// What is known of a pass's record before it runs.
+[[nodiscard]] Measurement pass_record(const OperatorCase& one, const std::string& framework,
+                                      BenchOptions::Passes pass);
+
+/// One operator in one framework, planned for `pass`. Throws: as `operator_subject`.
+[[nodiscard]] std::shared_ptr<OperatorRunner> plan_pass(const OperatorCase& one,
+                                                        const std::string& framework,
+                                                        BenchOptions::Passes pass, Device device);
+
+}  // namespace d5::detail
