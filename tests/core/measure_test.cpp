@@ -6,23 +6,15 @@
 #include <numeric>
 #include <vector>
 
-#include "core/trust.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
-#include "tests/busy_processors.hpp"
+#include "tests/core/subjects.hpp"
 
 using namespace d5;
+using testing::subject;
+using testing::wait;
 
 namespace {
-
-void wait(double seconds) {
-  const double end = now_seconds() + seconds;
-  while (now_seconds() < end) continue;
-}
-
-Subject subject(std::string name, std::function<void()> run) {
-  return {.record = {.subject = std::move(name)}, .run = std::move(run)};
-}
 
 /// That very object, for one subject.
 MetricChoice given(std::shared_ptr<Metric> metric) {
@@ -42,12 +34,6 @@ struct Diary : Metric {
   int runs = 1;
   std::string text;
 };
-
-Measurement with_samples(std::vector<double> samples) {
-  Measurement result;
-  result.samples = std::move(samples);
-  return result;
-}
 
 }  // namespace
 
@@ -144,18 +130,6 @@ TEST_CASE("a subject that throws becomes a failed record, or an unsupported one"
   CHECK(odd.at(0).reason != "");
 }
 
-TEST_CASE("too few samples are kept and mistrusted") {
-  const auto few = measure({subject("s", [] { wait(1e-5); })}, {"time"}, {.samples = 7});
-  CHECK(few.at(0).samples.size() == 7);
-  CHECK(few.at(0).status == Status::mistrusted);
-  CHECK_THAT(few.at(0).reason, Catch::Contains("7 samples, fewer than the 30"));
-  const auto late =
-      measure({subject("s", [] { wait(0.02); })}, {"time"}, {.warmup = 0, .most_seconds = 0.05});
-  CHECK(late.at(0).samples.size() >= 1);
-  CHECK(late.at(0).samples.size() < 4);
-  CHECK(late.at(0).status == Status::mistrusted);
-}
-
 TEST_CASE("a cold subject runs once a sample; if it is too short for the clock, that is said") {
   const auto results =
       measure({subject("s", [] {})}, {"time"}, {.most_seconds = 5, .cold_cache = true});
@@ -163,112 +137,6 @@ TEST_CASE("a cold subject runs once a sample; if it is too short for the clock, 
   CHECK(results.at(0).conditions.at("repetitions") == "1");
   CHECK(results.at(0).status == Status::mistrusted);
   CHECK_THAT(results.at(0).reason, Catch::Contains("the clock resolves"));
-}
-
-TEST_CASE("samples that drift are mistrusted, samples that only scatter are not") {
-  std::vector<double> steady, drifting;
-  for (int i = 0; i < 30; ++i) {
-    steady.push_back(1 + 0.3 * ((i * 7) % 10));
-    drifting.push_back(1 + 0.01 * i);
-  }
-  Measurement result = with_samples(steady);
-  detail::judge_samples(result, Metric::kAsAsked);
-  CHECK(result.status == Status::passed);
-  result = with_samples(drifting);
-  detail::judge_samples(result, Metric::kAsAsked);
-  CHECK(result.status == Status::mistrusted);
-  // Medians 1.07 and 1.22 of the halves.
-  CHECK(result.reason == "the samples drift: the second half is 14% higher than the first");
-  result = with_samples(std::vector<double>(30, 0.0));
-  detail::judge_samples(result, Metric::kAsAsked);
-  CHECK(result.status == Status::passed);
-}
-
-TEST_CASE("a time is mistrusted where d5's threads had to share processors with other work") {
-  const auto judged = [](double others, int own) {
-    Measurement result;
-    detail::judge_other_work(result, others, own, 4);
-    return result.status;
-  };
-  CHECK(judged(0.1, 4) == Status::passed);
-  CHECK(judged(2.9, 1) == Status::passed);
-  CHECK(judged(1.5, 3) == Status::mistrusted);
-  CHECK(judged(3.9, 1) == Status::mistrusted);
-  CHECK(judged(0.1, 8) == Status::passed);  // more threads than processors are the user's own wish
-}
-
-TEST_CASE("the engine notices other processes at work") {
-  const testing::BusyProcessors others;
-  const auto times = measure({subject("s", [] { wait(0.005); })}, {"time"},
-                             {.samples = 60, .warmup = 0, .seconds_per_sample = 0});
-  CHECK(times[0].status == Status::mistrusted);
-  CHECK_THAT(times[0].reason, Catch::Contains("other work kept"));
-}
-
-TEST_CASE("mistrust adds reasons and never hides a failure") {
-  Measurement result;
-  mistrust(result, "a");
-  mistrust(result, "b");
-  CHECK(result.reason == "a; b");
-  result.status = Status::failed;
-  mistrust(result, "c");
-  CHECK(result.status == Status::failed);
-  CHECK(result.reason == "a; b");
-}
-
-TEST_CASE("interleaved subjects take turns in random order, each once a round") {
-  const auto order_of = [](std::uint64_t seed) {
-    std::string order;
-    const auto results =
-        measure({subject("a", [&] { order += 'a'; }), subject("b", [&] { order += 'b'; }),
-                 subject("c", [&] { order += 'c'; })},
-                {"time"}, {.warmup = 0, .seconds_per_sample = 0, .seed = seed});
-    REQUIRE(results.size() == 3);
-    CHECK(results[1].subject == "b");
-    CHECK(results[1].samples.size() == 30);
-    CHECK(results[1].conditions.contains("interleaved"));
-    REQUIRE(order.size() == 3 + 180);  // one call each to calibrate
-    // A turn is an untimed call and a sample of the same subject.
-    std::string turns;
-    for (std::size_t i = 3; i < order.size(); i += 2) {
-      CHECK(order[i] == order[i + 1]);
-      turns += order[i];
-    }
-    return turns;
-  };
-  const std::string order = order_of(1);
-  int different = 0;
-  for (std::size_t round = 0; round < 30; ++round) {
-    std::string turn = order.substr(round * 3, 3);
-    different += turn != order.substr(0, 3);
-    std::sort(turn.begin(), turn.end());
-    CHECK(turn == "abc");
-  }
-  CHECK(different > 10);
-  CHECK(order_of(1) == order);
-  CHECK(order_of(2) != order);
-}
-
-TEST_CASE("one subject's failure leaves the others measured") {
-  int calls = 0;
-  const auto results =
-      measure({subject("good", [] { wait(1e-5); }), subject("bad",
-                                                            [&] {
-                                                              if (++calls > 8)
-                                                                throw ValueError("worn out");
-                                                            })},
-              {"time"}, {.seconds_per_sample = 0});
-  CHECK(results.at(0).samples.size() == 30);
-  CHECK(results.at(1).status == Status::failed);
-  CHECK(results.at(1).reason == "worn out");
-}
-
-TEST_CASE("an interleaved comparison finds a true ratio") {
-  const auto results =
-      measure({subject("slow", [] { wait(3e-4); }), subject("fast", [] { wait(1e-4); })});
-  const Comparison comparison = compare(results.at(0).samples, results.at(1).samples);
-  CHECK(comparison.p_value < 1e-3);
-  CHECK(comparison.ratio > 1.5);
 }
 
 namespace {
@@ -373,90 +241,6 @@ TEST_CASE("rates follow the time of a subject that says its work") {
     CHECK(results[1].samples[i] * results[0].samples[i] == Approx(1000));
     CHECK(results[2].samples[i] * results[0].samples[i] == Approx(4));
   }
-}
-
-TEST_CASE("every metric of every subject is interleaved") {
-  std::string order;
-  const auto results =
-      measure({subject("a", [&] { order += 'a'; }), subject("b", [&] { order += 'b'; })},
-              {"time", "cpu_time"}, {.warmup = 0, .seconds_per_sample = 0});
-  CHECK(results.size() == 4);
-  // One call each to calibrate, then a round is an untimed call and a sample of each; had one
-  // metric been measured after the other, there were a hundred and twenty turns.
-  CHECK(order.size() == 2 + 30 * 4);
-  for (const auto& result : results) CHECK(result.samples.size() == 30);
-}
-
-TEST_CASE("an interrupt keeps what was measured, and says so") {
-  std::stop_source stop;
-  int calls = 0;
-  const auto results = measure({subject("s",
-                                        [&] {
-                                          wait(1e-4);
-                                          if (++calls == 20) stop.request_stop();
-                                        })},
-                               {"time"}, {.interrupt = {.token = stop.get_token()}});
-  CHECK(results.at(0).samples.size() > 5);
-  CHECK(results.at(0).samples.size() < 20);
-  CHECK(results.at(0).status == Status::mistrusted);
-  CHECK_THAT(results.at(0).reason, Catch::StartsWith("interrupted"));
-}
-
-TEST_CASE("an interrupt before the first sample leaves skipped records") {
-  std::stop_source stop;
-  stop.request_stop();
-  int calls = 0;
-  const auto results = measure({subject("a", [&] { ++calls; }), subject("b", [&] { ++calls; })},
-                               {"time"}, {.interrupt = {.token = stop.get_token()}});
-  REQUIRE(results.size() == 2);
-  CHECK(results[1].status == Status::skipped);
-  CHECK(results[1].reason == "interrupted");
-  CHECK(calls == 0);
-}
-
-TEST_CASE("a deadline ends a measurement, whatever it had still to do") {
-  const double begin = now_seconds();
-  const auto results = measure({subject("s", [] { wait(0.01); })}, {"time"},
-                               {.samples = 1000, .interrupt = {.deadline = begin + 0.2}});
-  CHECK(now_seconds() - begin < 0.7);
-  CHECK(results.at(0).status == Status::mistrusted);
-  CHECK_THAT(results.at(0).reason, Catch::Contains("deadline"));
-}
-
-TEST_CASE("a subject that was interrupted in its middle is nobody's failure") {
-  int calls = 0;
-  std::stop_source stop;
-  const auto results =
-      measure({subject("s",
-                       [&] {
-                         if (++calls < 12) return;
-                         stop.request_stop();
-                         throw Interrupted("a network, step 3: interrupted");
-                       })},
-              {"time"}, {.seconds_per_sample = 0, .interrupt = {.token = stop.get_token()}});
-  CHECK(results.at(0).samples.size() == 7);  // 3 warm-ups, 1 calibration, and the one that was cut
-  CHECK(results.at(0).status == Status::mistrusted);
-}
-
-TEST_CASE("subjects side by side have ratios to the first that can run") {
-  const Subject absent = subject_or_refusal({.subject = "absent", .framework = "none"},
-                                            []() -> Subject { throw Unsupported("no way"); });
-  Subject slow = subject("s", [] { wait(2e-4); }), fast = subject("s", [] { wait(1e-4); });
-  slow.record.framework = "slow";
-  fast.record.framework = "fast";
-  const auto results = measure_side_by_side({absent, slow, fast});
-  REQUIRE(results.size() == 4);
-  CHECK(results[0].status == Status::unsupported);
-  CHECK(results[0].reason == "no way");
-  const Measurement& ratio = results[3];
-  CHECK(ratio.metric == "time_ratio");
-  CHECK(ratio.quantity == Quantity::ratio);
-  CHECK(ratio.conditions.at("base") == "slow");
-  for (std::size_t i = 0; i < 30; ++i) {
-    CHECK(ratio.samples[i] == results[2].samples[i] / results[1].samples[i]);
-  }
-  CHECK_THROWS_AS(subject_or_refusal({}, []() -> Subject { throw NotFound("no such framework"); }),
-                  NotFound);
 }
 
 TEST_CASE("the clock goes forward, and its cost is known") {
