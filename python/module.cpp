@@ -17,10 +17,12 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_planned_node(m);
   d5::python::bind_framework_model(m);
   d5::python::bind_framework(m);
+  d5::python::bind_operator_support(m);
   d5::python::bind_operator_validation(m);
   d5::python::bind_network_summary(m);
   d5::python::bind_network(m);
   d5::python::bind_executor(m);
+  d5::python::bind_framework_selection(m);
   d5::python::bind_network_validation(m);
   d5::python::bind_dataset(m);
   d5::python::bind_training_metric(m);

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/framework_selection.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "bindings.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "use.hpp"
+
+namespace d5::python {
+namespace {
+
+using Selection = FrameworkSelection;
+
+std::optional<double> ratio_of(const Comparison& comparison) {
+  if (comparison.pairs == 0) return std::nullopt;
+  return comparison.ratio;
+}
+
+std::optional<std::pair<double, double>> interval_of(const Comparison& comparison) {
+  if (comparison.pairs == 0) return std::nullopt;
+  return std::pair(comparison.ratio_interval.low, comparison.ratio_interval.high);
+}
+
+void bind_parts(py::module_& m) {
+  using Node = Selection::Node;
+  py::class_<Node>(m, "SelectedNode", "Where \"auto\" runs a node, and the next best place.")
+      .def_readonly("name", &Node::name)
+      .def_readonly("op_type", &Node::op_type)
+      .def_readonly("framework", &Node::framework)
+      .def_readonly("seconds", &Node::seconds, "Median within runs of the whole network; 0: none.")
+      .def_readonly("runner_up", &Node::runner_up, "Empty where no other can run it.")
+      .def_property_readonly(
+          "ratio", [](const Node& n) { return ratio_of(n.ratio); },
+          "The runner-up's time over the chosen one's, or None.")
+      .def_property_readonly(
+          "interval", [](const Node& n) { return interval_of(n.ratio); },
+          "95% interval of `ratio`; NaN where there are too few samples.")
+      .def("__repr__", [](const Node& n) {
+        return fmt::format("<d5.SelectedNode {} in {}>", printable(n.name), printable(n.framework));
+      });
+  using Way = Selection::Way;
+  py::class_<Way>(m, "SelectedWay",
+                  "A way to run the whole: \"mixture\", a framework, or an executor of its own.")
+      .def_readonly("name", &Way::name)
+      .def_readonly("seconds", &Way::seconds, "Median.")
+      .def_property_readonly(
+          "ratio", [](const Way& w) { return ratio_of(w.ratio); },
+          "Its time over the chosen one's, or None.")
+      .def_property_readonly("interval", [](const Way& w) { return interval_of(w.ratio); })
+      .def("__repr__", [](const Way& w) {
+        return fmt::format("<d5.SelectedWay {}: {:g} s>", printable(w.name), w.seconds);
+      });
+}
+
+}  // namespace
+
+void bind_framework_selection(py::module_& m) {
+  bind_parts(m);
+  py::class_<Selection>(m, "FrameworkSelection", "What \"auto\" chose, and how sure it is of that.")
+      .def_readonly("chosen", &Selection::chosen, "The name of a way; empty without \"auto\".")
+      .def_readonly("ways", &Selection::ways, "The fastest first.")
+      .def_readonly("nodes", &Selection::nodes)
+      .def_property_readonly(
+          "refusals",
+          [](const Selection& s) {
+            std::vector<std::pair<std::string, std::string>> pairs;
+            for (const auto& [who, reason] : s.refusals) pairs.emplace_back(who, reason);
+            return pairs;
+          },
+          "Candidates that failed, or computed something else, each with the reason.")
+      .def_readonly("notes", &Selection::notes)
+      .def_readonly("reorders", &Selection::reorders, "And copies, between the nodes of a run.")
+      .def_readonly("measuring_seconds", &Selection::measuring_seconds)
+      .def_readonly("kept", &Selection::kept, "Measured an earlier time.")
+      .def("__str__",
+           [](const Selection& s) {
+             return summary_table(s, Format::table).to_text(Format::table) + "\n" +
+                    to_table(s, Format::table).to_text(Format::table);
+           })
+      .def("__repr__", [](const Selection& s) {
+        return fmt::format("<d5.FrameworkSelection {}: {} nodes>",
+                           s.chosen.empty() ? "without auto" : printable(s.chosen), s.nodes.size());
+      });
+  m.def(
+      "framework_selection",
+      [](const GraphExecutor& executor) {
+        const Use use(&executor, "the executor");
+        return framework_selection(executor);
+      },
+      py::arg("executor"),
+      "What \"auto\" chose for the inputs that the executor ran last: `d5 net show --framework "
+      "auto`.");
+  m.def("forget_selections", &forget_selections, py::arg("network"),
+        py::call_guard<py::gil_scoped_release>(),
+        "Forgets what \"auto\" chose on this machine for networks of this structure, which it will "
+        "measure anew. Returns how many choices that were.");
+  m.def("executor_words", &executor_words, py::arg("words"),
+        py::call_guard<py::gil_scoped_release>(),
+        "As framework_words; behind each framework the executors of its own, \"torch:torch\".");
+}
+
+}  // namespace d5::python
