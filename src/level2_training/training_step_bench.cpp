@@ -2,6 +2,7 @@
 #include "d5/level2_training/training_step_bench.hpp"
 
 #include "d5/core/error.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level2_training/optimizer.hpp"
 
 namespace d5 {
@@ -34,7 +35,7 @@ TrainingExecutor open_for_training(const std::string& model, const std::string& 
 
 Subject training_step_subject(const std::string& model, const std::string& framework,
                               const OpenSizes& sizes, const ExecutorOptions& execution,
-                              const TransformChain& transforms) {
+                              const TransformChain& transforms, const Interrupt& interrupt) {
   constexpr double kHardlyAny = 1e-12;
   auto [executor, loss, inputs] = open_for_training(model, framework, sizes, execution, transforms);
   const auto batch = std::make_shared<Batch>();
@@ -49,6 +50,7 @@ Subject training_step_subject(const std::string& model, const std::string& frame
                   .events = {&optimizer->executor().events()}};
   subject.record.framework_version = version_of(framework);
   subject.record.device = to_string(execution.device);
+  const InterruptibleRuns interruptible(optimizer->executor(), interrupt);
   subject.run();  // throws here, not while measuring, if it cannot
   subject.work.memory = detail::predicted_bytes(optimizer->executor(), batch->values, loss);
   return subject;
@@ -59,7 +61,7 @@ std::vector<Measurement> bench_training_step(const std::string& model,
   return detail::bench_side_by_side(
       model, options, "training step", " --training", [&](const std::string& framework) {
         return training_step_subject(model, framework, options.sizes, detail::execution_of(options),
-                                     options.transforms);
+                                     options.transforms, options.measuring.interrupt);
       });
 }
 
@@ -68,6 +70,7 @@ std::vector<Measurement> plan_training_step(const std::string& model,
   return detail::plan_in_each(model, options, "training step", [&](const std::string& framework) {
     const auto [executor, loss, inputs] = open_for_training(
         model, framework, options.sizes, detail::execution_of(options), options.transforms);
+    const InterruptibleRuns interruptible(*executor, options.measuring.interrupt);
     executor->plan(inputs, loss);
   });
 }

@@ -19,11 +19,13 @@ namespace d5 {
                                                           const NetworkBenchOptions& options = {});
 
 /// A training step of one network in one framework, ready to run again and again. Its learning rate
-/// is so small that the weights stay themselves however many steps are run.
-/// Throws: Unsupported for a network without a loss.
+/// is so small that the weights stay themselves however many steps are run. `interrupt` ends the
+/// first step, and what "auto" measures before.
+/// Throws: Unsupported for a network without a loss; Interrupted.
 [[nodiscard]] Subject training_step_subject(const std::string& model, const std::string& framework,
                                             const OpenSizes& sizes = {},
                                             const ExecutorOptions& execution = {},
-                                            const TransformChain& transforms = {});
+                                            const TransformChain& transforms = {},
+                                            const Interrupt& interrupt = {});
 
 }  // namespace d5
