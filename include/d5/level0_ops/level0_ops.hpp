@@ -13,6 +13,7 @@
 #include "d5/level0_ops/integers_input.hpp"
 #include "d5/level0_ops/kernel.hpp"
 #include "d5/level0_ops/kernel_choice.hpp"
+#include "d5/level0_ops/model_faults.hpp"
 #include "d5/level0_ops/model_kernels.hpp"
 #include "d5/level0_ops/node_run.hpp"
 #include "d5/level0_ops/op_context.hpp"

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/model_faults.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "d5/core/error.hpp"
+#include "d5/onnx/file.hpp"
+#include "d5/onnx/visitor.hpp"
+
+namespace d5 {
+namespace {
+
+class Search {
+ public:
+  Search(const onnx::Model& model, std::string_view framework)
+      : model_(model), framework_(framework) {}
+
+  void look(const onnx::Node& node, const ModelFault& fault) {
+    const KnownNode known{.node = node,
+                          .dtype = [&](std::size_t i) { return dtype(node, i); },
+                          .constant = [&](std::size_t i) { return constant(node, i); }};
+    const std::string what = fault.find(known);
+    if (what.empty()) return;
+    throw Unsupported(
+        fmt::format("{}: {} does not support {}", onnx::describe(node), framework_, what));
+  }
+
+ private:
+  DType dtype(const onnx::Node& node, std::size_t i) {
+    if (!node.has_input(i)) return DType::undefined;
+    if (const Tensor* known = constant(node, i)) return known->dtype();
+    if (!types_) types_ = onnx::types_of(model_);  // only if a row asks
+    const auto type = types_->find(node.inputs[i]);
+    return type == types_->end() ? DType::undefined : type->second.dtype;
+  }
+  const Tensor* constant(const onnx::Node& node, std::size_t i) const {
+    if (!node.has_input(i)) return nullptr;
+    const auto& initializers = model_.graph.initializers;
+    const auto found = initializers.find(node.inputs[i]);
+    if (found != initializers.end()) return &found->second;
+    const auto is_it = [&](const onnx::Node& other) {
+      return other.op_type == "Constant" && other.outputs.front() == node.inputs[i];
+    };
+    const auto maker = std::ranges::find_if(model_.graph.nodes, is_it);
+    return maker == model_.graph.nodes.end() ? nullptr : maker->attribute<Tensor>("value");
+  }
+
+  const onnx::Model& model_;
+  std::string_view framework_;
+  std::optional<std::map<std::string, onnx::Type, std::less<>>> types_;
+};
+
+}  // namespace
+
+void expect_no_fault(const onnx::Model& model, std::span<const ModelFault> faults,
+                     std::string_view framework) {
+  Search search(model, framework);
+  onnx::Visitor visitor;
+  visitor.otherwise([&](const onnx::Node& node) {
+    for (const ModelFault& fault : faults) {
+      if (fault.op_type == node.op_type) search.look(node, fault);
+    }
+  });
+  visitor.visit(model.graph);
+}
+
+}  // namespace d5
