@@ -192,3 +192,43 @@ TEST_CASE("those that train give the gradient of any tensor") {
     }
   }
 }
+
+TEST_CASE("an output whose size only running tells is given, or refused") {
+  Network network("places");
+  network.add_input("x", DType::float32, {3});
+  network.add_node("NonZero", {"x"}, {"places"});
+  network.add_output("places");
+  for (const auto& word : own_executors()) {
+    INFO(word);
+    const auto executor = open_executor(word, network);
+    const auto places = [&](std::vector<float> x) {
+      return executor->inference({{"x", Tensor::vector(x)}}).at("places").tensor().copy();
+    };
+    try {
+      (void)places({1, 1, 1});
+    } catch (const Unsupported& refusal) {
+      CHECK_THAT(refusal.what(), Catch::Contains("NonZero"));
+      continue;
+    }
+    const Tensor two = places({1, 0, 2});
+    CHECK(two.shape() == Shape{1, 2});
+    CHECK(two.span<std::int64_t>()[1] == 2);
+    CHECK(places({0, 0, 0}).shape() == Shape{1, 0});
+    CHECK(places({1, 1, 2}).shape() == Shape{1, 3});
+  }
+}
+
+TEST_CASE("they give gradients, or refuse them and still run forward") {
+  for (const auto& word : own_executors()) {
+    INFO(word);
+    const auto executor = open_executor(word, open_model("lenet", {{"with_loss", true}}));
+    const ValueMap inputs = random_inputs(executor->network(), {.batch = 2});
+    try {
+      const ValueMap& outputs = executor->inference_and_backprop(inputs, "loss");
+      CHECK(outputs.contains("loss"));
+    } catch (const Unsupported& refusal) {
+      CHECK_THAT(refusal.what(), Catch::Contains("gradient"));
+    }
+    CHECK(executor->inference(inputs).contains("loss"));
+  }
+}
