@@ -4,17 +4,20 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
+#include "known_faults.hpp"
 #include "session_profile.hpp"
 
 namespace d5::onnxruntime {
 
 SessionModel::SessionModel(const onnx::Model& model, const ModelTarget& target,
-                           const SessionChoice& choice) {
+                           const SessionChoice& choice)
+    : divisions_(model) {
   if (!target.loss.empty()) {
     throw Unsupported(
         "ONNX Runtime's inference sessions have no gradients; train in another framework, such as "
         "reference");
   }
+  expect_no_fault(model, known_faults(), "ONNX Runtime");
   for (const auto* list : {&model.graph.inputs, &model.graph.outputs}) {
     for (const auto& value : *list) names_.push_back(value.name);
   }
@@ -52,6 +55,7 @@ OrtValue* SessionModel::bind(Bound& bound, const Value& value) {
 }
 
 void SessionModel::run(std::span<const Value* const> inputs, std::span<Value* const> outputs) {
+  divisions_.expect_defined(inputs);
   for (std::size_t i = 0; i < inputs.size(); ++i) given_[i] = bind(inputs_[i], *inputs[i]);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     taken_[k] = is_shared(*outputs[k]) ? bind(outputs_[k], *outputs[k]) : nullptr;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "d5/level0_ops/compiled_model.hpp"
+#include "integer_divisions.hpp"
 #include "ort_value.hpp"
 #include "session.hpp"
 
@@ -28,6 +29,7 @@ class SessionModel final : public CompiledModel {
   void expect_no_optional(std::size_t output) const;
   [[nodiscard]] static OrtValue* bind(Bound& bound, const Value& value);
 
+  IntegerDivisions divisions_;
   std::shared_ptr<Session> session_;
   std::vector<std::string> names_;
   std::vector<const char*> input_names_, output_names_;

@@ -75,14 +75,6 @@ TEST_CASE("a second trace has nodes, too") {
   CHECK(ran(traced("onnxruntime:session:optimization=disabled", 1), "Conv"));
 }
 
-TEST_CASE("backpropagation is unsupported") {
-  const auto executor =
-      open_executor("onnxruntime:session", open_model("lenet", {{"with_loss", true}}));
-  ValueMap inputs = image();
-  inputs["label"] = Tensor::zeros(DType::int64, {1});
-  CHECK_THROWS_AS(executor->inference_and_backprop(inputs, "loss"), Unsupported);
-}
-
 TEST_CASE("texts and sequences pass") {
   Network network("values");
   network.add_input("texts", DType::string, {2});
@@ -107,18 +99,4 @@ TEST_CASE("what ONNX Runtime cannot compile is unsupported, with its reason") {
   network.add_output("y");
   const auto executor = open_executor("onnxruntime:session", network);
   CHECK_THROWS_AS(executor->inference({{"x", Tensor::zeros(DType::uint16, {2})}}), Unsupported);
-}
-
-TEST_CASE("an output whose size only running tells is given") {
-  Network network("nonzero");
-  network.add_input("x", DType::float32, {3});
-  network.add_node("NonZero", {"x"}, {"places"});
-  network.add_output("places");
-  const auto executor = open_executor("onnxruntime:session", network);
-  const auto places = [&](std::vector<float> x) {
-    return executor->inference({{"x", Tensor::vector(x)}}).at("places").tensor().shape();
-  };
-  CHECK(places({1, 0, 2}) == Shape{1, 2});
-  CHECK(places({0, 0, 0}) == Shape{1, 0});
-  CHECK(places({1, 1, 2}) == Shape{1, 3});
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "d5/core/value.hpp"
+#include "d5/onnx/model.hpp"
+
+namespace d5::onnxruntime {
+
+/// The nodes Div and Mod of a model whose operands are its inputs or constants. ONNX Runtime
+/// divides integers as the processor does: by 0, and the smallest by -1, it ends the process.
+class IntegerDivisions {
+ public:
+  explicit IntegerDivisions(const onnx::Model& model);
+
+  /// `inputs` are the model's, in its order. Throws: Unsupported before a division that would end
+  /// the process.
+  void expect_defined(std::span<const Value* const> inputs) const;
+
+ private:
+  using Operand = std::variant<std::monostate, std::size_t, Tensor>;  ///< inner, input, constant
+  struct Division {
+    std::string who;
+    Operand dividend, divisor;
+  };
+  std::vector<Division> divisions_;
+};
+
+}  // namespace d5::onnxruntime
