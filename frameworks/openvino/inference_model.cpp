@@ -14,6 +14,7 @@
 #include "d5/core/error.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/model_image.hpp"
+#include "known_faults.hpp"
 #include "layer_times.hpp"
 #include "ov_tensor.hpp"
 
@@ -30,11 +31,18 @@ ov::AnyMap properties_for(const ModelTarget& target, const InferenceChoice& choi
   const ov::element::Type precisions[] = {ov::element::f32, ov::element::bf16, ov::element::f16};
   const ov::hint::PerformanceMode modes[] = {ov::hint::PerformanceMode::LATENCY,
                                              ov::hint::PerformanceMode::THROUGHPUT};
-  return {ov::inference_num_threads(choice.threads > 0 ? int(choice.threads) : target.threads),
-          ov::num_streams(int(choice.streams)),
-          ov::hint::inference_precision(precisions[std::size_t(choice.precision)]),
-          ov::hint::performance_mode(modes[std::size_t(choice.hint)]),
-          ov::enable_profiling(target.profiled)};
+  const int threads = choice.threads > 0 ? int(choice.threads) : target.threads;
+  ov::AnyMap properties = {ov::inference_num_threads(threads), ov::num_streams(int(choice.streams)),
+                           ov::hint::inference_precision(precisions[std::size_t(choice.precision)]),
+                           ov::hint::performance_mode(modes[std::size_t(choice.hint)]),
+                           ov::enable_profiling(target.profiled)};
+  if (choice.part == Part::node) {
+    // Without a stream the calling thread computes alone, and no thread is made for it.
+    properties[ov::num_streams.name()] = threads > 1 ? 1 : 0;
+    // The calling thread takes part, and is not to be moved at each node.
+    properties.insert(ov::hint::enable_cpu_pinning(false));
+  }
+  return properties;
 }
 
 ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties) {
@@ -56,6 +64,12 @@ ov::CompiledModel compile_once(const onnx::Model& model, const ov::AnyMap& prope
   if (place != known.end()) return place->second;
   if (known.size() == kMost) known.erase(known.begin());
   return known[key] = compile(model, properties);
+}
+
+/// Without the advice for those who convert models themselves.
+std::string reason_of(const ov::Exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find("\nTo facilitate the conversion"));
 }
 
 /// Where they all are told.
@@ -91,6 +105,7 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
   if (!target.loss.empty()) {
     throw Unsupported("OpenVINO has no gradients; train in another framework, such as reference");
   }
+  expect_no_fault(model, known_faults(), "OpenVINO");
   for (const auto* list : {&model.graph.inputs, &model.graph.outputs}) {
     for (const auto& [name, type] : *list) {
       if (type.kind == ValueKind::none) continue;  // OpenVINO's rules tell it
@@ -104,8 +119,8 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
   }
   try {
     const ov::AnyMap properties = properties_for(target, choice);
-    compiled_ = choice.reused == Reused::yes ? compile_once(model, properties, target.threads)
-                                             : compile(model, properties);
+    compiled_ = choice.part == Part::node ? compile_once(model, properties, target.threads)
+                                          : compile(model, properties);
     request_ = compiled_.create_infer_request();
     const auto& given = model.graph.inputs;
     const auto& taken = model.graph.outputs;
@@ -123,7 +138,7 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
     }
   } catch (const ov::Exception& error) {
     throw Unsupported(
-        fmt::format("model '{}': OpenVINO: {}", printable(model.graph.name), error.what()));
+        fmt::format("model '{}': OpenVINO: {}", printable(model.graph.name), reason_of(error)));
   }
 }
 

@@ -12,16 +12,16 @@ namespace d5::openvino {
 
 enum class Precision { float32, bfloat16, float16 };
 enum class Hint { latency, throughput };
-/// Whether models that are equal may share what was compiled: small ones, of which there are many.
-enum class Reused { no, yes };
+/// Of nodes there are many, which take turns: equal ones share what was compiled.
+enum class Part { network, node };
 
 /// How OpenVINO compiles and runs.
 struct InferenceChoice {
   Precision precision = Precision::float32;
   Hint hint = Hint::latency;
-  std::int64_t streams = 1;  ///< 0: the calling thread, and as many others as there are processors
+  std::int64_t streams = 1;
   std::int64_t threads = 0;
-  Reused reused = Reused::no;  ///< no option of an executor
+  Part part = Part::network;  ///< no option of an executor
   void declare(OptionList& options);
 };
 

@@ -3,7 +3,6 @@
 #include "d5/core/plugin.hpp"
 
 #include <openvino/core/version.hpp>
-#include <thread>
 
 #include "d5/level0_ops/model_kernels.hpp"
 #include "d5/level1_network/model_executor.hpp"
@@ -19,16 +18,8 @@ ModelCompiler compiler(const InferenceChoice& choice) {
   };
 }
 
-/// A stream has threads of its own, too many for each node of a network. Without one the threads
-/// are as many as there are processors.
-std::unique_ptr<CompiledModel> compile_node(const onnx::Model& model, const ModelTarget& target) {
-  const bool all = target.threads == int(std::thread::hardware_concurrency());
-  return std::make_unique<InferenceModel>(
-      model, target, InferenceChoice{.streams = all ? 0 : 1, .reused = Reused::yes});
-}
-
 void fill(Framework& framework) {
-  add_model_kernels(framework.part<OperatorRegistry>(), compile_node, refusal);
+  add_model_kernels(framework.part<OperatorRegistry>(), compiler({.part = Part::node}), refusal);
   framework.part<ExecutorRegistry>().add(
       "compiled",
       ExecutorEntry::with<InferenceChoice>(

@@ -68,22 +68,7 @@ TEST_CASE("its counters of layers are on the trace, within the run") {
   CHECK(layers > convolutions);
 }
 
-TEST_CASE("backpropagation, and types that it lacks, are unsupported") {
-  const auto executor =
-      open_executor("openvino:compiled", open_model("lenet", {{"with_loss", true}}));
-  ValueMap inputs = image();
-  inputs["label"] = Tensor::zeros(DType::int64, {1});
-  CHECK_THROWS_AS(executor->inference_and_backprop(inputs, "loss"), Unsupported);
+TEST_CASE("types that it lacks are unsupported") {
   const auto doubles = open_executor("openvino:compiled", one_node("Relu", DType::float64));
   CHECK_THROWS_AS(doubles->inference({{"x", Tensor::zeros(DType::float64, {3})}}), Unsupported);
-}
-
-TEST_CASE("an output whose size only running tells is given") {
-  const auto executor = open_executor("openvino:compiled", one_node("NonZero", DType::float32));
-  const auto places = [&](std::vector<float> x) {
-    return executor->inference({{"x", Tensor::vector(x)}}).at("y").tensor().shape();
-  };
-  CHECK(places({1, 0, 2}) == Shape{1, 2});
-  CHECK(places({0, 0, 0}) == Shape{1, 0});
-  CHECK(places({1, 1, 2}) == Shape{1, 3});
 }
