@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <openvino/runtime/core.hpp>
 #include <openvino/runtime/properties.hpp>
@@ -52,18 +53,18 @@ ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties
                               "CPU", properties);
 }
 
-/// Single nodes are often alike: what was compiled for one serves the next.
-ov::CompiledModel compile_once(const onnx::Model& model, const ov::AnyMap& properties,
-                               int threads) {
+/// Single nodes are often alike: what was compiled for one serves the next while one of them lives.
+std::shared_ptr<ov::CompiledModel> compile_once(const onnx::Model& model,
+                                                const ov::AnyMap& properties, int threads) {
   static std::mutex mutex;
-  static auto& known = *new std::map<std::pair<int, std::string>, ov::CompiledModel>;
-  constexpr std::size_t kMost = 200;
-  const std::pair key{threads, onnx::serialize(model)};
+  static auto& known = *new std::map<std::pair<int, std::string>, std::weak_ptr<ov::CompiledModel>>;
   const std::lock_guard lock(mutex);
-  const auto place = known.find(key);
-  if (place != known.end()) return place->second;
-  if (known.size() == kMost) known.erase(known.begin());
-  return known[key] = compile(model, properties);
+  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
+  auto& place = known[{threads, onnx::serialize(model)}];
+  if (auto shared = place.lock()) return shared;
+  auto made = std::make_shared<ov::CompiledModel>(compile(model, properties));
+  place = made;
+  return made;
 }
 
 /// Without the advice for those who convert models themselves.
@@ -119,15 +120,16 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
   }
   try {
     const ov::AnyMap properties = properties_for(target, choice);
-    compiled_ = choice.part == Part::node ? compile_once(model, properties, target.threads)
-                                          : compile(model, properties);
-    request_ = compiled_.create_infer_request();
+    compiled_ = choice.part == Part::node
+                    ? compile_once(model, properties, target.threads)
+                    : std::make_shared<ov::CompiledModel>(compile(model, properties));
+    request_ = compiled_->create_infer_request();
     const auto& given = model.graph.inputs;
     const auto& taken = model.graph.outputs;
     for (std::size_t i = 0; i < given.size(); ++i) {
-      inputs_.push_back(port_of(compiled_.inputs(), i, given[i]));
+      inputs_.push_back(port_of(compiled_->inputs(), i, given[i]));
     }
-    const auto& ports = compiled_.outputs();
+    const auto& ports = compiled_->outputs();
     for (std::size_t k = 0; k < taken.size(); ++k) {
       outputs_.push_back(port_of(ports, k, taken[k]));
       for (const auto& input : given) {

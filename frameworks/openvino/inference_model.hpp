@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <openvino/runtime/compiled_model.hpp>
 #include <openvino/runtime/infer_request.hpp>
 #include <vector>
@@ -46,7 +47,7 @@ class InferenceModel final : public CompiledModel {
                       const onnx::ValueInfo& value);
 
   bool profiled_;
-  ov::CompiledModel compiled_;
+  std::shared_ptr<ov::CompiledModel> compiled_;
   ov::InferRequest request_;
   std::vector<Port> inputs_, outputs_;
 };

@@ -34,10 +34,10 @@ std::string in_fused_gemm(const KnownNode& known) {
   return transposed && *transposed != 0 ? "transA, which it ignores" : "";
 }
 
-/// Min and Max.
-std::string in_extremum(const KnownNode& known) {
+/// Where the order of numbers matters, and quotients.
+std::string in_unsigned(const KnownNode& known) {
   const bool wide = is_any(known.dtype(0), {DType::uint32, DType::uint64});
-  return wide ? "uint32 and uint64, which it compares as signed" : "";
+  return wide ? "uint32 and uint64, which it computes as signed" : "";
 }
 
 std::string in_pad(const KnownNode& known) {
@@ -62,10 +62,28 @@ std::string in_space_to_depth(const KnownNode& known) {
   return mode && *mode == "CRD" ? "mode CRD, which it ignores" : "";
 }
 
-constexpr ModelFault kFaults[] = {
-    {"Attention", in_attention}, {"BitShift", in_bit_shift}, {"FusedGemm", in_fused_gemm},
-    {"Max", in_extremum},        {"Min", in_extremum},       {"Pad", in_pad},
-    {"Resize", in_resize},       {"RoiAlign", in_roi_align}, {"SpaceToDepth", in_space_to_depth}};
+/// Softmax and its logarithm, which before opset 13 went over all axes from `axis` on.
+std::string in_softmax(const KnownNode& known) {
+  const auto* axis = known.node.attribute<std::int64_t>("axis");
+  const bool many = known.node.opset < 13 && !(axis && *axis == -1);
+  return many ? "several axes at once, as before opset 13" : "";
+}
+
+constexpr ModelFault kFaults[] = {{"Attention", in_attention},
+                                  {"BitShift", in_bit_shift},
+                                  {"Div", in_unsigned},
+                                  {"FusedGemm", in_fused_gemm},
+                                  {"Greater", in_unsigned},
+                                  {"GreaterOrEqual", in_unsigned},
+                                  {"Less", in_unsigned},
+                                  {"LessOrEqual", in_unsigned},
+                                  {"Max", in_unsigned},
+                                  {"Min", in_unsigned},
+                                  {"Mod", in_unsigned},
+                                  {"Pad", in_pad},
+                                  {"Resize", in_resize},
+                                  {"RoiAlign", in_roi_align},
+                                  {"SpaceToDepth", in_space_to_depth}};
 
 }  // namespace
 
