@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <system_error>
 
 namespace d5 {
@@ -17,17 +18,18 @@ namespace {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-/// A child process that works on items from `begin` on, one answer a line.
+/// A child process that works on the items `begin`, `begin + step`, ..., one answer a line.
 class Child {
  public:
-  Child(std::size_t begin, std::size_t count, const std::function<std::string(std::size_t)>& work) {
+  Child(std::size_t begin, std::size_t step, std::size_t count,
+        const std::function<std::string(std::size_t)>& work) {
     int ends[2];
     if (pipe(ends) != 0) throw_system_error("pipe");
     process_ = fork();
     if (process_ < 0) throw_system_error("fork");
     if (process_ == 0) {
       close(ends[0]);
-      for (std::size_t i = begin; i < count; ++i) {
+      for (std::size_t i = begin; i < count; i += step) {
         const std::string line = work(i) + "\n";
         if (write(ends[1], line.data(), line.size()) != ssize_t(line.size())) _exit(1);
       }
@@ -84,15 +86,17 @@ class Child {
 std::vector<std::string> run_isolated(std::size_t count,
                                       const std::function<std::string(std::size_t)>& work,
                                       const std::function<std::string(const std::string&)>& died,
-                                      int most_seconds) {
-  std::vector<std::string> answers;
-  while (answers.size() < count) {
-    Child child(answers.size(), count, work);
-    std::string line;
-    while (answers.size() < count && child.read_line(line, most_seconds)) answers.push_back(line);
-    const std::string reason = child.end();
-    if (answers.size() < count) answers.push_back(died(reason));
+                                      int most_seconds, std::size_t children) {
+  std::vector<std::string> answers(count);
+  std::vector<std::optional<Child>> running(children);
+  for (std::size_t k = 0; k < children; ++k) running[k].emplace(k, children, count, work);
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& child = running[i % children];
+    if (child->read_line(answers[i], most_seconds)) continue;
+    answers[i] = died(child->end());
+    child.emplace(i + children, children, count, work);
   }
+  for (auto& child : running) (void)child->end();
   return answers;
 }
 

@@ -4,9 +4,10 @@
 // rows that are new or better, and leaves the others as they are.
 //
 //   conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT] [--every N]
+//               [--jobs N]
 //
 // --every runs each N-th case alone, for frameworks that compile for a second what runs for a
-// microsecond.
+// microsecond; --jobs runs N cases at a time.
 //
 // The cases are those in the folder D5_ONNX_CASES (see scripts/onnx_cases), and the models that an
 // older release carried in D5_OLDER_ONNX_CASES, whose rows begin with "older/". --load brings a
@@ -40,7 +41,7 @@ constexpr int kMostSeconds = 60;  // of one case; the largest networks take seco
 struct Options {
   std::string framework, load, table, cases, older_cases, only;
   bool update = false;
-  std::size_t every = 1;
+  std::size_t every = 1, jobs = 1;
 };
 
 std::optional<Options> parse(int argc, char** argv) {
@@ -53,10 +54,11 @@ std::optional<Options> parse(int argc, char** argv) {
       options.table = argv[++i];
     } else if (word == "--only" && i + 1 < argc) {
       options.only = argv[++i];
-    } else if (word == "--every" && i + 1 < argc) {
+    } else if ((word == "--every" || word == "--jobs") && i + 1 < argc) {
       const std::string_view text = argv[++i];
-      std::from_chars(text.begin(), text.end(), options.every);
-      if (options.every == 0) return std::nullopt;
+      std::size_t& number = word == "--every" ? options.every : options.jobs;
+      std::from_chars(text.begin(), text.end(), number);
+      if (number == 0) return std::nullopt;
     } else if (word == "--load" && i + 1 < argc) {
       options.load = argv[++i];
     } else if (!word.starts_with("-") && options.framework.empty()) {
@@ -135,7 +137,7 @@ Table run(const Options& options, const Cases& cases) {
       [&](std::size_t i) {
         return to_string(d5::conformance::run_case(all[i].second, options.framework));
       },
-      [](const std::string& reason) { return "failed: " + reason; }, kMostSeconds);
+      [](const std::string& reason) { return "failed: " + reason; }, kMostSeconds, options.jobs);
   Table table;
   for (std::size_t i = 0; i < all.size(); ++i) {
     table[all[i].first] = d5::conformance::parse_result(answers[i]);
@@ -204,7 +206,7 @@ int main(int argc, char** argv) {
   if (!options) {
     fmt::print(stderr,
                "usage: conformance FRAMEWORK [--load FILE] [--table FILE] [--update] [--only TEXT] "
-               "[--every N]\n");
+               "[--every N] [--jobs N]\n");
     return 2;
   }
   try {
