@@ -2,8 +2,10 @@
 #include "known_faults.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
+#include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
 
 namespace d5::openvino {
@@ -25,18 +27,26 @@ std::string in_attention(const KnownNode& known) {
 
 std::string in_bit_shift(const KnownNode& known) {
   const bool is_signed =
-      is_any(known.dtype(0), {DType::int8, DType::int16, DType::int32, DType::int64});
+      is_any(known.type(0).dtype, {DType::int8, DType::int16, DType::int32, DType::int64});
   return is_signed ? "signed integers, which it shifts otherwise" : "";
 }
 
 std::string in_fused_gemm(const KnownNode& known) {
   const auto* transposed = known.node.attribute<std::int64_t>("transA");
-  return transposed && *transposed != 0 ? "transA, which it ignores" : "";
+  if (transposed && *transposed != 0) return "transA, which it ignores";
+  const auto* activation = known.node.attribute<std::string>("activation");
+  if (!activation || *activation == "Relu" || *activation == "LeakyRelu") return {};
+  return "activation " + printable(*activation) + ", which it takes for Relu";
+}
+
+std::string in_lrn(const KnownNode& known) {
+  const float bias = nodes::LRN(known.node).bias();
+  return bias != std::trunc(bias) ? "a bias that is no whole number: it cuts it" : "";
 }
 
 /// Where the order of numbers matters, and quotients.
 std::string in_unsigned(const KnownNode& known) {
-  const bool wide = is_any(known.dtype(0), {DType::uint32, DType::uint64});
+  const bool wide = is_any(known.type(0).dtype, {DType::uint32, DType::uint64});
   return wide ? "uint32 and uint64, which it computes as signed" : "";
 }
 
@@ -62,11 +72,13 @@ std::string in_space_to_depth(const KnownNode& known) {
   return mode && *mode == "CRD" ? "mode CRD, which it ignores" : "";
 }
 
-/// Softmax and its logarithm, which before opset 13 went over all axes from `axis` on.
 std::string in_softmax(const KnownNode& known) {
-  const auto* axis = known.node.attribute<std::int64_t>("axis");
-  const bool many = known.node.opset < 13 && !(axis && *axis == -1);
-  return many ? "several axes at once, as before opset 13" : "";
+  if (known.node.opset < 11 || known.node.opset >= 13) return {};
+  const auto* told = known.node.attribute<std::int64_t>("axis");
+  const std::int64_t axis = told ? *told : 1;
+  const onnx::Type type = known.type(0);
+  const bool last = axis == -1 || (type.has_shape && axis + 1 == std::int64_t(type.dims.size()));
+  return last ? "" : "several axes at once, as in opset 11: it takes one";
 }
 
 constexpr ModelFault kFaults[] = {{"Attention", in_attention},
@@ -77,12 +89,14 @@ constexpr ModelFault kFaults[] = {{"Attention", in_attention},
                                   {"GreaterOrEqual", in_unsigned},
                                   {"Less", in_unsigned},
                                   {"LessOrEqual", in_unsigned},
+                                  {"LRN", in_lrn},
                                   {"Max", in_unsigned},
                                   {"Min", in_unsigned},
                                   {"Mod", in_unsigned},
                                   {"Pad", in_pad},
                                   {"Resize", in_resize},
                                   {"RoiAlign", in_roi_align},
+                                  {"Softmax", in_softmax},
                                   {"SpaceToDepth", in_space_to_depth}};
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/onnx/visitor.hpp"
+#include "onnx/tensor_type.hpp"
 
 namespace d5 {
 namespace {
@@ -21,7 +22,7 @@ class Search {
 
   void look(const onnx::Node& node, const ModelFault& fault) {
     const KnownNode known{.node = node,
-                          .dtype = [&](std::size_t i) { return dtype(node, i); },
+                          .type = [&](std::size_t i) { return type(node, i); },
                           .constant = [&](std::size_t i) { return constant(node, i); }};
     const std::string what = fault.find(known);
     if (what.empty()) return;
@@ -30,12 +31,12 @@ class Search {
   }
 
  private:
-  DType dtype(const onnx::Node& node, std::size_t i) {
-    if (!node.has_input(i)) return DType::undefined;
-    if (const Tensor* known = constant(node, i)) return known->dtype();
+  onnx::Type type(const onnx::Node& node, std::size_t i) {
+    if (!node.has_input(i)) return {};
+    if (const Tensor* known = constant(node, i)) return tensor_type(known->desc());
     if (!types_) types_ = onnx::types_of(model_);  // only if a row asks
-    const auto type = types_->find(node.inputs[i]);
-    return type == types_->end() ? DType::undefined : type->second.dtype;
+    const auto found = types_->find(node.inputs[i]);
+    return found == types_->end() ? onnx::Type() : found->second;
   }
   const Tensor* constant(const onnx::Node& node, std::size_t i) const {
     if (!node.has_input(i)) return nullptr;

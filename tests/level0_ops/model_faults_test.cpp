@@ -34,15 +34,15 @@ onnx::Model model_of(std::vector<onnx::Node> nodes, DType dtype = DType::float32
 
 const ModelFault kFaults[] = {{"Div",
                                [](const KnownNode& known) -> std::string {
-                                 return known.dtype(0) == DType::int32 ? "int32" : "";
+                                 return known.type(0).dtype == DType::int32 ? "int32" : "";
                                }},
                               {"Pad",
                                [](const KnownNode& known) -> std::string {
                                  return known.constant(1) ? "" : "pads that are no constant";
                                }},
                               {"Strange", [](const KnownNode& known) -> std::string {
-                                 const bool open = known.dtype(0) == DType::undefined &&
-                                                   known.dtype(7) == DType::undefined;
+                                 const bool open = known.type(0).dtype == DType::undefined &&
+                                                   known.type(7).dtype == DType::undefined;
                                  return open ? "" : "a known type";
                                }}};
 

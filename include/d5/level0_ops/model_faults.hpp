@@ -14,9 +14,9 @@ namespace d5 {
 /// A node of a model that somebody else compiles, and what is known of its values by then.
 struct KnownNode {
   const onnx::Node& node;
-  /// The element type of input `i`; undefined where ONNX's rules do not tell it, as within a
-  /// node's graphs.
-  std::function<DType(std::size_t i)> dtype;
+  /// The type of input `i`; of an undefined element type where ONNX's rules do not tell it, as
+  /// within a node's graphs.
+  std::function<onnx::Type(std::size_t i)> type;
   /// The value of input `i`, of an initializer or a Constant; null for any other.
   std::function<const Tensor*(std::size_t i)> constant;
 };
