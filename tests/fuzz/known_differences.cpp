@@ -2,8 +2,11 @@
 #include "fuzz/known_differences.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include "d5/core/tensor.hpp"
 
@@ -43,6 +46,64 @@ bool is_infinite(double x) { return std::isinf(x); }
 bool is_beyond_integers(double x) { return !(std::fabs(x) < 0x1p31); }
 /// Some type of integers does not hold it.
 bool is_beyond_bytes(double x) { return !(x > -1 && x < 128); }
+
+template <bool (*of_kind)(double)>
+bool has(const OperatorCase& op_case) {
+  return has_number(op_case, of_kind);
+}
+
+bool always(const OperatorCase&) { return true; }
+
+/// Whether some integer of input `i`, of any input if there is none told, is `of_kind`.
+template <class F>
+bool has_integer(const OperatorCase& op_case, std::optional<std::size_t> place, F of_kind) {
+  for (std::size_t i = 0; i < op_case.inputs.size(); ++i) {
+    const Value& value = op_case.inputs[i];
+    if (place.value_or(i) != i || !value.is_tensor() || !value.tensor().defined()) continue;
+    if (!is_integer(value.tensor().dtype())) continue;
+    bool found = false;
+    dispatch(IntegerTypes{}, value.tensor().dtype(), "integer",
+             [&]<class T>() { found = std::ranges::any_of(value.tensor().span<T>(), of_kind); });
+    if (found) return true;
+  }
+  return false;
+}
+
+bool has_wide_integer(const OperatorCase& op_case) {
+  return has_integer(op_case, {}, [](auto x) { return !std::in_range<std::int32_t>(x); });
+}
+
+bool divides_by_zero(const OperatorCase& op_case) {
+  return has_integer(op_case, 1, [](auto x) { return x == 0; });
+}
+
+/// A flag that is neither 0 nor 1.
+bool has_odd_flag(const OperatorCase& op_case) {
+  constexpr std::string_view kFlags[] = {
+      "ceil_mode", "count_include_pad",    "inverse",  "keepdims",
+      "largest",   "noop_with_empty_axes", "onesided", "saturate",
+      "sorted",    "select_last_index",    "fmod"};
+  return std::ranges::any_of(op_case.node.attributes, [&](const auto& attribute) {
+    const auto* number = std::get_if<std::int64_t>(&attribute.second);
+    return number && *number != 0 && *number != 1 &&
+           std::ranges::find(kFlags, attribute.first) != std::end(kFlags);
+  });
+}
+
+bool has_scales(const OperatorCase& op_case) { return op_case.node.has_input(2); }
+
+bool has_reals(const OperatorCase& op_case) {
+  return !op_case.inputs.empty() && op_case.inputs[0].is_tensor() &&
+         is_floating_point(op_case.inputs[0].tensor().dtype());
+}
+
+bool has_mask_of_numbers(const OperatorCase& op_case) {
+  return op_case.node.opset < 10 && op_case.node.has_output(1);
+}
+
+bool has_empty_axes(const OperatorCase& op_case) {
+  return op_case.node.inputs.size() > 1 && !op_case.node.has_input(1);
+}
 
 struct Known {
   std::string_view framework, op;  ///< "*": every operator
@@ -91,6 +152,57 @@ constexpr std::array kKnown = {
     Known{"tensorflow", "ArgMin", is_nan, "NaN is never smaller"},
     Known{"tensorflow", "LRN", is_infinite, "x times 0 where ONNX divides"},
     Known{"tensorflow", "Shrink", is_beyond_integers, "ONNX says nothing of what it becomes"},
+  std::string_view framework, op;  ///< op: all of them where it is empty
+  bool (*applies)(const OperatorCase&);
+  std::string_view why;
+};
+
+constexpr Known kKnown[] = {
+    {"torch", "Sign", has<is_nan>, "the sign of NaN is 0"},
+    {"torch", "Clip", has<is_nan>, "a limit that is NaN makes everything NaN; ONNX compares"},
+    {"torch", "ThresholdedRelu", has<is_nan>, "it asks what is not above a threshold"},
+    {"torch", "Gelu", has<is_infinite>, "oneDNN, which it calls, gives NaN"},
+    {"torch", "InstanceNormalization", has<is_infinite>, "the scale is applied in another order"},
+    {"torch", "Cast", has<is_beyond_integers>, "ONNX says nothing of what it becomes"},
+    {"torch", "ReduceL2", has<is_huge>, "squares are summed in float32"},
+    {"torch", "ReduceSumSquare", has<is_huge>, "squares are summed in float32"},
+    {"onnxruntime", "", has_odd_flag, "it asks whether a flag is 1"},
+    {"onnxruntime", "ArrayFeatureExtractor", always, "it has no empty list of indices"},
+    {"onnxruntime", "Attention", always, "a mask reaches over all keys"},
+    {"onnxruntime", "Cast", has<is_beyond_integers>, "ONNX says nothing of what it becomes"},
+    {"onnxruntime", "CastLike", has<is_beyond_integers>, "ONNX says nothing of what it becomes"},
+    {"onnxruntime", "ConstantOfShape", always, "it has no shape that is a scalar"},
+    {"onnxruntime", "ConvInteger", always, "it has one zero point a tensor"},
+    {"onnxruntime", "ConvTranspose", always, "output_padding is less than strides and dilations"},
+    {"onnxruntime", "Dropout", has_mask_of_numbers, "the mask is 0 where nothing is dropped"},
+    {"onnxruntime", "DynamicQuantizeLinear", always, "the scale of zeros is 1"},
+    {"onnxruntime", "GlobalMaxPool", always, "it has 3 spatial axes at most"},
+    {"onnxruntime", "GridSample", always, "it has 2 or 3 spatial axes"},
+    {"onnxruntime", "InstanceNormalization", always, "scale and B have one axis"},
+    {"onnxruntime", "MatMulInteger", always, "it has one zero point a tensor, or a column"},
+    {"onnxruntime", "Mod", has_reals, "without fmod it has no real numbers"},
+    {"onnxruntime", "Resize", has_scales, "halves round otherwise, and sizes with align_corners"},
+    {"onnxruntime", "Shrink", has<is_infinite>, "ONNX says nothing of its integer"},
+    {"onnxruntime", "Split", always, "num_outputs is at most the size"},
+    {"onnxruntime", "Squeeze", has_empty_axes, "axes that are empty are not none"},
+    {"onnxruntime", "StringNormalizer", always, "it has no empty tensor"},
+    {"onnxruntime", "TensorScatter", always, "an index may not be negative"},
+    {"openvino", "", has_odd_flag, "it asks whether a flag is 1"},
+    {"openvino", "", has_wide_integer, "it computes 64-bit integers in 32 bits"},
+    {"openvino", "Div", divides_by_zero, "it divides integers as real numbers"},
+    {"openvino", "DynamicQuantizeLinear", always, "the scale of zeros is 0"},
+    {"openvino", "Exp", has<is_nan>, "of NaN in bfloat16 it is infinite"},
+    {"openvino", "Gather", always, "an index outside reads 0"},
+    {"openvino", "GatherElements", always, "an index outside reads 0"},
+    {"openvino", "GatherND", always, "an index outside reads 0"},
+    {"openvino", "LogSoftmax", has<is_nan>, "of NaN in bfloat16 it is infinite"},
+    {"openvino", "Mod", divides_by_zero, "it divides integers as real numbers"},
+    {"openvino", "Normalizer", always, "the largest is that of magnitudes"},
+    {"openvino", "PRelu", always, "a slope of one axis is one of channels"},
+    {"openvino", "Pow", always, "of integers it computes in 32 bits"},
+    {"openvino", "QuantizeLinear", has<is_huge>,
+     "ONNX says nothing of NaN; 16 bits do not saturate"},
+    {"openvino", "Resize", has_scales, "halves round otherwise, and sizes with align_corners"},
 };
 
 }  // namespace
@@ -99,6 +211,8 @@ bool is_known_to_differ(const OperatorCase& op_case, const std::string& framewor
   return std::ranges::any_of(kKnown, [&](const Known& known) {
     return known.framework == framework && (known.op == "*" || known.op == op_case.node.op_type) &&
            has_number(op_case, known.of_kind);
+    return known.framework == framework && (known.op.empty() || known.op == op_case.node.op_type) &&
+           known.applies(op_case);
   });
 }
 

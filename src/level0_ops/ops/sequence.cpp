@@ -5,6 +5,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/element_type.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
 #include "level0_ops/kernels/integers.hpp"
 
@@ -62,7 +63,8 @@ class SequenceConstruct final : public MovingOperator {
 class SequenceEmpty final : public MovingOperator {
  public:
   explicit SequenceEmpty(const nodes::SequenceEmpty& view)
-      : dtype_(DType(view.dtype().value_or(std::int64_t(DType::float32)))) {}
+      : dtype_(view.dtype() ? detail::element_type(view.node(), "dtype", *view.dtype())
+                            : DType::float32) {}
   std::vector<ValueDesc> infer(const InferContext&) const override {
     return {ValueDesc::sequence_of(TensorDesc{dtype_, {}})};
   }
