@@ -38,6 +38,7 @@ struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
   std::vector<std::string> changes;
   bool resume = false;
   std::int64_t checkpoint_every = 500;
+  int loader_threads = 0;
   DistributedChanges distributed;
 };
 
@@ -80,6 +81,7 @@ SessionOptions session_of(const Options& options, const std::string& word) {
   session.data = options.data;
   session.checkpoint = options.checkpoint;
   session.checkpoint_every = options.checkpoint_every;
+  session.loader_threads = options.loader_threads;
   session.metrics = app::metrics_of(options, {});
   session.command_options = app::to_line(options);
   session.observers = {std::make_shared<EpochProgress>()};
@@ -152,6 +154,11 @@ void register_train(app::Program& program) {
       .add_option("--checkpoint-every", options->checkpoint_every, "batches between two of them")
       ->needs(command.get_option("--checkpoint"))
       ->transform(app::whole_number(1))
+      ->option_text("N");
+  command
+      .add_option("--loader-threads", options->loader_threads,
+                  "that read batches ahead, of the same bits; 0: training reads by itself")
+      ->transform(app::whole_number(0, 1024))
       ->option_text("N");
   auto& distributed = options->distributed;
   command.add_option("--distributed", distributed.scheme, "how ranks work together")

@@ -24,7 +24,8 @@ Recipe from_state(const Anything& pickled) {
 
 std::pair<Measurements, bool> train(Recipe recipe, const std::vector<std::string>& changes,
                                     const std::vector<std::string>& frameworks, const Path& data,
-                                    const Path& checkpoint, const Path& resume) {
+                                    const Path& checkpoint, const Path& resume,
+                                    int loader_threads) {
   for (const auto& change : changes) recipe.set(change);
   RecipeRun run;
   orderly_call([&](const Interrupt& interrupt) {
@@ -32,7 +33,8 @@ std::pair<Measurements, bool> train(Recipe recipe, const std::vector<std::string
                      {.frameworks = frameworks,
                       .data = data.string(),
                       .checkpoint = checkpoint.string(),
-                      .resume = resume.string()},
+                      .resume = resume.string(),
+                      .loader_threads = loader_threads},
                      interrupt);
   });
   return {Measurements(run.results.measurements), run.accepted};
@@ -75,17 +77,18 @@ void bind_recipe(py::module_& m) {
       "Runs a recipe; returns its measurements and whether all acceptable metrics were met.";
   m.def("train", &train, py::arg("recipe"), py::kw_only(), py::arg("set") = none,
         py::arg("frameworks") = reference, py::arg("data") = "", py::arg("checkpoint") = "",
-        py::arg("resume") = "", about);
+        py::arg("resume") = "", py::arg("loader_threads") = 0, about);
   m.def(
       "train",
       [](const Path& file_or_name, const std::vector<std::string>& changes,
          const std::vector<std::string>& frameworks, const Path& data, const Path& checkpoint,
-         const Path& resume) {
+         const Path& resume, int loader_threads) {
         return train(load_recipe(file_or_name.string()), changes, frameworks, data, checkpoint,
-                     resume);
+                     resume, loader_threads);
       },
       py::arg("recipe"), py::kw_only(), py::arg("set") = none, py::arg("frameworks") = reference,
-      py::arg("data") = "", py::arg("checkpoint") = "", py::arg("resume") = "", about);
+      py::arg("data") = "", py::arg("checkpoint") = "", py::arg("resume") = "",
+      py::arg("loader_threads") = 0, about);
 }
 
 }  // namespace d5::python

@@ -39,6 +39,7 @@ ThreadPool& ThreadPool::instance() {
 }
 
 bool ThreadPool::inside() { return is_inside; }
+void ThreadPool::compute_alone() { is_inside = true; }
 
 void ThreadPool::grow(std::size_t workers) {
   while (workers_.size() < workers) {

@@ -35,6 +35,9 @@ class ThreadPool {
   /// Whether the calling thread is inside a job, also one that it computes by itself: what looks
   /// at this cuts its work alike, whether others keep the threads busy or not.
   [[nodiscard]] static bool inside();
+  /// From now on the calling thread computes all pieces of its jobs by itself: it is beside the
+  /// work that the threads are for, and takes none of them.
+  static void compute_alone();
 
  private:
   struct alignas(64) Worker {

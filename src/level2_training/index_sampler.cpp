@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
+#include "level2_training/batch_loader.hpp"
 
 namespace d5 {
 namespace {
@@ -20,13 +20,13 @@ std::string who(const Dataset& dataset) {
 
 EpochSize IndexSampler::even_batches(const Dataset& dataset, const SamplerOptions& options,
                                      std::int64_t draws) {
-  const auto& [batch_size, tail, seed] = options;
+  const std::int64_t batch_size = options.batch_size;
   if (dataset.size() < 1) throw ValueError(who(dataset) + ": the dataset is empty");
   if (batch_size < 1) {
     throw ValueError(
         fmt::format("{}: batch size is {}, expected at least 1", who(dataset), batch_size));
   }
-  if (tail == Tail::keep) return {draws, (draws + batch_size - 1) / batch_size};
+  if (options.tail == Tail::keep) return {draws, (draws + batch_size - 1) / batch_size};
   const std::int64_t batches = draws / batch_size;
   if (batches == 0) {
     throw ValueError(
@@ -43,14 +43,27 @@ IndexSampler::IndexSampler(std::shared_ptr<const Dataset> dataset, const Sampler
 IndexSampler::IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options,
                            EpochSize size)
     : dataset_(std::move(dataset)), options_(options), size_(size), batches_(size.batches) {
-  buffer_of(std::min(options_.batch_size, size_.draws));
+  for (const auto& field : dataset_->fields()) {
+    if (field.desc.shape.is_static()) continue;
+    const std::string length = detail::length_field(field.name);
+    if (std::ranges::find(dataset_->fields(), length, &Dataset::Field::name) ==
+        dataset_->fields().end()) {
+      continue;
+    }
+    throw ValueError(
+        fmt::format("{}: the lengths of its field '{}' are called '{}', which is a "
+                    "field of its own; give that another name",
+                    who(*dataset_), printable(field.name), printable(length)));
+  }
 }
+
+IndexSampler::~IndexSampler() = default;
 
 SamplerLaw IndexSampler::law() const {
   SamplerLaw law = promise();
   if (ranks_ == 1) return law;
   law.draws = 0;
-  for (const Part& part : parts_) law.draws += part.size;
+  for (const auto& plan : plans_) law.draws += std::int64_t(plan.samples.size());
   law.least = 0;
   return law;
 }
@@ -62,9 +75,19 @@ void IndexSampler::take_part(int rank, int ranks) {
   }
   rank_ = rank;
   ranks_ = ranks;
+  loader_.reset();
   arrange_epoch();
-  batches_ = std::int64_t(parts_.size());
-  buffers_.clear();
+  batches_ = std::int64_t(plans_.size());
+}
+
+void IndexSampler::read_ahead(int threads) {
+  constexpr int kMost = 1024;
+  if (threads < 0 || threads > kMost) {
+    throw ValueError(fmt::format("{}: {} threads were asked for to read ahead; expected 0 to {}",
+                                 who(*dataset_), threads, kMost));
+  }
+  threads_ = threads;
+  loader_.reset();
 }
 
 void IndexSampler::arrange_epoch() {
@@ -85,46 +108,59 @@ void IndexSampler::arrange_epoch() {
                     who(*dataset_), epoch_, order_.ends.size(), order_.ends.back(), size_.batches,
                     size_.draws));
   }
-  parts_.clear();
+  count_draws();
+  plan_batches();
+  arranged_ = true;
+}
+
+void IndexSampler::count_draws() {
+  const std::int64_t most = promise().most;
+  draws_.clear();
+  if (most <= 1) return;
+  std::vector<std::int64_t> drawn(std::size_t(dataset_->size()), epoch_ * most);
+  for (const std::int64_t sample : std::span(order_.samples).first(std::size_t(size_.draws))) {
+    if (sample < 0 || sample >= dataset_->size()) {
+      throw ValueError(fmt::format("{}: epoch {} draws sample {}, but there are {}", who(*dataset_),
+                                   epoch_, sample, dataset_->size()));
+    }
+    draws_.push_back(drawn[std::size_t(sample)]++);
+  }
+}
+
+void IndexSampler::plan_batches() {
+  plans_.clear();
   std::int64_t begin = 0;
   for (const std::int64_t end : order_.ends) {
     // Part r begins after r shares and one sample more for each of the first T mod n.
     const std::int64_t whole = end - begin, share = whole / ranks_, more = whole % ranks_;
     if (share > 0) {
-      parts_.push_back({.begin = begin + rank_ * share + std::min<std::int64_t>(rank_, more),
-                        .size = share + (rank_ < more ? 1 : 0),
-                        .whole = whole});
+      const auto first = std::size_t(begin + rank_ * share + std::min<std::int64_t>(rank_, more));
+      const auto count = std::size_t(share + (rank_ < more ? 1 : 0));
+      plans_.push_back({.epoch = epoch_,
+                        .index = std::int64_t(plans_.size()),
+                        .global_size = ranks_ > 1 ? whole : 0,
+                        .samples = std::span(order_.samples).subspan(first, count)});
+      if (!draws_.empty()) plans_.back().draws = std::span(draws_).subspan(first, count);
     }
     begin = end;
   }
-  arranged_ = true;
-}
-
-IndexSampler::Buffer& IndexSampler::buffer_of(std::int64_t size) {
-  for (const auto& buffer : buffers_) {
-    if (buffer->batch.size == size) return *buffer;
-  }
-  Buffer& buffer = *buffers_.emplace_back(std::make_unique<Buffer>());
-  buffer.batch.size = size;
-  buffer.fields = empty_batch(*dataset_, size);
-  for (std::size_t f = 0; f < buffer.fields.size(); ++f) {
-    buffer.batch.values[dataset_->fields()[f].name] = buffer.fields[f];
-  }
-  return buffer;
 }
 
 const Batch* IndexSampler::next() {
+  given_.reset();  // its memory is free
   if (index_ >= batches_) return nullptr;
   if (!arranged_) arrange_epoch();
-  const Part& part = parts_[std::size_t(index_)];
-  Buffer& buffer = buffer_of(part.size);
-  const Span span("data", [&] { return "read " + dataset_->name(); });
-  buffer.batch.samples = {order_.samples.data() + part.begin, std::size_t(part.size)};
-  dataset_->read(buffer.batch.samples, {.seed = options_.seed, .epoch = epoch_}, buffer.fields);
-  buffer.batch.epoch = epoch_;
-  buffer.batch.global_size = ranks_ > 1 ? part.whole : 0;
-  buffer.batch.index = index_++;
-  return &buffer.batch;
+  if (!loader_) {
+    loader_ = std::make_unique<detail::BatchLoader>(detail::BatchSource{.dataset = dataset_,
+                                                                        .seed = options_.seed,
+                                                                        .pad = options_.pad,
+                                                                        .one_draw = draws_.empty()},
+                                                    threads_);
+  }
+  if (!loader_->started()) loader_->start(std::span(plans_).subspan(std::size_t(index_)));
+  given_ = loader_->next();
+  ++index_;
+  return given_.get();
 }
 
 void IndexSampler::seek(std::int64_t epoch, std::int64_t index) {
@@ -133,6 +169,8 @@ void IndexSampler::seek(std::int64_t epoch, std::int64_t index) {
         fmt::format("{}: epoch {}, batch {} was asked for; an epoch has batches 0 to {}",
                     who(*dataset_), epoch, index, batches_ - 1));
   }
+  if (epoch == epoch_ && index == index_) return;
+  if (loader_) loader_->stop();
   if (epoch != epoch_) arranged_ = false;
   epoch_ = epoch;
   index_ = index;

@@ -11,12 +11,21 @@ void SamplerOptions::declare(OptionList& options) {
   options.add("batch_size", batch_size, "samples in a batch", {.least = 1});
   options.add("tail", tail, "the last batch, if it is shorter", {"keep", "drop"});
   options.add("seed", seed, "of a random order");
+  options.add("pad", pad, "value behind what is smaller than the batch's largest sample");
 }
 
 void Sampler::take_part(int, int) {
   throw Unsupported(
       fmt::format("this sampler of '{}' cannot be cut into the parts of several ranks; derive it "
                   "from IndexSampler, or choose another",
+                  printable(dataset().name())));
+}
+
+void Sampler::read_ahead(int threads) {
+  if (threads == 0) return;
+  throw Unsupported(
+      fmt::format("this sampler of '{}' reads in its own way; give the threads to that, or derive "
+                  "it from IndexSampler",
                   printable(dataset().name())));
 }
 

@@ -39,7 +39,15 @@ class Unread final : public Dataset {
   [[nodiscard]] std::vector<std::int64_t> labels(std::string_view field) const override {
     return data_->labels(field);
   }
-  void read(std::span<const std::int64_t>, const Draw&, std::span<Tensor>) const override {}
+  void read(std::span<const std::int64_t>, const Draw&, std::span<Tensor> batch) const override {
+    for (std::size_t f = 0; f < batch.size(); ++f) {
+      if (batch[f].defined()) continue;  // of a known shape
+      Shape none{1};
+      for (const std::int64_t dim : fields()[f].desc.shape)
+        none.push_back(std::max<std::int64_t>(dim, 0));
+      batch[f] = Tensor::empty(fields()[f].desc.dtype, none);
+    }
+  }
 
  private:
   std::shared_ptr<const Dataset> data_;

@@ -65,8 +65,10 @@ void TrainingSession::make_data(const Interrupt& interrupt) {
   train_ = options_.make_train_sampler
                ? options_.make_train_sampler(order, data_.train, sampler.settings)
                : order.make(data_.train, sampler.settings);
+  train_->read_ahead(options_.loader_threads);
   if (!data_.test) return;
   test_ = samplers().at("ordered").make(data_.test, {{"batch_size", training_.test_batch_size}});
+  test_->read_ahead(options_.loader_threads);
 }
 
 ExecutorOptions TrainingSession::execution() const {
@@ -200,6 +202,9 @@ Measurement TrainingSession::record() const {
   if (!learning_rate_.empty()) result.conditions["learning_rate"] = learning_rate_;
   const auto sampling = read_shared_options<SamplerOptions>(recipe_.section("sampler"));
   result.conditions["batch"] = std::to_string(sampling.batch_size);
+  if (options_.loader_threads > 0) {
+    result.conditions["loader_threads"] = std::to_string(options_.loader_threads);
+  }
   result.artefacts = {{.name = "recipe " + recipe_.name(), .sha256 = recipe_.checksum()}};
   for (const auto& part : {data_.train, data_.test}) {
     if (part) std::ranges::copy(part->artefacts(), std::back_inserter(result.artefacts));
@@ -212,6 +217,7 @@ std::string TrainingSession::command() const {
   CommandLine line = recipe_.command();
   line.runs_in({word_of(options_.frameworks)}, options_.device);
   if (!options_.data.empty()) line.option("--data", options_.data);
+  if (options_.loader_threads > 0) line.option("--loader-threads", options_.loader_threads);
   line.append(execution_line(execution()));
   return line.metrics(options_.metrics).append(options_.command_options).text();
 }

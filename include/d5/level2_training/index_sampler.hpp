@@ -3,11 +3,18 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
+#include "d5/core/random.hpp"
 #include "d5/level2_training/sampler.hpp"
 
 namespace d5 {
+
+namespace detail {
+class BatchLoader;
+struct BatchPlan;
+}  // namespace detail
 
 /// The batches of one epoch: which samples, in which order.
 struct EpochOrder {
@@ -21,8 +28,12 @@ struct EpochSize {
   std::int64_t batches = 0;
 };
 
-/// A sampler that is nothing but an order of samples; batches, tails, seeking, reading, and the
-/// parts of several ranks are done here.
+/// A sampler that is nothing but an order of samples; batches, tails, seeking, reading, also ahead,
+/// padding, and the parts of several ranks are done here.
+///
+/// Where an epoch may draw a sample several times, by the law, each time is a `Draw` of its own:
+/// the k-th one, from 0, of an epoch that draws none more than n times is that of epoch n * epoch +
+/// k.
 class IndexSampler : public Sampler {
  public:
   using Options = SamplerOptions;
@@ -30,6 +41,7 @@ class IndexSampler : public Sampler {
   /// Throws: ValueError for an empty dataset, or one of fewer samples than a batch where the tail
   /// is dropped.
   IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options);
+  ~IndexSampler() override;
 
   const Batch* next() final;
   void reset(std::int64_t epoch) final { seek(epoch, 0); }
@@ -40,6 +52,7 @@ class IndexSampler : public Sampler {
   [[nodiscard]] const SamplerOptions& options() const { return options_; }
 
   void take_part(int rank, int ranks) final;
+  void read_ahead(int threads) final;
 
  protected:
   IndexSampler(std::shared_ptr<const Dataset> dataset, const SamplerOptions& options,
@@ -51,6 +64,10 @@ class IndexSampler : public Sampler {
   /// Of all ranks together. Each sample once, unless somebody promises something else.
   [[nodiscard]] virtual SamplerLaw promise() const { return {.draws = size_.draws}; }
   [[nodiscard]] const EpochSize& size() const { return size_; }
+  /// The random numbers of one epoch's order, for the sampler called `name`.
+  [[nodiscard]] RandomStream stream(std::string_view name, std::int64_t epoch) const {
+    return RandomStream(options_.seed, stream_of(name), std::uint32_t(epoch));
+  }
   /// Called once an epoch. `order` comes with samples 0, 1, 2, ... of the dataset, and with the
   /// ends of even batches; it leaves with as many ends as the `EpochSize` promises batches, the
   /// last one at its draws (samples past that are in no batch), as a function of `epoch` and the
@@ -58,28 +75,21 @@ class IndexSampler : public Sampler {
   virtual void arrange(std::int64_t epoch, EpochOrder& order) = 0;
 
  private:
-  /// Memory for batches of one size: of few, such as the full one and the tail's.
-  struct Buffer {
-    std::vector<Tensor> fields;
-    Batch batch;
-  };
-  /// One batch of this epoch, or this rank's part of it.
-  struct Part {
-    std::int64_t begin = 0, size = 0;  ///< in `order_.samples`
-    std::int64_t whole = 0;            ///< samples on all ranks
-  };
-  Buffer& buffer_of(std::int64_t size);
   void arrange_epoch();
+  void count_draws();
+  void plan_batches();
 
   std::shared_ptr<const Dataset> dataset_;
   SamplerOptions options_;
   EpochSize size_;
-  int rank_ = 0, ranks_ = 1;
+  int rank_ = 0, ranks_ = 1, threads_ = 0;
   std::int64_t batches_ = 0, epoch_ = 0, index_ = 0;
   bool arranged_ = false;
   EpochOrder order_;
-  std::vector<Part> parts_;
-  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::vector<std::int64_t> draws_;  // `Draw::epoch` of each in the order, where they may differ
+  std::vector<detail::BatchPlan> plans_;         // of this epoch, this rank's part
+  std::unique_ptr<detail::BatchLoader> loader_;  // made when it is needed
+  std::shared_ptr<const Batch> given_;
 };
 
 }  // namespace d5

@@ -16,7 +16,10 @@ namespace d5 {
 
 /// What one step is fed. The tensors are the sampler's, and valid until its next `next`.
 struct Batch {
-  ValueMap values;        ///< field name to tensor, dimension 0 is the sample
+  /// Field name to tensor, dimension 0 is the sample. A field with open dimensions is padded to the
+  /// batch's largest sample; `NAME.length` holds the real sizes of these: int64 {samples}, or
+  /// {samples, k} of k dimensions.
+  ValueMap values;
   std::int64_t size = 0;  ///< samples in it
   std::int64_t epoch = 0;
   std::int64_t index = 0;  ///< of the batch within its epoch
@@ -34,6 +37,9 @@ struct SamplerOptions {
   std::int64_t batch_size = 64;
   Tail tail = Tail::keep;
   std::uint64_t seed = 0;
+  /// Of fields with open dimensions: what stands behind a sample that is smaller than the batch's
+  /// largest. Text is padded with empty strings.
+  double pad = 0;
 
   void declare(OptionList& options);
 };
@@ -55,7 +61,8 @@ class Sampler {
  public:
   virtual ~Sampler() = default;
   /// The next batch of this epoch, or null after its last; the sampler's own, valid until the next
-  /// call. Allocates nothing.
+  /// call. Allocates nothing where it gave batches of the same shapes before.
+  /// Throws: what reading this batch throws; the next call tries it again.
   virtual const Batch* next() = 0;
   /// Goes to the beginning of `epoch`. What an epoch holds depends on its number and the seed
   /// alone.
@@ -73,6 +80,11 @@ class Sampler {
   /// samples than ranks, some of which would have none, is left out by all.
   /// Throws: ValueError for a rank outside the world; Unsupported where a sampler cannot be cut.
   virtual void take_part(int rank, int ranks);
+  /// From the next batch on so many threads read the batches after it ahead, three in memory at
+  /// most; 0: none, `next` reads. Batches, their order and their errors do not depend on it.
+  /// Throws: ValueError for a number outside 0 to 1,024; Unsupported, but for 0, where a sampler
+  /// reads in its own way.
+  virtual void read_ahead(int threads);
 };
 
 using SamplerEntry = Entry<std::shared_ptr<Sampler>(std::shared_ptr<const Dataset>)>;

@@ -30,6 +30,7 @@ struct SessionOptions {
   std::string checkpoint = {};          ///< file to write; empty: none
   std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
   std::int64_t checkpoint_every = 500;  ///< batches
+  int loader_threads = 0;  ///< that read batches ahead (`Sampler::read_ahead`); 0: training reads
   std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
   std::vector<MetricChoice> metrics = {};            ///< besides the recipe's
   std::vector<std::shared_ptr<TrainingEvent>> observers = {};

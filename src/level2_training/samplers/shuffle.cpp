@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/random.hpp"
 #include "d5/level2_training/index_sampler.hpp"
 
 namespace d5 {
@@ -12,8 +11,7 @@ class ShuffleSampler final : public IndexSampler {
 
  private:
   void arrange(std::int64_t epoch, EpochOrder& order) override {
-    RandomStream(options().seed, stream_of("shuffle sampler"), std::uint32_t(epoch))
-        .shuffle(order.samples);
+    stream("shuffle sampler", epoch).shuffle(order.samples);
   }
 };
 
