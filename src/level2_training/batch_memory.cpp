@@ -61,7 +61,9 @@ void BatchMemory::complete() noexcept {
   try {
     for (PaddedField& field : padded_) {
       field.gather(reads_);
-      batch_.values.find(source_.dataset->fields()[field.field()].name)->second = field.values();
+      // Assigning to a tensor of the same rank reuses its memory.
+      batch_.values.find(source_.dataset->fields()[field.field()].name)->second.tensor() =
+          field.values();
     }
   } catch (...) {
     errors_.back() = std::current_exception();

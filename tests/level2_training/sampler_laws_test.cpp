@@ -327,7 +327,8 @@ TEST_CASE("a sampler that breaks its law fails") {
     });
   };
   CHECK(broken([](SamplerLaw& law) { law.draws = 199; }) == Status::failed);
-  CHECK(broken([](SamplerLaw& law) { law.least = law.most = 2; }) == Status::failed);
+  CHECK(broken([](SamplerLaw& law) { law = {.draws = 400, .least = 2, .most = 2}; }) ==
+        Status::failed);
   CHECK(broken([](SamplerLaw& law) { law.least = law.most = 0; }) == Status::failed);
   CHECK(broken([](SamplerLaw& law) {
           law.chances.assign(200, 1.0 / 199);  // but the last, which is drawn
