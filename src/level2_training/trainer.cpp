@@ -11,6 +11,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level2_training/network_feed.hpp"
 #include "level2_training/scalar_loss.hpp"
 
 namespace d5 {
@@ -30,6 +31,12 @@ Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOpt
         "trainer: epochs {}, most_batches {}, checkpoint_every {}; expected none below 0, and a "
         "checkpoint every batch at the most",
         options_.epochs, options_.most_batches, options_.checkpoint_every));
+  }
+  if (const Network& network = optimizer_.executor().network(); pulls_data(network)) {
+    throw Unsupported(fmt::format(
+        "trainer: network '{}' pulls its own data, but a trainer feeds what its sampler gives; "
+        "train it by optimizer.step({{}}), or make the fields inputs again",
+        printable(network.name())));
   }
 }
 

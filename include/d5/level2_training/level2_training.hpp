@@ -8,6 +8,7 @@
 #include "d5/level2_training/dataset_metrics.hpp"
 #include "d5/level2_training/index_sampler.hpp"
 #include "d5/level2_training/loss_curve.hpp"
+#include "d5/level2_training/network_feed.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/optimizer_options.hpp"
 #include "d5/level2_training/optimizer_validation.hpp"

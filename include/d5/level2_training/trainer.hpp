@@ -41,7 +41,8 @@ struct BatchTimes {
 /// counts, but nothing is learnt of it, and it has no `after_batch` or `after_test_batch`.
 class Trainer {
  public:
-  /// `test` may be null: no test runs.
+  /// `test` may be null: no test runs. Throws: ValueError for options out of range; Unsupported for
+  /// a network that pulls its own data (`feed_from`).
   Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options = {});
 
   /// Trains to the end, from a checkpoint if one was resumed. Throws: NumericError on a loss that
