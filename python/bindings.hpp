@@ -38,6 +38,7 @@ void bind_executor(py::module_& m);
 void bind_framework_selection(py::module_& m);
 void bind_network_validation(py::module_& m);
 void bind_dataset(py::module_& m);
+void bind_sampler(py::module_& m);
 void bind_training_metric(py::module_& m);
 void bind_optimizer(py::module_& m);
 void bind_trainer(py::module_& m);

@@ -2,14 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <functional>
-#include <optional>
-
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
 #include "long_call.hpp"
-#include "use.hpp"
 
 namespace d5::python {
 namespace {
@@ -44,62 +40,6 @@ std::string describe(const Dataset& dataset) {
                      fmt::join(fields, ", "));
 }
 
-std::optional<std::reference_wrapper<const Batch>> next(Sampler& sampler) {
-  const Use use(&sampler, "the sampler");
-  const Batch* batch = nullptr;
-  long_call([&](const Interrupt&) { batch = sampler.next(); });
-  return batch ? std::optional(std::cref(*batch)) : std::nullopt;
-}
-
-void reset(Sampler& sampler, std::int64_t epoch) {
-  const Use use(&sampler, "the sampler");
-  const py::gil_scoped_release release;
-  sampler.reset(epoch);
-}
-
-void bind_sampler(py::module_& m) {
-  constexpr auto inside = py::return_value_policy::reference_internal;
-  py::class_<Batch>(m, "Batch", "What one step is fed; valid until the sampler's next one.")
-      .def_property_readonly("values", [](const Batch& b) { return from_values(b.values); })
-      .def_readonly("size", &Batch::size)
-      .def_readonly("epoch", &Batch::epoch)
-      .def_readonly("index", &Batch::index)
-      .def("__repr__", [](const Batch& b) {
-        return fmt::format("<d5.Batch {} of epoch {}: {} samples>", b.index, b.epoch, b.size);
-      });
-
-  py::class_<Sampler, std::shared_ptr<Sampler>>(m, "Sampler", "Splits a data set into batches.")
-      .def("next", &next, inside, "The next batch, or None at the end of an epoch.")
-      .def("reset", &reset, py::arg("epoch") = 0)
-      .def("__len__", &Sampler::batches)
-      .def(
-          "__iter__",
-          [](Sampler& sampler) -> Sampler& {
-            reset(sampler, 0);
-            return sampler;
-          },
-          inside)
-      .def(
-          "__next__",
-          [](Sampler& sampler) -> const Batch& {
-            if (const auto batch = next(sampler)) return *batch;
-            throw py::stop_iteration();
-          },
-          inside)
-      .def("__repr__", [](const Sampler& sampler) {
-        return fmt::format("<d5.Sampler: {} batches an epoch of {}>", sampler.batches(),
-                           describe(sampler.dataset()));
-      });
-
-  m.def(
-      "sampler",
-      [](const std::string& name, std::shared_ptr<Dataset> dataset, const Options& options) {
-        return samplers().at(name).make(std::move(dataset), to_settings(options));
-      },
-      py::arg("name"), py::arg("dataset"),
-      "Batches of a data set, such as sampler(\"shuffle\", data, batch_size=64, seed=1).");
-}
-
 }  // namespace
 
 void bind_dataset(py::module_& m) {
@@ -129,7 +69,6 @@ void bind_dataset(py::module_& m) {
         return data;
       },
       py::arg("name"), "Opens a data set, such as dataset(\"mnist\", data=\"folder\").");
-  bind_sampler(m);
 }
 
 }  // namespace d5::python

@@ -225,3 +225,129 @@ def test_a_profile_tells_which_node_costs_most():
 
 def test_a_gradient_check_from_python():
     assert all(row.status == "passed" for row in d5.test_gradient("Gemm 3x4 4x2"))
+
+
+class Rows(d5.Sampler):
+    """Batches of arrays in order, rotated by the epoch: a loader of somebody else's."""
+
+    def __init__(self, arrays, batch_size):
+        super().__init__()
+        self.arrays, self.batch_size, self.place, self.epoch = arrays, batch_size, 0, 0
+
+    def reset(self, epoch):
+        self.place, self.epoch = 0, epoch
+
+    def next(self):
+        begin = self.place
+        self.place += self.batch_size
+        turned = {name: np.roll(array, self.epoch, axis=0) for name, array in self.arrays.items()}
+        batch = {name: array[begin : self.place].copy() for name, array in turned.items()}
+        return batch if len(batch["label"]) else None
+
+    def __len__(self):
+        return -(-len(self.arrays["label"]) // self.batch_size)
+
+
+def digits(count):
+    samples = [d5.dataset("mnist").train[i] for i in range(count)]
+    return {
+        "image": np.stack([sample["image"].numpy() for sample in samples]),
+        "label": np.array([sample["label"].numpy().item() for sample in samples]),
+    }
+
+
+def weights_of(executor):
+    return {p.name: p.value.numpy().copy() for p in executor.network.parameters}
+
+
+def lenet_of(sampler, **options):
+    executor = d5.executor(d5.model("lenet", with_loss=True, seed=1))
+    optimizer = d5.optimizer("momentum", executor, learning_rate=0.02)
+    return executor, d5.Trainer(optimizer, sampler, **options)
+
+
+def test_a_sampler_in_python_trains_as_d5_s_own():
+    executor, trainer = lenet_of(Rows(digits(50), 16))
+    trainer.run()
+    assert trainer.step == 4
+    own, own_trainer = lenet_of(
+        d5.sampler("ordered", d5.dataset("mnist", train_samples=50).train, batch_size=16)
+    )
+    own_trainer.run()
+    for name, value in weights_of(own).items():
+        np.testing.assert_array_equal(weights_of(executor)[name], value)
+
+
+def test_a_sampler_in_python_resumes_within_an_epoch(tmp_path):
+    data = digits(50)
+    whole, trainer = lenet_of(Rows(data, 16), epochs=2)
+    trainer.run()
+    checkpoint = tmp_path / "run.d5"
+    _, first = lenet_of(Rows(data, 16), epochs=2, most_batches=6, checkpoint=checkpoint)
+    first.run()
+    resumed, second = lenet_of(Rows(data, 16), epochs=2, checkpoint=checkpoint)
+    second.resume(checkpoint)
+    second.run()
+    for name, value in weights_of(whole).items():
+        np.testing.assert_array_equal(weights_of(resumed)[name], value)
+
+
+def test_a_sampler_in_python_is_iterated_as_any_other():
+    sampler = Rows(digits(5), 2)
+    assert [batch.size for batch in sampler] == [2, 2, 1]
+    assert len(sampler) == 3
+    sampler.seek(1, 2)
+    assert sampler.__next__().index == 2
+    with pytest.raises(d5.ValueError, match="Rows: batch 4 of epoch 0"):
+        sampler.seek(0, 4)
+    with pytest.raises(d5.Unsupported, match="reads in its own way"):
+        sampler.read_ahead(2)
+
+
+def test_a_sampler_in_python_that_gives_something_else_is_refused():
+    class Wrong(Rows):
+        def next(self):
+            return self.given
+
+    sampler = Wrong({"label": np.arange(4)}, 2)
+    for given, error in [
+        ([1, 2], d5.TypeError),
+        ({}, d5.ValueError),
+        ({"a": np.zeros((2, 3)), "b": np.zeros(3)}, d5.ShapeError),
+        ({"a": np.array(1.0)}, d5.ShapeError),
+    ]:
+        sampler.given = given
+        with pytest.raises(error, match="sampler Wrong"):
+            list(sampler)
+    with pytest.raises(d5.Unsupported, match="no method next"):
+        type("Empty", (d5.Sampler,), {"reset": lambda self, epoch: None})().__next__()
+
+
+def test_batches_that_are_read_ahead_are_the_same():
+    data = d5.dataset("mnist", train_samples=100).train
+    plain, ahead = (d5.sampler("shuffle", data, batch_size=16, seed=3) for _ in range(2))
+    ahead.read_ahead(2)
+    for expected, batch in zip(plain, ahead):
+        assert batch.samples == expected.samples
+        np.testing.assert_array_equal(batch.values["image"], expected.values["image"])
+
+
+def test_a_network_pulls_its_own_data():
+    def losses(step_of):
+        executor = d5.executor(d5.model("lenet", with_loss=True, seed=1))
+        optimizer = d5.optimizer("momentum", executor, learning_rate=0.02)
+        step = step_of(executor, optimizer)
+        return [float(step()["loss"]) for _ in range(6)]
+
+    def fed(executor, optimizer):
+        data = iter(Rows(digits(50), 10))
+        return lambda: optimizer.step(next(data, None) or next(iter(data)))
+
+    feeds = []
+
+    def pulled(executor, optimizer):
+        feeds.append(d5.feed_from(executor, Rows(digits(50), 10)))
+        return lambda: optimizer.step({})
+
+    assert losses(pulled)[:5] == losses(fed)[:5]
+    assert (feeds[0].batch.epoch, feeds[0].batch.index) == (1, 0)
