@@ -20,8 +20,8 @@ constexpr const char* kExamples =
   d5 sampler check shuffle:batch_size=100:tail=drop
   d5 sampler check mine --load ./mine.so --dataset mnist:data=DIR
 
-Every sample once an epoch, the same again and after a pause; the time of a batch, and the classes'
-shares.)";
+Each sample as often as promised, the same again and after a pause; the time of a batch, and the
+classes' shares.)";
 
 struct Options : app::EntryCheckOptions {
   std::string dataset = "mnist:subset=sample";

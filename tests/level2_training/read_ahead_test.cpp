@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <memory>
+#include <stop_token>
 #include <thread>
 
 #include "d5/core/random.hpp"
+#include "d5/level2_training/trainer.hpp"
 #include "drawn_samples.hpp"
+#include "points.hpp"
 
 using namespace d5;
 using test::DrawnSamples;
@@ -152,4 +155,29 @@ TEST_CASE("threads that cannot be are refused, as by a sampler that reads in its
   } own;
   CHECK_NOTHROW(own.read_ahead(0));
   CHECK_THROWS_AS(own.read_ahead(2), Unsupported);
+}
+
+TEST_CASE("training that is interrupted while threads read ahead goes on where it was") {
+  struct StopAt final : TrainingEvent {
+    explicit StopAt(std::int64_t step) : step(step) {}
+    void after_batch(Trainer& trainer, const Batch&, const ValueMap&) override {
+      if (trainer.step() == step) stop.request_stop();
+    }
+    std::int64_t step;
+    std::stop_source stop;
+  };
+  const auto parameters_after = [](int threads, std::int64_t stop_at) {
+    const auto optimizer = test::points_optimizer("momentum", {{"learning_rate", 0.1}});
+    const auto train = sampler_of("shuffle", test::points(30), threads);
+    Trainer trainer(*optimizer, *train, nullptr, {.epochs = 3});
+    const auto stop = std::make_shared<StopAt>(stop_at);
+    trainer.events().add(stop);
+    trainer.run({.token = stop->stop.get_token()});
+    CHECK(trainer.interrupted() == (stop_at > 0));
+    trainer.run();
+    CHECK(trainer.step() == 15);
+    return test::parameters(*optimizer);
+  };
+  const auto expected = parameters_after(0, 0);
+  for (const std::int64_t stop_at : {1, 5, 7}) CHECK(parameters_after(3, stop_at) == expected);
 }

@@ -70,6 +70,17 @@ TEST_CASE("a recipe runs and becomes one record a metric") {
   CHECK_THAT(lines[0], Catch::Contains("carries"));
 }
 
+TEST_CASE("threads that read ahead change no bit, and are among the conditions") {
+  TrainingSession plain(tiny()), ahead(tiny(), {.loader_threads = 3});
+  const auto expected = plain.run(), results = ahead.run();
+  CHECK(weights(ahead) == weights(plain));
+  CHECK(named(results, "loss").samples == named(expected, "loss").samples);
+  CHECK(named(results, "test_accuracy").samples == named(expected, "test_accuracy").samples);
+  CHECK(named(results, "loss").conditions.at("loader_threads") == "3");
+  CHECK_THAT(named(results, "loss").command, Catch::Contains(" --loader-threads 3"));
+  CHECK_THROWS_AS(TrainingSession(tiny(), {.loader_threads = -1}), ValueError);
+}
+
 TEST_CASE("any metric can be asked of a training run, and is measured in the same run") {
   TrainingSession session(tiny(), {.metrics = {"time", "framework_overhead", "loss"}});
   const auto results = session.run();

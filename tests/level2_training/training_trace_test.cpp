@@ -52,3 +52,22 @@ TEST_CASE("training, its data, runs, updates and test runs are on one timeline")
                                             {test + " > next batch > read points", 4},
                                             {test + " > inference", 4}});
 }
+
+TEST_CASE("waiting for threads that read ahead is on the timeline, beside their reading") {
+  const auto sampler = samplers().at("ordered").make(test::points(6), {{"batch_size", 2}});
+  sampler->read_ahead(1);
+  Trace::start();
+  while (sampler->next()) {
+  }
+  Trace::stop();
+  const Timeline timeline = Trace::timeline();
+  std::map<std::string, int> count;
+  int waiting = -1, reading = -1;  // lanes
+  for (const auto& record : timeline.records) {
+    ++count[record.name];
+    (record.name == "wait for data" ? waiting : reading) = record.lane;
+  }
+  // Two pieces a batch, for each has two samples.
+  CHECK(count == std::map<std::string, int>{{"wait for data", 3}, {"read points", 6}});
+  CHECK(waiting != reading);
+}

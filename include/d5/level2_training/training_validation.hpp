@@ -14,11 +14,10 @@ namespace d5 {
 
 /// Checks a sampler over `data` for some epochs. Records:
 ///
-/// - `sampler_coverage`: per epoch, how many samples were drawn more or less often than once
-///   (dropping the tail, up to a batch less one is right);
+/// - `sampler_coverage`: per epoch, how many draws there were too many or too few by the sampler's
+///   law; over all of them, whether samples came by their chances;
 /// - `sampler_repeatability`: batches that differ when an epoch is drawn again by another object,
-/// or
-///   continued by `seek`; none may;
+///   or continued by `seek`; none may;
 /// - `dataset_latency`: seconds for each batch;
 /// - `dataset_bias`: the classes' shares, if the data have a field "label".
 [[nodiscard]] std::vector<Measurement> test_sampler(const SamplerEntry& sampler,
