@@ -332,6 +332,16 @@ def test_batches_that_are_read_ahead_are_the_same():
         np.testing.assert_array_equal(batch.values["image"], expected.values["image"])
 
 
+def test_a_recipe_trains_the_same_with_threads_that_read_ahead():
+    settings = ["training.epochs=1", "training.most_batches=5"]
+
+    def losses(**options):
+        rows, _ = d5.train("mnist-lenet-quick", set=settings, **options)
+        return next(row for row in rows if row.metric == "loss").samples
+
+    assert list(losses(loader_threads=2)) == list(losses())
+
+
 def test_a_network_pulls_its_own_data():
     def losses(step_of):
         executor = d5.executor(d5.model("lenet", with_loss=True, seed=1))

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/batch_loader.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "core/thread_pool.hpp"
+#include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 
 namespace d5::detail {
@@ -17,8 +21,14 @@ constexpr std::int64_t kPiecesPerThread = 4;
 
 BatchLoader::BatchLoader(BatchSource source, int threads)
     : source_(std::move(source)), pieces_(std::max<std::int64_t>(1, kPiecesPerThread * threads)) {
-  for (int i = 0; i < threads; ++i) {
-    threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  try {
+    for (int i = 0; i < threads; ++i) {
+      threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+    }
+  } catch (const std::system_error& error) {
+    throw Unsupported(fmt::format(
+        "read ahead: {} threads were asked for, and the system makes {}: {}; ask for fewer",
+        threads, threads_.size(), error.what()));
   }
 }
 
