@@ -33,29 +33,56 @@ void throw_damaged(std::string_view format, std::string_view reason) {
 namespace {
 
 using detail::ImageBytes;
+using detail::ImageReader;
 using namespace std::string_view_literals;
 
-struct Signature {
-  std::string_view bytes;  // ? stands for any
-  Tensor (*decode)(ImageBytes);
+/// Of a format that is decoded as a whole, at once.
+template <auto decode>
+class WholeImageReader final : public ImageReader {
+ public:
+  ImageSize open(ImageBytes bytes) override {
+    image_ = decode(bytes);
+    return {image_.shape()[0], image_.shape()[1]};
+  }
+  void read(const ImagePart& part, std::uint8_t* rgb) override {
+    const std::int64_t row = 3 * image_.shape()[1];
+    const std::uint8_t* from = image_.data<std::uint8_t>() + part.top * row + 3 * part.left;
+    for (std::int64_t y = 0; y < part.height; ++y, from += row) {
+      rgb = std::copy_n(from, 3 * part.width, rgb);
+    }
+    image_ = {};
+  }
+
+ private:
+  Tensor image_;
 };
-constexpr std::array kSignatures{
-    Signature{"BM"sv, detail::decode_bmp},
-    Signature{"\xff\xd8\xff"sv, detail::decode_jpeg},
-    Signature{"\0\0\0\x0cjP  \r\n\x87\n"sv, detail::decode_jpeg2000},
-    Signature{"\xff\x4f\xff\x51"sv, detail::decode_jpeg2000},  // a codestream alone
-    Signature{"\x89PNG\r\n\x1a\n"sv, detail::decode_png},
-    Signature{"P1"sv, detail::decode_pnm},
-    Signature{"P2"sv, detail::decode_pnm},
-    Signature{"P3"sv, detail::decode_pnm},
-    Signature{"P4"sv, detail::decode_pnm},
-    Signature{"P5"sv, detail::decode_pnm},
-    Signature{"P6"sv, detail::decode_pnm},
-    Signature{"II*\0"sv, detail::decode_tiff},
-    Signature{"MM\0*"sv, detail::decode_tiff},
-    Signature{"II+\0"sv, detail::decode_tiff},  // more than 4 GiB
-    Signature{"MM\0+"sv, detail::decode_tiff},
-    Signature{"RIFF????WEBP"sv, detail::decode_webp},
+
+template <auto decode>
+std::unique_ptr<ImageReader> whole() {
+  return std::make_unique<WholeImageReader<decode>>();
+}
+
+struct Format {
+  std::string_view begin;  // ? stands for any
+  std::unique_ptr<ImageReader> (*reader)();
+};
+constexpr std::array kFormats{
+    Format{"BM"sv, whole<detail::decode_bmp>},
+    Format{"\xff\xd8\xff"sv, detail::jpeg_reader},
+    Format{"\0\0\0\x0cjP  \r\n\x87\n"sv, whole<detail::decode_jpeg2000>},
+    Format{"\xff\x4f\xff\x51"sv, whole<detail::decode_jpeg2000>},  // a codestream alone
+    Format{"\x89PNG\r\n\x1a\n"sv, detail::png_reader},
+    Format{"P1"sv, whole<detail::decode_pnm>},
+    Format{"P2"sv, whole<detail::decode_pnm>},
+    Format{"P3"sv, whole<detail::decode_pnm>},
+    Format{"P4"sv, whole<detail::decode_pnm>},
+    Format{"P5"sv, whole<detail::decode_pnm>},
+    Format{"P6"sv, whole<detail::decode_pnm>},
+    Format{"II*\0"sv, whole<detail::decode_tiff>},
+    Format{"MM\0*"sv, whole<detail::decode_tiff>},
+    Format{"II+\0"sv, whole<detail::decode_tiff>},  // more than 4 GiB
+    Format{"MM\0+"sv, whole<detail::decode_tiff>},
+    Format{"RIFF????WEBP"sv, whole<detail::decode_webp>},
 };
 
 bool begins_with(ImageBytes bytes, std::string_view signature) {
@@ -77,17 +104,62 @@ Tensor luma(const Tensor& rgb) {
 
 }  // namespace
 
-Tensor decode_image(std::span<const std::byte> bytes, PixelFormat format) {
+ImageDecoder::ImageDecoder() : readers_(kFormats.size()) {}
+ImageDecoder::~ImageDecoder() = default;
+ImageDecoder::ImageDecoder(ImageDecoder&&) noexcept = default;
+ImageDecoder& ImageDecoder::operator=(ImageDecoder&&) noexcept = default;
+
+ImageSize ImageDecoder::open(std::span<const std::byte> bytes, std::int64_t most_pixels) {
+  reader_ = nullptr;
   const ImageBytes image(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-  const auto found = std::find_if(kSignatures.begin(), kSignatures.end(),
-                                  [&](const Signature& s) { return begins_with(image, s.bytes); });
-  if (found == kSignatures.end()) {
+  const auto* const found = std::find_if(kFormats.begin(), kFormats.end(), [&](const Format& f) {
+    return begins_with(image, f.begin);
+  });
+  if (found == kFormats.end()) {
     throw FormatError(
         fmt::format("image: {} bytes that do not begin as an image, expected BMP, JPEG, JPEG 2000, "
                     "PNG, PNM (P1 to P6), TIFF or WebP",
                     bytes.size()));
   }
-  Tensor rgb = found->decode(image);
+  auto& reader = readers_[std::size_t(found - kFormats.begin())];
+  if (!reader) reader = found->reader();
+  size_ = reader->open(image);
+  if (size_.height < 1 || size_.width < 1) throw FormatError("image: it has no pixels");
+  if (size_.height > most_pixels / size_.width) {
+    throw Unsupported(fmt::format("image: it has {} x {} pixels, at most {} are decoded",
+                                  size_.height, size_.width, most_pixels));
+  }
+  reader_ = reader.get();
+  return size_;
+}
+
+bool ImageDecoder::scales() const { return reader_ && reader_->scales(); }
+
+void ImageDecoder::read(const ImagePart& part, std::span<std::uint8_t> rgb) {
+  if (!reader_) throw ValueError("image: no image is open that was not read yet; open one");
+  const auto& [top, left, height, width, eighths] = part;
+  if (eighths < 1 || eighths > 8 || (eighths != 8 && !reader_->scales())) {
+    throw ValueError(fmt::format("image: {}/8 of its size was asked for, expected {}", eighths,
+                                 reader_->scales() ? "1/8 to 8/8" : "8/8 of this format"));
+  }
+  const ImageSize all = scaled(size_, eighths);
+  const bool inside = top >= 0 && left >= 0 && height >= 1 && width >= 1 && height <= all.height &&
+                      top <= all.height - height && width <= all.width &&
+                      left <= all.width - width && std::int64_t(rgb.size()) == 3 * height * width;
+  if (!inside) {
+    throw ValueError(
+        fmt::format("image: {} x {} pixels from row {}, column {} of {} x {} were "
+                    "asked for, into {} values",
+                    height, width, top, left, all.height, all.width, rgb.size()));
+  }
+  std::exchange(reader_, nullptr)->read(part, rgb.data());
+}
+
+Tensor decode_image(std::span<const std::byte> bytes, PixelFormat format) {
+  ImageDecoder decoder;
+  const auto [height, width] = decoder.open(bytes);
+  Tensor rgb = detail::rgb_image(height, width);
+  decoder.read({.height = height, .width = width}, rgb.span<std::uint8_t>());
   if (format == PixelFormat::grayscale) return luma(rgb);
   if (format == PixelFormat::bgr) {
     const auto values = rgb.span<std::uint8_t>();

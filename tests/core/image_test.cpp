@@ -3,12 +3,18 @@
 
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "core/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
 
 using namespace d5;
 using namespace std::string_literals;
@@ -218,4 +224,128 @@ TEST_CASE("what is no image of three colours is not encoded") {
   CHECK_THROWS_AS(encode_png(Tensor::zeros(DType::uint8, {2, 2})), ShapeError);
   CHECK_THROWS_AS(encode_png(Tensor::zeros(DType::uint8, {0, 2, 3})), ShapeError);
   CHECK_THROWS_AS(encode_png(Tensor::zeros(DType::float32, {2, 2, 3})), ShapeError);
+}
+
+namespace {
+
+/// Names and contents of the photographs, or none where $D5_DATA_DIR has them not.
+std::vector<std::pair<std::string, std::string>> photographs() {
+  std::vector<std::pair<std::string, std::string>> files;
+  const char* shared = std::getenv("D5_DATA_DIR");
+  const auto folder = std::filesystem::path(shared ? shared : "") / "imagenet-sample";
+  if (!std::filesystem::is_directory(folder)) {
+    WARN("skipped: needs D5_DATA_DIR with imagenet-sample");
+    return files;
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".JPEG") continue;
+    files.emplace_back(entry.path().filename().string(), read_file(entry.path().string()));
+  }
+  return files;
+}
+
+std::string_view bytes_of(const Tensor& image) {
+  return {reinterpret_cast<const char*>(image.data<std::uint8_t>()), image.bytes()};
+}
+
+/// The part of a whole image at the same size.
+Bytes cut(const Tensor& all, const ImagePart& part) {
+  Bytes result;
+  const std::uint8_t* pixels = all.data<std::uint8_t>();
+  for (std::int64_t y = part.top; y < part.top + part.height; ++y) {
+    const std::uint8_t* row = pixels + 3 * (y * all.shape()[1] + part.left);
+    result.insert(result.end(), row, row + 3 * part.width);
+  }
+  return result;
+}
+
+ImagePart some_part(const ImageSize& size, int eighths, RandomStream& random) {
+  const auto below = [&](std::int64_t n) { return std::int64_t(random.below(std::uint64_t(n))); };
+  ImagePart part{.top = below(size.height), .left = below(size.width), .eighths = eighths};
+  part.height = 1 + below(size.height - part.top);
+  part.width = 1 + below(size.width - part.left);
+  return part;
+}
+
+void check_parts(const std::string& content, RandomStream& random, int parts) {
+  ImageDecoder decoder;
+  const auto bytes = std::as_bytes(std::span(content));
+  for (const int eighths : {8, 4, 3, 1}) {
+    const ImageSize size = scaled(decoder.open(bytes), eighths);
+    if (eighths != 8 && !decoder.scales()) continue;
+    Tensor all = Tensor::empty(DType::uint8, {size.height, size.width, 3});
+    decoder.read({.height = size.height, .width = size.width, .eighths = eighths},
+                 all.span<std::uint8_t>());
+    for (int i = 0; i < parts; ++i) {
+      const ImagePart part = some_part(size, eighths, random);
+      INFO(part.top << "," << part.left << " " << part.height << "x" << part.width << " of "
+                    << size.height << "x" << size.width << ", eighths " << eighths);
+      Bytes pixels(std::size_t(3 * part.height * part.width));
+      decoder.open(bytes);
+      decoder.read(part, pixels);
+      CHECK(pixels == cut(all, part));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("photographs have the pixels that Pillow sees, to the bit") {
+  std::ifstream sums(std::string(std::getenv("D5_SOURCE_DIR")) +
+                     "/tests/core/images/imagenet_sample.txt");
+  std::map<std::string, std::string> expected;
+  for (std::string line; std::getline(sums, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name >> expected[name];
+  }
+  for (const auto& [name, content] : photographs()) {
+    INFO(name);
+    CHECK(detail::sha256(bytes_of(decode(content))) == expected.at(name));
+  }
+}
+
+TEST_CASE("a part of an image has the pixels of the whole one, at every size") {
+  RandomStream random(1);
+  for (const std::string name : {"two_colors.jpeg", "cmyk.jpeg", "ramp.png", "interlaced.png",
+                                 "palette.png", "ramp.webp", "ramp.tiff"}) {
+    INFO(name);
+    check_parts(sample(name), random, 5);
+  }
+  const auto files = photographs();
+  for (std::size_t i = 0; i < files.size(); i += 5) {
+    INFO(files[i].first);
+    check_parts(files[i].second, random, 3);
+  }
+}
+
+TEST_CASE("a part outside of an image, or read twice, is refused") {
+  const std::string content = sample("ramp.png");
+  ImageDecoder decoder;
+  Bytes pixels(3);
+  CHECK_THROWS_AS(decoder.read({.height = 1, .width = 1}, pixels), ValueError);
+  const auto open = [&] { return decoder.open(std::as_bytes(std::span(content))); };
+  CHECK(open() == ImageSize{3, 5});
+  for (const ImagePart& part :
+       {ImagePart{.top = 3, .height = 1, .width = 1},
+        ImagePart{.left = -1, .height = 1, .width = 1}, ImagePart{.height = 0, .width = 1},
+        ImagePart{.height = 1, .width = 2}, ImagePart{.height = 1, .width = 1, .eighths = 4}}) {
+    CHECK_THROWS_AS(decoder.read(part, pixels), ValueError);
+  }
+  decoder.read({.top = 2, .left = 4, .height = 1, .width = 1}, pixels);
+  CHECK(pixels == Bytes{160, 120, 135});
+  CHECK_THROWS_AS(decoder.read({.height = 1, .width = 1}, pixels), ValueError);
+  open();
+  CHECK_THROWS_AS(decoder.open(std::as_bytes(std::span(content)), 14), Unsupported);
+}
+
+TEST_CASE("a header that promises more than its file can hold takes no memory") {
+  for (const std::string name : {"two_colors.jpeg", "ramp.png"}) {
+    std::string content = sample(name);
+    const bool jpeg = name.ends_with("jpeg");
+    // Height and width: of two bytes each in a frame header, of four each in IHDR.
+    const std::size_t frame = jpeg ? content.find("\xff\xc0") + 5 : 16;
+    content.replace(frame, jpeg ? 4 : 8, jpeg ? "\x30\x00\x30\x00"s : "\0\0\x30\0\0\0\x30\0"s);
+    CHECK_THROWS_AS(decode(content), FormatError);
+  }
 }

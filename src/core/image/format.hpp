@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 
+#include "d5/core/image.hpp"
 #include "d5/core/tensor.hpp"
 
 // One decoder a format, each to RGB.
@@ -24,12 +26,24 @@ using ImageBytes = std::span<const std::uint8_t>;
   return std::uint8_t((value * 255 + most / 2) / most);
 }
 
+/// Reads images of one format, one after another: what `ImageDecoder` is made of. A part that
+/// `read` is asked for lies in the image.
+class ImageReader {
+ public:
+  virtual ~ImageReader() = default;
+  virtual ImageSize open(ImageBytes bytes) = 0;
+  /// Called with a header that was found sound and small enough.
+  virtual void read(const ImagePart& part, std::uint8_t* rgb) = 0;
+  [[nodiscard]] virtual bool scales() const { return false; }
+};
+
 // Throw: FormatError for a damaged image, Unsupported for one that is not decoded here, and if d5
 // was built without the library.
+[[nodiscard]] std::unique_ptr<ImageReader> jpeg_reader();
+[[nodiscard]] std::unique_ptr<ImageReader> png_reader();
+// Formats that are decoded as a whole.
 [[nodiscard]] Tensor decode_bmp(ImageBytes bytes);
-[[nodiscard]] Tensor decode_jpeg(ImageBytes bytes);
 [[nodiscard]] Tensor decode_jpeg2000(ImageBytes bytes);
-[[nodiscard]] Tensor decode_png(ImageBytes bytes);
 [[nodiscard]] Tensor decode_pnm(ImageBytes bytes);
 [[nodiscard]] Tensor decode_tiff(ImageBytes bytes);
 [[nodiscard]] Tensor decode_webp(ImageBytes bytes);

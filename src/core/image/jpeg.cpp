@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <turbojpeg.h>
+#include <fmt/format.h>
 
-#include <memory>
-#include <string_view>
+#include <csetjmp>
+#include <cstdio>
+// Each needs what stands above it.
+#include <jpeglib.h>
+//
+#include <jerror.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
 
 #include "core/image/format.hpp"
 #include "d5/core/error.hpp"
@@ -10,60 +18,146 @@
 namespace d5::detail {
 namespace {
 
-class JpegDecoder {
+/// More passes over an image are made to keep its reader busy.
+constexpr int kMostScans = 500;
+
+/// Warnings after which pixels are missing. Cameras write bytes that no decoder needs; those are
+/// passed over.
+bool loses_pixels(int warning) {
+  constexpr std::array kLosses{int(JWRN_JPEG_EOF), int(JWRN_HIT_MARKER), int(JWRN_HUFF_BAD_CODE),
+                               int(JWRN_ARITH_BAD_CODE), int(JWRN_MUST_RESYNC)};
+  return std::ranges::find(kLosses, warning) != kLosses.end();
+}
+
+class JpegReader final : public ImageReader {
  public:
-  explicit JpegDecoder(ImageBytes bytes) : bytes_(bytes) {
-    if (!handle_) throw MemoryError("image: TurboJPEG cannot be started");
-    int subsampling = 0;
-    check(tjDecompressHeader3(handle_.get(), bytes_.data(), bytes_.size(), &width_, &height_,
-                              &subsampling, &colors_));
+  JpegReader() {
+    jpeg_.err = jpeg_std_error(&errors_);
+    errors_.error_exit = leave;
+    errors_.emit_message = heed;
+    jpeg_.client_data = this;
+    guarded([this] { jpeg_create_decompress(&jpeg_); });
+    progress_.progress_monitor = count_scans;
+    jpeg_.progress = &progress_;
+  }
+  ~JpegReader() override { jpeg_destroy_decompress(&jpeg_); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
+
+  ImageSize open(ImageBytes bytes) override {
+    jpeg_abort_decompress(&jpeg_);
+    guarded([&] {
+      jpeg_mem_src(&jpeg_, bytes.data(), static_cast<unsigned long>(bytes.size()));
+      jpeg_read_header(&jpeg_, TRUE);
+    });
+    const ImageSize size{jpeg_.image_height, jpeg_.image_width};
+    // A Huffman code has one bit at least, and each 8 x 8 pixels have a code at least.
+    const std::int64_t blocks = ((size.height + 7) / 8) * ((size.width + 7) / 8);
+    if (jpeg_.arith_code == FALSE && blocks / 8 > std::int64_t(bytes.size())) {
+      throw_damaged("JPEG", fmt::format("{} bytes cannot hold {} x {} pixels", bytes.size(),
+                                        size.height, size.width));
+    }
+    return size;
   }
 
-  [[nodiscard]] int width() const { return width_; }
-  [[nodiscard]] int height() const { return height_; }
-  [[nodiscard]] bool is_cmyk() const { return colors_ == TJCS_CMYK || colors_ == TJCS_YCCK; }
+  [[nodiscard]] bool scales() const override { return true; }
 
-  void decode(TJPF pixels, std::uint8_t* to) const {
-    check(tjDecompress2(handle_.get(), bytes_.data(), bytes_.size(), to, width_, 0, height_, pixels,
-                        TJFLAG_LIMITSCANS));
+  void read(const ImagePart& part, std::uint8_t* rgb) override {
+    const bool inks = jpeg_.jpeg_color_space == JCS_CMYK || jpeg_.jpeg_color_space == JCS_YCCK;
+    jpeg_.out_color_space = inks ? JCS_CMYK : JCS_RGB;
+    jpeg_.scale_num = static_cast<unsigned>(part.eighths);
+    jpeg_.scale_denom = 8;
+    guarded([&] { jpeg_start_decompress(&jpeg_); });
+    const bool all = part.height == jpeg_.output_height && part.width == jpeg_.output_width;
+    // Chroma is interpolated between neighbours, which a column at the border of what is decoded
+    // lacks: the borders lie two pixels outside.
+    constexpr std::int64_t kBorder = 2;
+    JDIMENSION first = 0, columns = jpeg_.output_width;
+    if (part.width != columns) {
+      first = JDIMENSION(std::max<std::int64_t>(0, part.left - kBorder));
+      columns =
+          JDIMENSION(std::min<std::int64_t>(columns, part.left + part.width + kBorder)) - first;
+      guarded([&] { jpeg_crop_scanline(&jpeg_, &first, &columns); });
+    }
+    if (part.top > 0) guarded([&] { (void)jpeg_skip_scanlines(&jpeg_, JDIMENSION(part.top)); });
+    const bool direct = !inks && columns == JDIMENSION(part.width);
+    const std::size_t row = std::size_t(columns) * (inks ? 4 : 3);
+    if (!direct) rows_.resize(kRows * row);
+
+    for (std::int64_t y = 0; y < part.height;) {
+      std::uint8_t* const to = rgb + 3 * part.width * y;
+      std::array<JSAMPROW, kRows> pointers{};
+      const auto count = std::min<std::int64_t>(kRows, part.height - y);
+      for (std::size_t i = 0; i < std::size_t(count); ++i) {
+        pointers[i] = (direct ? to : rows_.data()) + i * row;
+      }
+      JDIMENSION got = 0;
+      guarded([&] { got = jpeg_read_scanlines(&jpeg_, pointers.data(), JDIMENSION(count)); });
+      if (!direct) {
+        const std::size_t skipped = std::size_t(part.left) - first;
+        for (JDIMENSION i = 0; i < got; ++i) {
+          std::uint8_t* const pixels = to + 3 * part.width * i;
+          if (inks) {
+            mix(pointers[i] + 4 * skipped, part.width, pixels);
+          } else {
+            std::copy_n(pointers[i] + 3 * skipped, 3 * part.width, pixels);
+          }
+        }
+      }
+      y += got;
+    }
+    if (all) {
+      guarded([&] { jpeg_finish_decompress(&jpeg_); });
+    } else {
+      jpeg_abort_decompress(&jpeg_);
+    }
   }
 
  private:
-  void check(int status) const {
-    if (status == 0) return;
-    const std::string_view reason = tjGetErrorStr2(handle_.get());
-    // Cameras write bytes that no decoder needs; a warning that pixels are missing is no such.
-    const bool harmless = tjGetErrorCode(handle_.get()) == TJERR_WARNING &&
-                          reason.find("remature end") == std::string_view::npos;
-    if (!harmless) throw_damaged("JPEG", reason);
+  static constexpr std::size_t kRows = 8;  ///< read at once
+
+  /// Four inks, stored as what they leave of the light.
+  static void mix(const std::uint8_t* inks, std::int64_t pixels, std::uint8_t* rgb) {
+    for (; pixels > 0; --pixels, inks += 4) {
+      for (int c = 0; c < 3; ++c) *rgb++ = to_8_bits(std::uint64_t(inks[c]) * inks[3], 255 * 255);
+    }
   }
 
-  struct Destroy {
-    void operator()(void* handle) const { tjDestroy(handle); }
-  };
-  ImageBytes bytes_;
-  std::unique_ptr<void, Destroy> handle_{tjInitDecompress()};
-  int width_ = 0, height_ = 0, colors_ = 0;
+  /// libjpeg leaves `f` by a jump where something is wrong: it holds nothing to be destroyed.
+  template <class F>
+  void guarded(const F& f) {
+    if (setjmp(jump_) != 0) {
+      jpeg_abort_decompress(&jpeg_);
+      throw_damaged("JPEG", reason_.data());
+    }
+    f();
+  }
+  static JpegReader& of(j_common_ptr jpeg) { return *static_cast<JpegReader*>(jpeg->client_data); }
+  [[noreturn]] static void leave(j_common_ptr jpeg) {
+    static_assert(std::tuple_size_v<decltype(reason_)> >= JMSG_LENGTH_MAX);
+    jpeg->err->format_message(jpeg, of(jpeg).reason_.data());
+    longjmp(of(jpeg).jump_, 1);
+  }
+  static void heed(j_common_ptr jpeg, int level) {
+    if (level < 0 && loses_pixels(jpeg->err->msg_code)) leave(jpeg);
+  }
+  static void count_scans(j_common_ptr jpeg) {
+    if (of(jpeg).jpeg_.input_scan_number <= kMostScans) return;
+    JpegReader& reader = of(jpeg);
+    *fmt::format_to(reader.reason_.data(), "more than {} scans", kMostScans) = '\0';
+    longjmp(reader.jump_, 1);
+  }
+
+  jpeg_decompress_struct jpeg_{};
+  jpeg_error_mgr errors_{};
+  jpeg_progress_mgr progress_{};
+  std::jmp_buf jump_{};
+  std::array<char, JMSG_LENGTH_MAX> reason_{};
+  std::vector<std::uint8_t> rows_;
 };
 
 }  // namespace
 
-Tensor decode_jpeg(ImageBytes bytes) {
-  const JpegDecoder decoder(bytes);
-  Tensor image = rgb_image(decoder.height(), decoder.width());
-  std::uint8_t* rgb = image.data<std::uint8_t>();
-  if (!decoder.is_cmyk()) {
-    decoder.decode(TJPF_RGB, rgb);
-    return image;
-  }
-  // Four inks, stored as what they leave of the light.
-  Tensor inks = Tensor::empty(DType::uint8, {image.shape()[0], image.shape()[1], 4});
-  const std::uint8_t* from = inks.data<std::uint8_t>();
-  decoder.decode(TJPF_CMYK, inks.data<std::uint8_t>());
-  for (std::int64_t i = 0; i < inks.elements(); i += 4, from += 4) {
-    for (int c = 0; c < 3; ++c) *rgb++ = to_8_bits(std::uint64_t(from[c]) * from[3], 255 * 255);
-  }
-  return image;
-}
+std::unique_ptr<ImageReader> jpeg_reader() { return std::make_unique<JpegReader>(); }
 
 }  // namespace d5::detail
