@@ -4,6 +4,8 @@
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/transformed_dataset.hpp"
+#include "level2_training/taken_options.hpp"
 
 namespace d5 {
 
@@ -28,7 +30,10 @@ Registry<DatasetEntry>& datasets() {
 
 DatasetPair open_dataset(std::string_view name, const Settings& settings,
                          const Interrupt& interrupt) {
-  return datasets().at(name).make(interrupt, settings);
+  const DatasetEntry& entry = datasets().at(name);
+  Settings own = settings;
+  const auto steps = detail::take_options<StepOptions>(own);
+  return with_steps(entry.make(interrupt, own), steps);
 }
 
 Registry<SamplerEntry>& samplers() {

@@ -15,7 +15,9 @@
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
+#include "d5/level2_training/batch_step.hpp"
 #include "level2_training/epoch_report.hpp"
+#include "level2_training/taken_options.hpp"
 
 namespace d5 {
 namespace {
@@ -57,15 +59,17 @@ void TrainingSession::make_data(const Interrupt& interrupt) {
   const DatasetEntry& opener = datasets().at(dataset.name);
   if (!options_.data.empty()) dataset.settings.set("data", options_.data);
   opener.offer(dataset.settings, "seed", training_.seed);
-  data_ = opener.make(interrupt, dataset.settings);
+  data_ = open_dataset(dataset.name, dataset.settings, interrupt);
 
   EntryChoice sampler = recipe_.choice("sampler", "shuffle");
   const SamplerEntry& order = samplers().at(sampler.name);
+  const auto mixing = detail::take_options<BatchStepOptions>(sampler.settings);
   order.offer(sampler.settings, "seed", training_.seed);
   train_ = options_.make_train_sampler
                ? options_.make_train_sampler(order, data_.train, sampler.settings)
                : order.make(data_.train, sampler.settings);
   train_->read_ahead(options_.loader_threads);
+  train_ = with_batch_steps(std::move(train_), mixing.batch_steps, training_.seed);
   if (!data_.test) return;
   test_ = samplers().at("ordered").make(data_.test, {{"batch_size", training_.test_batch_size}});
   test_->read_ahead(options_.loader_threads);

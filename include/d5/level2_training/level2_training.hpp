@@ -3,6 +3,7 @@
 
 #include "d5/level2_training/accuracy.hpp"
 #include "d5/level2_training/batch_feed.hpp"
+#include "d5/level2_training/batch_step.hpp"
 #include "d5/level2_training/checkpoint.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/dataset_metrics.hpp"
@@ -14,6 +15,7 @@
 #include "d5/level2_training/optimizer_validation.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "d5/level2_training/recipe.hpp"
+#include "d5/level2_training/sample_step.hpp"
 #include "d5/level2_training/sampler.hpp"
 #include "d5/level2_training/tensor_dataset.hpp"
 #include "d5/level2_training/trainer.hpp"
@@ -23,3 +25,4 @@
 #include "d5/level2_training/training_step_bench.hpp"
 #include "d5/level2_training/training_time.hpp"
 #include "d5/level2_training/training_validation.hpp"
+#include "d5/level2_training/transformed_dataset.hpp"

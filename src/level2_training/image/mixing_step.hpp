@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "d5/level2_training/batch_step.hpp"
+
+namespace d5::detail {
+
+/// What every step that mixes pairs of samples may be told.
+struct MixingOptions {
+  double alpha = 1;
+  std::int64_t classes = 0;
+  std::string image = "image", label = "label";
+
+  void declare(OptionList& options);
+};
+
+/// Mixes each sample of a batch with another: sample i with the one that stands `shift` places
+/// behind it, where the batch goes round. The shift is drawn, each of 1 to n - 1 as likely, and so
+/// is the share of the first one, from Beta(alpha, alpha), once a batch. Labels, int64 scalars,
+/// become the share of each class: float32 {classes}.
+class MixingStep : public BatchStep {
+ public:
+  using Options = MixingOptions;
+  /// `who` for messages: "mixup". Throws: ValueError without classes; NotFound, TypeError,
+  /// ShapeError where the fields are not a float32 image and a label.
+  MixingStep(std::string who, std::vector<Dataset::Field> fields, const MixingOptions& options);
+  [[nodiscard]] const std::vector<Dataset::Field>& fields() const final { return fields_; }
+  void run(std::span<const Tensor> in, RandomStream& random, std::span<Tensor> out) const final;
+
+ protected:
+  /// Of a batch of images {n, channels, height, width}; `share` was drawn. Returns what share of
+  /// sample i is in the result i.
+  virtual double mix(const Tensor& images, std::int64_t shift, double share, RandomStream& random,
+                     Tensor& out) const = 0;
+
+ private:
+  [[nodiscard]] std::size_t place_of(const std::string& name) const;
+  void mix_labels(const Tensor& labels, std::int64_t shift, double share, Tensor& out) const;
+
+  std::string who_;
+  MixingOptions options_;
+  std::vector<Dataset::Field> fields_;
+  std::size_t image_ = 0, label_ = 0;
+};
+
+/// A number of Beta(alpha, alpha).
+[[nodiscard]] double draw_beta(double alpha, RandomStream& random);
+
+}  // namespace d5::detail

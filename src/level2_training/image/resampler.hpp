@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "d5/core/image.hpp"
+
+namespace d5::detail {
+
+/// Which pixels each pixel of a row or column is made of, and by which weights: a triangle as wide
+/// as one pixel of the coarser of the two grids ("bilinear, antialiased").
+///
+/// Weights are fixed-point numbers of 22 bits, so that results are the same on every machine; they
+/// are those of Pillow's `Image.resize(..., Resampling.BILINEAR)`. Columns are resized first, and
+/// rounded to bytes; where Pillow begins with the rows, its pixels differ by 1 at most.
+class ResampleWeights {
+ public:
+  static constexpr int kBits = 22;
+  /// From [begin, begin + length) of `in` pixels to `out` pixels. Keeps what it has where it is the
+  /// same.
+  void set(std::int64_t in, double begin, double length, std::int64_t out);
+
+  [[nodiscard]] std::int64_t size() const { return std::int64_t(firsts_.size()); }
+  [[nodiscard]] std::int64_t most() const { return most_; }  ///< weights of one pixel
+  [[nodiscard]] std::int64_t first(std::int64_t i) const { return firsts_[std::size_t(i)]; }
+  [[nodiscard]] std::int64_t count(std::int64_t i) const { return counts_[std::size_t(i)]; }
+  [[nodiscard]] const std::int32_t* of(std::int64_t i) const { return weights_.data() + i * most_; }
+
+ private:
+  std::int64_t in_ = 0, most_ = 0;
+  double begin_ = 0, length_ = 0;
+  std::vector<std::int64_t> firsts_, counts_;
+  std::vector<std::int32_t> weights_;
+};
+
+/// A rectangle between pixels.
+struct Box {
+  double top = 0, left = 0, height = 0, width = 0;
+};
+
+/// height x width x channels bytes; rows begin `stride` bytes after each other.
+struct BytePixels {
+  const std::uint8_t* data = nullptr;
+  std::int64_t height = 0, width = 0, channels = 0, stride = 0;
+};
+
+/// Scales images of bytes, with memory that it keeps.
+class Resampler {
+ public:
+  /// What lies in `box` of `in` becomes `size`, dense.
+  void run(const BytePixels& in, const Box& box, std::uint8_t* out, const ImageSize& size);
+
+ private:
+  ResampleWeights columns_, rows_;
+  std::vector<std::uint8_t> narrowed_, last_row_;
+};
+
+}  // namespace d5::detail

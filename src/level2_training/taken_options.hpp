@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "d5/core/option.hpp"
+
+namespace d5::detail {
+
+/// Options that stand among the settings of an entry which does not know them: read, and taken
+/// away, with all that is below them. Throws: ValueError.
+template <class Options>
+[[nodiscard]] Options take_options(Settings& settings) {
+  const auto options = read_shared_options<Options>(settings);
+  const auto all = settings.values();
+  for (const Option& option : options_of<Options>()) {
+    for (const auto& [name, value] : all) {
+      if (name == option.name || name.starts_with(option.name + ".")) settings.take(name, "");
+    }
+  }
+  return options;
+}
+
+}  // namespace d5::detail
