@@ -18,9 +18,11 @@
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/transform.hpp"
+#include "d5/level2_training/batch_step.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/recipe.hpp"
+#include "d5/level2_training/sample_step.hpp"
 #include "d5/level2_training/sampler.hpp"
 #include "d5/level2_training/training_metric.hpp"
 #include "d5/level3_distributed/collective.hpp"
@@ -139,7 +141,9 @@ std::vector<Kind> kinds() {
           {"executors", executors,
            [](const std::string& word) { return describe(find_executor(word)); }},
           kind_of("datasets", datasets),
+          kind_of("steps", sample_steps),
           kind_of("samplers", samplers),
+          kind_of("batch-steps", batch_steps),
           {"optimizers", all_optimizers,
            [](const std::string& name) { return describe(find_optimizer(name)); }},
           {"recipes", recipes},
