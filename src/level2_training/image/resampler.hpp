@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,15 +23,21 @@ class ResampleWeights {
   void set(std::int64_t in, double begin, double length, std::int64_t out);
 
   [[nodiscard]] std::int64_t size() const { return std::int64_t(firsts_.size()); }
-  [[nodiscard]] std::int64_t most() const { return most_; }  ///< weights of one pixel
+  /// Of each pixel, rounded up to whole fours: those that are not needed are 0.
+  [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] std::int64_t first(std::int64_t i) const { return firsts_[std::size_t(i)]; }
-  [[nodiscard]] std::int64_t count(std::int64_t i) const { return counts_[std::size_t(i)]; }
-  [[nodiscard]] const std::int32_t* of(std::int64_t i) const { return weights_.data() + i * most_; }
+  /// Of those of pixel i, how many lie in the image.
+  [[nodiscard]] std::int64_t inside(std::int64_t i) const {
+    return std::min(count_, in_ - first(i));
+  }
+  [[nodiscard]] const std::int32_t* of(std::int64_t i) const {
+    return weights_.data() + i * count_;
+  }
 
  private:
-  std::int64_t in_ = 0, most_ = 0;
+  std::int64_t in_ = 0, count_ = 0;
   double begin_ = 0, length_ = 0;
-  std::vector<std::int64_t> firsts_, counts_;
+  std::vector<std::int64_t> firsts_;
   std::vector<std::int32_t> weights_;
 };
 
