@@ -15,16 +15,19 @@ namespace d5::detail {
 struct GzipReader::Stream {
   z_stream z{};
   bool ended = false;  ///< one member is through; another may follow
-  Stream() {
-    constexpr int kGzipOnly = 16 + MAX_WBITS;
-    if (inflateInit2(&z, kGzipOnly) != Z_OK) throw MemoryError("zlib cannot be started");
+  explicit Stream(Packing packing) {
+    constexpr int kGzipOnly = 16 + MAX_WBITS, kZlibOnly = MAX_WBITS;
+    if (inflateInit2(&z, packing == Packing::zlib ? kZlibOnly : kGzipOnly) != Z_OK)
+      throw MemoryError("zlib cannot be started");
   }
   ~Stream() { inflateEnd(&z); }
 };
 
-GzipReader::GzipReader(std::string_view bytes, std::string file)
+GzipReader::GzipReader(std::string_view bytes, std::string file, Packing packing)
     : left_(bytes), file_(std::move(file)) {
-  if (bytes.starts_with("\x1f\x8b")) stream_ = std::make_unique<Stream>();
+  if (packing == Packing::zlib || bytes.starts_with("\x1f\x8b")) {
+    stream_ = std::make_unique<Stream>(packing);
+  }
 }
 
 GzipReader::~GzipReader() = default;
@@ -66,10 +69,10 @@ std::size_t GzipReader::read(void* to, std::size_t count) {
     if (status == Z_STREAM_END) {
       stream_->ended = true;
     } else if (status == Z_BUF_ERROR || (status == Z_OK && z.avail_in == 0 && z.avail_out > 0)) {
-      throw FormatError(fmt::format("'{}' ends in the middle of its gzip stream; fetch it again",
+      throw FormatError(fmt::format("'{}' ends in the middle of its packed stream; fetch it again",
                                     printable(file_)));
     } else if (status != Z_OK) {
-      throw FormatError(fmt::format("'{}' holds a broken gzip stream ({}); fetch it again",
+      throw FormatError(fmt::format("'{}' holds a broken packed stream ({}); fetch it again",
                                     printable(file_), z.msg ? z.msg : "no details"));
     }
   }

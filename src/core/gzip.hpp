@@ -8,12 +8,18 @@
 
 namespace d5::detail {
 
-/// The content of a file that may be compressed with gzip (told by its first bytes), read in
-/// pieces, so that a reader decides how much to take before anything is unpacked.
+/// How a file may be compressed as a whole.
+enum class Packing {
+  gzip_or_none,  ///< told by its first bytes
+  zlib,
+};
+
+/// The content of a file that may be compressed, read in pieces, so that a reader decides how much
+/// to take before anything is unpacked.
 class GzipReader {
  public:
   /// `file` names the bytes in messages; `bytes` must outlive the reader.
-  GzipReader(std::string_view bytes, std::string file);
+  GzipReader(std::string_view bytes, std::string file, Packing packing = Packing::gzip_or_none);
   ~GzipReader();
   GzipReader(const GzipReader&) = delete;
   GzipReader& operator=(const GzipReader&) = delete;

@@ -45,7 +45,8 @@ class Reader {
  public:
   Reader(std::string_view bytes, const std::string& file) : bytes_(bytes), file_(file) {}
 
-  [[nodiscard]] Tensor read() {
+  [[nodiscard]] NpyHeader header() {
+    const std::size_t whole = bytes_.size();
     if (!bytes_.starts_with(kMagic)) refuse("expected \\x93NUMPY at its begin");
     (void)take(kMagic.size());
     const int version = std::uint8_t(take(2)[0]);
@@ -56,7 +57,18 @@ class Reader {
     const bool is_fortran = order.starts_with("True");
     if (!is_fortran && !order.starts_with("False"))
       refuse("fortran_order is neither True nor False");
-    return values(dtype, shape(), is_fortran);
+    NpyHeader result{{dtype, shape()}, is_fortran, whole - bytes_.size()};
+    check_size(result.desc);
+    return result;
+  }
+
+  [[nodiscard]] Tensor read() {
+    const auto [desc, is_fortran, begin] = header();
+    const auto& dims = desc.shape.dims();
+    const Shape reversed(std::vector<std::int64_t>(dims.rbegin(), dims.rend()));
+    Tensor tensor = Tensor::empty({desc.dtype, is_fortran ? reversed : desc.shape});
+    if (!bytes_.empty()) std::memcpy(tensor.raw(), bytes_.data(), bytes_.size());
+    return is_fortran ? row_major(tensor, desc.shape) : tensor;
   }
 
  private:
@@ -128,10 +140,9 @@ class Reader {
     }
   }
 
-  [[nodiscard]] Tensor values(DType dtype, const Shape& shape, bool is_fortran) const {
-    const Shape reversed(std::vector<std::int64_t>(shape.dims().rbegin(), shape.dims().rend()));
-    const Shape& stored = is_fortran ? reversed : shape;
-    const std::size_t size = size_of(dtype);
+  void check_size(const TensorDesc& desc) const {
+    const Shape& shape = desc.shape;
+    const std::size_t size = size_of(desc.dtype);
     // Sizes are compared without a product, which may overflow.
     std::size_t left = bytes_.size() / size;
     bool is_whole = bytes_.size() % size == 0;
@@ -143,11 +154,8 @@ class Reader {
     }
     if (is_empty ? !bytes_.empty() : !is_whole || left != 1) {
       refuse(fmt::format("{} bytes of values do not make {} of shape {}", bytes_.size(),
-                         name_of(dtype), to_string(shape)));
+                         name_of(desc.dtype), to_string(shape)));
     }
-    Tensor tensor = Tensor::empty({dtype, stored});
-    if (!bytes_.empty()) std::memcpy(tensor.raw(), bytes_.data(), bytes_.size());
-    return is_fortran ? row_major(tensor, shape) : tensor;
   }
 
   /// `stored` has the dimensions of `shape` in reverse.
@@ -174,8 +182,16 @@ class Reader {
 
 Tensor read_npy(const std::string& path) { return parse_npy(read_file(path, kMostBytes), path); }
 
+NpyHeader parse_npy_header(std::string_view bytes, const std::string& file) {
+  return Reader(bytes, file).header();
+}
+
 Tensor parse_npy(std::string_view bytes, const std::string& file) {
   return Reader(bytes, file).read();
+}
+
+bool fits_npy(DType dtype) {
+  return std::ranges::find(kTypes, dtype, &TypeWord::dtype) != kTypes.end();
 }
 
 std::string to_npy(const Tensor& given) {
