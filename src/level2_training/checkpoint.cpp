@@ -4,60 +4,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstring>
-#include <limits>
-#include <nlohmann/json.hpp>
+#include <map>
 #include <vector>
 
 #include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/version.hpp"
+#include "level2_training/storage/safetensors.hpp"
 
 namespace d5 {
 namespace {
 
-using nlohmann::json;
-
-constexpr std::size_t kPrefix = 8;                             // length of the header
-constexpr std::size_t kMostHeader = std::size_t{100'000'000};  // safetensors' own limit
 constexpr std::string_view kSumKey = "\"sha256\":\"";
 // Stands for the sum while the sum is computed.
 constexpr std::string_view kNoSum =
     "0000000000000000000000000000000000000000000000000000000000000000";
 constexpr std::string_view kFormat = "d5 checkpoint";
-
-struct TypeName {
-  DType dtype;
-  const char* name;
-};
-constexpr std::array<TypeName, 13> kTypes{{{DType::float64, "F64"},
-                                           {DType::float32, "F32"},
-                                           {DType::float16, "F16"},
-                                           {DType::bfloat16, "BF16"},
-                                           {DType::int64, "I64"},
-                                           {DType::int32, "I32"},
-                                           {DType::int16, "I16"},
-                                           {DType::int8, "I8"},
-                                           {DType::uint64, "U64"},
-                                           {DType::uint32, "U32"},
-                                           {DType::uint16, "U16"},
-                                           {DType::uint8, "U8"},
-                                           {DType::boolean, "BOOL"}}};
-
-std::string little_endian(std::uint64_t value) {
-  std::string bytes;
-  for (int i = 0; i < 8; ++i) bytes += char(value >> (8 * i));
-  return bytes;
-}
-
-std::uint64_t little_endian(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t(std::uint8_t(bytes[i])) << (8 * i);
-  return value;
-}
 
 class Reader {
  public:
@@ -65,39 +30,27 @@ class Reader {
 
   Checkpoint read() {
     check_sum();
-    try {
-      return content(json::parse(header_));
-    } catch (const json::exception& error) {
-      fail(fmt::format("byte {}: its header is not what a checkpoint's is ({})", kPrefix,
-                       error.what()));
-    }
+    return content(detail::read_safetensors(parts_, who()));
   }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw FormatError(fmt::format("checkpoint '{}': {}", printable(path_), what));
+    throw FormatError(fmt::format("{}: {}", who(), what));
   }
+
+  [[nodiscard]] std::string who() const { return fmt::format("checkpoint '{}'", printable(path_)); }
 
   void check_sum() {
     const std::string_view file = file_;
-    if (file.size() < kPrefix) {
-      fail(fmt::format("holds {} bytes; a checkpoint has more", file.size()));
-    }
-    const std::uint64_t length = little_endian(file.substr(0, kPrefix));
-    if (length > std::min(kMostHeader, file.size() - kPrefix)) {
-      fail(
-          fmt::format("byte 0: promises a header of {} bytes, but {} follow; it is truncated or no "
-                      "checkpoint",
-                      length, file.size() - kPrefix));
-    }
-    header_ = file.substr(kPrefix, length);
-    data_ = file.substr(kPrefix + length);
-    const std::size_t key = header_.find(kSumKey);
-    if (key == std::string_view::npos || header_.size() - key - kSumKey.size() < kNoSum.size()) {
+    parts_ = detail::split_safetensors(file, who(), "checkpoint");
+    const std::string_view header = parts_.header;
+    constexpr std::size_t kPrefix = detail::SafetensorsParts::kPrefix;
+    const std::size_t key = header.find(kSumKey);
+    if (key == std::string_view::npos || header.size() - key - kSumKey.size() < kNoSum.size()) {
       fail("its header has no checksum; it is no checkpoint of d5");
     }
     const std::size_t sum = key + kSumKey.size();
-    const std::string given(header_.substr(sum, kNoSum.size()));
+    const std::string given(header.substr(sum, kNoSum.size()));
     const std::string found = detail::Sha256()
                                   .add(file.substr(0, kPrefix + sum))
                                   .add(kNoSum)
@@ -111,54 +64,48 @@ class Reader {
     }
   }
 
-  [[nodiscard]] std::int64_t number(const json& metadata, const char* key) const {
-    const auto& text = metadata.at(key).get_ref<const std::string&>();
+  using Metadata = std::map<std::string, std::string>;
+
+  [[nodiscard]] const std::string& text(const Metadata& metadata, const char* key) const {
+    const auto place = metadata.find(key);
+    if (place == metadata.end()) fail(fmt::format("its metadata have no '{}'", key));
+    return place->second;
+  }
+
+  [[nodiscard]] std::int64_t number(const Metadata& metadata, const char* key) const {
+    const std::string& digits = text(metadata, key);
     std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || value < 0) {
-      fail(fmt::format("{} is '{}', expected a number from 0", key, printable(text)));
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error != std::errc{} || end != digits.data() + digits.size() || value < 0) {
+      fail(fmt::format("{} is '{}', expected a number from 0", key, printable(digits)));
     }
     return value;
   }
 
-  Checkpoint content(const json& header) {
-    const json& metadata = header.at("__metadata__");
-    const auto& format = metadata.at("format").get_ref<const std::string&>();
+  [[nodiscard]] Checkpoint content(const detail::Safetensors& file) const {
+    const Metadata& metadata = file.metadata;
+    const std::string& format = text(metadata, "format");
     if (format != kFormat) fail(fmt::format("is a '{}', not a '{}'", printable(format), kFormat));
     const std::int64_t version = number(metadata, "version");
     if (version != Checkpoint::kVersion) {
       fail(fmt::format(
           "is of version {}, but this d5 reads version {}; use the d5 that wrote it, {}", version,
-          Checkpoint::kVersion, printable(metadata.at("d5").get<std::string>())));
+          Checkpoint::kVersion, printable(text(metadata, "d5"))));
     }
-    Checkpoint result{.recipe = metadata.at("recipe").get<std::string>(),
+    Checkpoint result{.recipe = text(metadata, "recipe"),
                       .epoch = number(metadata, "epoch"),
                       .batch = number(metadata, "batch"),
                       .step = number(metadata, "step"),
                       .tensors = {}};
-    for (const auto& [name, entry] : header.items()) {
-      if (name != "__metadata__") result.tensors[name] = tensor(name, entry);
+    for (const auto& [name, desc, bytes] : file.tensors) {
+      result.tensors[name] = tensor(desc, bytes);
     }
     return result;
   }
 
-  Tensor tensor(const std::string& name, const json& entry) {
-    const auto& type = entry.at("dtype").get_ref<const std::string&>();
-    const auto known = std::ranges::find(kTypes, type, &TypeName::name);
-    const auto begin = entry.at("data_offsets").at(0).get<std::size_t>();
-    const auto end = entry.at("data_offsets").at(1).get<std::size_t>();
-    const Shape shape(entry.at("shape").get<std::vector<std::int64_t>>());
-    if (known == kTypes.end()) {
-      fail(
-          fmt::format("tensor '{}' is of the unknown type '{}'", printable(name), printable(type)));
-    }
-    const TensorDesc desc{known->dtype, shape};
-    if (begin > end || end > data_.size() || end - begin != desc.bytes()) {
-      fail(fmt::format("tensor '{}' ({}) is said to be at bytes {} to {} of {}", printable(name),
-                       to_string(desc), begin, end, data_.size()));
-    }
+  static Tensor tensor(const TensorDesc& desc, std::string_view stored) {
     Tensor result = Tensor::empty(desc);
-    if (end > begin) std::memcpy(result.raw(), data_.data() + begin, end - begin);
+    if (!stored.empty()) std::memcpy(result.raw(), stored.data(), stored.size());
     if (desc.dtype == DType::boolean) {
       // Any byte may stand in a file, but a bool of another value than 0 or 1 is undefined.
       auto* bytes = static_cast<std::uint8_t*>(result.raw());
@@ -168,45 +115,31 @@ class Reader {
   }
 
   std::string path_, file_;
-  std::string_view header_, data_;
+  detail::SafetensorsParts parts_;
 };
 
 }  // namespace
 
-bool fits_checkpoint(DType dtype) {
-  return std::ranges::find(kTypes, dtype, &TypeName::dtype) != kTypes.end();
-}
+bool fits_checkpoint(DType dtype) { return detail::fits_safetensors(dtype); }
 
 void write_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
-  json header;
-  header["__metadata__"] = {{"format", kFormat},
-                            {"version", std::to_string(Checkpoint::kVersion)},
-                            {"d5", D5_VERSION},
-                            {"recipe", checkpoint.recipe},
-                            {"epoch", std::to_string(checkpoint.epoch)},
-                            {"batch", std::to_string(checkpoint.batch)},
-                            {"step", std::to_string(checkpoint.step)},
-                            {"sha256", kNoSum}};
-  std::size_t offset = 0;
+  std::vector<detail::TensorName> names;
+  std::size_t bytes = 0;
   for (const auto& [name, value] : checkpoint.tensors) {
-    const Tensor& tensor = value.tensor();
-    const auto type = std::ranges::find(kTypes, tensor.dtype(), &TypeName::dtype);
-    if (type == kTypes.end()) {
-      throw Unsupported(fmt::format("checkpoint '{}': tensor '{}' is {}, which safetensors lacks",
-                                    printable(path), printable(name), name_of(tensor.dtype())));
-    }
-    const auto dims = tensor.shape().dims();
-    header[name] = {{"dtype", type->name},
-                    {"shape", std::vector<std::int64_t>(dims.begin(), dims.end())},
-                    {"data_offsets", {offset, offset + tensor.bytes()}}};
-    offset += tensor.bytes();
+    names.push_back({name, {value.tensor().dtype(), value.tensor().shape()}});
+    bytes += value.tensor().bytes();
   }
-  std::string text = header.dump();
-  text.append((kPrefix - text.size() % kPrefix) % kPrefix, ' ');  // data begins on a word
-
-  std::string file = little_endian(text.size());
-  file.reserve(kPrefix + text.size() + offset);
-  file += text;
+  std::string file =
+      detail::safetensors_begin({{"format", std::string(kFormat)},
+                                 {"version", std::to_string(Checkpoint::kVersion)},
+                                 {"d5", D5_VERSION},
+                                 {"recipe", checkpoint.recipe},
+                                 {"epoch", std::to_string(checkpoint.epoch)},
+                                 {"batch", std::to_string(checkpoint.batch)},
+                                 {"step", std::to_string(checkpoint.step)},
+                                 {"sha256", std::string(kNoSum)}},
+                                names, fmt::format("checkpoint '{}'", printable(path)));
+  file.reserve(file.size() + bytes);
   for (const auto& [name, value] : checkpoint.tensors) {
     const Tensor tensor = value.tensor().on_host();
     if (tensor.bytes() > 0) file.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
