@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/framework.hpp"
 #include "d5/core/metric.hpp"
+#include "d5/level2_training/container.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
@@ -12,6 +13,9 @@ namespace d5 {
 // Generated: one call a file of the folder.
 namespace dataset {
 void register_all(Registry<DatasetEntry>& registry);
+}
+namespace container {
+void register_all(Registry<ContainerEntry>& registry);
 }
 namespace sampler {
 void register_all(Registry<SamplerEntry>& registry);
@@ -34,6 +38,11 @@ DatasetPair open_dataset(std::string_view name, const Settings& settings,
   Settings own = settings;
   const auto steps = detail::take_options<StepOptions>(own);
   return with_steps(entry.make(interrupt, own), steps);
+}
+
+Registry<ContainerEntry>& containers() {
+  static Registry<ContainerEntry> registry("container", container::register_all);
+  return registry;
 }
 
 Registry<SamplerEntry>& samplers() {

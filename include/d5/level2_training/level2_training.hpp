@@ -5,6 +5,7 @@
 #include "d5/level2_training/batch_feed.hpp"
 #include "d5/level2_training/batch_step.hpp"
 #include "d5/level2_training/checkpoint.hpp"
+#include "d5/level2_training/container.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/dataset_metrics.hpp"
 #include "d5/level2_training/index_sampler.hpp"

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "d5/level2_training/dataset.hpp"
+
+namespace d5::detail {
+
+class SampleRow;
+
+/// The samples of one file.
+///
+/// Thread safety: all of it.
+class Shard {
+ public:
+  explicit Shard(std::string file) : file_(std::move(file)) {}
+  virtual ~Shard() = default;
+  [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] virtual const std::vector<Dataset::Field>& fields() const = 0;
+  [[nodiscard]] virtual std::int64_t size() const = 0;
+  /// Empty where the file does not tell.
+  [[nodiscard]] virtual std::string sample_name(std::int64_t index) const = 0;
+  /// Where it is, for messages: "byte 512".
+  [[nodiscard]] virtual std::string place(std::int64_t index) const = 0;
+  /// Writes the fields that `row` wants. Throws: FormatError by `row.fail`.
+  virtual void read(std::int64_t index, SampleRow& row) const = 0;
+
+ private:
+  std::string file_;
+};
+
+/// Where one sample is written: a row of a batch.
+class SampleRow {
+ public:
+  static constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  /// `only`: the one field that is asked for.
+  SampleRow(const Shard& shard, std::int64_t index, const std::vector<Dataset::Field>& fields,
+            std::span<Tensor> batch, std::int64_t row, std::size_t only = kAll)
+      : shard_(shard), index_(index), fields_(fields), batch_(batch), row_(row), only_(only) {}
+
+  [[nodiscard]] bool wants(std::size_t field) const { return only_ == kAll || only_ == field; }
+  [[nodiscard]] const TensorDesc& desc(std::size_t field) const { return fields_[field].desc; }
+  /// The elements of a field of numbers, whose sample is of shape `dims`.
+  /// Throws: FormatError where the field is of another.
+  [[nodiscard]] std::byte* numbers(std::size_t field, std::span<const std::int64_t> dims);
+  [[nodiscard]] std::string* texts(std::size_t field, std::span<const std::int64_t> dims);
+  /// Copies numbers as they stand in a file. Throws: FormatError where they are not as many as
+  /// `dims` says.
+  void put(std::size_t field, std::span<const std::int64_t> dims, std::string_view bytes);
+  /// Complains of this sample, and of `field` if it is one.
+  [[noreturn]] void fail(std::size_t field, const std::string& what) const;
+  [[noreturn]] void fail(const std::string& what) const { fail(kAll, what); }
+
+ private:
+  /// Of the first element of this row.
+  [[nodiscard]] std::int64_t element(std::size_t field, std::span<const std::int64_t> dims);
+
+  const Shard& shard_;
+  std::int64_t index_;
+  const std::vector<Dataset::Field>& fields_;
+  std::span<Tensor> batch_;
+  std::int64_t row_;
+  std::size_t only_;
+};
+
+/// The samples of several files, one after another. Where they differ in a dimension of a field,
+/// it is open.
+/// Throws: FormatError for a file of other fields than the first, which it names.
+[[nodiscard]] std::shared_ptr<const Dataset> join_shards(
+    std::vector<std::unique_ptr<Shard>> shards);
+
+}  // namespace d5::detail

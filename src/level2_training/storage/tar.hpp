@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace d5::detail {
+
+/// The regular files of a tar archive in memory, one after another: ustar, pax, GNU's long names
+/// and sizes. Links, folders and devices are passed over. Nothing is unpacked.
+/// Source: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Extended Header"; GNU tar manual,
+/// "Basic Tar Format".
+class TarReader {
+ public:
+  static constexpr std::size_t kBlock = 512;
+  struct Member {
+    std::string name;
+    std::size_t begin = 0, length = 0;  ///< of its data
+  };
+
+  /// `file` names the bytes in messages.
+  TarReader(std::string_view bytes, std::string file) : bytes_(bytes), file_(std::move(file)) {}
+
+  /// False at the end. Throws: FormatError with the byte for a wrong checksum, a size past the end,
+  /// a name that is absolute or has "..", an archive without its end; Unsupported for sparse files.
+  bool next(Member& member);
+  /// What global headers say that came until now, by keyword.
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& globals() const {
+    return globals_;
+  }
+
+ private:
+  struct Header;
+  using Records = std::map<std::string, std::string, std::less<>>;
+  [[noreturn]] void fail(const std::string& what) const;
+  [[nodiscard]] std::size_t number(std::string_view field, const char* what) const;
+  [[nodiscard]] std::string_view data_of(std::size_t size) const;
+  void read_records(std::string_view text, Records& records) const;
+  void check_name(const std::string& name) const;
+
+  std::string_view bytes_;
+  std::string file_;
+  std::size_t at_ = 0;
+  Records globals_;
+};
+
+/// A member's header, and a pax header before it where the name or the size asks for one.
+[[nodiscard]] std::string tar_header(const std::string& name, std::size_t length);
+/// A global pax header that says one thing.
+[[nodiscard]] std::string tar_global_header(const std::string& keyword, const std::string& value);
+/// Zeros behind `length` bytes, to the next block.
+[[nodiscard]] std::string tar_padding(std::size_t length);
+
+}  // namespace d5::detail

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "d5/core/interrupt.hpp"
+
+namespace d5::detail {
+
+/// A file in a zip archive, unpacked.
+struct ZipMember {
+  std::string name, bytes;
+};
+
+/// All files of the archive `bytes`, which `file` names in messages. Their CRC-32 is checked.
+/// Throws: FormatError for what is no such archive or is damaged; MemoryError where it unpacks to
+/// more than the memory budget; Interrupted.
+[[nodiscard]] std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
+                                              const Interrupt& interrupt);
+
+/// Makes an archive, in memory.
+class ZipWriter {
+ public:
+  enum class Compression { none, deflate };
+  explicit ZipWriter(Compression compression);
+  ~ZipWriter();
+  ZipWriter(const ZipWriter&) = delete;
+  ZipWriter& operator=(const ZipWriter&) = delete;
+  void add(const std::string& name, std::string_view bytes);
+  /// The archive. Once, at the end.
+  [[nodiscard]] std::string finish();
+
+ private:
+  void check(int status) const;
+  void* archive_;
+  std::string bytes_;
+};
+
+}  // namespace d5::detail
