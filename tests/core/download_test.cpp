@@ -8,6 +8,8 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
@@ -22,14 +24,21 @@ namespace fs = std::filesystem;
 // SHA-256 of "abc": FIPS 180-4's example.
 const std::string kSumOfAbc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
+// "abc" by gzip -n.
+const std::string kPackedAbc(
+    "\x1f\x8b\x08\0\0\0\0\0\0\x03\x4b\x4c\x4a\x06\0\xc2\x41\x24\x35\x03\0\0\0", 23);
+
+// SHA-256 of 100,000 times "x", by sha256sum.
+const std::string kSumOfManyX = "d69e68988157833272305aaf21f453c800346e8a3640db6578e260215542e5d4";
+
 struct Folder : testing::TemporaryFolder {
   [[nodiscard]] std::string url(const std::string& name) const { return "file://" + *this / name; }
 };
 
-/// A server that takes connections and never answers.
-class SilentServer {
+/// A socket that listens on the loopback.
+class Listener {
  public:
-  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  Listener() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -41,11 +50,61 @@ class SilentServer {
     url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/file";
     ::setenv("no_proxy", "127.0.0.1", 1);
   }
-  ~SilentServer() { ::close(socket_); }
+  ~Listener() { ::close(socket_); }
   std::string url;
 
- private:
+ protected:
   int socket_;
+};
+
+/// A server that takes connections and never answers.
+using SilentServer = Listener;
+
+/// Answers each request with what is asked for, but no more than the next of `pieces` bytes, then
+/// closes the connection. The last connection ends it.
+class BreakingServer : public Listener {
+ public:
+  enum class Ranges { known, unknown };
+  BreakingServer(std::string content, std::vector<std::size_t> pieces,
+                 Ranges ranges = Ranges::known)
+      : content_(std::move(content)), pieces_(std::move(pieces)), ranges_(ranges) {
+    thread_ = std::thread([this] {
+      for (const std::size_t piece : pieces_) answer(piece);
+    });
+  }
+  ~BreakingServer() { thread_.join(); }
+  /// First bytes that were asked for, request by request; once the server was used up.
+  std::vector<std::size_t> begins;
+
+ private:
+  void answer(std::size_t most) {
+    const int connection = ::accept(socket_, nullptr, nullptr);
+    std::string request;
+    char letter = 0;
+    while (!request.ends_with("\r\n\r\n") && ::read(connection, &letter, 1) == 1) {
+      request += letter;
+    }
+    const std::string key = "Range: bytes=";
+    const auto range = request.find(key);
+    std::size_t begin =
+        range == std::string::npos ? 0 : std::stoul(request.substr(range + key.size()));
+    begins.push_back(begin);
+    std::string head = "HTTP/1.1 200 OK\r\n";
+    if (ranges_ == Ranges::unknown) begin = 0;
+    if (begin > 0) {
+      head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes " + std::to_string(begin) + "-" +
+             std::to_string(content_.size() - 1) + "/" + std::to_string(content_.size()) + "\r\n";
+    }
+    head += "Content-Length: " + std::to_string(content_.size() - begin) + "\r\n\r\n";
+    const std::string all = head + content_.substr(begin, most);
+    (void)!::write(connection, all.data(), all.size());
+    ::close(connection);
+  }
+
+  std::string content_;
+  std::vector<std::size_t> pieces_;
+  Ranges ranges_;
+  std::thread thread_;
 };
 
 }  // namespace
@@ -94,14 +153,9 @@ TEST_CASE("a file above the limit is refused") {
 
 TEST_CASE("the checksum of a packed file is its content's") {
   const Folder folder;
-  // "abc" by gzip -n.
-  const unsigned char packed[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00,
-                                  0x00, 0x03, 0x4b, 0x4c, 0x4a, 0x06, 0x00, 0xc2,
-                                  0x41, 0x24, 0x35, 0x03, 0x00, 0x00, 0x00};
-  const std::string content(reinterpret_cast<const char*>(packed), sizeof packed);
-  write_file(folder / "abc.gz", content);
+  write_file(folder / "abc.gz", kPackedAbc);
   download({.urls = {folder.url("abc.gz")}, .sha256 = kSumOfAbc}, folder / "result.gz");
-  CHECK(read_file(folder / "result.gz") == content);
+  CHECK(read_file(folder / "result.gz") == kPackedAbc);
 }
 
 TEST_CASE("addresses of other kinds are refused") {
@@ -118,4 +172,76 @@ TEST_CASE("an interrupt ends a download that waits for its server") {
   const Interrupt interrupt{.wished = [&] { return ++questions > 1; }};
   CHECK_THROWS_AS(download({.urls = {server.url}, .sha256 = kSumOfAbc}, folder / "r", interrupt),
                   Interrupted);
+}
+
+TEST_CASE("a transfer that breaks off goes on from where it ended") {
+  const Folder folder;
+  std::vector<std::size_t> begins;
+  {
+    BreakingServer server("abc", {1, 1, 1});
+    download({.urls = {server.url}, .sha256 = kSumOfAbc}, folder / "result");
+    begins = server.begins;
+  }
+  CHECK(read_file(folder / "result") == "abc");
+  CHECK(begins == std::vector<std::size_t>{0, 1, 2});
+}
+
+TEST_CASE("a later call goes on with what an earlier one left, which nobody takes for the file") {
+  const Folder folder;
+  const std::string content(100'000, 'x');
+  const Download what{.urls = {}, .sha256 = kSumOfManyX};
+  {
+    BreakingServer server(content, {60'000, 0});  // the second time it brings nothing
+    Download from = what;
+    from.urls = {server.url};
+    CHECK_THROWS_AS(download(from, folder / "result"), IoError);
+  }
+  CHECK_FALSE(fs::exists(folder / "result"));
+  std::vector<std::size_t> begins;
+  {
+    BreakingServer server(content, {content.size()});
+    Download from = what;
+    from.urls = {server.url};
+    download(from, folder / "result");
+    begins = server.begins;
+  }
+  CHECK(begins == std::vector<std::size_t>{60'000});
+  CHECK(read_file(folder / "result") == content);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), {}) == 1);  // nothing is left beside
+}
+
+TEST_CASE("a server that knows no ranges begins anew") {
+  const Folder folder;
+  {
+    BreakingServer server("abc", {2, 3, 3}, BreakingServer::Ranges::unknown);
+    download({.urls = {server.url}, .sha256 = kSumOfAbc}, folder / "result");
+  }
+  CHECK(read_file(folder / "result") == "abc");
+}
+
+TEST_CASE("what was left of a file that is packed otherwise is thrown away") {
+  const Folder folder;
+  {
+    BreakingServer broken("xyz", {2, 0});
+    CHECK_THROWS_AS(download({.urls = {broken.url}, .sha256 = kSumOfAbc}, folder / "result"),
+                    IoError);
+  }
+  write_file(folder / "right", "abc");
+  download({.urls = {folder.url("right")}, .sha256 = kSumOfAbc}, folder / "result");
+  CHECK(read_file(folder / "result") == "abc");
+}
+
+TEST_CASE("a checksum may be of the file as it is, packed or not") {
+  const Folder folder;
+  write_file(folder / "file", kPackedAbc);
+  // By sha256sum.
+  const Download packed{
+      .urls = {folder.url("file")},
+      .sha256 = "a058a4f3405f909f3a49df0cb75d96198d371ae7913e5ef6b8114a382746ee5a",
+      .sum_of = Download::Sum::file};
+  download(packed, folder / "result");
+  CHECK(fault_of(folder / "result", packed).empty());
+  CHECK_THAT(
+      fault_of(folder / "result", {.urls = {}, .sha256 = kSumOfAbc, .sum_of = Download::Sum::file}),
+      Catch::Contains("SHA-256 is"));
 }
