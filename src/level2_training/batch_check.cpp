@@ -7,14 +7,15 @@
 
 namespace d5::detail {
 
+void check_index(const Dataset& dataset, std::int64_t index) {
+  if (index >= 0 && index < dataset.size()) return;
+  throw ValueError(fmt::format("dataset '{}': sample {} was asked for, but it has {}",
+                               printable(dataset.name()), index, dataset.size()));
+}
+
 void check_batch(const Dataset& dataset, std::span<const std::int64_t> indices,
                  std::span<const Tensor> batch) {
-  for (const std::int64_t index : indices) {
-    if (index < 0 || index >= dataset.size()) {
-      throw ValueError(fmt::format("dataset '{}': sample {} was asked for, but it has {}",
-                                   printable(dataset.name()), index, dataset.size()));
-    }
-  }
+  for (const std::int64_t index : indices) check_index(dataset, index);
   const auto& fields = dataset.fields();
   if (batch.size() != fields.size()) {
     throw ShapeError(fmt::format("dataset '{}' has {} fields, but {} tensors were given",

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 
 #include "d5/level2_training/dataset.hpp"
 
 namespace d5::detail {
+
+/// Throws: ValueError for a sample that the dataset has not.
+void check_index(const Dataset& dataset, std::int64_t index);
 
 /// What `Dataset::read` demands of its arguments.
 /// Throws: ValueError for an index out of range, ShapeError, TypeError for a tensor that does not

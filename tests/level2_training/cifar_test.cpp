@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include "d5/core/tensor.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/training_session.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 
@@ -28,28 +27,56 @@ std::string images(int count, char label = 7) {
 }
 
 /// A folder with a small CIFAR-10, to be broken file by file.
-class Folder {
+class Folder : testing::TemporaryFolder {
  public:
-  Folder() : path_(fs::temp_directory_path() / ("d5-cifar-test-" + std::to_string(::getpid()))) {
-    fs::create_directories(path_);
+  Folder() {
     put("data_batch_1.bin", images(3));
     put("test_batch.bin", images(2, 4));
   }
-  ~Folder() { fs::remove_all(path_); }
+  using TemporaryFolder::operator/;
   void put(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
+    std::ofstream(path() / name, std::ios::binary) << content;
   }
-  void remove(const std::string& name) const { fs::remove(path_ / name); }
-  [[nodiscard]] std::string path() const { return path_.string(); }
+  void remove(const std::string& name) const { fs::remove(path() / name); }
+  [[nodiscard]] std::string data() const { return path().string(); }
   [[nodiscard]] DatasetPair open(std::map<std::string, std::string, std::less<>> settings = {},
-                                 const Interrupt& interrupt = {}) const {
-    settings["data"] = path_.string();
-    return open_dataset("cifar-10", Settings("", settings), interrupt);
+                                 const Interrupt& interrupt = {},
+                                 const std::string& name = "cifar-10") const {
+    settings.try_emplace("data", data());
+    return open_dataset(name, Settings("", settings), interrupt);
   }
-
- private:
-  fs::path path_;
 };
+
+/// One member of a tar archive (POSIX.1-1988, ustar) in a folder of its own.
+std::string member(const std::string& name, const std::string& content) {
+  std::string head(512, '\0');
+  const auto put = [&](std::size_t at, const std::string& text) {
+    head.replace(at, text.size(), text);
+  };
+  const auto octal = [](std::size_t value, int digits) {
+    std::string text(std::size_t(digits), '0');
+    for (auto at = text.rbegin(); value > 0; value /= 8) *at++ = char('0' + value % 8);
+    return text;
+  };
+  put(0, "folder/" + name);
+  put(100, "0000644");
+  put(124, octal(content.size(), 11));
+  put(156, "0");
+  put(257, "ustar");
+  put(263, "00");
+  put(148, "        ");
+  std::size_t sum = 0;
+  for (const char byte : head) sum += static_cast<unsigned char>(byte);
+  put(148, octal(sum, 6) + '\0' + ' ');
+  return head + content + std::string((512 - content.size() % 512) % 512, '\0');
+}
+
+/// CIFAR-10's archive with a small file each.
+std::string archive(const std::string& test_name = "test_batch.bin") {
+  std::string all = member("batches.meta.txt", "airplane");
+  for (int i = 1; i <= 5; ++i) all += member("data_batch_" + std::to_string(i) + ".bin", images(i));
+  return all + member(test_name, images(2, 4)) + std::string(1024, '\0');
+}
 
 }  // namespace
 
@@ -93,6 +120,61 @@ TEST_CASE("a file that is missing, cut, too long or of other labels is refused")
   CHECK_THROWS_WITH(folder.open(), Catch::Contains("data_batch_1.bin.gz"));
 }
 
+TEST_CASE("the published archive is read as it is, packed or not") {
+  const Folder folder;
+  folder.remove("data_batch_1.bin");
+  folder.remove("test_batch.bin");
+  folder.put("cifar-10-binary.tar.gz", archive());
+  const auto pair = folder.open();
+  CHECK(pair.train->size() == 1 + 2 + 3 + 4 + 5);
+  CHECK(pair.test->size() == 2);
+  CHECK(pair.test->labels("label") == std::vector<std::int64_t>{4, 4});
+  CHECK(pair.train->artefacts().size() == 1);
+  CHECK(folder.open({{"data", folder / "cifar-10-binary.tar.gz"}}).train->size() == 15);
+}
+
+TEST_CASE("every truncation of the archive, and one of other files, is refused") {
+  const Folder folder;
+  const std::string name = folder / "a.tar.gz", whole = archive();
+  for (std::size_t size = 0; size < whole.size() - 1024; size += 1009) {
+    CAPTURE(size);
+    folder.put("a.tar.gz", whole.substr(0, size));
+    CHECK_THROWS_AS(folder.open({{"data", name}}), FormatError);
+  }
+  folder.put("a.tar.gz", archive("other.bin"));
+  CHECK_THROWS_WITH(folder.open({{"data", name}}), Catch::Contains("no file test_batch.bin"));
+  folder.put("a.tar.gz", images(1));
+  CHECK_THROWS_AS(folder.open({{"data", name}}), FormatError);
+}
+
+TEST_CASE("CIFAR-100's images have a group before their class, and one is the label") {
+  const Folder folder;
+  const std::string one = std::string("\x13") + images(1, 99);
+  folder.put("train.bin", one + one);
+  folder.put("test.bin", one);
+  const auto open = [&](const std::string& labels) {
+    return folder.open({{"labels", labels}}, {}, "cifar-100");
+  };
+  CHECK(open("fine").train->labels("label") == std::vector<std::int64_t>{99, 99});
+  CHECK(open("coarse").test->labels("label") == std::vector<std::int64_t>{19});
+  CHECK(open("fine").train->name() == "cifar-100-train");
+  folder.put("test.bin", std::string("\x14") + images(1, 99));
+  CHECK_THROWS_WITH(open("fine"), Catch::Contains("label 0 is 20, expected 0 to 19"));
+  folder.put("test.bin", one.substr(1));
+  CHECK_THROWS_AS(open("fine"), FormatError);
+}
+
+TEST_CASE("mean and deviation are one for each channel") {
+  const Folder folder;
+  const auto pair = folder.open({{"mean", "0,0,0"}, {"deviation", "1,1,2"}});
+  std::vector<Tensor> batch = empty_batch(*pair.test, 1);
+  pair.test->read(std::vector<std::int64_t>{0}, {}, batch);
+  CHECK(batch[0].span<float>()[0] == Approx(0.2).epsilon(1e-6));
+  CHECK(batch[0].span<float>()[3071] == Approx(0.5).epsilon(1e-6));
+  CHECK_THROWS_AS(folder.open({{"mean", "0,0"}}), ValueError);
+  CHECK_THROWS_AS(folder.open({{"deviation", "1,0,1"}}), ValueError);
+}
+
 TEST_CASE("an interrupt ends opening at each file") {
   const Folder folder;
   int questions = 0;
@@ -117,7 +199,7 @@ mutable:
   training: {epochs: 4, seed: 1}
 )",
                                       "one-image.yaml");
-  const RecipeRun run = run_recipe(recipe, {.data = folder.path()});
+  const RecipeRun run = run_recipe(recipe, {.data = folder.data()});
   const auto loss = std::ranges::find(run.results.measurements, "loss", &Measurement::metric);
   REQUIRE(loss != run.results.measurements.end());
   REQUIRE(loss->samples.size() == 4);

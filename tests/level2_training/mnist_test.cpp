@@ -58,6 +58,7 @@ class Folder : testing::TemporaryFolder {
     std::ofstream(path() / name, std::ios::binary) << content;
   }
   void remove(const std::string& name) const { fs::remove(path() / name); }
+  [[nodiscard]] std::string data() const { return path().string(); }
   [[nodiscard]] DatasetPair open(std::map<std::string, std::string, std::less<>> settings = {},
                                  const Interrupt& interrupt = {}) const {
     settings["data"] = path().string();
@@ -98,6 +99,19 @@ TEST_CASE("only the first samples are taken where a number is given") {
   const auto pair = folder.open({{"train_samples", "2"}, {"test_samples", "9"}});
   CHECK(pair.train->size() == 2);
   CHECK(pair.test->size() == 2);
+}
+
+TEST_CASE("the sets that took MNIST's place have its files and a scale of their own") {
+  const Folder folder;
+  for (const auto& [name, scaled] : {std::pair{"fashion-mnist", (0.2 - 0.2860) / 0.3530},
+                                     std::pair{"kmnist", (0.2 - 0.1918) / 0.3483}}) {
+    CAPTURE(name);
+    const auto pair = open_dataset(name, {{"data", folder.data()}});
+    CHECK(pair.train->name() == std::string(name) + "-train");
+    CHECK(read_one(*pair.train, 0)[0].span<float>()[0] == Approx(scaled).epsilon(1e-5));
+    CHECK(pair.test->labels("label") == std::vector<std::int64_t>{7, 7});
+  }
+  CHECK_THROWS_AS(open_dataset("kmnist", {{"subset", "sample"}}), NotFound);
 }
 
 TEST_CASE("swapped images and labels are recognised") {
