@@ -32,7 +32,7 @@ void read_into(const std::string& path, std::string& bytes) {
     ~Closer() { ::close(file); }
     int file;
   } const closer{file};
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file, &status) != 0) fail(std::strerror(errno));
   if (!S_ISREG(status.st_mode)) fail("is no file");
   if (std::size_t(status.st_size) > memory_budget()) fail("is larger than the memory budget");
@@ -62,8 +62,8 @@ std::vector<Artefact> EncodedFiles::artefacts() const {
     std::error_code absent;
     const auto bytes = fs::file_size(file.path, absent);
     // Lengths keep neighbours apart.
-    sum.add(fmt::format("{} {} {} {}\n", file.name.size(), file.name, absent ? 0 : bytes,
-                        file.label));
+    sum.add(
+        fmt::format("{} {} {} {}\n", file.name.size(), file.name, absent ? 0 : bytes, file.label));
   }
   return {{.name = name_, .version = description(), .sha256 = sum.digest()}};
 }
@@ -106,7 +106,8 @@ std::vector<EncodedFile> files_below(const std::string& folder,
     if (place.depth() >= kDeepest) place.disable_recursion_pending();
     std::error_code ignored;
     const fs::path& path = place->path();
-    if (!ends_in(path.filename().string(), endings) || !fs::is_regular_file(path, ignored)) continue;
+    if (!ends_in(path.filename().string(), endings) || !fs::is_regular_file(path, ignored))
+      continue;
     files.push_back({path.string(), path.lexically_relative(folder).string()});
   }
   if (error) {
@@ -117,9 +118,8 @@ std::vector<EncodedFile> files_below(const std::string& folder,
 }
 
 const std::vector<std::string>& image_endings() {
-  static const std::vector<std::string> endings{".jpeg", ".jpg",  ".png",  ".bmp", ".ppm",
-                                                ".pgm",  ".pbm",  ".tif",  ".tiff", ".webp",
-                                                ".jp2"};
+  static const std::vector<std::string> endings{".jpeg", ".jpg", ".png",  ".bmp",  ".ppm", ".pgm",
+                                                ".pbm",  ".tif", ".tiff", ".webp", ".jp2"};
   return endings;
 }
 
@@ -142,9 +142,9 @@ void label_files(std::vector<EncodedFile>& files, const std::vector<std::string>
     const std::string name = class_of(file);
     const auto place = std::ranges::lower_bound(classes, name);
     if (place == classes.end() || *place != name) {
-      throw FormatError(fmt::format(
-          "{}: '{}' is of class '{}', which none of the {} training classes is", who,
-          printable(file.path), printable(name), classes.size()));
+      throw FormatError(
+          fmt::format("{}: '{}' is of class '{}', which none of the {} training classes is", who,
+                      printable(file.path), printable(name), classes.size()));
     }
     file.label = place - classes.begin();
   }

@@ -35,8 +35,8 @@ struct FilesOptions : DatasetOptions {
 std::string class_of(const EncodedFile& file) {
   const fs::path name(file.name);
   if (name.has_parent_path()) return name.begin()->string();
-  throw FormatError(fmt::format("dataset files: '{}' is in no class's folder",
-                                printable(file.path)));
+  throw FormatError(
+      fmt::format("dataset files: '{}' is in no class's folder", printable(file.path)));
 }
 
 /// A path, which may have spaces in it, and after the last space the label.
@@ -46,7 +46,8 @@ EncodedFile parse_line(std::string_view line, const std::string& place, std::int
   };
   const std::size_t end = line.find_last_not_of(" \t\r");
   const std::size_t gap = line.find_last_of(" \t", end);
-  if (gap == std::string_view::npos || line.find_last_not_of(" \t", gap) == std::string_view::npos) {
+  if (gap == std::string_view::npos ||
+      line.find_last_not_of(" \t", gap) == std::string_view::npos) {
     fail(fmt::format("'{}' has no label", printable(line)));
   }
   const std::string_view word = line.substr(gap + 1, end - gap);
@@ -85,7 +86,8 @@ std::vector<EncodedFile> read_list(const std::string& path, std::int64_t classes
 
 DatasetPair open(const Interrupt& interrupt, const FilesOptions& options) {
   if (options.data.empty()) {
-    throw ValueError("dataset files: data=PATH is missing: a folder of classes, or a list of files");
+    throw ValueError(
+        "dataset files: data=PATH is missing: a folder of classes, or a list of files");
   }
   std::vector<std::string> classes;
   const auto part = [&](const char* name, const std::string& path) {

@@ -75,8 +75,8 @@ DatasetPair open(const Interrupt& interrupt, const ImagenetOptions& options) {
   const auto part = [&](const char* name, std::vector<EncodedFile> files) {
     detail::label_files(files, classes, synset_of, "dataset imagenet");
     for (auto& file : files) file.label += options.label_offset;
-    return std::make_shared<detail::EncodedFiles>(
-        name, "ImageNet files from " + printable(folder), std::move(files));
+    return std::make_shared<detail::EncodedFiles>(name, "ImageNet files from " + printable(folder),
+                                                  std::move(files));
   };
   DatasetPair pair{part("imagenet-train", std::move(train_files)), nullptr};
   if (has_parts && fs::is_directory(test, ignored)) {

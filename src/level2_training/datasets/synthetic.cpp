@@ -58,10 +58,11 @@ struct LawName {
 };
 
 const std::map<std::string, LawName>& law_names() {
-  static const std::map<std::string, LawName> names{{"normal", {Law::Kind::normal, 0, 2, 0, 1}},
-                                                    {"uniform", {Law::Kind::uniform, 0, 2, 0, 1}},
-                                                    {"below", {Law::Kind::below, 1, 1, 0, 0}},
-                                                    {"constant", {Law::Kind::constant, 1, 1, 0, 0}}};
+  static const std::map<std::string, LawName> names{
+      {"normal", {Law::Kind::normal, 0, 2, 0, 1}},
+      {"uniform", {Law::Kind::uniform, 0, 2, 0, 1}},
+      {"below", {Law::Kind::below, 1, 1, 0, 0}},
+      {"constant", {Law::Kind::constant, 1, 1, 0, 0}}};
   return names;
 }
 
@@ -91,7 +92,7 @@ class FieldWords {
     }
     const LawName& known = place->second;
     const std::size_t given = words_.size() - next_;
-    if (given < known.least || given > known.most || given == 1 && known.most == 2) {
+    if (given != known.most && given != known.least) {
       fail(fmt::format("'{}' has {} numbers behind it, expected {}", name, given, known.most));
     }
     Law law{known.kind, known.a, known.b};
@@ -147,18 +148,21 @@ class SyntheticDataset final : public Dataset {
       FieldWords words(text);
       fields_.push_back(words.field());
       laws_.push_back(words.law());
+      streams_.push_back(name_ + "/" + fields_.back().name);
       const TensorDesc& desc = fields_.back().desc;
       if (is_floating_point(desc.dtype) || laws_.back().kind == Law::Kind::below ||
           laws_.back().kind == Law::Kind::constant) {
         continue;
       }
-      throw ValueError(fmt::format(
-          "dataset synthetic: field '{}' is {}, whose law may be 'below' or 'constant'",
-          printable(fields_.back().name), name_of(desc.dtype)));
+      throw ValueError(
+          fmt::format("dataset synthetic: field '{}' is {}, whose law may be 'below' or 'constant'",
+                      printable(fields_.back().name), name_of(desc.dtype)));
     }
     if (fields_.empty()) throw ValueError("dataset synthetic: it has no fields");
-    (void)empty_batch(*this, 1);  // refuses what no memory can hold, and no type of NumberTypes has
-    for (const auto& field : fields_) dispatch(NumberTypes{}, field.desc.dtype, name_, []<class T>() {});
+    for (const auto& [field, desc] : fields_) {
+      dispatch(NumberTypes{}, desc.dtype, "dataset synthetic: " + field, []<class T>() {});
+    }
+    (void)empty_batch(*this, 1);  // refuses what no memory can hold
   }
 
   [[nodiscard]] std::string name() const override { return name_; }
@@ -178,8 +182,7 @@ class SyntheticDataset final : public Dataset {
       dispatch(NumberTypes{}, fields_[f].desc.dtype, name_, [&]<class T>() {
         T* to = batch[f].data<T>();
         for (const std::int64_t index : indices) {
-          RandomStream random =
-              Draw{.seed = seed_}.stream(name_ + "/" + fields_[f].name, index);
+          RandomStream random = Draw{.seed = seed_}.stream(streams_[f], index);
           for (std::int64_t i = 0; i < each; ++i) {
             *to++ = T(static_cast<Arithmetic<T>>(law.draw(random)));
           }
@@ -195,6 +198,7 @@ class SyntheticDataset final : public Dataset {
   std::string words_;
   std::vector<Field> fields_;
   std::vector<Law> laws_;
+  std::vector<std::string> streams_;  ///< of the fields; the two parts differ
 };
 
 /// All samples of `dataset`, in memory.
@@ -207,7 +211,8 @@ std::shared_ptr<const Dataset> kept(const Dataset& dataset, const Interrupt& int
     dataset.read(std::span(&index, 1), {}, sample);
   }
   std::vector<std::pair<std::string, Tensor>> fields;
-  for (std::size_t f = 0; f < all.size(); ++f) fields.emplace_back(dataset.fields()[f].name, all[f]);
+  for (std::size_t f = 0; f < all.size(); ++f)
+    fields.emplace_back(dataset.fields()[f].name, all[f]);
   return std::make_shared<TensorDataset>(dataset.name(), std::move(fields));
 }
 

@@ -24,7 +24,8 @@ struct TextOptions : DatasetOptions {
     options.add("length", length, "tokens of a sample", {.least = 1});
     options.add("stride", stride, "from one sample's first token to the next one's; 0: the length",
                 {.least = 0});
-    options.add("test_share", test_share, "of the bytes, at the file's end", {.least = 0, .below = 1});
+    options.add("test_share", test_share, "of the bytes, at the file's end",
+                {.least = 0, .below = 1});
   }
 };
 
@@ -95,8 +96,8 @@ DatasetPair open(const Interrupt& interrupt, const TextOptions& options) {
                       .sha256 = detail::sha256(*text)};
   const std::size_t train =
       text->size() - std::size_t(std::floor(double(text->size()) * options.test_share));
-  DatasetPair pair{
-      std::make_shared<TextDataset>("text-train", text, 0, train, options, file), nullptr};
+  DatasetPair pair{std::make_shared<TextDataset>("text-train", text, 0, train, options, file),
+                   nullptr};
   if (train < text->size()) {
     pair.test =
         std::make_shared<TextDataset>("text-test", text, train, text->size(), options, file);
@@ -109,8 +110,9 @@ DatasetPair open(const Interrupt& interrupt, const TextOptions& options) {
 namespace dataset {
 
 void register_text(Registry<DatasetEntry>& registry) {
-  registry.add("text", DatasetEntry::with<TextOptions>(
-                           "a file's bytes as tokens, in sequences, to predict the next one", open));
+  registry.add("text",
+               DatasetEntry::with<TextOptions>(
+                   "a file's bytes as tokens, in sequences, to predict the next one", open));
 }
 
 }  // namespace dataset

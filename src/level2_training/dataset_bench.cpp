@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/dataset_bench.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "d5/core/command_line.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/level2_training/dataset_summary.hpp"
+#include "d5/level2_training/sampler.hpp"
+
+namespace d5 {
+namespace {
+
+const Batch& next_batch(Sampler& sampler, std::int64_t& epoch) {
+  for (;;) {
+    if (const Batch* batch = sampler.next()) return *batch;
+    sampler.reset(++epoch);
+  }
+}
+
+double bytes_of(const Batch& batch) {
+  std::vector<Tensor> tensors;
+  for (const auto& [name, value] : batch.values) tensors.push_back(value.tensor());
+  return double(bytes_of(tensors));
+}
+
+}  // namespace
+
+std::vector<Measurement> bench_dataset(const EntryChoice& dataset,
+                                       const DatasetBenchOptions& options) {
+  const DatasetPair data =
+      datasets().at(dataset.name).make(options.measuring.interrupt, dataset.settings);
+  CommandLine line("data bench");
+  line.word(to_words(dataset)).option("--batch", options.batch_size);
+  line.option("--sampler", fmt::format("{}", fmt::join(options.samplers, ",")));
+  line.append(to_line(options.measuring)).append(options.command_options);
+  std::vector<Subject> subjects;
+  for (const auto& name : options.samplers) {
+    const SamplerEntry& entry = samplers().at(name);
+    Measurement record{.subject = "data " + to_words(dataset), .command = line.text()};
+    record.level = "training";
+    record.framework = "reference";
+    record.conditions["sampler"] = name;
+    record.conditions["batch"] = std::to_string(options.batch_size);
+    record.conditions["data"] = data.train->description();
+    record.artefacts = data.train->artefacts();
+    subjects.push_back(subject_or_refusal(record, [&] {
+      // Batches of one size: each sample of the measurement is of as much work.
+      Settings settings{{"batch_size", options.batch_size}, {"tail", "drop"}};
+      entry.offer(settings, "seed", options.measuring.seed);
+      const auto sampler = entry.make(data.train, settings);
+      const auto epoch = std::make_shared<std::int64_t>(0);
+      const double bytes = bytes_of(next_batch(*sampler, *epoch));
+      return Subject{.record = record,
+                     .run = [sampler, epoch] { (void)next_batch(*sampler, *epoch); },
+                     .work = {.bytes = bytes, .samples = double(options.batch_size)}};
+    }));
+  }
+  return measure_side_by_side(subjects, {"time"}, options.measuring);
+}
+
+}  // namespace d5
