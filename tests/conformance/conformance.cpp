@@ -7,7 +7,7 @@
 //               [--jobs N]
 //
 // --every runs each N-th case alone, for frameworks that compile for a second what runs for a
-// microsecond; --jobs runs N cases at a time.
+// microsecond; --jobs runs N cases at a time, which share the threads.
 //
 // The cases are those in the folder D5_ONNX_CASES (see scripts/onnx_cases), and the models that an
 // older release carried in D5_OLDER_ONNX_CASES, whose rows begin with "older/". --load brings a
@@ -28,6 +28,7 @@
 #include "conformance/case_runner.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
 #include "isolated.hpp"
 
 namespace {
@@ -184,6 +185,7 @@ int check(const Options& options) {
     fmt::print("skipped: {}\n", absent);
     return 4;
   }
+  d5::set_threads(std::max(1, d5::threads() / int(options.jobs)));
   const auto cases = find_cases(options);
   if (cases.empty()) throw d5::NotFound("there is no case in '" + options.cases + "'");
   Table table = read_table(options.table);
