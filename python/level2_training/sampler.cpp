@@ -56,7 +56,13 @@ void bind_network_feed(py::module_& m) {
                                                         "Where a network takes its own data from.")
       .def_property_readonly("batch", &NetworkFeed::batch,
                              py::return_value_policy::reference_internal,
-                             "Of the last run; before the first, that of the first.");
+                             "Of the last run; before the first, that of the first.")
+      .def(
+          "seek",
+          [](NetworkFeed& feed, std::int64_t epoch, std::int64_t index) {
+            long_call([&](const Interrupt&) { feed.seek(epoch, index); });
+          },
+          py::arg("epoch"), py::arg("index"), "The next run is on that batch.");
   m.def("feed_from", &feed_from, py::arg("executor"), py::arg("sampler"), py::keep_alive<0, 1>(),
         py::keep_alive<1, 2>(),
         "Puts a node that takes the sampler's next batch in the place of the network's inputs: "

@@ -14,16 +14,15 @@ namespace d5 {
 
 NetworkFeed::NetworkFeed(GraphExecutor& executor, std::shared_ptr<Sampler> sampler)
     : executor_(executor), sampler_(std::move(sampler)) {
-  pull();
+  pull(0);
   // A sampler's first batch is its largest: all are, if they are enough for all draws.
   if (sampler_->law().draws == batch_->size * sampler_->batches()) even_size_ = batch_->size;
 }
 
-void NetworkFeed::pull() {
-  const std::int64_t epoch = batch_ ? batch_->epoch + 1 : 0;
+void NetworkFeed::pull(std::int64_t next_epoch) {
   batch_ = sampler_->next();
   if (!batch_) {
-    sampler_->reset(epoch);
+    sampler_->reset(next_epoch);
     batch_ = sampler_->next();
   }
   if (!batch_) {
@@ -31,6 +30,11 @@ void NetworkFeed::pull() {
                                  printable(sampler_->dataset().name())));
   }
   used_ = false;
+}
+
+void NetworkFeed::seek(std::int64_t epoch, std::int64_t index) {
+  sampler_->seek(epoch, index);
+  pull(epoch + 1);
 }
 
 TensorDesc NetworkFeed::desc(const std::string& field) const {
@@ -57,7 +61,7 @@ const Tensor& NetworkFeed::use(const std::string& field) {
 }
 
 void NetworkFeed::before_run(Pass) {
-  if (used_) pull();
+  if (used_) pull(batch_->epoch + 1);
   running_ = true;
   if (even_size_ == 0 || batch_->size == even_size_) return;
   throw ShapeError(

@@ -115,6 +115,26 @@ TEST_CASE("a run that ended before its data was read leaves the batch to the nex
   CHECK(seen == std::vector<std::int64_t>{0, 1, 1});
 }
 
+TEST_CASE("a feed goes on from any batch of any epoch") {
+  const auto executor = make_executor(test::points_network());
+  const auto feed =
+      feed_from(*executor, samplers().at("shuffle").make(test::points(9), {{"batch_size", 3}}));
+  const auto next_run = [&] {
+    const float loss = loss_of(executor->inference({}));
+    return std::tuple{feed->batch().epoch, feed->batch().index, loss};
+  };
+  std::vector<decltype(next_run())> whole;
+  for (int run = 0; run < 9; ++run) whole.push_back(next_run());
+  for (const int run : {4, 8, 2, 0, 5}) {
+    feed->seek(run / 3, run % 3);
+    CHECK(next_run() == whole[std::size_t(run)]);
+    if (run < 8) CHECK(next_run() == whole[std::size_t(run + 1)]);
+  }
+  feed->seek(1, 3);  // behind the last one
+  CHECK(next_run() == whole[6]);
+  CHECK_THROWS_AS(feed->seek(0, 4), ValueError);
+}
+
 TEST_CASE("inputs that no field feeds stay inputs") {
   Network network("sum");
   network.add_input("x", DType::float32, {"N", std::int64_t{2}});

@@ -25,7 +25,10 @@ class NetworkFeed final : public ExecutionEvent {
  public:
   NetworkFeed(GraphExecutor& executor, std::shared_ptr<Sampler> sampler);
 
-  [[nodiscard]] Sampler& sampler() { return *sampler_; }
+  /// The next run is on batch `index` of `epoch`. The sampler's own `seek` would leave the batch at
+  /// hand to the next run, and move what comes after it.
+  /// Throws: ValueError past `batches()`.
+  void seek(std::int64_t epoch, std::int64_t index);
   /// Of the run under way, or of the last one; before the first, that of the first.
   [[nodiscard]] const Batch& batch() const { return *batch_; }
   /// One sample's dimensions as the batch's, those that differ from batch to batch unknown.
@@ -38,7 +41,7 @@ class NetworkFeed final : public ExecutionEvent {
   void after_run(Pass pass) override;
 
  private:
-  void pull();
+  void pull(std::int64_t next_epoch);
 
   GraphExecutor& executor_;
   std::shared_ptr<Sampler> sampler_;
