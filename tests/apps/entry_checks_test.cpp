@@ -28,8 +28,12 @@ TEST_CASE("without a name all entries are checked, those of a loaded library amo
   const std::string load = std::string(" --format json --load ") + D5_PARTS;
   const auto samplers = run_d5("sampler check" + load);
   CHECK(samplers.status == 0);
-  CHECK(subjects_of(samplers) ==
-        std::set<std::string>{"sampler loaded-sampler", "sampler ordered", "sampler shuffle"});
+  std::set<std::string> expected;
+  for (const auto& row : nlohmann::json::parse(run_d5("list samplers" + load).out)) {
+    expected.insert("sampler " + row.at("name").get<std::string>());
+  }
+  CHECK(subjects_of(samplers) == expected);
+  CHECK(expected.contains("sampler loaded-sampler"));
   CHECK_THAT(samplers.out, Contains("--load"));
   CHECK(run_d5("sampler check loaded-sampler").status == 2);
   const auto all_reduces = run_d5("all-reduce check" + load);

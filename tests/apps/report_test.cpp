@@ -94,7 +94,7 @@ TEST_CASE("JSON Lines are an object a record, and a row of a list") {
   CHECK(nlohmann::json::parse(run.out.substr(0, end)).at("subject") == "Relu 8");
   CHECK(nlohmann::json::parse(run.out.substr(end)).at("subject") == "Tanh 8");
   const auto list = run_d5("list samplers --format jsonl").out;
-  CHECK(nlohmann::json::parse(list.substr(0, list.find('\n'))).at("name") == "ordered");
+  CHECK(nlohmann::json::parse(list.substr(0, list.find('\n'))).at("name") == "bucket");
 }
 
 TEST_CASE("a list has no picture, and says so") {

@@ -261,5 +261,5 @@ TEST_CASE("list shows every kind, and each kind's entries") {
   }
   const auto rows = nlohmann::json::parse(run_d5("list samplers --format json").out);
   CHECK(rows.size() >= 2);
-  CHECK(rows.at(0).at("name") == "ordered");
+  CHECK(rows.at(0).at("name") == "bucket");
 }
