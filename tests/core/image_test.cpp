@@ -305,10 +305,28 @@ TEST_CASE("photographs have the pixels that Pillow sees, to the bit") {
   }
 }
 
+TEST_CASE("grey, progressive, four-ink, palette and transparent images have Pillow's pixels, too") {
+  // SHA-256 of Image.open(file).convert("RGB").tobytes() of Pillow 13.0.0.
+  const std::map<std::string, std::string> expected{
+      {"two_colors.jpeg", "5246b769a2f46f538b528ad6064c41405ca627ba344688e7f5eccd1828ca5649"},
+      {"progressive.jpeg", "09ff4b733b051c419a94495ff6b8dc4aa3ebf194156e32e9b0966d6de768aa23"},
+      {"grey.jpeg", "b2e8a7f1306c51dcb8a7842a4876669f4f89cb838d96ed5d1536a64e2511484b"},
+      {"cmyk.jpeg", "18bc002c6484a3bafa6847c8b99a2d2599378c015f1d7b839da09cb39ecbbeaf"},
+      {"ramp.png", "8e4015e9d3cf7bd365553d29fd7980daca6c7d05d3ef6bffc8a386ede5211201"},
+      {"alpha.png", "92abb51db09b9b98e424f366ab365d3f9b4348220817f5395185b194167ba58c"},
+      {"palette.png", "e4513c1c08ce7639ea623db4c9eea0a7f6442ce9d9a19aa40289bfcfa2d57147"},
+      {"interlaced.png", "1a9ed9e6ae5982591a5fd617005a4e69b19fc2c3646c23137c5495dcff5bc2e3"}};
+  for (const auto& [name, sum] : expected) {
+    INFO(name);
+    CHECK(detail::sha256(bytes_of(decode(sample(name)))) == sum);
+  }
+}
+
 TEST_CASE("a part of an image has the pixels of the whole one, at every size") {
   RandomStream random(1);
-  for (const std::string name : {"two_colors.jpeg", "cmyk.jpeg", "ramp.png", "interlaced.png",
-                                 "palette.png", "ramp.webp", "ramp.tiff"}) {
+  for (const std::string name :
+       {"two_colors.jpeg", "progressive.jpeg", "grey.jpeg", "cmyk.jpeg", "ramp.png",
+        "interlaced.png", "palette.png", "ramp.webp", "ramp.tiff"}) {
     INFO(name);
     check_parts(sample(name), random, 5);
   }
