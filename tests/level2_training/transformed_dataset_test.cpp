@@ -8,6 +8,7 @@
 
 #include "core/sha256.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level2_training/training_session.hpp"
 #include "level2_training/image/resampler.hpp"
 #include "tests/level2_training/encoded_images.hpp"
 
@@ -213,4 +214,36 @@ TEST_CASE("any data set takes steps among its settings, of its training and its 
   CHECK_THAT(data.test->description(), Catch::EndsWith("then flip"));
   CHECK_THROWS_AS(open_dataset("mnist", {{"subset", "sample"}, {"steps", "flop"}}), NotFound);
   CHECK_THROWS_AS(open_dataset("mnist", {{"subset", "sample"}, {"step", "flip"}}), NotFound);
+}
+
+TEST_CASE("a recipe names steps, and trains with them") {
+  const std::string text = R"(name: stepped
+fixed:
+  dataset:
+    name: mnist
+    subset: sample
+    steps: [{name: crop, size: 28, padding: 2}, flip]
+    test_steps: [{name: centre_crop, size: 28}]
+  model: {name: lenet}
+mutable:
+  sampler: {name: shuffle, batch_size: 8}
+  optimizer: {name: sgd, learning_rate: 0.01}
+  training: {epochs: 1, most_batches: 2, seed: 1}
+)";
+  TrainingSession session(Recipe::parse(text, "stepped.yaml"));
+  CHECK_THAT(session.data().train->description(), Catch::EndsWith("then crop, flip"));
+  CHECK(session.data().train->fields()[0].desc.shape == Shape{1, 28, 28});
+  for (const Measurement& result : session.run()) CHECK(result.status != Status::failed);
+
+  Recipe smaller = Recipe::parse(text, "stepped.yaml");
+  CHECK_THROWS_AS(smaller.set("dataset.steps.0.size=24"), ValueError);  // it is fixed
+  const std::string wrong = std::string(text).replace(text.find("flip"), 4, "flop");
+  CHECK_THROWS_AS(TrainingSession(Recipe::parse(wrong, "stepped.yaml")), NotFound);
+  // Mixed labels are shares of classes, which this network does not take.
+  const std::string mixed = std::string(text).replace(
+      text.find("batch_size: 8"), 13, "batch_size: 8, batch_steps: [{name: mixup, classes: 10}]");
+  TrainingSession with_shares(Recipe::parse(mixed, "stepped.yaml"));
+  bool refused = false;
+  for (const Measurement& result : with_shares.run()) refused |= result.status == Status::failed;
+  CHECK(refused);
 }
