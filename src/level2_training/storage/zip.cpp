@@ -31,7 +31,7 @@ std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
         "'{}', byte {} of its values: {}; it is damaged, or no zip archive", printable(file),
         archive_filter_bytes(reader.get(), 0), printable(reason ? reason : "no details")));
   };
-  archive_read_support_format_zip(reader.get());
+  archive_read_support_format_zip_seekable(reader.get());  // by its directory, at its end
   if (archive_read_open_memory(reader.get(), bytes.data(), bytes.size()) != ARCHIVE_OK) fail();
   std::vector<ZipMember> members;
   std::size_t total = 0;
@@ -71,6 +71,7 @@ ZipWriter::ZipWriter(Compression compression) : archive_(archive_write_new()) {
   check(archive_write_set_format_zip(writer));
   check(compression == Compression::none ? archive_write_zip_set_compression_store(writer)
                                          : archive_write_zip_set_compression_deflate(writer));
+  check(archive_write_set_bytes_in_last_block(writer, 1));  // no padding, as of a tape
   check(archive_write_open(writer, &bytes_, nullptr, write, nullptr));
 }
 
