@@ -1,19 +1,21 @@
-#SPDX - License - Identifier : Apache - 2.0
+# SPDX-License-Identifier: Apache-2.0
 """Other programs' side of container_judges_test.
 
     container_judges.py {numpy,tar,tensorflow} {write,read} FOLDER
 
-`write` leaves files in FOLDER for d5 to read;
-`read` checks the files that d5 wrote there
-    : the samples of mixed_samples.hpp
-          .Exit status 3 : this Python lacks the package
-          .""
-           "
-                           import io import json import pathlib import struct import sys import
-                               tarfile
+`write` leaves files in FOLDER for d5 to read; `read` checks the files that d5 wrote there: the samples of
+mixed_samples.hpp. Exit status 3: this Python lacks the package.
+"""
+import io
+import json
+import pathlib
+import struct
+import sys
+import tarfile
 
-                           try
-    : import numpy except ImportError:
+try:
+    import numpy
+except ImportError:
     sys.exit(3)
 
 SAMPLES = 11
@@ -25,30 +27,29 @@ def name_of(i: int) -> str:
 
 def sample(i: int) -> dict[str, numpy.ndarray | bytes]:
     return {
-    "image" : (i * numpy.arange(12)).astype(numpy.uint8).reshape(2, 3, 2),
-        "label" : numpy.int64(i if i % 2 == 0 else - i),
-        "text/plain.txt" : b "\0\xff\n" + b "x" * i,
-        "boxes" : numpy.full((i % 3, 2), numpy.float32(i) / numpy.float32(3)),
-        "wave" : numpy.full(i % 5, 1.0 / (i + 1)),
-        "flags" : numpy.array([ i % 2 == 0, i % 3 == 0 ]), "half.npy" : numpy.float16(i),
-        "counts" : numpy.full(i % 2, -1, numpy.int64),
-  }
-
-def same(given, expected) -> bool:
-    if isinstance(expected, bytes):
-        return given == expected
-    expected = numpy.asarray(expected)
-    return given.dtype == expected.dtype and given.shape == expected.shape and (given == expected).all()
+        "image": (i * numpy.arange(12)).astype(numpy.uint8).reshape(2, 3, 2),
+        "label": numpy.int64(i if i % 2 == 0 else -i),
+        "text/plain.txt": b"\0\xff\n" + b"x" * i,
+        "boxes": numpy.full((i % 3, 2), numpy.float32(i) / numpy.float32(3)),
+        "wave": numpy.full(i % 5, 1.0 / (i + 1)),
+        "flags": numpy.array([i % 2 == 0, i % 3 == 0]),
+        "half.npy": numpy.float16(i),
+        "counts": numpy.full(i % 2, -1, numpy.int64),
+    }
 
 
 def check(given, i: int, field: str) -> None:
     expected = sample(i)[field]
-    assert same(given, expected), f"sample {i}, {field}: {given!r}, expected {expected!r}"
+    if isinstance(expected, bytes):
+        assert given == expected, f"sample {i}, {field}: {given!r}"
+        return
+    expected = numpy.asarray(expected)
+    is_same = given.dtype == expected.dtype and given.shape == expected.shape and (given == expected).all()
+    assert is_same, f"sample {i}, {field}: {given!r}, expected {expected!r}"
 
 
 def texts(data: numpy.ndarray, ends: numpy.ndarray) -> list[bytes]:
-    begins = [0, *ends[:-1]]
-    return [data[begin:end].tobytes() for begin, end in zip(begins, ends)]
+    return [data[begin:end].tobytes() for begin, end in zip([0, *ends[:-1]], ends)]
 
 
 def check_columns(columns: dict[str, numpy.ndarray]) -> None:
@@ -82,8 +83,7 @@ def numpy_write(folder: pathlib.Path) -> None:
 def numpy_read(folder: pathlib.Path) -> None:
     for name in ("stored.npz", "packed.npz"):
         with numpy.load(folder / name) as file:
-            check_columns({
-key: file[key] for key in file.files if key != "d5.fields.json"})
+            check_columns({key: file[key] for key in file.files if key != "d5.fields.json"})
     images = numpy.load(folder / "images.npy", mmap_mode="r")
     for i in range(SAMPLES):
         check(images[i], i, "image")
@@ -115,8 +115,9 @@ def tar_write(folder: pathlib.Path) -> None:
             archive.addfile(entry)
             add("__about__/notes.txt", b"passed over")
             for i in range(4):
-#ustar has room for 155 bytes of folders and 100 of the name.
-                stem = "train/" + "f" * 120 + f"/{i:06}" + ("\u00e9" * 200 if i == 3 and form != tarfile.USTAR_FORMAT else "")
+                # ustar has room for 155 bytes of folders and 100 of the name.
+                more = "\u00e9" * 200 if i == 3 and word != "ustar" else ""
+                stem = "train/" + "f" * 120 + f"/{i:06}" + more
                 add(stem + ".JPEG", bytes([i]) * (500 + i * 13))
                 add(stem + ".cls", f"{i - 2}\n".encode())
                 array = io.BytesIO()
@@ -126,40 +127,41 @@ def tar_write(folder: pathlib.Path) -> None:
 
 
 def tar_read(folder: pathlib.Path) -> None:
-    with tarfile.open(folder / "a.tar") as archive:
-        fields = json.loads(archive.pax_headers["D5.fields"])
-        members = archive.getmembers()
     suffixes = ["image.npy", "label.cls", "text%2Fplain.txt", "boxes.npy", "wave.npy", "flags.npy", "half.npy",
                 "counts.npy"]
-    assert [field["name"] for field in fields] == list(sample(0))
-    assert len(members) == SAMPLES * len(suffixes)
     stems = set()
     with tarfile.open(folder / "a.tar") as archive:
+        fields = [field["name"] for field in json.loads(archive.pax_headers["D5.fields"])]
+        assert fields == list(sample(0))
         for number, member in enumerate(archive):
             i, field = divmod(number, len(suffixes))
-#WebDataset's rule: what precedes the first dot of the last part of the path.
-            folder_part, _, last = member.name.rpartition("/")
+            # WebDataset's rule: what precedes the first dot of the last part of the path.
+            parent, _, last = member.name.rpartition("/")
             stem, _, suffix = last.partition(".")
             assert suffix == suffixes[field], member.name
-            stems.add((i, folder_part, stem))
+            stems.add((i, parent, stem))
             data = archive.extractfile(member).read()
             if suffix.endswith("npy"):
                 data = numpy.load(io.BytesIO(data))
             elif suffix.endswith("cls"):
                 data = numpy.int64(data.decode())
-            check(data, i, fields[field]["name"])
+            check(data, i, fields[field])
+        assert number + 1 == SAMPLES * len(suffixes)
     assert len(stems) == SAMPLES
+
+
+def feature(value: list):
+    import tensorflow as tf
+
+    if not value or isinstance(value[0], bytes):
+        return tf.train.Feature(bytes_list=tf.train.BytesList(value=value))
+    if isinstance(value[0], int):
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=value))
+    return tf.train.Feature(float_list=tf.train.FloatList(value=value))
 
 
 def tensorflow_write(folder: pathlib.Path) -> None:
     import tensorflow as tf
-
-    def feature(value) -> tf.train.Feature:
-        if isinstance(value[0] if value else b"", bytes):
-            return tf.train.Feature(bytes_list=tf.train.BytesList(value=value))
-        if isinstance(value[0], int):
-            return tf.train.Feature(int64_list=tf.train.Int64List(value=value))
-        return tf.train.Feature(float_list=tf.train.FloatList(value=value))
 
     for compression in ("", "GZIP", "ZLIB"):
         with tf.io.TFRecordWriter(str(folder / f"tf{compression}.tfrecord"), compression) as writer:
@@ -169,8 +171,7 @@ def tensorflow_write(folder: pathlib.Path) -> None:
                 if i % 2:
                     features["note"] = [-i, i]
                 example = tf.train.Example(features=tf.train.Features(
-                    feature={
-name: feature(value) for name, value in features.items()}))
+                    feature={name: feature(value) for name, value in features.items()}))
                 writer.write(example.SerializeToString())
 
 
@@ -198,5 +199,6 @@ def tensorflow_read(folder: pathlib.Path) -> None:
 
 
 try:
-    globals()
-[f "{sys.argv[1]}_{sys.argv[2]}"](pathlib.Path(sys.argv[3])) except ImportError : sys.exit(3)
+    globals()[f"{sys.argv[1]}_{sys.argv[2]}"](pathlib.Path(sys.argv[3]))
+except ImportError:
+    sys.exit(3)
