@@ -30,7 +30,7 @@ double bytes_of(const Batch& batch) {
 std::vector<Measurement> bench_dataset(const EntryChoice& dataset,
                                        const DatasetBenchOptions& options) {
   const DatasetPair data =
-      datasets().at(dataset.name).make(options.measuring.interrupt, dataset.settings);
+      open_dataset(dataset.name, dataset.settings, options.measuring.interrupt);
   CommandLine line("data bench");
   line.word(to_words(dataset)).option("--batch", options.batch_size);
   line.option("--sampler", fmt::format("{}", fmt::join(options.samplers, ",")));

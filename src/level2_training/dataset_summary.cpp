@@ -35,8 +35,8 @@ std::string short_text(const Tensor& value) {
 template <class T>
 Tensor spread(const Tensor& planes) {
   const auto from = planes.span<T>();
-  const auto [least, most] = std::ranges::minmax_element(
-      from, {}, [](const T& v) { return double(Arithmetic<T>(v)); });
+  const auto [least, most] =
+      std::ranges::minmax_element(from, {}, [](const T& v) { return double(Arithmetic<T>(v)); });
   const double low = double(Arithmetic<T>(*least)), range = double(Arithmetic<T>(*most)) - low;
   const std::int64_t channels = planes.shape()[0], pixels = planes.elements() / channels;
   Tensor image = Tensor::empty(DType::uint8, {planes.shape()[1], planes.shape()[2], 3});
@@ -81,8 +81,8 @@ TextTable field_table(const Dataset& dataset) {
 TextTable class_table(const Dataset& dataset, std::string_view field) {
   std::map<std::int64_t, std::int64_t> counts;
   for (const std::int64_t label : dataset.labels(field)) ++counts[label];
-  TextTable table({{std::string(field), TextTable::Align::right},
-                   {"samples", TextTable::Align::right}});
+  TextTable table(
+      {{std::string(field), TextTable::Align::right}, {"samples", TextTable::Align::right}});
   for (const auto& [label, count] : counts) {
     table.add({std::to_string(label), std::to_string(count)});
   }

@@ -23,9 +23,9 @@ namespace d5 {
 [[nodiscard]] TextTable sample_table(const Dataset& dataset, std::int64_t count);
 
 /// Writes the images among the fields of the first `count` samples into `folder` as
-/// "INDEX-FIELD.png", by their numbers: encoded ones; uint8 {height, width, 3}; and {1 or 3, height, width} of
-/// numbers, from black for the least of them to white. Returns how many there were.
-/// Throws: IoError, Interrupted, and what reading and decoding throw.
+/// "INDEX-FIELD.png", by their numbers: encoded ones; uint8 {height, width, 3}; and {1 or 3,
+/// height, width} of numbers, from black for the least of them to white. Returns how many there
+/// were. Throws: IoError, Interrupted, and what reading and decoding throw.
 std::int64_t write_pictures(const Dataset& dataset, std::int64_t count, const std::string& folder,
                             const Interrupt& interrupt = {});
 

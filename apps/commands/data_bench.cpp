@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/value_checks.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level2_training/dataset_bench.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kExamples =
+    R"(  d5 data bench mnist             a batch in order and shuffled, interleaved, with the ratio
+  d5 data bench cifar-10 --batch 128 --sampler shuffle
+  d5 data bench "synthetic:fields=x float32 3x224x224 normal" --batch 1)";
+
+struct Options : app::OutputOptions, app::RunOptions {
+  std::string words;
+  DatasetBenchOptions bench;
+};
+
+int run(const Options& options) {
+  app::apply(options);
+  app::check_output(options);
+  pin_threads();
+  DatasetBenchOptions how = options.bench;
+  how.measuring = app::measuring_of(options.bench.measuring, options);
+  how.command_options = app::to_line(static_cast<const app::RunOptions&>(options));
+  return app::publish(bench_dataset(entry_of_words("dataset", options.words), how), options);
+}
+
+}  // namespace
+
+void register_data_bench(app::Program& program) {
+  auto options = std::make_shared<Options>();
+  auto& command = program.add("data bench", "how fast are a data set's batches", kExamples,
+                              [options] { return run(*options); });
+  command
+      .add_option("DATASET", options->words,
+                  "a data set ('d5 list datasets'), as NAME[:KEY=VALUE]...; its training part")
+      ->required();
+  command.add_option("--batch", options->bench.batch_size, "samples in a batch")
+      ->transform(app::whole_number(1))
+      ->option_text("N");
+  command.add_option("--sampler", options->bench.samplers, "side by side ('d5 list samplers')")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("A,B,...");
+  app::add_measure_options(command, options->bench.measuring);
+  app::add_process_options(command, *options);
+  app::add_load_option(command, options->load);
+  app::add_output_options(command, *options);
+  app::add_verdict_option(command, *options);
+}
+
+}  // namespace d5::command

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/say.hpp"
+#include "d5/level2_training/published_data.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kExamples =
+    R"(  d5 data fetch cifar-10          into the user's cache, where the data set finds it
+  d5 data fetch mnist --to DIR
+  d5 data fetch mnist --mirror https://mirror.example.org/mnist/
+
+Files that are there and right are left alone; a fetch that was interrupted goes on. Every file is
+checked. Without a network the message says which file, with which checksum, goes where.)";
+
+struct Options : app::OutputOptions {
+  std::string name, to, mirror;
+};
+
+int run(const Options& options) {
+  const std::string folder = fetch_data(
+      options.name, {.folder = options.to,
+                     .mirror = options.mirror,
+                     .interrupt = app::ctrl_c(),
+                     .on_file = [&](const PublishedFile& file) {
+                       if (options.quiet) return;
+                       app::say(fmt::format("{} ({:.1f} MB)", file.name, double(file.bytes) / 1e6));
+                     }});
+  fmt::print("{}\n", printable(folder));
+  return app::kPassed;
+}
+
+}  // namespace
+
+void register_data_fetch(app::Program& program) {
+  auto options = std::make_shared<Options>();
+  auto& command = program.add("data fetch", "download a data set, checked", kExamples,
+                              [options] { return run(*options); });
+  command.add_option("NAME", options->name, "the data set ('d5 data list')")->required();
+  command.add_option("--to", options->to, "the folder for its files; else the user's cache")
+      ->option_text("DIR");
+  command
+      .add_option("--mirror", options->mirror,
+                  "tried first: what the files' names are put behind; https, http or file")
+      ->option_text("URL");
+  app::add_quiet_option(command, *options);
+}
+
+}  // namespace d5::command

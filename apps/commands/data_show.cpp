@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/say.hpp"
+#include "apps/value_checks.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level2_training/dataset_summary.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kExamples =
+    R"(  d5 data show mnist              fields, samples a class, the first samples
+  d5 data show mnist:subset=sample --what classes --format csv
+  d5 data show cifar-10 --part test --samples 10 --pictures DIR
+  d5 data show "synthetic:fields=x float32 3x4 normal")";
+
+enum class What { all, fields, classes, samples };
+
+struct Options : app::OutputOptions {
+  std::string words, part = "train", pictures;
+  What what = What::all;
+  std::int64_t samples = 5;
+  std::vector<std::string> load;
+};
+
+bool has_labels(const Dataset& dataset) {
+  return std::ranges::any_of(dataset.fields(), [](const auto& field) {
+    return field.name == "label" && field.desc.dtype == DType::int64 &&
+           field.desc.shape.rank() == 0;
+  });
+}
+
+std::shared_ptr<const Dataset> open_part(const Options& options) {
+  const EntryChoice choice = entry_of_words("dataset", options.words);
+  const DatasetPair data = open_dataset(choice.name, choice.settings, app::ctrl_c());
+  const auto& part = options.part == "train" ? data.train : data.test;
+  if (part) return part;
+  throw NotFound(fmt::format("data set {} has no {} part", choice.name, options.part));
+}
+
+int run(const Options& options) {
+  app::load(options.load);
+  const auto part = open_part(options);
+  const bool all = options.what == What::all;
+  if (all && !is_for_people(options.format)) {
+    throw ValueError("data show: one list is printed for programs; choose it, as in --what fields");
+  }
+  if (all) fmt::print("{}: {}\n\n", printable(part->name()), printable(part->description()));
+  if (all || options.what == What::fields) app::print(field_table(*part), options.format);
+  if (all) fmt::print("\n");
+  if (options.what == What::classes || (all && has_labels(*part))) {
+    app::print(class_table(*part, "label"), options.format);
+    if (all) fmt::print("\n");
+  }
+  if (all || options.what == What::samples) {
+    app::print(sample_table(*part, options.samples), options.format);
+  }
+  if (!options.pictures.empty()) {
+    const auto written = write_pictures(*part, options.samples, options.pictures, app::ctrl_c());
+    if (!options.quiet) {
+      app::say(fmt::format("{} pictures in '{}'", written, printable(options.pictures)));
+    }
+  }
+  return app::kPassed;
+}
+
+}  // namespace
+
+void register_data_show(app::Program& program) {
+  auto options = std::make_shared<Options>();
+  auto& command = program.add("data show", "what a data set holds", kExamples,
+                              [options] { return run(*options); });
+  command
+      .add_option("DATASET", options->words,
+                  "a data set ('d5 list datasets'), as NAME[:KEY=VALUE]...")
+      ->required();
+  command.add_option("--part", options->part, "which part of it")
+      ->transform(app::one_of({{"train", "train"}, {"test", "test"}}))
+      ->option_text("train|test");
+  command.add_option("--what", options->what, "one list alone")
+      ->transform(app::one_of(std::map<std::string, What>{{"all", What::all},
+                                                          {"fields", What::fields},
+                                                          {"classes", What::classes},
+                                                          {"samples", What::samples}}))
+      ->option_text("all|fields|classes|samples");
+  command.add_option("--samples", options->samples, "how many of the first ones")
+      ->transform(app::whole_number(0))
+      ->option_text("N");
+  command.add_option("--pictures", options->pictures, "writes their images there, as PNG files")
+      ->option_text("DIR");
+  app::add_load_option(command, options->load);
+  app::add_format_options(command, *options);
+}
+
+}  // namespace d5::command

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/level2_training/dataset_summary.hpp"
+#include "d5/level2_training/published_data.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kExamples =
+    R"(  d5 data verify mnist            checksums, where they are published, and a whole read
+  d5 data verify cifar-10:data=DIR
+  d5 data verify files:data=list.txt
+
+The status is 1 if a file is wrong or a sample cannot be read.)";
+
+struct Options : app::OutputOptions {
+  std::string words;
+  std::vector<std::string> load;
+};
+
+const char* word_of(FileState::Is is) {
+  switch (is) {
+    case FileState::Is::right:
+      return "right";
+    case FileState::Is::unpacked:
+      return "unpacked";
+    case FileState::Is::missing:
+      return "missing";
+    case FileState::Is::wrong:
+      break;
+  }
+  return "wrong";
+}
+
+/// Adds what is known of the published files; false where one is wrong.
+bool add_files(const EntryChoice& choice, TextTable& table) {
+  if (!published_data().find(choice.name)) return true;
+  std::string folder = choice.settings.text("data", "");
+  if (folder.empty()) folder = found_data(choice.name);
+  if (folder.empty()) return true;
+  bool right = true;
+  for (const auto& [is, file, reason] : verify_data(choice.name, folder, app::ctrl_c())) {
+    table.add({file, word_of(is), reason});
+    right &= is != FileState::Is::wrong;
+  }
+  return right;
+}
+
+/// Reads a part whole; false where it cannot be.
+bool add_part(const std::shared_ptr<const Dataset>& part, TextTable& table) {
+  if (!part) return true;
+  try {
+    const std::int64_t bytes = read_all(*part, app::ctrl_c());
+    table.add({part->name(), "right", fmt::format("{} samples, {} bytes", part->size(), bytes)});
+    return true;
+  } catch (const FormatError& error) {
+    table.add({part->name(), "wrong", error.what()});
+  } catch (const IoError& error) {
+    table.add({part->name(), "wrong", error.what()});
+  }
+  return false;
+}
+
+int run(const Options& options) {
+  app::load(options.load);
+  const EntryChoice choice = entry_of_words("dataset", options.words);
+  TextTable table({"what", "state", "details"});
+  bool right = add_files(choice, table);
+  try {
+    const DatasetPair data = open_dataset(choice.name, choice.settings, app::ctrl_c());
+    right &= add_part(data.train, table);
+    right &= add_part(data.test, table);
+  } catch (const FormatError& error) {
+    table.add({choice.name, "wrong", error.what()});
+    right = false;
+  }
+  app::print(table, options.format);
+  return right ? app::kPassed : app::kFailed;
+}
+
+}  // namespace
+
+void register_data_verify(app::Program& program) {
+  auto options = std::make_shared<Options>();
+  auto& command = program.add("data verify", "is a data set whole and right", kExamples,
+                              [options] { return run(*options); });
+  command
+      .add_option("DATASET", options->words,
+                  "a data set ('d5 list datasets'), as NAME[:KEY=VALUE]...")
+      ->required();
+  app::add_load_option(command, options->load);
+  app::add_format_options(command, *options);
+}
+
+}  // namespace d5::command
