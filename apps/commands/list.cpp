@@ -19,6 +19,7 @@
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/transform.hpp"
 #include "d5/level2_training/batch_step.hpp"
+#include "d5/level2_training/container.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/recipe.hpp"
@@ -142,6 +143,7 @@ std::vector<Kind> kinds() {
            [](const std::string& word) { return describe(find_executor(word)); }},
           kind_of("datasets", datasets),
           kind_of("steps", sample_steps),
+          kind_of("containers", containers),
           kind_of("samplers", samplers),
           kind_of("batch-steps", batch_steps),
           {"optimizers", all_optimizers,

@@ -87,6 +87,17 @@ void check(const Dataset& dataset, const Container& container, const std::string
   }
 }
 
+/// What `count` files are called.
+std::vector<std::string> names_of(const std::string& path, const ConvertOptions& options,
+                                  std::size_t count) {
+  const bool is_sharded =
+      options.shards > 0 || options.shard_samples > 0 || options.shard_bytes > 0;
+  if (!is_sharded) return {path};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) names.push_back(detail::shard_name(path, i, count));
+  return names;
+}
+
 /// What would make it unclear which files `path` stands for: shards of another number, or shards
 /// where one file comes.
 void check_way(const std::string& path, const std::vector<std::string>& names) {
@@ -109,6 +120,13 @@ std::vector<std::string> convert(const Dataset& dataset, std::string_view contai
   const auto format = containers().at(container).make(options.settings);
   check(dataset, *format, path, options);
   const std::int64_t samples = dataset.size();
+  if (options.shard_bytes == 0) {
+    // The number of files is known: no work is lost.
+    const std::int64_t each = std::max<std::int64_t>(1, options.shard_samples);
+    const std::int64_t by_samples = std::max<std::int64_t>(1, (samples + each - 1) / each);
+    check_way(path, names_of(path, options,
+                             std::size_t(options.shards > 0 ? options.shards : by_samples)));
+  }
   PendingFiles files;
   std::unique_ptr<ContainerWriter> writer;
   const auto next_file = [&] { writer = format->create(files.add(path), dataset.fields()); };
@@ -131,13 +149,7 @@ std::vector<std::string> convert(const Dataset& dataset, std::string_view contai
   writer->finish();
   writer.reset();
 
-  const bool is_sharded =
-      options.shards > 0 || options.shard_samples > 0 || options.shard_bytes > 0;
-  std::vector<std::string> names{path};
-  if (is_sharded) names.clear();
-  for (std::size_t i = 0; is_sharded && i < files.size(); ++i) {
-    names.push_back(detail::shard_name(path, i, files.size()));
-  }
+  const auto names = names_of(path, options, files.size());
   check_way(path, names);
   files.take_names(names);
   return names;
