@@ -82,16 +82,16 @@ TEST_CASE("no samples are kept, too") {
   }
 }
 
-TEST_CASE("samples are the same in one file and in 1,024") {
-  const MixedSamples samples(1030);
+TEST_CASE("samples are the same in one file and in many") {
+  const MixedSamples samples(70);
   for (const char* container : kAll) {
     CAPTURE(container);
     const testing::TemporaryFolder folder;
     const std::string path = file_of(folder, "a", container);
-    const auto files = convert(samples, container, path, {.shards = 1024});
-    CHECK(files.size() == 1024);
-    CHECK(files.front() == file_of(folder, "a-00000-of-01024", container));
-    CHECK(files.back() == file_of(folder, "a-01023-of-01024", container));
+    const auto files = convert(samples, container, path, {.shards = 64});
+    CHECK(files.size() == 64);
+    CHECK(files.front() == file_of(folder, "a-00000-of-00064", container));
+    CHECK(files.back() == file_of(folder, "a-00063-of-00064", container));
     check_same(*open_container(container, path), samples);
     check_same(*open_container(container, folder.path().string()), samples);
   }
