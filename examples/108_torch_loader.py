@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Another framework's loader behind d5's sampler: torch's DataLoader feeds d5's trainer.
 import sys
+from typing import Any, SupportsIndex, SupportsInt
 
 import d5
 import numpy as np
@@ -16,20 +17,20 @@ except ImportError as reason:
 class TorchLoader(d5.Sampler):
     """Batches of a DataLoader by field; an epoch's order comes from its number, so runs resume."""
 
-    def __init__(self, loader, fields):
+    def __init__(self, loader: Any, fields: list[str]) -> None:
         super().__init__()
         self.loader, self.fields = loader, fields
         self.reset(0)
 
-    def reset(self, epoch):
-        self.loader.generator.manual_seed(epoch)
+    def reset(self, epoch: SupportsInt | SupportsIndex = 0) -> None:
+        self.loader.generator.manual_seed(int(epoch))
         self.batches = iter(self.loader)
 
-    def next(self):
+    def next(self) -> dict[str, Any] | None:  # type: ignore[override]  # d5 makes a Batch of it
         batch = next(self.batches, None)
         return None if batch is None else dict(zip(self.fields, batch))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.loader)
 
 

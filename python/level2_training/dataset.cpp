@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <pybind11/typing.h>
 
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
@@ -32,12 +33,14 @@ Values sample(const Dataset& dataset, std::int64_t index, std::uint64_t seed, st
   return result;
 }
 
-py::dict fields(const Dataset& dataset) {
+using TypeAndShape = std::pair<std::string, std::vector<std::int64_t>>;
+
+py::typing::Dict<py::str, TypeAndShape> fields(const Dataset& dataset) {
   py::dict result;
   for (const auto& [name, desc] : dataset.fields()) {
     const auto dims = desc.shape.dims();
-    result[py::cast(name)] = std::pair(std::string(name_of(desc.dtype)),
-                                       std::vector<std::int64_t>(dims.begin(), dims.end()));
+    result[py::cast(name)] =
+        TypeAndShape(std::string(name_of(desc.dtype)), {dims.begin(), dims.end()});
   }
   return result;
 }

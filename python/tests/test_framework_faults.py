@@ -85,11 +85,16 @@ def test_an_exception_is_a_typed_error_with_what_raised_it():
 
 
 def test_ctrl_c_within_a_kernel_ends_the_run():
+    here = True
+
     def interrupt(inputs):
-        raise KeyboardInterrupt
+        if here:
+            raise KeyboardInterrupt
+        return np.maximum(inputs[0], 0)
 
     def signal_and_return(inputs):
-        os.kill(os.getpid(), signal.SIGINT)
+        if here:
+            os.kill(os.getpid(), signal.SIGINT)
         return np.maximum(inputs[0], 0)
 
     for kernel in (interrupt, signal_and_return):
@@ -97,6 +102,7 @@ def test_ctrl_c_within_a_kernel_ends_the_run():
             relu_of(framework_of(Relu=kernel)).inference(ONE)
     with pytest.raises(KeyboardInterrupt):
         d5.test_forward("Relu 3", framework_of(Relu=interrupt))
+    here = False  # other tests run "auto", which tries every framework that is there
 
 
 def test_what_is_no_framework_is_refused():

@@ -122,7 +122,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"optimizer check adam --against adm", "did you mean adam?"},
       {"optimizer check adam --steps 1", "a whole number of 2 or more"},
       {"sampler check shufle", "did you mean shuffle?"},
-      {"sampler check --dataset mnst", "did you mean mnist?"},
+      {"sampler check --dataset imagnet", "did you mean imagenet?"},
       {"sampler check --framework torch", "--framework"},
       {"all-reduce check rings", "did you mean ring?"},
       {"all-reduce check ring:segments=4", "segments"},
@@ -200,7 +200,7 @@ TEST_CASE("list shows an entry's options with types, defaults and ranges") {
   CHECK_THAT(run_d5("list all-reduces ring").out, Contains("no options"));
   CHECK_THAT(run_d5("list optimizers momentum").out, Contains("nesterov=true's"));
   const auto rows = nlohmann::json::parse(run_d5("list datasets mnist --format json").out);
-  CHECK(rows.at(0).at("option") == "data");
+  CHECK(rows.at(0).at("option") == "data");  // its own before what all have
   CHECK(run_d5("list optimizers adams").status == 2);
 }
 

@@ -207,7 +207,8 @@ TEST_CASE("an output whose size only running tells is given, or refused") {
     try {
       (void)places({1, 1, 1});
     } catch (const Unsupported& refusal) {
-      CHECK_THAT(refusal.what(), Catch::Contains("NonZero"));
+      CHECK_THAT(refusal.what(),
+                 Catch::Contains("NonZero") || Catch::Contains("shapes that data decide"));
       continue;
     }
     const Tensor two = places({1, 0, 2});

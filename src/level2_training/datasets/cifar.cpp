@@ -72,7 +72,6 @@ struct CifarOptions : DatasetOptions {
   CifarOptions(std::vector<double> mean, std::vector<double> deviation)
       : mean(std::move(mean)), deviation(std::move(deviation)) {}
   void declare(OptionList& options) {
-    DatasetOptions::declare(options);
     options.add("data", data,
                 "folder of the files, or the published .tar.gz; else where 'd5 data list' finds "
                 "them");
@@ -80,6 +79,7 @@ struct CifarOptions : DatasetOptions {
     options.add("mean", mean, "taken from the pixels of each channel, which are from 0 to 1");
     options.add("deviation", deviation, "the pixels of each channel are divided by it",
                 {.above = 0});
+    DatasetOptions::declare(options);
   }
 };
 

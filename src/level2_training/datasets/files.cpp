@@ -21,13 +21,13 @@ struct FilesOptions : DatasetOptions {
   std::int64_t classes = 0;
 
   void declare(OptionList& options) {
-    DatasetOptions::declare(options);
     options.add("data", data,
                 "a folder of classes' folders, or a text file with 'PATH LABEL' in each line, "
                 "paths from where it lies");
     options.add("test", test, "the same of the test part; without, there is none");
     options.add("classes", classes, "labels of a list are below it; 0: as many as come",
                 {.least = 0});
+    DatasetOptions::declare(options);
   }
 };
 

@@ -20,13 +20,13 @@ struct ImagenetOptions : DatasetOptions {
   std::int64_t label_offset = 0;
 
   void declare(OptionList& options) {
-    DatasetOptions::declare(options);
     options.add("data", data,
                 "folder with 'train' and 'val', or of the images themselves; else where 'd5 data "
                 "list' finds it");
     options.add("label_offset", label_offset,
                 "the first class's label: 1 where labels are to be those of published TFRecords",
                 {.least = 0});
+    DatasetOptions::declare(options);
   }
 };
 

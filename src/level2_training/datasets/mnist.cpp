@@ -31,11 +31,11 @@ struct IdxOptions : DatasetOptions {
 
   IdxOptions(double mean, double deviation) : mean(mean), deviation(deviation) {}
   void declare(OptionList& options) {
-    DatasetOptions::declare(options);
     options.add("data", data, "folder of the files; else where 'd5 data list' finds them");
     options.add("download", download, "fetches the files, into the folder or else the cache");
     options.add("mean", mean, "taken from every pixel, which are from 0 to 1");
     options.add("deviation", deviation, "every pixel is divided by it", {.above = 0});
+    DatasetOptions::declare(options);
   }
 };
 

@@ -20,7 +20,6 @@ struct SyntheticOptions : DatasetOptions {
   std::uint64_t seed = 0;
 
   void declare(OptionList& options) {
-    DatasetOptions::declare(options);
     options.add("fields", fields,
                 "NAME TYPE [SHAPE] LAW, ...; laws are normal [MEAN DEVIATION], uniform [LOW HIGH], "
                 "below N, constant VALUE");
@@ -28,6 +27,7 @@ struct SyntheticOptions : DatasetOptions {
     options.add("test_size", test_size, "test samples", {.least = 0});
     options.add("cached", cached, "made once and kept in memory, not each time they are read");
     options.add("seed", seed, "of all values");
+    DatasetOptions::declare(options);
   }
 };
 

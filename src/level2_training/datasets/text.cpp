@@ -19,13 +19,13 @@ struct TextOptions : DatasetOptions {
   double test_share = 0.1;
 
   void declare(OptionList& options) {
-    DatasetOptions::declare(options);
     options.add("data", data, "a file; its bytes are the tokens, 0 to 255");
     options.add("length", length, "tokens of a sample", {.least = 1});
     options.add("stride", stride, "from one sample's first token to the next one's; 0: the length",
                 {.least = 0});
     options.add("test_share", test_share, "of the bytes, at the file's end",
                 {.least = 0, .below = 1});
+    DatasetOptions::declare(options);
   }
 };
 
