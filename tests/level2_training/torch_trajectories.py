@@ -1,11 +1,9 @@
-#SPDX - License - Identifier : Apache - 2.0
-""
-    "Writes what torch.optim makes of a sequence of gradients, for torch_optimizer_test.
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what torch.optim makes of a sequence of gradients, for torch_optimizer_test.
 
     torch_trajectories.py FOLDER STEPS
 
-        FOLDER /
-    index.txt has a line a case: file, element type, d5's optimizer, its settings. A case's file
+FOLDER/index.txt has a line a case: file, element type, d5's optimizer, its settings. A case's file
 holds float64: the first parameters, then for every step the gradients and the parameters after it.
 """
 import pathlib

@@ -14,6 +14,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/schema.hpp"
+#include "level0_ops/kernels/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
@@ -113,19 +114,20 @@ struct Meaning {
 };
 
 /// The kernel of a function whose first input and output are the fused node's output, where it
-/// lies.
+/// lies; `scratch_bytes` grows to what it needs.
 std::unique_ptr<Kernel> planned_in_place(const PlanContext& context, const Meaning& function,
-                                         Places grad_inputs) {
+                                         Places grad_inputs, std::size_t& scratch_bytes) {
   const std::vector<ValueDesc> output = {context.output_value(0)};
   const std::vector<ValueDesc> inputs(function.node.inputs.size(), output[0]);
   const std::vector<const Value*> unknown(inputs.size());
   PlanContext own(*function.op, function.node, inputs, unknown, output,
                   {.mode = context.mode(), .device = context.device(), .grad_inputs = grad_inputs});
   std::unique_ptr<Kernel> kernel = function.op->plan(own);
-  if (kernel->traits().in_place_output != 0) {
+  if (kernel->traits().in_place_output != 0 || !own.saved().empty()) {
     throw Unsupported(
         fmt::format("{}: {} cannot write where it reads", context.who(), function.node.op_type));
   }
+  scratch_bytes = std::max(scratch_bytes, own.scratch_bytes());
   return kernel;
 }
 
@@ -134,6 +136,11 @@ class FusedKernel final : public Kernel {
   FusedKernel(PlanContext& context, const Meaning& product, const Meaning& addition,
               const Meaning& activation)
       : output_(context.output(0)) {
+    if (context.wants_backward() && size_of(output_.dtype) < size_of(DType::float32)) {
+      // In float32 then, so that nothing is rounded between its parts.
+      throw Unsupported(
+          fmt::format("{}: it has no gradient in {}", context.who(), name_of(output_.dtype)));
+    }
     const Inputs inputs(context);
     Places gradients;
     for (std::size_t i = 0; i < inputs.descs.size(); ++i) {
@@ -144,20 +151,21 @@ class FusedKernel final : public Kernel {
     PlanContext own(*product.op, product.node, inputs.descs, inputs.constants, output,
                     {.mode = context.mode(), .device = context.device(), .grad_inputs = gradients});
     product_ = product.op->plan(own);
-    if (context.has_input(kZ)) sum_ = planned_in_place(context, addition, {});
-    activation_ =
-        planned_in_place(context, activation, context.wants_backward() ? Places{0} : Places{});
+    std::size_t scratch_bytes = own.scratch_bytes();
+    if (context.has_input(kZ)) sum_ = planned_in_place(context, addition, {}, scratch_bytes);
+    activation_ = planned_in_place(context, activation,
+                                   context.wants_backward() ? Places{0} : Places{}, scratch_bytes);
     for (const TensorDesc& desc : own.saved()) context.save(desc);
     gradient_bytes_ = context.wants_backward() ? Arena::aligned(output_.bytes()) : 0;
-    context.request_scratch(gradient_bytes_ + own.scratch_bytes());
+    context.request_scratch(gradient_bytes_ + scratch_bytes);
   }
 
   void forward(OpContext& context) override {
     OpContext product = context;
+    product.inputs = context.inputs.first(std::min(context.inputs.size(), kZ));
     product.scratch_bytes = context.scratch_bytes.subspan(gradient_bytes_);
     product_->forward(product);
-    OpContext behind = context;
-    behind.scratch_bytes = {};
+    OpContext behind = product;
     behind.saved_tensors = {};
     const std::array<const Value*, 2> y_and_z = {context.outputs[0],
                                                  sum_ ? context.inputs[kZ] : nullptr};
@@ -178,7 +186,7 @@ class FusedKernel final : public Kernel {
     const Value* const none = nullptr;
     activation.inputs = {&none, 1};
     activation.grad_inputs = {&gradient, 1};
-    activation.scratch_bytes = {};
+    activation.scratch_bytes = context.scratch().subspan(gradient_bytes_);
     activation.saved_tensors = {};
     activation_->backward(activation);
     if (context.wants_grad(kZ)) {
@@ -187,6 +195,8 @@ class FusedKernel final : public Kernel {
     if (!reaches_product_) return;
     const Tensor* const product_gradient = &gradient_;
     GradContext product = context;
+    product.inputs = context.inputs.first(std::min(context.inputs.size(), kZ));
+    product.grad_inputs = context.grad_inputs.first(product.inputs.size());
     product.grad_outputs = {&product_gradient, 1};
     product.scratch_bytes = context.scratch().subspan(gradient_bytes_);
     product_->backward(product);
@@ -239,7 +249,9 @@ class FusedActivation final : public Operator {
     return cost;
   }
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return std::make_unique<FusedKernel>(context, product_, addition_, activation_);
+    return detail::plan_with_gradient(context, [&](PlanContext& own) {
+      return std::make_unique<FusedKernel>(own, product_, addition_, activation_);
+    });
   }
 
  private:
