@@ -48,13 +48,17 @@ def test_a_result_that_is_nan_fails_its_test():
 
 
 def test_a_kernel_that_changes_its_input_fails():
+    here = True
+
     def doubled(inputs):
         x = inputs[0].numpy()
-        x *= 2
+        if here:
+            x *= 2
         return np.maximum(x, 0)
 
     (row,) = d5.test_forward("Relu 3", framework_of(Relu=doubled))
     assert row.status == "failed" and "input 0" in row.reason
+    here = False  # other tests run "auto", which tries every framework that is there
 
 
 def test_an_exception_is_a_typed_error_with_what_raised_it():

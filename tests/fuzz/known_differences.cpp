@@ -119,6 +119,7 @@ constexpr Known kKnown[] = {
     {"torch", "InstanceNormalization", has<is_infinite>, "the scale is applied in another order"},
     {"torch", "Cast", has<is_beyond_integers>, "ONNX says nothing of what it becomes"},
     {"torch", "CastLike", has<is_beyond_integers>, "the same"},
+    {"torch", "QLinearConv", always, "halves of a step go where another order of scales puts them"},
     {"torch", "ReduceL2", has<is_huge>, "squares are summed in float32"},
     {"torch", "ReduceSumSquare", has<is_huge>, "squares are summed in float32"},
     {"torch", "DynamicQuantizeLinear", has<is_infinite>, "a scale that is infinite, times 0"},
