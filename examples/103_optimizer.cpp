@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An optimizer of one's own: signSGD (Bernstein et al., ICML 2018). Registered, it can be named in
-// a recipe; made distributable by nothing more than its update rule.
+// a recipe; with groups of parameters, modifiers of its steps, and ranks, by its formula alone.
+#include <array>
 #include <cmath>
 #include <iostream>
 
@@ -15,33 +16,23 @@ struct SignSgdOptions {
   }
 };
 
-class SignSgd final : public d5::UpdateRuleOptimizer {
- public:
+template <class T>
+struct SignSgd {
   using Options = SignSgdOptions;
-  SignSgd(std::shared_ptr<d5::GraphExecutor> executor, std::string loss, const Options& options)
-      : UpdateRuleOptimizer(std::move(executor), std::move(loss)),
-        learning_rate_(float(options.learning_rate)) {}
-  void update_rule(const d5::Tensor& gradient, d5::Parameter& parameter, std::size_t) override {
-    const auto g = gradient.span<float>();
-    const auto w = parameter.value.span<float>();
-    for (std::size_t i = 0; i < w.size(); ++i) {
-      if (g[i] != 0) w[i] -= std::copysign(learning_rate_, g[i]);
-    }
+  static constexpr std::array<const char*, 0> kSlots{};  // it remembers nothing
+  SignSgd(const Options& options, std::int64_t) : rate(T(options.learning_rate)) {}
+  void operator()(T g, T& w) const {
+    if (g != 0) w -= std::copysign(rate, g);
   }
-  // It remembers nothing that a checkpoint would have to keep.
-  d5::ValueMap state() const override { return {}; }
-  void restore(const d5::ValueMap&) override {}
-
- private:
-  float learning_rate_;
+  T rate;
 };
 
 }  // namespace
 
 int main() {
   using namespace d5;
-  optimizers().add("signsgd",
-                   OptimizerEntry::of<SignSgd>("sign of the gradient (Bernstein et al., 2018)"));
+  optimizers().add(
+      "signsgd", ElementOptimizer<SignSgd>::entry("sign of the gradient (Bernstein et al., 2018)"));
 
   const DatasetPair mnist = open_dataset("mnist");
   auto train = samplers().at("shuffle").make(mnist.train, {{"batch_size", 64}, {"seed", 1}});

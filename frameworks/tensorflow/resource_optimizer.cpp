@@ -45,7 +45,7 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
     update.value->read(parameter.value);
   }
 
-  ValueMap state() const override {
+  ValueMap rule_state() const override {
     ValueMap state;
     for (std::size_t s = 0; s < slots_.size(); ++s) {
       for (std::size_t i = 0; i < updates_.size(); ++i) {
@@ -58,7 +58,7 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
     }
     return state;
   }
-  void restore(const ValueMap& state) override {
+  void restore_rule(const ValueMap& state) override {
     for (auto& slot : slots_) slot.restore(state);
     for (std::size_t i = 0; i < updates_.size(); ++i) take_slots(i);
   }
@@ -153,7 +153,9 @@ class Sgd final : public ResourceOptimizer {
   using Options = SgdOptions;
   Sgd(std::shared_ptr<GraphExecutor> executor, std::string loss, const SgdOptions& options)
       : ResourceOptimizer(std::move(executor), std::move(loss), {}, options.weight_decay),
-        options_(options) {}
+        options_(options) {
+    hyper_parameters().bind(options_);
+  }
 
  private:
   Term operation(Graph& graph, Term value, const Terms&, Term scalar,
@@ -174,7 +176,9 @@ class Momentum final : public ResourceOptimizer {
   Momentum(std::shared_ptr<GraphExecutor> executor, std::string loss,
            const MomentumOptions& options)
       : ResourceOptimizer(std::move(executor), std::move(loss), {"velocity"}, options.weight_decay),
-        options_(options) {}
+        options_(options) {
+    hyper_parameters().bind(options_);
+  }
 
  private:
   Term operation(Graph& graph, Term value, const Terms& slots, Term scalar,
@@ -199,17 +203,19 @@ class Adam final : public ResourceOptimizer {
   Adam(std::shared_ptr<GraphExecutor> executor, std::string loss, const AdamOptions& options)
       : ResourceOptimizer(std::move(executor), std::move(loss), {"first_moment", "second_moment"},
                           options.weight_decay),
-        options_(options) {}
+        options_(options) {
+    hyper_parameters().bind(options_);
+  }
 
-  void new_input() override { ++step_; }
-  ValueMap state() const override {
-    ValueMap state = ResourceOptimizer::state();
+  void begin_update() override { ++step_; }
+  ValueMap rule_state() const override {
+    ValueMap state = ResourceOptimizer::rule_state();
     state["step"] = Tensor::scalar(step_);
     return state;
   }
-  void restore(const ValueMap& state) override {
+  void restore_rule(const ValueMap& state) override {
     step_ = state_entry(state, "step", "optimizer adam of tensorflow").item<std::int64_t>();
-    ResourceOptimizer::restore(state);
+    ResourceOptimizer::restore_rule(state);
   }
 
  private:

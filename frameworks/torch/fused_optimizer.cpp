@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fused_optimizer.hpp"
 
+#include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/core/InferenceMode.h>
 
-#include "d5/core/trace.hpp"
+#include "d5/level2_training/grouped_options.hpp"
 #include "d5/level2_training/optimizer_options.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "tensor_view.hpp"
@@ -14,11 +15,15 @@
 namespace d5::torch {
 namespace {
 
-/// Runs the network, then one of torch's fused updates on all parameters at once.
-class FusedOptimizer : public Optimizer {
+/// One of torch's fused updates, on all parameters of a group at once.
+template <class Rule>
+class FusedOptimizer : public ThreeStepOptimizer {
  public:
-  FusedOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss)
-      : executor_(std::move(executor)), loss_(std::move(loss)) {
+  using Options = GroupedOptions<Rule>;
+
+  FusedOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss, const Options& options)
+      : ThreeStepOptimizer(std::move(executor), std::move(loss)),
+        groups_(options, network(), hyper_parameters()) {
     const c10::InferenceMode without_autograd;
     for (Parameter& parameter : network().parameters()) {
       parameters_.push_back(wrap(parameter.value));
@@ -26,127 +31,147 @@ class FusedOptimizer : public Optimizer {
     }
   }
 
-  const ValueMap& step(const Batch& batch) override {
-    const ValueMap& outputs = executor_->inference_and_backprop(feed_.of(network(), batch), loss_);
-    if (executor_->ended_early()) return outputs;
-    const c10::InferenceMode without_autograd;
-    const Span span("training", "update");
-    update();
-    return outputs;
+  [[nodiscard]] bool prepares_params() const override { return false; }
+  void update_rule(const Tensor&, Parameter&, std::size_t index) override {
+    update_parameters({index, index + 1}, 1);
   }
-  GraphExecutor& executor() override { return *executor_; }
-  const std::string& loss() const override { return loss_; }
+  void update_parameters(ParameterRange range, double factor) override {
+    const c10::InferenceMode without_autograd;
+    for (std::size_t group = 0; group < groups_.count(); ++group) {
+      chosen_.clear();
+      for (std::size_t i = range.begin; i < range.end; ++i) {
+        if (groups_.group_of(i) == group) chosen_.push_back(i);
+      }
+      if (chosen_.empty()) continue;
+      const std::vector<at::Tensor> gradients = those(gradients_);
+      if (factor != 1) at::_foreach_mul_(gradients, factor);
+      update(groups_.group(group), those(parameters_), gradients);
+    }
+  }
 
  protected:
-  virtual void update() = 0;
+  using Tensors = std::vector<at::Tensor>;
+  virtual void update(const Rule& options, const Tensors& parameters, const Tensors& gradients) = 0;
 
-  Network& network() { return executor_->network(); }
+  Network& network() { return executor().network(); }
+  [[nodiscard]] const Rule& base() const { return groups_.group(0); }
+  /// Of the parameters that are updated now.
+  [[nodiscard]] Tensors those(const Tensors& all) const {
+    Tensors result;
+    if (all.empty()) return result;
+    for (const std::size_t i : chosen_) result.push_back(all[i]);
+    return result;
+  }
   /// d5's slots as torch's tensors.
-  std::vector<at::Tensor> views(ParameterSlots& slots) const {
+  Tensors views(ParameterSlots& slots) const {
     const c10::InferenceMode without_autograd;
-    std::vector<at::Tensor> result;
+    Tensors result;
     for (std::size_t i = 0; i < parameters_.size(); ++i) result.push_back(wrap(slots[i]));
     return result;
   }
-
-  std::vector<at::Tensor> parameters_, gradients_;
+  [[nodiscard]] std::size_t count() const { return parameters_.size(); }
 
  private:
-  std::shared_ptr<GraphExecutor> executor_;
-  std::string loss_;
-  BatchFeed feed_;
+  ParameterGroups<Rule> groups_;
+  Tensors parameters_, gradients_;
+  std::vector<std::size_t> chosen_;
 };
 
-class Sgd final : public FusedOptimizer {
+class Momentum final : public FusedOptimizer<MomentumOptions> {
  public:
-  using Options = MomentumOptions;
-  Sgd(std::shared_ptr<GraphExecutor> executor, std::string loss, const MomentumOptions& options)
-      : FusedOptimizer(std::move(executor), std::move(loss)),
-        options_(options),
-        velocities_("velocity", network()) {
-    if (options_.momentum != 0) velocity_views_ = views(velocities_);
-  }
+  Momentum(std::shared_ptr<GraphExecutor> executor, std::string loss, const Options& options)
+      : FusedOptimizer(std::move(executor), std::move(loss), options),
+        velocities_("velocity", network()),
+        velocity_views_(views(velocities_)) {}
 
-  ValueMap state() const override {
-    ValueMap state;
-    if (options_.momentum != 0) velocities_.save(state);
+  void begin_update() override { ++step_; }
+  ValueMap rule_state() const override {
+    ValueMap state{{"step", Tensor::scalar(step_)}};
+    velocities_.save(state);
     return state;
   }
-  void restore(const ValueMap& state) override {
-    if (options_.momentum != 0) velocities_.restore(state);
+  void restore_rule(const ValueMap& state) override {
+    step_ = state_entry(state, "step", "optimizer momentum of torch").item<std::int64_t>();
+    velocities_.restore(state);
   }
 
  protected:
-  void update() override {
-    // Velocities begin with zero, so that the first step needs no special case.
-    at::_fused_sgd_(parameters_, gradients_, velocity_views_, options_.weight_decay,
-                    options_.momentum, options_.learning_rate, /*dampening=*/0, options_.nesterov,
-                    /*maximize=*/false, /*is_first_step=*/false);
+  void update(const MomentumOptions& options, const Tensors& parameters,
+              const Tensors& gradients) override {
+    at::_fused_sgd_(parameters, gradients, those(velocity_views_), options.weight_decay,
+                    options.momentum, options.learning_rate, options.dampening, options.nesterov,
+                    /*maximize=*/false, /*is_first_step=*/step_ == 1);
   }
 
  private:
-  MomentumOptions options_;
   ParameterSlots velocities_;
-  std::vector<at::Tensor> velocity_views_;
+  Tensors velocity_views_;
+  std::int64_t step_ = 0;
 };
 
-class Adam final : public FusedOptimizer {
+class Sgd final : public FusedOptimizer<SgdOptions> {
  public:
-  using Options = AdamOptions;
-  Adam(std::shared_ptr<GraphExecutor> executor, std::string loss, const AdamOptions& options)
-      : FusedOptimizer(std::move(executor), std::move(loss)),
-        options_(options),
+  using FusedOptimizer::FusedOptimizer;
+  ValueMap rule_state() const override { return {}; }
+  void restore_rule(const ValueMap&) override {}
+
+ protected:
+  void update(const SgdOptions& options, const Tensors& parameters,
+              const Tensors& gradients) override {
+    at::_fused_sgd_(parameters, gradients, {}, options.weight_decay, /*momentum=*/0,
+                    options.learning_rate, /*dampening=*/0, /*nesterov=*/false,
+                    /*maximize=*/false, /*is_first_step=*/false);
+  }
+};
+
+class Adam final : public FusedOptimizer<AdamOptions> {
+ public:
+  Adam(std::shared_ptr<GraphExecutor> executor, std::string loss, const Options& options)
+      : FusedOptimizer(std::move(executor), std::move(loss), options),
         first_("first_moment", network()),
         second_("second_moment", network()),
         first_views_(views(first_)),
         second_views_(views(second_)) {
     const c10::InferenceMode without_autograd;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      steps_.push_back(at::scalar_tensor(0, at::kFloat));
-    }
+    for (std::size_t i = 0; i < count(); ++i) steps_.push_back(at::scalar_tensor(0, at::kFloat));
   }
 
-  ValueMap state() const override {
+  void begin_update() override {
+    const c10::InferenceMode without_autograd;
+    ++step_;
+    for (auto& step : steps_) step.fill_(double(step_));
+  }
+  ValueMap rule_state() const override {
     ValueMap state{{"step", Tensor::scalar(step_)}};
     first_.save(state);
     second_.save(state);
     return state;
   }
-  void restore(const ValueMap& state) override {
+  void restore_rule(const ValueMap& state) override {
     step_ = state_entry(state, "step", "optimizer adam of torch").item<std::int64_t>();
     first_.restore(state);
     second_.restore(state);
   }
 
  protected:
-  void update() override {
-    ++step_;
-    for (auto& step : steps_) step.fill_(double(step_));
-    at::_fused_adam_(parameters_, gradients_, first_views_, second_views_, {}, steps_,
-                     options_.learning_rate, options_.beta1, options_.beta2, options_.weight_decay,
-                     options_.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+  void update(const AdamOptions& options, const Tensors& parameters,
+              const Tensors& gradients) override {
+    at::_fused_adam_(parameters, gradients, those(first_views_), those(second_views_), {},
+                     those(steps_), options.learning_rate, options.beta1, options.beta2,
+                     options.weight_decay, options.epsilon, /*amsgrad=*/false, /*maximize=*/false);
   }
 
  private:
-  AdamOptions options_;
   ParameterSlots first_, second_;
-  std::vector<at::Tensor> first_views_, second_views_, steps_;
+  Tensors first_views_, second_views_, steps_;
   std::int64_t step_ = 0;
 };
 
 }  // namespace
 
 void register_optimizers(NativeOptimizers& registry) {
-  registry.add(
-      "sgd",
-      OptimizerEntry::with<SgdOptions>(
-          "torch's fused SGD", [](auto executor, std::string loss, const SgdOptions& options) {
-            return std::make_shared<Sgd>(std::move(executor), std::move(loss),
-                                         MomentumOptions{.learning_rate = options.learning_rate,
-                                                         .momentum = 0,
-                                                         .weight_decay = options.weight_decay});
-          }));
-  registry.add("momentum", OptimizerEntry::of<Sgd>("torch's fused SGD with momentum"));
+  registry.add("sgd", OptimizerEntry::of<Sgd>("torch's fused SGD"));
+  registry.add("momentum", OptimizerEntry::of<Momentum>("torch's fused SGD with momentum"));
   registry.add("adam", OptimizerEntry::of<Adam>("torch's fused Adam"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/full_like.h>
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
@@ -55,6 +56,7 @@ class NetworkExecutor final : public GraphExecutor {
   const Tensor& gradient(std::string_view name) const override {
     return gradient_of(gradients_, name);
   }
+  void set_loss_factor(double factor) override { loss_factor_ = factor; }
   void end_run() override { end_wanted_ = true; }
   bool ended_early() const override { return ended_early_; }
 
@@ -125,7 +127,9 @@ class NetworkExecutor final : public GraphExecutor {
   void go_back_from(Recording& recorded, const std::string& loss) {
     const at::Tensor& value = recorded.outputs.at(loss).value;
     if (value.numel() != 1) throw ShapeError("loss '" + printable(loss) + "' is no scalar");
-    gradients_ = go_back(*compiled_, recorded, {{loss, at::Tensor()}});
+    at::Tensor slope;  // undefined: one
+    if (loss_factor_ != 1) slope = at::full_like(value, loss_factor_);
+    gradients_ = go_back(*compiled_, recorded, {{loss, slope}});
   }
 
   Gradients go_back(CompiledNetwork& compiled, Recording& recorded,
@@ -157,6 +161,7 @@ class NetworkExecutor final : public GraphExecutor {
   ExecutionTrace trace_{*this};
   std::vector<ExecutionEvent*> observers_;
   bool end_wanted_ = false, ended_early_ = false;
+  double loss_factor_ = 1;
 
   NetworkMode mode_ = NetworkMode::as_written;
   std::shared_ptr<CompiledNetwork> compiled_;  // null: the mode changed

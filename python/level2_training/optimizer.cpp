@@ -39,10 +39,10 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
     call_python(
         [&] { self_.object.attr("update_rule")(Tensor(gradient), Parameter(parameter), index); });
   }
-  ValueMap state() const override {
+  ValueMap rule_state() const override {
     return call_python([&] { return to_values(self_.object.attr("state")().cast<py::dict>()); });
   }
-  void restore(const ValueMap& state) override {
+  void restore_rule(const ValueMap& state) override {
     call_python([&] { self_.object.attr("restore")(copy_values(state)); });
   }
 
@@ -78,6 +78,22 @@ void bind_optimizer(py::module_& m) {
             return step(optimizer, batch);
           },
           py::arg("values"), "One step on arrays by name.")
+      .def_property_readonly(
+          "hyper_parameters",
+          [](Optimizer& optimizer) {
+            std::map<std::string, double> values;
+            const HyperParameters& numbers = optimizer.hyper_parameters();
+            for (const auto& name : numbers.names()) values[name] = numbers.at(name);
+            return values;
+          },
+          "What may change from step to step, by name; of parameters in no group.")
+      .def(
+          "set_hyper_parameter",
+          [](Optimizer& optimizer, const std::string& name, double value) {
+            optimizer.hyper_parameters().set(name, value);
+          },
+          py::arg("name"), py::arg("value"),
+          "From the next step on; those of groups change in proportion.")
       .def("__repr__", [](Optimizer& optimizer) {
         return fmt::format("<d5.BoundOptimizer of {}>", describe(optimizer.executor().network()));
       });
@@ -89,7 +105,7 @@ void bind_optimizer(py::module_& m) {
         if (!py::isinstance<py::str>(which)) {
           return std::make_shared<PythonOptimizer>(which, executor, loss);
         }
-        return find_optimizer(which.cast<std::string>()).make(executor, loss, to_settings(options));
+        return open_optimizer(which.cast<std::string>(), executor, loss, to_settings(options));
       },
       py::arg("which"), py::arg("executor"), py::arg("loss") = "loss",
       "An optimizer by name (\"adam\", \"torch/adam\") with its options as keywords, or a "

@@ -11,9 +11,8 @@
 #include "d5/core/registry.hpp"
 
 namespace d5 {
-namespace {
 
-std::string words_of(const OptionRange& range) {
+std::string to_string(const OptionRange& range) {
   std::string words;
   const auto add = [&](const char* sign, const std::optional<double>& bound) {
     if (bound) words += fmt::format("{}{} {}", words.empty() ? "" : ", ", sign, *bound);
@@ -25,6 +24,14 @@ std::string words_of(const OptionRange& range) {
   return words;
 }
 
+bool OptionRange::holds(double value) const {
+  // Written so that NaN is out of every range.
+  return (!least || value >= *least) && (!above || value > *above) && (!most || value <= *most) &&
+         (!below || value < *below);
+}
+
+namespace {
+
 std::vector<std::string> between_commas(const std::string& text) {
   std::vector<std::string> words;
   for (const auto word : std::views::split(text, ',')) words.emplace_back(word.begin(), word.end());
@@ -34,24 +41,22 @@ std::vector<std::string> between_commas(const std::string& text) {
 }  // namespace
 
 void OptionList::check_range(const Option& option, double value, const OptionRange& range) const {
-  // Written so that NaN is out of every range.
-  const bool inside =
-      (!range.least || value >= *range.least) && (!range.above || value > *range.above) &&
-      (!range.most || value <= *range.most) && (!range.below || value < *range.below);
-  if (inside) return;
+  if (range.holds(value)) return;
   throw ValueError(fmt::format("{}: option {} is {}, expected {} {}",
                                settings_.place_of(option.name), option.name, value,
                                option.type == "number" ? "a number" : "an integer", option.range));
 }
 
 void OptionList::add(std::string name, double& value, std::string help, OptionRange range) {
-  options_.push_back({std::move(name), "number", fmt::format("{}", value), words_of(range), help});
+  options_.push_back({std::move(name), "number", fmt::format("{}", value), to_string(range), help});
   value = settings_.number(options_.back().name, value);
   check_range(options_.back(), value, range);
+  numbers_.push_back({options_.back().name, &value, range});
 }
 
 void OptionList::add(std::string name, std::int64_t& value, std::string help, OptionRange range) {
-  options_.push_back({std::move(name), "integer", fmt::format("{}", value), words_of(range), help});
+  options_.push_back(
+      {std::move(name), "integer", fmt::format("{}", value), to_string(range), help});
   value = settings_.integer(options_.back().name, value);
   check_range(options_.back(), double(value), range);
 }
@@ -82,7 +87,7 @@ void OptionList::add(std::string name, EntryChoice& value, std::string help, std
 void OptionList::add(std::string name, std::vector<double>& values, std::string help,
                      OptionRange range) {
   options_.push_back({std::move(name), "numbers", fmt::format("{}", fmt::join(values, ",")),
-                      words_of(range), std::move(help)});
+                      to_string(range), std::move(help)});
   const Option& option = options_.back();
   if (!settings_.has(option.name)) return;
   values.clear();

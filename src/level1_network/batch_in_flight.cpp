@@ -95,6 +95,14 @@ std::unique_ptr<BatchInFlight> GraphExecutor::forward(const ValueMap&,
                   framework()));
 }
 
+void GraphExecutor::set_loss_factor(double factor) {
+  if (factor == 1) return;
+  throw Unsupported(
+      fmt::format("{}'s own executor has no factor on the loss ({} was asked for); make_executor "
+                  "has, with its kernels",
+                  framework(), factor));
+}
+
 void GraphExecutor::end_run() {
   throw Unsupported(
       fmt::format("{}'s own executor cannot end a run early; make_executor can, with "

@@ -3,12 +3,21 @@
 
 #include <algorithm>
 #include <set>
+#include <type_traits>
 
 #include "d5/core/device_memory.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
 namespace {
+
+template <class T>
+T rounded(double number) {
+  if constexpr (std::is_same_v<T, double>)
+    return number;
+  else
+    return T(static_cast<float>(number));
+}
 
 /// Room for the gradient of a value that only running knows. One that turned out to hold no real
 /// numbers ends the path: its gradient stays zero.
@@ -80,12 +89,16 @@ void Plan::begin_backward(RunState& state) {
   if (!loss_value) return;
   const Tensor& value = loss_value->tensor();
   expect_scalar(loss, value.desc());
-  if (value.device() != Device{}) return;  // the gradient lies there since the plan was made
+  const bool elsewhere = value.device() != Device{};
+  if (elsewhere && loss_factor == state.loss_factor) return;  // it lies there since the last run
   if (!loss_gradient->defined() || loss_gradient->desc() != value.desc()) {
     *loss_gradient = Tensor::empty(value.desc());
   }
+  loss_factor = state.loss_factor;
+  Tensor written = elsewhere ? Tensor::empty(value.dtype(), value.shape()) : *loss_gradient;
   dispatch(FloatTypes{}, value.dtype(), "loss",
-           [&]<class T>() { *loss_gradient->data<T>() = T(1.0f); });
+           [&]<class T>() { *written.data<T>() = rounded<T>(loss_factor); });
+  if (elsewhere) loss_gradient->copy_from(written);
 }
 
 void Plan::run_backward(RunState& state) {

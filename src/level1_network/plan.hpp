@@ -80,6 +80,7 @@ struct Plan {
 
   Value* loss_value = nullptr;
   Tensor* loss_gradient = nullptr;
+  double loss_factor = 1;              ///< that was written there last
   std::vector<Tensor> zero_gradients;  ///< of what the loss does not depend on
   /// The same, where only the forward run tells the shape.
   std::vector<std::pair<Tensor*, const Value*>> dynamic_zeros;

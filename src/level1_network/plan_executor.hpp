@@ -29,6 +29,7 @@ class PlanExecutor final : public GraphExecutor {
                                          const std::vector<std::string>& outputs) override;
   const Tensor& gradient(std::string_view name) const override { return gradient_of(last_, name); }
 
+  void set_loss_factor(double factor) override { state_.loss_factor = factor; }
   void end_run() override { end_wanted_ = true; }
   bool ended_early() const override { return ended_early_; }
 

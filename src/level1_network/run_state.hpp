@@ -27,6 +27,7 @@ struct RunState {
   std::int64_t iteration_budget = 0;
   std::size_t memory_limit = 0;   ///< `ExecutorOptions::memory_limit`
   std::size_t planned = 0;        ///< bytes on the host that the plan of the present run has
+  double loss_factor = 1;         ///< `GraphExecutor::set_loss_factor`
   std::uint32_t run = 0;          ///< number of the present run
   std::uint64_t nested_runs = 0;  ///< runs of nested graphs in it
   std::shared_ptr<std::size_t> allocated =

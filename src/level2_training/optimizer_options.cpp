@@ -19,6 +19,8 @@ void SgdOptions::declare(OptionList& options) {
 void MomentumOptions::declare(OptionList& options) {
   declare_rate_and_decay(options, learning_rate, weight_decay);
   options.add("momentum", momentum, "share of the velocity that stays", {.least = 0});
+  options.add("dampening", dampening, "share of a gradient that the velocity does not take",
+              {.least = 0, .most = 1});
   options.add("nesterov", nesterov, "looks ahead: uses g + momentum * v instead of v");
 }
 

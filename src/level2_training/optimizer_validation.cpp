@@ -9,6 +9,7 @@
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/step_modifier.hpp"
 #include "d5/level2_training/training_validation.hpp"
 #include "level2_training/differing_elements.hpp"
 
@@ -24,8 +25,9 @@ struct Trial {
     const OptimizerEntry& entry = find_optimizer(choice.name);
     Settings settings = choice.settings;
     entry.offer(settings, "seed", how.seed);
-    optimizer = entry.make(open_executor(how.framework, std::move(network), {.seed = how.seed}),
-                           "loss", settings);
+    optimizer = open_optimizer(choice.name,
+                               open_executor(how.framework, std::move(network), {.seed = how.seed}),
+                               "loss", settings);
     data = samplers().at("shuffle").make(open_dataset("mnist", {{"subset", "sample"}}).train,
                                          {{"batch_size", kBatch}, {"seed", how.seed}});
     data->reset(0);

@@ -10,7 +10,9 @@ namespace d5 {
 ParameterSlots::ParameterSlots(std::string name, Network& network) : name_(std::move(name)) {
   for (const Parameter& parameter : network.parameters()) {
     keys_.push_back(name_ + "/" + parameter.name);
-    slots_.push_back(Tensor::zeros(parameter.value.dtype(), parameter.value.shape()));
+    const DType dtype = parameter.value.dtype();
+    const bool is_short = dtype == DType::float16 || dtype == DType::bfloat16;
+    slots_.push_back(Tensor::zeros(is_short ? DType::float32 : dtype, parameter.value.shape()));
   }
 }
 

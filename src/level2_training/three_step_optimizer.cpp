@@ -1,33 +1,134 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
+#include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/level2_training/step_modifier.hpp"
 
 namespace d5 {
+namespace {
+
+constexpr const char* kSteps = "modifier/steps";
+
+std::string prefix_of(const StepModifier& modifier) { return "modifier/" + modifier.name() + "/"; }
+
+void scale(Tensor& data, double factor) {
+  dispatch(FloatTypes{}, data.dtype(), "factor on a gradient", [&]<class T>() {
+    using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
+    for (T& value : data.span<T>()) value = T(Wide(value) * Wide(factor));
+  });
+}
+
+}  // namespace
 
 ThreeStepOptimizer::ThreeStepOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss)
-    : executor_(std::move(executor)), loss_(std::move(loss)) {
-  const auto outputs = executor_->network().output_names();
-  if (std::find(outputs.begin(), outputs.end(), loss_) == outputs.end()) {
-    throw_unknown_name(fmt::format("network '{}': output", printable(executor_->network().name())),
-                       loss_, outputs);
+    : own_gradients_(std::make_shared<LocalGradients>(std::move(executor), std::move(loss))),
+      gradients_(own_gradients_) {}
+
+ThreeStepOptimizer::~ThreeStepOptimizer() = default;
+
+const ValueMap& ThreeStepOptimizer::step(const Batch& batch) {
+  begin_step();
+  const ValueMap& outputs = run_gradients(batch);
+  if (!executor().ended_early()) update_all();
+  return outputs;
+}
+
+void ThreeStepOptimizer::begin_step() {
+  for (const auto& modifier : modifiers_) modifier->before_step(*this);
+  ++steps_;
+  new_input();
+  if (!prepares_params()) return;
+  const std::size_t count = executor().network().parameters().size();
+  for (std::size_t i = 0; i < count; ++i) prepare(i);
+}
+
+const ValueMap& ThreeStepOptimizer::run_gradients(const Batch& batch) {
+  double factor = 1;
+  for (const auto& modifier : modifiers_) factor *= modifier->loss_factor();
+  factor_ = 1 / factor;
+  return gradients_->run(batch, {.factor = factor});
+}
+
+bool ThreeStepOptimizer::waits_for_all() const {
+  return wants_all_gradients() || std::ranges::any_of(modifiers_, [](const auto& modifier) {
+           return modifier->wants_all_gradients();
+         });
+}
+
+void ThreeStepOptimizer::update_all() {
+  const bool waits = waits_for_all();
+  if (waits) {
+    gradients_->finish_all();
+    executor().synchronise();
+    for (const auto& modifier : modifiers_) {
+      if (modifier->wants_all_gradients() && !modifier->gradients_final(*this, factor_)) return;
+    }
+    if (wants_all_gradients() && !gradients_final()) return;
+  }
+  begin_update();
+  const std::size_t parts = waits ? 1 : gradients_->parts();
+  for (std::size_t part = 0; part < parts; ++part) {
+    const ParameterRange range = waits ? ParameterRange{0, executor().network().parameters().size()}
+                                       : gradients_->finish(part);
+    Span span("training", "update");
+    span.argument("part", part);
+    update_parameters(range, factor_);
+  }
+  for (const auto& modifier : modifiers_) modifier->after_step(*this);
+}
+
+void ThreeStepOptimizer::update_parameters(ParameterRange range, double factor) {
+  for (std::size_t i = range.begin; i < range.end; ++i) update_one(i, factor);
+}
+
+void ThreeStepOptimizer::add_gradient_layer(GradientLayer layer, MakeSource make) {
+  layers_[layer] = std::move(make);
+  gradients_ = own_gradients_;
+  for (const auto& [kind, wrap] : layers_) gradients_ = wrap(gradients_);
+}
+
+void ThreeStepOptimizer::add(std::shared_ptr<StepModifier> modifier) {
+  modifier->attach(*this);
+  modifiers_.push_back(std::move(modifier));
+}
+
+ValueMap ThreeStepOptimizer::state() const {
+  ValueMap state = rule_state();
+  if (modifiers_.empty()) return state;
+  state[kSteps] = Tensor::scalar(steps_);
+  for (const auto& modifier : modifiers_) {
+    for (const auto& [name, value] : modifier->state()) state[prefix_of(*modifier) + name] = value;
+  }
+  return state;
+}
+
+void ThreeStepOptimizer::restore(const ValueMap& state) {
+  restore_rule(state);
+  if (modifiers_.empty()) return;
+  steps_ = state_entry(state, kSteps, "modifiers of an optimizer").item<std::int64_t>();
+  for (const auto& modifier : modifiers_) {
+    const std::string prefix = prefix_of(*modifier);
+    ValueMap its;
+    for (const auto& [name, value] : state) {
+      if (name.starts_with(prefix)) its[name.substr(prefix.size())] = value;
+    }
+    modifier->restore(its);
   }
 }
 
-const ValueMap& ThreeStepOptimizer::step(const Batch& batch) {
-  new_input();
-  auto& parameters = executor_->network().parameters();
-  for (std::size_t i = 0; i < parameters.size(); ++i) prepare(i);
-  const ValueMap& outputs = executor_->inference_and_backprop(feed(batch), loss_);
-  if (executor_->ended_early()) return outputs;
-  const Span span("training", "update");
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    update(i);
-  }
-  return outputs;
+void ThreeStepOptimizer::begin_test() {
+  begin_test_of_rule();
+  for (const auto& modifier : modifiers_) modifier->begin_test(*this);
+}
+
+void ThreeStepOptimizer::end_test() {
+  for (auto it = modifiers_.rbegin(); it != modifiers_.rend(); ++it) (*it)->end_test(*this);
+  end_test_of_rule();
 }
 
 Parameter& ThreeStepOptimizer::twin_of(const Parameter& parameter, std::size_t index) {
@@ -42,7 +143,7 @@ Parameter& ThreeStepOptimizer::twin_of(const Parameter& parameter, std::size_t i
 }
 
 void ThreeStepOptimizer::prepare(std::size_t index) {
-  Parameter& parameter = executor_->network().parameters()[index];
+  Parameter& parameter = executor().network().parameters()[index];
   if (parameter.value.device() == Device{}) return prepare_param(parameter);
   Parameter& twin = twin_of(parameter, index);
   twin.value.copy_from(parameter.value);
@@ -50,15 +151,17 @@ void ThreeStepOptimizer::prepare(std::size_t index) {
   parameter.value.copy_from(twin.value);
 }
 
-void ThreeStepOptimizer::update(std::size_t index) {
-  Parameter& parameter = executor_->network().parameters()[index];
+void ThreeStepOptimizer::update_one(std::size_t index, double factor) {
+  Parameter& parameter = executor().network().parameters()[index];
   if (parameter.value.device() == Device{}) {
+    if (factor != 1) scale(parameter.gradient, factor);
     return update_rule(parameter.gradient, parameter, index);
   }
-  executor_->synchronise();  // the gradient is final when the device has done its work
+  executor().synchronise();  // the gradient is final when the device has done its work
   Parameter& twin = twin_of(parameter, index);
   twin.value.copy_from(parameter.value);
   twin.gradient.copy_from(parameter.gradient);
+  if (factor != 1) scale(twin.gradient, factor);
   update_rule(twin.gradient, twin, index);
   parameter.value.copy_from(twin.value);
 }

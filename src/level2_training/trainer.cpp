@@ -146,6 +146,7 @@ void Trainer::test() {
   for (auto* event : listeners_) event->before_test(*this);
   test_->reset(0);
   GraphExecutor& executor = optimizer_.executor();
+  const TestParameters lent(optimizer_);
   const ModeScope inference(executor, NetworkMode::inference);
   while (const Batch* batch = next_batch(*test_)) {
     interrupt_.check("test run");

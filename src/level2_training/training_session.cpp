@@ -16,6 +16,7 @@
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level2_training/batch_step.hpp"
+#include "d5/level2_training/step_modifier.hpp"
 #include "level2_training/epoch_report.hpp"
 #include "level2_training/taken_options.hpp"
 
@@ -98,7 +99,7 @@ void TrainingSession::make_optimizer() {
   EntryChoice optimizer = recipe_.choice("optimizer");
   const OptimizerEntry& rule = find_optimizer(optimizer.name);
   rule.offer(optimizer.settings, "seed", training_.seed);
-  optimizer_ = rule.make(std::move(executor), loss_, optimizer.settings);
+  optimizer_ = open_optimizer(optimizer.name, std::move(executor), loss_, optimizer.settings);
   learning_rate_ = number_in_force(rule, optimizer.settings, "learning_rate");
   if (options_.wrap_optimizer) optimizer_ = options_.wrap_optimizer(std::move(optimizer_));
 }

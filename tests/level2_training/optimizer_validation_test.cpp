@@ -22,8 +22,8 @@ class ForgetfulSgd final : public UpdateRuleOptimizer {
       parameter.value.data<float>()[i] -= 0.01f / float(step_) * gradient.data<float>()[i];
     }
   }
-  ValueMap state() const override { return {}; }
-  void restore(const ValueMap&) override {}
+  ValueMap rule_state() const override { return {}; }
+  void restore_rule(const ValueMap&) override {}
 
  private:
   int step_ = 0;
@@ -38,8 +38,8 @@ class ClimbingSgd final : public UpdateRuleOptimizer {
       parameter.value.data<float>()[i] += 0.01f * gradient.data<float>()[i];
     }
   }
-  ValueMap state() const override { return {}; }
-  void restore(const ValueMap&) override {}
+  ValueMap rule_state() const override { return {}; }
+  void restore_rule(const ValueMap&) override {}
 };
 
 const Measurement& named(const std::vector<Measurement>& results, const std::string& metric) {

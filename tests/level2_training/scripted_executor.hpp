@@ -30,8 +30,15 @@ class ScriptedExecutor final : public GraphExecutor {
   const ValueMap& inference(const ValueMap&) override { return outputs_; }
   const ValueMap& inference_and_backprop(const ValueMap&, std::string_view) override {
     outputs_["loss"] = Tensor::scalar(script_(network_, step_++));
+    for (Parameter& parameter : network_.parameters()) {
+      if (loss_factor_ == 1) break;
+      dispatch(FloatTypes{}, parameter.gradient.dtype(), "script", [&]<class T>() {
+        for (T& g : parameter.gradient.span<T>()) g = T(float(g) * float(loss_factor_));
+      });
+    }
     return outputs_;
   }
+  void set_loss_factor(double factor) override { loss_factor_ = factor; }
   const Tensor& gradient(std::string_view) const override { throw NotFound("no gradients"); }
   void set_mode(NetworkMode mode) override { mode_ = mode; }
   NetworkMode mode() const override { return mode_; }
@@ -47,6 +54,7 @@ class ScriptedExecutor final : public GraphExecutor {
   EventList events_;
   ValueMap outputs_;
   std::int64_t step_ = 0;
+  double loss_factor_ = 1;
   NetworkMode mode_ = NetworkMode::as_written;
 };
 

@@ -34,8 +34,8 @@ class HastySgd final : public UpdateRuleOptimizer {
       parameter.value.data<float>()[i] -= 0.01001f * gradient.data<float>()[i];
     }
   }
-  ValueMap state() const override { return {}; }
-  void restore(const ValueMap&) override {}
+  ValueMap rule_state() const override { return {}; }
+  void restore_rule(const ValueMap&) override {}
 };
 
 const Measurement& named(const std::vector<Measurement>& results, const std::string& metric) {

@@ -32,8 +32,8 @@ class PlainDescent final : public UpdateRuleOptimizer {
       }
     });
   }
-  ValueMap state() const override { return {}; }
-  void restore(const ValueMap&) override {}
+  ValueMap rule_state() const override { return {}; }
+  void restore_rule(const ValueMap&) override {}
 
  private:
   double rate_;

@@ -26,7 +26,12 @@ struct Option {
 /// Bounds of a number; all that are given hold.
 struct OptionRange {
   std::optional<double> least = {}, above = {}, most = {}, below = {};
+
+  /// NaN is out of every range that has a bound.
+  [[nodiscard]] bool holds(double value) const;
 };
+/// ">= 0, < 1".
+[[nodiscard]] std::string to_string(const OptionRange& range);
 
 /// Another entry that an option chooses, with settings of its own: `all_reduce: ring`, or
 /// `all_reduce: {name: ring, segments: 4}`.
@@ -72,6 +77,13 @@ class OptionList {
   void add(std::string name, std::vector<EntryChoice>& values, std::string help, std::string kind);
 
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
+  /// A real number that was told, where it is kept.
+  struct Number {
+    std::string name;
+    double* value;
+    OptionRange range;
+  };
+  [[nodiscard]] const std::vector<Number>& numbers() const { return numbers_; }
   /// Throws: NotFound for a setting that is none of the options, with the nearest one.
   void expect_all_known() const;
 
@@ -82,6 +94,7 @@ class OptionList {
 
   Settings settings_;
   std::vector<Option> options_;
+  std::vector<Number> numbers_;
   std::vector<std::string> choices_;  // names of options that have settings below them
 };
 

@@ -51,6 +51,11 @@ class GraphExecutor {
   /// an operator on the path has no gradient.
   virtual const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) = 0;
 
+  /// What the loss counts as where backward begins, from the next run on: its gradient is this
+  /// number, 1 at first. The outputs keep the loss as it is. What keeps gradients of short types
+  /// from vanishing. Throws: Unsupported by executors that cannot, for another number than 1.
+  virtual void set_loss_factor(double factor);
+
   /// Runs forward as `inference_and_backprop` does, and leaves backward for later, from gradients
   /// of `outputs` that are given then: a stage of a pipeline, or a loss computed elsewhere.
   /// Throws: as `inference_and_backprop`; Unsupported by executors that cannot.

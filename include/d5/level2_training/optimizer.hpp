@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -9,7 +12,8 @@
 #include "d5/core/entry.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/graph_executor.hpp"
-#include "d5/level2_training/batch_feed.hpp"
+#include "d5/level2_training/gradient_source.hpp"
+#include "d5/level2_training/hyper_parameters.hpp"
 #include "d5/level2_training/sampler.hpp"
 
 namespace d5 {
@@ -28,7 +32,27 @@ class Optimizer {
   [[nodiscard]] virtual ValueMap state() const = 0;
   /// Throws: NotFound, ShapeError for a state that is not this optimizer's.
   virtual void restore(const ValueMap& state) = 0;
+  /// What may change between steps.
+  [[nodiscard]] virtual HyperParameters& hyper_parameters() = 0;
+  /// Around each test run: it may be made with other parameters than those that are trained, such
+  /// as an average. After `end_test` they are the trained ones again, bit for bit.
+  virtual void begin_test() {}
+  virtual void end_test() {}
 };
+
+/// Tests with the parameters that an optimizer lends, until the end of its scope.
+class TestParameters {
+ public:
+  explicit TestParameters(Optimizer& optimizer) : optimizer_(optimizer) { optimizer_.begin_test(); }
+  ~TestParameters() { optimizer_.end_test(); }
+  TestParameters(const TestParameters&) = delete;
+  TestParameters& operator=(const TestParameters&) = delete;
+
+ private:
+  Optimizer& optimizer_;
+};
+
+class StepModifier;
 
 /// An optimizer in three steps, the seam that makes any optimizer distributable: what happens
 /// before a batch, before a parameter is read, and how a gradient changes a parameter.
@@ -39,36 +63,80 @@ class ThreeStepOptimizer : public Optimizer {
  public:
   /// `loss` names the network's scalar output.
   ThreeStepOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss);
+  ~ThreeStepOptimizer() override;
 
   /// Called once a step, before anything else.
   virtual void new_input() {}
-  /// Called once a parameter and step, before the forward run.
+  /// Called once a parameter and step, before the forward run, if `prepares_params`.
   virtual void prepare_param(Parameter& parameter) { (void)parameter; }
+  /// Parameters that lie on a device are spared two copies a step where nothing prepares them.
+  [[nodiscard]] virtual bool prepares_params() const { return true; }
   /// Called once a parameter and step with its final gradient.
   virtual void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) = 0;
 
-  /// new_input, prepare_param for all, forward and backward, update_rule for all.
-  const ValueMap& step(const Batch& batch) override;
-  [[nodiscard]] GraphExecutor& executor() override { return *executor_; }
-  [[nodiscard]] const std::string& loss() const override { return loss_; }
+  /// Whether the first update waits for the last gradient. Otherwise parameters are updated while
+  /// other gradients are still computed or on their way between ranks.
+  [[nodiscard]] virtual bool wants_all_gradients() const { return false; }
+  /// Called once a step with all gradients final, if it wants them; on every rank with the same.
+  /// Whoever returns false refuses the step: nothing is updated.
+  virtual bool gradients_final() { return true; }
+  /// Called once a step that is not refused, before its first update.
+  virtual void begin_update() {}
+  /// Updates parameters of this range, whose gradients are final and count `factor` times. This one
+  /// calls `update_rule` for each; a parameter that lies on a device is brought to the host and
+  /// back.
+  virtual void update_parameters(ParameterRange range, double factor);
 
-  /// The batch's values that the network has inputs for; others (a label it does not take) are left
-  /// out.
-  [[nodiscard]] const ValueMap& feed(const Batch& batch) {
-    return feed_.of(executor_->network(), batch);
-  }
-  /// `prepare_param` and `update_rule` for parameter `index`. One that lies on a device is brought
-  /// to the host and back: the rules of optimizers see the host's memory alone.
-  void prepare(std::size_t index);
-  void update(std::size_t index);
+  /// What a checkpoint keeps of the rule. Throws (restore): NotFound, ShapeError.
+  [[nodiscard]] virtual ValueMap rule_state() const = 0;
+  virtual void restore_rule(const ValueMap& state) = 0;
+  /// Parameters for test runs in place of the trained ones. Called around each test run.
+  virtual void begin_test_of_rule() {}
+  virtual void end_test_of_rule() {}
+
+  /// new_input, prepare_param for all, forward and backward, update_parameters for all.
+  const ValueMap& step(const Batch& batch) override;
+  [[nodiscard]] GraphExecutor& executor() override { return gradients_->executor(); }
+  [[nodiscard]] const std::string& loss() const override { return gradients_->loss(); }
+  [[nodiscard]] ValueMap state() const final;
+  void restore(const ValueMap& state) final;
+  [[nodiscard]] HyperParameters& hyper_parameters() override { return hyper_parameters_; }
+  void begin_test() final;
+  void end_test() final;
+
+  /// Where gradients come from.
+  [[nodiscard]] GradientSource& gradients() { return *gradients_; }
+  /// Sources by what they are made of, from the inside: one executor's, sums of several of its
+  /// runs, sums over ranks, several such sums a step.
+  enum class GradientLayer { accumulated, exchanged, repeated };
+  using MakeSource =
+      std::function<std::shared_ptr<GradientSource>(std::shared_ptr<GradientSource>)>;
+  /// `make` is given the source of the layers inside.
+  void add_gradient_layer(GradientLayer layer, MakeSource make);
+  /// Takes part in every step from now on, after those that were added before.
+  void add(std::shared_ptr<StepModifier> modifier);
+  /// Steps that were made, refused ones among them.
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+
+ protected:
+  /// The parts of `step`, for an optimizer that makes its own.
+  void begin_step();
+  const ValueMap& run_gradients(const Batch& batch);
+  void update_all();
 
  private:
+  [[nodiscard]] bool waits_for_all() const;
+  void prepare(std::size_t index);
+  void update_one(std::size_t index, double factor);
   /// The host's twin of a parameter that lies on a device.
   [[nodiscard]] Parameter& twin_of(const Parameter& parameter, std::size_t index);
 
-  std::shared_ptr<GraphExecutor> executor_;
-  std::string loss_;
-  BatchFeed feed_;
+  std::shared_ptr<GradientSource> own_gradients_, gradients_;
+  std::map<GradientLayer, MakeSource> layers_;
+  std::vector<std::shared_ptr<StepModifier>> modifiers_;
+  HyperParameters hyper_parameters_;
+  std::int64_t steps_ = 0;
+  double factor_ = 1;  // on the gradients of this step
   std::vector<Parameter> twins_;
 };
 

@@ -17,6 +17,7 @@ struct SgdOptions {
 struct MomentumOptions {
   double learning_rate = 0.01;
   double momentum = 0.9;
+  double dampening = 0;
   double weight_decay = 0;
   bool nesterov = false;
 

@@ -9,7 +9,8 @@
 
 namespace d5 {
 
-/// One tensor like each parameter of a network, zero at first: what an optimizer remembers.
+/// One tensor like each parameter of a network, zero at first: what an optimizer remembers. That of
+/// a parameter of 16 bits is in float32.
 ///
 ///     ParameterSlots moments_("moment", executor().network());
 ///     Tensor& moment = moments_[index];

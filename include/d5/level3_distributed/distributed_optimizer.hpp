@@ -21,8 +21,18 @@ class DistributedOptimizer : public Optimizer {
   [[nodiscard]] const std::string& loss() const override { return optimizer_->loss(); }
   [[nodiscard]] ValueMap state() const override { return optimizer_->state(); }
   void restore(const ValueMap& state) override { optimizer_->restore(state); }
+  [[nodiscard]] HyperParameters& hyper_parameters() override {
+    return optimizer_->hyper_parameters();
+  }
+  void begin_test() override { optimizer_->begin_test(); }
+  void end_test() override { optimizer_->end_test(); }
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
   [[nodiscard]] ThreeStepOptimizer& local() { return *optimizer_; }
+
+ protected:
+  [[nodiscard]] const std::shared_ptr<Communicator>& shared_communicator() const {
+    return communicator_;
+  }
 
  private:
   std::shared_ptr<ThreeStepOptimizer> optimizer_;

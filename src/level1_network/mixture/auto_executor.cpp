@@ -59,6 +59,11 @@ std::unique_ptr<BatchInFlight> AutoExecutor::forward(const ValueMap& inputs,
   return observed(plan_).forward(inputs, outputs);
 }
 
+void AutoExecutor::set_loss_factor(double factor) {
+  plan_.set_loss_factor(factor);  // it can any; a rival that cannot says so when it is to run
+  loss_factor_ = factor;
+}
+
 void AutoExecutor::plan(const ValueMap& inputs, std::string_view loss) {
   chosen_for(inputs, std::string(loss)).plan(inputs, loss);
 }
@@ -114,6 +119,7 @@ GraphExecutor& AutoExecutor::chosen_for(const ValueMap& inputs, const std::strin
   choice_ = &*known;
   current_ = known->executor;
   if (current_->mode() != mode()) current_->set_mode(mode());
+  current_->set_loss_factor(loss_factor_);
   return observed(*current_);
 }
 

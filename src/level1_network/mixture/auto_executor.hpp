@@ -26,6 +26,7 @@ class AutoExecutor final : public GraphExecutor {
   std::unique_ptr<BatchInFlight> forward(const ValueMap& inputs,
                                          const std::vector<std::string>& outputs) override;
   const Tensor& gradient(std::string_view name) const override { return current_->gradient(name); }
+  void set_loss_factor(double factor) override;
   void end_run() override { current_->end_run(); }
   bool ended_early() const override { return current_->ended_early(); }
   void set_mode(NetworkMode mode) override { plan_.set_mode(mode); }
@@ -77,6 +78,7 @@ class AutoExecutor final : public GraphExecutor {
   EventList events_;
   std::vector<Choice> choices_;
   const Choice* choice_ = nullptr;
+  double loss_factor_ = 1;
   GraphExecutor* current_ = &plan_;
 };
 

@@ -1,62 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/element_optimizer.hpp"
 #include "d5/level2_training/optimizer_options.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
-#include "level2_training/sweep.hpp"
 
 namespace d5 {
 namespace {
 
-/// g <- g + weight_decay * w;  v <- momentum * v + g;  w <- w - learning_rate * v
+/// g <- g + weight_decay * w;  v <- momentum * v + (1 - dampening) * g;  w <- w - learning_rate * v
+///
+/// The first step has no dampening. Nesterov's form takes g + momentum * v in place of v.
 ///
 /// Source: Polyak, "Some Methods of Speeding up the Convergence of Iteration Methods" (1964);
 /// Nesterov's form after Sutskever et al., "On the Importance of Initialization and Momentum in
 /// Deep Learning" (ICML 2013), as LibTorch's SGD defines it.
-class MomentumOptimizer final : public UpdateRuleOptimizer {
- public:
+template <class T>
+struct Momentum {
   using Options = MomentumOptions;
-  MomentumOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
-                    const MomentumOptions& options)
-      : UpdateRuleOptimizer(std::move(executor), std::move(loss)),
-        options_(options),
-        velocities_("velocity", this->executor().network()) {}
-
-  void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
-    dispatch(RealTypes{}, gradient.dtype(), "optimizer momentum", [&]<class T>() {
-      if (options_.nesterov) {
-        update<T, true>(gradient, parameter.value, velocities_[index]);
-      } else {
-        update<T, false>(gradient, parameter.value, velocities_[index]);
-      }
-    });
+  static constexpr std::array kSlots{"velocity"};
+  Momentum(const Options& options, std::int64_t step)
+      : rate(T(options.learning_rate)),
+        momentum(T(options.momentum)),
+        fresh(T(step == 1 ? 1 : 1 - options.dampening)),
+        decay(T(options.weight_decay)),
+        nesterov(options.nesterov) {}
+  void operator()(T g, T& w, T& v) const {
+    const T slope = g + decay * w;
+    v = momentum * v + fresh * slope;
+    w -= rate * (nesterov ? slope + momentum * v : v);
   }
-
-  [[nodiscard]] ValueMap state() const override {
-    ValueMap state;
-    velocities_.save(state);
-    return state;
-  }
-  void restore(const ValueMap& state) override { velocities_.restore(state); }
-
- private:
-  template <class T, bool kNesterov>
-  void update(const Tensor& gradient, Tensor& value, Tensor& velocity) const {
-    const T rate = T(options_.learning_rate), momentum = T(options_.momentum);
-    const T decay = T(options_.weight_decay);
-    const T* __restrict g = gradient.data<T>();
-    T* __restrict w = value.data<T>();
-    T* __restrict v = velocity.data<T>();
-    detail::sweep(gradient.elements(), [=](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        const T slope = g[i] + decay * w[i];
-        v[i] = momentum * v[i] + slope;
-        w[i] -= rate * (kNesterov ? slope + momentum * v[i] : v[i]);
-      }
-    });
-  }
-
-  MomentumOptions options_;
-  ParameterSlots velocities_;
+  T rate, momentum, fresh, decay;
+  bool nesterov;
 };
 
 }  // namespace
@@ -65,7 +37,7 @@ namespace optimizer {
 
 void register_momentum(Registry<OptimizerEntry>& registry) {
   registry.add("momentum",
-               OptimizerEntry::of<MomentumOptimizer>(
+               ElementOptimizer<Momentum>::entry(
                    "gradient descent with momentum (Polyak, 1964), or nesterov=true's"));
 }
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/core/error.hpp"
-#include "d5/core/trace.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "level3_distributed/gradient_exchange.hpp"
+#include "level3_distributed/exchanged_gradients.hpp"
 
 namespace d5 {
 namespace {
@@ -30,50 +28,21 @@ class ConsistentDecentralized final : public DistributedOptimizer {
   using Options = ConsistentDecentralizedOptions;
   ConsistentDecentralized(std::shared_ptr<ThreeStepOptimizer> optimizer,
                           std::shared_ptr<Communicator> ranks, const Options& options)
-      : DistributedOptimizer(std::move(optimizer), std::move(ranks)),
-        exchange_(std::make_shared<detail::GradientExchange>(
-            communicator(),
-            all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings),
-            static_cast<std::size_t>(options.bucket_bytes))) {
+      : DistributedOptimizer(std::move(optimizer), std::move(ranks)) {
     for (Parameter& parameter : executor().network().parameters()) {
       communicator().broadcast(parameter.value, 0);
     }
-    executor().events().add(exchange_);
-  }
-  ~ConsistentDecentralized() override { executor().events().remove(exchange_.get()); }
-
-  const ValueMap& step(const Batch& batch) override {
-    local().new_input();
-    Network& network = executor().network();
-    auto& parameters = network.parameters();
-    for (std::size_t p = 0; p < parameters.size(); ++p) local().prepare(p);
-
-    exchange_->begin(network, weight(batch));
-    const ValueMap& outputs = executor().inference_and_backprop(local().feed(batch), loss());
-    if (executor().ended_early()) {
-      throw Unsupported("an observer ended the run early, but other ranks wait for its gradients");
-    }
-    exchange_->start_rest();
-    // The first buckets are updated while the last are still on their way.
-    for (std::size_t b = 0; b < exchange_->buckets(); ++b) {
-      const auto& bucket = exchange_->finish(b);
-      Span span("training", "update");
-      span.argument("bucket", b);
-      for (std::size_t p = bucket.begin; p < bucket.end; ++p) {
-        local().update(p);
-      }
-    }
-    return outputs;
+    local().add_gradient_layer(
+        ThreeStepOptimizer::GradientLayer::exchanged,
+        [ranks = shared_communicator(), options](std::shared_ptr<GradientSource> inner) {
+          return std::make_shared<detail::ExchangedGradients>(
+              std::move(inner), ranks,
+              all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings),
+              static_cast<std::size_t>(options.bucket_bytes));
+        });
   }
 
- private:
-  /// This rank's share of the samples: its gradient is an average over them alone.
-  double weight(const Batch& batch) {
-    if (batch.global_size == 0) return 1.0 / communicator().size();
-    return static_cast<double>(batch.size) / static_cast<double>(batch.global_size);
-  }
-
-  std::shared_ptr<detail::GradientExchange> exchange_;
+  const ValueMap& step(const Batch& batch) override { return local().step(batch); }
 };
 
 }  // namespace

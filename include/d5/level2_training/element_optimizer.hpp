@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "d5/level2_training/element_sweep.hpp"
+#include "d5/level2_training/grouped_options.hpp"
+#include "d5/level2_training/slotted_optimizer.hpp"
+
+namespace d5 {
+
+/// An optimizer whose rule is a formula on one element. A rule says its options, the names of what
+/// it remembers, and the formula, over coefficients that are computed once a step:
+///
+///     template <class T>
+///     struct Momentum {
+///       using Options = MomentumOptions;
+///       static constexpr std::array kSlots{"velocity"};
+///       Momentum(const Options& options, std::int64_t step);  // step: from 1
+///       void operator()(T g, T& w, T& v) const {
+///         v = momentum * v + g;
+///         w -= rate * v;
+///       }
+///       T rate, momentum;
+///     };
+///     registry.add("momentum", ElementOptimizer<Momentum>::entry("..."));
+///
+/// T is float or double; a parameter of 16 bits has a master in float, which the rule updates and
+/// which is rounded to it. Elements are updated on several threads and many at a time: what is
+/// computed depends on the element alone, so neither changes a bit.
+template <template <class> class Rule>
+class ElementOptimizer : public SlottedOptimizer {
+ public:
+  using RuleOptions = typename Rule<float>::Options;
+  using Options = GroupedOptions<RuleOptions>;
+
+  ElementOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
+                   const Options& options)
+      : SlottedOptimizer(std::move(executor), std::move(loss),
+                         {Rule<float>::kSlots.begin(), Rule<float>::kSlots.end()}),
+        groups_(options, this->executor().network(), hyper_parameters()) {}
+
+  [[nodiscard]] static OptimizerEntry entry(std::string summary) {
+    return OptimizerEntry::of<ElementOptimizer>(std::move(summary));
+  }
+
+  void begin_update() override {
+    SlottedOptimizer::begin_update();
+    singles_.clear(), doubles_.clear();
+    for (std::size_t g = 0; g < groups_.count(); ++g) {
+      singles_.emplace_back(groups_.group(g), step_number());
+      doubles_.emplace_back(groups_.group(g), step_number());
+    }
+  }
+
+  void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
+    const detail::ElementSweep sweep = sweep_of(gradient, parameter, index);
+    update(sweep, 0, gradient.elements(), 1);
+  }
+
+  void update_parameters(ParameterRange range, double factor) override {
+    auto& parameters = executor().network().parameters();
+    if (range.begin < range.end && parameters[range.begin].value.device() != Device{}) {
+      return SlottedOptimizer::update_parameters(range, factor);
+    }
+    sweeps_.clear();
+    for (std::size_t i = range.begin; i < range.end; ++i) {
+      sweeps_.push_back(sweep_of(parameters[i].gradient, parameters[i], i));
+    }
+    detail::run_sweeps(sweeps_, [&](const detail::ElementSweep& sweep, std::int64_t begin,
+                                    std::int64_t end) { update(sweep, begin, end, factor); });
+  }
+
+ private:
+  static constexpr std::size_t kSlots = Rule<float>::kSlots.size();
+
+  detail::ElementSweep sweep_of(const Tensor& gradient, Parameter& parameter, std::size_t index) {
+    detail::ElementSweep sweep{.gradient = gradient.raw(),
+                               .value = parameter.value.raw(),
+                               .dtype = gradient.dtype(),
+                               .elements = gradient.elements(),
+                               .parameter = index};
+    for (std::size_t s = 0; s < kSlots; ++s) sweep.slots[s] = slot(s, index).raw();
+    sweep.master = master(index);
+    return sweep;
+  }
+
+  void update(const detail::ElementSweep& sweep, std::int64_t begin, std::int64_t end,
+              double factor) const {
+    const std::size_t group = groups_.group_of(sweep.parameter);
+    dispatch(FloatTypes{}, sweep.dtype, "an optimizer's parameter", [&]<class T>() {
+      if constexpr (std::is_same_v<T, double>) {
+        detail::sweep_elements<kSlots>(doubles_[group], sweep, begin, end, factor);
+      } else if constexpr (std::is_same_v<T, float>) {
+        detail::sweep_elements<kSlots>(singles_[group], sweep, begin, end, float(factor));
+      } else {
+        detail::sweep_rounded<kSlots, T>(singles_[group], sweep, begin, end, float(factor));
+      }
+    });
+  }
+
+  ParameterGroups<RuleOptions> groups_;
+  std::vector<Rule<float>> singles_;  // by group, of this step
+  std::vector<Rule<double>> doubles_;
+  std::vector<detail::ElementSweep> sweeps_;
+};
+
+}  // namespace d5

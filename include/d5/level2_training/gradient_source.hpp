@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level2_training/batch_feed.hpp"
+#include "d5/level2_training/sampler.hpp"
+
+namespace d5 {
+
+/// How gradients are computed.
+struct GradientRun {
+  enum class Write { overwrite, add };
+  double factor = 1;               ///< on the loss, before it is differentiated
+  Write write = Write::overwrite;  ///< add: to what the gradients are
+};
+
+/// Parameters [begin, end) of a network.
+struct ParameterRange {
+  std::size_t begin = 0, end = 0;
+};
+
+/// Where an optimizer has its gradients from: forward, backward, until they are final. It may ask
+/// as often in a step as it likes; several ranks ask equally often.
+///
+///     const ValueMap& outputs = source.run(batch);
+///     for (std::size_t p = 0; p < source.parts(); ++p) update(source.finish(p));
+class GradientSource {
+ public:
+  virtual ~GradientSource() = default;
+  /// Runs forward and backward on `batch`. A part of the gradients is final after its `finish`.
+  /// Returns the network's outputs, of this rank's samples; valid until the next run. An observer
+  /// may have ended it early (`GraphExecutor::ended_early`): then there are no gradients.
+  /// Throws: what the executor throws; Unsupported where it has no factor on the loss.
+  virtual const ValueMap& run(const Batch& batch, const GradientRun& how = {}) = 0;
+  /// In how many parts the gradients of a run become final, in their order.
+  [[nodiscard]] virtual std::size_t parts() const { return 1; }
+  /// Waits for a part; once each, in order, after `run`.
+  virtual ParameterRange finish(std::size_t part) = 0;
+  void finish_all();
+  /// Whether `ExecutionEvent::gradient_ready` of a run means that this source's gradient is final
+  /// on this rank. Not where it is a sum of several runs.
+  [[nodiscard]] virtual bool announces() const { return true; }
+
+  /// The loss of `batch`, forward alone, over all ranks' samples.
+  virtual double loss_of(const Batch& batch) = 0;
+  /// A number of this rank's samples in `batch`, averaged over those of all ranks.
+  [[nodiscard]] virtual double mean(double value, const Batch& batch) = 0;
+
+  [[nodiscard]] virtual GraphExecutor& executor() = 0;
+  [[nodiscard]] virtual const std::string& loss() const = 0;
+};
+
+/// That of one executor: its network's own gradients.
+class LocalGradients final : public GradientSource {
+ public:
+  /// `loss` names the network's scalar output. Throws: NotFound.
+  LocalGradients(std::shared_ptr<GraphExecutor> executor, std::string loss);
+
+  const ValueMap& run(const Batch& batch, const GradientRun& how = {}) override;
+  ParameterRange finish(std::size_t part) override;
+  double loss_of(const Batch& batch) override;
+  [[nodiscard]] double mean(double value, const Batch&) override { return value; }
+  [[nodiscard]] GraphExecutor& executor() override { return *executor_; }
+  [[nodiscard]] const std::string& loss() const override { return loss_; }
+
+ private:
+  void keep_gradients();
+  void add_kept();
+
+  std::shared_ptr<GraphExecutor> executor_;
+  std::string loss_;
+  BatchFeed feed_;
+  std::vector<Tensor> kept_;
+};
+
+/// A source that asks another one, once or several times.
+class GradientDecorator : public GradientSource {
+ public:
+  explicit GradientDecorator(std::shared_ptr<GradientSource> inner) : inner_(std::move(inner)) {}
+  [[nodiscard]] std::size_t parts() const override { return inner_->parts(); }
+  ParameterRange finish(std::size_t part) override { return inner_->finish(part); }
+  [[nodiscard]] bool announces() const override { return inner_->announces(); }
+  double loss_of(const Batch& batch) override { return inner_->loss_of(batch); }
+  [[nodiscard]] double mean(double value, const Batch& batch) override {
+    return inner_->mean(value, batch);
+  }
+  [[nodiscard]] GraphExecutor& executor() override { return inner_->executor(); }
+  [[nodiscard]] const std::string& loss() const override { return inner_->loss(); }
+
+ protected:
+  [[nodiscard]] GradientSource& inner() { return *inner_; }
+
+ private:
+  std::shared_ptr<GradientSource> inner_;
+};
+
+}  // namespace d5

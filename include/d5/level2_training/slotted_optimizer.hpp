@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/parameter_slots.hpp"
+
+namespace d5 {
+
+/// The base of update rules: it counts steps, and remembers named tensors of each parameter's
+/// shape, zero at first, in float32 for parameters of 16 bits.
+class SlottedOptimizer : public UpdateRuleOptimizer {
+ public:
+  SlottedOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
+                   const std::vector<std::string>& slots);
+
+  [[nodiscard]] bool prepares_params() const override { return false; }
+  void begin_update() override { ++step_; }
+  /// Those who override these call them too.
+  [[nodiscard]] ValueMap rule_state() const override;
+  void restore_rule(const ValueMap& state) override;
+
+ protected:
+  /// From 1 in the first update; refused steps do not count.
+  [[nodiscard]] std::int64_t step_number() const { return step_; }
+  [[nodiscard]] Tensor& slot(std::size_t which, std::size_t parameter) {
+    return slots_[which][parameter];
+  }
+  /// Of a parameter of 16 bits, in float32; null for others. It is kept in step with the parameter
+  /// by whoever updates both.
+  [[nodiscard]] float* master(std::size_t parameter);
+
+ private:
+  std::vector<ParameterSlots> slots_;
+  std::optional<ParameterSlots> masters_;  // where there are parameters of 16 bits
+  std::int64_t step_ = 0;
+};
+
+}  // namespace d5

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/grouped_options.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "d5/core/registry.hpp"
+
+namespace d5 {
+
+std::vector<std::size_t> groups_of_parameters(Network& network,
+                                              const std::vector<std::string>& patterns) {
+  std::vector<std::size_t> groups;
+  for (const Parameter& parameter : network.parameters()) {
+    const auto place = std::ranges::find_if(patterns, [&](const std::string& pattern) {
+      return fnmatch(pattern.c_str(), parameter.name.c_str(), 0) == 0;
+    });
+    groups.push_back(place == patterns.end() ? 0 : std::size_t(place - patterns.begin()) + 1);
+  }
+  for (std::size_t i = 0; i < patterns.size(); ++i) {
+    if (std::ranges::find(groups, i + 1) != groups.end()) continue;
+    std::vector<std::string> names;
+    for (const Parameter& parameter : network.parameters()) names.push_back(parameter.name);
+    throw_unknown_name("group of parameters: nothing is left that matches the pattern", patterns[i],
+                       names);
+  }
+  return groups;
+}
+
+}  // namespace d5
