@@ -17,7 +17,7 @@ using Pair = std::array<double, 2>;
 /// w is {1, -2}, and bias {4}; their gradients are always {3, -4} and {12}.
 std::shared_ptr<ThreeStepOptimizer> descent(const Settings& settings,
                                             DType dtype = DType::float64) {
-  const auto tensor = [&](std::initializer_list<double> values) {
+  const auto tensor = [dtype](std::initializer_list<double> values) {
     Tensor result = Tensor::empty(dtype, {std::int64_t(values.size())});
     dispatch(FloatTypes{}, dtype, "test", [&]<class T>() {
       std::transform(values.begin(), values.end(), result.data<T>(),
