@@ -5,8 +5,8 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/entry_words.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level2_training/container.hpp"
 #include "d5/level2_training/dataset_bench.hpp"
 
 namespace d5::command {
@@ -15,6 +15,7 @@ namespace {
 constexpr const char* kExamples =
     R"(  d5 data bench mnist             a batch in order and shuffled, interleaved, with the ratio
   d5 data bench cifar-10 --batch 128 --sampler shuffle
+  d5 data bench train.tar --loader-threads 2   what 'd5 data convert' wrote, read ahead
   d5 data bench "synthetic:fields=x float32 3x224x224 normal" --batch 1)";
 
 struct Options : app::OutputOptions, app::RunOptions {
@@ -29,7 +30,7 @@ int run(const Options& options) {
   DatasetBenchOptions how = options.bench;
   how.measuring = app::measuring_of(options.bench.measuring, options);
   how.command_options = app::to_line(static_cast<const app::RunOptions&>(options));
-  return app::publish(bench_dataset(entry_of_words("dataset", options.words), how), options);
+  return app::publish(bench_dataset(dataset_of_words(options.words), how), options);
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ void register_data_bench(app::Program& program) {
                               [options] { return run(*options); });
   command
       .add_option("DATASET", options->words,
-                  "a data set ('d5 list datasets'), as NAME[:KEY=VALUE]...; its training part")
+                  "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...; "
+                  "its training part")
       ->required();
   command.add_option("--batch", options->bench.batch_size, "samples in a batch")
       ->transform(app::whole_number(1))
@@ -49,6 +51,11 @@ void register_data_bench(app::Program& program) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->option_text("A,B,...");
+  command
+      .add_option("--loader-threads", options->bench.loader_threads,
+                  "threads that read ahead, of each sampler; 0: none")
+      ->transform(app::whole_number(0, 1024))
+      ->option_text("N");
   app::add_measure_options(command, options->bench.measuring);
   app::add_process_options(command, *options);
   app::add_load_option(command, options->load);

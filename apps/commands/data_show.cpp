@@ -10,8 +10,8 @@
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level2_training/container.hpp"
 #include "d5/level2_training/dataset_summary.hpp"
 
 namespace d5::command {
@@ -40,7 +40,7 @@ bool has_labels(const Dataset& dataset) {
 }
 
 std::shared_ptr<const Dataset> open_part(const Options& options) {
-  const EntryChoice choice = entry_of_words("dataset", options.words);
+  const EntryChoice choice = dataset_of_words(options.words);
   const DatasetPair data = open_dataset(choice.name, choice.settings, app::ctrl_c());
   const auto& part = options.part == "train" ? data.train : data.test;
   if (part) return part;
@@ -81,7 +81,7 @@ void register_data_show(app::Program& program) {
                               [options] { return run(*options); });
   command
       .add_option("DATASET", options->words,
-                  "a data set ('d5 list datasets'), as NAME[:KEY=VALUE]...")
+                  "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")
       ->required();
   command.add_option("--part", options->part, "which part of it")
       ->transform(app::one_of({{"train", "train"}, {"test", "test"}}))

@@ -7,7 +7,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
-#include "d5/core/entry_words.hpp"
+#include "d5/level2_training/container.hpp"
 #include "d5/level2_training/dataset_summary.hpp"
 #include "d5/level2_training/published_data.hpp"
 
@@ -71,7 +71,7 @@ bool add_part(const std::shared_ptr<const Dataset>& part, TextTable& table) {
 
 int run(const Options& options) {
   app::load(options.load);
-  const EntryChoice choice = entry_of_words("dataset", options.words);
+  const EntryChoice choice = dataset_of_words(options.words);
   TextTable table({"what", "state", "details"});
   bool right = add_files(choice, table);
   try {
@@ -94,7 +94,7 @@ void register_data_verify(app::Program& program) {
                               [options] { return run(*options); });
   command
       .add_option("DATASET", options->words,
-                  "a data set ('d5 list datasets'), as NAME[:KEY=VALUE]...")
+                  "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")
       ->required();
   app::add_load_option(command, options->load);
   app::add_format_options(command, *options);

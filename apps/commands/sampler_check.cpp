@@ -8,7 +8,7 @@
 #include "apps/value_checks.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/entry_words.hpp"
-#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/container.hpp"
 #include "d5/level2_training/sampler.hpp"
 #include "d5/level2_training/training_validation.hpp"
 
@@ -49,7 +49,7 @@ std::vector<Measurement> check(const EntryChoice& choice, const Options& options
 int run(const Options& options) {
   app::apply(options);
   app::check_output(options);
-  const EntryChoice choice = entry_of_words("dataset", options.dataset);
+  const EntryChoice choice = dataset_of_words(options.dataset);
   const DatasetPair data = open_dataset(choice.name, choice.settings, app::ctrl_c());
   auto results = app::check_entries(
       options, "sampler", samplers().names(),

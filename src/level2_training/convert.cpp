@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/sha256.hpp"
+#include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/level2_training/container.hpp"
+#include "level2_training/storage/mapped_file.hpp"
 #include "level2_training/storage/shard_name.hpp"
 
 namespace d5 {
@@ -32,6 +35,7 @@ class PendingFiles {
   [[nodiscard]] std::string add(const std::string& path) {
     return paths_.emplace_back(fmt::format("{}.part-{:05}", path, paths_.size()));
   }
+  [[nodiscard]] const std::string& last() const { return paths_.back(); }
   [[nodiscard]] std::size_t size() const { return paths_.size(); }
 
   /// An index goes first and comes last: none ever stands beside another's file.
@@ -53,6 +57,18 @@ class PendingFiles {
  private:
   std::vector<std::string> paths_;
 };
+
+/// What is told of a file that is whole.
+ContainerFile summed_up(const std::string& path, std::int64_t samples, const Interrupt& interrupt) {
+  constexpr std::size_t kPiece = std::size_t{1} << 24;
+  const detail::MappedFile file(path);
+  detail::Sha256 sum;
+  for (std::size_t at = 0; at < file.bytes().size(); at += kPiece) {
+    interrupt.check(fmt::format("summing up '{}'", printable(path)));
+    sum.add(file.bytes().substr(at, kPiece));
+  }
+  return {.path = path, .samples = samples, .bytes = file.bytes().size(), .sha256 = sum.digest()};
+}
 
 /// Whether the file that holds samples [begin, index) is full.
 bool is_full(const ConvertOptions& options, std::int64_t samples, std::size_t files,
@@ -115,9 +131,10 @@ void check_way(const std::string& path, const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::vector<std::string> convert(const Dataset& dataset, std::string_view container,
-                                 const std::string& path, const ConvertOptions& options) {
-  const auto format = containers().at(container).make(options.settings);
+std::vector<ContainerFile> convert(const Dataset& dataset, std::string_view container,
+                                   const std::string& path, const ConvertOptions& options) {
+  const std::string name = container.empty() ? container_of(path) : std::string(container);
+  const auto format = containers().at(name).make(options.settings);
   check(dataset, *format, path, options);
   const std::int64_t samples = dataset.size();
   if (options.shard_bytes == 0) {
@@ -128,31 +145,38 @@ std::vector<std::string> convert(const Dataset& dataset, std::string_view contai
                              std::size_t(options.shards > 0 ? options.shards : by_samples)));
   }
   PendingFiles files;
+  std::vector<ContainerFile> written;
   std::unique_ptr<ContainerWriter> writer;
+  std::int64_t begin = 0;  // of the file that is written
   const auto next_file = [&] { writer = format->create(files.add(path), dataset.fields()); };
+  const auto end_file = [&](std::int64_t end) {
+    writer->finish();
+    writer.reset();
+    written.push_back(summed_up(files.last(), end - begin, options.interrupt));
+    begin = end;
+  };
   std::optional<Progress> progress;
   if (options.shows_progress) progress.emplace(path, samples, ProgressOptions{.unit = "samples"});
 
   next_file();
   std::vector<Tensor> sample = empty_batch(dataset, 1);
-  for (std::int64_t index = 0, begin = 0; index < samples; ++index) {
+  for (std::int64_t index = 0; index < samples; ++index) {
     options.interrupt.check(fmt::format("writing '{}'", printable(path)));
     if (is_full(options, samples, files.size(), begin, index, writer->bytes())) {
-      writer->finish();
+      end_file(index);
       next_file();
-      begin = index;
     }
     dataset.read(std::span(&index, 1), options.draw, sample);
     writer->add(dataset.sample_name(index), sample);
     if (progress) progress->advance();
   }
-  writer->finish();
-  writer.reset();
+  end_file(samples);
 
   const auto names = names_of(path, options, files.size());
   check_way(path, names);
   files.take_names(names);
-  return names;
+  for (std::size_t i = 0; i < names.size(); ++i) written[i].path = names[i];
+  return written;
 }
 
 }  // namespace d5

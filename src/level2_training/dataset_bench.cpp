@@ -34,6 +34,7 @@ std::vector<Measurement> bench_dataset(const EntryChoice& dataset,
   CommandLine line("data bench");
   line.word(to_words(dataset)).option("--batch", options.batch_size);
   line.option("--sampler", fmt::format("{}", fmt::join(options.samplers, ",")));
+  if (options.loader_threads > 0) line.option("--loader-threads", options.loader_threads);
   line.append(to_line(options.measuring)).append(options.command_options);
   std::vector<Subject> subjects;
   for (const auto& name : options.samplers) {
@@ -43,6 +44,9 @@ std::vector<Measurement> bench_dataset(const EntryChoice& dataset,
     record.framework = "reference";
     record.conditions["sampler"] = name;
     record.conditions["batch"] = std::to_string(options.batch_size);
+    if (options.loader_threads > 0) {
+      record.conditions["loader_threads"] = std::to_string(options.loader_threads);
+    }
     record.conditions["data"] = data.train->description();
     record.artefacts = data.train->artefacts();
     subjects.push_back(subject_or_refusal(record, [&] {
@@ -50,6 +54,7 @@ std::vector<Measurement> bench_dataset(const EntryChoice& dataset,
       Settings settings{{"batch_size", options.batch_size}, {"tail", "drop"}};
       entry.offer(settings, "seed", options.measuring.seed);
       const auto sampler = entry.make(data.train, settings);
+      sampler->read_ahead(options.loader_threads);
       const auto epoch = std::make_shared<std::int64_t>(0);
       const double bytes = bytes_of(next_batch(*sampler, *epoch));
       return Subject{.record = record,

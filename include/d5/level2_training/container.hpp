@@ -53,14 +53,21 @@ using ContainerEntry = Entry<std::shared_ptr<const Container>()>;
 /// All containers by name.
 [[nodiscard]] Registry<ContainerEntry>& containers();
 
+/// The name of the container whose files end as `path` does: "tar" of "train.tar" and of
+/// "train.tar.gz"; of a folder, as its files do.
+/// Throws: NotFound for an ending that is no container's, a folder with files of none or of
+/// several.
+[[nodiscard]] std::string container_of(const std::string& path);
+
 /// The files that `path` stands for: itself; all shards of "train.tar" where these are
 /// "train-00000-of-00004.tar" to "train-00003-of-00004.tar"; a folder's files that end in
-/// ".EXTENSION", by name.
+/// ".EXTENSION" or ".EXTENSION.gz", and those that a pattern with '*', '?' or '[...]' fits, by
+/// name.
 /// Throws: NotFound where there is none; FormatError where shards are missing, or of two sets.
 [[nodiscard]] std::vector<std::string> container_files(const std::string& path,
                                                        std::string_view extension);
 
-/// Opens what `path` stands for.
+/// Opens what `path` stands for. Without a `container` its ending tells (`container_of`).
 ///
 ///     auto train = open_container("tar", "imagenet/train.tar");
 ///
@@ -82,15 +89,31 @@ struct ConvertOptions {
   Interrupt interrupt = {};
 };
 
+/// One file that was written.
+struct ContainerFile {
+  std::string path;
+  std::int64_t samples = 0;
+  std::size_t bytes = 0;
+  std::string sha256;  ///< of all its bytes
+};
+
 /// Writes all samples of `dataset`, in their order, into the file `path`, or into shards of it.
 /// Returns the files. They take their names when all are written: an interrupted or failed
-/// conversion leaves what was there before.
+/// conversion leaves what was there before. Without a `container` the ending of `path` tells.
 ///
 ///     convert(*mnist.train, "tfrecord", "mnist/train.tfrecord", {.shards = 8});
 ///
 /// Throws: ValueError for two ways to spread them, a container's extension that `path` lacks;
 /// IoError where other shards are in the way; Unsupported, Interrupted, and what reading throws.
-std::vector<std::string> convert(const Dataset& dataset, std::string_view container,
-                                 const std::string& path, const ConvertOptions& options = {});
+std::vector<ContainerFile> convert(const Dataset& dataset, std::string_view container,
+                                   const std::string& path, const ConvertOptions& options = {});
+
+/// A data set as one word of a command line: NAME[:KEY=VALUE]..., or FILE[:KEY=VALUE]... of a
+/// container, which is the data set "container" with it as its training part.
+///
+///     dataset_of_words("train.tar:format.fields=jpg,cls")
+///
+/// Throws: ValueError for a setting without "=".
+[[nodiscard]] EntryChoice dataset_of_words(const std::string& text);
 
 }  // namespace d5

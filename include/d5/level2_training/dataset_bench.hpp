@@ -13,6 +13,7 @@ namespace d5 {
 struct DatasetBenchOptions {
   std::int64_t batch_size = 64;
   std::vector<std::string> samplers = {"ordered", "shuffle"};
+  int loader_threads = 0;  ///< that read ahead, of each sampler: see `Sampler::read_ahead`
   MeasureOptions measuring;
   std::string command_options = {};  ///< of the program, at the end of each record's command
 };

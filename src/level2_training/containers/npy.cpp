@@ -7,7 +7,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level2_training/container.hpp"
 #include "level2_training/storage/columns.hpp"
-#include "level2_training/storage/mapped_file.hpp"
+#include "level2_training/storage/unpacked_file.hpp"
 
 namespace d5 {
 namespace {
@@ -75,6 +75,7 @@ class NpyContainer final : public Container {
  private:
   [[nodiscard]] std::unique_ptr<detail::Shard> shard(const std::string& path) const {
     const auto file = std::make_shared<detail::MappedFile>(path);
+    detail::expect_not_packed(file->bytes(), path);
     const NpyHeader header = parse_npy_header(file->bytes(), path);
     if (!header.is_fortran) {
       return std::make_unique<detail::ColumnShard>(

@@ -9,7 +9,7 @@
 #include "d5/level2_training/container.hpp"
 #include "level2_training/storage/columns.hpp"
 #include "level2_training/storage/field_words.hpp"
-#include "level2_training/storage/mapped_file.hpp"
+#include "level2_training/storage/unpacked_file.hpp"
 #include "level2_training/storage/zip.hpp"
 
 namespace d5 {
@@ -83,6 +83,7 @@ class NpzContainer final : public Container {
  private:
   static std::unique_ptr<detail::Shard> shard(const std::string& path, const Interrupt& interrupt) {
     const detail::MappedFile file(path);
+    detail::expect_not_packed(file.bytes(), path);
     const auto tensors = std::make_shared<std::vector<Tensor>>();
     std::vector<detail::Column> columns;
     std::optional<std::vector<Dataset::Field>> fields;

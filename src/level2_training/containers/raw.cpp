@@ -6,8 +6,8 @@
 #include "d5/level2_training/container.hpp"
 #include "level2_training/storage/columns.hpp"
 #include "level2_training/storage/field_words.hpp"
-#include "level2_training/storage/mapped_file.hpp"
 #include "level2_training/storage/safetensors.hpp"
+#include "level2_training/storage/unpacked_file.hpp"
 
 namespace d5 {
 namespace {
@@ -71,6 +71,7 @@ class RawContainer final : public Container {
  private:
   static std::unique_ptr<detail::Shard> shard(const std::string& path) {
     const auto file = std::make_shared<detail::MappedFile>(path);
+    detail::expect_not_packed(file->bytes(), path);
     const std::string who = fmt::format("'{}'", printable(path));
     const auto content = detail::read_safetensors(
         detail::split_safetensors(file->bytes(), who, "safetensors file"), who);

@@ -33,7 +33,7 @@ struct TarOptions : detail::IndexOptions {
 
 class TarShard final : public detail::Shard {
  public:
-  TarShard(std::shared_ptr<const detail::MappedFile> file, detail::SampleIndex index)
+  TarShard(std::shared_ptr<const detail::UnpackedFile> file, detail::SampleIndex index)
       : Shard(file->path()), file_(std::move(file)), index_(std::move(index)) {
     usual_.resize(index_.fields.size());
     for (std::size_t f = 0; f < usual_.size() && size() > 0; ++f) usual_[f] = usual_header(f);
@@ -125,7 +125,7 @@ class TarShard final : public detail::Shard {
     }
   }
 
-  std::shared_ptr<const detail::MappedFile> file_;
+  std::shared_ptr<const detail::UnpackedFile> file_;
   detail::SampleIndex index_;
   std::vector<std::string> usual_;  ///< headers of tensors; empty where there is none
 };
@@ -180,7 +180,8 @@ class TarWriter final : public ContainerWriter {
   std::size_t bytes_ = 0;
 };
 
-/// Files of a tar archive, as WebDataset groups them into samples.
+/// Files of a tar archive, as WebDataset groups them into samples. One that is packed by gzip is
+/// unpacked into memory.
 class TarContainer final : public Container {
  public:
   using Options = TarOptions;
@@ -192,7 +193,10 @@ class TarContainer final : public Container {
     std::vector<std::unique_ptr<detail::Shard>> shards;
     for (const auto& path : files) {
       interrupt.check(fmt::format("opening '{}'", printable(path)));
-      auto file = std::make_shared<detail::MappedFile>(path);
+      auto file = std::make_shared<detail::UnpackedFile>(path);
+      if (detail::is_gzip(file->bytes())) {
+        file->unpack(detail::Packing::gzip_or_none, interrupt);
+      }
       auto index = index_of(*file, interrupt);
       shards.push_back(std::make_unique<TarShard>(std::move(file), std::move(index)));
     }
@@ -223,7 +227,7 @@ class TarContainer final : public Container {
   }
 
  private:
-  [[nodiscard]] detail::SampleIndex index_of(const detail::MappedFile& file,
+  [[nodiscard]] detail::SampleIndex index_of(const detail::UnpackedFile& file,
                                              const Interrupt& interrupt) const {
     const auto chosen = chosen_fields();
     if (options_.index != Options::Use::memory && chosen.empty()) {

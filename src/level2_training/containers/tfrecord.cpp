@@ -8,7 +8,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level2_training/container.hpp"
 #include "level2_training/storage/example_fields.hpp"
-#include "level2_training/storage/record_file.hpp"
+#include "level2_training/storage/record_shard.hpp"
 
 namespace d5 {
 namespace {
@@ -23,54 +23,6 @@ struct TfRecordOptions : detail::IndexOptions {
                 "of a whole file that is written; one that is read tells itself",
                 {"none", "gzip", "zlib"});
   }
-};
-
-class TfRecordShard final : public detail::Shard {
- public:
-  TfRecordShard(std::shared_ptr<const detail::RecordFile> file, detail::SampleIndex index)
-      : Shard(file->path()),
-        file_(std::move(file)),
-        index_(std::move(index)),
-        reader_(index_.fields) {}
-
-  [[nodiscard]] const std::vector<Dataset::Field>& fields() const override { return index_.fields; }
-  [[nodiscard]] std::int64_t size() const override { return index_.samples(); }
-  [[nodiscard]] std::string place(std::int64_t index) const override {
-    return fmt::format("byte {}", begin(index) - detail::RecordFile::kBefore);
-  }
-  [[nodiscard]] std::string sample_name(std::int64_t index) const override {
-    if (!file_->flaw(begin(index), length(index)).empty()) return {};
-    std::string name;
-    try {
-      detail::for_each_feature(data(index), [&](const detail::Feature& feature) {
-        if (feature.name != detail::kNameFeature) return;
-        feature.for_each_bytes([&](std::string_view value) { name = value; });
-      });
-    } catch (const FormatError&) {
-      return {};  // whoever reads the sample is told
-    }
-    return name;
-  }
-  void read(std::int64_t index, detail::SampleRow& row) const override {
-    const std::string flaw = file_->flaw(begin(index), length(index));
-    if (!flaw.empty()) row.fail(flaw);
-    reader_.read(data(index), row);
-  }
-
- private:
-  [[nodiscard]] std::int64_t begin(std::int64_t index) const {
-    return index_.begins[std::size_t(index)];
-  }
-  [[nodiscard]] std::int64_t length(std::int64_t index) const {
-    return index_.lengths[std::size_t(index)];
-  }
-  [[nodiscard]] std::string_view data(std::int64_t index) const {
-    return file_->bytes().substr(std::size_t(begin(index)), std::size_t(length(index)));
-  }
-
-  std::shared_ptr<const detail::RecordFile> file_;
-  detail::SampleIndex index_;
-  detail::ExampleReader reader_;
 };
 
 class TfRecordWriter final : public ContainerWriter {
@@ -150,7 +102,7 @@ class TfRecordContainer final : public Container {
       if (file.index->fields.empty()) {
         throw FormatError(fmt::format("'{}': holds no feature", printable(file.records->path())));
       }
-      shards.push_back(std::make_unique<TfRecordShard>(file.records, std::move(*file.index)));
+      shards.push_back(std::make_unique<detail::RecordShard>(file.records, std::move(*file.index)));
     }
     return detail::join_shards(std::move(shards));
   }

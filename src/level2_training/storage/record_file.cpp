@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/gzip.hpp"
 #include "d5/core/error.hpp"
 #include "level2_training/storage/crc32c.hpp"
 #include "level2_training/storage/little_endian.hpp"
@@ -26,7 +25,7 @@ bool begins_with_length(std::string_view bytes) {
 /// How `bytes` are packed, if they are.
 std::optional<Packing> packing_of(std::string_view bytes) {
   if (begins_with_length(bytes) || bytes.size() < 2) return {};
-  if (bytes.starts_with("\x1f\x8b")) return Packing::gzip_or_none;
+  if (is_gzip(bytes)) return Packing::gzip_or_none;
   // A zlib stream begins with method 8 and a window, then a multiple of 31 (RFC 1950).
   const unsigned first = std::uint8_t(bytes[0]), second = std::uint8_t(bytes[1]);
   if ((first & 0x0f) == 8 && first >> 4 <= 7 && (first * 256 + second) % 31 == 0) {
@@ -37,42 +36,17 @@ std::optional<Packing> packing_of(std::string_view bytes) {
 
 }  // namespace
 
-RecordFile::RecordFile(const std::string& path, const Interrupt& interrupt)
-    : file_(path), bytes_(file_.bytes()) {
-  if (!packing_of(bytes_)) return;
-  unpacked_ = unpack(interrupt);
-  bytes_ = unpacked_;
-}
-
-std::string RecordFile::unpack(const Interrupt& interrupt) const {
-  GzipReader reader(file_.bytes(), path(), *packing_of(file_.bytes()));
-  constexpr std::size_t kPiece = std::size_t{1} << 20;
-  std::string all;
-  for (;;) {
-    interrupt.check(fmt::format("unpacking '{}'", printable(path())));
-    const std::size_t done = all.size();
-    if (done + kPiece > memory_budget()) {
-      throw MemoryError(fmt::format(
-          "'{}': packed as a whole, it is unpacked into memory, but it has more than the budget of "
-          "{} bytes; unpack it into a file, or into smaller ones",
-          printable(path()), memory_budget()));
-    }
-    all.resize(done + kPiece);
-    const std::size_t count = reader.read(all.data() + done, kPiece);
-    all.resize(done + count);
-    if (count < kPiece) break;
-  }
-  all.shrink_to_fit();
-  return all;
+RecordFile::RecordFile(const std::string& path, const Interrupt& interrupt) : file_(path) {
+  if (const auto packing = packing_of(bytes())) file_.unpack(*packing, interrupt);
 }
 
 SampleIndex RecordFile::index(const Interrupt& interrupt) const {
   SampleIndex index;
-  for (std::size_t at = 0; at < bytes_.size();) {
+  for (std::size_t at = 0; at < bytes().size();) {
     if (index.begins.size() % 4096 == 0) {
       interrupt.check(fmt::format("indexing '{}'", printable(path())));
     }
-    const std::string_view rest = bytes_.substr(at);
+    const std::string_view rest = bytes().substr(at);
     const auto fail = [&](const std::string& what) {
       throw FormatError(fmt::format("'{}': record {}, byte {}: {}", printable(path()),
                                     index.begins.size(), at, what));
@@ -101,13 +75,13 @@ SampleIndex RecordFile::index(const Interrupt& interrupt) const {
 }
 
 std::string RecordFile::flaw(std::int64_t begin, std::int64_t length) const {
-  const auto size = std::int64_t(bytes_.size());
+  const auto size = std::int64_t(bytes().size());
   if (begin < kBefore || size - begin - length < kBehind ||
-      from_little_endian<std::int64_t>(bytes_.data() + begin - kBefore) != length) {
+      from_little_endian<std::int64_t>(bytes().data() + begin - kBefore) != length) {
     return "no record is there; the index is of another file: take it away, or open with "
            "index=memory";
   }
-  const std::string_view data = bytes_.substr(std::size_t(begin), std::size_t(length));
+  const std::string_view data = bytes().substr(std::size_t(begin), std::size_t(length));
   const auto expected = from_little_endian<std::uint32_t>(data.data() + length);
   const std::uint32_t found = masked_crc32c(data);
   if (found == expected) return {};

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "d5/core/interrupt.hpp"
-#include "level2_training/storage/mapped_file.hpp"
 #include "level2_training/storage/sample_index.hpp"
+#include "level2_training/storage/unpacked_file.hpp"
 
 namespace d5::detail {
 
@@ -23,7 +23,7 @@ class RecordFile {
   RecordFile(const std::string& path, const Interrupt& interrupt);
   [[nodiscard]] const std::string& path() const { return file_.path(); }
   /// Unpacked.
-  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  [[nodiscard]] std::string_view bytes() const { return file_.bytes(); }
   /// Where the records' data are, by one pass over the lengths, whose checksums are checked.
   /// Throws: FormatError with the byte, Interrupted.
   [[nodiscard]] SampleIndex index(const Interrupt& interrupt) const;
@@ -31,11 +31,7 @@ class RecordFile {
   [[nodiscard]] std::string flaw(std::int64_t begin, std::int64_t length) const;
 
  private:
-  [[nodiscard]] std::string unpack(const Interrupt& interrupt) const;
-
-  MappedFile file_;
-  std::string unpacked_;
-  std::string_view bytes_;
+  UnpackedFile file_;
 };
 
 /// A record as it stands in a file.

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "level2_training/storage/mapped_file.hpp"
 #include "level2_training/storage/sample_index.hpp"
+#include "level2_training/storage/unpacked_file.hpp"
 
 namespace d5::detail {
 
@@ -32,7 +32,8 @@ struct TarName {
 /// those called `fields` (suffixes), or those of the first sample.
 /// Throws: FormatError with file and byte, where a sample lacks a field, has another or the same
 /// twice; Unsupported, Interrupted.
-[[nodiscard]] SampleIndex index_tar(const MappedFile& file, const std::vector<std::string>& fields,
+[[nodiscard]] SampleIndex index_tar(const UnpackedFile& file,
+                                    const std::vector<std::string>& fields,
                                     const Interrupt& interrupt);
 
 }  // namespace d5::detail

@@ -24,7 +24,7 @@ bool is_about_archive(std::string_view name) {
 
 class TarIndexer {
  public:
-  TarIndexer(const MappedFile& file, const std::vector<std::string>& fields)
+  TarIndexer(const UnpackedFile& file, const std::vector<std::string>& fields)
       : file_(file), reader_(file.bytes(), file.path()), suffixes_(fields) {
     chosen_ = !fields.empty();
   }
@@ -137,7 +137,7 @@ class TarIndexer {
     index_.fields.push_back(std::move(field));
   }
 
-  const MappedFile& file_;
+  const UnpackedFile& file_;
   TarReader reader_;
   std::vector<std::string> suffixes_;  ///< of the fields
   bool chosen_ = false;                ///< by who opens it
@@ -149,7 +149,7 @@ class TarIndexer {
 
 }  // namespace
 
-SampleIndex index_tar(const MappedFile& file, const std::vector<std::string>& fields,
+SampleIndex index_tar(const UnpackedFile& file, const std::vector<std::string>& fields,
                       const Interrupt& interrupt) {
   return TarIndexer(file, fields).index(interrupt);
 }

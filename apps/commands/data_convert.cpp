@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/say.hpp"
+#include "apps/value_checks.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level2_training/container.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kExamples =
+    R"(  d5 data convert cifar-10 train.tfrecord
+  d5 data convert cifar-10 test.tfrecord --part test
+  d5 data convert imagenet:data=DIR train.tar --shards 1024
+  d5 data convert train.tar train.npz --to npz:compression=deflate
+  d5 data convert 'theirs-*.tar:format.fields=jpg,cls' mine.safetensors
+
+The formats, told by the file's ending or --to, are those of 'd5 list containers'; '... containers
+NAME' has their options. What was written is trained from as the data set 'container':
+  d5 data show train.tfrecord     d5 data verify train.tar     d5 data bench train.tar
+  d5 data show container:train=train.tar:test=test.tar
+and in a recipe: dataset: {name: container, train: train.tar, test: test.tar}
+
+Files take their names when all are written: Ctrl-C leaves what was there before.)";
+
+struct Options : app::OutputOptions {
+  std::string source, destination, part = "train", to;
+  ConvertOptions convert;
+  std::vector<std::string> load;
+};
+
+std::shared_ptr<const Dataset> open_part(const Options& options) {
+  const EntryChoice choice = dataset_of_words(options.source);
+  const DatasetPair data = open_dataset(choice.name, choice.settings, app::ctrl_c());
+  const auto& part = options.part == "train" ? data.train : data.test;
+  if (part) return part;
+  throw NotFound(fmt::format("data set {} has no {} part", choice.name, options.part));
+}
+
+int run(const Options& options) {
+  app::load(options.load);
+  const EntryChoice container = entry_of_words("container", options.to);
+  ConvertOptions how = options.convert;
+  how.settings = container.settings;
+  how.shows_progress = !options.quiet;
+  how.interrupt = app::ctrl_c();
+  const auto files = convert(*open_part(options), container.name, options.destination, how);
+  TextTable table({"file", "samples", "bytes", "sha256"});
+  ContainerFile all;
+  for (const auto& file : files) {
+    table.add({file.path, std::to_string(file.samples), std::to_string(file.bytes), file.sha256});
+    all.samples += file.samples;
+    all.bytes += file.bytes;
+  }
+  app::print(table, options.format);
+  if (!options.quiet) {
+    app::say(fmt::format("{} samples, {} bytes in {} file{}", all.samples, all.bytes, files.size(),
+                         files.size() == 1 ? "" : "s"));
+  }
+  return app::kPassed;
+}
+
+}  // namespace
+
+void register_data_convert(app::Program& program) {
+  auto options = std::make_shared<Options>();
+  auto& command = program.add("data convert", "write a data set into files of another format",
+                              kExamples, [options] { return run(*options); });
+  command
+      .add_option("SOURCE", options->source,
+                  "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")
+      ->required();
+  command.add_option("FILE", options->destination, "what is written; of shards the whole's name")
+      ->required();
+  command.add_option("--part", options->part, "which part of the data set")
+      ->transform(app::one_of({{"train", "train"}, {"test", "test"}}))
+      ->option_text("train|test");
+  command
+      .add_option("--to", options->to,
+                  "the format ('d5 list containers') with options; else as FILE ends")
+      ->option_text("NAME[:KEY=VALUE]...");
+  auto* const shards = command
+                           .add_option("--shards", options->convert.shards,
+                                       "so many files, called FILE-00000-of-N and so on")
+                           ->transform(app::whole_number(1))
+                           ->option_text("N");
+  auto* const samples =
+      command.add_option("--shard-samples", options->convert.shard_samples, "no more in a file")
+          ->transform(app::whole_number(1))
+          ->option_text("N")
+          ->excludes(shards);
+  command
+      .add_option("--shard-bytes", options->convert.shard_bytes,
+                  "a file ends with the sample that reaches it, such as 256MiB")
+      ->transform(app::bytes())
+      ->option_text("SIZE")
+      ->excludes(shards)
+      ->excludes(samples);
+  command.add_option("--seed", options->convert.draw.seed, "of random steps, if there are any")
+      ->transform(app::natural_number())
+      ->option_text("N");
+  app::add_load_option(command, options->load);
+  app::add_format_options(command, *options);
+}
+
+}  // namespace d5::command

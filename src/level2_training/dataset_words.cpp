@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level2_training/container.hpp"
+
+namespace d5 {
+namespace {
+
+/// Whether the word is a container's file, rather than a data set's name, or a misspelt one.
+bool is_file(const std::string& word) {
+  std::error_code ignored;
+  if (word.find('/') != word.npos || std::filesystem::exists(word, ignored)) return true;
+  try {
+    return word.find('.') != word.npos && !container_of(word).empty();
+  } catch (const NotFound&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+EntryChoice dataset_of_words(const std::string& text) {
+  EntryChoice choice = entry_of_words("dataset", text);
+  if (datasets().find(choice.name) || !is_file(choice.name)) return choice;
+  choice.settings.set("train", choice.name);
+  choice.name = "container";
+  return choice;
+}
+
+}  // namespace d5
