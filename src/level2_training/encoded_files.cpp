@@ -47,11 +47,6 @@ void read_into(const std::string& path, std::string& bytes) {
   }
 }
 
-bool ends_in(std::string name, const std::vector<std::string>& endings) {
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-  return std::ranges::any_of(endings, [&](const auto& end) { return name.ends_with(end); });
-}
-
 }  // namespace
 
 std::string EncodedFiles::description() const { return fmt::format("{} {}", size(), origin_); }
@@ -60,7 +55,7 @@ std::vector<Artefact> EncodedFiles::artefacts() const {
   Sha256 sum;
   for (const auto& file : files_) {
     std::error_code absent;
-    const auto bytes = fs::file_size(file.path, absent);
+    const auto bytes = file.archive ? file.content.size() : fs::file_size(file.path, absent);
     // Lengths keep neighbours apart.
     sum.add(
         fmt::format("{} {} {} {}\n", file.name.size(), file.name, absent ? 0 : bytes, file.label));
@@ -88,9 +83,19 @@ void EncodedFiles::read(std::span<const std::int64_t> indices, const Draw&,
   std::int64_t* label = batch[1].data<std::int64_t>();
   for (const std::int64_t index : indices) {
     const EncodedFile& file = files_[std::size_t(index)];
-    read_into(file.path, *image++);
+    if (file.archive) {
+      image->assign(file.content);
+    } else {
+      read_into(file.path, *image);
+    }
+    ++image;
     *label++ = file.label;
   }
+}
+
+bool ends_in(std::string name, const std::vector<std::string>& endings) {
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::ranges::any_of(endings, [&](const auto& end) { return name.ends_with(end); });
 }
 
 std::vector<EncodedFile> files_below(const std::string& folder,

@@ -3,18 +3,23 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "d5/level2_training/dataset.hpp"
+#include "level2_training/storage/mapped_file.hpp"
 
 namespace d5::detail {
 
-/// A file that is a sample, such as a JPEG.
+/// A file that is a sample, such as a JPEG; on the disk, or in an archive.
 struct EncodedFile {
   std::string path;
   std::string name;  ///< for people: the path below the data set's folder
   std::int64_t label = 0;
+  std::shared_ptr<const MappedFile> archive = nullptr;
+  std::string_view content = {};  ///< in the archive
 };
 
 /// "image", a scalar of strings: the files' bytes as they are, and "label" int64.
@@ -47,6 +52,17 @@ class EncodedFiles final : public Dataset {
 [[nodiscard]] std::vector<EncodedFile> files_below(const std::string& folder,
                                                    const std::vector<std::string>& endings,
                                                    const Interrupt& interrupt);
+
+/// The same of the tar archive `path`; archives in it stand for folders: what lies in its
+/// "n01440764.tar" is called "n01440764/NAME".
+/// Throws: FormatError with file and byte for a broken one, Unsupported for one that is packed,
+/// IoError, Interrupted.
+[[nodiscard]] std::vector<EncodedFile> files_in_archive(const std::string& path,
+                                                        const std::vector<std::string>& endings,
+                                                        const Interrupt& interrupt);
+
+/// Whether `name` ends, in any case, in one of `endings`.
+[[nodiscard]] bool ends_in(std::string name, const std::vector<std::string>& endings);
 
 /// How the names of image files end.
 [[nodiscard]] const std::vector<std::string>& image_endings();

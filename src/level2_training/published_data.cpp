@@ -97,9 +97,9 @@ void add_by_hand(Registry<PublishedData>& registry) {
                 .content = "1,281,167 + 50,000 images, 148 GB",
                 .licence = "for research, by agreement",
                 .source = "https://image-net.org/download.php",
-                .by_hand = "register there and unpack the class folders of the training images "
-                           "(ILSVRC2012_img_train.tar holds a tar of each) into the folder's "
-                           "'train', those of the validation images into its 'val'"});
+                .by_hand = "register there and put ILSVRC2012_img_train.tar into the folder as it "
+                           "is, or the class folders of the training images into its 'train', "
+                           "those of the validation images into its 'val'"});
 }
 
 }  // namespace
