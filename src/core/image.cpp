@@ -135,7 +135,7 @@ ImageSize ImageDecoder::open(std::span<const std::byte> bytes, std::int64_t most
 
 bool ImageDecoder::scales() const { return reader_ && reader_->scales(); }
 
-void ImageDecoder::read(const ImagePart& part, std::span<std::uint8_t> rgb) {
+void ImageDecoder::check(const ImagePart& part) const {
   if (!reader_) throw ValueError("image: no image is open that was not read yet; open one");
   const auto& [top, left, height, width, eighths] = part;
   if (eighths < 1 || eighths > 8 || (eighths != 8 && !reader_->scales())) {
@@ -144,15 +144,27 @@ void ImageDecoder::read(const ImagePart& part, std::span<std::uint8_t> rgb) {
   }
   const ImageSize all = scaled(size_, eighths);
   const bool inside = top >= 0 && left >= 0 && height >= 1 && width >= 1 && height <= all.height &&
-                      top <= all.height - height && width <= all.width &&
-                      left <= all.width - width && std::int64_t(rgb.size()) == 3 * height * width;
+                      top <= all.height - height && width <= all.width && left <= all.width - width;
   if (!inside) {
     throw ValueError(
-        fmt::format("image: {} x {} pixels from row {}, column {} of {} x {} were "
-                    "asked for, into {} values",
-                    height, width, top, left, all.height, all.width, rgb.size()));
+        fmt::format("image: {} x {} pixels from row {}, column {} of {} x {} were asked for",
+                    height, width, top, left, all.height, all.width));
+  }
+}
+
+void ImageDecoder::read(const ImagePart& part, std::span<std::uint8_t> rgb) {
+  check(part);
+  if (std::int64_t(rgb.size()) != 3 * part.height * part.width) {
+    throw ValueError(fmt::format("image: {} x {} pixels were asked for into {} values, expected {}",
+                                 part.height, part.width, rgb.size(),
+                                 3 * part.height * part.width));
   }
   std::exchange(reader_, nullptr)->read(part, rgb.data());
+}
+
+PixelRows ImageDecoder::rows(const ImagePart& part) {
+  check(part);
+  return std::exchange(reader_, nullptr)->rows(part);
 }
 
 Tensor decode_image(std::span<const std::byte> bytes, PixelFormat format) {

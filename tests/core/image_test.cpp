@@ -259,6 +259,15 @@ Bytes cut(const Tensor& all, const ImagePart& part) {
   return result;
 }
 
+Bytes dense(const PixelRows& rows, const ImagePart& part) {
+  Bytes result;
+  for (std::int64_t y = 0; y < part.height; ++y) {
+    const std::uint8_t* row = rows.data + y * rows.stride;
+    result.insert(result.end(), row, row + 3 * part.width);
+  }
+  return result;
+}
+
 ImagePart some_part(const ImageSize& size, int eighths, RandomStream& random) {
   const auto below = [&](std::int64_t n) { return std::int64_t(random.below(std::uint64_t(n))); };
   ImagePart part{.top = below(size.height), .left = below(size.width), .eighths = eighths};
@@ -284,6 +293,8 @@ void check_parts(const std::string& content, RandomStream& random, int parts) {
       decoder.open(bytes);
       decoder.read(part, pixels);
       CHECK(pixels == cut(all, part));
+      decoder.open(bytes);
+      CHECK(dense(decoder.rows(part), part) == cut(all, part));
     }
   }
 }
@@ -350,9 +361,11 @@ TEST_CASE("a part outside of an image, or read twice, is refused") {
         ImagePart{.height = 1, .width = 2}, ImagePart{.height = 1, .width = 1, .eighths = 4}}) {
     CHECK_THROWS_AS(decoder.read(part, pixels), ValueError);
   }
+  CHECK_THROWS_AS(decoder.rows({.top = 3, .height = 1, .width = 1}), ValueError);
   decoder.read({.top = 2, .left = 4, .height = 1, .width = 1}, pixels);
   CHECK(pixels == Bytes{160, 120, 135});
   CHECK_THROWS_AS(decoder.read({.height = 1, .width = 1}, pixels), ValueError);
+  CHECK_THROWS_AS(decoder.rows({.height = 1, .width = 1}), ValueError);
   open();
   CHECK_THROWS_AS(decoder.open(std::as_bytes(std::span(content)), 14), Unsupported);
 }

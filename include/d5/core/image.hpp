@@ -45,6 +45,12 @@ struct ImagePart {
   return {(size.height * eighths + 7) / 8, (size.width * eighths + 7) / 8};
 }
 
+/// RGB pixels in memory of somebody else's; rows begin `stride` bytes after each other.
+struct PixelRows {
+  std::uint8_t* data = nullptr;
+  std::int64_t stride = 0;
+};
+
 namespace detail {
 class ImageReader;
 }
@@ -74,8 +80,13 @@ class ImageDecoder {
   /// Throws: FormatError for a damaged image; ValueError for a part outside of the image, or
   /// eighths that are none of 1 to 8, or not 8 where `scales` says no.
   void read(const ImagePart& part, std::span<std::uint8_t> rgb);
+  /// The same pixels without a copy: in memory of the decoder, until it opens another image; rows
+  /// may be longer than the part's.
+  [[nodiscard]] PixelRows rows(const ImagePart& part);
 
  private:
+  void check(const ImagePart& part) const;
+
   std::vector<std::unique_ptr<detail::ImageReader>> readers_;  // a place for each format
   detail::ImageReader* reader_ = nullptr;
   ImageSize size_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "d5/core/image.hpp"
 #include "d5/core/tensor.hpp"
@@ -34,7 +35,16 @@ class ImageReader {
   virtual ImageSize open(ImageBytes bytes) = 0;
   /// Called with a header that was found sound and small enough.
   virtual void read(const ImagePart& part, std::uint8_t* rgb) = 0;
+  /// The same, in memory that stays until another image is read.
+  virtual PixelRows rows(const ImagePart& part) {
+    kept_.resize(std::size_t(3 * part.height * part.width));
+    read(part, kept_.data());
+    return {.data = kept_.data(), .stride = 3 * part.width};
+  }
   [[nodiscard]] virtual bool scales() const { return false; }
+
+ protected:
+  std::vector<std::uint8_t> kept_;
 };
 
 // Throw: FormatError for a damaged image, Unsupported for one that is not decoded here, and if d5

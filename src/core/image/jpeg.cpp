@@ -63,12 +63,57 @@ class JpegReader final : public ImageReader {
   [[nodiscard]] bool scales() const override { return true; }
 
   void read(const ImagePart& part, std::uint8_t* rgb) override {
-    const bool inks = jpeg_.jpeg_color_space == JCS_CMYK || jpeg_.jpeg_color_space == JCS_YCCK;
-    jpeg_.out_color_space = inks ? JCS_CMYK : JCS_RGB;
+    const Columns columns = begin(part);
+    const bool direct = !inks() && columns.count == part.width;
+    if (direct) {
+      read_rows(part.height, rgb, 3 * part.width);
+      return end(part);
+    }
+    constexpr std::int64_t kRows = 8;  // at once
+    const std::int64_t stride = (inks() ? 4 : 3) * columns.count;
+    const std::int64_t skipped = part.left - columns.first;
+    few_rows_.resize(std::size_t(kRows * stride));
+    for (std::int64_t y = 0; y < part.height; y += kRows) {
+      const std::int64_t count = std::min(kRows, part.height - y);
+      read_rows(count, few_rows_.data(), stride);
+      for (std::int64_t i = 0; i < count; ++i, rgb += 3 * part.width) {
+        const std::uint8_t* from = few_rows_.data() + i * stride;
+        if (inks()) {
+          mix(from + 4 * skipped, part.width, rgb);
+        } else {
+          std::copy_n(from + 3 * skipped, 3 * part.width, rgb);
+        }
+      }
+    }
+    end(part);
+  }
+
+  /// With the columns around the part, which are decoded anyway.
+  PixelRows rows(const ImagePart& part) override {
+    if (inks()) return ImageReader::rows(part);
+    const Columns columns = begin(part);
+    const std::int64_t stride = 3 * columns.count;
+    kept_.resize(std::size_t(part.height * stride));
+    read_rows(part.height, kept_.data(), stride);
+    end(part);
+    return {kept_.data() + 3 * (part.left - columns.first), stride};
+  }
+
+ private:
+  [[nodiscard]] bool inks() const {
+    return jpeg_.jpeg_color_space == JCS_CMYK || jpeg_.jpeg_color_space == JCS_YCCK;
+  }
+
+  /// Those that are decoded.
+  struct Columns {
+    std::int64_t first = 0, count = 0;
+  };
+  /// Starts to decode, and goes to the part's first row.
+  Columns begin(const ImagePart& part) {
+    jpeg_.out_color_space = inks() ? JCS_CMYK : JCS_RGB;
     jpeg_.scale_num = static_cast<unsigned>(part.eighths);
     jpeg_.scale_denom = 8;
     guarded([&] { jpeg_start_decompress(&jpeg_); });
-    const bool all = part.height == jpeg_.output_height && part.width == jpeg_.output_width;
     // Chroma is interpolated between neighbours, which a column at the border of what is decoded
     // lacks: the borders lie two pixels outside.
     constexpr std::int64_t kBorder = 2;
@@ -80,41 +125,28 @@ class JpegReader final : public ImageReader {
       guarded([&] { jpeg_crop_scanline(&jpeg_, &first, &columns); });
     }
     if (part.top > 0) guarded([&] { (void)jpeg_skip_scanlines(&jpeg_, JDIMENSION(part.top)); });
-    const bool direct = !inks && columns == JDIMENSION(part.width);
-    const std::size_t row = std::size_t(columns) * (inks ? 4 : 3);
-    if (!direct) rows_.resize(kRows * row);
-
-    for (std::int64_t y = 0; y < part.height;) {
-      std::uint8_t* const to = rgb + 3 * part.width * y;
-      std::array<JSAMPROW, kRows> pointers{};
-      const auto count = std::min<std::int64_t>(kRows, part.height - y);
-      for (std::size_t i = 0; i < std::size_t(count); ++i) {
-        pointers[i] = (direct ? to : rows_.data()) + i * row;
-      }
+    return {first, columns};
+  }
+  void read_rows(std::int64_t count, std::uint8_t* to, std::int64_t stride) {
+    constexpr std::int64_t kMost = 8;  // at once
+    while (count > 0) {
+      const std::int64_t some = std::min(count, kMost);
+      std::array<JSAMPROW, kMost> pointers{};
+      for (std::int64_t i = 0; i < some; ++i) pointers[std::size_t(i)] = to + i * stride;
       JDIMENSION got = 0;
-      guarded([&] { got = jpeg_read_scanlines(&jpeg_, pointers.data(), JDIMENSION(count)); });
-      if (!direct) {
-        const std::size_t skipped = std::size_t(part.left) - first;
-        for (JDIMENSION i = 0; i < got; ++i) {
-          std::uint8_t* const pixels = to + 3 * part.width * i;
-          if (inks) {
-            mix(pointers[i] + 4 * skipped, part.width, pixels);
-          } else {
-            std::copy_n(pointers[i] + 3 * skipped, 3 * part.width, pixels);
-          }
-        }
-      }
-      y += got;
+      guarded([&] { got = jpeg_read_scanlines(&jpeg_, pointers.data(), JDIMENSION(some)); });
+      count -= got;
+      to += got * stride;
     }
+  }
+  void end(const ImagePart& part) {
+    const bool all = part.height == jpeg_.output_height && part.width == jpeg_.output_width;
     if (all) {
       guarded([&] { jpeg_finish_decompress(&jpeg_); });
     } else {
       jpeg_abort_decompress(&jpeg_);
     }
   }
-
- private:
-  static constexpr std::size_t kRows = 8;  ///< read at once
 
   /// Four inks, stored as what they leave of the light.
   static void mix(const std::uint8_t* inks, std::int64_t pixels, std::uint8_t* rgb) {
@@ -153,7 +185,7 @@ class JpegReader final : public ImageReader {
   jpeg_progress_mgr progress_{};
   std::jmp_buf jump_{};
   std::array<char, JMSG_LENGTH_MAX> reason_{};
-  std::vector<std::uint8_t> rows_;
+  std::vector<std::uint8_t> few_rows_;
 };
 
 }  // namespace

@@ -33,7 +33,9 @@ class FramingStep : public SampleStep {
   void run(StepRun& run) const override;
 };
 
-/// `frame` of `image` without resizing, the same element type.
-void copy_frame(const SampleView& image, const Frame& frame, double fill, const SampleView& out);
+/// `frame` of `image`, whose rows begin `stride` bytes after each other, without resizing, the same
+/// element type.
+void copy_frame(const SampleView& image, std::int64_t stride, const Frame& frame, double fill,
+                const SampleView& out);
 
 }  // namespace d5::detail

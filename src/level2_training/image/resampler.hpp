@@ -25,7 +25,7 @@ class ResampleWeights {
   [[nodiscard]] std::int64_t size() const { return std::int64_t(firsts_.size()); }
   /// Of each pixel, rounded up to whole fours: those that are not needed are 0.
   [[nodiscard]] std::int64_t count() const { return count_; }
-  [[nodiscard]] std::int64_t first(std::int64_t i) const { return firsts_[std::size_t(i)]; }
+  [[nodiscard]] const std::int64_t& first(std::int64_t i) const { return firsts_[std::size_t(i)]; }
   /// Of those of pixel i, how many lie in the image.
   [[nodiscard]] std::int64_t inside(std::int64_t i) const {
     return std::min(count_, in_ - first(i));

@@ -74,7 +74,6 @@ class DecodeStep final : public SampleStep {
 struct FramedMemory : StepRun::Memory {
   ImageDecoder decoder;
   detail::Resampler resampler;
-  std::vector<std::uint8_t> pixels;
 };
 
 /// Decodes what a frame shows, and frames it.
@@ -114,28 +113,27 @@ class FramedDecodeStep final : public SampleStep {
                                                 part.left + 1, all.width) -
                                        part.left
                                  : all.width;
-    memory.pixels.resize(std::size_t(3 * part.height * part.width));
-    memory.decoder.read(part, memory.pixels);
+    const PixelRows rows = memory.decoder.rows(part);
 
     if (!frame.resizes()) {
       const SampleView pixels{.dtype = DType::uint8,
                               .rank = 3,
                               .sizes = {part.height, part.width, 3},
-                              .data = memory.pixels.data()};
+                              .data = rows.data};
       const Frame rest{.top = frame.top - part.top,
                        .left = frame.left - part.left,
                        .height = frame.height,
                        .width = frame.width,
                        .size = frame.size};
-      return detail::copy_frame(pixels, rest, framing_->fill(), out);
+      return detail::copy_frame(pixels, rows.stride, rest, framing_->fill(), out);
     }
     // Without a scale the box is the region: what is around it plays no part.
     const double top = double(frame.top) * scale, left = double(frame.left) * scale;
-    detail::BytePixels pixels{.data = memory.pixels.data(),
+    detail::BytePixels pixels{.data = rows.data,
                               .height = part.height,
                               .width = part.width,
                               .channels = 3,
-                              .stride = 3 * part.width};
+                              .stride = rows.stride};
     detail::Box box{.top = top - double(part.top),
                     .left = left - double(part.left),
                     .height = std::min(double(frame.height) * scale, double(all.height) - top),
