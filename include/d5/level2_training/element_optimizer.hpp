@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "d5/level2_training/element_rule.hpp"
 #include "d5/level2_training/element_sweep.hpp"
 #include "d5/level2_training/grouped_options.hpp"
+#include "d5/level2_training/kept_parameters.hpp"
 #include "d5/level2_training/slotted_optimizer.hpp"
 
 namespace d5 {
@@ -33,6 +35,9 @@ namespace d5 {
 /// T is float or double; a parameter of 16 bits has a master in float, which the rule updates and
 /// which is rounded to it. Elements are updated on several threads and many at a time: what is
 /// computed depends on the element alone, so neither changes a bit.
+///
+/// A rule may have more, as `element_rule.hpp` says: numbers that it carries from step to step, and
+/// what test runs see in place of w.
 template <template <class> class Rule>
 class ElementOptimizer : public SlottedOptimizer {
  public:
@@ -43,7 +48,8 @@ class ElementOptimizer : public SlottedOptimizer {
                    const Options& options)
       : SlottedOptimizer(std::move(executor), std::move(loss),
                          {Rule<float>::kSlots.begin(), Rule<float>::kSlots.end()}),
-        groups_(options, this->executor().network(), hyper_parameters()) {}
+        groups_(options, this->executor().network(), hyper_parameters()),
+        numbers_(groups_.count()) {}
 
   [[nodiscard]] static OptimizerEntry entry(std::string summary) {
     return OptimizerEntry::of<ElementOptimizer>(std::move(summary));
@@ -53,10 +59,31 @@ class ElementOptimizer : public SlottedOptimizer {
     SlottedOptimizer::begin_update();
     singles_.clear(), doubles_.clear();
     for (std::size_t g = 0; g < groups_.count(); ++g) {
-      singles_.emplace_back(groups_.group(g), step_number());
-      doubles_.emplace_back(groups_.group(g), step_number());
+      numbers_.advance(g, groups_.group(g), step_number());
+      singles_.push_back(rule<float>(g));
+      doubles_.push_back(rule<double>(g));
     }
   }
+
+  [[nodiscard]] ValueMap rule_state() const override {
+    ValueMap state = SlottedOptimizer::rule_state();
+    numbers_.save(state);
+    return state;
+  }
+  void restore_rule(const ValueMap& state) override {
+    SlottedOptimizer::restore_rule(state);
+    numbers_.restore(state);
+  }
+
+  void begin_test_of_rule() override {
+    if constexpr (detail::kLendsToTests<Rule, kSlots>) {
+      if (step_number() == 0) return;  // nothing is remembered yet
+      Network& network = executor().network();
+      kept_.keep(network);
+      for (std::size_t i = 0; i < network.parameters().size(); ++i) lend(i);
+    }
+  }
+  void end_test_of_rule() override { kept_.give_back(executor().network()); }
 
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
     const detail::ElementSweep sweep = sweep_of(gradient, parameter, index);
@@ -78,6 +105,25 @@ class ElementOptimizer : public SlottedOptimizer {
 
  private:
   static constexpr std::size_t kSlots = Rule<float>::kSlots.size();
+
+  template <class T>
+  [[nodiscard]] Rule<T> rule(std::size_t group) const {
+    return numbers_.template rule<T>(group, groups_.group(group), step_number());
+  }
+
+  void lend(std::size_t index) {
+    Parameter& parameter = executor().network().parameters()[index];
+    Tensor seen = Tensor::empty(parameter.value.dtype(), parameter.value.shape());
+    seen.copy_from(parameter.value);
+    std::array<const void*, kSlots> slots;
+    for (std::size_t s = 0; s < kSlots; ++s) slots[s] = slot(s, index).raw();
+    const std::size_t group = groups_.group_of(index);
+    dispatch(FloatTypes{}, seen.dtype(), "an optimizer's parameter", [&]<class T>() {
+      using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
+      detail::lend_elements<Wide>(rule<Wide>(group), seen.span<T>(), master(index), slots);
+    });
+    parameter.value.copy_from(seen);
+  }
 
   detail::ElementSweep sweep_of(const Tensor& gradient, Parameter& parameter, std::size_t index) {
     detail::ElementSweep sweep{.gradient = gradient.raw(),
@@ -105,9 +151,31 @@ class ElementOptimizer : public SlottedOptimizer {
   }
 
   ParameterGroups<RuleOptions> groups_;
+  detail::RuleNumbers<Rule> numbers_;
+  KeptParameters kept_;
   std::vector<Rule<float>> singles_;  // by group, of this step
   std::vector<Rule<double>> doubles_;
   std::vector<detail::ElementSweep> sweeps_;
 };
+
+/// `Rule`, or `Other` if any parameters' options have `wants`: that one remembers more, and does
+/// the same for those whose options do not.
+template <template <class> class Rule, template <class> class Other>
+[[nodiscard]] OptimizerEntry either_rule(std::string summary, bool Rule<float>::Options::* wants) {
+  using Options = GroupedOptions<typename Rule<float>::Options>;
+  return OptimizerEntry::with<Options>(
+      std::move(summary),
+      [wants](std::shared_ptr<GraphExecutor> executor, std::string loss,
+              const Options& options) -> std::shared_ptr<Optimizer> {
+        for (const auto& rule : options.rules()) {
+          if (rule.*wants) {
+            return std::make_shared<ElementOptimizer<Other>>(std::move(executor), std::move(loss),
+                                                             options);
+          }
+        }
+        return std::make_shared<ElementOptimizer<Rule>>(std::move(executor), std::move(loss),
+                                                        options);
+      });
+}
 
 }  // namespace d5

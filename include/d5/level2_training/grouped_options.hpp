@@ -30,6 +30,18 @@ struct GroupedOptions {
     options.add("groups", groups, "parameters by name pattern with options of their own",
                 "pattern");
   }
+  /// In force for parameters of no group, then of each group. Throws: NotFound for an unknown
+  /// option, ValueError.
+  [[nodiscard]] std::vector<Rule> rules() const {
+    std::vector<Rule> result{rule};
+    for (const EntryChoice& group : groups) {
+      OptionList own(group.settings);
+      result.push_back(rule);
+      result.back().declare(own);
+      own.expect_all_known();
+    }
+    return result;
+  }
 };
 
 /// The options in force of every parameter.
@@ -38,15 +50,9 @@ class ParameterGroups {
  public:
   /// Throws: NotFound (a pattern that matches nothing, an unknown option), ValueError.
   ParameterGroups(const GroupedOptions<Rule>& options, Network& network, HyperParameters& numbers)
-      : rules_{options.rule} {
+      : rules_(options.rules()) {
     std::vector<std::string> patterns;
-    for (const EntryChoice& group : options.groups) {
-      patterns.push_back(group.name);
-      OptionList own(group.settings);
-      rules_.push_back(options.rule);
-      rules_.back().declare(own);
-      own.expect_all_known();
-    }
+    for (const EntryChoice& group : options.groups) patterns.push_back(group.name);
     group_of_ = groups_of_parameters(network, patterns);
     for (Rule& rule : rules_) numbers.bind(rule);
   }

@@ -30,6 +30,28 @@ struct AdamOptions {
   double beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 0;
+  bool amsgrad = false;
+
+  void declare(OptionList& options);
+};
+
+struct AdamWOptions {
+  double learning_rate = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0.01;
+  bool amsgrad = false;
+
+  void declare(OptionList& options);
+};
+
+struct AdagradOptions {
+  double learning_rate = 0.01;
+  double learning_rate_decay = 0;
+  double initial_accumulator_value = 0;
+  double epsilon = 1e-10;
+  double weight_decay = 0;
 
   void declare(OptionList& options);
 };

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace d5::detail {
+
+/// What Adam's moments make of a slope: in step t, counted from 1,
+///
+///     m <- beta1 * m + (1 - beta1) * g          m' = m / (1 - beta1^t)
+///     v <- beta2 * v + (1 - beta2) * g^2        v' = v / (1 - beta2^t)
+///     step = learning_rate * m' / (sqrt(v') + epsilon)
+///
+/// With amsgrad the largest v so far stands in place of v in the quotient.
+///
+/// Source: Kingma and Ba, "Adam: A Method for Stochastic Optimization" (ICLR 2015), algorithm 1;
+/// amsgrad after Reddi, Kale and Kumar, "On the Convergence of Adam and Beyond" (ICLR 2018), with
+/// the corrections of Adam, as LibTorch has it.
+template <class T>
+struct AdamStep {
+  template <class Options>
+  AdamStep(const Options& options, std::int64_t step)
+      : beta1(T(options.beta1)),
+        rest1(T(1 - options.beta1)),
+        beta2(T(options.beta2)),
+        rest2(T(1 - options.beta2)),
+        rate(T(options.learning_rate / (1 - std::pow(options.beta1, double(step))))),
+        root_correction(T(std::sqrt(1 - std::pow(options.beta2, double(step))))),
+        epsilon(T(options.epsilon)) {}
+
+  T operator()(T slope, T& m, T& v) const {
+    moments(slope, m, v);
+    return rate * m / (std::sqrt(v) / root_correction + epsilon);
+  }
+  T operator()(T slope, T& m, T& v, T& largest, bool amsgrad) const {
+    moments(slope, m, v);
+    largest = std::max(largest, v);
+    return rate * m / (std::sqrt(amsgrad ? largest : v) / root_correction + epsilon);
+  }
+
+  T beta1, rest1, beta2, rest2, rate, root_correction, epsilon;
+
+ private:
+  void moments(T slope, T& m, T& v) const {
+    m = beta1 * m + rest1 * slope;
+    v = beta2 * v + rest2 * slope * slope;
+  }
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "d5/level2_training/element_optimizer.hpp"
+
+namespace d5 {
+namespace {
+
+struct NadamOptions {
+  double learning_rate = 2e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+  double momentum_decay = 4e-3;
+  bool decoupled_weight_decay = false;
+
+  void declare(OptionList& options) {
+    options.add("learning_rate", learning_rate, "step along the gradient", {.least = 0});
+    options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
+                {.least = 0});
+    options.add("beta1", beta1, "share of the first moment that stays", {.least = 0, .below = 1});
+    options.add("beta2", beta2, "share of the second moment that stays", {.least = 0, .below = 1});
+    options.add("epsilon", epsilon, "added to the root of the second moment", {.least = 0});
+    options.add("momentum_decay", momentum_decay, "how fast the momentum grows to beta1",
+                {.least = 0});
+    options.add("decoupled_weight_decay", decoupled_weight_decay,
+                "the decay shrinks the parameter, by learning_rate * weight_decay");
+  }
+};
+
+/// Adam with Nesterov's momentum, which grows from half of beta1 to beta1. In step t, from 1:
+///
+///     mu(t) = beta1 * (1 - 0.96^(t * momentum_decay) / 2)     p(t) = mu(1) * ... * mu(t)
+///     m <- beta1 * m + (1 - beta1) * g
+///     v <- beta2 * v + (1 - beta2) * g^2                      v' = v / (1 - beta2^t)
+///     m' = mu(t+1) * m / (1 - p(t+1)) + (1 - mu(t)) * g / (1 - p(t))
+///     w <- w - learning_rate * m' / (sqrt(v') + epsilon)
+///
+/// Source: Dozat, "Incorporating Nesterov Momentum into Adam" (ICLR 2016 workshop), with LibTorch's
+/// moment m.
+template <class T>
+struct Nadam {
+  using Options = NadamOptions;
+  static constexpr std::array kSlots{"first_moment", "second_moment"};
+  static constexpr std::array kNumbers{"momentum_product"};
+
+  static double momentum(const Options& options, std::int64_t step) {
+    return options.beta1 * (1 - 0.5 * std::pow(0.96, double(step) * options.momentum_decay));
+  }
+  static void advance(const Options& options, std::int64_t step, std::array<double, 1>& numbers) {
+    numbers[0] = (step == 1 ? 1 : numbers[0]) * momentum(options, step);
+  }
+  Nadam(const Options& options, std::int64_t step, const std::array<double, 1>& numbers)
+      : beta1(T(options.beta1)),
+        rest1(T(1 - options.beta1)),
+        beta2(T(options.beta2)),
+        rest2(T(1 - options.beta2)),
+        root_correction(T(std::sqrt(1 - std::pow(options.beta2, double(step))))),
+        epsilon(T(options.epsilon)) {
+    const double now = momentum(options, step), next = momentum(options, step + 1);
+    slope_rate = T(options.learning_rate * (1 - now) / (1 - numbers[0]));
+    moment_rate = T(options.learning_rate * next / (1 - numbers[0] * next));
+    const bool decoupled = options.decoupled_weight_decay;
+    decay = T(decoupled ? 0 : options.weight_decay);
+    kept = T(decoupled ? 1 - options.learning_rate * options.weight_decay : 1);
+  }
+  void operator()(T g, T& w, T& m, T& v) const {
+    const T slope = g + decay * w;
+    m = beta1 * m + rest1 * slope;
+    v = beta2 * v + rest2 * slope * slope;
+    w = kept * w -
+        (slope_rate * slope + moment_rate * m) / (std::sqrt(v) / root_correction + epsilon);
+  }
+  T beta1, rest1, beta2, rest2, root_correction, epsilon;
+  T slope_rate, moment_rate, decay, kept;
+};
+
+}  // namespace
+
+namespace optimizer {
+
+void register_nadam(Registry<OptimizerEntry>& registry) {
+  registry.add("nadam",
+               ElementOptimizer<Nadam>::entry("Adam with Nesterov momentum (Dozat, 2016)"));
+}
+
+}  // namespace optimizer
+}  // namespace d5
