@@ -25,6 +25,8 @@
 #include "d5/level2_training/recipe.hpp"
 #include "d5/level2_training/sample_step.hpp"
 #include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/schedule.hpp"
+#include "d5/level2_training/step_modifier.hpp"
 #include "d5/level2_training/training_metric.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
@@ -42,6 +44,7 @@ constexpr const char* kExamples =
   d5 list optimizers --format json
   d5 list optimizers adam         what it may be told, as in a recipe or in Python
   d5 list optimizers torch/adam
+  d5 list schedules cosine        of a hyper-parameter, in a recipe's optimizer
   d5 list samplers --load ./mine.so             with those of a library of your own)";
 
 struct Options : app::OutputOptions {
@@ -148,6 +151,8 @@ std::vector<Kind> kinds() {
           kind_of("batch-steps", batch_steps),
           {"optimizers", all_optimizers,
            [](const std::string& name) { return describe(find_optimizer(name)); }},
+          kind_of("schedules", schedules),
+          kind_of("modifiers", step_modifiers),
           {"recipes", recipes},
           kind_of("distributed-optimizers", distributed_optimizers),
           kind_of("all-reduces", all_reduces)};

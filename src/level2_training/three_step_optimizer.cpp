@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -12,7 +14,7 @@
 namespace d5 {
 namespace {
 
-constexpr const char* kSteps = "modifier/steps";
+constexpr const char *kSteps = "modifier/steps", *kRefused = "modifier/refused";
 
 std::string prefix_of(const StepModifier& modifier) { return "modifier/" + modifier.name() + "/"; }
 
@@ -32,14 +34,15 @@ ThreeStepOptimizer::ThreeStepOptimizer(std::shared_ptr<GraphExecutor> executor, 
 ThreeStepOptimizer::~ThreeStepOptimizer() = default;
 
 const ValueMap& ThreeStepOptimizer::step(const Batch& batch) {
-  begin_step();
+  begin_step(batch);
   const ValueMap& outputs = run_gradients(batch);
   if (!executor().ended_early()) update_all();
   return outputs;
 }
 
-void ThreeStepOptimizer::begin_step() {
-  for (const auto& modifier : modifiers_) modifier->before_step(*this);
+void ThreeStepOptimizer::begin_step(const Batch& batch) {
+  batch_ = &batch;
+  for (const auto& modifier : modifiers_) modifier->before_step(*this, batch);
   ++steps_;
   new_input();
   if (!prepares_params()) return;
@@ -51,7 +54,8 @@ const ValueMap& ThreeStepOptimizer::run_gradients(const Batch& batch) {
   double factor = 1;
   for (const auto& modifier : modifiers_) factor *= modifier->loss_factor();
   factor_ = 1 / factor;
-  return gradients_->run(batch, {.factor = factor});
+  outputs_ = &gradients_->run(batch, {.factor = factor});
+  return *outputs_;
 }
 
 bool ThreeStepOptimizer::waits_for_all() const {
@@ -65,10 +69,10 @@ void ThreeStepOptimizer::update_all() {
   if (waits) {
     gradients_->finish_all();
     executor().synchronise();
-    for (const auto& modifier : modifiers_) {
-      if (modifier->wants_all_gradients() && !modifier->gradients_final(*this, factor_)) return;
+    if (is_refused()) {
+      ++refused_;
+      return;
     }
-    if (wants_all_gradients() && !gradients_final()) return;
   }
   begin_update();
   const std::size_t parts = waits ? 1 : gradients_->parts();
@@ -79,7 +83,14 @@ void ThreeStepOptimizer::update_all() {
     span.argument("part", part);
     update_parameters(range, factor_);
   }
-  for (const auto& modifier : modifiers_) modifier->after_step(*this);
+  for (const auto& modifier : modifiers_) modifier->after_step(*this, *batch_, *outputs_);
+}
+
+bool ThreeStepOptimizer::is_refused() {
+  for (const auto& modifier : modifiers_) {
+    if (modifier->wants_all_gradients() && !modifier->gradients_final(*this, factor_)) return true;
+  }
+  return wants_all_gradients() && !gradients_final();
 }
 
 void ThreeStepOptimizer::update_parameters(ParameterRange range, double factor) {
@@ -93,6 +104,14 @@ void ThreeStepOptimizer::add_gradient_layer(GradientLayer layer, MakeSource make
 }
 
 void ThreeStepOptimizer::add(std::shared_ptr<StepModifier> modifier) {
+  const bool there = std::ranges::any_of(
+      modifiers_, [&](const auto& other) { return other->name() == modifier->name(); });
+  if (there) {
+    throw ValueError(fmt::format(
+        "a modifier {} takes part in the optimizer's steps already, and what both keep would have "
+        "one name; give one of them",
+        modifier->name()));
+  }
   modifier->attach(*this);
   modifiers_.push_back(std::move(modifier));
 }
@@ -101,6 +120,7 @@ ValueMap ThreeStepOptimizer::state() const {
   ValueMap state = rule_state();
   if (modifiers_.empty()) return state;
   state[kSteps] = Tensor::scalar(steps_);
+  state[kRefused] = Tensor::scalar(refused_);
   for (const auto& modifier : modifiers_) {
     for (const auto& [name, value] : modifier->state()) state[prefix_of(*modifier) + name] = value;
   }
@@ -111,6 +131,7 @@ void ThreeStepOptimizer::restore(const ValueMap& state) {
   restore_rule(state);
   if (modifiers_.empty()) return;
   steps_ = state_entry(state, kSteps, "modifiers of an optimizer").item<std::int64_t>();
+  refused_ = state_entry(state, kRefused, "modifiers of an optimizer").item<std::int64_t>();
   for (const auto& modifier : modifiers_) {
     const std::string prefix = prefix_of(*modifier);
     ValueMap its;
@@ -129,6 +150,12 @@ void ThreeStepOptimizer::begin_test() {
 void ThreeStepOptimizer::end_test() {
   for (auto it = modifiers_.rbegin(); it != modifiers_.rend(); ++it) (*it)->end_test(*this);
   end_test_of_rule();
+}
+
+void ThreeStepOptimizer::tested(double loss) {
+  if (modifiers_.empty()) return;
+  const double mean = gradients_->mean(loss, {});
+  for (const auto& modifier : modifiers_) modifier->tested(*this, mean);
 }
 
 Parameter& ThreeStepOptimizer::twin_of(const Parameter& parameter, std::size_t index) {

@@ -148,12 +148,19 @@ void Trainer::test() {
   GraphExecutor& executor = optimizer_.executor();
   const TestParameters lent(optimizer_);
   const ModeScope inference(executor, NetworkMode::inference);
+  double losses = 0;
+  std::int64_t samples = 0;
   while (const Batch* batch = next_batch(*test_)) {
     interrupt_.check("test run");
     const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
     if (executor.ended_early()) continue;
+    if (outputs.contains(optimizer_.loss())) {
+      losses += detail::scalar_loss(outputs, optimizer_.loss()) * double(batch->size);
+      samples += batch->size;
+    }
     for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
   }
+  if (samples > 0) optimizer_.tested(losses / double(samples));
   for (auto* event : listeners_) event->after_test(*this);
 }
 

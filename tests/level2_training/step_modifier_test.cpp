@@ -58,7 +58,7 @@ class Scale final : public StepModifier {
     CHECK(factor == 1.0 / 8);
     return optimizer.steps() != 2;
   }
-  void after_step(ThreeStepOptimizer&) override { ++updates; }
+  void after_step(ThreeStepOptimizer&, const Batch&, const ValueMap&) override { ++updates; }
   double seen = 0;
   int updates = 0;
 };
@@ -106,6 +106,7 @@ TEST_CASE("a factor on the loss leaves the update as it is, and a refused step u
   optimizer->step({});
   CHECK(parameters(*optimizer) == std::vector<double>{-5, 6, -20});
   CHECK(scale->updates == 2);
+  CHECK(optimizer->refused_steps() == 1);
 }
 
 TEST_CASE("test runs have the parameters that a modifier lends, training its own") {

@@ -28,6 +28,7 @@
 #include "d5/level2_training/sample_step.hpp"
 #include "d5/level2_training/sampler.hpp"
 #include "d5/level2_training/slotted_optimizer.hpp"
+#include "d5/level2_training/schedule.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "d5/level2_training/subset.hpp"
 #include "d5/level2_training/tensor_dataset.hpp"

@@ -38,6 +38,8 @@ class Optimizer {
   /// as an average. After `end_test` they are the trained ones again, bit for bit.
   virtual void begin_test() {}
   virtual void end_test() {}
+  /// Called after each test run with the samples' mean loss in it, on every rank.
+  virtual void tested(double loss) { (void)loss; }
 };
 
 /// Tests with the parameters that an optimizer lends, until the end of its scope.
@@ -103,6 +105,7 @@ class ThreeStepOptimizer : public Optimizer {
   [[nodiscard]] HyperParameters& hyper_parameters() override { return hyper_parameters_; }
   void begin_test() final;
   void end_test() final;
+  void tested(double loss) final;
 
   /// Where gradients come from.
   [[nodiscard]] GradientSource& gradients() { return *gradients_; }
@@ -113,19 +116,22 @@ class ThreeStepOptimizer : public Optimizer {
       std::function<std::shared_ptr<GradientSource>(std::shared_ptr<GradientSource>)>;
   /// `make` is given the source of the layers inside.
   void add_gradient_layer(GradientLayer layer, MakeSource make);
-  /// Takes part in every step from now on, after those that were added before.
+  /// Takes part in every step from now on, after those that were added before. Throws: ValueError
+  /// where one of its name does already.
   void add(std::shared_ptr<StepModifier> modifier);
   /// Steps that were made, refused ones among them.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
+  [[nodiscard]] std::int64_t refused_steps() const { return refused_; }
 
  protected:
   /// The parts of `step`, for an optimizer that makes its own.
-  void begin_step();
+  void begin_step(const Batch& batch);
   const ValueMap& run_gradients(const Batch& batch);
   void update_all();
 
  private:
   [[nodiscard]] bool waits_for_all() const;
+  [[nodiscard]] bool is_refused();
   void prepare(std::size_t index);
   void update_one(std::size_t index, double factor);
   /// The host's twin of a parameter that lies on a device.
@@ -135,7 +141,9 @@ class ThreeStepOptimizer : public Optimizer {
   std::map<GradientLayer, MakeSource> layers_;
   std::vector<std::shared_ptr<StepModifier>> modifiers_;
   HyperParameters hyper_parameters_;
-  std::int64_t steps_ = 0;
+  std::int64_t steps_ = 0, refused_ = 0;
+  const Batch* batch_ = nullptr;  // of the step under way, and what it gave
+  const ValueMap* outputs_ = nullptr;
   double factor_ = 1;  // on the gradients of this step
   std::vector<Parameter> twins_;
 };

@@ -21,7 +21,9 @@ class StepModifier {
   /// Called once, when it is added; it may add a layer of gradients.
   virtual void attach(ThreeStepOptimizer& optimizer) { (void)optimizer; }
   /// Called once a step, before anything else.
-  virtual void before_step(ThreeStepOptimizer& optimizer) { (void)optimizer; }
+  virtual void before_step(ThreeStepOptimizer& optimizer, const Batch& batch) {
+    (void)optimizer, (void)batch;
+  }
   /// On the loss of this step; the gradients are divided by it before they are used.
   [[nodiscard]] virtual double loss_factor() const { return 1; }
   [[nodiscard]] virtual bool wants_all_gradients() const { return false; }
@@ -31,11 +33,16 @@ class StepModifier {
     (void)optimizer, (void)factor;
     return true;
   }
-  /// After the last update; not after a refused step.
-  virtual void after_step(ThreeStepOptimizer& optimizer) { (void)optimizer; }
+  /// After the last update, with the outputs of this rank's samples; not after a refused step.
+  virtual void after_step(ThreeStepOptimizer& optimizer, const Batch& batch,
+                          const ValueMap& outputs) {
+    (void)optimizer, (void)batch, (void)outputs;
+  }
   /// As `Optimizer::begin_test`, called after the optimizer's own.
   virtual void begin_test(ThreeStepOptimizer& optimizer) { (void)optimizer; }
   virtual void end_test(ThreeStepOptimizer& optimizer) { (void)optimizer; }
+  /// As `Optimizer::tested`; the loss is the same on every rank.
+  virtual void tested(ThreeStepOptimizer& optimizer, double loss) { (void)optimizer, (void)loss; }
   /// What a checkpoint keeps.
   [[nodiscard]] virtual ValueMap state() const { return {}; }
   virtual void restore(const ValueMap& state) { (void)state; }
@@ -54,8 +61,13 @@ struct ModifierOptions {
   void declare(OptionList& options);
 };
 
-/// An optimizer of `find_optimizer(name)`, with the modifiers that the settings name. Throws: what
-/// that throws; Unsupported for modifiers of an optimizer that is not in three steps.
+/// An optimizer of `find_optimizer(name)`, with the schedules and modifiers that the settings name:
+///
+///     schedules: {learning_rate: {name: cosine, length: 64000}}
+///     modifiers: [{name: clip_norm, most: 1}]
+///
+/// Throws: what that throws; NotFound for a schedule of no hyper-parameter; Unsupported for an
+/// optimizer that is not in three steps.
 [[nodiscard]] std::shared_ptr<Optimizer> open_optimizer(const std::string& name,
                                                         std::shared_ptr<GraphExecutor> executor,
                                                         const std::string& loss,

@@ -26,6 +26,7 @@ class DistributedOptimizer : public Optimizer {
   }
   void begin_test() override { optimizer_->begin_test(); }
   void end_test() override { optimizer_->end_test(); }
+  void tested(double loss) override { optimizer_->tested(loss); }
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
   [[nodiscard]] ThreeStepOptimizer& local() { return *optimizer_; }
 

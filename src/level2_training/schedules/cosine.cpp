@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "d5/level2_training/schedule.hpp"
+
+namespace d5 {
+namespace {
+
+struct CosineOptions {
+  std::int64_t length = 1;
+  double end = 0;
+
+  void declare(OptionList& options) {
+    options.add("length", length, "time until the end", {.least = 1});
+    options.add("end", end, "share of the number that is left at the end");
+  }
+};
+
+/// initial * (end + (1 - end) * (1 + cos(pi t / length)) / 2)
+///
+/// Source: Loshchilov and Hutter, "SGDR: Stochastic Gradient Descent with Warm Restarts" (ICLR
+/// 2017), equation 5, without restarts.
+class Cosine final : public Schedule {
+ public:
+  using Options = CosineOptions;
+  explicit Cosine(const Options& options) : options_(options) {}
+  [[nodiscard]] double at(std::int64_t time, double initial) override {
+    const double gone = double(std::min(time, options_.length)) / double(options_.length);
+    const double height = (1 + std::cos(std::numbers::pi * gone)) / 2;
+    return initial * (options_.end + (1 - options_.end) * height);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+namespace schedule {
+
+void register_cosine(Registry<ScheduleEntry>& registry) {
+  registry.add("cosine", ScheduleEntry::of<Cosine>(
+                             "half a wave of the cosine (Loshchilov and Hutter, 2017)"));
+}
+
+}  // namespace schedule
+}  // namespace d5

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "d5/level2_training/schedule.hpp"
+
+namespace d5 {
+namespace {
+
+struct ExponentialOptions {
+  double factor = 0.99;
+
+  void declare(OptionList& options) {
+    options.add("factor", factor, "from one time to the next", {.least = 0});
+  }
+};
+
+/// initial * factor^t
+class Exponential final : public Schedule {
+ public:
+  using Options = ExponentialOptions;
+  explicit Exponential(const Options& options) : options_(options) {}
+  [[nodiscard]] double at(std::int64_t time, double initial) override {
+    return initial * std::pow(options_.factor, double(time));
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+namespace schedule {
+
+void register_exponential(Registry<ScheduleEntry>& registry) {
+  registry.add("exponential", ScheduleEntry::of<Exponential>("times a factor each time"));
+}
+
+}  // namespace schedule
+}  // namespace d5

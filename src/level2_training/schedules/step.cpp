@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "d5/level2_training/schedule.hpp"
+
+namespace d5 {
+namespace {
+
+struct StepOptions {
+  std::int64_t size = 1;
+  double factor = 0.1;
+
+  void declare(OptionList& options) {
+    options.add("size", size, "time from step to step", {.least = 1});
+    options.add("factor", factor, "of each step on the number", {.least = 0});
+  }
+};
+
+/// initial * factor^floor(t / size)
+class Step final : public Schedule {
+ public:
+  using Options = StepOptions;
+  explicit Step(const Options& options) : options_(options) {}
+  [[nodiscard]] double at(std::int64_t time, double initial) override {
+    return initial * std::pow(options_.factor, double(time / options_.size));
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+namespace schedule {
+
+void register_step(Registry<ScheduleEntry>& registry) {
+  registry.add("step", ScheduleEntry::of<Step>("times a factor in equal distances"));
+}
+
+}  // namespace schedule
+}  // namespace d5
