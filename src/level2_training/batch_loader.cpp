@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/thread_pool.hpp"
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 
@@ -80,13 +81,14 @@ bool BatchLoader::read_piece(std::unique_lock<std::mutex>& lock) {
   Slot& mine = slot(next_);
   BatchMemory& memory = *mine.memory;
   const std::size_t piece = mine.taken++;
+  if (piece == 0) mine.begin = now_seconds();
   ++reading_;
   lock.unlock();
   memory.read(piece);
   lock.lock();
   if (++mine.done == memory.pieces()) {
     lock.unlock();
-    memory.complete();
+    memory.complete(now_seconds() - mine.begin);
     lock.lock();
     mine.complete = true;
     completed_.notify_all();

@@ -40,6 +40,7 @@ class BatchLoader {
   struct Slot {
     std::shared_ptr<BatchMemory> memory;
     std::size_t taken = 0, done = 0;  // pieces
+    double begin = 0;                 // of the first piece
     bool complete = false;
   };
   [[nodiscard]] Slot& slot(std::size_t number) { return slots_[number % slots_.size()]; }

@@ -54,7 +54,8 @@ void BatchMemory::read(std::size_t piece) noexcept {
   }
 }
 
-void BatchMemory::complete() noexcept {
+void BatchMemory::complete(double seconds) noexcept {
+  batch_.making_seconds = seconds;
   if (padded_.empty() || std::ranges::any_of(errors_, [](const auto& e) { return e != nullptr; })) {
     return;
   }

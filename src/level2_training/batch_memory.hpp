@@ -43,8 +43,8 @@ class BatchMemory {
   void begin(const BatchPlan& plan);
   /// What the data set throws is kept for `batch`.
   void read(std::size_t piece) noexcept;
-  /// After all pieces.
-  void complete() noexcept;
+  /// After all pieces, whose reading took so long together.
+  void complete(double seconds) noexcept;
   /// Throws: what reading threw, of several pieces the first one's.
   [[nodiscard]] const Batch& batch() const;
 

@@ -43,6 +43,7 @@ class SteppedSampler final : public Sampler {
     buffer.batch.index = from->index;
     buffer.batch.global_size = from->global_size;
     buffer.batch.samples = from->samples;
+    buffer.batch.making_seconds = from->making_seconds;
     return &buffer.batch;
   }
   void reset(std::int64_t epoch) override { sampler_->reset(epoch); }

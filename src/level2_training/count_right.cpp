@@ -9,7 +9,21 @@
 
 namespace d5 {
 
-std::int64_t count_right(const Tensor& scores, const Tensor& labels) {
+namespace {
+
+/// How many classes come before `label`, by their scores.
+template <class T>
+std::int64_t place_of(std::int64_t label, const T* scores, std::int64_t classes) {
+  std::int64_t place = 0;
+  for (std::int64_t c = 0; c < classes; ++c) {
+    place += scores[c] > scores[label] || (scores[c] == scores[label] && c < label) ? 1 : 0;
+  }
+  return place;
+}
+
+}  // namespace
+
+std::int64_t count_right(const Tensor& scores, const Tensor& labels, std::int64_t k) {
   if (scores.shape().rank() != 2 || labels.shape().rank() != 1 ||
       scores.shape()[0] != labels.shape()[0]) {
     throw ShapeError(fmt::format("accuracy: scores are {} and labels {}; expected NxC and N",
@@ -22,7 +36,9 @@ std::int64_t count_right(const Tensor& scores, const Tensor& labels) {
       for (std::int64_t n = 0; n < rows; ++n) {
         const T* row = scores.data<T>() + n * classes;
         const bool numbers = std::none_of(row, row + classes, [](T x) { return std::isnan(x); });
-        if (numbers && std::max_element(row, row + classes) - row == labels.data<L>()[n]) ++right;
+        const std::int64_t label = labels.data<L>()[n];
+        if (!numbers || label < 0 || label >= classes) continue;
+        if (place_of(label, row, classes) < k) ++right;
       }
     });
   });

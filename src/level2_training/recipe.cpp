@@ -145,6 +145,7 @@ void TrainingOptions::declare(OptionList& options) {
   options.add("most_batches", most_batches, "of the whole run; 0: no limit", {.least = 0});
   options.add("seed", seed, "of all random numbers");
   options.add("test_batch_size", test_batch_size, "samples in a batch of a test run", {.least = 1});
+  options.add("test_every", test_every, "epochs between two test runs", {.least = 1});
 }
 
 Recipe Recipe::parse(const std::string& text, const std::string& file) {
@@ -242,9 +243,8 @@ std::vector<std::string> Recipe::names_below(std::string_view section) const {
 std::string Recipe::checksum() const {
   detail::Sha256 sum;
   for (const auto& [key, value] : values_) {
-    if (key == "training.epochs" || key == "training.most_batches" || key.starts_with("metrics.")) {
-      continue;
-    }
+    const bool is_length = key == "training.epochs" || key == "training.most_batches";
+    if (is_length || key == "training.test_every" || key.starts_with("metrics.")) continue;
     // Lengths keep neighbours apart.
     sum.add(fmt::format("{} {}\n{} {}\n", key.size(), key, value.text.size(), value.text));
   }

@@ -26,11 +26,12 @@ const Batch* next_batch(Sampler& sampler) {
 
 Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options)
     : optimizer_(optimizer), train_(train), test_(test), options_(std::move(options)) {
-  if (options_.epochs < 0 || options_.most_batches < 0 || options_.checkpoint_every < 1) {
+  if (options_.epochs < 0 || options_.most_batches < 0 || options_.checkpoint_every < 1 ||
+      options_.test_every < 1) {
     throw ValueError(fmt::format(
-        "trainer: epochs {}, most_batches {}, checkpoint_every {}; expected none below 0, and a "
-        "checkpoint every batch at the most",
-        options_.epochs, options_.most_batches, options_.checkpoint_every));
+        "trainer: epochs {}, most_batches {}, checkpoint_every {}, test_every {}; expected none "
+        "below 0, a checkpoint every batch and a test run every epoch at the most",
+        options_.epochs, options_.most_batches, options_.checkpoint_every, options_.test_every));
   }
   if (const Network& network = optimizer_.executor().network(); pulls_data(network)) {
     throw Unsupported(fmt::format(
@@ -88,7 +89,8 @@ Trainer::Stop Trainer::run_epoch() {
     if (step_ % options_.checkpoint_every == 0) checkpoint();
   }
   const Stop stop = batch_ < train_.batches() ? Stop::yes : Stop::no;
-  test();
+  const bool is_last = stop == Stop::yes || epoch_ + 1 == options_.epochs || finished();
+  if (is_last || (epoch_ + 1) % options_.test_every == 0) test();
   for (auto* event : listeners_) event->after_epoch(*this, epoch_);
   if (stop == Stop::no) {
     ++epoch_;
@@ -103,7 +105,10 @@ const Batch* Trainer::next_training_batch() {
   // The clock runs while the sampler works, and nobody else (a listening trace notes the span).
   const double begin = now_seconds();
   const Batch* batch = next_batch(train_);
-  batch_times_ = {.waiting_seconds = now_seconds() - begin};
+  const double waited = now_seconds() - begin;
+  const bool is_known = batch && batch->making_seconds > 0;
+  batch_times_ = {.waiting_seconds = waited,
+                  .making_seconds = is_known ? batch->making_seconds : waited};
   return batch;
 }
 

@@ -110,6 +110,7 @@ void TrainingSession::make_trainer() {
                                        TrainerOptions{.epochs = training_.epochs,
                                                       .most_batches = training_.most_batches,
                                                       .checkpoint = options_.checkpoint,
+                                                      .test_every = training_.test_every,
                                                       .checkpoint_every = options_.checkpoint_every,
                                                       .recipe = identity});
   for (const auto& observer : options_.observers) trainer_->events().add(observer);

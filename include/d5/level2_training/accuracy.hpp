@@ -16,15 +16,17 @@ struct ClassificationNames {
 };
 
 /// How many rows of `scores` are largest at their label; the first of equal scores counts, and a
-/// row that holds a NaN is wrong.
+/// row that holds a NaN is wrong. With `k` the label may be any of the k largest.
 /// Shapes: scores float32 or float64 NxC; labels int64 or int32 N.
-[[nodiscard]] std::int64_t count_right(const Tensor& scores, const Tensor& labels);
+[[nodiscard]] std::int64_t count_right(const Tensor& scores, const Tensor& labels,
+                                       std::int64_t k = 1);
 
 /// Share of the training samples that were classified right, as they were trained: one sample an
-/// epoch, over the batches of that epoch while the parameters change.
+/// epoch, or every `every` steps, over the batches since the last while the parameters change.
 class TrainingAccuracy final : public TrainingMetric {
  public:
-  explicit TrainingAccuracy(ClassificationNames names = {}) : names_(std::move(names)) {}
+  /// `every`: steps, across epochs; 0: an epoch. Throws: ValueError below 0.
+  explicit TrainingAccuracy(ClassificationNames names = {}, std::int64_t every = 0);
   [[nodiscard]] std::string name() const override { return "training_accuracy"; }
   [[nodiscard]] std::string unit() const override { return "1"; }
   [[nodiscard]] Quantity quantity() const override { return Quantity::accuracy; }
@@ -37,7 +39,10 @@ class TrainingAccuracy final : public TrainingMetric {
   void after_epoch(Trainer& trainer, std::int64_t epoch) override;
 
  private:
+  void take_sample();
+
   ClassificationNames names_;
+  std::int64_t every_;
   std::int64_t right_ = 0, seen_ = 0;
 };
 

@@ -41,4 +41,15 @@ class DatasetLatency final : public TrainingMetric {
   void before_batch(Trainer& trainer, const Batch& batch) override;
 };
 
+/// Wall-clock time that each batch's data take to be made: with threads that read ahead longer than
+/// training waits for them, else the same.
+class BatchMakingTime final : public TrainingMetric {
+ public:
+  [[nodiscard]] std::string name() const override { return "batch_making_time"; }
+  [[nodiscard]] std::string unit() const override { return "s"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::time; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
+  void before_batch(Trainer& trainer, const Batch& batch) override;
+};
+
 }  // namespace d5

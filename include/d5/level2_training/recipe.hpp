@@ -21,6 +21,7 @@ struct TrainingOptions {
   std::int64_t most_batches = 0;
   std::uint64_t seed = 0;
   std::int64_t test_batch_size = 250;
+  std::int64_t test_every = 1;
 
   void declare(OptionList& options);
 };

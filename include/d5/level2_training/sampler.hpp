@@ -27,6 +27,7 @@ struct Batch {
   std::int64_t global_size = 0;
   /// Which samples of the dataset these are; empty where the sampler does not know.
   std::span<const std::int64_t> samples = {};
+  double making_seconds = 0;  ///< that reading it took; 0: the sampler does not say
 };
 
 enum class Tail { keep, drop };

@@ -20,6 +20,7 @@ struct TrainerOptions {
   std::int64_t epochs = 1;
   std::int64_t most_batches = 0;        ///< of the whole run; 0: no limit
   std::string checkpoint = {};          ///< file; empty: none
+  std::int64_t test_every = 1;          ///< epochs; also at the end
   std::int64_t checkpoint_every = 500;  ///< batches; also after each epoch
   std::string recipe = {};  ///< what is trained, as a checksum: a checkpoint of another is refused
 };
@@ -27,10 +28,11 @@ struct TrainerOptions {
 /// What the trainer read from the clock around a batch. The observers are outside.
 struct BatchTimes {
   double waiting_seconds = 0;  ///< for the sampler to give the batch
+  double making_seconds = 0;   ///< that reading it took, also while nobody waited
   double step_seconds = 0;     ///< forward, backward and update; 0 until it is done
 };
 
-/// The loop: epochs of batches, a test run after each, observers all along.
+/// The loop: epochs of batches, test runs between them, observers all along.
 ///
 ///     Trainer trainer(optimizer, train_sampler, &test_sampler, {.epochs = 2});
 ///     trainer.events().add(std::make_shared<TestAccuracy>());
