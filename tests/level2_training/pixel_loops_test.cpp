@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "d5/core/random.hpp"
+#include "level2_training/image/normaliser.hpp"
 #include "level2_training/image/pixel_loops/plain.hpp"
 
 using namespace d5;
@@ -54,6 +55,32 @@ TEST_CASE("rows are lowered to the same bytes by every processor") {
       detail::plain::lower(in.data(), count, weights.of(0), rows, plain.data());
       loops.lower(in.data(), count, weights.of(0), rows, loop.data());
       CHECK(loop == plain);
+    }
+  }
+}
+
+TEST_CASE("pixels are normalised to the bits that the definition gives, whatever their number") {
+  const std::vector<double> means{0.485, 0.456, 0.406}, deviations{0.229, 0.224, 0.225};
+  for (const bool one_for_all : {false, true}) {
+    const std::vector<double> mean = one_for_all ? std::vector{0.1} : means;
+    const std::vector<double> deviation = one_for_all ? std::vector{3e-5} : deviations;
+    const detail::Normaliser normaliser(mean, deviation);
+    for (const std::int64_t pixels : {1, 15, 16, 17, 256, 1000}) {
+      INFO(pixels << " pixels");
+      Bytes in(std::size_t(3 * pixels));
+      for (std::size_t i = 0; i < in.size(); ++i) in[i] = std::uint8_t(i);
+      std::vector<float> out(in.size()), expected(in.size());
+      normaliser.run(
+          {.dtype = DType::uint8, .rank = 3, .sizes = {1, pixels, 3}, .data = in.data()},
+          {.dtype = DType::float32, .rank = 3, .sizes = {3, 1, pixels}, .data = out.data()});
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::size_t of = one_for_all ? 0 : c;
+        for (std::size_t i = 0; i < std::size_t(pixels); ++i) {
+          expected[c * std::size_t(pixels) + i] =
+              float((in[3 * i + c] / 255.0 - mean[of]) / deviation[of]);
+        }
+      }
+      CHECK(out == expected);
     }
   }
 }

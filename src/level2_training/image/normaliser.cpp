@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
@@ -17,6 +19,16 @@ Normaliser::Normaliser(std::vector<double> means, std::vector<double> deviations
   for (std::size_t c = 0; c < tables_.size(); ++c) {
     for (int byte = 0; byte < 256; ++byte) {
       tables_[c][std::size_t(byte)] = float((byte / 255.0 - means_[c]) / deviations_[c]);
+    }
+  }
+  if (tables_.size() != 1 && tables_.size() != lines_.size()) return;
+  lines_are_tables_ = true;
+  for (std::size_t c = 0; c < lines_.size(); ++c) {
+    const std::size_t at = of_channel(std::int64_t(c));
+    lines_[c] = {.factor = 1 / (255 * deviations_[at]), .offset = -means_[at] / deviations_[at]};
+    for (int byte = 0; byte < 256; ++byte) {
+      const auto value = float(std::fma(byte, lines_[c].factor, lines_[c].offset));
+      lines_are_tables_ = lines_are_tables_ && value == tables_[at][std::size_t(byte)];
     }
   }
 }
@@ -34,6 +46,8 @@ void Normaliser::run(const SampleView& bytes, const SampleView& out) const {
   expect_channels(channels);
   const std::uint8_t* from = bytes.as<std::uint8_t>();
   float* to = out.as<float>();
+  static const auto planes = pixel_loops().planes;
+  if (channels == 3 && lines_are_tables_ && planes) return planes(from, pixels, lines_, to);
   if (channels == 3) {
     const auto &red = tables_[of_channel(0)], &green = tables_[of_channel(1)],
                &blue = tables_[of_channel(2)];

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "d5/level2_training/sample_step.hpp"
+#include "level2_training/image/pixel_loops.hpp"
 
 namespace d5::detail {
 
@@ -28,6 +29,8 @@ class Normaliser {
   }
   std::vector<double> means_, deviations_;
   std::vector<std::array<float, 256>> tables_;
+  std::array<ByteLine, 3> lines_;  ///< of three channels
+  bool lines_are_tables_ = false;  ///< to the bit
 };
 
 }  // namespace d5::detail

@@ -78,8 +78,10 @@ void Resampler::run(const BytePixels& in, const Box& box, std::uint8_t* out,
     loops.narrow_rgb(from, columns_, to);
   }
   for (std::int64_t y = 0; y < size.height; ++y) {
-    loops.lower(narrowed_.data() + (rows_.first(y) - first) * row, row, rows_.of(y),
-                rows_.inside(y), out + y * row);
+    std::int64_t rows = rows_.inside(y);
+    while (rows > 1 && rows_.of(y)[rows - 1] == 0) --rows;
+    loops.lower(narrowed_.data() + (rows_.first(y) - first) * row, row, rows_.of(y), rows,
+                out + y * row);
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "level2_training/image/resampler.hpp"
 
-// The loops as C++ has them; compiled for a processor where they are called.
+// The loops as C++ has them.
 namespace d5::detail::plain {
 
 constexpr std::int32_t kHalf = std::int32_t{1} << (ResampleWeights::kBits - 1);
@@ -30,9 +30,12 @@ inline void narrow(const std::uint8_t* in, std::int64_t channels, const Resample
   }
 }
 
-[[gnu::always_inline]] inline void lower(const std::uint8_t* in, std::int64_t count,
-                                         const std::int32_t* weights, std::int64_t rows,
-                                         std::uint8_t* out) {
+inline void narrow_rgb(const std::uint8_t* in, const ResampleWeights& weights, std::uint8_t* out) {
+  narrow(in, 3, weights, out);
+}
+
+inline void lower(const std::uint8_t* in, std::int64_t count, const std::int32_t* weights,
+                  std::int64_t rows, std::uint8_t* out) {
   constexpr std::int64_t kTogether = 64;  // sums stay in registers
   for (std::int64_t begin = 0; begin < count; begin += kTogether) {
     const std::int64_t n = std::min(kTogether, count - begin);
