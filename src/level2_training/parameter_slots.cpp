@@ -7,12 +7,16 @@
 
 namespace d5 {
 
-ParameterSlots::ParameterSlots(std::string name, Network& network) : name_(std::move(name)) {
+ParameterSlots::ParameterSlots(std::string name, Network& network,
+                               const std::function<Shape(const Shape&)>& shape_of)
+    : name_(std::move(name)) {
   for (const Parameter& parameter : network.parameters()) {
     keys_.push_back(name_ + "/" + parameter.name);
     const DType dtype = parameter.value.dtype();
     const bool is_short = dtype == DType::float16 || dtype == DType::bfloat16;
-    slots_.push_back(Tensor::zeros(is_short ? DType::float32 : dtype, parameter.value.shape()));
+    const Shape& shape = parameter.value.shape();
+    slots_.push_back(
+        Tensor::zeros(is_short ? DType::float32 : dtype, shape_of ? shape_of(shape) : shape));
   }
 }
 

@@ -13,10 +13,17 @@ bool is_short(const Parameter& parameter) {
 }  // namespace
 
 SlottedOptimizer::SlottedOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
-                                   const std::vector<std::string>& slots)
+                                   const std::vector<std::string>& slots, const SlotShape& shape_of)
     : UpdateRuleOptimizer(std::move(executor), std::move(loss)) {
   Network& network = this->executor().network();
-  for (const auto& name : slots) slots_.emplace_back(name, network);
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    if (shape_of) {
+      slots_.emplace_back(slots[s], network,
+                          [&](const Shape& shape) { return shape_of(s, shape); });
+    } else {
+      slots_.emplace_back(slots[s], network);
+    }
+  }
   if (std::ranges::any_of(network.parameters(), is_short)) masters_.emplace("master", network);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,14 +11,15 @@
 namespace d5 {
 
 /// One tensor like each parameter of a network, zero at first: what an optimizer remembers. That of
-/// a parameter of 16 bits is in float32.
+/// a parameter of 16 bits is in float32. It may have another shape.
 ///
 ///     ParameterSlots moments_("moment", executor().network());
 ///     Tensor& moment = moments_[index];
 class ParameterSlots {
  public:
   /// `name` is the slot's word in saved states: "moment".
-  ParameterSlots(std::string name, Network& network);
+  ParameterSlots(std::string name, Network& network,
+                 const std::function<Shape(const Shape&)>& shape_of = {});
 
   [[nodiscard]] Tensor& operator[](std::size_t index) { return slots_[index]; }
   /// Adds "NAME/PARAMETER" for every parameter; the tensors are shared, not copied.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,12 +13,15 @@
 
 namespace d5 {
 
-/// The base of update rules: it counts steps, and remembers named tensors of each parameter's
-/// shape, zero at first, in float32 for parameters of 16 bits.
+/// The base of update rules: it counts steps, and remembers named tensors of each parameter, zero
+/// at first, in float32 for parameters of 16 bits.
 class SlottedOptimizer : public UpdateRuleOptimizer {
  public:
+  /// The shape of a slot, by its place, for a parameter's; without one they are the same.
+  using SlotShape = std::function<Shape(std::size_t slot, const Shape& parameter)>;
+
   SlottedOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
-                   const std::vector<std::string>& slots);
+                   const std::vector<std::string>& slots, const SlotShape& shape_of = {});
 
   [[nodiscard]] bool prepares_params() const override { return false; }
   void begin_update() override { ++step_; }

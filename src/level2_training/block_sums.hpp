@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "d5/core/threads.hpp"
+
+namespace d5::detail {
+
+/// In float64, several sums at a time, so that their latency is not in the way.
+template <class T>
+double sum_of_squares(const T* values, std::int64_t count) {
+  constexpr int kSums = 16;
+  double sums[kSums] = {};
+  std::int64_t i = 0;
+  for (; i + kSums <= count; i += kSums) {
+    for (int s = 0; s < kSums; ++s) sums[s] += double(values[i + s]) * double(values[i + s]);
+  }
+  double total = 0;
+  for (; i < count; ++i) total += double(values[i]) * double(values[i]);
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+/// Sums of what `body(begin, end)` returns of blocks of [0, count), on several threads. Blocks and
+/// the order of their sums are fixed: the number of threads changes no bit.
+template <std::size_t N, class Body>
+std::array<double, N> block_sums(std::int64_t count, const Body& body) {
+  constexpr std::int64_t kBlock = std::int64_t{1} << 13;
+  const std::int64_t blocks = (count + kBlock - 1) / kBlock;
+  std::vector<std::array<double, N>> sums(std::size_t(blocks), std::array<double, N>{});
+  parallel_for(blocks, 8, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t b = begin; b < end; ++b) {
+      sums[std::size_t(b)] = body(b * kBlock, std::min(count, (b + 1) * kBlock));
+    }
+  });
+  std::array<double, N> total = {};
+  for (const auto& sum : sums) {
+    for (std::size_t n = 0; n < N; ++n) total[n] += sum[n];
+  }
+  return total;
+}
+
+}  // namespace d5::detail
