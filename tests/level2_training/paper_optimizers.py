@@ -90,22 +90,20 @@ class Shampoo(Rule):
             memory["R"] = self.epsilon * np.eye(w.size // rows)
         return memory
 
-    def sides_of(self, matrix):
-        return matrix if len(matrix) <= self.largest_side else np.diag(np.diag(matrix))
+    def side(self, memory, name, products, exponent):
+        """The root of one side's sum: of the whole one every few steps, of a diagonal always."""
+        whole = len(products) <= self.largest_side
+        memory[name] += products if whole else np.diag(np.diag(products))
+        if not whole or (self.t - 1) % self.every == 0:
+            memory[name + " root"] = power_of(memory[name], exponent)
+        return memory[name + " root"]
 
     def update(self, w, g, memory):
         g = g + self.weight_decay * w
         G = g.reshape(w.shape[0], -1)
-        memory["L"] = self.sides_of(memory["L"] + G @ G.T)
+        direction = self.side(memory, "L", G @ G.T, -0.25 if w.ndim > 1 else -0.5) @ G
         if w.ndim > 1:
-            memory["R"] = self.sides_of(memory["R"] + G.T @ G)
-        if (self.t - 1) % self.every == 0:
-            memory["roots"] = [power_of(memory["L"], -0.25 if w.ndim > 1 else -0.5)]
-            if w.ndim > 1:
-                memory["roots"].append(power_of(memory["R"], -0.25))
-        direction = memory["roots"][0] @ G
-        if w.ndim > 1:
-            direction = direction @ memory["roots"][1]
+            direction = direction @ self.side(memory, "R", G.T @ G, -0.25)
         memory["A"] += g**2
         if self.graft == "adagrad":
             step = g / (np.sqrt(memory["A"]) + self.graft_epsilon)

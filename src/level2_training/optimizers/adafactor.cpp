@@ -33,7 +33,7 @@ struct AdafactorOptions {
     options.add("epsilon2", epsilon2, "least size of a parameter that scales its step",
                 {.least = 0});
     options.add("clipping_threshold", clipping_threshold,
-                "root mean square that an update does not go above", {.above = 0});
+                "root mean square that an update does not go above", {.least = 1});
     options.add("epsilon1_is", epsilon1_is,
                 "the root's and the row mean's floor, as LibTorch's, or added to squares, as the "
                 "paper's",

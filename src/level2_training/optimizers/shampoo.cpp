@@ -29,7 +29,8 @@ struct ShampooOptions {
                 {.least = 0});
     options.add("epsilon", epsilon, "of the identity that sums of products begin with",
                 {.least = 0});
-    options.add("every", every, "steps between two computations of the roots", {.least = 1});
+    options.add("every", every, "steps between two computations of the roots of whole sums",
+                {.least = 1});
     options.add("largest_side", largest_side, "of a sum of products; one above is its diagonal",
                 {.least = 0});
     options.add("graft", graft, "whose length a tensor's step takes", {"none", "sgd", "adagrad"});
