@@ -12,10 +12,12 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/repeated_training.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
 
@@ -25,6 +27,8 @@ namespace {
 constexpr const char* kExamples =
     R"(  d5 train mnist-lenet-quick                    a recipe that d5 carries ('d5 list recipes')
   d5 train my.yaml --set training.epochs=1 --set optimizer.learning_rate=0.01
+  d5 train mnist-lenet --repeat auto --out runs.json
+                                                from several seeds: median, mean, and how sure
   d5 train mnist-lenet --data DIR --checkpoint run.ckpt --resume --out results.json
                                                 continues if it was interrupted
   mpirun -np 2 d5 train mnist-lenet             on two ranks; rank 0 prints (more ranks than
@@ -34,7 +38,7 @@ Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
 struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
-  std::string recipe, data, checkpoint;
+  std::string recipe, data, checkpoint, repeat;
   std::vector<std::string> changes;
   bool resume = false;
   std::int64_t checkpoint_every = 500;
@@ -93,9 +97,18 @@ SessionOptions session_of(const Options& options, const std::string& word) {
   return session;
 }
 
-int run(const Options& options, bool seed_given) {
-  if (options.resume && options.checkpoint.empty()) {
+void check(const Options& options) {
+  const bool repeats = !options.repeat.empty();
+  if (options.resume && !repeats && options.checkpoint.empty()) {
     throw ValueError("train: --resume needs --checkpoint FILE, which it continues from");
+  }
+  if (options.resume && repeats && options.out.empty()) {
+    throw ValueError("train: --resume of repeated runs needs --out FILE, which it goes on with");
+  }
+  if (repeats && !options.checkpoint.empty()) {
+    throw ValueError(
+        "train: one checkpoint cannot serve several runs; --out FILE keeps those that are done, "
+        "and --resume goes on from there");
   }
   if (options.frameworks.size() > 1 && !options.checkpoint.empty()) {
     throw ValueError(
@@ -107,6 +120,48 @@ int run(const Options& options, bool seed_given) {
         "train: --framework {}: training runs in d5's own executor; give the framework alone",
         printable(word)));
   }
+}
+
+/// What runs that belong together share, besides the recipe.
+std::string words_of(const Options& options) {
+  CommandLine line("");
+  line.option("--device", options.device).option("--threads", threads());
+  if (!options.data.empty()) line.option("--data", options.data);
+  for (const auto& metric : options.metrics) line.option("--metrics", metric);
+  return line.append(app::to_line(options)).text();
+}
+
+/// Each framework's runs joined to one record a metric.
+int run_repeatedly(const Options& options, const Recipe& recipe,
+                   const app::RepeatedTraining::TrainOnce& train_once, Communicator& ranks,
+                   const Interrupt& interrupt) {
+  using Repeated = app::RepeatedTraining;
+  if (options.resume && ranks.size() > 1) {
+    throw ValueError("train: --resume of repeated runs is of one rank; several begin anew");
+  }
+  const auto write = ranks.rank() == 0 ? Repeated::Write::yes : Repeated::Write::no;
+  std::vector<app::TrainingVariant> variants;
+  for (const auto& word : options.frameworks) {
+    variants.push_back(
+        {.name = options.frameworks.size() > 1 ? word : "", .recipe = recipe, .framework = word});
+  }
+  Repeated repeated(std::move(variants), train_once, words_of(options));
+  RepetitionOptions repetition{
+      .runs = app::runs_of(options.repeat), .seed = recipe.training().seed, .interrupt = interrupt};
+  if (!options.quiet && ranks.rank() == 0) {
+    repetition.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  }
+  repeated.run(repetition, options,
+               options.resume ? Repeated::Begin::resumed : Repeated::Begin::anew, write);
+  std::vector<Measurement> joined;
+  for (const auto& runs : repeated.runs()) {
+    for (auto& result : join_runs(runs)) joined.push_back(std::move(result));
+  }
+  return repeated.publish(joined, options, write);
+}
+
+int run(const Options& options, bool seed_given) {
+  check(options);
   app::apply(options);
   if (options.threads == 0) share_threads();
   const auto ranks = world();
@@ -118,6 +173,19 @@ int run(const Options& options, bool seed_given) {
   // mpirun ends all ranks by itself.
   const Interrupt interrupt = ranks->size() == 1 ? app::ctrl_c() : Interrupt{};
 
+  // A rank that exits with a failure while rank 0 still prints would end the job under its hands.
+  const auto ended = [&](int status) {
+    ranks->barrier();
+    return status;
+  };
+  if (!options.repeat.empty()) {
+    const auto train_once = [&](const app::TrainingVariant& variant) {
+      SessionOptions session = session_of(options, variant.framework);
+      session.say = {};  // a line a run is enough
+      return train(variant.recipe, std::move(session), distributed, ranks, interrupt);
+    };
+    return ended(run_repeatedly(options, recipe, train_once, *ranks, interrupt));
+  }
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
     for (auto& result : train(recipe, session_of(options, word), distributed, ranks, interrupt)) {
@@ -125,11 +193,8 @@ int run(const Options& options, bool seed_given) {
     }
     if (app::interrupted()) break;
   }
-  const int status = ranks->rank() == 0 ? app::publish(std::move(results), options)
-                                        : exit_status(results, options.if_unsupported);
-  // A rank that exits with a failure while rank 0 still prints would end the job under its hands.
-  ranks->barrier();
-  return status;
+  return ended(ranks->rank() == 0 ? app::publish(std::move(results), options)
+                                  : exit_status(results, options.if_unsupported));
 }
 
 }  // namespace
@@ -149,7 +214,13 @@ void register_train(app::Program& program) {
   command.add_option("--data", options->data, "folder of the data set")->option_text("DIR");
   command.add_option("--checkpoint", options->checkpoint, "write checkpoints to this file")
       ->option_text("FILE");
-  command.add_flag("--resume", options->resume, "continue from the checkpoint, if it is there");
+  command.add_flag("--resume", options->resume,
+                   "continue from the checkpoint, if it is there; of repeated runs, from --out");
+  command
+      .add_option("--repeat", options->repeat,
+                  "runs from so many seeds; auto: 5, then until the mean's 95% interval is within "
+                  "5%, 30 at most")
+      ->option_text("N|auto");
   command
       .add_option("--checkpoint-every", options->checkpoint_every, "batches between two of them")
       ->needs(command.get_option("--checkpoint"))

@@ -50,6 +50,38 @@ TEST_CASE("training tells every batch's loss, and continues from a checkpoint to
   CHECK(find(whole, "test_accuracy").samples.back() == find(rest, "test_accuracy").samples.back());
 }
 
+TEST_CASE("repeated runs become one record a metric, and go on where they were ended") {
+  const TrainingJob job;
+  const auto two = run_d5(job.train("runs.json") + " --repeat 2");
+  REQUIRE(two.status == 0);
+  CHECK_THAT(two.out, Contains("seeds 1 to 2"));
+  const Results before = read_results(job / "runs.json");
+  CHECK(before.run->pieces.size() == 2);
+  REQUIRE(run_d5(job.train("runs.json") + " --repeat 3 --resume").status == 0);
+  const Results after = read_results(job / "runs.json");
+  REQUIRE(after.run->pieces.size() == 3);
+  // The times of the first run are those that were measured then.
+  CHECK(find(after, "batch_time").samples == find(before, "batch_time").samples);
+  const Measurement& joined = find(after, "loss", 3);
+  CHECK(joined.samples.size() == 3);
+  CHECK(joined.samples[2] == find(after, "loss", 2).samples.back());
+  CHECK_THAT(joined.command, Contains(" --repeat 3"));
+}
+
+TEST_CASE("what does not go with repeated runs is refused") {
+  const TrainingJob job;
+  const auto refusal = [&](const std::string& options) {
+    const auto run = run_d5(job.train("runs.json") + options);
+    CHECK(run.status == 2);
+    return run.err;
+  };
+  CHECK_THAT(refusal(" --repeat 0"), Contains("at least 1, or auto"));
+  CHECK_THAT(refusal(" --repeat often"), Contains("often"));
+  CHECK_THAT(refusal(" --repeat 2 --checkpoint run.ckpt"), Contains("--out FILE"));
+  REQUIRE(run_d5(job.train("runs.json") + " --repeat 1").status == 0);
+  CHECK_THAT(refusal(" --repeat 2 --resume --set training.seed=5"), Contains("begun with"));
+}
+
 TEST_CASE("Ctrl-C ends training, which prints and keeps what it measured, and can go on") {
   const TemporaryFolder folder;
   const std::string checkpoint = folder / "run.ckpt", out = folder / "results.json";

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_repetition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "d5/core/results.hpp"
+#include "d5/core/student.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr int kMostFailures = 1;
+
+void check(const std::vector<RepeatedTraining>& trainings, const RepetitionOptions& options) {
+  const bool in_range = options.runs >= 0 && options.fewest >= 2 &&
+                        options.most >= options.fewest && options.half_width > 0;
+  if (in_range && !trainings.empty()) return;
+  throw ValueError(fmt::format(
+      "repeat: {} trainings, {} runs, from {} to {}, half width {}; expected a training, no number "
+      "below 0, at least 2 runs that tell when to end, and a half width above 0",
+      trainings.size(), options.runs, options.fewest, options.most, options.half_width));
+}
+
+const Measurement* find(const std::vector<Measurement>& records, std::string_view metric) {
+  const auto place = std::ranges::find(records, metric, &Measurement::metric);
+  return place == records.end() ? nullptr : &*place;
+}
+
+/// The metric whose mean is to be known.
+const Measurement* deciding(const std::vector<Measurement>& records, const std::string& metric) {
+  if (!metric.empty()) return find(records, metric);
+  for (const char* usual : {"time_to_accuracy", "test_accuracy", "epoch_time"}) {
+    if (const Measurement* record = find(records, usual)) return record;
+  }
+  return nullptr;
+}
+
+bool has_failed(const std::vector<Measurement>& records) {
+  return std::ranges::any_of(records,
+                             [](const Measurement& one) { return one.status == Status::failed; });
+}
+
+std::vector<double> decided(const RepeatedRuns& runs, const std::string& metric) {
+  std::vector<double> values;
+  for (const auto& records : runs.records) {
+    const Measurement* record = deciding(records, metric);
+    if (record && !record->samples.empty()) values.push_back(estimate(*record).value);
+  }
+  return values;
+}
+
+/// In units of the mean; NaN where it is not known.
+double half_width(const RepeatedRuns& runs, const std::string& metric) {
+  const Estimate mean = mean_with_interval(decided(runs, metric));
+  return (mean.interval.high - mean.interval.low) / 2 / std::fabs(mean.value);
+}
+
+bool is_done(const std::vector<RepeatedRuns>& all, const RepetitionOptions& options) {
+  const auto made = std::int64_t(all.front().records.size());
+  if (options.runs > 0) return made >= options.runs;
+  if (made < options.fewest) return false;
+  return made >= options.most || std::ranges::all_of(all, [&](const RepeatedRuns& runs) {
+           return half_width(runs, options.metric) <= options.half_width;
+         });
+}
+
+void say_run(const RepetitionOptions& options, const std::string& name, const RepeatedRuns& runs) {
+  if (!options.say) return;
+  std::string line = fmt::format("run {}", runs.records.size());
+  if (options.runs > 0) line += fmt::format(" of {}", options.runs);
+  line += fmt::format(", seed {}", runs.seeds.back());
+  if (!name.empty()) line += fmt::format(", {}", printable(name));
+  if (const Measurement* record = deciding(runs.records.back(), options.metric)) {
+    line += fmt::format(": {} ", record->metric);
+    line += record->samples.empty() ? "not reached"
+                                    : with_prefix(estimate(*record).value, record->unit);
+  }
+  const double width = half_width(runs, options.metric);
+  if (std::isfinite(width)) line += fmt::format("; mean known to {:.1f}%", 100 * width);
+  options.say(line);
+}
+
+/// The records of one metric, a run each; a run may have ended before it had it.
+struct Joined {
+  std::vector<const Measurement*> records;
+  std::vector<double> samples, converged;
+  std::vector<std::string> failures;
+};
+
+Joined join(const RepeatedRuns& runs, const Measurement& first) {
+  Joined result;
+  for (std::size_t run = 0; run < runs.records.size(); ++run) {
+    const Measurement* record = find(runs.records[run], first.metric);
+    if (!record) continue;
+    result.records.push_back(record);
+    const bool failed = record->status == Status::failed;
+    if (failed) {
+      result.failures.push_back(fmt::format("seed {}: {}", runs.seeds[run], record->reason));
+    }
+    if (!record->samples.empty()) {
+      result.samples.push_back(estimate(*record).value);
+      if (!failed) result.converged.push_back(result.samples.back());
+    } else if (failed && record->direction == Direction::lower_is_better) {
+      result.samples.push_back(INFINITY);
+    }
+  }
+  return result;
+}
+
+/// The worst of what the runs say; of failures, how many they are.
+void conclude(Measurement& result, const Joined& joined) {
+  result.status = Status::passed;
+  result.reason.clear();
+  for (const Measurement* record : joined.records) {
+    if (record->status == Status::passed || record->status == Status::failed) continue;
+    result.status = record->status;
+    result.reason = record->reason;
+  }
+  if (joined.failures.empty()) return;
+  result.reason = fmt::format("{} of {} runs did not converge, {}", joined.failures.size(),
+                              joined.records.size(), joined.failures.front());
+  const bool tolerated = joined.failures.size() <= kMostFailures && joined.records.size() >= 3;
+  result.status = tolerated ? Status::mistrusted : Status::failed;
+}
+
+void describe(Measurement& result, const RepeatedRuns& runs, const Joined& joined) {
+  // What differs from run to run says nothing of all.
+  for (const Measurement* record : joined.records) {
+    std::erase_if(result.conditions, [&](const auto& condition) {
+      const auto place = record->conditions.find(condition.first);
+      return place == record->conditions.end() || place->second != condition.second;
+    });
+  }
+  const auto number = [](double value) { return fmt::format("{:.6g}", value); };
+  auto& conditions = result.conditions;
+  conditions["runs"] = std::to_string(joined.records.size());
+  conditions["seeds"] = fmt::format("{} to {}", runs.seeds.front(), runs.seeds.back());
+  conditions.erase("seed");
+  conditions["converged"] = std::to_string(joined.records.size() - joined.failures.size());
+  const Estimate mean = mean_with_interval(joined.converged);
+  if (std::isfinite(mean.value)) conditions["mean"] = number(mean.value);
+  if (std::isfinite(mean.interval.low)) {
+    conditions["mean_interval"] =
+        fmt::format("{} to {}", number(mean.interval.low), number(mean.interval.high));
+  }
+  const double olympic = olympic_mean(joined.samples);
+  if (std::isfinite(olympic)) conditions["olympic_mean"] = number(olympic);
+}
+
+}  // namespace
+
+std::vector<RepeatedRuns> repeat_trainings(const std::vector<RepeatedTraining>& trainings,
+                                           const RepetitionOptions& options) {
+  check(trainings, options);
+  std::vector<RepeatedRuns> all(trainings.size());
+  for (std::uint64_t seed = options.seed; !is_done(all, options); ++seed) {
+    bool hopeless = false;
+    for (std::size_t i = 0; i < trainings.size(); ++i) {
+      auto records = trainings[i].train(seed);
+      if (options.interrupt.due()) {
+        for (auto& runs : all) runs.interrupted = true;
+        if (!all[i].records.empty()) return all;
+      }
+      all[i].seeds.push_back(seed);
+      all[i].records.push_back(std::move(records));
+      if (options.interrupt.due()) return all;
+      say_run(options, trainings[i].name, all[i]);
+      hopeless |= std::ranges::count_if(all[i].records, has_failed) > kMostFailures;
+    }
+    if (!hopeless) continue;
+    if (options.say) options.say("a second run did not converge: no more are made");
+    break;
+  }
+  return all;
+}
+
+std::vector<Measurement> join_runs(const RepeatedRuns& runs) {
+  std::vector<Measurement> results;
+  if (runs.records.empty()) return results;
+  for (const Measurement& first : runs.records.front()) {
+    const Joined joined = join(runs, first);
+    Measurement& result = results.emplace_back(first);
+    result.samples = joined.samples;
+    if (result.statistic.of != Statistic::Of::rate) result.statistic = {};
+    result.command += fmt::format(" --repeat {}", runs.records.size());
+    conclude(result, joined);
+    describe(result, runs, joined);
+    if (runs.interrupted) mistrust(result, "interrupted: more runs were asked for");
+  }
+  return results;
+}
+
+Recipe with_seed(Recipe recipe, std::uint64_t seed) {
+  if (recipe.training().seed != seed) recipe.set(fmt::format("training.seed={}", seed));
+  return recipe;
+}
+
+std::vector<Measurement> repeat_training(const Recipe& recipe, RepetitionOptions options,
+                                         const SessionOptions& session) {
+  options.seed = recipe.training().seed;
+  const RepeatedTraining training{.train = [&](std::uint64_t seed) {
+    TrainingSession one(with_seed(recipe, seed), session, options.interrupt);
+    return one.run(options.interrupt);
+  }};
+  return join_runs(repeat_trainings({training}, options).front());
+}
+
+}  // namespace d5
