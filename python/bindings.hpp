@@ -38,6 +38,7 @@ void bind_executor(py::module_& m);
 void bind_framework_selection(py::module_& m);
 void bind_network_validation(py::module_& m);
 void bind_dataset(py::module_& m);
+void bind_container(py::module_& m);
 void bind_sampler(py::module_& m);
 void bind_training_metric(py::module_& m);
 void bind_optimizer(py::module_& m);
@@ -81,7 +82,7 @@ struct Measurements : py::list {       // rows, which a notebook shows as a tabl
 [[nodiscard]] onnx::Attribute to_attribute(const py::handle& object);
 [[nodiscard]] Anything from_attribute(const onnx::Attribute& attribute);
 
-/// Keywords as the text that a recipe would hold.
+/// Keywords as the text that a recipe would hold, with lists and dicts as it would nest them.
 [[nodiscard]] Settings to_settings(const py::kwargs& options);
 
 /// A std::function or object that holds Python references, safe to destroy without the GIL.

@@ -25,6 +25,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_framework_selection(m);
   d5::python::bind_network_validation(m);
   d5::python::bind_dataset(m);
+  d5::python::bind_container(m);
   d5::python::bind_sampler(m);
   d5::python::bind_training_metric(m);
   d5::python::bind_optimizer(m);

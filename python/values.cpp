@@ -195,15 +195,42 @@ Anything from_attribute(const onnx::Attribute& attribute) {
       attribute);
 }
 
+namespace {
+
+bool is_number(const py::handle& value) {
+  return py::isinstance<py::float_>(value) || py::isinstance<py::int_>(value);
+}
+
+/// A dict is what stands below `key`, a list of entries one place after another, as in a recipe.
+void add_setting(Settings& settings, const std::string& key, const py::handle& value) {
+  if (py::isinstance<py::dict>(value)) {
+    for (const auto& [name, own] : py::reinterpret_borrow<py::dict>(value)) {
+      add_setting(settings, key + "." + std::string(py::str(name)), own);
+    }
+  } else if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
+    const auto list = py::reinterpret_borrow<py::sequence>(value);
+    std::string numbers;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      if (!is_number(list[i])) {
+        add_setting(settings, key + "." + std::to_string(i), list[i]);
+      } else {
+        numbers += (numbers.empty() ? "" : ",") + std::string(py::str(list[i]));
+      }
+    }
+    if (!numbers.empty()) settings.set(key, numbers);
+  } else if (py::isinstance<py::bool_>(value)) {
+    settings.set(key, value.cast<bool>());
+  } else {
+    settings.set(key, std::string(py::str(value)));
+  }
+}
+
+}  // namespace
+
 Settings to_settings(const py::kwargs& options) {
   Settings settings;
   for (const auto& [name, value] : options) {
-    const auto key = name.cast<std::string>();
-    if (py::isinstance<py::bool_>(value)) {
-      settings.set(key, value.cast<bool>());
-    } else {
-      settings.set(key, std::string(py::str(value)));
-    }
+    add_setting(settings, name.cast<std::string>(), value);
   }
   return settings;
 }

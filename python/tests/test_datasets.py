@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import gc
+import hashlib
+import pathlib
 
 import numpy as np
 import pytest
@@ -85,3 +87,48 @@ def test_built_in_sets_have_fields_labels_and_names():
     assert data.fields() == {"x": ("float32", [2, 3]), "label": ("int64", [])}
     assert len(data.labels()) == 8
     assert data.sample_name(3) == "3"
+
+
+@pytest.mark.parametrize("ending", ["safetensors", "tar", "tfrecord"])
+def test_a_data_set_in_python_is_written_into_files_and_read_from_them(tmp_path, ending):
+    path = tmp_path / f"squares.{ending}"
+    files = d5.convert(Squares(), path, shards=3)
+    assert [file.samples for file in files] == [4, 3, 3]
+    for file in files:
+        content = pathlib.Path(file.path).read_bytes()
+        assert file.bytes == len(content)
+        assert file.sha256 == hashlib.sha256(content).hexdigest()
+    data = d5.open_container(path)
+    assert data.fields() == Squares().fields()
+    assert data[3]["x"].numpy().tolist() == [9, 0]
+    assert data[3]["text"].item() == "sample 3"
+    assert len(d5.dataset("container", train=path, validation=0.2).test) == 2
+    assert d5.container_of(path) in d5.containers()
+
+
+def test_options_of_containers_are_keywords_and_unfit_ones_are_refused(tmp_path):
+    d5.convert(Squares(), tmp_path / "a.tar")
+    chosen = d5.open_container(tmp_path / "a.tar", fields="label.cls,text")
+    assert list(chosen.fields()) == ["label.cls", "text"]
+    nested = d5.dataset("container", train=tmp_path / "a.tar", format={"fields": "label.cls"})
+    assert nested.train.labels("label.cls") == Squares().labels()
+    with pytest.raises(d5.NotFound, match="feelds"):
+        d5.open_container(tmp_path / "a.tar", feelds="x")
+    with pytest.raises(d5.ValueError, match="shards"):
+        d5.convert(Squares(), tmp_path / "b.tar", shards=2, shard_samples=1)
+    packed = d5.convert(Squares(), tmp_path / "b.npz", compression="deflate")
+    assert packed[0].bytes < d5.convert(Squares(), tmp_path / "c.npz")[0].bytes
+
+
+def test_steps_are_lists_and_dicts():
+    images = "image uint8 8x8x3 below 256"
+    data = d5.dataset(
+        "synthetic", fields=images, steps=[{"name": "resize", "height": 4, "width": 2}, "to_tensor"]
+    )
+    assert data.train.fields() == {"image": ("float32", [3, 4, 2])}
+    scaled = d5.dataset(
+        "synthetic",
+        fields=images,
+        steps=[{"name": "normalise", "mean": [0.5, 0.5, 0.5], "deviation": (1, 1, 1)}],
+    )
+    assert abs(scaled.train[0]["image"].numpy()).max() <= 0.5

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/container.hpp"
+
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+#include "d5/core/error.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+std::vector<ContainerFile> convert_dataset(const Dataset& dataset, const Path& path,
+                                           const std::string& container, std::int64_t shards,
+                                           std::int64_t shard_samples, std::size_t shard_bytes,
+                                           std::uint64_t seed, const Options& options) {
+  ConvertOptions how{.shards = shards,
+                     .shard_samples = shard_samples,
+                     .shard_bytes = shard_bytes,
+                     .settings = to_settings(options),
+                     .draw = {.seed = seed}};
+  std::vector<ContainerFile> files;
+  long_call([&](const Interrupt& interrupt) {
+    how.interrupt = interrupt;
+    files = convert(dataset, container, path.string(), how);
+  });
+  return files;
+}
+
+std::shared_ptr<Dataset> open(const Path& path, const std::string& container,
+                              const Options& options) {
+  const Settings settings = to_settings(options);
+  std::shared_ptr<const Dataset> data;
+  long_call([&](const Interrupt& interrupt) {
+    data = open_container(container, path.string(), settings, interrupt);
+  });
+  return std::const_pointer_cast<Dataset>(data);
+}
+
+}  // namespace
+
+void bind_container(py::module_& m) {
+  py::class_<ContainerFile>(m, "ContainerFile", "One file that convert wrote.")
+      .def_readonly("path", &ContainerFile::path)
+      .def_readonly("samples", &ContainerFile::samples)
+      .def_readonly("bytes", &ContainerFile::bytes)
+      .def_readonly("sha256", &ContainerFile::sha256, "Of all its bytes.")
+      .def("__repr__", [](const ContainerFile& file) {
+        return fmt::format("<d5.ContainerFile {}: {} samples, {} bytes>", printable(file.path),
+                           file.samples, file.bytes);
+      });
+  m.def("convert", &convert_dataset, py::arg("dataset"), py::arg("path"), py::kw_only(),
+        py::arg("container") = "", py::arg("shards") = 0, py::arg("shard_samples") = 0,
+        py::arg("shard_bytes") = 0, py::arg("seed") = 0,
+        "Writes all samples into the file path, or into shards of it: so many, of no more samples, "
+        "or of about so many bytes. The path's ending names the container (`d5 list containers`); "
+        "further keywords are its options. All files take their names at the end.");
+  m.def("open_container", &open, py::arg("path"), py::arg("container") = "",
+        "The samples of a file, of all shards of it, of a folder's files or of those that a "
+        "pattern fits; further keywords are the container's options.");
+  m.def(
+      "container_of", [](const Path& path) { return container_of(path.string()); }, py::arg("path"),
+      "The name of the container whose files end as path does.");
+  m.def("containers", [] { return containers().names(); });
+}
+
+}  // namespace d5::python
