@@ -7,7 +7,9 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/value_checks.hpp"
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/optimizer_validation.hpp"
 
@@ -19,13 +21,15 @@ constexpr const char* kExamples =
   d5 optimizer check torch/adam:learning_rate=0.01
                                                 against d5's adam with the same settings
   d5 optimizer check adam --against torch/adam  against another
-  d5 optimizer check my-adam --load ./mine.so --against adam
+  d5 optimizer check my-adam --load ./mine.so --against adam --steps 200 --picture apart.svg
 
-On LeNet and digits: does it go where its judge goes, is it repeatable and resumable, does the loss
-fall.)";
+On LeNet and digits: does it go where its judge goes, by its own gradients (trajectory_difference) and by
+the judge's (rule_difference, where rounding alone may differ), is it repeatable and resumable, does
+the loss fall.)";
 
 struct Options : app::EntryCheckOptions {
-  std::string against;
+  std::string against, picture;
+  bool each_parameter = false;
   OptimizerCheck how;
 };
 
@@ -43,8 +47,18 @@ int run(const Options& options) {
   app::apply(options);
   app::check_output(options);
   (void)app::ctrl_c();
+  if (!options.picture.empty()) {
+    if (options.entries.size() != 1 || options.frameworks.size() != 1) {
+      throw ValueError(
+          "optimizer check: --picture shows one optimizer in one framework; name them");
+    }
+    check_writable(options.picture);
+  }
+  Plot plot;
   OptimizerCheck how = options.how;
   how.seed = options.seed;
+  if (!options.picture.empty()) how.drawn = &plot;
+  if (options.each_parameter) how.parameters = OptimizerCheck::Parameters::each;
   if (!options.against.empty()) {
     how.against = entry_of_words("optimizer", options.against);
     (void)find_optimizer(how.against.name);
@@ -58,7 +72,9 @@ int run(const Options& options) {
     return results;
   };
   const auto known = options.entries.empty() ? all_names() : std::vector<std::string>();
-  return app::publish(app::check_entries(options, "optimizer", known, check), options);
+  auto results = app::check_entries(options, "optimizer", known, check);
+  if (!plot.marks.empty()) write_file(options.picture, to_svg(plot));
+  return app::publish(std::move(results), options);
 }
 
 }  // namespace
@@ -73,6 +89,10 @@ void register_optimizer_check(app::Program& program) {
                   "an optimizer that should do the same, as NAME[:KEY=VALUE]...; else d5's own of "
                   "that name for a framework's")
       ->option_text("NAME");
+  command
+      .add_option("--picture", options->picture, "how far the parameters are apart, over the steps")
+      ->option_text("FILE.svg");
+  command.add_flag("--each-parameter", options->each_parameter, "records of every parameter, too");
   command.add_option("--steps", options->how.steps, "steps of training")
       ->transform(app::whole_number(2))
       ->option_text("N");

@@ -66,21 +66,24 @@ EntryChoice judge_of(const EntryChoice& optimizer, const OptimizerCheck& how) {
   return judge;
 }
 
-Measurement trajectory(const EntryChoice& optimizer, const OptimizerCheck& how) {
+/// Against its judge, in both loops.
+OptimizerJudgement trajectory(const EntryChoice& optimizer, const OptimizerCheck& how) {
   const EntryChoice judge = judge_of(optimizer, how);
-  Trial subject(optimizer, how);
   if (judge.name.empty()) {
-    subject.train(how.steps);
+    Trial(optimizer, how).train(how.steps);
     Measurement result = record("trajectory_difference", Quantity::error);
     result.status = Status::skipped;
     result.reason =
         "it ran, but nothing judges it; give one that should do the same (--against NAME)";
-    return result;
+    return {.records = {result}};
   }
-  Trial reference(judge, how);
-  Measurement result =
-      test_optimizer(*subject.optimizer, *reference.optimizer, *subject.data, how.steps);
-  result.conditions["against"] = to_words(judge);
+  const auto maker = [&](const EntryChoice& choice) {
+    return [&] { return Trial(choice, how).optimizer; };
+  };
+  const Trial data(optimizer, how);
+  auto result = test_optimizer(maker(optimizer), maker(judge), *data.data, how.steps);
+  if (how.parameters == OptimizerCheck::Parameters::together) result.records.resize(2);
+  for (Measurement& one : result.records) one.conditions["against"] = to_words(judge);
   return result;
 }
 
@@ -141,8 +144,12 @@ std::vector<Measurement> check_optimizer(const EntryChoice& optimizer, const Opt
   if (how.steps < 2)
     throw ValueError(
         fmt::format("check_optimizer: {} steps given, at least 2 are needed", how.steps));
-  std::vector<Measurement> results{trajectory(optimizer, how), repeatability(optimizer, how),
-                                   descent(optimizer, how)};
+  OptimizerJudgement judgement = trajectory(optimizer, how);
+  if (how.drawn)
+    *how.drawn = divergence_plot(to_words(optimizer), judgement.closed, judgement.open);
+  std::vector<Measurement> results = std::move(judgement.records);
+  results.push_back(repeatability(optimizer, how));
+  results.push_back(descent(optimizer, how));
   CommandLine line("optimizer check");
   line.word(to_words(optimizer));
   if (!how.against.name.empty()) line.option("--against", to_words(how.against));

@@ -67,11 +67,20 @@ TEST_CASE("an optimizer that should do the same judges: momentum of none is plai
       check_optimizer({"momentum", {{"momentum", 0}}}, {.against = {"sgd"}, .steps = 4});
   CHECK(named(same, "trajectory_difference").status == Status::passed);
   CHECK(named(same, "trajectory_difference").conditions.at("against") == "sgd");
+  CHECK(named(same, "rule_difference").status == Status::passed);
   const auto told = check_optimizer({"sgd", {{"learning_rate", 0.1}}},
                                     {.against = {"momentum", {{"momentum", 0}}}, .steps = 4});
   CHECK(named(told, "trajectory_difference").status == Status::passed);
   const auto other = check_optimizer({"adam"}, {.against = {"sgd"}, .steps = 2});
   CHECK(named(other, "trajectory_difference").status == Status::failed);
+  CHECK(named(other, "rule_difference").status == Status::failed);
+  Plot plot;
+  const auto each = check_optimizer({"adam"}, {.against = {"sgd"},
+                                               .steps = 2,
+                                               .parameters = OptimizerCheck::Parameters::each,
+                                               .drawn = &plot});
+  CHECK(std::ranges::count(each, "parameter_difference_l2", &Measurement::metric) == 2 * 10);
+  CHECK(plot.marks.size() == 2 * 10);  // LeNet-5 has ten parameters
 }
 
 TEST_CASE("an optimizer whose state is not whole, and one that climbs, fail") {

@@ -111,7 +111,7 @@ class ThreeStepOptimizer : public Optimizer {
   [[nodiscard]] GradientSource& gradients() { return *gradients_; }
   /// Sources by what they are made of, from the inside: one executor's, sums of several of its
   /// runs, sums over ranks, several such sums a step.
-  enum class GradientLayer { accumulated, exchanged, repeated };
+  enum class GradientLayer { own, accumulated, exchanged, repeated };
   using MakeSource =
       std::function<std::shared_ptr<GradientSource>(std::shared_ptr<GradientSource>)>;
   /// `make` is given the source of the layers inside.

@@ -7,6 +7,7 @@
 
 #include "d5/core/measurement.hpp"
 #include "d5/core/option.hpp"
+#include "d5/core/plot.hpp"
 
 namespace d5 {
 
@@ -18,14 +19,17 @@ struct OptimizerCheck {
   std::string framework = "reference";  ///< a word of `open_executor`: who computes gradients
   std::int64_t steps = 12;
   std::uint64_t seed = 0;
+  /// Whether each parameter has records of its own besides.
+  enum class Parameters { together, each } parameters = Parameters::together;
+  Plot* drawn = nullptr;  ///< gets `divergence_plot`; null: not drawn
 };
 
 /// What `d5 optimizer check` does: trains LeNet for some steps with the optimizer of that name
 /// (`find_optimizer`), on the digits that d5 carries. Records:
 ///
-/// - `trajectory_difference`: of the judge's parameters, as `test_optimizer`; skipped where there
-/// is
-///   no judge;
+/// - `trajectory_difference` and `rule_difference`: of the judge's parameters, with gradients of
+/// its
+///   own and with the judge's, as `test_optimizer`; skipped where there is no judge;
 /// - `optimizer_repeatability`: parameter elements that differ in any bit when the same is trained
 ///   again, and when a fresh optimizer goes on from `state` in the middle; none may;
 /// - `loss_ratio`: of one batch after the steps to before them; it must fall.

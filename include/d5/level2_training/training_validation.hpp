@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/sampler.hpp"
 #include "d5/level2_training/training_session.hpp"
+#include "d5/level2_training/trajectory.hpp"
 
 namespace d5 {
 
@@ -37,6 +39,26 @@ struct OptimizerTolerance {
 /// two networks' parameters are not the same.
 [[nodiscard]] Measurement test_optimizer(Optimizer& subject, Optimizer& reference, Sampler& data,
                                          std::int64_t steps, OptimizerTolerance tolerance = {});
+
+using MakeOptimizer = std::function<std::shared_ptr<Optimizer>()>;
+
+struct OptimizerJudgement {
+  std::vector<Measurement> records;
+  Divergence closed, open;  ///< the latter empty where it is unsupported
+};
+
+/// The same in both loops, with fresh optimizers for each. Records:
+///
+/// - `trajectory_difference`: in the closed loop, as above. Where the rules agree in the open loop,
+///   more than rounding explains is chaos, and no fault of the rule: passed, with the condition
+///   "chaos";
+/// - `rule_difference`: in the open loop; skipped where that is unsupported;
+/// - `parameter_difference_l2` and `parameter_difference_largest`: of each parameter in each loop
+///   (conditions "parameter" and "loop"), a number a step.
+[[nodiscard]] OptimizerJudgement test_optimizer(const MakeOptimizer& subject,
+                                                const MakeOptimizer& reference, Sampler& data,
+                                                std::int64_t steps,
+                                                OptimizerTolerance tolerance = {});
 
 /// Runs the recipe twice. The records of the first run, and `reproducibility`: how many parameter
 /// elements differ in any bit between the two; none may.
