@@ -94,6 +94,33 @@ TEST_CASE("clip_norm limits the norm of all gradients together") {
   CHECK(parameters(*free) == std::vector<double>{-2, 2, -8});
 }
 
+TEST_CASE("clip_value limits each element, clip_tensor_norm each parameter's norm") {
+  const auto by_value = descent(
+      {{"learning_rate", 1}, {"modifiers.0.name", "clip_value"}, {"modifiers.0.most", 3.5}});
+  by_value->step({});
+  CHECK(parameters(*by_value) == std::vector<double>{1 - 3, -2 + 3.5, 4 - 3.5});
+  const auto by_norm = descent(
+      {{"learning_rate", 1}, {"modifiers.0.name", "clip_tensor_norm"}, {"modifiers.0.most", 2.5}});
+  by_norm->step({});
+  CHECK(parameters(*by_norm) == std::vector<double>{1 - 1.5, -2 + 2, 4 - 2.5});
+}
+
+TEST_CASE("what is clipped under a factor on the loss is the gradient without it") {
+  for (const char* name : {"clip_value", "clip_tensor_norm", "clip_norm"}) {
+    CAPTURE(name);
+    const auto step = [&](const Settings& settings) {
+      const auto optimizer = descent(settings);
+      optimizer->step({});
+      return parameters(*optimizer);
+    };
+    CHECK(step({{"learning_rate", 1},
+                {"modifiers.0.name", "loss_scale"},
+                {"modifiers.1.name", name},
+                {"modifiers.1.most", 2.5}}) ==
+          step({{"learning_rate", 1}, {"modifiers.0.name", name}, {"modifiers.0.most", 2.5}}));
+  }
+}
+
 TEST_CASE("a factor on the loss leaves the update as it is, and a refused step updates nothing") {
   const auto optimizer = descent({{"learning_rate", 1}});
   const auto scale = std::make_shared<Scale>();
@@ -107,6 +134,34 @@ TEST_CASE("a factor on the loss leaves the update as it is, and a refused step u
   CHECK(parameters(*optimizer) == std::vector<double>{-5, 6, -20});
   CHECK(scale->updates == 2);
   CHECK(optimizer->refused_steps() == 1);
+}
+
+TEST_CASE("loss_scale halves where a gradient overflows, and doubles after good steps") {
+  const auto infinity = std::numeric_limits<double>::infinity();
+  auto executor = std::make_unique<test::ScriptedExecutor>(
+      std::vector<std::pair<std::string, Tensor>>{{"w", Tensor::of<double>({1}, {0})}},
+      [infinity](Network& network, std::int64_t step) {
+        const bool overflows = step == 0 || step == 4;
+        network.parameter("w").gradient.data<double>()[0] = overflows ? infinity : -1;
+        return 1.0;
+      });
+  const auto optimizer = std::dynamic_pointer_cast<ThreeStepOptimizer>(
+      open_optimizer("sgd", std::move(executor), "loss",
+                     {{"learning_rate", 1},
+                      {"modifiers.0.name", "loss_scale"},
+                      {"modifiers.0.initial", 8},
+                      {"modifiers.0.every", 2}}));
+  const auto scale = [&] {
+    return optimizer->state().at("modifier/loss_scale/scale").tensor().item<double>();
+  };
+  const double scales[] = {4, 4, 8, 8, 4, 4, 8}, values[] = {0, 1, 2, 3, 3, 4, 5};
+  for (int step = 0; step < 7; ++step) {
+    CAPTURE(step);
+    optimizer->step({});
+    CHECK(scale() == scales[step]);
+    CHECK(optimizer->executor().network().parameter("w").value.item<double>() == values[step]);
+  }
+  CHECK(optimizer->refused_steps() == 2);
 }
 
 TEST_CASE("test runs have the parameters that a modifier lends, training its own") {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/value.hpp"
+
+namespace d5::detail {
+
+/// Outputs of a run that the next run does not overwrite.
+class KeptOutputs {
+ public:
+  void keep(const ValueMap& outputs) {
+    for (const auto& [name, value] : outputs) {
+      Value& kept = kept_[name];
+      if (!value.is_tensor()) {
+        kept = value;
+      } else if (kept.is_tensor() && kept.tensor().desc() == value.tensor().desc()) {
+        kept.tensor().copy_from(value.tensor());
+      } else {
+        kept = value.tensor().copy();
+      }
+    }
+  }
+  [[nodiscard]] const ValueMap& all() const { return kept_; }
+
+ private:
+  ValueMap kept_;
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/level2_training/step_modifier.hpp"
+#include "level2_training/parameter_copies.hpp"
+
+namespace d5::detail {
+
+/// A modifier that keeps an average of the parameters, which test runs have in their place; before
+/// its first value they have the trained ones. Running statistics (of batch normalization) are no
+/// parameters: tests have those of the trained network.
+class ParameterAverage : public StepModifier {
+ public:
+  void attach(ThreeStepOptimizer& optimizer) override;
+  void begin_test(ThreeStepOptimizer& optimizer) override;
+  void end_test(ThreeStepOptimizer& optimizer) override;
+  [[nodiscard]] ValueMap state() const override;
+  void restore(const ValueMap& state) override;
+
+ protected:
+  /// Values that were averaged.
+  [[nodiscard]] std::int64_t values() const { return values_; }
+  /// average <- average + share * (parameters - average); the first value is the average itself.
+  void take(ThreeStepOptimizer& optimizer, double share);
+
+ private:
+  std::optional<ParameterSlots> average_;
+  std::int64_t values_ = 0;
+  ParameterCopies trained_;
+  bool lends_ = false;
+};
+
+}  // namespace d5::detail
