@@ -197,29 +197,28 @@ Anything from_attribute(const onnx::Attribute& attribute) {
 
 namespace {
 
-bool is_number(const py::handle& value) {
-  return py::isinstance<py::float_>(value) || py::isinstance<py::int_>(value);
-}
-
-/// A dict is what stands below `key`, a list of entries one place after another, as in a recipe.
+/// What lies in dicts and lists has dotted keys, as in a recipe: a list of plain values is one text.
 void add_setting(Settings& settings, const std::string& key, const py::handle& value) {
-  if (py::isinstance<py::dict>(value)) {
-    for (const auto& [name, own] : py::reinterpret_borrow<py::dict>(value)) {
-      add_setting(settings, key + "." + std::string(py::str(name)), own);
-    }
-  } else if (py::isinstance<py::list>(value) || py::isinstance<py::tuple>(value)) {
-    const auto list = py::reinterpret_borrow<py::sequence>(value);
-    std::string numbers;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      if (!is_number(list[i])) {
-        add_setting(settings, key + "." + std::to_string(i), list[i]);
-      } else {
-        numbers += (numbers.empty() ? "" : ",") + std::string(py::str(list[i]));
-      }
-    }
-    if (!numbers.empty()) settings.set(key, numbers);
-  } else if (py::isinstance<py::bool_>(value)) {
+  const auto is_nested = [](const py::handle& item) {
+    return py::isinstance<py::dict>(item) || py::isinstance<py::list>(item) ||
+           py::isinstance<py::tuple>(item);
+  };
+  if (py::isinstance<py::bool_>(value)) {
     settings.set(key, value.cast<bool>());
+  } else if (py::isinstance<py::dict>(value)) {
+    for (const auto& [name, item] : py::reinterpret_borrow<py::dict>(value)) {
+      add_setting(settings, key + "." + std::string(py::str(name)), item);
+    }
+  } else if (is_nested(value)) {
+    const auto items = py::reinterpret_borrow<py::sequence>(value);
+    const bool is_plain = std::none_of(items.begin(), items.end(), is_nested);
+    std::string text;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const py::object item = items[i];
+      if (is_plain) text += (i == 0 ? "" : ",") + std::string(py::str(item));
+      if (!is_plain) add_setting(settings, key + "." + std::to_string(i), item);
+    }
+    if (is_plain && items.size() > 0) settings.set(key, text);
   } else {
     settings.set(key, std::string(py::str(value)));
   }

@@ -15,6 +15,7 @@ from d5._d5 import __version__ as __version__
 from d5._bases import Event as Event
 from d5._bases import Operator as Operator
 from d5._bases import Optimizer as Optimizer
+from d5._bases import StepModifier as StepModifier
 from d5._bases import operator as operator
 from d5._framework import Framework as Framework
 from d5._framework import Kernel as Kernel

@@ -7,6 +7,7 @@ from typing import Any, Callable, TypeVar
 
 from d5._d5 import (
     Batch,
+    BoundOptimizer,
     GradContext,
     InferContext,
     OpContext,
@@ -79,6 +80,30 @@ class Optimizer:
 
     def restore(self, state: dict[str, Any]) -> None:
         raise NotImplementedError
+
+
+class StepModifier:
+    """Base of what takes part in an optimizer's steps, written in Python; given as `modifiers` to
+    `d5.optimizer`. `name` is the word under which a checkpoint keeps its `state`.
+    """
+
+    name = "python"
+
+    def before_step(self, optimizer: BoundOptimizer, epoch: int) -> None:
+        """Before anything else of a step, such as `optimizer.set_hyper_parameter`."""
+
+    def gradients_final(self, optimizer: BoundOptimizer, factor: float) -> bool | None:
+        """With all gradients final, which count `factor` times and may be changed in place:
+        `optimizer.network.parameters()[0].gradient`. False refuses the step.
+        """
+
+    def after_step(self, optimizer: BoundOptimizer, outputs: dict[str, Any]) -> None:
+        """After the update, with the network's outputs."""
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None: ...
 
 
 OperatorClass = TypeVar("OperatorClass", bound=type[Operator])

@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "d5/level2_training/level2_training.hpp"
 #include "level1_network/network.hpp"
+#include "level2_training/python_step_modifier.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
 
@@ -51,6 +52,20 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
   bool new_input_, prepare_param_;
 };
 
+/// A list, or one alone.
+void add_modifiers(Optimizer& optimizer, const py::object& modifiers) {
+  const bool is_one = py::isinstance<py::str>(modifiers) || py::isinstance<py::dict>(modifiers);
+  const py::list all = is_one ? py::list(py::make_tuple(modifiers)) : py::list(modifiers);
+  if (all.empty()) return;
+  auto* three_step = dynamic_cast<ThreeStepOptimizer*>(&optimizer);
+  if (!three_step) {
+    throw Unsupported(
+        "this optimizer is no optimizer in three steps, so that nothing can take part in its "
+        "steps; leave its modifiers out, or choose another");
+  }
+  for (const py::handle& modifier : all) three_step->add(to_step_modifier(modifier));
+}
+
 Values step(Optimizer& optimizer, const Batch& batch) {
   const Use use(&optimizer.executor(), "the optimizer's executor");
   const ValueMap* outputs = nullptr;
@@ -94,6 +109,16 @@ void bind_optimizer(py::module_& m) {
           },
           py::arg("name"), py::arg("value"),
           "From the next step on; those of groups change in proportion.")
+      .def_property_readonly(
+          "network", [](Optimizer& optimizer) { return optimizer.executor().network(); },
+          "That it trains.")
+      .def_property_readonly(
+          "refused_steps",
+          [](Optimizer& optimizer) {
+            const auto* three_step = dynamic_cast<ThreeStepOptimizer*>(&optimizer);
+            return three_step ? three_step->refused_steps() : 0;
+          },
+          "Steps that a modifier refused, such as loss_scale one whose gradients overflowed.")
       .def("__repr__", [](Optimizer& optimizer) {
         return fmt::format("<d5.BoundOptimizer of {}>", describe(optimizer.executor().network()));
       });
@@ -102,15 +127,29 @@ void bind_optimizer(py::module_& m) {
       "optimizer",
       [](const Anything& which, const std::shared_ptr<GraphExecutor>& executor,
          const std::string& loss, const Options& options) -> std::shared_ptr<Optimizer> {
-        if (!py::isinstance<py::str>(which)) {
-          return std::make_shared<PythonOptimizer>(which, executor, loss);
+        py::kwargs own(options.attr("copy")());
+        const py::object modifiers = own.attr("pop")("modifiers", py::tuple());
+        const Settings settings = to_settings(own);
+        const bool is_named = py::isinstance<py::str>(which);
+        std::shared_ptr<Optimizer> optimizer;
+        if (is_named) {
+          optimizer = open_optimizer(which.cast<std::string>(), executor, loss, settings);
+        } else {
+          OptionList(settings.owned_by("optimizer in Python")).expect_all_known();
+          optimizer = std::make_shared<PythonOptimizer>(which, executor, loss);
         }
-        return open_optimizer(which.cast<std::string>(), executor, loss, to_settings(options));
+        add_modifiers(*optimizer, modifiers);
+        return optimizer;
       },
       py::arg("which"), py::arg("executor"), py::arg("loss") = "loss",
       "An optimizer by name (\"adam\", \"torch/adam\") with its options as keywords, or a "
-      "d5.Optimizer written in Python.");
+      "d5.Optimizer written in Python. `modifiers` take part in every step: names, dicts with a "
+      "name and settings, objects of d5.StepModifier. `schedules` is a dict from a hyper-parameter "
+      "to a dict with a schedule's name and settings: {\"learning_rate\": {\"name\": \"cosine\", "
+      "\"length\": 1000}}.");
   m.def("optimizers", [] { return optimizers().names(); });
+  m.def("schedules", [] { return schedules().names(); });
+  m.def("step_modifiers", [] { return step_modifiers().names(); });
 }
 
 }  // namespace d5::python

@@ -146,6 +146,9 @@ void TrainingOptions::declare(OptionList& options) {
   options.add("seed", seed, "of all random numbers");
   options.add("test_batch_size", test_batch_size, "samples in a batch of a test run", {.least = 1});
   options.add("test_every", test_every, "epochs between two test runs", {.least = 1});
+  options.add("precision", precision,
+              "what the network computes in, where operators have it; parameters stay float32",
+              {"float32", "float16", "bfloat16"});
 }
 
 Recipe Recipe::parse(const std::string& text, const std::string& file) {

@@ -15,6 +15,7 @@
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
+#include "d5/level1_network/transform.hpp"
 #include "d5/level2_training/batch_step.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "level2_training/epoch_report.hpp"
@@ -94,8 +95,13 @@ void TrainingSession::make_optimizer() {
   label_ = model.settings.take("label", "label");
   builder.offer(model.settings, "seed", training_.seed);
   builder.offer(model.settings, "with_loss", true);
-  std::shared_ptr<GraphExecutor> executor =
-      make_executor(builder.make(model.settings), execution());
+  Network network = builder.make(model.settings);
+  if (training_.precision != TrainingOptions::Precision::float32) {
+    const bool is_half = training_.precision == TrainingOptions::Precision::float16;
+    apply_transforms(network, {{"half-precision",
+                                {{"type", is_half ? "float16" : "bfloat16"}, {"masters", true}}}});
+  }
+  std::shared_ptr<GraphExecutor> executor = make_executor(std::move(network), execution());
   EntryChoice optimizer = recipe_.choice("optimizer");
   const OptimizerEntry& rule = find_optimizer(optimizer.name);
   rule.offer(optimizer.settings, "seed", training_.seed);
@@ -203,6 +209,9 @@ Measurement TrainingSession::record() const {
   result.conditions["dataset"] = data_.train->description();
   result.conditions["seed"] = std::to_string(training_.seed);
   note_execution(result, execution());
+  if (training_.precision != TrainingOptions::Precision::float32) {
+    result.conditions["precision"] = recipe_.section("training").text("precision", "");
+  }
   result.conditions["model"] = recipe_.choice("model").name;
   result.conditions["optimizer"] = recipe_.choice("optimizer").name;
   if (!learning_rate_.empty()) result.conditions["learning_rate"] = learning_rate_;

@@ -59,7 +59,8 @@ TEST_CASE("d5's optimizers are repeatable, resumable, and descend") {
     CHECK(named(results, "optimizer_repeatability").samples == std::vector<double>{0, 0});
     CHECK(named(results, "loss_ratio").samples.at(0) < 1);
     CHECK_THAT(named(results, "loss_ratio").command,
-               Catch::StartsWith("d5 optimizer check " + name + " --framework reference") &&
+               Catch::StartsWith("d5 optimizer check " + to_words({name, settings}) +
+                                 " --framework reference") &&
                    Catch::EndsWith(" --steps 4 --seed 0"));
   }
 }

@@ -22,6 +22,8 @@ struct TrainingOptions {
   std::uint64_t seed = 0;
   std::int64_t test_batch_size = 250;
   std::int64_t test_every = 1;
+  /// What the network computes in; parameters, and what an optimizer remembers, stay float32.
+  enum class Precision { float32, float16, bfloat16 } precision = Precision::float32;
 
   void declare(OptionList& options);
 };

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "bindings.hpp"
+#include "d5/level2_training/step_modifier.hpp"
+
+namespace d5::python {
+
+/// Of a name, of a dict with a name and settings, or of an object of d5.StepModifier.
+/// Throws: NotFound, ValueError; TypeError for anything else.
+[[nodiscard]] std::shared_ptr<StepModifier> to_step_modifier(const py::handle& object);
+
+}  // namespace d5::python
