@@ -117,6 +117,21 @@ TEST_CASE("an executor that computes something else is refused and named") {
   CHECK_THAT(reason_of(framework_selection(executor), "alpha:whole"), Contains("output y"));
 }
 
+TEST_CASE("an executor that changes what it is fed, or a parameter, is refused") {
+  const timed::Fresh fresh;
+  world.faults["slow Up"] = "changes";
+  AutoExecutor executor = executor_of(timed::chain(), 1);
+  const ValueMap inputs = fed();
+  CHECK(first(executor.inference(inputs)) == 3);
+  CHECK(first(inputs, "x") == 0);
+  CHECK_THAT(reason_of(framework_selection(executor), "alpha:whole"), Contains("input x"));
+  Network network = timed::trained();
+  AutoExecutor trained = executor_of(network, 1);
+  CHECK(first(trained.inference({}), "loss") == 3);
+  CHECK(network.fetch("w").item<float>() == 2);
+  CHECK_THAT(reason_of(framework_selection(trained), "alpha:whole"), Contains("changes w"));
+}
+
 TEST_CASE("measuring carries out no update, and leaves places in random streams") {
   const timed::Fresh fresh;
   Network network("counting");

@@ -192,6 +192,46 @@ TEST_CASE(
   CHECK_THAT(selection.refusals.front().reason, Contains("Over") || Contains("out of order"));
 }
 
+TEST_CASE("a kernel that changes what it reads is refused, and what it changed is put back") {
+  const timed::Fresh fresh;
+  take_turns();
+  world.costs["beta"] = {{"Up", 1}, {"Over", 5}};
+  world.faults["beta Up"] = "changes";
+  PlanExecutor executor = executor_of(timed::chain());
+  const ValueMap inputs = fed();
+  const ValueMap& outputs = executor.inference(inputs);
+  CHECK(outputs.at("y").tensor().span<float>()[0] == 3);
+  CHECK(inputs.at("x").tensor().span<float>()[0] == 0);
+  const FrameworkSelection selection = framework_selection(executor);
+  CHECK(frameworks_of(selection) == Names{"alpha", "alpha", "alpha"});
+  REQUIRE_FALSE(selection.refusals.empty());
+  CHECK(selection.refusals.front().framework == "beta");
+  CHECK_THAT(selection.refusals.front().reason, Contains("changes input 0"));
+}
+
+TEST_CASE("reorders may write where the step before them read") {
+  const timed::Fresh fresh;
+  take_turns();
+  world.arranging = {"beta"};
+  world.reordering = 0.25;
+  PlanExecutor executor = executor_of(timed::chain({"Up", "Over", "Up", "Over", "Up", "Over"}));
+  const ValueMap inputs = fed();
+  CHECK(executor.inference(inputs).at("y").tensor().span<float>()[0] == 6);
+  CHECK(framework_selection(executor).refusals.empty());
+}
+
+TEST_CASE("so is one that changes a parameter, or a gradient that others read") {
+  const timed::Fresh fresh;
+  world.costs["beta"] = {{"Up", 0.5}, {"Up'", 0.5}};
+  world.faults["beta Up"] = GENERATE("changes", "changes back");
+  Network network = timed::trained();
+  PlanExecutor executor = executor_of(network);
+  CHECK(executor.inference_and_backprop({}, "loss").at("loss").tensor().item<float>() == 3);
+  CHECK(network.fetch("w").item<float>() == 2);
+  CHECK(network.parameters().front().gradient.item<float>() == 1);
+  CHECK(frameworks_of(framework_selection(executor)) == Names{"alpha"});
+}
+
 TEST_CASE("frameworks asked for by name come before what is measured") {
   const timed::Fresh fresh;
   take_turns();

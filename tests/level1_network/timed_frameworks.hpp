@@ -23,8 +23,9 @@ struct World {
   double switching = 0;  ///< of a kernel behind one of another framework
   double reordering = 0;
   std::set<std::string> arranging = {};  ///< frameworks that keep their results in their own order
-  std::map<std::string, std::string> faults = {};  ///< "beta Up": "throws", "nan" or "wrong"
-  std::string last = {};                           ///< framework
+  std::map<std::string, std::string> faults =
+      {};                 ///< "beta Up": "throws", "nan", "wrong" or "changes"
+  std::string last = {};  ///< framework
 };
 inline World world;
 
@@ -84,10 +85,12 @@ class UpKernel final : public d5::Kernel {
     auto* y = static_cast<float*>(context.output(0).raw());
     const d5::Tensor& x = context.input(0);
     for (std::int64_t i = 0; i < x.elements(); ++i) y[i] = elements(x)[i] + one;
+    if (fault_ == "changes") const_cast<float*>(elements(x))[0] -= 4;
   }
   void backward(d5::GradContext& context) override {
     spend(op_ + "'");
     context.grad_input(0).copy_from(context.grad_output(0));
+    if (fault_ == "changes back") const_cast<float*>(elements(context.grad_output(0)))[0] -= 4;
   }
 
  private:

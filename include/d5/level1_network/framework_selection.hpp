@@ -21,8 +21,9 @@ struct FrameworkSelection {
     std::string runner_up = {};  ///< the fastest of the others; empty: there is none
     Comparison ratio = {};       ///< the runner-up's time over the chosen one's
   };
-  /// A way to run the whole network: "mixture", one framework as far as it goes ("torch"), or a
-  /// framework's own executor ("torch:torch").
+  /// A way to run the whole network: "mixture", one framework as far as it goes ("torch"), a
+  /// framework's own executor ("torch:torch"), or "fused": the fastest of the first two for the
+  /// network after the transforms fold-batch-norm and fuse-activation.
   struct Way {
     std::string name;
     double seconds = 0;     ///< median
@@ -33,7 +34,9 @@ struct FrameworkSelection {
   };
   std::string chosen;
   std::vector<Way> ways = {};    ///< the fastest first
-  std::vector<Node> nodes = {};  ///< of the mixture, or of the framework that d5's plan runs in
+  /// Of the mixture, or of the framework that d5's plan runs in; of the fused network's if that
+  /// is chosen.
+  std::vector<Node> nodes = {};
   std::vector<Refusal> refusals = {};   ///< candidates that failed, or computed something else
   std::vector<std::string> notes = {};  ///< of a kept choice that could not be read, or written
   std::size_t reorders = 0;             ///< and copies, between the nodes of a run

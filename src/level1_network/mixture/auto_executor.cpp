@@ -11,13 +11,17 @@
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "level1_network/mixture/executor_race.hpp"
+#include "level1_network/mixture/fused_executor.hpp"
 #include "level1_network/mixture/structure_digest.hpp"
 
 namespace d5 {
 namespace {
 
+/// d5's plan of the network that transforms made.
+constexpr const char* kFused = "fused";
+
 std::vector<std::string> rival_words() {
-  std::vector<std::string> words;
+  std::vector<std::string> words{kFused};
   for (const auto& info : frameworks()) {
     try {
       for (const auto& name : framework(info.name).part<ExecutorRegistry>().names()) {
@@ -32,10 +36,8 @@ std::vector<std::string> rival_words() {
 }  // namespace
 
 bool AutoExecutor::has_rivals(const ExecutorOptions& options) {
-  const bool free = options.frameworks == std::vector<std::string>{"auto"} &&
-                    options.device == Device{} && options.placement.empty() &&
-                    options.memory_limit == 0 && options.recompute.empty();
-  return free && !rival_words().empty();
+  return options.frameworks == std::vector<std::string>{"auto"} && options.device == Device{} &&
+         options.placement.empty() && options.memory_limit == 0 && options.recompute.empty();
 }
 
 AutoExecutor::AutoExecutor(Network network, ExecutorOptions options, SelectionOptions selection)
@@ -159,6 +161,7 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
   race.add(planned, plan_);
   for (Rival& rival : rivals_) {
     try {
+      if (rival.word == kFused && !can_fuse(choice)) continue;
       GraphExecutor& executor = made(rival);
       executor.events() = interrupts;
       race.add(rival.word, executor);
@@ -168,8 +171,22 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
       selection.refusals.push_back({rival.word, printable_message(error.what())});
     }
   }
-  race.run(selection_.most_seconds / 4);
-  Rival* winner = find(race.winner());
+  Rival* winner = nullptr;
+  if (race.rivals() > 0) {
+    race.run(selection_.most_seconds / 4);
+    winner = find(race.winner());
+    tell(race, planned, winner, selection);
+  }
+  selection.measuring_seconds += selection_.clock() - begin;
+  KeptSelection found{{}, selection};
+  keep_selection(purpose, found);
+  selection.notes = found.selection.notes;
+  std::ranges::copy(kept.selection.notes, std::back_inserter(selection.notes));
+  return winner ? *winner->executor : plan_;
+}
+
+void AutoExecutor::tell(const ExecutorRace& race, const std::string& planned, const Rival* winner,
+                        FrameworkSelection& selection) {
   // The plan's own ways were timed beside the plan that was chosen.
   std::vector<FrameworkSelection::Way> ways = race.ways();
   if (winner) {
@@ -179,18 +196,27 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
                          [&](const auto& way) { return way.name != planned; });
     std::ranges::stable_sort(ways, {}, &FrameworkSelection::Way::seconds);
   }
+  if (winner && winner->word == kFused) {
+    const FrameworkSelection fused = framework_selection(*winner->executor);
+    selection.nodes = fused.nodes;
+    selection.reorders = fused.reorders;
+  }
   selection.ways = std::move(ways);
   std::ranges::copy(race.refusals(), std::back_inserter(selection.refusals));
-  selection.measuring_seconds += selection_.clock() - begin;
-  KeptSelection found{{}, selection};
-  keep_selection(purpose, found);
-  selection.notes = found.selection.notes;
-  std::ranges::copy(kept.selection.notes, std::back_inserter(selection.notes));
-  return winner ? *winner->executor : plan_;
+}
+
+bool AutoExecutor::can_fuse(const Choice& choice) {
+  return choice.loss.empty() && fused_network(network(), choice.mode).has_value();
 }
 
 GraphExecutor& AutoExecutor::made(Rival& rival) {
-  if (!rival.executor) rival.executor = open_executor(rival.word, network(), options_);
+  if (!rival.executor && rival.word == kFused) {
+    SelectionOptions half = selection_;
+    half.most_seconds /= 2;
+    rival.executor = std::make_shared<FusedExecutor>(network(), options_, half);
+  } else if (!rival.executor) {
+    rival.executor = open_executor(rival.word, network(), options_);
+  }
   rival.executor->set_mode(mode());
   return *rival.executor;
 }
@@ -201,8 +227,11 @@ AutoExecutor::Rival* AutoExecutor::find(std::string_view word) {
 }
 
 const GraphExecutor& executor_behind(const GraphExecutor& executor) {
-  const auto* standing = dynamic_cast<const AutoExecutor*>(&executor);
-  return standing ? standing->current() : executor;
+  if (const auto* standing = dynamic_cast<const AutoExecutor*>(&executor)) {
+    return executor_behind(standing->current());
+  }
+  const auto* fused = dynamic_cast<const FusedExecutor*>(&executor);
+  return fused && fused->planned() ? *fused->planned() : executor;
 }
 
 }  // namespace d5

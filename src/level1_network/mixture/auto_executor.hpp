@@ -11,9 +11,12 @@
 
 namespace d5 {
 
-/// Stands for the fastest of d5's plan, itself a mixture of frameworks, and the frameworks' own
-/// executors of whole networks: on the first run of each kind (shapes, loss, mode) they are timed
-/// against each other, then that one runs. Batches in flight are the plan's.
+class ExecutorRace;
+
+/// Stands for the fastest of d5's plan, itself a mixture of frameworks, for inference that of the
+/// fused network, and the frameworks' own executors of whole networks: on the first run of each
+/// kind (shapes, loss, mode) they are timed against each other, then that one runs. Batches in
+/// flight are the plan's.
 class AutoExecutor final : public GraphExecutor {
  public:
   /// Whether there is anything but a plan that may do what the options ask for.
@@ -50,7 +53,7 @@ class AutoExecutor final : public GraphExecutor {
 
  private:
   struct Rival {
-    std::string word;  ///< "torch:torch"
+    std::string word;  ///< "torch:torch", "fused"
     std::shared_ptr<GraphExecutor> executor = {};
   };
   /// Of runs of one kind.
@@ -65,6 +68,10 @@ class AutoExecutor final : public GraphExecutor {
   GraphExecutor& chosen_for(const ValueMap& inputs, const std::string& loss);
   SelectionPurpose purpose_of(const Choice& choice);
   GraphExecutor& choose(Choice& choice, const ValueMap& inputs);
+  /// What a race showed, whose first runner was the plan, called `planned`.
+  static void tell(const ExecutorRace& race, const std::string& planned, const Rival* winner,
+                   FrameworkSelection& selection);
+  [[nodiscard]] bool can_fuse(const Choice& choice);
   /// Throws: what making it throws.
   GraphExecutor& made(Rival& rival);
   Rival* find(std::string_view word);

@@ -18,8 +18,9 @@ namespace {
 class UntouchedNetwork {
  public:
   UntouchedNetwork(Network& network, NetworkMode mode, bool goes_back) : network_(network) {
-    for (const auto& [constant, output] : graph_in_mode(network, mode).updates)
+    for (const auto& [constant, output] : graph_in_mode(network, mode).updates) {
       keep(network.fetch(constant));
+    }
     if (!goes_back) return;
     for (const Parameter& parameter : network.parameters()) {
       if (parameter.gradient.defined()) keep(parameter.gradient);
@@ -119,13 +120,27 @@ double ExecutorRace::time(Runner& runner) {
   return clock_() - begin;
 }
 
+void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
+  for (const auto& [name, value] : inputs_) read.keep("input " + name, value);
+  const GraphInMode run = graph_in_mode(network_, runners_.front().executor->mode());
+  for (const auto& [name, value] : network_.graph().initializers) {
+    if (!run.updates.contains(name)) read.keep(name, value);
+  }
+}
+
 void ExecutorRace::warm_up(Runner& runner) {
   const bool is_first = &runner == &runners_.front();
+  UnchangedTensors read;
+  keep_what_is_read(read);
   try {
     const ValueMap& outputs = loss_.empty()
                                   ? runner.executor->inference(inputs_)
                                   : runner.executor->inference_and_backprop(inputs_, loss_);
     runner.executor->synchronise();
+    if (const auto changed = read.put_back()) {
+      throw ContractError(
+          fmt::format("it changes {}, which it may only read", printable(*changed)));
+    }
     auto answer = std::make_shared<const Answer>(outputs, network_, !loss_.empty());
     if (is_first) {
       expected_ = std::move(answer);

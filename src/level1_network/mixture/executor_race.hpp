@@ -7,12 +7,13 @@
 
 #include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/graph_executor.hpp"
+#include "level1_network/mixture/unchanged_tensors.hpp"
 
 namespace d5 {
 
 /// Executors of one network against each other, on the caller's values: in turn, each as a whole.
 /// Afterwards gradients, constants that runs update, and places in random streams are what they
-/// were.
+/// were. Who changes what it is fed, or a parameter or constant, is refused; that is put back.
 ///
 /// Units: seconds of `clock`.
 class ExecutorRace {
@@ -22,6 +23,7 @@ class ExecutorRace {
 
   /// The first is the judge: others whose answers differ from its are refused.
   void add(std::string name, GraphExecutor& executor);
+  [[nodiscard]] std::size_t rivals() const { return runners_.empty() ? 0 : runners_.size() - 1; }
   /// Throws: Interrupted; what the first throws.
   void run(double most_seconds);
 
@@ -42,6 +44,8 @@ class ExecutorRace {
   };
   double time(Runner& runner);
   void warm_up(Runner& runner);
+  /// What a run may not change: inputs, and of the network what no update overwrites.
+  void keep_what_is_read(UnchangedTensors& read) const;
   void drop_refused();
 
   Network& network_;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/cache_folder.hpp"
 #include "core/json_reader.hpp"
@@ -16,6 +17,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/core/plugin.hpp"
 #include "d5/core/threads.hpp"
+#include "level1_network/mixture/fused_executor.hpp"
 #include "level1_network/mixture/structure_digest.hpp"
 
 namespace d5 {
@@ -163,7 +165,12 @@ void keep_selection(const SelectionPurpose& purpose, KeptSelection& kept) {
 }
 
 std::size_t forget_selections(const Network& network) {
-  const std::string digest = structure_digest(network.graph());
+  std::set<std::string> digests{structure_digest(network.graph())};
+  for (const auto mode : {NetworkMode::as_written, NetworkMode::inference}) {
+    if (const auto fused = fused_network(network, mode)) {
+      digests.insert(structure_digest(fused->graph()));
+    }
+  }
   const fs::path folder = detail::measured_file(kKind, "").parent_path();
   std::error_code error;
   std::size_t forgotten = 0;
@@ -173,7 +180,9 @@ std::size_t forget_selections(const Network& network) {
     try {
       const std::string path = entry.path().string();
       const detail::JsonReader json(read_file(path, kMostBytes), path);
-      if (json.text("format") != kFormat || json.text("network") != digest) continue;
+      if (json.text("format") != kFormat || !digests.contains(json.text("network"))) {
+        continue;
+      }
     } catch (const FormatError&) {
       continue;  // reading it says so to who asks for it
     }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/mixture/plan_trial.hpp"
 
-#include <algorithm>
-#include <limits>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <span>
+
+#include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
 #include "level1_network/transfer_kernel.hpp"
 
@@ -11,6 +16,15 @@ namespace d5 {
 namespace {
 
 bool is_transfer(const onnx::Node& node) { return node.domain == kTransferDomain; }
+
+std::span<const std::byte> bytes_of(const Tensor& tensor) {
+  return {static_cast<const std::byte*>(tensor.raw()), tensor.bytes()};
+}
+
+bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+  const std::less<> before;
+  return before(a.data(), b.data() + b.size()) && before(b.data(), a.data() + a.size());
+}
 
 /// In the place of gradients that the caller will give.
 Tensor some_gradient(const TensorDesc& desc, const std::string& name) {
@@ -59,6 +73,7 @@ PlanTrial::PlanTrial(const TrialBench& bench, KernelAssignment assignment)
 void PlanTrial::before_node(const StepInfo& step) {
   if (step.prepares) return;
   current_ = node_of_.at(&step.node);
+  if (looks_ && !is_transfer(step.node)) keep_what_is_read(step);
   begin_ = bench_.clock();
 }
 
@@ -71,8 +86,52 @@ void PlanTrial::after_node(const StepInfo& step) {
     reached_[current_] = true;
   }
   ended_ = now > deadline_;
-  if (looks_ && !is_transfer(step.node)) look_at(step, current_);
+  if (looks_ && !is_transfer(step.node)) {
+    const auto changed = read_->put_back();
+    read_.reset();  // others may write there from now on
+    if (changed) {
+      throw ContractError(fmt::format("{}: it changes {}, which it may only read",
+                                      onnx::describe(step.node), *changed));
+    }
+    look_at(step, current_);
+  }
   if (step.pass == Pass::backward && !step.recomputed) ++gradients_seen_;
+}
+
+void PlanTrial::keep_what_is_read(const StepInfo& step) {
+  read_.emplace();
+  std::vector<std::span<const std::byte>> written;
+  const auto writes = [&](const Tensor& tensor) {
+    if (tensor.defined()) written.push_back(bytes_of(tensor));
+  };
+  const auto reads = [&](const char* what, std::size_t place, const Tensor& tensor) {
+    if (!tensor.defined()) return;
+    const bool in_place = std::ranges::any_of(
+        written, [&](const auto& other) { return overlap(other, bytes_of(tensor)); });
+    if (!in_place) read_->keep(fmt::format("{} {}", what, place), tensor);
+  };
+  const auto all_read = [&](const char* what, std::span<const Value* const> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] && values[i]->is_tensor()) reads(what, i, values[i]->tensor());
+    }
+  };
+  if (step.pass == Pass::forward) {
+    const OpContext& context = plan_->forward[step.step].context;
+    for (const Value* output : context.outputs) {
+      if (output && output->is_tensor()) writes(output->tensor());
+    }
+    return all_read("input", context.inputs);
+  }
+  if (step.recomputed) return;
+  const GradContext& context = plan_->backward[gradients_seen_].context;
+  for (const Tensor* gradient : context.grad_inputs) {
+    if (gradient) writes(*gradient);
+  }
+  all_read("input", context.inputs);
+  all_read("output", context.outputs);
+  for (std::size_t i = 0; i < context.grad_outputs.size(); ++i) {
+    if (context.grad_outputs[i]) reads("gradient", i, *context.grad_outputs[i]);
+  }
 }
 
 void PlanTrial::look_at(const StepInfo& step, std::size_t node) {
@@ -121,8 +180,15 @@ void PlanTrial::run(double most_seconds) {
 bool PlanTrial::warm_up(double most_seconds) {
   for (std::size_t i = 0; i < infos_.size(); ++i) outputs_[i].clear(), gradients_[i].clear();
   looks_ = true;
-  run(most_seconds);
+  try {
+    run(most_seconds);
+  } catch (...) {  // what the kernel changed before
+    looks_ = false;
+    read_.reset();
+    throw;
+  }
   looks_ = false;
+  read_.reset();
   return !ended_;
 }
 

@@ -10,6 +10,7 @@
 
 #include "d5/level1_network/execution_event.hpp"
 #include "level1_network/compile.hpp"
+#include "level1_network/mixture/unchanged_tensors.hpp"
 #include "level1_network/mixture/value_sketch.hpp"
 
 namespace d5 {
@@ -50,8 +51,10 @@ class PlanTrial final : private ExecutionEvent {
   /// Throws: as `compile`.
   PlanTrial(const TrialBench& bench, KernelAssignment assignment);
 
-  /// A run that prepares what first runs prepare, and looks at what each node computes.
-  /// Throws: what kernels throw; `failed_node` tells whose then.
+  /// A run that prepares what first runs prepare, and looks at what each node computes. What a
+  /// kernel changes that it may only read is put back.
+  /// Throws: what kernels throw; ContractError for one that changes what it reads; `failed_node`
+  /// tells whose then.
   /// False: it took longer, and ended before its last step.
   bool warm_up(double most_seconds);
   /// A run with the clock read around each step. It ends before its last step, and false is
@@ -87,6 +90,7 @@ class PlanTrial final : private ExecutionEvent {
   void after_node(const StepInfo& step) override;
   void bind();
   void run(double most_seconds);
+  void keep_what_is_read(const StepInfo& step);
   void look_at(const StepInfo& step, std::size_t node);
 
   const TrialBench& bench_;
@@ -97,6 +101,7 @@ class PlanTrial final : private ExecutionEvent {
   std::vector<double> sums_;
   std::vector<bool> reached_;
   std::vector<Sketches> outputs_, gradients_;
+  std::optional<UnchangedTensors> read_;  ///< by the step under way, while `looks_`
   double begin_ = 0, deadline_ = 0, total_ = 0;
   std::size_t current_ = 0, gradients_seen_ = 0;
   bool ended_ = false, looks_ = false;
