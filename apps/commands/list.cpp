@@ -21,6 +21,7 @@
 #include "d5/level2_training/batch_step.hpp"
 #include "d5/level2_training/container.hpp"
 #include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/loss.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/recipe.hpp"
 #include "d5/level2_training/sample_step.hpp"
@@ -153,6 +154,7 @@ std::vector<Kind> kinds() {
            [](const std::string& name) { return describe(find_optimizer(name)); }},
           kind_of("schedules", schedules),
           kind_of("modifiers", step_modifiers),
+          kind_of("losses", losses),
           {"recipes", recipes},
           kind_of("distributed-optimizers", distributed_optimizers),
           kind_of("all-reduces", all_reduces)};

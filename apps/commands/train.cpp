@@ -38,7 +38,7 @@ Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
 struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
-  std::string recipe, data, checkpoint, repeat;
+  std::string recipe, data, checkpoint, repeat, save;
   std::vector<std::string> changes;
   bool resume = false;
   std::int64_t checkpoint_every = 500;
@@ -85,6 +85,7 @@ SessionOptions session_of(const Options& options, const std::string& word) {
   session.data = options.data;
   session.checkpoint = options.checkpoint;
   session.checkpoint_every = options.checkpoint_every;
+  session.save = options.save;
   session.loader_threads = options.loader_threads;
   session.metrics = app::metrics_of(options, {});
   session.command_options = app::to_line(options);
@@ -113,6 +114,9 @@ void check(const Options& options) {
   if (options.frameworks.size() > 1 && !options.checkpoint.empty()) {
     throw ValueError(
         "train: one checkpoint cannot serve several frameworks; train them one by one");
+  }
+  if (options.frameworks.size() > 1 && !options.save.empty()) {
+    throw ValueError("train: --save is one network, but several frameworks train one each");
   }
   for (const auto& word : options.frameworks) {
     if (word.find(':') == std::string::npos || word.find('/') != std::string::npos) continue;
@@ -168,6 +172,7 @@ int run(const Options& options, bool seed_given) {
   if (ranks->rank() == 0) app::check_output(options);
   if (ranks->rank() != 0) Progress::set_quiet(true);
   if (ranks->rank() == 0 && !options.checkpoint.empty()) check_writable(options.checkpoint);
+  if (ranks->rank() == 0 && !options.save.empty()) check_writable(options.save);
   const Recipe recipe = recipe_of(options, seed_given);
   const auto distributed = distributed_options(recipe, options.distributed);
   // mpirun ends all ranks by itself.
@@ -226,6 +231,10 @@ void register_train(app::Program& program) {
       ->needs(command.get_option("--checkpoint"))
       ->transform(app::whole_number(1))
       ->option_text("N");
+  command
+      .add_option("--save", options->save,
+                  "write the trained network, without its loss, to this file")
+      ->option_text("FILE.onnx");
   command
       .add_option("--loader-threads", options->loader_threads,
                   "that read batches ahead, of the same bits; 0: training reads by itself")

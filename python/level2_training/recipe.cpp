@@ -24,7 +24,7 @@ Recipe from_state(const Anything& pickled) {
 
 std::pair<Measurements, bool> train(Recipe recipe, const std::vector<std::string>& changes,
                                     const std::vector<std::string>& frameworks, const Path& data,
-                                    const Path& checkpoint, const Path& resume,
+                                    const Path& checkpoint, const Path& resume, const Path& save,
                                     int loader_threads) {
   for (const auto& change : changes) recipe.set(change);
   RecipeRun run;
@@ -34,6 +34,7 @@ std::pair<Measurements, bool> train(Recipe recipe, const std::vector<std::string
                       .data = data.string(),
                       .checkpoint = checkpoint.string(),
                       .resume = resume.string(),
+                      .save = save.string(),
                       .loader_threads = loader_threads},
                      interrupt);
   });
@@ -74,21 +75,23 @@ void bind_recipe(py::module_& m) {
 
   const std::vector<std::string> none, reference{"reference"};
   constexpr const char* about =
-      "Runs a recipe; returns its measurements and whether all acceptable metrics were met.";
+      "Runs a recipe; returns its measurements and whether all acceptable metrics were met. `save` "
+      "is an "
+      "ONNX file for what was trained.";
   m.def("train", &train, py::arg("recipe"), py::kw_only(), py::arg("set") = none,
         py::arg("frameworks") = reference, py::arg("data") = "", py::arg("checkpoint") = "",
-        py::arg("resume") = "", py::arg("loader_threads") = 0, about);
+        py::arg("resume") = "", py::arg("save") = "", py::arg("loader_threads") = 0, about);
   m.def(
       "train",
       [](const Path& file_or_name, const std::vector<std::string>& changes,
          const std::vector<std::string>& frameworks, const Path& data, const Path& checkpoint,
-         const Path& resume, int loader_threads) {
+         const Path& resume, const Path& save, int loader_threads) {
         return train(load_recipe(file_or_name.string()), changes, frameworks, data, checkpoint,
-                     resume, loader_threads);
+                     resume, save, loader_threads);
       },
       py::arg("recipe"), py::kw_only(), py::arg("set") = none, py::arg("frameworks") = reference,
       py::arg("data") = "", py::arg("checkpoint") = "", py::arg("resume") = "",
-      py::arg("loader_threads") = 0, about);
+      py::arg("save") = "", py::arg("loader_threads") = 0, about);
 }
 
 }  // namespace d5::python

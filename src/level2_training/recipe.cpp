@@ -177,7 +177,13 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
     }
   }
   if (recipe.name_.empty()) fail(file, root.line, "has no 'name'");
+  const bool has_file = recipe.values_.contains("model.file");
+  if (has_file && recipe.values_.contains("model.name")) {
+    fail(file, recipe.values_.find("model.file")->second.line,
+         "'model.file' and 'model.name' are both given; write one");
+  }
   for (const char* needed : {"dataset.name", "model.name", "optimizer.name"}) {
+    if (has_file && needed == std::string_view("model.name")) continue;
     if (!recipe.values_.contains(needed)) {
       fail(file, root.line, fmt::format("has no '{}' in its fixed or its mutable part", needed));
     }

@@ -14,12 +14,12 @@
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/graph_executor.hpp"
-#include "d5/level1_network/models.hpp"
 #include "d5/level1_network/transform.hpp"
 #include "d5/level2_training/batch_step.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "level2_training/epoch_report.hpp"
 #include "level2_training/taken_options.hpp"
+#include "level2_training/trained_model.hpp"
 
 namespace d5 {
 namespace {
@@ -56,6 +56,8 @@ TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options,
   if (!options_.resume.empty()) trainer_->resume(options_.resume);
 }
 
+TrainingSession::~TrainingSession() = default;
+
 void TrainingSession::make_data(const Interrupt& interrupt) {
   EntryChoice dataset = recipe_.choice("dataset");
   const DatasetEntry& opener = datasets().at(dataset.name);
@@ -87,46 +89,45 @@ ExecutorOptions TrainingSession::execution() const {
 }
 
 void TrainingSession::make_optimizer() {
-  EntryChoice model = recipe_.choice("model");
-  const ModelEntry& builder = models().at(model.name);
-  // Names of the network's ends are the session's; the rest is the model's own.
-  loss_ = model.settings.take("loss", "loss");
-  logits_ = model.settings.take("logits", "logits");
-  label_ = model.settings.take("label", "label");
-  builder.offer(model.settings, "seed", training_.seed);
-  builder.offer(model.settings, "with_loss", true);
-  Network network = builder.make(model.settings);
+  model_ = std::make_unique<detail::TrainedModel>(detail::trained_model(recipe_, *data_.train));
   if (training_.precision != TrainingOptions::Precision::float32) {
     const bool is_half = training_.precision == TrainingOptions::Precision::float16;
-    apply_transforms(network, {{"half-precision",
-                                {{"type", is_half ? "float16" : "bfloat16"}, {"masters", true}}}});
+    apply_transforms(model_->network,
+                     {{"half-precision",
+                       {{"type", is_half ? "float16" : "bfloat16"}, {"masters", true}}}});
   }
-  std::shared_ptr<GraphExecutor> executor = make_executor(std::move(network), execution());
+  std::shared_ptr<GraphExecutor> executor = make_executor(model_->network, execution());
+  executor->set_mode(model_->mode);
   EntryChoice optimizer = recipe_.choice("optimizer");
   const OptimizerEntry& rule = find_optimizer(optimizer.name);
   rule.offer(optimizer.settings, "seed", training_.seed);
-  optimizer_ = open_optimizer(optimizer.name, std::move(executor), loss_, optimizer.settings);
+  optimizer_ =
+      open_optimizer(optimizer.name, std::move(executor), model_->loss, optimizer.settings);
   learning_rate_ = number_in_force(rule, optimizer.settings, "learning_rate");
   if (options_.wrap_optimizer) optimizer_ = options_.wrap_optimizer(std::move(optimizer_));
 }
 
 void TrainingSession::make_trainer() {
-  const std::string identity = detail::sha256(recipe_.checksum() + "\n" + options_.variant);
+  std::string identity = recipe_.checksum() + "\n" + options_.variant;
+  for (const Artefact& artefact : model_->artefacts) identity += "\n" + artefact.sha256;
   trainer_ = std::make_unique<Trainer>(*optimizer_, *train_, test_.get(),
                                        TrainerOptions{.epochs = training_.epochs,
                                                       .most_batches = training_.most_batches,
                                                       .checkpoint = options_.checkpoint,
                                                       .test_every = training_.test_every,
                                                       .checkpoint_every = options_.checkpoint_every,
-                                                      .recipe = identity});
+                                                      .recipe = detail::sha256(identity)});
   for (const auto& observer : options_.observers) trainer_->events().add(observer);
 }
 
 void TrainingSession::make_metrics() {
   std::vector<std::string> names = recipe_.names_below("metrics");
-  for (const char* usual :
-       {"training_accuracy", "test_accuracy", "loss", "epoch_time", "batch_time"}) {
-    if (std::ranges::find(names, usual) == names.end()) names.emplace_back(usual);
+  std::vector<std::string> usual{"loss", "epoch_time", "batch_time"};
+  if (model_->tells_classes) {
+    usual.insert(usual.begin(), {"training_accuracy", "test_accuracy"});
+  }
+  for (const std::string& name : usual) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   for (const auto& acceptable : recipe_.acceptable()) {
     if (std::ranges::find(names, acceptable.metric) == names.end())
@@ -144,8 +145,8 @@ MetricChoice TrainingSession::choice_of(const std::string& metric) const {
   const MetricEntry& entry = metrics().at(metric);
   Settings settings(fmt::format("{}: metric {}", printable(recipe_.file()), metric),
                     recipe_.section("metrics." + metric).values());
-  entry.offer(settings, "logits", logits_);
-  entry.offer(settings, "label", label_);
+  entry.offer(settings, "logits", model_->logits);
+  entry.offer(settings, "label", model_->label);
   return {metric, std::move(settings)};
 }
 
@@ -196,6 +197,12 @@ void TrainingSession::train(const Interrupt& interrupt) {
     throw;
   }
   events.remove(report.get());
+  if (!options_.save.empty()) save(options_.save);
+}
+
+void TrainingSession::save(const std::string& path) {
+  const TestParameters lent(*optimizer_);
+  model_->learnt().save(path);
 }
 
 Measurement TrainingSession::record() const {
@@ -212,7 +219,7 @@ Measurement TrainingSession::record() const {
   if (training_.precision != TrainingOptions::Precision::float32) {
     result.conditions["precision"] = recipe_.section("training").text("precision", "");
   }
-  result.conditions["model"] = recipe_.choice("model").name;
+  result.conditions["model"] = model_->name;
   result.conditions["optimizer"] = recipe_.choice("optimizer").name;
   if (!learning_rate_.empty()) result.conditions["learning_rate"] = learning_rate_;
   const auto sampling = read_shared_options<SamplerOptions>(recipe_.section("sampler"));
@@ -221,6 +228,7 @@ Measurement TrainingSession::record() const {
     result.conditions["loader_threads"] = std::to_string(options_.loader_threads);
   }
   result.artefacts = {{.name = "recipe " + recipe_.name(), .sha256 = recipe_.checksum()}};
+  std::ranges::copy(model_->artefacts, std::back_inserter(result.artefacts));
   for (const auto& part : {data_.train, data_.test}) {
     if (part) std::ranges::copy(part->artefacts(), std::back_inserter(result.artefacts));
   }

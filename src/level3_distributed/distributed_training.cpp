@@ -143,6 +143,7 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
   if (ranks->size() == 1) return;
   if (ranks->rank() != 0) {
     session.checkpoint.clear();
+    session.save.clear();
     session.say = {};
   }
   session.command_options = to_line(options) + session.command_options;

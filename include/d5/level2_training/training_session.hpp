@@ -18,6 +18,9 @@
 #include "d5/level2_training/training_metric.hpp"
 
 namespace d5 {
+namespace detail {
+struct TrainedModel;
+}
 
 /// How a recipe is run here; nothing in it changes what is trained.
 struct SessionOptions {
@@ -30,6 +33,7 @@ struct SessionOptions {
   std::string checkpoint = {};          ///< file to write; empty: none
   std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
   std::int64_t checkpoint_every = 500;  ///< batches
+  std::string save = {};   ///< ONNX file for the trained network without its loss; empty: none
   int loader_threads = 0;  ///< that read batches ahead (`Sampler::read_ahead`); 0: training reads
   std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet
   std::vector<MetricChoice> metrics = {};            ///< besides the recipe's
@@ -57,6 +61,7 @@ class TrainingSession {
   /// recipe accepts a metric that is not measured; Interrupted.
   explicit TrainingSession(const Recipe& recipe, SessionOptions options = {},
                            const Interrupt& interrupt = {});
+  ~TrainingSession();
 
   /// Trains, then judges: one record a metric, failed where it misses what the recipe accepts, or
   /// where training threw, such as by a loss that is not a number. An interrupt ends it as
@@ -66,6 +71,10 @@ class TrainingSession {
   /// `run` without the judgement: of one of several ranks, whose records are judged when they have
   /// become one.
   [[nodiscard]] std::vector<Measurement> run_unjudged(const Interrupt& interrupt = {});
+
+  /// Writes the network as it came, with what it has learnt: without the loss that it was given,
+  /// with the parameters that test runs see. Throws: as `onnx::save`.
+  void save(const std::string& path);
 
   [[nodiscard]] Trainer& trainer() { return *trainer_; }
   [[nodiscard]] Network& network() { return optimizer_->executor().network(); }
@@ -85,8 +94,9 @@ class TrainingSession {
   Recipe recipe_;
   SessionOptions options_;
   TrainingOptions training_;
-  std::string loss_, logits_, label_, learning_rate_;
+  std::string learning_rate_;
   DatasetPair data_;
+  std::unique_ptr<detail::TrainedModel> model_;
   std::shared_ptr<Sampler> train_, test_;
   std::shared_ptr<Optimizer> optimizer_;
   std::unique_ptr<Trainer> trainer_;

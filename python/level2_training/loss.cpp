@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/loss.hpp"
+
+#include "bindings.hpp"
+#include "d5/level2_training/frozen_parameters.hpp"
+
+namespace d5::python {
+
+void bind_loss(py::module_& m) {
+  m.def(
+      "append_loss",
+      [](Network& network, const std::string& name, std::string output, std::string target,
+         const std::string& target_type, std::vector<onnx::Dim> target_shape, std::string loss,
+         const Options& options) {
+        append_loss(network, name,
+                    {.output = std::move(output),
+                     .target = std::move(target),
+                     .target_type = dtype_from_name(target_type),
+                     .target_dims = std::move(target_shape),
+                     .loss = std::move(loss)},
+                    to_settings(options));
+      },
+      py::arg("network"), py::arg("name"), py::kw_only(), py::arg("output") = "",
+      py::arg("target") = "label", py::arg("target_type") = "int64",
+      py::arg("target_shape") = std::vector<onnx::Dim>(), py::arg("loss") = "loss",
+      "Ends a network in a loss (one of losses()), so that it can be trained: of its only output, "
+      "or of `output`, and of an input `target`, which is made where there is none.");
+  m.def("without_loss", &without_loss, py::arg("network"), py::arg("loss") = "loss",
+        "A copy of the network without that output and all that served it alone.");
+  m.def("losses", [] { return losses().names(); });
+  m.def("freeze", &freeze, py::arg("network"), py::arg("patterns"),
+        "Makes constants of the parameters that a pattern such as \"features.*\" matches; returns "
+        "their names.");
+  m.def("unfreeze", &unfreeze, py::arg("network"), py::arg("names"),
+        "Makes parameters of these constants again.");
+}
+
+}  // namespace d5::python

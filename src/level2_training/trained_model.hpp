@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/network_mode.hpp"
+#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/recipe.hpp"
+
+namespace d5::detail {
+
+/// What the section "model" of a recipe asks for: a built-in network, or a file that gets a loss,
+/// names that a batch has, and the mode of training.
+struct TrainedModel {
+  Network network;
+  std::string name;  ///< of a record's subject
+  std::string loss = {}, logits = {}, label = {};
+  NetworkMode mode = NetworkMode::as_written;
+  bool tells_classes = true;                       ///< otherwise accuracy means nothing
+  std::vector<Artefact> artefacts = {};            ///< the file
+  std::string appended = {};                       ///< loss that the network did not come with
+  std::vector<std::string> frozen = {};            ///< parameters that became constants
+  std::map<std::string, std::string> inputs = {};  ///< the network's own names, by the batch's
+
+  /// As it came, with what it has learnt: without the loss, with names and parameters of its own.
+  [[nodiscard]] Network learnt() const;
+};
+
+/// `batch` is what the training set gives. Throws: NotFound, ValueError, and what loading throws.
+[[nodiscard]] TrainedModel trained_model(const Recipe& recipe, const Dataset& data);
+
+}  // namespace d5::detail
