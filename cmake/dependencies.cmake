@@ -75,6 +75,7 @@ pkg_check_modules(jpeg2000 QUIET libopenjp2>=2.5)
 pkg_check_modules(png QUIET libpng>=1.6)
 pkg_check_modules(tiff QUIET libtiff-4>=4.5)
 pkg_check_modules(webp QUIET libwebp)
+pkg_check_modules(libav QUIET libavformat libavcodec libavutil libswscale)  # of videos, likewise
 if(D5_WITH_MPI)
   find_package(MPI COMPONENTS CXX)
 endif()

@@ -100,6 +100,13 @@ void add_by_hand(Registry<PublishedData>& registry) {
                 .by_hand = "register there and put ILSVRC2012_img_train.tar into the folder as it "
                            "is, or the class folders of the training images into its 'train', "
                            "those of the validation images into its 'val'"});
+  registry.add("ucf-101",
+               {.folder = "ucf-101",
+                .content = "9,537 + 3,783 videos, 6.9 GB",
+                .licence = "not stated",
+                .source = "https://www.crcv.ucf.edu/data/UCF101.php",
+                .by_hand = "unpack UCF101.rar into the folder's 'UCF-101', and the lists for "
+                           "action recognition into its 'ucfTrainTestlist'"});
 }
 
 }  // namespace

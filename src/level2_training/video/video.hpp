@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "d5/core/tensor.hpp"
+
+namespace d5::detail {
+
+/// The pictures of a video, in their order. One thread reads it.
+class Video {
+ public:
+  virtual ~Video() = default;
+  /// Takes picture number `i` of those that were asked for: uint8 {height, width, 3}, red first,
+  /// good until it returns.
+  using Take = std::function<void(std::size_t i, const Tensor& picture)>;
+
+  [[nodiscard]] virtual std::int64_t pictures() = 0;
+  /// Hands over those at `places`, which do not descend.
+  /// Throws: FormatError for a damaged video, or one that ends before a place.
+  virtual void read(std::span<const std::int64_t> places, const Take& take) = 0;
+};
+
+/// The image files of a folder, by name. Throws: NotFound where there are none, IoError.
+[[nodiscard]] std::unique_ptr<Video> open_picture_folder(const std::string& folder);
+
+/// A file of a format that libav knows, such as AVI.
+/// Throws: IoError, FormatError; Unsupported where d5 was built without libav, with the way out.
+[[nodiscard]] std::unique_ptr<Video> open_video_file(const std::string& path);
+
+}  // namespace d5::detail
