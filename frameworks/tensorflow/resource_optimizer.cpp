@@ -204,6 +204,11 @@ class Adam final : public ResourceOptimizer {
       : ResourceOptimizer(std::move(executor), std::move(loss), {"first_moment", "second_moment"},
                           options.weight_decay),
         options_(options) {
+    if (options.amsgrad) {
+      throw Unsupported(
+          "optimizer adam of tensorflow: amsgrad is not among what it updates by; "
+          "adam and torch/adam have it");
+    }
     hyper_parameters().bind(options_);
   }
 

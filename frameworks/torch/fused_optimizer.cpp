@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fused_optimizer.hpp"
 
+#include <ATen/ops/_foreach_add.h>
 #include <ATen/ops/_foreach_mul.h>
+#include <ATen/ops/_fused_adagrad.h>
 #include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/scalar_tensor.h>
 #include <c10/core/InferenceMode.h>
+
+#include <optional>
 
 #include "d5/level2_training/grouped_options.hpp"
 #include "d5/level2_training/optimizer_options.hpp"
@@ -124,16 +129,17 @@ class Sgd final : public FusedOptimizer<SgdOptions> {
   }
 };
 
-class Adam final : public FusedOptimizer<AdamOptions> {
+/// What all of torch's adaptive rules are told: the step, in a tensor for each parameter.
+template <class Rule>
+class CountingOptimizer : public FusedOptimizer<Rule> {
  public:
-  Adam(std::shared_ptr<GraphExecutor> executor, std::string loss, const Options& options)
-      : FusedOptimizer(std::move(executor), std::move(loss), options),
-        first_("first_moment", network()),
-        second_("second_moment", network()),
-        first_views_(views(first_)),
-        second_views_(views(second_)) {
+  CountingOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
+                    const typename FusedOptimizer<Rule>::Options& options)
+      : FusedOptimizer<Rule>(std::move(executor), std::move(loss), options) {
     const c10::InferenceMode without_autograd;
-    for (std::size_t i = 0; i < count(); ++i) steps_.push_back(at::scalar_tensor(0, at::kFloat));
+    for (std::size_t i = 0; i < this->count(); ++i) {
+      steps_.push_back(at::scalar_tensor(0, at::kFloat));
+    }
   }
 
   void begin_update() override {
@@ -143,28 +149,78 @@ class Adam final : public FusedOptimizer<AdamOptions> {
   }
   ValueMap rule_state() const override {
     ValueMap state{{"step", Tensor::scalar(step_)}};
-    first_.save(state);
-    second_.save(state);
+    for (const ParameterSlots& slots : slots_) slots.save(state);
     return state;
   }
   void restore_rule(const ValueMap& state) override {
-    step_ = state_entry(state, "step", "optimizer adam of torch").item<std::int64_t>();
-    first_.restore(state);
-    second_.restore(state);
+    step_ = state_entry(state, "step", "an optimizer of torch's").item<std::int64_t>();
+    for (ParameterSlots& slots : slots_) slots.restore(state);
   }
 
  protected:
-  void update(const AdamOptions& options, const Tensors& parameters,
-              const Tensors& gradients) override {
-    at::_fused_adam_(parameters, gradients, those(first_views_), those(second_views_), {},
-                     those(steps_), options.learning_rate, options.beta1, options.beta2,
-                     options.weight_decay, options.epsilon, /*amsgrad=*/false, /*maximize=*/false);
+  using Tensors = typename FusedOptimizer<Rule>::Tensors;
+  void add_slots(const std::string& name) {
+    views_.push_back(this->views(slots_.emplace_back(name, this->network())));
+  }
+  [[nodiscard]] Tensors slots(std::size_t which) const { return this->those(views_[which]); }
+  [[nodiscard]] Tensors steps() const { return this->those(steps_); }
+  [[nodiscard]] std::int64_t step_number() const { return step_; }
+
+ private:
+  std::vector<ParameterSlots> slots_;
+  std::vector<Tensors> views_;
+  Tensors steps_;
+  std::int64_t step_ = 0;
+};
+
+/// adam and adamw, which differ in the call alone; amsgrad has one more slot.
+template <class Rule, auto kUpdate>
+class AdamFamily final : public CountingOptimizer<Rule> {
+ public:
+  using Options = typename FusedOptimizer<Rule>::Options;
+  AdamFamily(std::shared_ptr<GraphExecutor> executor, std::string loss, const Options& options)
+      : CountingOptimizer<Rule>(std::move(executor), std::move(loss), options) {
+    this->add_slots("first_moment");
+    this->add_slots("second_moment");
+    for (const Rule& rule : options.rules()) amsgrad_ = amsgrad_ || rule.amsgrad;
+    if (amsgrad_) this->add_slots("largest_second_moment");
+  }
+
+ protected:
+  using Tensors = typename CountingOptimizer<Rule>::Tensors;
+  void update(const Rule& options, const Tensors& parameters, const Tensors& gradients) override {
+    kUpdate(parameters, gradients, this->slots(0), this->slots(1),
+            options.amsgrad ? this->slots(2) : Tensors{}, this->steps(), options.learning_rate,
+            options.beta1, options.beta2, options.weight_decay, options.epsilon, options.amsgrad,
+            /*maximize=*/false, {}, {});
   }
 
  private:
-  ParameterSlots first_, second_;
-  Tensors first_views_, second_views_, steps_;
-  std::int64_t step_ = 0;
+  bool amsgrad_ = false;
+};
+
+using UpdateOfAdam = void (*)(at::TensorList, at::TensorList, at::TensorList, at::TensorList,
+                              at::TensorList, at::TensorList, double, double, double, double,
+                              double, bool, bool, const std::optional<at::Tensor>&,
+                              const std::optional<at::Tensor>&);
+using Adam = AdamFamily<AdamOptions, static_cast<UpdateOfAdam>(at::_fused_adam_)>;
+using AdamW = AdamFamily<AdamWOptions, static_cast<UpdateOfAdam>(at::_fused_adamw_)>;
+
+class Adagrad final : public CountingOptimizer<AdagradOptions> {
+ public:
+  Adagrad(std::shared_ptr<GraphExecutor> executor, std::string loss, const Options& options)
+      : CountingOptimizer(std::move(executor), std::move(loss), options) {
+    add_slots("sum_of_squares");
+  }
+
+ protected:
+  void update(const AdagradOptions& options, const Tensors& parameters,
+              const Tensors& gradients) override {
+    if (step_number() == 1) at::_foreach_add_(slots(0), options.initial_accumulator_value);
+    at::_fused_adagrad_(parameters, gradients, slots(0), steps(), options.learning_rate,
+                        options.learning_rate_decay, options.weight_decay, options.epsilon,
+                        /*maximize=*/false);
+  }
 };
 
 }  // namespace
@@ -173,6 +229,8 @@ void register_optimizers(NativeOptimizers& registry) {
   registry.add("sgd", OptimizerEntry::of<Sgd>("torch's fused SGD"));
   registry.add("momentum", OptimizerEntry::of<Momentum>("torch's fused SGD with momentum"));
   registry.add("adam", OptimizerEntry::of<Adam>("torch's fused Adam"));
+  registry.add("adamw", OptimizerEntry::of<AdamW>("torch's fused AdamW"));
+  registry.add("adagrad", OptimizerEntry::of<Adagrad>("torch's fused AdaGrad"));
 }
 
 }  // namespace d5::torch

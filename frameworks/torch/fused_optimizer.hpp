@@ -5,7 +5,8 @@
 
 namespace d5::torch {
 
-/// Adds torch's own sgd, momentum and adam: its fused kernels over d5's parameters and gradients.
+/// Adds torch's own sgd, momentum, adam, adamw and adagrad: its fused kernels over d5's parameters
+/// and gradients.
 void register_optimizers(NativeOptimizers& registry);
 
 }  // namespace d5::torch

@@ -62,10 +62,20 @@ TEMPLATE_TEST_CASE("d5's optimizers take torch's steps, a thousand of them", "",
   CHECK(difference("adam", settings("adam", {{"learning_rate", "0.01"}})) < tolerance);
   CHECK(difference("adam", settings("adam", {{"beta1", "0.8"}, {"weight_decay", "0.1"}})) <
         tolerance);
+  CHECK(difference("adam", settings("adam", {{"amsgrad", "true"}, {"beta2", "0.9"}})) < tolerance);
+  CHECK(difference("adamw", settings("adamw", {{"weight_decay", "0.2"}})) < tolerance);
+  CHECK(difference("adamw", settings("adamw", {{"amsgrad", "true"},
+                                               {"beta2", "0.9"},
+                                               {"groups.0.name", "a"},
+                                               {"groups.0.amsgrad", "false"}})) < tolerance);
+  CHECK(difference("adagrad", settings("adagrad")) < tolerance);
+  CHECK(difference("adagrad", settings("adagrad", {{"learning_rate_decay", "0.01"},
+                                                   {"initial_accumulator_value", "0.5"},
+                                                   {"weight_decay", "0.1"}})) < tolerance);
 }
 
 TEST_CASE("torch's optimizers go on from a saved state") {
-  for (const std::string name : {"momentum", "adam"}) {
+  for (const std::string name : {"momentum", "adam", "adamw", "adagrad"}) {
     const auto make = [&] {
       return framework("torch").part<NativeOptimizers>().at(name).make(test::noisy_descent<float>(),
                                                                        "loss", settings(name));
