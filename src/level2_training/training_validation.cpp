@@ -96,11 +96,8 @@ OptimizerJudgement test_optimizer(const MakeOptimizer& subject, const MakeOptimi
   return result;
 }
 
-std::vector<Measurement> test_training(const Recipe& recipe, const SessionOptions& options) {
-  TrainingSession first(recipe, options), second(recipe, options);
-  std::vector<Measurement> results = first.run();
-  (void)second.run();
-  Measurement result = results.empty() ? Measurement{} : results.front();
+Measurement reproducibility_record(const Measurement& form, Network& first, Network& second) {
+  Measurement result = form;
   result.metric = "reproducibility";
   result.unit = "1";
   result.quantity = Quantity::error;
@@ -109,13 +106,21 @@ std::vector<Measurement> test_training(const Recipe& recipe, const SessionOption
   result.status = Status::passed;
   result.reason.clear();
   result.conditions.erase("accepted");
-  const std::int64_t different = detail::differing_elements(first.network(), second.network());
+  const std::int64_t different = detail::differing_elements(first, second);
   result.samples = {double(different)};
   if (different > 0) {
     result.status = Status::failed;
     result.reason = fmt::format("{} parameter elements differ between two runs", different);
   }
-  results.push_back(std::move(result));
+  return result;
+}
+
+std::vector<Measurement> test_training(const Recipe& recipe, const SessionOptions& options) {
+  TrainingSession first(recipe, options), second(recipe, options);
+  std::vector<Measurement> results = first.run();
+  (void)second.run();
+  const Measurement form = results.empty() ? Measurement{} : results.front();
+  results.push_back(reproducibility_record(form, first.network(), second.network()));
   return results;
 }
 

@@ -60,6 +60,11 @@ struct OptimizerJudgement {
                                                 std::int64_t steps,
                                                 OptimizerTolerance tolerance = {});
 
+/// `reproducibility`: how many parameter elements of two networks, which the same training made,
+/// differ in any bit; none may. What it tells of the training is `form`'s.
+[[nodiscard]] Measurement reproducibility_record(const Measurement& form, Network& first,
+                                                 Network& second);
+
 /// Runs the recipe twice. The records of the first run, and `reproducibility`: how many parameter
 /// elements differ in any bit between the two; none may.
 [[nodiscard]] std::vector<Measurement> test_training(const Recipe& recipe,

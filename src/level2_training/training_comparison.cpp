@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_comparison.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <memory>
+
+#include "d5/core/ratio.hpp"
+#include "d5/core/student.hpp"
+#include "d5/level2_training/training_validation.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr std::array<const char*, 6> kCompared{"test_accuracy",    "test_loss",
+                                               "perplexity",       "samples_to_accuracy",
+                                               "time_to_accuracy", "epoch_time"};
+
+const Measurement* find(const std::vector<Measurement>& records, std::string_view metric) {
+  const auto place = std::ranges::find(records, metric, &Measurement::metric);
+  return place == records.end() ? nullptr : &*place;
+}
+
+/// -1: surely lower, 1: surely higher. At 5% in both directions together.
+int difference(const Measurement& subject, const Measurement& base) {
+  constexpr double kTail = 0.025;
+  if (is_smaller_p_value(subject.samples, base.samples) < kTail) return -1;
+  return is_smaller_p_value(base.samples, subject.samples) < kTail ? 1 : 0;
+}
+
+/// A run and the one that was made again from the same seed.
+class TwinRuns {
+ public:
+  TwinRuns(Recipe recipe, const SessionOptions& session, const Interrupt& interrupt)
+      : recipe_(std::move(recipe)), session_(session), interrupt_(interrupt) {}
+
+  std::vector<Measurement> train(std::uint64_t seed) {
+    auto one = std::make_unique<TrainingSession>(with_seed(recipe_, seed), session_, interrupt_);
+    auto records = one->run(interrupt_);
+    if (!first_) {
+      first_ = std::move(one);
+      seed_ = seed;
+    }
+    return records;
+  }
+
+  Measurement reproducibility(const Measurement& form) {
+    TrainingSession again(with_seed(recipe_, seed_), session_, interrupt_);
+    (void)again.run(interrupt_);
+    return reproducibility_record(form, first_->network(), again.network());
+  }
+
+ private:
+  Recipe recipe_;
+  const SessionOptions& session_;
+  Interrupt interrupt_;
+  std::unique_ptr<TrainingSession> first_;
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace
+
+std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
+                                           const ComparedTraining& base) {
+  const auto mine = join_runs(subject.runs), its = join_runs(base.runs);
+  std::vector<Measurement> results;
+  bool better = false, worse = false;
+  for (const char* metric : kCompared) {
+    const Measurement *a = find(mine, metric), *b = find(its, metric);
+    if (!a || !b) continue;
+    Measurement& ratio = results.emplace_back(ratio_record(*a, *b));
+    ratio.conditions["base"] = base.name;
+    const int sign = difference(*a, *b);
+    ratio.conditions["verdict"] = sign == 0 ? "undecided" : sign > 0 ? "higher" : "lower";
+    const bool more_is_better = a->direction == Direction::higher_is_better;
+    better |= sign == (more_is_better ? 1 : -1);
+    worse |= sign == (more_is_better ? -1 : 1);
+  }
+  if (results.empty()) return results;
+  Measurement verdict = results.front();
+  verdict.metric = "trade_off";
+  verdict.quantity = Quantity::other;
+  verdict.direction = Direction::higher_is_better;
+  verdict.statistic = {.of = Statistic::Of::single};
+  verdict.status = Status::passed;
+  verdict.reason.clear();
+  verdict.samples = {double(better) - double(worse)};
+  verdict.conditions.erase("rank test p");
+  verdict.conditions["verdict"] = better && worse ? "trade-off"
+                                  : better        ? "better"
+                                  : worse         ? "worse"
+                                                  : "undecided";
+  results.push_back(std::move(verdict));
+  return results;
+}
+
+std::vector<Measurement> test_training(const Recipe& subject, const Recipe& base,
+                                       RepetitionOptions options, const SessionOptions& session) {
+  options.seed = subject.training().seed;
+  TwinRuns mine(subject, session, options.interrupt), its(base, session, options.interrupt);
+  auto runs = repeat_trainings(
+      {{.name = subject.name(), .train = [&](std::uint64_t seed) { return mine.train(seed); }},
+       {.name = base.name(), .train = [&](std::uint64_t seed) { return its.train(seed); }}},
+      options);
+  const ComparedTraining a{subject.name(), std::move(runs[0])}, b{base.name(), std::move(runs[1])};
+  std::vector<Measurement> results;
+  const auto append = [&](std::vector<Measurement> more) {
+    std::ranges::move(more, std::back_inserter(results));
+  };
+  append(join_runs(a.runs));
+  append(join_runs(b.runs));
+  append(compare_trainings(a, b));
+  if (options.interrupt.due() || b.runs.records.empty()) return results;
+  append({mine.reproducibility(a.runs.records.front().front()),
+          its.reproducibility(b.runs.records.front().front())});
+  return results;
+}
+
+}  // namespace d5
