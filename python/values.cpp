@@ -197,7 +197,8 @@ Anything from_attribute(const onnx::Attribute& attribute) {
 
 namespace {
 
-/// What lies in dicts and lists has dotted keys, as in a recipe: a list of plain values is one text.
+/// What lies in dicts and lists has dotted keys, as in a recipe: a list of plain values is one
+/// text.
 void add_setting(Settings& settings, const std::string& key, const py::handle& value) {
   const auto is_nested = [](const py::handle& item) {
     return py::isinstance<py::dict>(item) || py::isinstance<py::list>(item) ||

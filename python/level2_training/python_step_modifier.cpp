@@ -54,7 +54,8 @@ class PythonStepModifier final : public StepModifier {
 }  // namespace
 
 std::shared_ptr<StepModifier> to_step_modifier(const py::handle& object) {
-  if (py::isinstance<py::str>(object)) return step_modifiers().at(object.cast<std::string>()).make();
+  if (py::isinstance<py::str>(object))
+    return step_modifiers().at(object.cast<std::string>()).make();
   if (py::isinstance<py::dict>(object)) {
     Settings settings = to_settings(py::reinterpret_borrow<py::kwargs>(object));
     const std::string name = settings.take("name", "");

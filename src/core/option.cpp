@@ -109,7 +109,9 @@ void OptionList::add(std::string name, std::vector<EntryChoice>& values, std::st
   const Settings below = settings_.below(key);
   if (!settings_.has(key) && below.values().empty()) return;
   values.clear();
-  for (const std::string& word : between_commas(settings_.text(key, ""))) values.push_back({word});
+  if (const std::string text = settings_.text(key, ""); !text.empty()) {
+    for (const std::string& word : between_commas(text)) values.push_back({word});
+  }
   std::size_t known = 0;
   for (std::size_t i = 0; known < below.values().size(); ++i) {
     const std::string place = std::to_string(i);
