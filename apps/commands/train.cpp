@@ -38,10 +38,10 @@ Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
 struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
-  std::string recipe, data, checkpoint, repeat, save;
+  std::string recipe, data, checkpoint, repeat, init, save;
   std::vector<std::string> changes;
-  bool resume = false;
-  std::int64_t checkpoint_every = 500;
+  bool resume = false, init_skips_differing = false;
+  std::int64_t checkpoint_every = 500, keep = 1;
   int loader_threads = 0;
   DistributedChanges distributed;
 };
@@ -85,6 +85,9 @@ SessionOptions session_of(const Options& options, const std::string& word) {
   session.data = options.data;
   session.checkpoint = options.checkpoint;
   session.checkpoint_every = options.checkpoint_every;
+  session.checkpoints_kept = options.keep;
+  session.init.path = options.init;
+  if (options.init_skips_differing) session.init.differing = InitialValues::Differing::leave;
   session.save = options.save;
   session.loader_threads = options.loader_threads;
   session.metrics = app::metrics_of(options, {});
@@ -234,6 +237,20 @@ void register_train(app::Program& program) {
       ->needs(command.get_option("--checkpoint"))
       ->transform(app::whole_number(1))
       ->option_text("N");
+  command
+      .add_option("--keep", options->keep, "how many checkpoints stay, older ones as FILE.step-N")
+      ->needs(command.get_option("--checkpoint"))
+      ->transform(app::whole_number(1))
+      ->option_text("N");
+  command
+      .add_option(
+          "--init", options->init,
+          "begin with the parameters in this file, by their names: safetensors, a checkpoint, ONNX")
+      ->option_text("FILE");
+  command
+      .add_flag("--init-skip-differing", options->init_skips_differing,
+                "leave parameters as they are that have another shape or type in --init's file")
+      ->needs(command.get_option("--init"));
   command
       .add_option("--save", options->save,
                   "write the trained network, without its loss, to this file")

@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "d5/level2_training/frozen_parameters.hpp"
+#include "d5/level2_training/initial_values.hpp"
 
 namespace d5::python {
 
@@ -31,6 +32,24 @@ void bind_loss(py::module_& m) {
   m.def("freeze", &freeze, py::arg("network"), py::arg("patterns"),
         "Makes constants of the parameters that a pattern such as \"features.*\" matches; returns "
         "their names.");
+  m.def(
+      "take_values",
+      [](Network& network, const Path& path, bool skip_differing) {
+        const TakenValues values =
+            take_values(network, {.path = path.string(),
+                                  .differing = skip_differing ? InitialValues::Differing::leave
+                                                              : InitialValues::Differing::refuse});
+        return std::map<std::string, std::vector<std::string>>{{"taken", values.taken},
+                                                               {"left", values.left},
+                                                               {"unused", values.unused},
+                                                               {"differing", values.differing}};
+      },
+      py::arg("network"), py::arg("path"), py::kw_only(), py::arg("skip_differing") = false,
+      "Takes parameters and running statistics by their names from a safetensors file, a "
+      "checkpoint "
+      "or an ONNX file; returns the names that were taken, left as they were, unused, and "
+      "differing "
+      "in shape or type, which is an error unless they are skipped.");
   m.def("unfreeze", &unfreeze, py::arg("network"), py::arg("names"),
         "Makes parameters of these constants again.");
 }

@@ -24,8 +24,8 @@ Recipe from_state(const Anything& pickled) {
 
 std::pair<Measurements, bool> train(Recipe recipe, const std::vector<std::string>& changes,
                                     const std::vector<std::string>& frameworks, const Path& data,
-                                    const Path& checkpoint, const Path& resume, const Path& save,
-                                    int loader_threads) {
+                                    const Path& checkpoint, const Path& resume, const Path& init,
+                                    const Path& save, int loader_threads) {
   for (const auto& change : changes) recipe.set(change);
   RecipeRun run;
   orderly_call([&](const Interrupt& interrupt) {
@@ -34,6 +34,7 @@ std::pair<Measurements, bool> train(Recipe recipe, const std::vector<std::string
                       .data = data.string(),
                       .checkpoint = checkpoint.string(),
                       .resume = resume.string(),
+                      .init = {.path = init.string()},
                       .save = save.string(),
                       .loader_threads = loader_threads},
                      interrupt);
@@ -80,18 +81,19 @@ void bind_recipe(py::module_& m) {
       "ONNX file for what was trained.";
   m.def("train", &train, py::arg("recipe"), py::kw_only(), py::arg("set") = none,
         py::arg("frameworks") = reference, py::arg("data") = "", py::arg("checkpoint") = "",
-        py::arg("resume") = "", py::arg("save") = "", py::arg("loader_threads") = 0, about);
+        py::arg("resume") = "", py::arg("init") = "", py::arg("save") = "",
+        py::arg("loader_threads") = 0, about);
   m.def(
       "train",
       [](const Path& file_or_name, const std::vector<std::string>& changes,
          const std::vector<std::string>& frameworks, const Path& data, const Path& checkpoint,
-         const Path& resume, const Path& save, int loader_threads) {
+         const Path& resume, const Path& init, const Path& save, int loader_threads) {
         return train(load_recipe(file_or_name.string()), changes, frameworks, data, checkpoint,
-                     resume, save, loader_threads);
+                     resume, init, save, loader_threads);
       },
       py::arg("recipe"), py::kw_only(), py::arg("set") = none, py::arg("frameworks") = reference,
       py::arg("data") = "", py::arg("checkpoint") = "", py::arg("resume") = "",
-      py::arg("save") = "", py::arg("loader_threads") = 0, about);
+      py::arg("init") = "", py::arg("save") = "", py::arg("loader_threads") = 0, about);
 }
 
 }  // namespace d5::python

@@ -106,21 +106,28 @@ void bind_trainer(py::module_& m) {
   py::class_<Trainer>(m, "Trainer",
                       "Epochs of batches, a test run after each, observers all along.")
       .def(py::init([](Optimizer& optimizer, Sampler& train, std::optional<Sampler*> test,
-                       std::int64_t epochs, std::int64_t most_batches, const Path& checkpoint) {
+                       std::int64_t epochs, std::int64_t most_batches, const Path& checkpoint,
+                       std::int64_t checkpoints_kept) {
              return std::make_unique<Trainer>(optimizer, train, test.value_or(nullptr),
                                               TrainerOptions{.epochs = epochs,
                                                              .most_batches = most_batches,
-                                                             .checkpoint = checkpoint.string()});
+                                                             .checkpoint = checkpoint.string(),
+                                                             .checkpoints_kept = checkpoints_kept});
            }),
            py::arg("optimizer"), py::arg("train"), py::arg("test") = py::none(), py::kw_only(),
            py::arg("epochs") = 1, py::arg("most_batches") = 0, py::arg("checkpoint") = "",
-           py::keep_alive<1, 2>(), py::keep_alive<1, 3>(), py::keep_alive<1, 4>())
+           py::arg("checkpoints_kept") = 1, py::keep_alive<1, 2>(), py::keep_alive<1, 3>(),
+           py::keep_alive<1, 4>())
       .def("run", &run,
            "Trains to the end. Ctrl-C ends it within the batch that is at work; with a checkpoint "
            "after it, and the next run continues there.")
       .def(
           "resume", [](Trainer& trainer, const Path& path) { trainer.resume(path.string()); },
           py::arg("path"), "Continues from a checkpoint at the next run.")
+      .def(
+          "save_checkpoint",
+          [](Trainer& trainer, const Path& path) { trainer.save_checkpoint(path.string()); },
+          py::arg("path"), "Writes a checkpoint of this moment.")
       .def("test", &test, "Runs the test set once.")
       .def("add_event", &add_event, py::arg("event"), py::keep_alive<1, 2>())
       .def_property_readonly("epoch", &Trainer::epoch)

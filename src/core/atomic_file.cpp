@@ -125,6 +125,16 @@ void ReplacedFile::write(std::string_view content) {
   }
 }
 
+void ReplacedFile::overwrite(std::size_t offset, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t n = ::pwrite(file_, content.data(), content.size(), off_t(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail("cannot write", path_);
+    content.remove_prefix(std::size_t(n));
+    offset += std::size_t(n);
+  }
+}
+
 void ReplacedFile::commit() {
   if (temporary_.empty()) return;
   if (::fsync(file_) != 0 && errno != EINVAL) fail("cannot flush", path_);

@@ -7,12 +7,15 @@
 #include <charconv>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/version.hpp"
+#include "level2_training/older_checkpoints.hpp"
+#include "level2_training/storage/mapped_file.hpp"
 #include "level2_training/storage/safetensors.hpp"
 
 namespace d5 {
@@ -26,11 +29,20 @@ constexpr std::string_view kFormat = "d5 checkpoint";
 
 class Reader {
  public:
-  explicit Reader(const std::string& path) : path_(path), file_(read_file(path, memory_budget())) {}
+  explicit Reader(const std::string& path)
+      : path_(path),
+        file_(std::make_shared<detail::MappedFile>(path, detail::MappedFile::Access::copy)) {}
 
   Checkpoint read() {
+    parts_ = detail::split_safetensors(file_->bytes(), who(), "checkpoint");
     check_sum();
     return content(detail::read_safetensors(parts_, who()));
+  }
+
+  /// The step in the metadata of what may be no checkpoint.
+  std::int64_t unchecked_step() {
+    parts_ = detail::split_safetensors(file_->bytes(), who(), "checkpoint");
+    return number(detail::read_safetensors(parts_, who()).metadata, "step");
   }
 
  private:
@@ -40,9 +52,8 @@ class Reader {
 
   [[nodiscard]] std::string who() const { return fmt::format("checkpoint '{}'", printable(path_)); }
 
-  void check_sum() {
-    const std::string_view file = file_;
-    parts_ = detail::split_safetensors(file, who(), "checkpoint");
+  void check_sum() const {
+    const std::string_view file = file_->bytes();
     const std::string_view header = parts_.header;
     constexpr std::size_t kPrefix = detail::SafetensorsParts::kPrefix;
     const std::size_t key = header.find(kSumKey);
@@ -56,12 +67,28 @@ class Reader {
                                   .add(kNoSum)
                                   .add(file.substr(kPrefix + sum + kNoSum.size()))
                                   .digest();
-    if (given != found) {
-      fail(
-          fmt::format("its content has the SHA-256 {}, but {} is written in it; it was truncated "
-                      "or changed, use an earlier one",
-                      found, printable(given)));
+    if (given == found) return;
+    expect_whole();
+    fail(
+        fmt::format("its content has the SHA-256 {}, but at byte {} it says {}; it was changed, "
+                    "use an earlier one, such as '{}.step-N'",
+                    found, kPrefix + sum, printable(given), printable(path_)));
+  }
+
+  /// Throws: FormatError if a header that can be read promises another size.
+  void expect_whole() const {
+    std::size_t promised = 0;
+    try {
+      promised = detail::safetensors_bytes(parts_.header);
+    } catch (const std::exception&) {
+      return;  // damaged itself
     }
+    if (promised == parts_.data.size()) return;
+    fail(
+        fmt::format("byte {}: {} bytes of tensors follow, but its header promises {}; it was {}, "
+                    "use an earlier one, such as '{}.step-N'",
+                    file_->bytes().size(), parts_.data.size(), promised,
+                    promised > parts_.data.size() ? "truncated" : "changed", printable(path_)));
   }
 
   using Metadata = std::map<std::string, std::string>;
@@ -103,7 +130,11 @@ class Reader {
     return result;
   }
 
-  static Tensor tensor(const TensorDesc& desc, std::string_view stored) {
+  /// In the mapped file, which it keeps open, unless its bytes cannot be used as they lie there.
+  [[nodiscard]] Tensor tensor(const TensorDesc& desc, std::string_view stored) const {
+    auto* const place = const_cast<char*>(stored.data());  // a page that is written becomes our own
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(place) % size_of(desc.dtype) == 0;
+    if (is_aligned && desc.dtype != DType::boolean) return Tensor::borrow(desc, place, file_);
     Tensor result = Tensor::empty(desc);
     if (!stored.empty()) std::memcpy(result.raw(), stored.data(), stored.size());
     if (desc.dtype == DType::boolean) {
@@ -114,7 +145,8 @@ class Reader {
     return result;
   }
 
-  std::string path_, file_;
+  std::string path_;
+  std::shared_ptr<detail::MappedFile> file_;
   detail::SafetensorsParts parts_;
 };
 
@@ -124,12 +156,10 @@ bool fits_checkpoint(DType dtype) { return detail::fits_safetensors(dtype); }
 
 void write_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
   std::vector<detail::TensorName> names;
-  std::size_t bytes = 0;
   for (const auto& [name, value] : checkpoint.tensors) {
     names.push_back({name, {value.tensor().dtype(), value.tensor().shape()}});
-    bytes += value.tensor().bytes();
   }
-  std::string file =
+  const std::string begin =
       detail::safetensors_begin({{"format", std::string(kFormat)},
                                  {"version", std::to_string(Checkpoint::kVersion)},
                                  {"d5", D5_VERSION},
@@ -139,16 +169,25 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
                                  {"step", std::to_string(checkpoint.step)},
                                  {"sha256", std::string(kNoSum)}},
                                 names, fmt::format("checkpoint '{}'", printable(path)));
-  file.reserve(file.size() + bytes);
+  ReplacedFile file(path);
+  detail::Sha256 sum;
+  const auto write = [&](std::string_view bytes) {
+    sum.add(bytes);
+    file.write(bytes);
+  };
+  write(begin);
   for (const auto& [name, value] : checkpoint.tensors) {
-    const Tensor tensor = value.tensor().on_host();
-    if (tensor.bytes() > 0) file.append(static_cast<const char*>(tensor.raw()), tensor.bytes());
+    const Tensor tensor = value.tensor().on_host();  // the only one that may be a copy
+    if (tensor.bytes() > 0) write({static_cast<const char*>(tensor.raw()), tensor.bytes()});
   }
-  const std::size_t sum = file.find(kSumKey) + kSumKey.size();
-  file.replace(sum, kNoSum.size(), detail::sha256(file));
-  write_file(path, file);
+  file.overwrite(begin.find(kSumKey) + kSumKey.size(), sum.digest());
+  file.commit();
 }
 
 Checkpoint read_checkpoint(const std::string& path) { return Reader(path).read(); }
+
+std::int64_t detail::step_in_checkpoint(const std::string& path) {
+  return Reader(path).unchecked_step();
+}
 
 }  // namespace d5

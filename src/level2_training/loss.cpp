@@ -26,8 +26,7 @@ void check_opset(const Network& network, const std::string& name) {
   if (standard == imports.end() || standard->second >= kOldestOpset) return;
   throw Unsupported(
       fmt::format("loss {} of network '{}': the network is of opset {}, expected {} or newer; "
-                  "convert it first with the transform 'opset' (d5 net show FILE --transform "
-                  "opset --save NEW)",
+                  "convert it first by 'd5 net save FILE NEW --transform opset'",
                   name, printable(network.name()), standard->second, kOldestOpset));
 }
 

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "core/sha256.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level2_training/frozen_parameters.hpp"
 #include "d5/level2_training/loss.hpp"
+#include "level2_training/storage/mapped_file.hpp"
 #include "level2_training/taken_options.hpp"
 
 namespace d5::detail {
@@ -146,12 +149,17 @@ Network TrainedModel::learnt() const {
   return result;
 }
 
-TrainedModel trained_model(const Recipe& recipe, const Dataset& data) {
+TrainedModel trained_model(const Recipe& recipe, const Dataset& data, const InitialValues& init) {
   Settings settings = recipe.section("model");
   const auto training = take_options<TrainingOfModel>(settings);
   TrainedModel model = settings.has("file") ? from_file(settings, data)
                                             : built_in({settings.take("name", ""), settings},
                                                        recipe.training().seed);
+  if (!init.path.empty()) {
+    model.taken = take_values(model.network, init);
+    model.begun_with = {{.name = std::filesystem::path(init.path).filename().string(),
+                         .sha256 = sha256(MappedFile(init.path).bytes())}};
+  }
   model.frozen = freeze(model.network, patterns_in(training.freeze));
   return model;
 }

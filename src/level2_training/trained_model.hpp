@@ -10,6 +10,7 @@
 #include "d5/level1_network/network.hpp"
 #include "d5/level1_network/network_mode.hpp"
 #include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/initial_values.hpp"
 #include "d5/level2_training/recipe.hpp"
 
 namespace d5::detail {
@@ -24,6 +25,8 @@ struct TrainedModel {
   bool tells_classes = true;                       ///< otherwise accuracy means nothing
   std::vector<Artefact> artefacts = {};            ///< the file
   std::string appended = {};                       ///< loss that the network did not come with
+  TakenValues taken = {};                          ///< from the file that it begins with
+  std::vector<Artefact> begun_with = {};           ///< that file
   std::vector<std::string> frozen = {};            ///< parameters that became constants
   std::map<std::string, std::string> inputs = {};  ///< the network's own names, by the batch's
 
@@ -32,6 +35,7 @@ struct TrainedModel {
 };
 
 /// `batch` is what the training set gives. Throws: NotFound, ValueError, and what loading throws.
-[[nodiscard]] TrainedModel trained_model(const Recipe& recipe, const Dataset& data);
+[[nodiscard]] TrainedModel trained_model(const Recipe& recipe, const Dataset& data,
+                                         const InitialValues& init);
 
 }  // namespace d5::detail

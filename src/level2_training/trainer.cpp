@@ -12,6 +12,7 @@
 #include "d5/core/trace.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level2_training/network_feed.hpp"
+#include "level2_training/older_checkpoints.hpp"
 #include "level2_training/scalar_loss.hpp"
 
 namespace d5 {
@@ -27,11 +28,13 @@ const Batch* next_batch(Sampler& sampler) {
 Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options)
     : optimizer_(optimizer), train_(train), test_(test), options_(std::move(options)) {
   if (options_.epochs < 0 || options_.most_batches < 0 || options_.checkpoint_every < 1 ||
-      options_.test_every < 1) {
+      options_.test_every < 1 || options_.checkpoints_kept < 1) {
     throw ValueError(fmt::format(
-        "trainer: epochs {}, most_batches {}, checkpoint_every {}, test_every {}; expected none "
-        "below 0, a checkpoint every batch and a test run every epoch at the most",
-        options_.epochs, options_.most_batches, options_.checkpoint_every, options_.test_every));
+        "trainer: epochs {}, most_batches {}, checkpoint_every {}, test_every {}, checkpoints_kept "
+        "{}; expected none below 0, a checkpoint every batch and a test run every epoch at the "
+        "most, and one checkpoint that is kept",
+        options_.epochs, options_.most_batches, options_.checkpoint_every, options_.test_every,
+        options_.checkpoints_kept));
   }
   if (const Network& network = optimizer_.executor().network(); pulls_data(network)) {
     throw Unsupported(fmt::format(
@@ -172,7 +175,11 @@ void Trainer::test() {
 void Trainer::checkpoint() {
   if (options_.checkpoint.empty() || saved_step_ == step_) return;
   const Span span("training", "checkpoint");
+  if (options_.checkpoints_kept > 1) detail::keep_as_older(options_.checkpoint);
   save_checkpoint(options_.checkpoint);
+  if (options_.checkpoints_kept > 1) {
+    detail::remove_older(options_.checkpoint, options_.checkpoints_kept - 1);
+  }
   saved_step_ = step_;
   for (auto* event : listeners_) event->after_checkpoint(*this, options_.checkpoint);
 }

@@ -5,15 +5,18 @@
 #include <set>
 
 #include "d5/core/error.hpp"
+#include "d5/level1_network/network_mode.hpp"
 #include "d5/level2_training/checkpoint.hpp"
 #include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_metric.hpp"
+#include "level1_network/identical.hpp"
 
 namespace d5 {
 namespace {
 
 constexpr std::string_view kParameter = "parameter/", kConstant = "constant/",
-                           kOptimizer = "optimizer/", kExecutor = "executor/", kMetric = "metric/";
+                           kOptimizer = "optimizer/", kHyper = "hyper/", kExecutor = "executor/",
+                           kMetric = "metric/";
 
 std::string joined(std::string_view prefix, std::string_view name) {
   return std::string(prefix).append(name);
@@ -32,6 +35,43 @@ std::vector<std::string> constants(Network& network) {
     if (!parameters.contains(name) && fits_checkpoint(value.dtype())) result.push_back(name);
   }
   return result;
+}
+
+/// Wherever the two are.
+bool are_alike(const TensorDesc& a, const TensorDesc& b) {
+  return a.dtype == b.dtype && a.shape == b.shape;
+}
+
+/// The constants that a network in training cannot go on without.
+std::set<std::string> running_statistics(const Network& network) {
+  std::set<std::string> result;
+  for (const auto& [constant, output] : graph_in_mode(network, NetworkMode::training).updates) {
+    result.insert(constant);
+  }
+  for (const auto& [constant, output] : network.updates()) result.insert(constant);
+  return result;
+}
+
+/// Of those that were changed since the optimizer was made; the others are what it is made with.
+ValueMap changed(const HyperParameters& numbers) {
+  ValueMap result;
+  for (const auto& name : numbers.names()) {
+    const double value = numbers.at(name);
+    if (value != numbers.initial(name)) result[name] = Tensor::scalar(value);
+  }
+  return result;
+}
+
+/// An entry that `has` lacks or has otherwise than `wanted`; empty if there is none.
+std::string first_difference(const ValueMap& wanted, const ValueMap& has) {
+  for (const auto& [name, value] : wanted) {
+    const auto place = has.find(name);
+    if (place == has.end() ||
+        !identical(place->second.tensor().on_host(), value.tensor().on_host())) {
+      return name;
+    }
+  }
+  return "";
 }
 
 /// The entries of `tensors` that begin with `prefix`, without it.
@@ -60,6 +100,7 @@ void Trainer::save_checkpoint(const std::string& path) {
     for (const auto& [name, value] : state) checkpoint.tensors[joined(prefix, name)] = value;
   };
   add(kOptimizer, optimizer_.state());
+  add(kHyper, changed(optimizer_.hyper_parameters()));
   add(kExecutor, optimizer_.executor().state());
   std::vector<TrainingMetric*> metrics;
   events_.collect(metrics);
@@ -74,7 +115,11 @@ void Trainer::resume(const std::string& path) {
     throw FormatError(fmt::format("checkpoint '{}': {}", printable(path), what));
   };
   if (checkpoint.recipe != options_.recipe) {
-    fail("is of another recipe, or of other settings; resume with the ones that it was begun with");
+    fail(
+        fmt::format("is of another recipe, of other settings or another model file: '{}', expected "
+                    "'{}'; resume "
+                    "with what it was begun with",
+                    printable(checkpoint.recipe), printable(options_.recipe)));
   }
   if (checkpoint.batch > train_.batches()) {
     fail(fmt::format("is before batch {} of an epoch, but the data make {}", checkpoint.batch,
@@ -89,22 +134,49 @@ void Trainer::resume(const std::string& path) {
   }
   for (const Parameter& parameter : network.parameters()) {
     const auto saved = parameters.find(parameter.name);
-    if (saved == parameters.end() || saved->second.tensor().desc() != parameter.value.desc()) {
+    if (saved == parameters.end() ||
+        !are_alike(saved->second.tensor().desc(), parameter.value.desc())) {
       fail(fmt::format("parameter '{}' is {}, but {} in network '{}'", printable(parameter.name),
                        saved == parameters.end() ? "missing" : to_string(saved->second.desc()),
                        to_string(parameter.value.desc()), printable(network.name())));
     }
   }
-  optimizer_.restore(below(checkpoint.tensors, kOptimizer));
+  const ValueMap saved_constants = below(checkpoint.tensors, kConstant);
+  const auto statistics = running_statistics(network);
+  for (const std::string& name : constants(network)) {
+    const auto saved = saved_constants.find(name);
+    const bool is_missing = saved == saved_constants.end();
+    const TensorDesc& desc = network.fetch(name).desc();
+    if (is_missing ? statistics.contains(name) : !are_alike(saved->second.tensor().desc(), desc)) {
+      fail(fmt::format("constant '{}' is {}, but {} in network '{}'", printable(name),
+                       is_missing ? "missing" : to_string(saved->second.desc()), to_string(desc),
+                       printable(network.name())));
+    }
+  }
+  for (const auto& [name, value] : saved_constants) {
+    if (network.graph().initializers.contains(name) && !network.is_parameter(name)) continue;
+    fail(
+        fmt::format("has a constant '{}', which network '{}' lacks; resume the network that it "
+                    "was begun with",
+                    printable(name), printable(network.name())));
+  }
+  const ValueMap saved_state = below(checkpoint.tensors, kOptimizer);
+  optimizer_.restore(saved_state);
+  // What an optimizer forgets, or never gave away, would be missing without a word.
+  if (const auto lost = first_difference(saved_state, optimizer_.state()); !lost.empty()) {
+    fail(
+        fmt::format("the optimizer did not take over '{}' of its state; resume with the optimizer "
+                    "and the modifiers that it was begun with, or mend its state() and restore()",
+                    printable(lost)));
+  }
+  for (const auto& [name, value] : below(checkpoint.tensors, kHyper)) {
+    optimizer_.hyper_parameters().set(name, value.tensor().item<double>());
+  }
   optimizer_.executor().restore(below(checkpoint.tensors, kExecutor));
   for (Parameter& parameter : network.parameters()) {
     parameter.value.copy_from(parameters.find(parameter.name)->second.tensor());
   }
-  const ValueMap saved_constants = below(checkpoint.tensors, kConstant);
-  for (const std::string& name : constants(network)) {
-    const auto saved = saved_constants.find(name);
-    if (saved != saved_constants.end()) network.feed(name, saved->second.tensor());
-  }
+  for (const auto& [name, value] : saved_constants) network.feed(name, value.tensor());
   metric_state_ = below(checkpoint.tensors, kMetric);
   restore_metrics();
   epoch_ = checkpoint.epoch;

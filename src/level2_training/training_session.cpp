@@ -89,7 +89,8 @@ ExecutorOptions TrainingSession::execution() const {
 }
 
 void TrainingSession::make_optimizer() {
-  model_ = std::make_unique<detail::TrainedModel>(detail::trained_model(recipe_, *data_.train));
+  model_ = std::make_unique<detail::TrainedModel>(
+      detail::trained_model(recipe_, *data_.train, options_.init));
   if (training_.precision != TrainingOptions::Precision::float32) {
     const bool is_half = training_.precision == TrainingOptions::Precision::float16;
     apply_transforms(model_->network,
@@ -116,6 +117,7 @@ void TrainingSession::make_trainer() {
                                                       .checkpoint = options_.checkpoint,
                                                       .test_every = training_.test_every,
                                                       .checkpoint_every = options_.checkpoint_every,
+                                                      .checkpoints_kept = options_.checkpoints_kept,
                                                       .recipe = detail::sha256(identity)});
   for (const auto& observer : options_.observers) trainer_->events().add(observer);
 }
@@ -160,6 +162,9 @@ std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrup
   if (options_.say) {
     options_.say(fmt::format("{}: {}, {} batches an epoch", printable(recipe_.name()),
                              data_.train->description(), train_->batches()));
+    if (!options_.init.path.empty()) {
+      options_.say(fmt::format("{}: {}", printable(options_.init.path), to_string(model_->taken)));
+    }
   }
   Subject subject{.record = record(),
                   .run = [&] { train(interrupt); },
@@ -229,6 +234,7 @@ Measurement TrainingSession::record() const {
   }
   result.artefacts = {{.name = "recipe " + recipe_.name(), .sha256 = recipe_.checksum()}};
   std::ranges::copy(model_->artefacts, std::back_inserter(result.artefacts));
+  std::ranges::copy(model_->begun_with, std::back_inserter(result.artefacts));
   for (const auto& part : {data_.train, data_.test}) {
     if (part) std::ranges::copy(part->artefacts(), std::back_inserter(result.artefacts));
   }
@@ -240,6 +246,10 @@ std::string TrainingSession::command() const {
   CommandLine line = recipe_.command();
   line.runs_in({word_of(options_.frameworks)}, options_.device);
   if (!options_.data.empty()) line.option("--data", options_.data);
+  if (!options_.init.path.empty()) line.option("--init", options_.init.path);
+  if (options_.init.differing == InitialValues::Differing::leave) {
+    line.word("--init-skip-differing");
+  }
   if (options_.loader_threads > 0) line.option("--loader-threads", options_.loader_threads);
   line.append(execution_line(execution()));
   return line.metrics(options_.metrics).append(options_.command_options).text();

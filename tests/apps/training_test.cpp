@@ -37,6 +37,19 @@ TEST_CASE("training that misses what its recipe accepts ends with status 1") {
   CHECK_THAT(run.out, Contains("test_accuracy") && Contains("failed"));
 }
 
+TEST_CASE("what is saved is what another training begins with") {
+  const TrainingJob job;
+  const std::string file = job / "net.onnx";
+  REQUIRE(run_d5(job.train("first.json") + " --save " + file).status == 0);
+  const auto run = run_d5(job.train("second.json") + " --init " + file);
+  REQUIRE(run.status == 0);
+  const Results first = read_results(job / "first.json"),
+                second = read_results(job / "second.json");
+  // Where the first one ended, not where both would begin.
+  CHECK(find(second, "loss").samples.front() < find(first, "loss").samples.front());
+  CHECK_THAT(find(second, "loss").command, Contains(" --init " + file));
+}
+
 TEST_CASE("training tells every batch's loss, and continues from a checkpoint to the same bits") {
   const TrainingJob job;
   REQUIRE(run_d5(job.train("whole.json")).status == 0);

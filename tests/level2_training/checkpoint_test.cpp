@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/checkpoint.hpp"
 
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/level2_training/accuracy.hpp"
@@ -22,8 +14,6 @@
 using namespace d5;
 
 namespace {
-
-namespace fs = std::filesystem;
 
 void put(const std::string& path, const std::string& content) {
   std::ofstream(path, std::ios::binary) << content;
@@ -47,8 +37,6 @@ struct Run {
   std::shared_ptr<Sampler> train, test;
   Trainer trainer;
 };
-
-constexpr std::int64_t kEpochs = 12;
 
 }  // namespace
 
@@ -229,67 +217,4 @@ TEST_CASE("a checkpoint of another recipe, network or optimizer is refused and c
 TEST_CASE("a checkpoint that cannot be written ends training with the reason") {
   Run run({.epochs = 1, .checkpoint = "/nonexistent/folder/c"});
   CHECK_THROWS_AS(run.trainer.run(), IoError);
-}
-
-// The process that is killed: run by the test below only.
-TEST_CASE("trains until it is killed", "[.child]") {
-  const std::string file = std::getenv("D5_TEST_CHECKPOINT");
-  Run run({.epochs = kEpochs, .checkpoint = file, .checkpoint_every = 2});
-  if (fs::exists(file)) run.trainer.resume(file);
-  const int ready = 1;
-  REQUIRE(::write(STDOUT_FILENO, "!", ready) == ready);
-  run.trainer.run();
-}
-
-TEST_CASE("kill -9 at any moment loses at most the work since the last checkpoint") {
-  const testing::TemporaryFolder folder;
-  const std::string file = folder / "c";
-  ::setenv("D5_TEST_CHECKPOINT", file.c_str(), 1);
-  RandomStream random(std::uint64_t(::getpid()));
-  CAPTURE(::getpid());
-
-  constexpr int kKills = 6;
-  std::int64_t last_step = 0;
-  int killed = 0;
-  for (int attempt = 0; attempt <= kKills; ++attempt) {
-    int channel[2];
-    REQUIRE(::pipe(channel) == 0);
-    const pid_t child = ::fork();
-    REQUIRE(child >= 0);
-    if (child == 0) {
-      ::dup2(channel[1], STDOUT_FILENO);
-      ::execl("/proc/self/exe", "checkpoint_test", "trains until it is killed", nullptr);
-      ::_exit(127);
-    }
-    ::close(channel[1]);
-    char byte = 0;
-    while (::read(channel[0], &byte, 1) == 1 && byte != '!') {
-    }
-    if (attempt < kKills) {
-      std::this_thread::sleep_for(std::chrono::microseconds(random.below(30'000)));
-      ::kill(child, SIGKILL);
-    } else {
-      // The last one runs to its end; its output must not block it.
-      while (::read(channel[0], &byte, 1) == 1) {
-      }
-    }
-    ::close(channel[0]);
-    int status = 0;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    killed += WIFSIGNALED(status) ? 1 : 0;
-    if (attempt == kKills) CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
-    if (!fs::exists(file)) continue;
-    const Checkpoint checkpoint = read_checkpoint(file);  // whole, whenever it was killed
-    CHECK(checkpoint.step >= last_step);
-    last_step = checkpoint.step;
-  }
-  CHECK(killed > 0);
-
-  Run whole({.epochs = kEpochs});
-  whole.trainer.run();
-  Run resumed({.epochs = kEpochs});
-  resumed.trainer.resume(file);
-  CHECK(resumed.trainer.step() == whole.trainer.step());
-  CHECK(test::parameters(*resumed.optimizer) == test::parameters(*whole.optimizer));
-  CHECK(resumed.loss->samples() == whole.loss->samples());
 }

@@ -201,3 +201,20 @@ TEST_CASE("a checkpoint of another file is refused") {
   CHECK_THROWS_WITH(TrainingSession(recipe_of(file.model()), {.resume = file.folder / "c"}),
                     Catch::Contains("another recipe"));
 }
+
+TEST_CASE("a session begins with a file's values, frozen ones too, and says which") {
+  const File file;
+  TrainingSession first(recipe_of(file.model()), {.save = file.saved});
+  (void)first.run();
+  std::vector<std::string> said;
+  SessionOptions options{.say = [&](const std::string& line) { said.push_back(line); }};
+  options.init.path = file.saved;
+  TrainingSession second(recipe_of(file.model(", freeze: [features.*]")), options);
+  for (const char* name : {"features.weight", "score.weight", "norm.mean"}) {
+    CHECK(values(second.network(), name) == values(first.network(), name));
+  }
+  const auto results = second.run();
+  CHECK_THAT(said.at(1), Catch::Contains("6 tensors taken"));
+  const auto& artefacts = named(results, "loss").artefacts;
+  CHECK(std::ranges::count(artefacts, "trained.onnx", &Artefact::name) == 1);
+}

@@ -25,6 +25,8 @@ class ReplacedFile {
   ReplacedFile(const ReplacedFile&) = delete;
   ReplacedFile& operator=(const ReplacedFile&) = delete;
   void write(std::string_view content);
+  /// Other bytes in the place of those from `offset` on that are written. Throws: for a pipe, too.
+  void overwrite(std::size_t offset, std::string_view content);
   /// Flushes, and takes the place of what was there.
   void commit();
 

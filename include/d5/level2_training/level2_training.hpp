@@ -18,6 +18,7 @@
 #include "d5/level2_training/grouped_options.hpp"
 #include "d5/level2_training/hyper_parameters.hpp"
 #include "d5/level2_training/index_sampler.hpp"
+#include "d5/level2_training/initial_values.hpp"
 #include "d5/level2_training/loss.hpp"
 #include "d5/level2_training/loss_curve.hpp"
 #include "d5/level2_training/network_feed.hpp"

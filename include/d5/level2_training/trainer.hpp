@@ -22,6 +22,8 @@ struct TrainerOptions {
   std::string checkpoint = {};          ///< file; empty: none
   std::int64_t test_every = 1;          ///< epochs; also at the end
   std::int64_t checkpoint_every = 500;  ///< batches; also after each epoch
+  /// Checkpoints that stay, the older ones under names with their step: "run.ckpt.step-1500".
+  std::int64_t checkpoints_kept = 1;
   std::string recipe = {};  ///< what is trained, as a checksum: a checkpoint of another is refused
 };
 
@@ -56,9 +58,10 @@ class Trainer {
   /// those before the batch. On several ranks give it only what all see at the same batch.
   void run(const Interrupt& interrupt = {});
   /// Continues from `path` at the next `run`: parameters, running statistics, the optimizer's
-  /// state, the place in the data and what metrics had seen; metrics that are added after get that
-  /// when `run` begins.
-  /// Throws: IoError, FormatError (a broken file; another recipe's or another network's).
+  /// state, hyper-parameters that were changed, places in random streams, the place in the data and
+  /// what metrics had seen; metrics that are added after get that when `run` begins.
+  /// Throws: IoError, FormatError (a broken file; another recipe's, another network's; an optimizer
+  /// that did not take over what was saved).
   void resume(const std::string& path);
   /// Written to a temporary file, then renamed: a crash at any moment leaves a whole one.
   void save_checkpoint(const std::string& path);

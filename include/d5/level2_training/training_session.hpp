@@ -13,6 +13,7 @@
 #include "d5/core/results.hpp"
 #include "d5/level1_network/placement.hpp"
 #include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/initial_values.hpp"
 #include "d5/level2_training/recipe.hpp"
 #include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_metric.hpp"
@@ -33,6 +34,8 @@ struct SessionOptions {
   std::string checkpoint = {};          ///< file to write; empty: none
   std::string resume = {};              ///< checkpoint to begin with; empty: from the beginning
   std::int64_t checkpoint_every = 500;  ///< batches
+  std::int64_t checkpoints_kept = 1;    ///< as in `TrainerOptions`
+  InitialValues init = {};              ///< what the network begins with, unless it is resumed
   std::string save = {};   ///< ONNX file for the trained network without its loss; empty: none
   int loader_threads = 0;  ///< that read batches ahead (`Sampler::read_ahead`); 0: training reads
   std::function<void(const std::string&)> say = {};  ///< gets a line a epoch; empty: quiet

@@ -14,7 +14,7 @@
 
 namespace d5::detail {
 
-MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
+MappedFile::MappedFile(std::string path, Access access) : path_(std::move(path)) {
   const auto fail = [&](const char* reason) {
     throw IoError(fmt::format("cannot read '{}': {}", printable(path_), reason));
   };
@@ -24,7 +24,10 @@ MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
   const bool is_known = ::fstat(file, &status) == 0;
   const bool is_regular = is_known && S_ISREG(status.st_mode);
   const auto size = std::size_t(is_regular ? status.st_size : 0);
-  void* const place = size > 0 ? ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file, 0) : nullptr;
+  const bool copies = access == Access::copy;
+  void* const place = size > 0 ? ::mmap(nullptr, size, copies ? PROT_READ | PROT_WRITE : PROT_READ,
+                                        copies ? MAP_PRIVATE : MAP_SHARED, file, 0)
+                               : nullptr;
   const int reason = errno;
   ::close(file);
   if (!is_regular) fail("it is no regular file");

@@ -11,8 +11,12 @@ namespace d5::detail {
 /// mapping.
 class MappedFile {
  public:
+  enum class Access {
+    read,
+    copy,  ///< may be written: a page that is becomes this process's own, the file stays
+  };
   /// Throws: IoError with the system's reason; for what is no regular file.
-  explicit MappedFile(std::string path);
+  explicit MappedFile(std::string path, Access access = Access::read);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

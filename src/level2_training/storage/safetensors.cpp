@@ -92,6 +92,16 @@ Safetensors read_safetensors(const SafetensorsParts& parts, const std::string& w
                         SafetensorsParts::kPrefix, printable(error.what())));
 }
 
+std::size_t safetensors_bytes(std::string_view header) {
+  const json tensors = json::parse(header);
+  std::size_t end = 0;
+  for (const auto& [name, entry] : tensors.items()) {
+    if (name == "__metadata__") continue;
+    end = std::max(end, entry.at("data_offsets").at(1).get<std::size_t>());
+  }
+  return end;
+}
+
 bool fits_safetensors(DType dtype) {
   return std::ranges::find(kTypes, dtype, &TypeName::dtype) != kTypes.end();
 }

@@ -37,6 +37,9 @@ struct Safetensors {
 /// Throws: FormatError for a header that breaks the format, or promises what the data do not hold.
 [[nodiscard]] Safetensors read_safetensors(const SafetensorsParts& parts, const std::string& who);
 
+/// How many bytes of tensors a header promises. Throws: whatever JSON does.
+[[nodiscard]] std::size_t safetensors_bytes(std::string_view header);
+
 /// Whether a file holds tensors of this element type.
 [[nodiscard]] bool fits_safetensors(DType dtype);
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace d5::detail {
+
+/// The step that a file says it is of; its content is not judged. Throws: IoError, FormatError.
+[[nodiscard]] std::int64_t step_in_checkpoint(const std::string& path);
+
+/// Gives the checkpoint at `path`, which is about to be replaced, a second name with its step:
+/// "run.ckpt.step-1500". What is there that is no checkpoint has none. Throws: IoError.
+void keep_as_older(const std::string& path);
+
+/// Removes such names of `path` except for the `most` that were written last.
+void remove_older(const std::string& path, std::int64_t most);
+
+}  // namespace d5::detail
