@@ -48,7 +48,7 @@ class SubsetDataset final : public Dataset {
                                                            std::int64_t count, std::uint64_t seed);
 
 /// What every data set may be told; one with options of its own derives its struct from this, and
-/// its `declare` begins with this one's.
+/// its `declare` ends with this one's.
 struct DatasetOptions {
   std::int64_t train_samples = 0, test_samples = 0;
   enum class Choice { first, drawn } choice = Choice::first;

@@ -27,7 +27,7 @@ class ShardedDataset final : public Dataset {
     return std::filesystem::path(shards_[0]->file()).filename().string();
   }
   [[nodiscard]] std::string description() const override {
-    return fmt::format("{} samples from '{}'{}", size_, printable(shards_[0]->file()),
+    return fmt::format("{} samples from {}{}", size_, printable(shards_[0]->file()),
                        shards_.size() == 1 ? "" : fmt::format(" and {} more", shards_.size() - 1));
   }
   [[nodiscard]] std::vector<Artefact> artefacts() const override {

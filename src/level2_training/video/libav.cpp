@@ -81,10 +81,10 @@ class PictureStream {
   /// The last one, as pixels of three bytes.
   [[nodiscard]] Tensor pixels() {
     const int width = frame_->width, height = frame_->height;
-    scaler_.reset(sws_getCachedContext(
-        scaler_.release(), width, height, AVPixelFormat(frame_->format), width, height,
-        AV_PIX_FMT_RGB24, SWS_BILINEAR | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT, nullptr, nullptr,
-        nullptr));
+    // Without further flags the pixels are those of PyAV, and so of torchvision.
+    scaler_.reset(sws_getCachedContext(scaler_.release(), width, height,
+                                       AVPixelFormat(frame_->format), width, height,
+                                       AV_PIX_FMT_RGB24, SWS_BILINEAR, nullptr, nullptr, nullptr));
     if (!scaler_) check(AVERROR(EINVAL), "its pixels are of an unknown format");
     // libswscale writes whole vectors, past the end of a row.
     constexpr int kVector = 64;
