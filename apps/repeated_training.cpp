@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <sstream>
 
 #include "apps/publish.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level2_training/trials.hpp"
 
 namespace d5::app {
 
@@ -47,6 +49,9 @@ void RepeatedTraining::run(const RepetitionOptions& options, const OutputOptions
            auto records = train_({.name = variant.name,
                                   .recipe = with_seed(variant.recipe, seed),
                                   .framework = variant.framework});
+           for (Measurement& record : records) {
+             for (const auto& [key, text] : variant.differs) record.conditions[key] = text;
+           }
            if (journal_ && !options.interrupt.due()) journal_->add(name, records);
            return records;
          }});
@@ -77,6 +82,51 @@ int RepeatedTraining::publish(const std::vector<Measurement>& joined, const Outp
   }
   print(Results{environment(), joined}, output);
   return exit_status(joined, output.if_unsupported);
+}
+
+std::vector<TrainingVariant> vary(const Recipe& recipe, const std::string& words) {
+  const std::size_t equals = words.find('=');
+  const std::string key = words.substr(0, equals);
+  std::vector<TrainingVariant> variants;
+  std::istringstream values(equals == std::string::npos ? "" : words.substr(equals + 1));
+  for (std::string value; std::getline(values, value, ',');) {
+    TrainingVariant& one = variants.emplace_back(
+        TrainingVariant{.name = value, .recipe = recipe, .differs = {{key, value}}});
+    one.recipe.set(fmt::format("{}={}", key, value));
+  }
+  if (variants.size() >= 2) return variants;
+  throw ValueError(
+      fmt::format("train: --vary {}: expected a key and two values or more, as "
+                  "optimizer.name=adam,momentum",
+                  printable(words)));
+}
+
+std::vector<TrainingVariant> variants_of_trials(const Recipe& recipe, std::int64_t trials) {
+  std::vector<TrainingVariant> variants;
+  for (const Recipe& one : trials_of(recipe, trials)) {
+    TrainingVariant variant{.recipe = one};
+    for (const auto& range : recipe.ranges()) {
+      const std::string& text = one.values().find(range.key)->second.text;
+      variant.differs[range.key] = text;
+      variant.name += fmt::format("{}{}={}", variant.name.empty() ? "" : " ", range.key, text);
+    }
+    variants.push_back(std::move(variant));
+  }
+  return variants;
+}
+
+std::vector<TrainingVariant> in_each(const std::vector<TrainingVariant>& variants,
+                                     const std::vector<std::string>& frameworks) {
+  std::vector<TrainingVariant> all;
+  for (const auto& variant : variants) {
+    for (const auto& framework : frameworks) {
+      TrainingVariant& one = all.emplace_back(variant);
+      one.framework = framework;
+      if (frameworks.size() == 1) continue;
+      one.name += (one.name.empty() ? "" : " in ") + framework;
+    }
+  }
+  return all;
 }
 
 std::int64_t runs_of(const std::string& repeat) {

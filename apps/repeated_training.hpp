@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct TrainingVariant {
   std::string name = {};
   Recipe recipe;
   std::string framework = "reference";
+  std::map<std::string, std::string> differs = {};  ///< keys of the recipe, and what they are here
 };
 
 /// Trains variants from several seeds, keeps each run that is done beside `--out`, and goes on from
@@ -48,6 +50,16 @@ class RepeatedTraining {
   std::vector<RepeatedRuns> runs_;
   std::shared_ptr<ResultJournal> journal_;
 };
+
+/// A variant for each value of "optimizer.name=adam,momentum". Throws: ValueError, and what
+/// `Recipe::set` throws.
+[[nodiscard]] std::vector<TrainingVariant> vary(const Recipe& recipe, const std::string& words);
+/// A variant for each trial.
+[[nodiscard]] std::vector<TrainingVariant> variants_of_trials(const Recipe& recipe,
+                                                              std::int64_t trials);
+/// Each of them in each framework.
+[[nodiscard]] std::vector<TrainingVariant> in_each(const std::vector<TrainingVariant>& variants,
+                                                   const std::vector<std::string>& frameworks);
 
 /// "auto" is 0. Throws: ValueError for what is no number of runs.
 [[nodiscard]] std::int64_t runs_of(const std::string& repeat);

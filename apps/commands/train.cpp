@@ -19,6 +19,8 @@
 #include "d5/core/progress.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level2_training/convergence_reference.hpp"
+#include "d5/level2_training/training_comparison.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
 
 namespace d5::command {
@@ -27,6 +29,7 @@ namespace {
 constexpr const char* kExamples =
     R"(  d5 train mnist-lenet-quick                    a recipe that d5 carries ('d5 list recipes')
   d5 train my.yaml --set training.epochs=1 --set optimizer.learning_rate=0.01
+  d5 train mnist-lenet-quick --vary optimizer.name=adam:learning_rate=0.001,momentum --pictures DIR
   d5 train mnist-lenet --repeat auto --out runs.json
                                                 from several seeds: median, mean, and how sure
   d5 train mnist-lenet --data DIR --checkpoint run.ckpt --resume --out results.json
@@ -38,7 +41,9 @@ Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
 struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
-  std::string recipe, data, checkpoint, repeat, init, save;
+  std::string recipe, data, checkpoint, init, save, repeat, vary, pictures;
+  std::int64_t trials = 0;
+  bool make_reference = false;
   std::vector<std::string> changes;
   bool resume = false, init_skips_differing = false;
   std::int64_t checkpoint_every = 500, keep = 1;
@@ -91,6 +96,7 @@ SessionOptions session_of(const Options& options, const std::string& word) {
   session.save = options.save;
   session.loader_threads = options.loader_threads;
   session.metrics = app::metrics_of(options, {});
+  if (!options.pictures.empty()) session.metrics.emplace_back("dataset_latency");
   session.command_options = app::to_line(options);
   session.observers = {std::make_shared<EpochProgress>()};
   if (options.resume && std::filesystem::exists(options.checkpoint)) {
@@ -101,8 +107,34 @@ SessionOptions session_of(const Options& options, const std::string& word) {
   return session;
 }
 
+bool is_repeated(const Options& options) {
+  return !options.repeat.empty() || !options.vary.empty() || !options.pictures.empty() ||
+         options.trials > 0 || options.make_reference;
+}
+
+void check_variants(const Options& options) {
+  const bool varies = !options.vary.empty() || options.trials > 0;
+  if (options.trials > 0 && !options.vary.empty()) {
+    throw ValueError("train: --vary and --trials both choose what is trained; give one");
+  }
+  if (options.make_reference && (varies || options.frameworks.size() > 1)) {
+    throw ValueError("train: a reference is of the recipe as it is, in one framework");
+  }
+  if (options.make_reference) {
+    if (!options.changes.empty()) {
+      throw ValueError("train: a reference is of the recipe as it is, without --set");
+    }
+    if (!std::filesystem::is_regular_file(options.recipe)) {
+      throw ValueError("train: --make-reference writes into the recipe; give its file");
+    }
+    check_writable(options.recipe);
+  }
+  if (!options.pictures.empty()) std::filesystem::create_directories(options.pictures);
+}
+
 void check(const Options& options) {
-  const bool repeats = !options.repeat.empty();
+  check_variants(options);
+  const bool repeats = is_repeated(options);
   if (options.resume && !repeats && options.checkpoint.empty()) {
     throw ValueError("train: --resume needs --checkpoint FILE, which it continues from");
   }
@@ -141,7 +173,52 @@ std::string words_of(const Options& options) {
   return line.append(app::to_line(options)).text();
 }
 
-/// Each framework's runs joined to one record a metric.
+RepetitionOptions repetition_of(const Options& options, const Recipe& recipe,
+                                const Interrupt& interrupt) {
+  RepetitionOptions repetition{.runs = 1, .seed = recipe.training().seed, .interrupt = interrupt};
+  if (options.make_reference) repetition.runs = kFewestReferenceRuns;
+  if (!options.repeat.empty()) repetition.runs = app::runs_of(options.repeat);
+  if (options.make_reference && repetition.runs < kFewestReferenceRuns) {
+    throw ValueError(
+        fmt::format("train: --make-reference takes {} runs or more, and --repeat says "
+                    "{}",
+                    kFewestReferenceRuns, printable(options.repeat)));
+  }
+  return repetition;
+}
+
+void draw(const Options& options, const std::vector<ComparedTraining>& trainings) {
+  for (const Plot& plot : {accuracy_plot(trainings), loss_plot(trainings)}) {
+    if (plot.marks.empty()) continue;
+    const std::string file = (std::filesystem::path(options.pictures) / (plot.name + ".svg"));
+    write_file(file, to_svg(plot));
+    if (!options.quiet) fmt::print(stderr, "{} drawn\n", printable(file));
+  }
+}
+
+/// Of trials: which has the best number, by its metric's direction.
+void say_best(const std::vector<app::TrainingVariant>& variants,
+              const std::vector<std::vector<Measurement>>& joined) {
+  std::size_t best = variants.size();
+  double value = 0;
+  for (std::size_t i = 0; i < joined.size(); ++i) {
+    const auto place = std::ranges::find(joined[i], "test_accuracy", &Measurement::metric);
+    if (place == joined[i].end() || place->samples.empty()) continue;
+    const double accuracy = estimate(*place).value;
+    if (best < variants.size() && accuracy <= value) continue;
+    best = i, value = accuracy;
+  }
+  if (best == variants.size()) return;
+  std::string settings;
+  for (const auto& [key, text] : variants[best].differs) {
+    settings += fmt::format(" --set {}={}", key, text);
+  }
+  fmt::print(stderr, "best of {} trials, test_accuracy {:.4g}:{}\n", variants.size(), value,
+             settings);
+}
+
+/// A recipe from several seeds, in several variants and frameworks: the runs of each joined to one
+/// record a metric.
 int run_repeatedly(const Options& options, const Recipe& recipe,
                    const app::RepeatedTraining::TrainOnce& train_once, Communicator& ranks,
                    const Interrupt& interrupt) {
@@ -149,25 +226,43 @@ int run_repeatedly(const Options& options, const Recipe& recipe,
   if (options.resume && ranks.size() > 1) {
     throw ValueError("train: --resume of repeated runs is of one rank; several begin anew");
   }
-  const auto write = ranks.rank() == 0 ? Repeated::Write::yes : Repeated::Write::no;
-  std::vector<app::TrainingVariant> variants;
-  for (const auto& word : options.frameworks) {
-    variants.push_back(
-        {.name = options.frameworks.size() > 1 ? word : "", .recipe = recipe, .framework = word});
-  }
-  Repeated repeated(std::move(variants), train_once, words_of(options));
-  RepetitionOptions repetition{
-      .runs = app::runs_of(options.repeat), .seed = recipe.training().seed, .interrupt = interrupt};
-  if (!options.quiet && ranks.rank() == 0) {
+  const bool speaks = ranks.rank() == 0;
+  const auto write = speaks ? Repeated::Write::yes : Repeated::Write::no;
+  std::vector<app::TrainingVariant> variants{{.recipe = recipe}};
+  if (!options.vary.empty()) variants = app::vary(recipe, options.vary);
+  if (options.trials > 0) variants = app::variants_of_trials(recipe, options.trials);
+  Repeated repeated(app::in_each(variants, options.frameworks), train_once, words_of(options));
+  RepetitionOptions repetition = repetition_of(options, recipe, interrupt);
+  if (!options.quiet && speaks) {
     repetition.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
   }
   repeated.run(repetition, options,
                options.resume ? Repeated::Begin::resumed : Repeated::Begin::anew, write);
+
+  std::vector<std::vector<Measurement>> each;
+  std::vector<ComparedTraining> trainings;
   std::vector<Measurement> joined;
-  for (const auto& runs : repeated.runs()) {
-    for (auto& result : join_runs(runs)) joined.push_back(std::move(result));
+  const auto append = [&](std::vector<Measurement> records) {
+    joined.insert(joined.end(), records.begin(), records.end());
+  };
+  for (std::size_t i = 0; i < repeated.variants().size(); ++i) {
+    const auto& variant = repeated.variants()[i];
+    trainings.push_back({variant.name, repeated.runs()[i]});
+    each.push_back(join_runs(repeated.runs()[i]));
+    judge_convergence(each.back(), variant.recipe);
+    append(each.back());
+    if (!options.vary.empty() && i > 0) append(compare_trainings(trainings[i], trainings[0]));
   }
-  return repeated.publish(joined, options, write);
+  if (!options.pictures.empty() && speaks) draw(options, trainings);
+  if (options.trials > 0 && speaks && !options.quiet) say_best(repeated.variants(), each);
+  const int status = repeated.publish(joined, options, write);
+  if (options.make_reference && speaks && !interrupt.due()) {
+    write_file(options.recipe, with_reference(recipe, each.front()));
+    if (!options.quiet) {
+      fmt::print(stderr, "reference written to {}\n", printable(options.recipe));
+    }
+  }
+  return status;
 }
 
 int run(const Options& options, bool seed_given) {
@@ -189,7 +284,7 @@ int run(const Options& options, bool seed_given) {
     ranks->barrier();
     return status;
   };
-  if (!options.repeat.empty()) {
+  if (is_repeated(options)) {
     const auto train_once = [&](const app::TrainingVariant& variant) {
       SessionOptions session = session_of(options, variant.framework);
       session.say = {};  // a line a run is enough
@@ -232,6 +327,22 @@ void register_train(app::Program& program) {
                   "runs from so many seeds; auto: 5, then until the mean's 95% interval is within "
                   "5%, 30 at most")
       ->option_text("N|auto");
+  command
+      .add_option("--vary", options->vary,
+                  "trains with each of several values, interleaved, and compares them with the "
+                  "first")
+      ->option_text("KEY=A,B,...");
+  command
+      .add_option("--trials", options->trials,
+                  "trains at so many points of the recipe's ranges (Halton's), and tells the best")
+      ->transform(app::whole_number(1, 10000))
+      ->option_text("N");
+  command.add_flag("--make-reference", options->make_reference,
+                   "writes the samples to accuracy of 10 runs or more into the recipe; later "
+                   "repeated runs are held against them");
+  command
+      .add_option("--pictures", options->pictures, "draws accuracy over epochs and loss over time")
+      ->option_text("DIR");
   command
       .add_option("--checkpoint-every", options->checkpoint_every, "batches between two of them")
       ->needs(command.get_option("--checkpoint"))

@@ -2,18 +2,25 @@
 #include "d5/level2_training/recipe.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include "core/sha256.hpp"
 #include "core/yaml_tree.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/carried_file.hpp"
+#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
+#include "d5/level1_network/models.hpp"
+#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/sampler.hpp"
 
 namespace d5 {
 namespace {
@@ -138,6 +145,63 @@ Recipe::Acceptable read_acceptable(const std::string& file, const std::string& m
   return result;
 }
 
+Recipe::Range read_range(const std::string& file, const std::string& key, const YamlNode& node) {
+  expect_map(file, key, node);
+  Recipe::Range range{.key = key};
+  for (const auto& [word, child] : node.entries) {
+    expect_known(file, child.line, "key of " + key, word, {"least", "most", "scale"});
+    if (word == "scale") {
+      if (child.text != "linear" && child.text != "logarithmic") {
+        fail(file, child.line,
+             fmt::format("scale: '{}', expected linear or logarithmic", printable(child.text)));
+      }
+      if (child.text == "logarithmic") range.scale = Recipe::Range::Scale::logarithmic;
+      continue;
+    }
+    const Settings value(fmt::format("{}:{}", printable(file), child.line), {{word, child.text}});
+    (word == "least" ? range.least : range.most) = value.number(word, 0);
+  }
+  const bool positive = range.scale == Recipe::Range::Scale::linear || range.least > 0;
+  if (!(range.least < range.most) || !positive) {
+    fail(file, node.line,
+         fmt::format("'{}' goes from {} to {}; expected least below most, and above 0 on a "
+                     "logarithmic scale",
+                     printable(key), range.least, range.most));
+  }
+  return range;
+}
+
+std::vector<double> read_reference(const std::string& file, const std::string& metric,
+                                   const YamlNode& node) {
+  std::vector<double> runs;
+  for (const auto& [index, item] : node.entries) {
+    const Settings value(fmt::format("{}:{}", printable(file), item.line), {{metric, item.text}});
+    runs.push_back(value.number(metric, 0));
+  }
+  if (!node.is_list() || runs.size() < 2) {
+    fail(file, node.line,
+         fmt::format("reference: '{}' is no list of numbers, two or more", printable(metric)));
+  }
+  return runs;
+}
+
+/// The names of an entry's options; none where there is no such entry.
+std::set<std::string> options_of(const std::string& section, const std::string& name) {
+  std::set<std::string> names;
+  const auto add = [&](const auto& entry) {
+    for (const Option& option : entry.options()) names.insert(option.name);
+  };
+  try {
+    if (section == "optimizer") add(find_optimizer(name));
+    if (section == "sampler") add(samplers().at(name));
+    if (section == "model") add(models().at(name));
+    if (section == "dataset") add(datasets().at(name));
+  } catch (const Error&) {
+    names.clear();  // whoever opens it says why
+  }
+  return names;
+}
+
 }  // namespace
 
 void TrainingOptions::declare(OptionList& options) {
@@ -159,7 +223,7 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
   expect_map(file, "recipe", root);
   for (const auto& [key, node] : root.entries) {
     expect_known(file, node.line, "key", key,
-                 {"name", "summary", "fixed", "mutable", "acceptable"});
+                 {"name", "summary", "fixed", "mutable", "acceptable", "ranges", "reference"});
     if (key == "name" || key == "summary") {
       if (node.kind != YamlNode::Kind::scalar) {
         fail(file, node.line, fmt::format("'{}' is no text", key));
@@ -168,7 +232,15 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
       continue;
     }
     expect_map(file, key, node);
-    if (key == "acceptable") {
+    if (key == "ranges") {
+      for (const auto& [value, range] : node.entries) {
+        recipe.ranges_.push_back(read_range(file, value, range));
+      }
+    } else if (key == "reference") {
+      for (const auto& [metric, runs] : node.entries) {
+        recipe.reference_[metric] = read_reference(file, metric, runs);
+      }
+    } else if (key == "acceptable") {
       for (const auto& [metric, bound] : node.entries) {
         recipe.acceptable_.push_back(read_acceptable(file, metric, bound));
       }
@@ -188,6 +260,12 @@ Recipe Recipe::parse(const std::string& text, const std::string& file) {
       fail(file, root.line, fmt::format("has no '{}' in its fixed or its mutable part", needed));
     }
   }
+  for (const Range& range : recipe.ranges_) {
+    const auto place = recipe.values_.find(range.key);
+    if (place != recipe.values_.end() && !place->second.fixed) continue;
+    fail(file, root.line,
+         fmt::format("ranges: '{}' is no value of the mutable part", printable(range.key)));
+  }
   (void)recipe.training();
   return recipe;
 }
@@ -198,6 +276,11 @@ void Recipe::set(std::string_view assignment) {
     throw ValueError(fmt::format("'{}' sets nothing; expected key=value", printable(assignment)));
   }
   const std::string key(assignment.substr(0, equals));
+  set_value(key, std::string(assignment.substr(equals + 1)));
+  changes_.emplace_back(assignment);
+}
+
+void Recipe::set_value(const std::string& key, const std::string& text) {
   const auto place = values_.find(key);
   if (place == values_.end()) {
     std::vector<std::string> known;
@@ -213,8 +296,48 @@ void Recipe::set(std::string_view assignment) {
                     "copy the recipe under another name to change it",
                     printable(name_), key, printable(file_), place->second.line));
   }
-  place->second.text = assignment.substr(equals + 1);
-  changes_.emplace_back(assignment);
+  constexpr std::string_view kName = ".name";
+  const bool names_section = key.ends_with(kName) && std::ranges::count(key, '.') == 1;
+  if (!names_section) {
+    place->second.text = text;
+    return;
+  }
+  choose(key.substr(0, key.size() - kName.size()), text);
+}
+
+/// What belongs to the section's old entry alone is taken out.
+void Recipe::choose(const std::string& section, const std::string& words) {
+  const EntryChoice chosen = entry_of_words(section, words);
+  Value& name = values_.find(section + ".name")->second;
+  const auto before = options_of(section, name.text), now = options_of(section, chosen.name);
+  name.text = chosen.name;
+  const std::string prefix = section + ".";
+  if (!now.empty()) {
+    std::erase_if(values_, [&](const auto& value) {
+      if (!value.first.starts_with(prefix) || value.second.fixed) return false;
+      const std::string rest = value.first.substr(prefix.size());
+      const std::string option = rest.substr(0, rest.find('.'));
+      return before.contains(option) && !now.contains(option);
+    });
+  }
+  for (const auto& [option, text] : chosen.settings.values()) {
+    const auto [place, fresh] = values_.try_emplace(prefix + option, Value{text, false, name.line});
+    if (!fresh) set_value(prefix + option, text);
+  }
+}
+
+std::string Recipe::text_with_reference(const std::string& metric,
+                                        const std::vector<double>& runs) const {
+  std::string result;
+  bool skips = false;
+  std::istringstream lines(text_);
+  for (std::string line; std::getline(lines, line);) {
+    const bool begins = !line.empty() && line[0] != ' ';
+    if (begins) skips = line.starts_with("reference:");
+    if (!skips) result += line + "\n";
+  }
+  result += fmt::format("reference:\n  {}: [{}]\n", metric, fmt::join(runs, ", "));
+  return result;
 }
 
 Settings Recipe::section(std::string_view section) const {

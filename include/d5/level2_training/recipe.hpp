@@ -59,6 +59,13 @@ class Recipe {
     std::optional<Statistic> of = {};  ///< which number that is; nothing: the metric's own
   };
 
+  /// Within which a value is tuned.
+  struct Range {
+    std::string key;  ///< of the mutable part: "optimizer.learning_rate"
+    double least = 0, most = 0;
+    enum class Scale { linear, logarithmic } scale = Scale::linear;
+  };
+
   /// Throws: FormatError, NotFound with file, line and the nearest known name.
   [[nodiscard]] static Recipe parse(const std::string& text, const std::string& file);
 
@@ -72,8 +79,20 @@ class Recipe {
   [[nodiscard]] const std::map<std::string, Value, std::less<>>& values() const { return values_; }
   [[nodiscard]] const std::vector<Acceptable>& acceptable() const { return acceptable_; }
 
+  [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
+  /// What runs of it gave when it was written, a number a run, by metric.
+  [[nodiscard]] const std::map<std::string, std::vector<double>, std::less<>>& reference() const {
+    return reference_;
+  }
+  /// The text with these numbers for its reference, in place of any that it has.
+  [[nodiscard]] std::string text_with_reference(const std::string& metric,
+                                                const std::vector<double>& runs) const;
+
   /// Changes a value of the mutable part, given as "key=value". Throws: ValueError for a key of the
   /// fixed part, NotFound with the nearest key for any other.
+  ///
+  /// Another entry ("optimizer.name=adam") keeps those of the section's values that it has options
+  /// for, and may come with its own: "optimizer.name=adam:learning_rate=0.001".
   void set(std::string_view assignment);
   /// The values below `section`, for the part that they configure, with file and line of each.
   [[nodiscard]] Settings section(std::string_view section) const;
@@ -92,7 +111,12 @@ class Recipe {
  private:
   std::string name_, summary_, file_, text_;
   std::map<std::string, Value, std::less<>> values_;
+  void set_value(const std::string& key, const std::string& text);
+  void choose(const std::string& section, const std::string& words);
+
   std::vector<Acceptable> acceptable_;
+  std::vector<Range> ranges_;
+  std::map<std::string, std::vector<double>, std::less<>> reference_;
   std::vector<std::string> changes_;
 };
 

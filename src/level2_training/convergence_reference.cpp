@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/convergence_reference.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "d5/core/student.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr double kLevel = 0.05;
+
+bool is_finite(double sample) { return std::isfinite(sample); }
+
+void judge_one(Measurement& result, const std::vector<double>& reference) {
+  if (result.samples.size() < 2 || !std::ranges::all_of(result.samples, is_finite)) return;
+  const double mean = mean_with_interval(result.samples).value;
+  const double expected = mean_with_interval(reference).value;
+  const double faster = is_smaller_p_value(result.samples, reference);
+  const double slower = is_smaller_p_value(reference, result.samples);
+  result.conditions["reference_mean"] = fmt::format("{:.6g}", expected);
+  result.conditions["reference_p"] = fmt::format("{:.3g}", std::min(faster, slower));
+  if (faster < kLevel) {
+    mistrust(result, fmt::format("the mean, {:.6g}, is below the reference's, {:.6g} (p = {:.2g}): "
+                                 "is the same trained?",
+                                 mean, expected, faster));
+  }
+  if (slower >= kLevel) return;
+  result.status = Status::failed;
+  result.reason = fmt::format("the mean, {:.6g}, is above the reference's, {:.6g} (p = {:.2g})",
+                              mean, expected, slower);
+}
+
+}  // namespace
+
+void judge_convergence(std::vector<Measurement>& joined, const Recipe& recipe) {
+  for (Measurement& result : joined) {
+    const auto place = recipe.reference().find(result.metric);
+    if (place != recipe.reference().end()) judge_one(result, place->second);
+  }
+}
+
+std::string with_reference(const Recipe& recipe, const std::vector<Measurement>& joined) {
+  const auto place = std::ranges::find(joined, kReferenceMetric, &Measurement::metric);
+  if (place == joined.end()) {
+    throw ValueError(
+        fmt::format("recipe '{}' does not measure {}, of which a reference is made; "
+                    "add it to its metrics",
+                    printable(recipe.name()), kReferenceMetric));
+  }
+  const auto converged = std::ranges::count_if(place->samples, is_finite);
+  if (converged < kFewestReferenceRuns || converged != std::ssize(place->samples)) {
+    throw ValueError(fmt::format(
+        "{} of {} runs of recipe '{}' converged; a reference is made of "
+        "{} or more, all of which do",
+        converged, place->samples.size(), printable(recipe.name()), kFewestReferenceRuns));
+  }
+  return recipe.text_with_reference(kReferenceMetric, place->samples);
+}
+
+}  // namespace d5
