@@ -45,14 +45,14 @@ std::vector<fs::path> older(const std::string& path) {
 }  // namespace
 
 void keep_as_older(const std::string& path) {
-  if (!fs::is_regular_file(path)) return;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return;
   std::string name;
   try {
     name = fmt::format("{}{}{}", path, kStep, step_in_checkpoint(path));
   } catch (const FormatError&) {
     return;
   }
-  std::error_code error;
   fs::remove(name, error);
   fs::create_hard_link(path, name, error);
   if (!error) return;
