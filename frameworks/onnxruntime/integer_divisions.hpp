@@ -11,10 +11,12 @@
 
 namespace d5::onnxruntime {
 
-/// The nodes Div and Mod of a model whose operands are its inputs or constants. ONNX Runtime
-/// divides integers as the processor does: by 0, and the smallest by -1, it ends the process.
+/// The integer nodes Div and Mod of a model. ONNX Runtime divides integers as the processor does:
+/// by 0, and the smallest by -1, it ends the process.
 class IntegerDivisions {
  public:
+  /// Throws: Unsupported for constants that would end the process, and for divisors that are
+  /// computed on the way, which nobody sees before.
   explicit IntegerDivisions(const onnx::Model& model);
 
   /// `inputs` are the model's, in its order. Throws: Unsupported before a division that would end
@@ -27,7 +29,7 @@ class IntegerDivisions {
     std::string who;
     Operand dividend, divisor;
   };
-  std::vector<Division> divisions_;
+  std::vector<Division> divisions_;  ///< by an input
 };
 
 }  // namespace d5::onnxruntime

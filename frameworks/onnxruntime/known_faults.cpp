@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "known_faults.hpp"
 
+#include <algorithm>
 #include <string>
 
+#include "d5/core/tensor.hpp"
 #include "d5/onnx/nodes.hpp"
 
 namespace d5::onnxruntime {
@@ -10,11 +12,150 @@ namespace {
 
 namespace nodes = onnx::nodes;
 
+std::string in_affine_grid(const KnownNode& known) {
+  if (nodes::AffineGrid(known.node).align_corners() == 0) return {};
+  const Tensor* sizes = known.constant(nodes::AffineGrid::In::size);
+  if (!sizes)
+    return "align_corners with sizes that are no constant: it places those of 1 elsewhere";
+  const auto dims = sizes->span<std::int64_t>();
+  if (dims.size() < 2) return {};
+  const bool one = std::ranges::find(dims.begin() + 2, dims.end(), 1) != dims.end();
+  return one ? "align_corners with a size of 1, whose point it places elsewhere" : "";
+}
+
+/// The padding is then less than none.
+std::string in_auto_pad(const KnownNode& known) {
+  const auto* way = known.node.attribute<std::string>("auto_pad");
+  const auto* strides = known.node.attribute<std::vector<std::int64_t>>("strides");
+  if (!way || !strides || !way->starts_with("SAME")) return {};
+  const auto* told = known.node.attribute<std::vector<std::int64_t>>("kernel_shape");
+  const std::vector<onnx::Dim> weights = told ? std::vector<onnx::Dim>() : known.type(1).dims;
+  for (std::size_t i = 0; i < strides->size(); ++i) {
+    std::int64_t window = told && i < told->size() ? (*told)[i] : 1;
+    if (i + 2 < weights.size()) {
+      const auto* size = std::get_if<std::int64_t>(&weights[i + 2]);
+      window = size ? *size : 1;
+    }
+    if ((*strides)[i] > std::max<std::int64_t>(window, 1)) {
+      return "auto_pad with strides wider than the window";
+    }
+  }
+  return {};
+}
+
+std::string in_cast(const KnownNode& known) {
+  const bool to_text = known.node.op_type == "CastLike"
+                           ? known.type(1).dtype == DType::string
+                           : nodes::Cast(known.node).to() == std::int64_t(DType::string);
+  return to_text && known.type(0).dtype == DType::boolean ? "texts of bool, which it writes as 1"
+                                                          : "";
+}
+
 std::string in_celu(const KnownNode& known) {
   return nodes::Celu(known.node).alpha() == 0 ? "alpha=0, by which it divides" : "";
 }
 
-constexpr ModelFault kFaults[] = {{"Celu", in_celu}};
+/// It reads what is not there.
+std::string in_left_out(const KnownNode& known) {
+  const auto& inputs = known.node.inputs;
+  return !inputs.empty() && inputs.back().empty()
+             ? "a last input that is left out by an empty name; let the list end before it"
+             : "";
+}
+
+std::string in_dft(const KnownNode& known) {
+  const auto* inverse = known.node.attribute<std::int64_t>("inverse");
+  const auto* onesided = known.node.attribute<std::int64_t>("onesided");
+  if (inverse && onesided && *inverse != 0 && *onesided != 0) {
+    return "inverse with onesided, which it computes otherwise";
+  }
+  return in_left_out(known);
+}
+
+std::string in_gather(const KnownNode& known) {
+  const onnx::Type data = known.type(0);
+  const bool is_list = data.has_shape && data.dims.size() == 1;
+  return data.dtype == DType::string && !is_list ? "slices of texts, of which it copies the first"
+                                                 : "";
+}
+
+std::string in_gather_nd(const KnownNode& known) {
+  const auto* dims = known.node.attribute<std::int64_t>("batch_dims");
+  return dims && *dims < 0 ? "batch_dims below 0" : "";
+}
+
+std::string in_max_pool(const KnownNode& known) {
+  constexpr std::int64_t kMost = 1 << 20;
+  const auto* kernel = known.node.attribute<std::vector<std::int64_t>>("kernel_shape");
+  const auto is_huge = [](std::int64_t size) { return size > kMost; };
+  return kernel && std::ranges::any_of(*kernel, is_huge)
+             ? "windows of millions of elements, padding included, which it visits one by one"
+             : "";
+}
+
+std::string in_shrink(const KnownNode& known) {
+  return known.type(0).dtype == DType::float64 ? "float64, from which it takes a float32" : "";
+}
+
+std::string in_max_unpool(const KnownNode& known) {
+  return known.node.has_input(nodes::MaxUnpool::In::output_shape)
+             ? "output_shape, in which it takes indices for places"
+             : "";
+}
+
+/// It takes the variance for the difference of two squares, which may be below 0.
+std::string in_mean_variance(const KnownNode& known) {
+  const onnx::Type x = known.type(0);
+  const auto* told = known.node.attribute<std::vector<std::int64_t>>("axes");
+  const auto rank = std::int64_t(x.dims.size());
+  const auto is_one = [&](std::int64_t axis) {
+    if (axis < 0) axis += rank;
+    return axis >= 0 && axis < rank && x.dims[std::size_t(axis)] == onnx::Dim(std::int64_t{1});
+  };
+  const std::vector<std::int64_t> axes = told ? *told : std::vector<std::int64_t>{0, 2, 3};
+  return std::ranges::all_of(axes, is_one) ? "means of one element, whose variance it misses" : "";
+}
+
+std::string in_non_zero(const KnownNode& known) {
+  const onnx::Type type = known.type(0);
+  return type.has_shape && type.dims.empty() ? "a scalar, which it takes for a list" : "";
+}
+
+/// The C++ library ends the process.
+std::string in_random_normal(const KnownNode& known) {
+  const auto* scale = known.node.attribute<float>("scale");
+  return scale && *scale <= 0 ? "a scale that is not above 0" : "";
+}
+
+std::string in_window(const KnownNode& known) {
+  const auto* type = known.node.attribute<std::int64_t>("output_datatype");
+  return type && *type != std::int64_t(DType::float32)
+             ? "windows other than of float32, in which it computes them"
+             : "";
+}
+
+constexpr ModelFault kFaults[] = {{"AffineGrid", in_affine_grid},
+                                  {"AveragePool", in_auto_pad},
+                                  {"BlackmanWindow", in_window},
+                                  {"Cast", in_cast},
+                                  {"CastLike", in_cast},
+                                  {"Celu", in_celu},
+                                  {"Conv", in_auto_pad},
+                                  {"ConvInteger", in_auto_pad},
+                                  {"DFT", in_dft},
+                                  {"FusedConv", in_auto_pad},
+                                  {"Gather", in_gather},
+                                  {"GatherND", in_gather_nd},
+                                  {"HammingWindow", in_window},
+                                  {"HannWindow", in_window},
+                                  {"LayerNormalization", in_left_out},
+                                  {"MaxPool", in_max_pool},
+                                  {"MaxUnpool", in_max_unpool},
+                                  {"MeanVarianceNormalization", in_mean_variance},
+                                  {"NonZero", in_non_zero},
+                                  {"RandomNormal", in_random_normal},
+                                  {"RandomNormalLike", in_random_normal},
+                                  {"Shrink", in_shrink}};
 
 }  // namespace
 

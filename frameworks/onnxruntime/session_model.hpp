@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "d5/level0_ops/compiled_model.hpp"
@@ -34,6 +35,7 @@ class SessionModel final : public CompiledModel {
   std::vector<std::string> names_;
   std::vector<const char*> input_names_, output_names_;
   std::vector<Bound> inputs_, outputs_;
+  std::vector<std::optional<std::size_t>> passed_;  ///< inputs that outputs are
   std::vector<const OrtValue*> given_;
   std::vector<OrtValue*> taken_;
 };

@@ -182,8 +182,8 @@ void InferenceModel::run(std::span<const Value* const> inputs, std::span<Value* 
       if (outputs[k]->is_tensor()) continue;
       *outputs[k] = copy_of(request_.get_output_tensor(outputs_[k].index));
     }
-  } catch (const ov::Exception& error) {
-    throw Error(fmt::format("OpenVINO: {}", error.what()));
+  } catch (const ov::Exception& error) {  // its layers look at shapes and values only now
+    throw Unsupported(fmt::format("OpenVINO: {}", error.what()));
   }
 }
 

@@ -40,6 +40,7 @@ std::string in_fused_gemm(const KnownNode& known) {
 }
 
 std::string in_lrn(const KnownNode& known) {
+  if (nodes::LRN(known.node).size() % 2 == 0) return "an even size, which it makes odd";
   const float bias = nodes::LRN(known.node).bias();
   return bias != std::trunc(bias) ? "a bias that is no whole number: it cuts it" : "";
 }
@@ -50,10 +51,52 @@ std::string in_unsigned(const KnownNode& known) {
   return wide ? "uint32 and uint64, which it computes as signed" : "";
 }
 
+/// Where a window holds no element.
+std::string in_max_pool(const KnownNode& known) {
+  const auto* pads = known.node.attribute<std::vector<std::int64_t>>("pads");
+  const auto* kernel = known.node.attribute<std::vector<std::int64_t>>("kernel_shape");
+  for (std::size_t i = 0; pads && kernel && i < pads->size() && !kernel->empty(); ++i) {
+    if ((*pads)[i] >= (*kernel)[i % kernel->size()]) {
+      return "pads as wide as the window, of which it gives the lowest finite number";
+    }
+  }
+  return {};
+}
+
+std::string in_normalizer(const KnownNode& known) {
+  const auto* norm = known.node.attribute<std::string>("norm");
+  return !norm || *norm == "MAX" ? "norm MAX, which it takes of magnitudes" : "";
+}
+
 std::string in_pad(const KnownNode& known) {
   constexpr std::size_t kValue = nodes::Pad::In::constant_value;
   const bool told = known.node.has_input(kValue) && !known.constant(kValue);
   return told ? "a value that is no constant: it pads with 0" : "";
+}
+
+std::string in_prelu(const KnownNode& known) {
+  const onnx::Type x = known.type(0), slope = known.type(1);
+  if (!slope.has_shape || slope.dims.size() != 1 || slope.dims[0] == onnx::Dim(1)) return {};
+  if (x.has_shape && x.dims.size() < 3) return {};
+  const bool other = x.has_shape && std::holds_alternative<std::int64_t>(slope.dims[0]) &&
+                     std::holds_alternative<std::int64_t>(x.dims[1]) && slope.dims[0] != x.dims[1];
+  return other ? "" : "a slope of one dimension, which it takes for one of channels";
+}
+
+/// From 0 upwards it is a count that ends it.
+std::string in_range(const KnownNode& known) {
+  const Tensor* numbers[] = {known.constant(0), known.constant(1), known.constant(2)};
+  const auto at = [](const Tensor& tensor) {
+    double value = 0;
+    dispatch(NumberTypes{}, tensor.dtype(), "Range", [&]<class T>() {
+      if (tensor.elements() == 1) value = double(Arithmetic<T>(tensor.span<T>()[0]));
+    });
+    return value;
+  };
+  const auto& [start, limit, delta] = numbers;
+  if (start && delta && !limit && at(*start) == 0 && at(*delta) > 0) return {};
+  if (start && delta && limit && (at(*limit) - at(*start)) / at(*delta) > 0) return {};
+  return "ranges that may be empty, which it makes of the distance";
 }
 
 std::string in_resize(const KnownNode& known) {
@@ -91,9 +134,13 @@ constexpr ModelFault kFaults[] = {{"Attention", in_attention},
                                   {"LessOrEqual", in_unsigned},
                                   {"LRN", in_lrn},
                                   {"Max", in_unsigned},
+                                  {"MaxPool", in_max_pool},
                                   {"Min", in_unsigned},
                                   {"Mod", in_unsigned},
+                                  {"Normalizer", in_normalizer},
                                   {"Pad", in_pad},
+                                  {"PRelu", in_prelu},
+                                  {"Range", in_range},
                                   {"Resize", in_resize},
                                   {"RoiAlign", in_roi_align},
                                   {"Softmax", in_softmax},

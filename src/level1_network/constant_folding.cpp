@@ -26,6 +26,7 @@ class FoldingServices final : public RunServices {
 
 std::optional<std::vector<Value>> fold(const onnx::Node& node, const Operator& op,
                                        std::span<const Value* const> inputs,
+                                       const std::vector<const OperatorRegistry*>& frameworks,
                                        const RunState& state) {
   FoldingServices services(state);
   std::vector<Value> values(node.outputs.size());
@@ -34,7 +35,7 @@ std::optional<std::vector<Value>> fold(const onnx::Node& node, const Operator& o
     outputs.push_back(node.has_output(k) ? &values[k] : nullptr);
   }
   try {
-    NodeRun run(node, op, state.frameworks_for(node).all(), {}, services);
+    NodeRun run(node, op, frameworks, {}, services);
     run.plan(inputs, outputs);
     run.forward();
   } catch (const NotFoldable&) {

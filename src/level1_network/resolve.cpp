@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "d5/core/framework.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/constant_folding.hpp"
 #include "level1_network/differentiated_graph.hpp"
@@ -86,17 +87,20 @@ bool reads_known_shape(const Draft::Step& step) {
 /// Whether the node's outputs are known now; it then needs no step.
 bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) {
   std::vector<const Value*> known = step.constants;
+  auto frameworks = draft.state.frameworks_for(*step.node).all();
   Value without_data;
   if (!is_constant(step)) {
     if (!reads_known_shape(step)) return false;
     without_data = Tensor::borrow(step.input_descs.front().tensor, nullptr);
     known.front() = &without_data;
+    // Others may look at the values all the same.
+    frameworks = {&d5::framework("reference").part<OperatorRegistry>()};
   }
   const auto& asked = draft.request.gradients;  // a step gives its outputs the gradients
   if (std::ranges::any_of(step.node->outputs, [&](const auto& o) { return asked.contains(o); })) {
     return false;
   }
-  auto values = fold(*step.node, op, known, draft.state);
+  auto values = fold(*step.node, op, known, frameworks, draft.state);
   if (!values) return false;
   for (std::size_t k = 0; k < values->size(); ++k) {
     if (!step.node->has_output(k)) continue;

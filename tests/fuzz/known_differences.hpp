@@ -11,4 +11,12 @@ namespace d5::fuzz {
 /// than the reference for this case.
 [[nodiscard]] bool is_known_to_differ(const OperatorCase& op_case, const std::string& framework);
 
+/// Whether the framework compiles models by itself, and lets pass what ONNX forbids: axes outside,
+/// lists of another length. What it computes then is nobody's result.
+[[nodiscard]] bool checks_less(const std::string& framework);
+
+/// By how much results of the case may differ beyond rounding, in units of the output: 1 where
+/// another order of the same steps rounds to the next integer.
+[[nodiscard]] double known_tolerance(const OperatorCase& op_case, const std::string& framework);
+
 }  // namespace d5::fuzz

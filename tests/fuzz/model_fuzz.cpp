@@ -10,6 +10,7 @@
 #include "d5/level1_network/model_source.hpp"
 #include "d5/onnx/file.hpp"
 #include "fuzz/fuzzer.hpp"
+#include "fuzz/known_differences.hpp"
 #include "fuzz/message_damage.hpp"
 #include "fuzz/mutation.hpp"
 #include "fuzz/outcome.hpp"
@@ -85,6 +86,7 @@ std::string run_case(const std::string& bytes) {
   if (!expected.unstable.empty()) return "the reference: " + expected.unstable;
   for (const std::string& framework : frameworks_under_test()) {
     const Outcome got = outcome_of([&] { return twice(*own_executor(framework, network), fed); });
+    if (!expected.error.empty() && checks_less(framework)) continue;  // it did not crash
     std::string wrong = difference(expected, got, framework + "'s own executor");
     if (!wrong.empty()) return wrong;
   }

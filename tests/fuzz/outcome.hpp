@@ -32,12 +32,13 @@ struct Outcome {
 /// it has none.
 [[nodiscard]] std::shared_ptr<GraphExecutor> own_executor(const std::string& framework,
                                                           Network network);
-/// Those that D5_FUZZ_FRAMEWORKS names, "onednn,torch", or torch where it is there; loaded.
+/// Those that D5_FUZZ_FRAMEWORKS names, "onednn,torch", or torch, onednn and onnxruntime
+/// where they are there; loaded.
 [[nodiscard]] const std::vector<std::string>& frameworks_under_test();
 
 /// How `got` contradicts `expected`, or nothing: one is refused, or outputs differ by more than
-/// rounding. `who` gave it.
+/// rounding, of integers by more than `tolerance`. `who` gave it.
 [[nodiscard]] std::string difference(const Outcome& expected, const Outcome& got,
-                                     const std::string& who);
+                                     const std::string& who, double tolerance = 0);
 
 }  // namespace d5::fuzz

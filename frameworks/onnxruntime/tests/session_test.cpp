@@ -100,3 +100,76 @@ TEST_CASE("what ONNX Runtime cannot compile is unsupported, with its reason") {
   const auto executor = open_executor("onnxruntime:session", network);
   CHECK_THROWS_AS(executor->inference({{"x", Tensor::zeros(DType::uint16, {2})}}), Unsupported);
 }
+
+namespace {
+
+/// y = a / (b + b), of integers or not.
+Network quotient(DType dtype, const std::string& op = "Div") {
+  Network network("quotient");
+  network.add_input("a", dtype, {2});
+  network.add_input("b", dtype, {2});
+  network.add_node("Add", {"b", "b"}, {"divisor"});
+  network.add_node(op, {"a", "divisor"}, {"y"});
+  network.add_output("y");
+  return network;
+}
+
+/// A network whose If computes the quotient of what it captures.
+Network quotient_within(DType dtype) {
+  const auto branch = std::make_shared<onnx::Graph>();
+  onnx::Node node;
+  node.op_type = "Div";
+  node.opset = 21;
+  node.inputs = {"a", "divisor"};
+  node.outputs = {"q"};
+  branch->nodes = {node};
+  onnx::Type type;
+  type.kind = ValueKind::tensor;
+  type.dtype = dtype;
+  branch->outputs = {{"q", type}};
+  Network network("within");
+  network.add_input("a", dtype, {2});
+  network.add_input("which", DType::boolean, {});
+  network.add_node("Add", {"a", "a"}, {"divisor"});
+  const std::shared_ptr<const onnx::Graph> shared = branch;
+  network.add_node("If", {"which"}, {"y"}, {{"then_branch", shared}, {"else_branch", shared}});
+  network.add_output("y");
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("integers are not divided by what is computed on the way, which might be 0") {
+  const std::string op = GENERATE("Div", "Mod");
+  const auto executor = open_executor("onnxruntime:session", quotient(DType::int64, op));
+  const Tensor ones = Tensor::vector<std::int64_t>({1, 1});
+  CHECK_THROWS_WITH(executor->inference({{"a", ones}, {"b", ones}}),
+                    Catch::Contains("computed on the way"));
+  const auto within = open_executor("onnxruntime:session", quotient_within(DType::int64));
+  CHECK_THROWS_AS(within->inference({{"a", ones}, {"which", Tensor::scalar(true)}}), Unsupported);
+}
+
+TEST_CASE("real numbers are") {
+  const auto executor = open_executor("onnxruntime:session", quotient(DType::float32));
+  const Tensor a = Tensor::vector<float>({1, 3});
+  CHECK(executor->inference({{"a", a}, {"b", a}}).at("y").tensor().span<float>()[1] == 0.5F);
+  const auto within = open_executor("onnxruntime:session", quotient_within(DType::float32));
+  const ValueMap& outputs = within->inference({{"a", a}, {"which", Tensor::scalar(true)}});
+  CHECK(outputs.at("y").tensor().span<float>()[0] == 0.5F);
+}
+
+TEST_CASE("constants that divide are looked at before ONNX Runtime computes with them") {
+  const auto by = [](std::vector<std::int64_t> divisor) {
+    Network network("by a constant");
+    network.add_input("x", DType::int64, {2});
+    network.add_node("Neg", {"x"}, {"a"});
+    network.add_constant("b", Tensor::vector<std::int64_t>(divisor));
+    network.add_node("Div", {"a", "b"}, {"y"});
+    network.add_output("y");
+    return open_executor("onnxruntime:session", network);
+  };
+  const ValueMap inputs{{"x", Tensor::vector<std::int64_t>({6, 7})}};
+  CHECK(by({2, 3})->inference(inputs).at("y").tensor().span<std::int64_t>()[0] == -3);
+  CHECK_THROWS_AS(by({2, 0})->inference(inputs), Unsupported);
+  CHECK_THROWS_AS(by({2, -1})->inference(inputs), Unsupported);  // of the smallest, perhaps
+}

@@ -72,3 +72,33 @@ TEST_CASE("types that it lacks are unsupported") {
   const auto doubles = open_executor("openvino:compiled", one_node("Relu", DType::float64));
   CHECK_THROWS_AS(doubles->inference({{"x", Tensor::zeros(DType::float64, {3})}}), Unsupported);
 }
+
+TEST_CASE("a slope of one dimension is refused where it might be one of channels") {
+  const auto y = [](std::int64_t channels) {
+    Network network("slopes");
+    network.add_input("x", DType::float32, {1, channels, 3});
+    network.add_constant("slope", Tensor::vector<float>({2, 3, 4}));
+    network.add_node("PRelu", {"x", "slope"}, {"y"});
+    network.add_output("y");
+    Tensor x = Tensor::zeros(DType::float32, {1, channels, 3});
+    for (float& value : x.span<float>()) value = -1;
+    return open_executor("openvino:compiled", network)->inference({{"x", x}}).at("y");
+  };
+  CHECK(y(2).tensor().span<float>()[5] == -4);
+  CHECK_THROWS_AS(y(3), Unsupported);
+}
+
+TEST_CASE("ranges that may be empty are refused, those that count are not") {
+  const auto count = [](float start, float delta, float limit) {
+    Network network("range");
+    network.add_input("limit", DType::float32, {});
+    network.add_constant("start", Tensor::scalar(start));
+    network.add_constant("delta", Tensor::scalar(delta));
+    network.add_node("Range", {"start", "limit", "delta"}, {"y"});
+    network.add_output("y");
+    const auto executor = open_executor("openvino:compiled", network);
+    return executor->inference({{"limit", Tensor::scalar(limit)}}).at("y").tensor().elements();
+  };
+  CHECK(count(0, 1, 5) == 5);
+  CHECK_THROWS_AS(count(3, 1, 1), Unsupported);
+}

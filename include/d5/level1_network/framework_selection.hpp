@@ -33,7 +33,7 @@ struct FrameworkSelection {
     std::string framework, reason;
   };
   std::string chosen;
-  std::vector<Way> ways = {};    ///< the fastest first
+  std::vector<Way> ways = {};  ///< the fastest first
   /// Of the mixture, or of the framework that d5's plan runs in; of the fused network's if that
   /// is chosen.
   std::vector<Node> nodes = {};

@@ -82,7 +82,7 @@ class ConstantFolding final : public Transform {
       inputs.push_back(name.empty() ? nullptr : &place->second);
     }
     try {
-      return fold(node, *operator_for(node), inputs, state);
+      return fold(node, *operator_for(node), inputs, state.frameworks_for(node).all(), state);
     } catch (const Error&) {  // nobody knows what the node means: who runs it is told
       return std::nullopt;
     }
