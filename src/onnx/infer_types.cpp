@@ -6,6 +6,7 @@
 // open, and no others.
 #include <onnx/shape_inference/implementation.h>
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <stdexcept>
@@ -23,6 +24,13 @@ namespace rules = ::onnx::shape_inference;
 
 using Opsets = std::unordered_map<std::string, int>;
 using Types = std::unordered_map<std::string, TypeProto*>;
+
+/// GatherND's rule counts from there, outside of its lists.
+bool begins_before_list(const ::onnx::NodeProto& node) {
+  return std::ranges::any_of(node.attribute(), [](const auto& attribute) {
+    return attribute.name() == "batch_dims" && attribute.i() < 0;
+  });
+}
 
 constexpr std::int64_t kMostSize = std::int64_t{1} << 40;  ///< along one dimension
 constexpr std::int64_t kMostPropagated = 1024;             ///< elements whose values are followed
@@ -149,7 +157,7 @@ class GraphTypes final : public ::onnx::GraphInferencer {
     if (version == opsets_.end()) return;
     const auto* registry = ::onnx::OpSchemaRegistry::Instance();
     const auto* schema = registry->GetSchema(node.op_type(), version->second, node.domain());
-    if (!schema) return;
+    if (!schema || begins_before_list(node)) return;
     try {
       NodeContext context(node, *this);
       if (schema->has_type_and_shape_inference_function()) {
