@@ -8,15 +8,14 @@
 namespace d5 {
 
 ParameterSlots::ParameterSlots(std::string name, Network& network,
-                               const std::function<Shape(const Shape&)>& shape_of)
+                               const std::function<Shape(std::size_t parameter)>& shape_of)
     : name_(std::move(name)) {
   for (const Parameter& parameter : network.parameters()) {
+    const Shape shape = shape_of ? shape_of(keys_.size()) : parameter.value.shape();
     keys_.push_back(name_ + "/" + parameter.name);
     const DType dtype = parameter.value.dtype();
     const bool is_short = dtype == DType::float16 || dtype == DType::bfloat16;
-    const Shape& shape = parameter.value.shape();
-    slots_.push_back(
-        Tensor::zeros(is_short ? DType::float32 : dtype, shape_of ? shape_of(shape) : shape));
+    slots_.push_back(Tensor::zeros(is_short ? DType::float32 : dtype, shape));
   }
 }
 

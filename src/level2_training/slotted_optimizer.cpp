@@ -19,7 +19,7 @@ SlottedOptimizer::SlottedOptimizer(std::shared_ptr<GraphExecutor> executor, std:
   for (std::size_t s = 0; s < slots.size(); ++s) {
     if (shape_of) {
       slots_.emplace_back(slots[s], network,
-                          [&](const Shape& shape) { return shape_of(s, shape); });
+                          [&](std::size_t i) { return shape_of(s, network, i); });
     } else {
       slots_.emplace_back(slots[s], network);
     }

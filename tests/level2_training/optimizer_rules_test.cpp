@@ -210,6 +210,23 @@ TEST_CASE("a gradient that is not a number leaves none behind its parameter's ba
   }
 }
 
+TEST_CASE("a group's memory is what its own options need") {
+  const auto trained = [](std::map<std::string, std::string, std::less<>> settings) {
+    const auto optimizer = make("shampoo", test::noisy_descent<double>(), std::move(settings));
+    for (int step = 0; step < 5; ++step) optimizer->step({});
+    const auto b = optimizer->executor().network().parameter("b").value.span<double>();
+    return std::vector<double>(b.begin(), b.end());
+  };
+  // "b" has 33 elements: a sum of products with the group's options, its diagonal with the others'.
+  const auto apart = trained({{"graft", "none"},
+                              {"largest_side", "10"},
+                              {"groups.0.name", "b"},
+                              {"groups.0.graft", "adagrad"},
+                              {"groups.0.largest_side", "40"}});
+  CHECK(apart == trained({{"graft", "adagrad"}, {"largest_side", "40"}}));
+  CHECK(apart != trained({{"graft", "none"}, {"largest_side", "10"}}));
+}
+
 TEST_CASE("options that need memory are chosen at first, by any group of parameters") {
   CHECK(make("adam", test::noisy_descent<float>())->state().contains("second_moment/a"));
   CHECK_FALSE(

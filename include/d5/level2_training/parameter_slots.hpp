@@ -19,7 +19,7 @@ class ParameterSlots {
  public:
   /// `name` is the slot's word in saved states: "moment".
   ParameterSlots(std::string name, Network& network,
-                 const std::function<Shape(const Shape&)>& shape_of = {});
+                 const std::function<Shape(std::size_t parameter)>& shape_of = {});
 
   [[nodiscard]] Tensor& operator[](std::size_t index) { return slots_[index]; }
   /// Adds "NAME/PARAMETER" for every parameter; the tensors are shared, not copied.

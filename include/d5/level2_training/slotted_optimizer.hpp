@@ -17,8 +17,8 @@ namespace d5 {
 /// at first, in float32 for parameters of 16 bits.
 class SlottedOptimizer : public UpdateRuleOptimizer {
  public:
-  /// The shape of a slot, by its place, for a parameter's; without one they are the same.
-  using SlotShape = std::function<Shape(std::size_t slot, const Shape& parameter)>;
+  /// The shape of a slot of a parameter, by their places; without it that of the parameter.
+  using SlotShape = std::function<Shape(std::size_t slot, Network& network, std::size_t parameter)>;
 
   SlottedOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
                    const std::vector<std::string>& slots, const SlotShape& shape_of = {});

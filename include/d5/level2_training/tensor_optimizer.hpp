@@ -37,7 +37,7 @@ class TensorOptimizer : public SlottedOptimizer {
   TensorOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss, const Options& options)
       : SlottedOptimizer(std::move(executor), std::move(loss),
                          {Rule<float>::kSlots.begin(), Rule<float>::kSlots.end()},
-                         slot_shapes(options.rule)),
+                         slot_shapes(options)),
         groups_(options, this->executor().network(), hyper_parameters()) {}
 
   [[nodiscard]] static OptimizerEntry entry(std::string summary) {
@@ -70,10 +70,17 @@ class TensorOptimizer : public SlottedOptimizer {
  private:
   static constexpr std::size_t kSlots = Rule<float>::kSlots.size();
 
-  static SlotShape slot_shapes(const RuleOptions& options) {
-    if constexpr (requires(const Shape& shape) { Rule<float>::slot_shape(0, shape, options); }) {
-      return [&options](std::size_t slot, const Shape& shape) {
-        return Rule<float>::slot_shape(slot, shape, options);
+  static SlotShape slot_shapes(const Options& options) {
+    if constexpr (requires(const Shape& shape, const RuleOptions& rule) {
+                    Rule<float>::slot_shape(0, shape, rule);
+                  }) {
+      std::vector<std::string> patterns;
+      for (const EntryChoice& group : options.groups) patterns.push_back(group.name);
+      return [patterns, rules = options.rules(), group_of = std::vector<std::size_t>()](
+                 std::size_t slot, Network& network, std::size_t i) mutable {
+        if (group_of.empty()) group_of = groups_of_parameters(network, patterns);
+        return Rule<float>::slot_shape(slot, network.parameters()[i].value.shape(),
+                                       rules[group_of[i]]);
       };
     } else {
       return {};
