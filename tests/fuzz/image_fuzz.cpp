@@ -89,9 +89,12 @@ std::string run_case(const std::string& bytes) {
                          .width = (all.width + 1) / 2,
                          .eighths = eighths};
     const auto pixels = read(decoder, bytes, part);
+    (void)decoder.open(std::as_bytes(std::span(bytes)), kMostPixels);
+    const PixelRows rows = decoder.rows(part);
     for (std::int64_t y = 0; y < part.height; ++y) {
       const auto row = whole.begin() + 3 * ((part.top + y) * all.width + part.left);
-      if (!std::equal(row, row + 3 * part.width, pixels.begin() + 3 * y * part.width)) {
+      if (!std::equal(row, row + 3 * part.width, pixels.begin() + 3 * y * part.width) ||
+          !std::equal(row, row + 3 * part.width, rows.data + y * rows.stride)) {
         return "a part has other pixels than the whole image";
       }
     }
