@@ -146,6 +146,10 @@ void check(const Options& options) {
         "train: one checkpoint cannot serve several runs; --out FILE keeps those that are done, "
         "and --resume goes on from there");
   }
+  if (options.init_skips_differing && options.init.empty()) {
+    throw ValueError(
+        "train: --init-skip-differing needs --init FILE, whose parameters it is about");
+  }
   if (options.frameworks.size() > 1 && !options.checkpoint.empty()) {
     throw ValueError(
         "train: one checkpoint cannot serve several frameworks; train them one by one");
@@ -358,10 +362,8 @@ void register_train(app::Program& program) {
           "--init", options->init,
           "begin with the parameters in this file, by their names: safetensors, a checkpoint, ONNX")
       ->option_text("FILE");
-  command
-      .add_flag("--init-skip-differing", options->init_skips_differing,
-                "leave parameters as they are that have another shape or type in --init's file")
-      ->needs(command.get_option("--init"));
+  command.add_flag("--init-skip-differing", options->init_skips_differing,
+                   "leave parameters as they are that have another shape or type in --init's file");
   command
       .add_option("--save", options->save,
                   "write the trained network, without its loss, to this file")

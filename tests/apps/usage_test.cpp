@@ -117,7 +117,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"train mnist-lenet-quick --checkpoint /no/such/folder/c", "/no/such/folder/c"},
       {"train mnist-lenet-quick --keep 2", "requires --checkpoint"},
       {"train mnist-lenet-quick --checkpoint c --keep 0", "expected a whole number of 1 or"},
-      {"train mnist-lenet-quick --init-skip-differing", "requires --init"},
+      {"train mnist-lenet-quick --init-skip-differing", "needs --init"},
       {"train mnist-lenet-quick --init /no/such/file", "/no/such/file"},
       {"train mnist-lenet-quick --save /no/such/folder/n.onnx", "/no/such/folder/n.onnx"},
       {"train mnist-lenet-quick --checkpoint a --save ./a", "--checkpoint and --save are both"},
