@@ -24,12 +24,15 @@ std::int64_t place_of(std::int64_t label, const T* scores, std::int64_t classes)
 }  // namespace
 
 std::int64_t count_right(const Tensor& scores, const Tensor& labels, std::int64_t k) {
-  if (scores.shape().rank() != 2 || labels.shape().rank() != 1 ||
-      scores.shape()[0] != labels.shape()[0]) {
-    throw ShapeError(fmt::format("accuracy: scores are {} and labels {}; expected NxC and N",
-                                 to_string(scores.shape()), to_string(labels.shape())));
+  const Shape &all = scores.shape(), &rows_of = labels.shape();
+  const bool fits = rows_of.rank() >= 1 && all.rank() == rows_of.rank() + 1 &&
+                    std::equal(rows_of.begin(), rows_of.end(), all.begin());
+  if (!fits) {
+    throw ShapeError(
+        fmt::format("accuracy: scores are {} and labels {}; expected NxC and N, or NxTxC and NxT",
+                    to_string(scores.shape()), to_string(labels.shape())));
   }
-  const std::int64_t rows = scores.shape()[0], classes = scores.shape()[1];
+  const std::int64_t rows = labels.elements(), classes = all[all.rank() - 1];
   std::int64_t right = 0;
   dispatch(RealTypes{}, scores.dtype(), "accuracy", [&]<class T>() {
     dispatch(Types<std::int64_t, std::int32_t>{}, labels.dtype(), "accuracy", [&]<class L>() {

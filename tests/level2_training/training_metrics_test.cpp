@@ -84,6 +84,14 @@ TEST_CASE("a row is right within k classes if fewer than k have higher scores") 
   CHECK(count_right(scores, Tensor::vector<std::int64_t>({-1, 4, 3, 0}), 4) == 1);
 }
 
+TEST_CASE("each token of a sequence is a row") {
+  const Tensor scores = Tensor::of<float>({2, 2, 2}, {1, 0, 0, 1, 3, 2, 2, 3});
+  const Tensor labels = Tensor::of<std::int64_t>({2, 2}, {0, 1, 1, 1});
+  CHECK(count_right(scores, labels) == 3);
+  CHECK_THROWS_AS(count_right(scores, Tensor::vector<std::int64_t>({0, 1})), ShapeError);
+  CHECK_THROWS_AS(count_right(scores, Tensor::of<std::int64_t>({2, 1}, {0, 1})), ShapeError);
+}
+
 TEST_CASE("among all classes every point is right, among one it is the accuracy") {
   const auto first = metric("top_k_accuracy", {{"k", 1}}), last = metric("top_k_accuracy");
   const auto plain = metric("test_accuracy");

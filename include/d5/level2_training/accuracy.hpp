@@ -17,7 +17,7 @@ struct ClassificationNames {
 
 /// How many rows of `scores` are largest at their label; the first of equal scores counts, and a
 /// row that holds a NaN is wrong. With `k` the label may be any of the k largest.
-/// Shapes: scores float32 or float64 NxC; labels int64 or int32 N.
+/// Shapes: scores float32 or float64 NxC; labels int64 or int32 N; of sequences NxTxC and NxT.
 [[nodiscard]] std::int64_t count_right(const Tensor& scores, const Tensor& labels,
                                        std::int64_t k = 1);
 

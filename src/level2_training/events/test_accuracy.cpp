@@ -7,9 +7,9 @@ namespace d5 {
 void TestAccuracy::before_test(Trainer&) { right_ = seen_ = 0; }
 
 void TestAccuracy::after_test_batch(Trainer&, const Batch& batch, const ValueMap& outputs) {
-  right_ += count_right(detail::named(outputs, names_.logits, "test_accuracy: output"),
-                        detail::named(batch.values, names_.label, "test_accuracy: field"));
-  seen_ += batch.size;
+  const Tensor& labels = detail::named(batch.values, names_.label, "test_accuracy: field");
+  right_ += count_right(detail::named(outputs, names_.logits, "test_accuracy: output"), labels);
+  seen_ += labels.elements();
 }
 
 void TestAccuracy::after_test(Trainer&) {

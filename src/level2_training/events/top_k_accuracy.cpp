@@ -37,10 +37,10 @@ class TopKAccuracy final : public TrainingMetric {
   void before_test(Trainer&) override { mean_.begin(); }
   void after_test_batch(Trainer&, const Batch& batch, const ValueMap& outputs) override {
     const auto& [logits, label] = options_.names;
+    const Tensor& labels = detail::named(batch.values, label, "top_k_accuracy: field");
     const std::int64_t right =
-        count_right(detail::named(outputs, logits, "top_k_accuracy: output"),
-                    detail::named(batch.values, label, "top_k_accuracy: field"), options_.k);
-    mean_.add(double(right) / double(batch.size), batch.size);
+        count_right(detail::named(outputs, logits, "top_k_accuracy: output"), labels, options_.k);
+    mean_.add(double(right) / double(labels.elements()), labels.elements());
   }
   void after_test(Trainer&) override {
     if (!mean_.empty()) samples_.push_back(mean_.value());

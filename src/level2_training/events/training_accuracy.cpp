@@ -18,9 +18,9 @@ TrainingAccuracy::TrainingAccuracy(ClassificationNames names, std::int64_t every
 }
 
 void TrainingAccuracy::after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) {
-  right_ += count_right(detail::named(outputs, names_.logits, "training_accuracy: output"),
-                        detail::named(batch.values, names_.label, "training_accuracy: field"));
-  seen_ += batch.size;
+  const Tensor& labels = detail::named(batch.values, names_.label, "training_accuracy: field");
+  right_ += count_right(detail::named(outputs, names_.logits, "training_accuracy: output"), labels);
+  seen_ += labels.elements();
   if (every_ > 0 && trainer.step() % every_ == 0) take_sample();
 }
 

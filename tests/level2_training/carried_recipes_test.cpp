@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <regex>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/carried_file.hpp"
+#include "d5/core/image.hpp"
+#include "d5/core/random.hpp"
+#include "d5/level2_training/training_session.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace d5;
+
+namespace {
+
+std::string random_bytes(std::size_t count, std::uint64_t seed) {
+  RandomStream random(seed);
+  std::string bytes(count, '\0');
+  for (char& byte : bytes) byte = char(random.below(256));
+  return bytes;
+}
+
+/// Files of CIFAR-10's format, with few images.
+void write_cifar(const testing::TemporaryFolder& folder) {
+  const auto write = [&](const std::string& name, int images, std::uint64_t seed) {
+    std::string file;
+    for (int i = 0; i < images; ++i) file += char(i % 10) + random_bytes(3072, seed + i);
+    write_file(folder / name, file);
+  };
+  for (int i = 1; i <= 5; ++i) write("data_batch_" + std::to_string(i) + ".bin", 4, 100 * i);
+  write("test_batch.bin", 4, 900);
+}
+
+/// ImageNet's folders, with few classes.
+void write_imagenet(const testing::TemporaryFolder& folder) {
+  for (const std::string part : {"train", "val"}) {
+    for (const std::string id : {"n01484850", "n01514668"}) {
+      const auto classes = folder.path() / part / id;
+      std::filesystem::create_directories(classes);
+      for (int i = 0; i < 2; ++i) {
+        Tensor image = Tensor::empty(DType::uint8, {230, 260, 3});
+        const std::string pixels = random_bytes(image.bytes(), std::uint64_t(i));
+        std::ranges::copy(pixels, static_cast<char*>(image.raw()));
+        write_file((classes / (id + "_" + std::to_string(i) + ".png")).string(), encode_png(image));
+      }
+    }
+  }
+}
+
+/// The carried recipe, two steps of it, of few samples.
+std::vector<Measurement> two_steps(const std::string& name, const std::string& data) {
+  std::string text = read_file(carried_file("recipes/" + name + ".yaml"), 1 << 20);
+  text = std::regex_replace(text, std::regex(" *(train|test)_samples: [0-9]+\n"), "");
+  text = std::regex_replace(text, std::regex(" *schedules: [^\n]*\n"), "");  // no cut in two steps
+  text = text.substr(0, text.find("acceptable:"));  // two steps reach nothing
+  Recipe recipe = Recipe::parse(text, name + ".yaml");
+  recipe.set("sampler.batch_size=2");
+  recipe.set("training.most_batches=2");
+  return TrainingSession(recipe, {.data = data}).run();
+}
+
+void check_trains(const std::string& name, const std::string& data) {
+  CAPTURE(name);
+  const auto results = two_steps(name, data);
+  const auto loss = std::ranges::find(results, "loss", &Measurement::metric);
+  REQUIRE(loss->samples.size() == 2);
+  for (const auto& result : results) {
+    CAPTURE(result.metric, result.reason);
+    CHECK(result.status != Status::failed);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("recipes of CIFAR-10 train on files of its format") {
+  const testing::TemporaryFolder folder;
+  write_cifar(folder);
+  for (const std::string& name : carried_recipes()) {
+    if (name.starts_with("cifar")) check_trains(name, folder.path().string());
+  }
+}
+
+TEST_CASE("the recipe of ImageNet trains on folders of its format") {
+  const testing::TemporaryFolder folder;
+  write_imagenet(folder);
+  check_trains("imagenet-resnet50", folder.path().string());
+}
+
+TEST_CASE("the recipe of bytes trains on any file") {
+  const testing::TemporaryFolder folder;
+  write_file(folder / "text", random_bytes(4000, 1));
+  check_trains("bytes-lstm", folder / "text");
+}
