@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+
+#include "d5/core/results.hpp"
+#include "d5/level2_training/recipe.hpp"
+#include "tests/apps/training_job.hpp"
+
+using namespace d5;
+using Catch::Contains;
+using d5::testing::run_d5;
+using testing::TrainingJob;
+
+TEST_CASE("variants are trained interleaved, compared with the first, and drawn") {
+  const TrainingJob job;
+  const auto run =
+      run_d5(job.train("runs.json") + " --vary optimizer.name=momentum,sgd --repeat 2 --pictures " +
+             (job / "pictures"));
+  REQUIRE(run.status == 0);
+  const Results results = read_results(job / "runs.json");
+  REQUIRE(results.run->pieces.size() == 4);
+  CHECK_THAT(results.run->pieces[1].name, Contains("momentum") && Contains("seed 2"));
+  const auto is_verdict = [](const Measurement& m) { return m.metric == "trade_off"; };
+  const auto verdict = std::ranges::find_if(results.measurements, is_verdict);
+  REQUIRE(verdict != results.measurements.end());
+  CHECK(verdict->conditions.at("base") == "momentum");
+  CHECK(verdict->conditions.at("optimizer.name") == "sgd");
+  for (const char* picture : {"accuracy-over-epochs.svg", "loss-over-time.svg"}) {
+    CHECK_THAT(testing::content_of(job / ("pictures/" + std::string(picture))),
+               Contains("<svg") && Contains("sgd"));
+  }
+}
+
+TEST_CASE("trials are points of the recipe's ranges, the best of which is told") {
+  const TrainingJob job(
+      {.sections = "ranges:\n  optimizer.learning_rate: {least: 0.01, most: 0.03}\n"});
+  const auto run = run_d5("train '" + job.recipe() + "' --trials 2");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.err,
+             Contains("best of 2 trials") && Contains("--set optimizer.learning_rate=0.0"));
+  const TrainingJob plain;
+  CHECK_THAT(run_d5(plain.train("no.json") + " --trials 2").err, Contains("ranges"));
+}
+
+TEST_CASE("a reference is written into the recipe, and later runs are held against it") {
+  const TrainingJob job({.training = "epochs: 1, most_batches: 1",
+                         .sections = "  metrics:\n    samples_to_accuracy: {target: 0.001}\n"});
+  REQUIRE(run_d5("train '" + job.recipe() + "' --quiet --make-reference").status == 0);
+  const Recipe recipe = load_recipe(job.recipe());
+  CHECK(recipe.reference().at("samples_to_accuracy") == std::vector<double>(10, 32.0));
+  const auto again = run_d5(job.train("again.json") + " --repeat 2");
+  CHECK(again.status == 0);
+  const Results results = read_results(job / "again.json");
+  const auto is_reference = [](const Measurement& m) {
+    return m.conditions.contains("reference_mean");
+  };
+  const auto held = std::ranges::find_if(results.measurements, is_reference);
+  REQUIRE(held != results.measurements.end());
+  CHECK(held->metric == "samples_to_accuracy");
+  CHECK(held->conditions.at("reference_mean") == "32");
+}
+
+TEST_CASE("what does not go together is refused before anything is trained") {
+  const TrainingJob job;
+  const auto refusal = [&](const std::string& options) {
+    const auto run = run_d5(job.train("runs.json") + options);
+    CHECK(run.status == 2);
+    return run.err;
+  };
+  CHECK_THAT(refusal(" --vary optimizer.name=adam"), Contains("two values"));
+  CHECK_THAT(refusal(" --vary dataset.name=mnist,cifar-10"), Contains("fixed"));
+  CHECK_THAT(refusal(" --vary training.seed=1,2 --trials 2"), Contains("give one"));
+  CHECK_THAT(refusal(" --make-reference --repeat 3"), Contains("10"));
+  CHECK_THAT(refusal(" --make-reference --set training.seed=3"), Contains("--set"));
+}
