@@ -121,8 +121,13 @@ bool has_reals(const OperatorCase& op_case) {
          is_floating_point(op_case.inputs[0].tensor().dtype());
 }
 
-bool has_mask_of_numbers(const OperatorCase& op_case) {
-  return op_case.node.opset < 10 && op_case.node.has_output(1);
+bool is_empty(const OperatorCase& op_case) {
+  return !op_case.inputs.empty() && op_case.inputs[0].is_tensor() &&
+         op_case.inputs[0].tensor().elements() == 0;
+}
+
+bool has_old_mask(const OperatorCase& op_case) {
+  return op_case.node.opset < 12 && op_case.node.has_output(1);
 }
 
 bool has_empty_axes(const OperatorCase& op_case) {
@@ -140,6 +145,7 @@ constexpr Known kKnown[] = {
     {"torch", "Clip", has<is_nan>, "a limit that is NaN makes everything NaN; ONNX compares"},
     {"torch", "ThresholdedRelu", has<is_nan>, "it asks what is not above a threshold"},
     {"torch", "Gelu", has<is_infinite>, "oneDNN, which it calls, gives NaN"},
+    {"torch", "Erf", has_integers, "it is a real number, and refused as another"},
     {"torch", "InstanceNormalization", has<is_infinite>, "the scale is applied in another order"},
     {"torch", "Cast", has<is_beyond_integers>, "ONNX says nothing of what it becomes"},
     {"torch", "CastLike", has<is_beyond_integers>, "the same"},
@@ -154,6 +160,7 @@ constexpr Known kKnown[] = {
     {"onednn", "FusedGemm", has<is_nan>, "NaN becomes 0"},
     {"onednn", "HardSigmoid", has<is_nan>, "NaN becomes a limit"},
     {"onednn", "Clip", has<is_nan>, "NaN becomes a limit"},
+    {"onednn", "Clip", has<is_infinite>, "a limit that is left out is the largest number"},
     {"onednn", "Exp", has<is_nan>, "NaN becomes infinite"},
     {"onednn", "Max", has<is_nan>, "a number is larger than NaN"},
     {"onednn", "Min", has<is_nan>, "a number is smaller than NaN"},
@@ -185,11 +192,12 @@ constexpr Known kKnown[] = {
     {"onnxruntime", "Cast", makes_texts, "numbers have nine digits"},
     {"onnxruntime", "CastLike", makes_texts, "numbers have nine digits"},
     {"onnxruntime", "Clip", has<is_infinite>, "a limit that is left out is the largest number"},
-    {"onnxruntime", "Dropout", has_mask_of_numbers, "the mask is 0 where nothing is dropped"},
+    {"onnxruntime", "Dropout", has_old_mask, "the mask is 0 where nothing is dropped"},
     {"onnxruntime", "DynamicQuantizeLinear", has_no_range, "the scale of zeros is 1"},
     {"onnxruntime", "LpNormalization", has<is_huge>, "a norm that is infinite leaves no sign"},
     {"onnxruntime", "Mod", has_reals, "without fmod it has no real numbers"},
     {"onnxruntime", "ReduceL2", has<is_huge>, "squares are summed in float32"},
+    {"onnxruntime", "ReduceMean", is_empty, "the mean of nothing is 0"},
     {"onnxruntime", "ReduceSumSquare", has_wide_integer, "squares that overflow are the largest"},
     {"onnxruntime", "Selu", has<is_infinite>, "gamma and alpha are multiplied first"},
     {"onnxruntime", "Resize", has_scales, "halves round otherwise, and sizes with align_corners"},
