@@ -17,8 +17,8 @@ struct ShampooOptions {
   double learning_rate = 0.01;
   double weight_decay = 0;
   double epsilon = 1e-4;
-  std::int64_t every = 1;
-  std::int64_t largest_side = 1024;
+  std::int64_t every = 10;
+  std::int64_t largest_side = 512;
   Graft graft = Graft::adagrad;
   double graft_epsilon = 1e-10;
 
