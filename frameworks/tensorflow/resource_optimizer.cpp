@@ -21,8 +21,8 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
  public:
   /// `slots`: the words of what it remembers of each parameter.
   ResourceOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss,
-                    const std::vector<std::string>& slots, double weight_decay)
-      : UpdateRuleOptimizer(std::move(executor), std::move(loss)), weight_decay_(weight_decay) {
+                    const std::vector<std::string>& slots)
+      : UpdateRuleOptimizer(std::move(executor), std::move(loss)) {
     Network& network = this->executor().network();
     for (const auto& slot : slots) slots_.emplace_back(slot, network);
     updates_.resize(network.parameters().size());
@@ -34,7 +34,8 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
     update.value->assign(value);
     TFE_TensorHandle* slope = update.gradient.of(gradient);
     HandlePointer decayed;
-    if (update.decay) {
+    if (weight_decay() != 0) {
+      if (!update.decay || update.decayed_by != weight_decay()) add_decay(update, parameter);
       update.decay->run(std::array{slope, value});
       decayed.reset(TFE_NewTensorHandle(update.decay->result(0).get(), status_));
       status_.expect_ok(kWho);
@@ -71,6 +72,7 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
     std::deque<Variable> slots;
     std::optional<EagerOperation> apply;
     std::optional<EagerProgram> decay;
+    double decayed_by = 0;
     HandleView parameter, gradient;
   };
 
@@ -79,6 +81,7 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
                          Term gradient) const = 0;
   virtual std::vector<TFE_TensorHandle*> arguments(Update& update, TFE_TensorHandle* gradient,
                                                    DType dtype) = 0;
+  [[nodiscard]] virtual double weight_decay() const = 0;
 
   /// A scalar argument, kept under `key` until the value is another.
   TFE_TensorHandle* scalar(int key, double value, DType dtype) {
@@ -122,13 +125,16 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
     const Term gradient = graph.placeholder(desc), scalar = graph.placeholder({desc.dtype, {}});
     update.apply.emplace(operation(graph, update.value->term(), slots, scalar, gradient).oper,
                          *runtime_, kWho);
-    if (weight_decay_ != 0) {
-      const Term old = graph.placeholder(desc);
-      const Term pull = graph.add("Mul", {old, graph.number(weight_decay_, old)});
-      update.decay.emplace(graph, Terms{gradient, old},
-                           Terms{graph.add("AddV2", {gradient, pull})});
-    }
     return update;
+  }
+
+  void add_decay(Update& update, const Parameter& parameter) {
+    Graph graph(kWho);
+    const TensorDesc& desc = parameter.value.desc();
+    const Term gradient = graph.placeholder(desc), old = graph.placeholder(desc);
+    const Term pull = graph.add("Mul", {old, graph.number(weight_decay(), old)});
+    update.decay.emplace(graph, Terms{gradient, old}, Terms{graph.add("AddV2", {gradient, pull})});
+    update.decayed_by = weight_decay();
   }
 
   void take_slots(std::size_t index) {
@@ -141,7 +147,6 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
 
   std::shared_ptr<Runtime> runtime_ = Runtime::current();
   Status status_;
-  double weight_decay_;
   mutable std::deque<ParameterSlots> slots_;  ///< as last read or restored
   mutable std::deque<Update> updates_;
   std::map<std::pair<int, DType>, Scalar> scalars_;
@@ -152,8 +157,7 @@ class Sgd final : public ResourceOptimizer {
  public:
   using Options = SgdOptions;
   Sgd(std::shared_ptr<GraphExecutor> executor, std::string loss, const SgdOptions& options)
-      : ResourceOptimizer(std::move(executor), std::move(loss), {}, options.weight_decay),
-        options_(options) {
+      : ResourceOptimizer(std::move(executor), std::move(loss), {}), options_(options) {
     hyper_parameters().bind(options_);
   }
 
@@ -166,6 +170,7 @@ class Sgd final : public ResourceOptimizer {
                                            DType dtype) override {
     return {update.value->resource(), scalar(0, options_.learning_rate, dtype), gradient};
   }
+  [[nodiscard]] double weight_decay() const override { return options_.weight_decay; }
   SgdOptions options_;
 };
 
@@ -175,8 +180,12 @@ class Momentum final : public ResourceOptimizer {
   using Options = MomentumOptions;
   Momentum(std::shared_ptr<GraphExecutor> executor, std::string loss,
            const MomentumOptions& options)
-      : ResourceOptimizer(std::move(executor), std::move(loss), {"velocity"}, options.weight_decay),
-        options_(options) {
+      : ResourceOptimizer(std::move(executor), std::move(loss), {"velocity"}), options_(options) {
+    if (options.dampening != 0) {
+      throw Unsupported(
+          "optimizer momentum of tensorflow: dampening is not among what it updates by; momentum "
+          "and torch/momentum have it");
+    }
     hyper_parameters().bind(options_);
   }
 
@@ -192,6 +201,7 @@ class Momentum final : public ResourceOptimizer {
             scalar(0, options_.learning_rate, dtype), gradient,
             scalar(1, options_.momentum, dtype)};
   }
+  [[nodiscard]] double weight_decay() const override { return options_.weight_decay; }
   MomentumOptions options_;
 };
 
@@ -201,8 +211,7 @@ class Adam final : public ResourceOptimizer {
  public:
   using Options = AdamOptions;
   Adam(std::shared_ptr<GraphExecutor> executor, std::string loss, const AdamOptions& options)
-      : ResourceOptimizer(std::move(executor), std::move(loss), {"first_moment", "second_moment"},
-                          options.weight_decay),
+      : ResourceOptimizer(std::move(executor), std::move(loss), {"first_moment", "second_moment"}),
         options_(options) {
     if (options.amsgrad) {
       throw Unsupported(
@@ -250,6 +259,7 @@ class Adam final : public ResourceOptimizer {
     return dtype == DType::float32 ? double(float(number)) : number;
   }
 
+  [[nodiscard]] double weight_decay() const override { return options_.weight_decay; }
   AdamOptions options_;
   std::int64_t step_ = 0;
 };
