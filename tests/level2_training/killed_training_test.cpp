@@ -46,8 +46,12 @@ constexpr std::int64_t kEpochs = 6;
 
 /// A process that trains with checkpoints in `file` from what is there. It is told to the caller
 /// when it begins; `life` is after how long it is killed from then on, if it still lives: nothing
-/// for one that may come to its end. Whether it did.
-bool train_in_a_process(const std::string& file, std::optional<std::chrono::microseconds> life) {
+/// for one that may come to its end.
+struct Life {
+  bool ended;      ///< by itself
+  double seconds;  ///< since it began to train
+};
+Life train_in_a_process(const std::string& file, std::optional<std::chrono::microseconds> life) {
   ::setenv("D5_TEST_CHECKPOINT", file.c_str(), 1);
   int channel[2];
   REQUIRE(::pipe(channel) == 0);
@@ -62,18 +66,20 @@ bool train_in_a_process(const std::string& file, std::optional<std::chrono::micr
   char byte = 0;
   while (::read(channel[0], &byte, 1) == 1 && byte != '!') {
   }
+  const double begin = now_seconds();
   if (life) {
     std::this_thread::sleep_for(*life);
     ::kill(child, SIGKILL);
   }
   while (::read(channel[0], &byte, 1) == 1) {  // its output must not block it
   }
+  const double seconds = now_seconds() - begin;
   ::close(channel[0]);
   int status = 0;
   REQUIRE(::waitpid(child, &status, 0) == child);
   const bool ended = WIFEXITED(status);
   if (ended) REQUIRE(WEXITSTATUS(status) == 0);
-  return ended;
+  return {ended, seconds};
 }
 
 }  // namespace
@@ -93,9 +99,9 @@ TEST_CASE("kill -9 at any moment: a restart ends with the bits of a run without 
   Run whole({.epochs = kEpochs});
   whole.trainer.run();
   // The moments are drawn from all of a run's life, and somewhat more.
-  const double begin = now_seconds();
-  REQUIRE(train_in_a_process(folder / "timed", std::nullopt));
-  const auto longest = std::uint64_t(1.1e6 * (now_seconds() - begin));
+  const Life timed = train_in_a_process(folder / "timed", std::nullopt);
+  REQUIRE(timed.ended);
+  const auto longest = std::uint64_t(1.1e6 * timed.seconds);
 
   const char* wanted = std::getenv("D5_TEST_KILLS");
   const int kills = wanted ? std::atoi(wanted) : 25;
@@ -106,7 +112,7 @@ TEST_CASE("kill -9 at any moment: a restart ends with the bits of a run without 
     const std::string file = folder / fmt::format("run-{}", i);
     const std::chrono::microseconds life(random.below(longest));
     CAPTURE(i, life.count());
-    killed += train_in_a_process(file, life) ? 0 : 1;
+    killed += train_in_a_process(file, life).ended ? 0 : 1;
     std::int64_t step = 0;
     if (fs::exists(file)) {
       step = read_checkpoint(file).step;  // whole, whenever it was killed
@@ -127,9 +133,9 @@ TEST_CASE("a run that is killed again and again comes to the same end") {
   const testing::TemporaryFolder folder;
   Run whole({.epochs = kEpochs});
   whole.trainer.run();
-  const double begin = now_seconds();
-  REQUIRE(train_in_a_process(folder / "timed", std::nullopt));
-  const auto longest = std::uint64_t(1e6 * (now_seconds() - begin));
+  const Life timed = train_in_a_process(folder / "timed", std::nullopt);
+  REQUIRE(timed.ended);
+  const auto longest = std::uint64_t(1e6 * timed.seconds);
   RandomStream random{std::uint64_t(::getpid()) + 1};
   const std::string file = folder / "c";
   std::int64_t last_step = 0;
@@ -140,7 +146,7 @@ TEST_CASE("a run that is killed again and again comes to the same end") {
     CHECK(step >= last_step);
     last_step = step;
   }
-  REQUIRE(train_in_a_process(file, std::nullopt));
+  REQUIRE(train_in_a_process(file, std::nullopt).ended);
   Run resumed({.epochs = kEpochs});
   resumed.trainer.resume(file);
   CHECK(resumed.trainer.step() == whole.trainer.step());
