@@ -155,7 +155,8 @@ void check(const Options& options) {
         "train: one checkpoint cannot serve several frameworks; train them one by one");
   }
   if (repeats && !options.save.empty()) {
-    throw ValueError("train: --save is one network, but repeated runs train one each; leave one out");
+    throw ValueError(
+        "train: --save is one network, but repeated runs train one each; leave one out");
   }
   if (options.frameworks.size() > 1 && !options.save.empty()) {
     throw ValueError("train: --save is one network, but several frameworks train one each");

@@ -17,7 +17,7 @@ struct BatchPlan {
   std::int64_t epoch = 0, index = 0;
   std::int64_t global_size = 0;  ///< as in `Batch`
   std::span<const std::int64_t> samples;
-  std::span<const std::int64_t> draws;  ///< `Draw::epoch` of each; empty: `epoch` of all
+  std::span<const std::int64_t> draws = {};  ///< `Draw::epoch` of each; empty: `epoch` of all
 };
 
 /// Where a sampler's batches come from.

@@ -93,9 +93,9 @@ void TrainingSession::make_optimizer() {
       detail::trained_model(recipe_, *data_.train, options_.init));
   if (training_.precision != TrainingOptions::Precision::float32) {
     const bool is_half = training_.precision == TrainingOptions::Precision::float16;
-    apply_transforms(model_->network,
-                     {{"half-precision",
-                       {{"type", is_half ? "float16" : "bfloat16"}, {"masters", true}}}});
+    apply_transforms(
+        model_->network,
+        {{"half-precision", {{"type", is_half ? "float16" : "bfloat16"}, {"masters", true}}}});
   }
   std::shared_ptr<GraphExecutor> executor = make_executor(model_->network, execution());
   executor->set_mode(model_->mode);

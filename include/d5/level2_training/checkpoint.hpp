@@ -17,7 +17,7 @@ struct Checkpoint {
   std::int64_t batch = 0;  ///< the next batch of that epoch
   std::int64_t step = 0;   ///< batches since the beginning
   /// "parameter/NAME", "constant/NAME", "optimizer/NAME", "metric/METRIC/NAME"
-  ValueMap tensors;
+  ValueMap tensors = {};
 };
 
 /// Replaces `path` as a whole; a crash at any moment leaves the old file or the new.

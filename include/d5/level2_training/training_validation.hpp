@@ -44,7 +44,7 @@ using MakeOptimizer = std::function<std::shared_ptr<Optimizer>()>;
 
 struct OptimizerJudgement {
   std::vector<Measurement> records;
-  Divergence closed, open;  ///< the latter empty where it is unsupported
+  Divergence closed = {}, open = {};  ///< the latter empty where it is unsupported
 };
 
 /// The same in both loops, with fresh optimizers for each. Records:

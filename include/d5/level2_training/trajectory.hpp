@@ -23,7 +23,7 @@ struct Divergence {
     std::string name;
     /// Euclidean norm, and largest element, of the difference, each in units of the larger one of
     /// the two parameters'. Infinite where one of them alone is not a number.
-    std::vector<double> l2, largest;
+    std::vector<double> l2 = {}, largest = {};
   };
   std::vector<OfParameter> parameters;
   double epsilon = 0;  ///< of the least precise element type

@@ -31,7 +31,7 @@ bool is_activation(const onnx::Node& node) {
 /// What becomes one node.
 struct Chain {
   const onnx::Node *product, *sum, *activation;  ///< sum: null where nothing is added
-  std::string added;                             ///< the sum's other operand
+  std::string added = {};                        ///< the sum's other operand
 };
 
 onnx::Node fused(const Chain& chain) {
