@@ -37,6 +37,18 @@ std::string words_of(const Recipe::Acceptable& acceptable) {
   return fmt::format("{} {}", at_least ? "at least" : "at most", acceptable.value);
 }
 
+/// Before hours of training, not after them: what tests are fed is of the type that training is.
+void expect_alike(const DatasetPair& data) {
+  for (const Dataset::Field& field : data.train->fields()) {
+    const auto same = std::ranges::find(data.test->fields(), field.name, &Dataset::Field::name);
+    if (same == data.test->fields().end() || same->desc.dtype == field.desc.dtype) continue;
+    throw TypeError(fmt::format(
+        "field '{}' of the training set is {}, that of the test set {}; 'test_steps' are the steps "
+        "of the test set, as 'steps' are those of the training set",
+        printable(field.name), to_string(field.desc), to_string(same->desc)));
+  }
+}
+
 /// Says what will be judged, and by which number.
 void announce(Measurement& result, const Recipe::Acceptable& acceptable) {
   result.conditions["accepted"] = words_of(acceptable);
@@ -75,6 +87,7 @@ void TrainingSession::make_data(const Interrupt& interrupt) {
   train_->read_ahead(options_.loader_threads);
   train_ = with_batch_steps(std::move(train_), mixing.batch_steps, training_.seed);
   if (!data_.test) return;
+  expect_alike(data_);
   test_ = samplers().at("ordered").make(data_.test, {{"batch_size", training_.test_batch_size}});
   test_->read_ahead(options_.loader_threads);
 }

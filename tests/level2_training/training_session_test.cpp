@@ -374,3 +374,16 @@ TEST_CASE("unknown names and settings are refused before anything runs") {
                     Catch::Contains("test_accuracy"));
   CHECK_THROWS_WITH(TrainingSession(tiny(), {.data = "/nonexistent"}), Catch::Contains("subset"));
 }
+
+TEST_CASE("a test set of another type than the training set is refused before training") {
+  const Recipe recipe = Recipe::parse(
+      "name: apart\n"
+      "fixed:\n"
+      "  dataset: {name: mnist, subset: sample, steps: [{name: cast, to: float16}]}\n"
+      "  model: {name: lenet}\n"
+      "mutable:\n"
+      "  optimizer: {name: sgd}\n",
+      "apart.yaml");
+  CHECK_THROWS_WITH(TrainingSession(recipe),
+                    Catch::Contains("'image'") && Catch::Contains("test_steps"));
+}
