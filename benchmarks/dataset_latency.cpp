@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -131,9 +132,13 @@ void print(const std::string& title, const std::vector<Storage>& storages,
       }
       for (const Measurement& record : measured(subjects, threads, options)) {
         const auto [median, interval, confidence] = estimate(record);
+        // Few samples have no interval.
+        const std::string width =
+            std::isnan(interval.low)
+                ? ""
+                : fmt::format(" [{:.3g}, {:.3g}]", 1e3 * interval.low, 1e3 * interval.high);
         lines[record.subject] +=
-            fmt::format(" {:.3g} [{:.3g}, {:.3g}]{} |", 1e3 * median, 1e3 * interval.low,
-                        1e3 * interval.high, record.reason.empty() ? "" : " *");
+            fmt::format(" {:.3g}{}{} |", 1e3 * median, width, record.reason.empty() ? "" : " *");
         if (!record.reason.empty()) {
           fmt::print(stderr, "{}, {} {}: {}\n", record.subject, batch, order.name, record.reason);
         }

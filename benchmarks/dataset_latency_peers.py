@@ -115,9 +115,9 @@ def main() -> None:
                     if row.quantity != "time":
                         continue
                     low, high = row.interval
+                    width = "" if low != low else f" [{1e3 * low:.3g}, {1e3 * high:.3g}]"  # too few samples
                     mark = " *" if row.reason else ""
-                    cells.setdefault(row.framework, []).append(
-                        f"{1e3 * row.median:.3g} [{1e3 * low:.3g}, {1e3 * high:.3g}]{mark}")
+                    cells.setdefault(row.framework, []).append(f"{1e3 * row.median:.3g}{width}{mark}")
                     if row.reason:
                         print(f"{row.framework}, {head[-1]}: {row.reason}", file=sys.stderr)
     print("| files, ready for training (ms) |", " | ".join(head), "|")
