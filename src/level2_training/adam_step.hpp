@@ -7,10 +7,40 @@
 
 namespace d5::detail {
 
+/// Adam's moments of a slope:
+///
+///     m <- beta1 * m + (1 - beta1) * g
+///     v <- beta2 * v + (1 - beta2) * g^2
+template <class T>
+struct Moments {
+  template <class Options>
+  explicit Moments(const Options& options)
+      : beta1(T(options.beta1)),
+        rest1(T(1 - options.beta1)),
+        beta2(T(options.beta2)),
+        rest2(T(1 - options.beta2)) {}
+  void operator()(T slope, T& m, T& v) const {
+    m = beta1 * m + rest1 * slope;
+    v = beta2 * v + rest2 * slope * slope;
+  }
+  T beta1, rest1, beta2, rest2;
+};
+
+/// Weight decay that is added to the gradient, or decoupled from it: it shrinks the parameter.
+template <class T>
+struct EitherDecay {
+  template <class Options>
+  explicit EitherDecay(const Options& options)
+      : added(T(options.decoupled_weight_decay ? 0 : options.weight_decay)),
+        kept(T(options.decoupled_weight_decay ? 1 - options.learning_rate * options.weight_decay
+                                              : 1)) {}
+  T added, kept;
+};
+
 /// What Adam's moments make of a slope: in step t, counted from 1,
 ///
-///     m <- beta1 * m + (1 - beta1) * g          m' = m / (1 - beta1^t)
-///     v <- beta2 * v + (1 - beta2) * g^2        v' = v / (1 - beta2^t)
+///     m' = m / (1 - beta1^t)
+///     v' = v / (1 - beta2^t)
 ///     step = learning_rate * m' / (sqrt(v') + epsilon)
 ///
 /// With amsgrad the largest v so far stands in place of v in the quotient.
@@ -22,10 +52,7 @@ template <class T>
 struct AdamStep {
   template <class Options>
   AdamStep(const Options& options, std::int64_t step)
-      : beta1(T(options.beta1)),
-        rest1(T(1 - options.beta1)),
-        beta2(T(options.beta2)),
-        rest2(T(1 - options.beta2)),
+      : moments(options),
         rate(T(options.learning_rate / (1 - std::pow(options.beta1, double(step))))),
         root_correction(T(std::sqrt(1 - std::pow(options.beta2, double(step))))),
         epsilon(T(options.epsilon)) {}
@@ -40,13 +67,8 @@ struct AdamStep {
     return rate * m / (std::sqrt(amsgrad ? largest : v) / root_correction + epsilon);
   }
 
-  T beta1, rest1, beta2, rest2, rate, root_correction, epsilon;
-
- private:
-  void moments(T slope, T& m, T& v) const {
-    m = beta1 * m + rest1 * slope;
-    v = beta2 * v + rest2 * slope * slope;
-  }
+  Moments<T> moments;
+  T rate, root_correction, epsilon;
 };
 
 }  // namespace d5::detail

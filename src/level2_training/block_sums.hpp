@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "d5/core/threads.hpp"
+#include "level2_training/on_host.hpp"
 
 namespace d5::detail {
 
@@ -17,10 +18,13 @@ double sum_of_squares(const T* values, std::int64_t count) {
   double sums[kSums] = {};
   std::int64_t i = 0;
   for (; i + kSums <= count; i += kSums) {
-    for (int s = 0; s < kSums; ++s) sums[s] += double(values[i + s]) * double(values[i + s]);
+    for (int s = 0; s < kSums; ++s) {
+      const double value = double(Wide<T>(values[i + s]));
+      sums[s] += value * value;
+    }
   }
   double total = 0;
-  for (; i < count; ++i) total += double(values[i]) * double(values[i]);
+  for (; i < count; ++i) total += double(Wide<T>(values[i])) * double(Wide<T>(values[i]));
   for (const double sum : sums) total += sum;
   return total;
 }

@@ -6,20 +6,10 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "level2_training/on_host.hpp"
 #include "level2_training/scalar_loss.hpp"
 
 namespace d5 {
-namespace {
-
-void add(Tensor& sum, const Tensor& term) {
-  dispatch(FloatTypes{}, sum.dtype(), "sum of gradients", [&]<class T>() {
-    const auto from = term.span<T>();
-    const auto into = sum.span<T>();
-    for (std::size_t i = 0; i < into.size(); ++i) into[i] = T(into[i] + from[i]);
-  });
-}
-
-}  // namespace
 
 void GradientSource::finish_all() {
   for (std::size_t part = 0; part < parts(); ++part) (void)finish(part);
@@ -69,14 +59,10 @@ void LocalGradients::add_kept() {
   executor_->synchronise();
   auto& parameters = executor_->network().parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    Tensor& gradient = parameters[i].gradient;
-    if (gradient.device() == Device{}) {
-      add(gradient, kept_[i]);
-      continue;
-    }
-    Tensor here = gradient.on_host();
-    add(here, kept_[i]);
-    gradient.copy_from(here);
+    detail::change_on_host(parameters[i].gradient, [&]<class T>(std::span<T> sum) {
+      const auto kept = kept_[i].span<T>();
+      for (std::size_t e = 0; e < sum.size(); ++e) sum[e] = T(sum[e] + kept[e]);
+    });
   }
 }
 

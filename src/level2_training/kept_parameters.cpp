@@ -8,10 +8,11 @@ void KeptParameters::keep(Network& network) {
   values_.resize(parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Tensor& value = parameters[i].value;
-    if (values_[i].desc() != TensorDesc{value.dtype(), value.shape()}) {
-      values_[i] = Tensor::empty(value.dtype(), value.shape());
+    if (values_[i].desc() == value.desc()) {
+      values_[i].copy_from(value);
+    } else {
+      values_[i] = value.copy();
     }
-    values_[i].copy_from(value);
   }
   kept_ = true;
 }

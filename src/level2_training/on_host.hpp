@@ -22,4 +22,11 @@ void change_on_host(Tensor& tensor, const Change& change) {
   if (!(tensor.device() == Device{})) tensor.copy_from(here);
 }
 
+/// Multiplies each element.
+inline void scale(Tensor& tensor, double factor) {
+  change_on_host(tensor, [factor]<class T>(std::span<T> values) {
+    for (T& value : values) value = T(Wide<T>(value) * Wide<T>(factor));
+  });
+}
+
 }  // namespace d5::detail

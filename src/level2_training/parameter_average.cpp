@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level2_training/parameter_average.hpp"
 
+#include "level2_training/averaging.hpp"
+
 namespace d5::detail {
 
 void ParameterAverage::attach(ThreeStepOptimizer& optimizer) {
@@ -18,8 +20,7 @@ void ParameterAverage::take(ThreeStepOptimizer& optimizer, double share) {
 }
 
 void ParameterAverage::begin_test(ThreeStepOptimizer& optimizer) {
-  lends_ = values_ > 0;
-  if (!lends_) return;
+  if (values_ == 0) return;
   Network& network = optimizer.executor().network();
   trained_.keep(network);
   auto& parameters = network.parameters();
@@ -27,9 +28,8 @@ void ParameterAverage::begin_test(ThreeStepOptimizer& optimizer) {
 }
 
 void ParameterAverage::end_test(ThreeStepOptimizer& optimizer) {
-  if (!lends_) return;
   optimizer.executor().synchronise();
-  trained_.put_back(optimizer.executor().network());
+  trained_.give_back(optimizer.executor().network());
 }
 
 ValueMap ParameterAverage::state() const {

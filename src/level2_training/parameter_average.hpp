@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "d5/level2_training/kept_parameters.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "d5/level2_training/step_modifier.hpp"
-#include "level2_training/parameter_copies.hpp"
 
 namespace d5::detail {
 
@@ -31,8 +31,7 @@ class ParameterAverage : public StepModifier {
  private:
   std::optional<ParameterSlots> average_;
   std::int64_t values_ = 0;
-  ParameterCopies trained_;
-  bool lends_ = false;
+  KeptParameters trained_;
 };
 
 }  // namespace d5::detail

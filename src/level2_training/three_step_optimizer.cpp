@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "d5/core/error.hpp"
@@ -10,6 +9,7 @@
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "d5/level2_training/step_modifier.hpp"
+#include "level2_training/on_host.hpp"
 
 namespace d5 {
 namespace {
@@ -17,13 +17,6 @@ namespace {
 constexpr const char *kSteps = "modifier/steps", *kRefused = "modifier/refused";
 
 std::string prefix_of(const StepModifier& modifier) { return "modifier/" + modifier.name() + "/"; }
-
-void scale(Tensor& data, double factor) {
-  dispatch(FloatTypes{}, data.dtype(), "factor on a gradient", [&]<class T>() {
-    using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
-    for (T& value : data.span<T>()) value = T(Wide(value) * Wide(factor));
-  });
-}
 
 }  // namespace
 
@@ -181,14 +174,14 @@ void ThreeStepOptimizer::prepare(std::size_t index) {
 void ThreeStepOptimizer::update_one(std::size_t index, double factor) {
   Parameter& parameter = executor().network().parameters()[index];
   if (parameter.value.device() == Device{}) {
-    if (factor != 1) scale(parameter.gradient, factor);
+    if (factor != 1) detail::scale(parameter.gradient, factor);
     return update_rule(parameter.gradient, parameter, index);
   }
   executor().synchronise();  // the gradient is final when the device has done its work
   Parameter& twin = twin_of(parameter, index);
   twin.value.copy_from(parameter.value);
   twin.gradient.copy_from(parameter.gradient);
-  if (factor != 1) scale(twin.gradient, factor);
+  if (factor != 1) detail::scale(twin.gradient, factor);
   update_rule(twin.gradient, twin, index);
   parameter.value.copy_from(twin.value);
 }

@@ -13,12 +13,13 @@ namespace d5 {
 ///     kept_.give_back(network);  // as they were, bit for bit
 class KeptParameters {
  public:
+  /// Allocates the first time.
   void keep(Network& network);
   /// Does nothing unless they were kept.
   void give_back(Network& network);
 
  private:
-  std::vector<Tensor> values_;
+  std::vector<Tensor> values_;  // where the parameters lie
   bool kept_ = false;
 };
 

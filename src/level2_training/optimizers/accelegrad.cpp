@@ -6,6 +6,7 @@
 #include "d5/level2_training/kept_parameters.hpp"
 #include "d5/level2_training/slotted_optimizer.hpp"
 #include "d5/level2_training/tensor_update.hpp"
+#include "level2_training/averaging.hpp"
 #include "level2_training/sweep.hpp"
 
 namespace d5 {
@@ -85,15 +86,9 @@ class Accelegrad final : public SlottedOptimizer {
     if (step_number() == 0) return;  // there is no y yet
     Network& network = executor().network();
     kept_.keep(network);
-    for (std::size_t i = 0; i < network.parameters().size(); ++i) {
-      Parameter& parameter = network.parameters()[i];
-      Tensor seen = Tensor::empty(parameter.value.dtype(), parameter.value.shape());
-      dispatch(FloatTypes{}, seen.dtype(), "an optimizer's parameter", [&]<class T>() {
-        using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
-        const auto y = slot(0, i).span<Wide>();
-        for (std::size_t e = 0; e < y.size(); ++e) seen.data<T>()[e] = T(y[e]);
-      });
-      parameter.value.copy_from(seen);
+    auto& parameters = network.parameters();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      detail::put(slot(0, i), parameters[i].value);
     }
   }
   void end_test_of_rule() override { kept_.give_back(executor().network()); }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "d5/level2_training/element_optimizer.hpp"
+#include "level2_training/declared_options.hpp"
 
 namespace d5 {
 namespace {
@@ -15,9 +16,7 @@ struct AdamaxOptions {
   double weight_decay = 0;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "step along the gradient", {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
-                {.least = 0});
+    detail::declare_rate_and_decay(options, *this);
     options.add("beta1", beta1, "share of the first moment that stays", {.least = 0, .below = 1});
     options.add("beta2", beta2, "share of the largest slope that stays", {.least = 0, .below = 1});
     options.add("epsilon", epsilon, "added to a slope's size", {.least = 0});

@@ -3,6 +3,7 @@
 
 #include "d5/level2_training/tensor_optimizer.hpp"
 #include "level2_training/block_sums.hpp"
+#include "level2_training/declared_options.hpp"
 #include "level2_training/sweep.hpp"
 
 namespace d5 {
@@ -20,9 +21,7 @@ struct LambOptions {
                 {.least = 0});
     options.add("weight_decay", weight_decay, "times the parameter, added to Adam's step",
                 {.least = 0});
-    options.add("beta1", beta1, "share of the first moment that stays", {.least = 0, .below = 1});
-    options.add("beta2", beta2, "share of the second moment that stays", {.least = 0, .below = 1});
-    options.add("epsilon", epsilon, "added to the root of the second moment", {.least = 0});
+    detail::declare_moments(options, *this);
   }
 };
 

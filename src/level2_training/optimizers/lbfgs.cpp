@@ -2,14 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
 #include "level2_training/curvature_pairs.hpp"
 #include "level2_training/flat_parameters.hpp"
-#include "level2_training/kept_outputs.hpp"
 #include "level2_training/line_search.hpp"
 #include "level2_training/scalar_loss.hpp"
+#include "level2_training/vector_optimizer.hpp"
 
 namespace d5 {
 namespace {
@@ -44,34 +41,19 @@ struct LbfgsOptions {
 ///
 /// Source: Liu and Nocedal, "On the Limited Memory BFGS Method for Large Scale Optimization"
 /// (1989), with the options, the ends and the first step of LibTorch's LBFGS.
-class Lbfgs final : public ThreeStepOptimizer {
+class Lbfgs final : public detail::VectorOptimizer {
  public:
   using Options = LbfgsOptions;
   Lbfgs(std::shared_ptr<GraphExecutor> executor, std::string loss, const Options& options)
-      : ThreeStepOptimizer(std::move(executor), std::move(loss)),
+      : VectorOptimizer(std::move(executor), std::move(loss), "lbfgs"),
         options_(options),
         pairs_(std::size_t(options.history)) {
     hyper_parameters().bind(options_);
   }
 
-  [[nodiscard]] bool prepares_params() const override { return false; }
-  [[nodiscard]] bool wants_all_gradients() const override { return true; }
-  const ValueMap& step(const Batch& batch) override {
-    begin_step(batch);
-    const ValueMap& outputs = run_gradients(batch);
-    if (executor().ended_early()) return outputs;
-    outputs_.keep(outputs);
-    batch_ = &batch;
-    update_all();
-    return outputs_.all();
-  }
-  void update_rule(const Tensor&, Parameter&, std::size_t) override {
-    throw Unsupported("optimizer lbfgs updates all parameters together; call its step");
-  }
-
   void update_parameters(ParameterRange, double factor) override {
     Network& network = executor().network();
-    detail::LinePoint here{.value = loss_of(outputs_.all()),
+    detail::LinePoint here{.value = loss_of(outputs()),
                            .gradient = detail::flat_gradients(network, factor)};
     std::int64_t evaluations = 1;
     for (std::int64_t i = 1; i <= options_.iterations; ++i) {
@@ -99,23 +81,16 @@ class Lbfgs final : public ThreeStepOptimizer {
     return state;
   }
   void restore_rule(const ValueMap& state) override {
-    const auto entry = [&](const char* name) -> const Tensor& {
-      return state_entry(state, name, "optimizer lbfgs");
-    };
-    const auto vector = [&](const char* name) {
-      const auto values = entry(name).span<double>();
-      return std::vector<double>(values.begin(), values.end());
-    };
-    directions_ = entry("directions").item<std::int64_t>();
-    size_ = entry("size").item<double>();
-    direction_ = vector("direction");
-    gradient_ = vector("gradient");
+    directions_ = entry(state, "directions").item<std::int64_t>();
+    size_ = entry(state, "size").item<double>();
+    direction_ = vector(state, "direction");
+    gradient_ = vector(state, "gradient");
     pairs_.restore(state);
   }
 
  private:
   double loss_of(const ValueMap& outputs) {
-    return gradients().mean(detail::scalar_loss(outputs, loss()), *batch_);
+    return gradients().mean(detail::scalar_loss(outputs, loss()), batch());
   }
 
   void choose_direction(const std::vector<double>& gradient) {
@@ -168,14 +143,7 @@ class Lbfgs final : public ThreeStepOptimizer {
   }
 
   detail::LinePoint evaluate(double t) {
-    const ValueMap& outputs = gradients().run(*batch_);
-    if (executor().ended_early()) {
-      throw Unsupported(
-          "optimizer lbfgs: an observer ended a run early in which the loss along a direction was "
-          "asked; remove it");
-    }
-    gradients().finish_all();
-    executor().synchronise();
+    const ValueMap& outputs = run_again();
     detail::LinePoint point{.t = t,
                             .value = loss_of(outputs),
                             .gradient = detail::flat_gradients(executor().network())};
@@ -184,8 +152,6 @@ class Lbfgs final : public ThreeStepOptimizer {
   }
 
   Options options_;
-  const Batch* batch_ = nullptr;
-  detail::KeptOutputs outputs_;
   detail::CurvaturePairs pairs_;
   std::vector<double> direction_, gradient_;  // the last direction, and where it began
   double size_ = 0;                           // how far it was followed

@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "d5/level2_training/element_optimizer.hpp"
+#include "level2_training/adam_step.hpp"
+#include "level2_training/declared_options.hpp"
 
 namespace d5 {
 namespace {
@@ -16,12 +18,8 @@ struct NadamOptions {
   bool decoupled_weight_decay = false;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "step along the gradient", {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
-                {.least = 0});
-    options.add("beta1", beta1, "share of the first moment that stays", {.least = 0, .below = 1});
-    options.add("beta2", beta2, "share of the second moment that stays", {.least = 0, .below = 1});
-    options.add("epsilon", epsilon, "added to the root of the second moment", {.least = 0});
+    detail::declare_rate_and_decay(options, *this);
+    detail::declare_moments(options, *this);
     options.add("momentum_decay", momentum_decay, "how fast the momentum grows to beta1",
                 {.least = 0});
     options.add("decoupled_weight_decay", decoupled_weight_decay,
@@ -52,28 +50,23 @@ struct Nadam {
     numbers[0] = (step == 1 ? 1 : numbers[0]) * momentum(options, step);
   }
   Nadam(const Options& options, std::int64_t step, const std::array<double, 1>& numbers)
-      : beta1(T(options.beta1)),
-        rest1(T(1 - options.beta1)),
-        beta2(T(options.beta2)),
-        rest2(T(1 - options.beta2)),
+      : moments(options),
+        decay(options),
         root_correction(T(std::sqrt(1 - std::pow(options.beta2, double(step))))),
         epsilon(T(options.epsilon)) {
     const double now = momentum(options, step), next = momentum(options, step + 1);
     slope_rate = T(options.learning_rate * (1 - now) / (1 - numbers[0]));
     moment_rate = T(options.learning_rate * next / (1 - numbers[0] * next));
-    const bool decoupled = options.decoupled_weight_decay;
-    decay = T(decoupled ? 0 : options.weight_decay);
-    kept = T(decoupled ? 1 - options.learning_rate * options.weight_decay : 1);
   }
   void operator()(T g, T& w, T& m, T& v) const {
-    const T slope = g + decay * w;
-    m = beta1 * m + rest1 * slope;
-    v = beta2 * v + rest2 * slope * slope;
-    w = kept * w -
+    const T slope = g + decay.added * w;
+    moments(slope, m, v);
+    w = decay.kept * w -
         (slope_rate * slope + moment_rate * m) / (std::sqrt(v) / root_correction + epsilon);
   }
-  T beta1, rest1, beta2, rest2, root_correction, epsilon;
-  T slope_rate, moment_rate, decay, kept;
+  detail::Moments<T> moments;
+  detail::EitherDecay<T> decay;
+  T root_correction, epsilon, slope_rate, moment_rate;
 };
 
 }  // namespace

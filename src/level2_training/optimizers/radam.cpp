@@ -2,6 +2,8 @@
 #include <cmath>
 
 #include "d5/level2_training/element_optimizer.hpp"
+#include "level2_training/adam_step.hpp"
+#include "level2_training/declared_options.hpp"
 
 namespace d5 {
 namespace {
@@ -15,12 +17,8 @@ struct RadamOptions {
   bool decoupled_weight_decay = false;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "step along the gradient", {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
-                {.least = 0});
-    options.add("beta1", beta1, "share of the first moment that stays", {.least = 0, .below = 1});
-    options.add("beta2", beta2, "share of the second moment that stays", {.least = 0, .below = 1});
-    options.add("epsilon", epsilon, "added to the root of the second moment", {.least = 0});
+    detail::declare_rate_and_decay(options, *this);
+    detail::declare_moments(options, *this);
     options.add("decoupled_weight_decay", decoupled_weight_decay,
                 "the decay shrinks the parameter, by learning_rate * weight_decay");
   }
@@ -43,11 +41,7 @@ struct Radam {
   using Options = RadamOptions;
   static constexpr std::array kSlots{"first_moment", "second_moment"};
   Radam(const Options& options, std::int64_t step)
-      : beta1(T(options.beta1)),
-        rest1(T(1 - options.beta1)),
-        beta2(T(options.beta2)),
-        rest2(T(1 - options.beta2)),
-        epsilon(T(options.epsilon)) {
+      : moments(options), decay(options), epsilon(T(options.epsilon)) {
     const double power2 = std::pow(options.beta2, double(step));
     const double most = 2 / (1 - options.beta2) - 1;
     const double length = most - 2 * double(step) * power2 / (1 - power2);
@@ -56,17 +50,15 @@ struct Radam {
     rate = T(rectified ? plain * std::sqrt((1 - power2) * (length - 4) * (length - 2) * most /
                                            ((most - 4) * (most - 2) * length))
                        : plain);
-    const bool decoupled = options.decoupled_weight_decay;
-    decay = T(decoupled ? 0 : options.weight_decay);
-    kept = T(decoupled ? 1 - options.learning_rate * options.weight_decay : 1);
   }
   void operator()(T g, T& w, T& m, T& v) const {
-    const T slope = g + decay * w;
-    m = beta1 * m + rest1 * slope;
-    v = beta2 * v + rest2 * slope * slope;
-    w = kept * w - rate * m / (rectified ? std::sqrt(v) + epsilon : T(1));
+    const T slope = g + decay.added * w;
+    moments(slope, m, v);
+    w = decay.kept * w - rate * m / (rectified ? std::sqrt(v) + epsilon : T(1));
   }
-  T beta1, rest1, beta2, rest2, epsilon, rate, decay, kept;
+  detail::Moments<T> moments;
+  detail::EitherDecay<T> decay;
+  T epsilon, rate;
   bool rectified;
 };
 

@@ -3,6 +3,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level2_training/element_optimizer.hpp"
+#include "level2_training/declared_options.hpp"
 
 namespace d5 {
 namespace {
@@ -16,9 +17,7 @@ struct RmspropOptions {
   bool centered = false;
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "step along the gradient", {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
-                {.least = 0});
+    detail::declare_rate_and_decay(options, *this);
     options.add("alpha", alpha, "share of the averages that stays", {.least = 0, .most = 1});
     options.add("epsilon", epsilon, "added to the root of the average", {.least = 0});
     options.add("momentum", momentum, "share of the velocity that stays", {.least = 0});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/element_optimizer.hpp"
+#include "level2_training/declared_options.hpp"
 #include "level2_training/schedule_free.hpp"
 
 namespace d5 {
@@ -12,9 +13,7 @@ struct ScheduleFreeSgdOptions {
   detail::ScheduleFreeOptions average = {};
 
   void declare(OptionList& options) {
-    options.add("learning_rate", learning_rate, "step along the gradient", {.least = 0});
-    options.add("weight_decay", weight_decay, "times the parameter, added to its gradient",
-                {.least = 0});
+    detail::declare_rate_and_decay(options, *this);
     options.add("momentum", momentum, "share of the average where gradients are taken",
                 {.above = 0, .below = 1});
     average.declare(options);

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "d5/core/error.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level2_training/parameter_slots.hpp"
 #include "level2_training/curvature_pairs.hpp"
 #include "level2_training/flat_parameters.hpp"
-#include "level2_training/kept_outputs.hpp"
+#include "level2_training/vector_optimizer.hpp"
 
 namespace d5 {
 namespace {
@@ -41,36 +38,21 @@ using Vector = std::vector<double>;
 /// Source: Moritz, Nishihara and Jordan, "A Linearly-Convergent Stochastic L-BFGS Algorithm"
 /// (AISTATS 2016), algorithm 1; the beginning after Johnson and Zhang, "Accelerating Stochastic
 /// Gradient Descent Using Predictive Variance Reduction" (NeurIPS 2013).
-class StochasticLbfgs final : public ThreeStepOptimizer {
+class StochasticLbfgs final : public detail::VectorOptimizer {
  public:
   using Options = StochasticLbfgsOptions;
   StochasticLbfgs(std::shared_ptr<GraphExecutor> executor, std::string loss, const Options& options)
-      : ThreeStepOptimizer(std::move(executor), std::move(loss)),
+      : VectorOptimizer(std::move(executor), std::move(loss), "stochastic_lbfgs"),
         options_(options),
         pairs_(std::size_t(options.history)) {
     hyper_parameters().bind(options_);
-  }
-
-  [[nodiscard]] bool prepares_params() const override { return false; }
-  [[nodiscard]] bool wants_all_gradients() const override { return true; }
-  const ValueMap& step(const Batch& batch) override {
-    begin_step(batch);
-    const ValueMap& outputs = run_gradients(batch);
-    if (executor().ended_early()) return outputs;
-    outputs_.keep(outputs);
-    batch_ = &batch;
-    update_all();
-    return outputs_.all();
-  }
-  void update_rule(const Tensor&, Parameter&, std::size_t) override {
-    throw Unsupported("optimizer stochastic_lbfgs updates all parameters together; call its step");
   }
 
   void update_parameters(ParameterRange, double factor) override {
     Network& network = executor().network();
     const Vector gradient = detail::flat_gradients(network, factor);
     Vector w = detail::flat_values(network);
-    if (batch_->epoch != epoch_) begin_epoch(w);
+    if (batch().epoch != epoch_) begin_epoch(w);
     if (epoch_ % 2 == 1) return gather(gradient);
     if (anchor_.empty()) {
       detail::add_times(w, -options_.learning_rate, gradient);
@@ -93,24 +75,17 @@ class StochasticLbfgs final : public ThreeStepOptimizer {
     return state;
   }
   void restore_rule(const ValueMap& state) override {
-    const auto entry = [&](const char* name) -> const Tensor& {
-      return state_entry(state, name, "optimizer stochastic_lbfgs");
-    };
-    const auto vector = [&](const char* name) {
-      const auto values = entry(name).span<double>();
-      return Vector(values.begin(), values.end());
-    };
-    epoch_ = entry("epoch").item<std::int64_t>();
-    gathered_ = entry("gathered").item<double>();
-    mean_ = vector("mean"), anchor_ = vector("anchor");
-    path_ = vector("path"), last_ = vector("last_path");
-    path_steps_ = entry("path_steps").item<std::int64_t>();
+    epoch_ = entry(state, "epoch").item<std::int64_t>();
+    gathered_ = entry(state, "gathered").item<double>();
+    mean_ = vector(state, "mean"), anchor_ = vector(state, "anchor");
+    path_ = vector(state, "path"), last_ = vector(state, "last_path");
+    path_steps_ = entry(state, "path_steps").item<std::int64_t>();
     pairs_.restore(state);
   }
 
  private:
   void begin_epoch(const Vector& w) {
-    epoch_ = batch_->epoch;
+    epoch_ = batch().epoch;
     path_.assign(w.size(), 0.0);
     path_steps_ = 0;
     if (epoch_ % 2 == 1) {
@@ -123,7 +98,7 @@ class StochasticLbfgs final : public ThreeStepOptimizer {
 
   /// The mean over samples.
   void gather(const Vector& gradient) {
-    const double samples = double(batch_->global_size > 0 ? batch_->global_size : batch_->size);
+    const double samples = double(batch().global_size > 0 ? batch().global_size : batch().size);
     gathered_ += samples;
     for (std::size_t i = 0; i < mean_.size(); ++i) {
       mean_[i] += samples / gathered_ * (gradient[i] - mean_[i]);
@@ -133,13 +108,7 @@ class StochasticLbfgs final : public ThreeStepOptimizer {
   /// That of this step's batch, all ranks' samples.
   Vector gradient_at(const Vector& place) {
     detail::set_values(executor().network(), place);
-    (void)gradients().run(*batch_);
-    if (executor().ended_early()) {
-      throw Unsupported(
-          "optimizer stochastic_lbfgs: an observer ended one of a step's runs early; remove it");
-    }
-    gradients().finish_all();
-    executor().synchronise();
+    (void)run_again();
     return detail::flat_gradients(executor().network());
   }
 
@@ -170,8 +139,6 @@ class StochasticLbfgs final : public ThreeStepOptimizer {
   }
 
   Options options_;
-  const Batch* batch_ = nullptr;
-  detail::KeptOutputs outputs_;
   detail::CurvaturePairs pairs_;
   Vector mean_, anchor_;  // mu, and a
   Vector path_, last_;    // the sum of parameters since the last pair; u of that one

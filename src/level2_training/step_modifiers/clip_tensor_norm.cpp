@@ -26,10 +26,7 @@ class ClipTensorNorm final : public StepModifier {
     for (Parameter& parameter : optimizer.executor().network().parameters()) {
       const double norm = factor * norm_of(parameter.gradient);
       if (!(norm > options_.most)) continue;
-      const double share = options_.most / norm;
-      detail::change_on_host(parameter.gradient, [share]<class T>(std::span<T> values) {
-        for (T& value : values) value = T(detail::Wide<T>(value) * detail::Wide<T>(share));
-      });
+      detail::scale(parameter.gradient, options_.most / norm);
     }
     return true;
   }

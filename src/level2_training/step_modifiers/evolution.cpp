@@ -2,10 +2,10 @@
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
 #include "d5/level2_training/batch_feed.hpp"
+#include "d5/level2_training/kept_parameters.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "level2_training/flat_parameters.hpp"
 #include "level2_training/kept_outputs.hpp"
-#include "level2_training/parameter_copies.hpp"
 
 namespace d5 {
 namespace {
@@ -49,7 +49,7 @@ class EstimatedGradients final : public GradientDecorator {
       const double below = loss_at(batch, from, noise, -options_.deviation);
       detail::add_times(sum, above - below, noise);
     }
-    trained_.put_back(network);
+    trained_.give_back(network);
     const double share = how.factor / (2 * double(options_.pairs) * options_.deviation);
     for (double& value : sum) value *= share;
     detail::set_gradients(network, sum);
@@ -72,7 +72,7 @@ class EstimatedGradients final : public GradientDecorator {
   EvolutionOptions options_;
   std::shared_ptr<const std::int64_t> step_;
   BatchFeed feed_;
-  detail::ParameterCopies trained_;
+  KeptParameters trained_;
   detail::KeptOutputs outputs_;
 };
 

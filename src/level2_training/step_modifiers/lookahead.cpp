@@ -3,7 +3,7 @@
 
 #include "d5/level2_training/parameter_slots.hpp"
 #include "d5/level2_training/step_modifier.hpp"
-#include "level2_training/parameter_copies.hpp"
+#include "level2_training/averaging.hpp"
 
 namespace d5 {
 namespace {

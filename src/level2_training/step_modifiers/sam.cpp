@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/gradient_norm.hpp"
+#include "d5/level2_training/kept_parameters.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "level2_training/kept_outputs.hpp"
 #include "level2_training/on_host.hpp"
-#include "level2_training/parameter_copies.hpp"
 
 namespace d5 {
 namespace {
@@ -51,14 +51,14 @@ class SharpnessAwareGradients final : public GradientDecorator {
     }
     (void)inner().run(batch, how);
     executor().synchronise();
-    trained_.put_back(network);
+    trained_.give_back(network);
     return outputs_.all();
   }
   [[nodiscard]] bool announces() const override { return false; }
 
  private:
   double rho_;
-  detail::ParameterCopies trained_;
+  KeptParameters trained_;
   detail::KeptOutputs outputs_;
 };
 

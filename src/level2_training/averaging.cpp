@@ -1,28 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level2_training/parameter_copies.hpp"
+#include "level2_training/averaging.hpp"
 
 #include "level2_training/on_host.hpp"
 #include "level2_training/sweep.hpp"
 
 namespace d5::detail {
-
-void ParameterCopies::keep(Network& network) {
-  const auto& parameters = network.parameters();
-  values_.resize(parameters.size());
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const Tensor& value = parameters[i].value;
-    if (values_[i].desc() == value.desc()) {
-      values_[i].copy_from(value);
-    } else {
-      values_[i] = value.copy();
-    }
-  }
-}
-
-void ParameterCopies::put_back(Network& network) const {
-  auto& parameters = network.parameters();
-  for (std::size_t i = 0; i < parameters.size(); ++i) parameters[i].value.copy_from(values_[i]);
-}
 
 void move_towards(Tensor& from, const Tensor& to, double share) {
   const Tensor here = to.on_host();
