@@ -37,14 +37,6 @@ struct Options : app::OutputOptions {
   std::vector<std::string> load;
 };
 
-std::shared_ptr<const Dataset> open_part(const Options& options) {
-  const EntryChoice choice = dataset_of_words(options.source);
-  const DatasetPair data = open_dataset(choice.name, choice.settings, app::ctrl_c());
-  const auto& part = options.part == "train" ? data.train : data.test;
-  if (part) return part;
-  throw NotFound(fmt::format("data set {} has no {} part", choice.name, options.part));
-}
-
 int run(const Options& options) {
   app::load(options.load);
   const EntryChoice container = entry_of_words("container", options.to);
@@ -52,7 +44,8 @@ int run(const Options& options) {
   how.settings = container.settings;
   how.shows_progress = !options.quiet;
   how.interrupt = app::ctrl_c();
-  const auto files = convert(*open_part(options), container.name, options.destination, how);
+  const auto files = convert(*open_part(options.source, options.part, app::ctrl_c()),
+                             container.name, options.destination, how);
   TextTable table({"file", "samples", "bytes", "sha256"});
   ContainerFile all;
   for (const auto& file : files) {

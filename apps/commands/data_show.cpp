@@ -39,17 +39,9 @@ bool has_labels(const Dataset& dataset) {
   });
 }
 
-std::shared_ptr<const Dataset> open_part(const Options& options) {
-  const EntryChoice choice = dataset_of_words(options.words);
-  const DatasetPair data = open_dataset(choice.name, choice.settings, app::ctrl_c());
-  const auto& part = options.part == "train" ? data.train : data.test;
-  if (part) return part;
-  throw NotFound(fmt::format("data set {} has no {} part", choice.name, options.part));
-}
-
 int run(const Options& options) {
   app::load(options.load);
-  const auto part = open_part(options);
+  const auto part = open_part(options.words, options.part, app::ctrl_c());
   const bool all = options.what == What::all;
   if (all && !is_for_people(options.format)) {
     throw ValueError("data show: one list is printed for programs; choose it, as in --what fields");

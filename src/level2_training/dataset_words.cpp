@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -28,6 +30,16 @@ EntryChoice dataset_of_words(const std::string& text) {
   choice.settings.set("train", choice.name);
   choice.name = "container";
   return choice;
+}
+
+std::shared_ptr<const Dataset> open_part(const std::string& text, const std::string& part,
+                                         const Interrupt& interrupt) {
+  const EntryChoice choice = dataset_of_words(text);
+  const DatasetPair data = open_dataset(choice.name, choice.settings, interrupt);
+  if (part == "train") return data.train;
+  if (part == "test" && data.test) return data.test;
+  throw NotFound(
+      fmt::format("data set {} has no {} part", printable(choice.name), printable(part)));
 }
 
 }  // namespace d5

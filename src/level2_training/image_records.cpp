@@ -15,16 +15,13 @@ constexpr const char *kImage = "image/encoded", *kLabel = "image/class/label",
 
 std::shared_ptr<const Dataset> records_of(const std::vector<std::string>& files,
                                           const Interrupt& interrupt) {
-  std::vector<std::unique_ptr<Shard>> shards;
-  for (const auto& path : files) {
-    interrupt.check(fmt::format("opening '{}'", printable(path)));
+  return join_shards(files, interrupt, [&](const std::string& path) {
     const auto file = std::make_shared<RecordFile>(path, interrupt);
     auto index = read_index(path, "tfrecord", file->bytes().size());
     if (!index) index = file->index(interrupt);
     index->fields = {{kImage, {DType::string, {}}}, {kLabel, {DType::int64, {}}}};
-    shards.push_back(std::make_unique<RecordShard>(file, std::move(*index), kName));
-  }
-  return join_shards(std::move(shards));
+    return std::make_unique<RecordShard>(file, std::move(*index), kName);
+  });
 }
 
 }  // namespace

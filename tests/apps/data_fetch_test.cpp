@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // d5 data fetch: what is right is left alone, and what was interrupted goes on.
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
 #include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <thread>
 
 #include "tests/apps/background_run.hpp"
+#include "tests/loopback_listener.hpp"
 
 using Catch::Contains;
 using d5::testing::BackgroundRun;
@@ -30,20 +28,9 @@ std::string mnist_files() {
 
 /// Serves a folder by HTTP on the loopback, one request after another. Of the first file it sends a
 /// half, and no more until the client goes.
-class StallingServer {
+class StallingServer : public d5::testing::LoopbackListener {
  public:
-  explicit StallingServer(std::string folder)
-      : folder_(std::move(folder)), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    auto* any = reinterpret_cast<sockaddr*>(&address);
-    socklen_t size = sizeof address;
-    REQUIRE(::bind(socket_, any, size) == 0);
-    REQUIRE(::listen(socket_, 8) == 0);
-    REQUIRE(::getsockname(socket_, any, &size) == 0);
-    url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/";
-    ::setenv("no_proxy", "127.0.0.1", 1);
+  explicit StallingServer(std::string folder) : LoopbackListener(8), folder_(std::move(folder)) {
     thread_ = std::thread([this] {
       for (;;) {
         const int connection = ::accept(socket_, nullptr, nullptr);
@@ -58,45 +45,27 @@ class StallingServer {
     ::shutdown(socket_, SHUT_RDWR);
     if (thread_.joinable()) thread_.join();
   }
-  ~StallingServer() {
-    end();
-    ::close(socket_);
-  }
-  std::string url;
+  ~StallingServer() { end(); }
   std::vector<std::pair<std::string, std::size_t>> requests;  ///< names and first bytes; once ended
 
  private:
   void answer(int connection) {
-    std::string request;
-    char letter = 0;
-    while (!request.ends_with("\r\n\r\n") && ::read(connection, &letter, 1) == 1) {
-      request += letter;
-    }
-    const std::string name = request.substr(5, request.find(' ', 5) - 5), key = "Range: bytes=";
-    const auto range = request.find(key);
-    const std::size_t begin =
-        range == request.npos ? 0 : std::stoul(request.substr(range + key.size()));
+    const auto [name, begin] = read_request(connection);
     const std::string content = content_of(folder_ + "/" + name);
-    std::string head = begin == 0 ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 206 Partial Content\r\n";
-    if (begin > 0) {
-      head += "Content-Range: bytes " + std::to_string(begin) + "-" +
-              std::to_string(content.size() - 1) + "/" + std::to_string(content.size()) + "\r\n";
-    }
-    head += "Content-Length: " + std::to_string(content.size() - begin) + "\r\n\r\n";
     const bool stalls = requests.empty();
     requests.emplace_back(name, begin);
-    const std::string all =
-        head + content.substr(begin, stalls ? content.size() / 2 : content.npos);
+    const std::string all = answer_head(begin, content.size()) +
+                            content.substr(begin, stalls ? content.size() / 2 : content.npos);
     for (std::size_t done = 0; done < all.size();) {
       const ssize_t sent = ::send(connection, all.data() + done, all.size() - done, MSG_NOSIGNAL);
       if (sent <= 0) return;
       done += std::size_t(sent);
     }
+    char letter = 0;
     if (stalls) (void)!::read(connection, &letter, 1);  // until the client goes
   }
 
   std::string folder_;
-  int socket_;
   std::thread thread_;
 };
 

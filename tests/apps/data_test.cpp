@@ -28,15 +28,6 @@ nlohmann::json rows_of(const std::string& arguments) {
   return nlohmann::json::parse(run.out);
 }
 
-std::vector<std::string> files_in(const TemporaryFolder& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder.path())) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
 }  // namespace
 
 TEST_CASE("help of the commands of data teaches by examples") {
@@ -141,22 +132,22 @@ TEST_CASE("data convert refuses what it cannot do, and nothing is left") {
   CHECK(run.status == status);
   CHECK(run.out.empty());
   CHECK_THAT(run.err, Contains(message));
-  CHECK(files_in(folder).empty());
+  CHECK(folder.names().empty());
 }
 
 TEST_CASE("Ctrl-C ends a conversion and leaves what was there") {
   const TemporaryFolder folder;
   rows_of("data convert " + std::string(kPoints) + " " + (folder / "a.tar"));
-  const auto before = files_in(folder);
+  const auto before = folder.names();
   const std::string old = testing::content_of(folder / "a.tar");
   // Two gigabytes of random numbers: far from done when it is told to end.
   const BackgroundRun run("data convert 'synthetic:fields=x float32 100x100 normal:size=50000' " +
                               (folder / "a.tar") + " --quiet",
                           "/dev/null");
-  const int status = run.end(SIGINT, [&] { return files_in(folder).size() > before.size(); });
+  const int status = run.end(SIGINT, [&] { return folder.names().size() > before.size(); });
   REQUIRE(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 130);
-  CHECK(files_in(folder) == before);
+  CHECK(folder.names() == before);
   CHECK(testing::content_of(folder / "a.tar") == old);
 }
 
@@ -172,7 +163,7 @@ TEST_CASE("data show tells fields, classes and samples, and writes pictures") {
         3);
   CHECK(run_d5("data show mnist:subset=sample --samples 2 --pictures " + folder.path().string())
             .status == 0);
-  CHECK(files_in(folder) == std::vector<std::string>{"0-0.png", "1-0.png"});
+  CHECK(folder.names() == std::vector<std::string>{"0-0.png", "1-0.png"});
   CHECK_THAT(testing::content_of(folder / "0-0.png"), Catch::StartsWith("\x89PNG"));
   CHECK(run_d5("data show mnist:subset=sample --format csv").status == 2);
   CHECK(run_d5("data show synthetic:test_size=0 --part test").status == 2);

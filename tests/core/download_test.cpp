@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/core/download.hpp"
 
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +9,7 @@
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "tests/loopback_listener.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;
@@ -35,34 +32,12 @@ struct Folder : testing::TemporaryFolder {
   [[nodiscard]] std::string url(const std::string& name) const { return "file://" + *this / name; }
 };
 
-/// A socket that listens on the loopback.
-class Listener {
- public:
-  Listener() : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    auto* any = reinterpret_cast<sockaddr*>(&address);
-    socklen_t size = sizeof address;
-    REQUIRE(::bind(socket_, any, size) == 0);
-    REQUIRE(::listen(socket_, 1) == 0);
-    REQUIRE(::getsockname(socket_, any, &size) == 0);
-    url = "http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)) + "/file";
-    ::setenv("no_proxy", "127.0.0.1", 1);
-  }
-  ~Listener() { ::close(socket_); }
-  std::string url;
-
- protected:
-  int socket_;
-};
-
 /// A server that takes connections and never answers.
-using SilentServer = Listener;
+using SilentServer = testing::LoopbackListener;
 
 /// Answers each request with what is asked for, but no more than the next of `pieces` bytes, then
 /// closes the connection. The last connection ends it.
-class BreakingServer : public Listener {
+class BreakingServer : public testing::LoopbackListener {
  public:
   enum class Ranges { known, unknown };
   BreakingServer(std::string content, std::vector<std::size_t> pieces,
@@ -79,24 +54,10 @@ class BreakingServer : public Listener {
  private:
   void answer(std::size_t most) {
     const int connection = ::accept(socket_, nullptr, nullptr);
-    std::string request;
-    char letter = 0;
-    while (!request.ends_with("\r\n\r\n") && ::read(connection, &letter, 1) == 1) {
-      request += letter;
-    }
-    const std::string key = "Range: bytes=";
-    const auto range = request.find(key);
-    std::size_t begin =
-        range == std::string::npos ? 0 : std::stoul(request.substr(range + key.size()));
+    std::size_t begin = read_request(connection).begin;
     begins.push_back(begin);
-    std::string head = "HTTP/1.1 200 OK\r\n";
     if (ranges_ == Ranges::unknown) begin = 0;
-    if (begin > 0) {
-      head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes " + std::to_string(begin) + "-" +
-             std::to_string(content_.size() - 1) + "/" + std::to_string(content_.size()) + "\r\n";
-    }
-    head += "Content-Length: " + std::to_string(content_.size() - begin) + "\r\n\r\n";
-    const std::string all = head + content_.substr(begin, most);
+    const std::string all = answer_head(begin, content_.size()) + content_.substr(begin, most);
     (void)!::write(connection, all.data(), all.size());
     ::close(connection);
   }

@@ -4,6 +4,7 @@
 #include "d5/level2_training/dataset.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
+#include "tar_member.hpp"
 #include "temporary_folder.hpp"
 
 namespace d5::fuzz {
@@ -18,32 +19,10 @@ const std::string& sound() {
   return file;
 }
 
-/// A member of a tar archive (POSIX.1-1988, ustar).
-std::string member(const std::string& name, const std::string& content) {
-  std::string head(512, '\0');
-  const auto put = [&](std::size_t at, const std::string& text) {
-    head.replace(at, text.size(), text);
-  };
-  const auto octal = [](std::size_t value, int digits) {
-    std::string text(std::size_t(digits), '0');
-    for (auto at = text.rbegin(); value > 0; value /= 8) *at++ = char('0' + value % 8);
-    return text;
-  };
-  put(0, name);
-  put(124, octal(content.size(), 11));
-  put(156, "0");
-  put(257, "ustar");
-  put(263, "00");
-  put(148, "        ");
-  std::size_t sum = 0;
-  for (const char byte : head) sum += static_cast<unsigned char>(byte);
-  put(148, octal(sum, 6) + '\0' + ' ');
-  return head + content + std::string((512 - content.size() % 512) % 512, '\0');
-}
-
 const std::string& archive() {
-  static const std::string file =
-      member("train.bin", sound()) + member("test.bin", sound()) + std::string(1024, '\0');
+  static const std::string file = testing::tar_member("train.bin", sound()) +
+                                  testing::tar_member("test.bin", sound()) +
+                                  std::string(1024, '\0');
   return file;
 }
 

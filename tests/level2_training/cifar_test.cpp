@@ -9,6 +9,7 @@
 #include "d5/core/tensor.hpp"
 #include "d5/level2_training/dataset.hpp"
 #include "d5/level2_training/training_session.hpp"
+#include "tests/tar_member.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;
@@ -47,35 +48,13 @@ class Folder : testing::TemporaryFolder {
   }
 };
 
-/// One member of a tar archive (POSIX.1-1988, ustar) in a folder of its own.
-std::string member(const std::string& name, const std::string& content) {
-  std::string head(512, '\0');
-  const auto put = [&](std::size_t at, const std::string& text) {
-    head.replace(at, text.size(), text);
-  };
-  const auto octal = [](std::size_t value, int digits) {
-    std::string text(std::size_t(digits), '0');
-    for (auto at = text.rbegin(); value > 0; value /= 8) *at++ = char('0' + value % 8);
-    return text;
-  };
-  put(0, "folder/" + name);
-  put(100, "0000644");
-  put(124, octal(content.size(), 11));
-  put(156, "0");
-  put(257, "ustar");
-  put(263, "00");
-  put(148, "        ");
-  std::size_t sum = 0;
-  for (const char byte : head) sum += static_cast<unsigned char>(byte);
-  put(148, octal(sum, 6) + '\0' + ' ');
-  return head + content + std::string((512 - content.size() % 512) % 512, '\0');
-}
-
 /// CIFAR-10's archive with a small file each.
 std::string archive(const std::string& test_name = "test_batch.bin") {
-  std::string all = member("batches.meta.txt", "airplane");
-  for (int i = 1; i <= 5; ++i) all += member("data_batch_" + std::to_string(i) + ".bin", images(i));
-  return all + member(test_name, images(2, 4)) + std::string(1024, '\0');
+  std::string all = testing::tar_member("folder/batches.meta.txt", "airplane");
+  for (int i = 1; i <= 5; ++i) {
+    all += testing::tar_member("folder/data_batch_" + std::to_string(i) + ".bin", images(i));
+  }
+  return all + testing::tar_member("folder/" + test_name, images(2, 4)) + std::string(1024, '\0');
 }
 
 }  // namespace

@@ -34,15 +34,6 @@ std::vector<std::string> paths_of(const std::vector<ContainerFile>& files) {
   return paths;
 }
 
-std::vector<std::string> files_in(const testing::TemporaryFolder& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder.path())) {
-    names.push_back(entry.path().filename().string());
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
 }  // namespace
 
 TEST_CASE("what is written into a container is read again, to the bit") {
@@ -130,12 +121,12 @@ TEST_CASE("a conversion that ends before its time leaves what was there") {
     const testing::TemporaryFolder folder;
     const std::string path = file_of(folder, "a", container);
     convert(MixedSamples(3), container, path);
-    const auto before = files_in(folder);
+    const auto before = folder.names();
     int left = 5;
     const Interrupt interrupt{.wished = [&] { return --left <= 0; }};
     CHECK_THROWS_AS(convert(MixedSamples(9), container, path, {.interrupt = interrupt}),
                     Interrupted);
-    CHECK(files_in(folder) == before);
+    CHECK(folder.names() == before);
     check_same(*open_container(container, path), MixedSamples(3));
   }
 }
@@ -146,7 +137,7 @@ TEST_CASE("opening ends where it is interrupted") {
     const testing::TemporaryFolder folder;
     const std::string path = file_of(folder, "a", container);
     convert(MixedSamples(5), container, path);
-    for (const auto& file : files_in(folder)) {
+    for (const auto& file : folder.names()) {
       if (file.ends_with(".index")) fs::remove(folder / file);
     }
     const auto open = [&](const Interrupt& interrupt) {
@@ -219,7 +210,7 @@ TEST_CASE("requests that cannot be met are refused with the way out") {
   const TensorDataset brain("brain", {{"x", Tensor::zeros(DType::bfloat16, {2, 2})}});
   CHECK_THROWS_WITH(convert(brain, "tar", folder / "a.tar"), Catch::Contains("write tfrecord"));
   CHECK_THROWS_AS(convert(brain, "npz", folder / "a.npz"), Unsupported);
-  CHECK(files_in(folder).empty());
+  CHECK(folder.names().empty());
   for (const char* container : {"raw", "tfrecord"}) {
     convert(brain, container, file_of(folder, "brain", container));
     check_same(*open_container(container, file_of(folder, "brain", container)), brain);

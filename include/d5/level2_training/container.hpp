@@ -116,4 +116,10 @@ std::vector<ContainerFile> convert(const Dataset& dataset, std::string_view cont
 /// Throws: ValueError for a setting without "=".
 [[nodiscard]] EntryChoice dataset_of_words(const std::string& text);
 
+/// One part, "train" or "test", of the data set that such a word names.
+/// Throws: NotFound where it has no such part, and what opening it throws.
+[[nodiscard]] std::shared_ptr<const Dataset> open_part(const std::string& text,
+                                                       const std::string& part,
+                                                       const Interrupt& interrupt = {});
+
 }  // namespace d5

@@ -48,12 +48,8 @@ class NpyContainer final : public Container {
 
   [[nodiscard]] std::shared_ptr<const Dataset> open(const std::vector<std::string>& files,
                                                     const Interrupt& interrupt) const override {
-    std::vector<std::unique_ptr<detail::Shard>> shards;
-    for (const auto& path : files) {
-      interrupt.check(fmt::format("opening '{}'", printable(path)));
-      shards.push_back(shard(path));
-    }
-    return detail::join_shards(std::move(shards));
+    return detail::join_shards(files, interrupt,
+                               [&](const std::string& path) { return shard(path); });
   }
 
   [[nodiscard]] std::unique_ptr<ContainerWriter> create(

@@ -190,17 +190,14 @@ class TarContainer final : public Container {
 
   [[nodiscard]] std::shared_ptr<const Dataset> open(const std::vector<std::string>& files,
                                                     const Interrupt& interrupt) const override {
-    std::vector<std::unique_ptr<detail::Shard>> shards;
-    for (const auto& path : files) {
-      interrupt.check(fmt::format("opening '{}'", printable(path)));
+    return detail::join_shards(files, interrupt, [&](const std::string& path) {
       auto file = std::make_shared<detail::UnpackedFile>(path);
       if (detail::is_gzip(file->bytes())) {
         file->unpack(detail::Packing::gzip_or_none, interrupt);
       }
       auto index = index_of(*file, interrupt);
-      shards.push_back(std::make_unique<TarShard>(std::move(file), std::move(index)));
-    }
-    return detail::join_shards(std::move(shards));
+      return std::make_unique<TarShard>(std::move(file), std::move(index));
+    });
   }
 
   [[nodiscard]] std::unique_ptr<ContainerWriter> create(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <memory>
 #include <span>
@@ -8,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "d5/core/error.hpp"
+#include "d5/core/interrupt.hpp"
 #include "d5/level2_training/dataset.hpp"
 
 namespace d5::detail {
@@ -74,5 +78,18 @@ class SampleRow {
 /// Throws: FormatError for a file of other fields than the first, which it names.
 [[nodiscard]] std::shared_ptr<const Dataset> join_shards(
     std::vector<std::unique_ptr<Shard>> shards);
+
+/// The same of files that `open(path)` makes shards of.
+template <class Open>
+[[nodiscard]] std::shared_ptr<const Dataset> join_shards(const std::vector<std::string>& files,
+                                                         const Interrupt& interrupt,
+                                                         const Open& open) {
+  std::vector<std::unique_ptr<Shard>> shards;
+  for (const auto& path : files) {
+    interrupt.check(fmt::format("opening '{}'", printable(path)));
+    shards.push_back(open(path));
+  }
+  return join_shards(std::move(shards));
+}
 
 }  // namespace d5::detail
