@@ -28,9 +28,10 @@ bool HyperParameters::has(std::string_view name) const {
   });
 }
 
-const HyperParameters::Number& HyperParameters::find(std::string_view name) const {
-  if (!groups_.empty()) {
-    for (const Number& number : groups_.front()) {
+const HyperParameters::Number& HyperParameters::find(std::string_view name,
+                                                     std::size_t group) const {
+  if (group < groups_.size()) {
+    for (const Number& number : groups_[group]) {
       if (number.option.name == name) return number;
     }
   }
@@ -38,7 +39,9 @@ const HyperParameters::Number& HyperParameters::find(std::string_view name) cons
 }
 
 double HyperParameters::at(std::string_view name) const { return *find(name).option.value; }
-double HyperParameters::initial(std::string_view name) const { return find(name).initial; }
+double HyperParameters::initial(std::string_view name, std::size_t group) const {
+  return find(name, group).initial;
+}
 
 void HyperParameters::set(std::string_view name, double value) {
   const Number& number = find(name);

@@ -32,12 +32,9 @@ void read_header(const ::onnx::ModelProto& proto, Model& model) {
   for (const auto& entry : proto.metadata_props()) model.metadata[entry.key()] = entry.value();
 }
 
-ModelFile read_model(std::span<const std::byte> bytes, detail::Source& source,
-                     const LoadOptions& options) {
-  source.go_on();
-  ::onnx::ModelProto proto;
-  detail::parse_message(bytes, source, proto);
-  source.go_on();
+}  // namespace
+
+ModelFile detail::read_model(::onnx::ModelProto proto, Source& source, const LoadOptions& options) {
   detail::check_versions(proto, source);
   detail::check_expansion(proto, options, source);
   detail::run_checker(proto, source);
@@ -54,6 +51,17 @@ ModelFile read_model(std::span<const std::byte> bytes, detail::Source& source,
   file.remainder =
       Remainder(std::make_shared<const Remainder::Content>(Remainder::Content{std::move(proto)}));
   return file;
+}
+
+namespace {
+
+ModelFile read_model(std::span<const std::byte> bytes, detail::Source& source,
+                     const LoadOptions& options) {
+  source.go_on();
+  ::onnx::ModelProto proto;
+  detail::parse_message(bytes, source, proto);
+  source.go_on();
+  return detail::read_model(std::move(proto), source, options);
 }
 
 /// What ONNX's rules cannot tell, whoever built the network must.

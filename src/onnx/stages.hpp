@@ -46,4 +46,8 @@ void infer_types(::onnx::ModelProto& model, const Source& source);
 [[nodiscard]] Graph read_graph(::onnx::GraphProto& proto, const std::map<std::string, int>& opsets,
                                Source& source);
 
+/// All of them but the first.
+[[nodiscard]] ModelFile read_model(::onnx::ModelProto proto, Source& source,
+                                   const LoadOptions& options);
+
 }  // namespace d5::onnx::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "d5/level2_training/element_rule.hpp"
 #include "d5/level2_training/element_sweep.hpp"
+#include "d5/level2_training/element_update.hpp"
 #include "d5/level2_training/grouped_options.hpp"
 #include "d5/level2_training/kept_parameters.hpp"
 #include "d5/level2_training/slotted_optimizer.hpp"
@@ -75,6 +77,10 @@ class ElementOptimizer : public SlottedOptimizer {
     numbers_.restore(state);
   }
 
+  [[nodiscard]] std::vector<RuleGroup> rule_groups() const override {
+    return groups_.template alone<Alone>();
+  }
+
   void begin_test_of_rule() override {
     if constexpr (detail::kLendsToTests<Rule, kSlots>) {
       if (step_number() == 0) return;  // nothing is remembered yet
@@ -104,6 +110,8 @@ class ElementOptimizer : public SlottedOptimizer {
   }
 
  private:
+  using Alone = detail::ElementUpdate<Rule>;
+  static_assert(std::derived_from<Alone, UpdateRule>);
   static constexpr std::size_t kSlots = Rule<float>::kSlots.size();
 
   template <class T>
@@ -139,15 +147,7 @@ class ElementOptimizer : public SlottedOptimizer {
   void update(const detail::ElementSweep& sweep, std::int64_t begin, std::int64_t end,
               double factor) const {
     const std::size_t group = groups_.group_of(sweep.parameter);
-    dispatch(FloatTypes{}, sweep.dtype, "an optimizer's parameter", [&]<class T>() {
-      if constexpr (std::is_same_v<T, double>) {
-        detail::sweep_elements<kSlots>(doubles_[group], sweep, begin, end, factor);
-      } else if constexpr (std::is_same_v<T, float>) {
-        detail::sweep_elements<kSlots>(singles_[group], sweep, begin, end, float(factor));
-      } else {
-        detail::sweep_rounded<kSlots, T>(singles_[group], sweep, begin, end, float(factor));
-      }
-    });
+    detail::sweep_by_type<Rule>(singles_[group], doubles_[group], sweep, begin, end, factor);
   }
 
   ParameterGroups<RuleOptions> groups_;

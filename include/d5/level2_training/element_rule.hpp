@@ -42,6 +42,8 @@ class RuleNumbers {
   void advance(std::size_t group, const Options& options, std::int64_t step) {
     if constexpr (kCount > 0) Rule<float>::advance(options, step, numbers_[group]);
   }
+  /// Those of a group, to be read and set.
+  [[nodiscard]] std::array<double, kCount>& of(std::size_t group) { return numbers_[group]; }
   template <class T>
   [[nodiscard]] Rule<T> rule(std::size_t group, const Options& options, std::int64_t step) const {
     if constexpr (kCount > 0) {

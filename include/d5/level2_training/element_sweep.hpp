@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -100,6 +101,22 @@ void sweep_rounded(const Rule& rule, const ElementSweep& sweep, std::int64_t beg
     update_elements(rule, gradient.data(), master, slots, count, factor);
     for (std::int64_t i = 0; i < count; ++i) w[at + i] = Short(master[i]);
   }
+}
+
+/// Elements [begin, end) by the rule for their type.
+template <template <class> class Rule>
+void sweep_by_type(const Rule<float>& single, const Rule<double>& wide, const ElementSweep& sweep,
+                   std::int64_t begin, std::int64_t end, double factor) {
+  constexpr std::size_t kSlots = Rule<float>::kSlots.size();
+  dispatch(FloatTypes{}, sweep.dtype, "an optimizer's parameter", [&]<class T>() {
+    if constexpr (std::is_same_v<T, double>) {
+      sweep_elements<kSlots>(wide, sweep, begin, end, factor);
+    } else if constexpr (std::is_same_v<T, float>) {
+      sweep_elements<kSlots>(single, sweep, begin, end, float(factor));
+    } else {
+      sweep_rounded<kSlots, T>(single, sweep, begin, end, float(factor));
+    }
+  });
 }
 
 /// Calls `body(sweep, begin, end)` for all elements of all, on several threads where they are

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "d5/core/option.hpp"
 #include "d5/level1_network/network.hpp"
 #include "d5/level2_training/hyper_parameters.hpp"
+#include "d5/level2_training/update_rule.hpp"
 
 namespace d5 {
 
@@ -63,6 +65,16 @@ class ParameterGroups {
   [[nodiscard]] std::size_t group_of(std::size_t parameter) const { return group_of_[parameter]; }
   [[nodiscard]] const Rule& group(std::size_t group) const { return rules_[group]; }
   [[nodiscard]] const Rule& of(std::size_t parameter) const { return rules_[group_of_[parameter]]; }
+  /// Each group's rule by itself, with its options as they are now.
+  template <class Alone>
+  [[nodiscard]] std::vector<RuleGroup> alone() const {
+    std::vector<RuleGroup> result;
+    for (const Rule& rule : rules_) result.push_back({std::make_unique<Alone>(rule), {}});
+    for (std::size_t i = 0; i < group_of_.size(); ++i) {
+      result[group_of_[i]].parameters.push_back(i);
+    }
+    return result;
+  }
 
  private:
   std::vector<Rule> rules_;  // not changed in length after `numbers` are bound

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,8 +33,8 @@ class HyperParameters {
   [[nodiscard]] bool has(std::string_view name) const;
   /// Outside of groups. Throws: NotFound.
   [[nodiscard]] double at(std::string_view name) const;
-  /// As it was when it was bound. Throws: NotFound.
-  [[nodiscard]] double initial(std::string_view name) const;
+  /// As it was when it was bound; of the group of this place, 0 being none. Throws: NotFound.
+  [[nodiscard]] double initial(std::string_view name, std::size_t group = 0) const;
   /// From the next step on; a group's becomes its initial one times value / initial.
   /// Throws: NotFound, ValueError for one out of the option's range.
   void set(std::string_view name, double value);
@@ -45,7 +46,7 @@ class HyperParameters {
   };
   using Group = std::vector<Number>;
   void add_group(const std::vector<OptionList::Number>& numbers);
-  [[nodiscard]] const Number& find(std::string_view name) const;
+  [[nodiscard]] const Number& find(std::string_view name, std::size_t group = 0) const;
 
   std::vector<Group> groups_;
 };

@@ -119,6 +119,10 @@ class ThreeStepOptimizer : public Optimizer {
   /// Takes part in every step from now on, after those that were added before. Throws: ValueError
   /// where one of its name does already.
   void add(std::shared_ptr<StepModifier> modifier);
+  /// Those that were added, in their order.
+  [[nodiscard]] const std::vector<std::shared_ptr<StepModifier>>& modifiers() const {
+    return modifiers_;
+  }
   /// Steps that were made, refused ones among them.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
   [[nodiscard]] std::int64_t refused_steps() const { return refused_; }

@@ -10,6 +10,7 @@
 
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
+#include "d5/level2_training/update_rule.hpp"
 
 namespace d5 {
 
@@ -28,6 +29,9 @@ class SlottedOptimizer : public UpdateRuleOptimizer {
   /// Those who override these call them too.
   [[nodiscard]] ValueMap rule_state() const override;
   void restore_rule(const ValueMap& state) override;
+  /// The rule by itself, of each group of parameters, first of those in none; empty where it cannot
+  /// stand alone.
+  [[nodiscard]] virtual std::vector<RuleGroup> rule_groups() const { return {}; }
 
  protected:
   /// From 1 in the first update; refused steps do not count.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "d5/level2_training/grouped_options.hpp"
 #include "d5/level2_training/slotted_optimizer.hpp"
+#include "d5/level2_training/tensor_rule.hpp"
 #include "d5/level2_training/tensor_update.hpp"
 
 namespace d5 {
@@ -53,27 +55,25 @@ class TensorOptimizer : public SlottedOptimizer {
     }
   }
 
+  [[nodiscard]] std::vector<RuleGroup> rule_groups() const override {
+    return groups_.template alone<Alone>();
+  }
+
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
     std::array<Tensor*, kSlots> slots;
     for (std::size_t s = 0; s < kSlots; ++s) slots[s] = &slot(s, index);
     const std::size_t group = groups_.group_of(index);
     updater_.update(gradient, parameter, slots, master(index),
-                    [&]<class T>(const TensorUpdate<T>& update) {
-                      if constexpr (std::is_same_v<T, double>) {
-                        doubles_[group](update);
-                      } else {
-                        singles_[group](update);
-                      }
-                    });
+                    detail::by_type<Rule>(singles_[group], doubles_[group]));
   }
 
  private:
+  using Alone = detail::TensorRule<Rule>;
+  static_assert(std::derived_from<Alone, UpdateRule>);
   static constexpr std::size_t kSlots = Rule<float>::kSlots.size();
 
   static SlotShape slot_shapes(const Options& options) {
-    if constexpr (requires(const Shape& shape, const RuleOptions& rule) {
-                    Rule<float>::slot_shape(0, shape, rule);
-                  }) {
+    if constexpr (detail::kShapesSlots<Rule>) {
       std::vector<std::string> patterns;
       for (const EntryChoice& group : options.groups) patterns.push_back(group.name);
       return [patterns, rules = options.rules(), group_of = std::vector<std::size_t>()](

@@ -8,4 +8,5 @@
 #include "d5/onnx/nodes.hpp"
 #include "d5/onnx/opset_conversion.hpp"
 #include "d5/onnx/schema.hpp"
+#include "d5/onnx/training_step.hpp"
 #include "d5/onnx/visitor.hpp"

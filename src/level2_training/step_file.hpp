@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "d5/level1_network/network.hpp"
+#include "d5/onnx/file.hpp"
+
+namespace d5::detail {
+
+/// What a `StepGraph` is in a file: the network that is tested, and with its nodes the step.
+struct StepFile {
+  Network step;
+  std::shared_ptr<const onnx::ModelFile> inference;
+  std::map<std::string, double> numbers;  ///< hyper-parameters, by the inputs of `step`
+};
+
+/// Throws: as `StepGraph::load`.
+[[nodiscard]] StepFile load_step_file(const std::string& path);
+/// Throws: IoError, Unsupported.
+void save_step_file(const StepFile& file, const std::string& path);
+
+/// What is tested of a network that is trained by `loss`.
+[[nodiscard]] std::shared_ptr<const onnx::ModelFile> inference_file(const Network& network,
+                                                                    const std::string& loss);
+/// `model` with the values that `network` has under the same names.
+[[nodiscard]] onnx::Model with_values_of(const Network& network, onnx::Model model);
+
+}  // namespace d5::detail

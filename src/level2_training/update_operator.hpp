@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/settings.hpp"
+#include "d5/onnx/model.hpp"
+
+namespace d5::detail {
+
+/// `d5.Update`: a step of an optimizer's rule on parameters that share options, as ONNX's training
+/// operators are. Attributes: `optimizer`, its name; its options, each under its name;
+/// `hyper_parameters`, the names of those that are inputs; `masters`, 1 where the rule keeps
+/// float32 values of parameters of 16 bits.
+///
+/// Inputs: the step's number from 1, int64; each hyper-parameter; each number that the rule
+/// remembers; n parameters; n gradients; n of each slot; n masters, left out for parameters of
+/// other types. Outputs: the numbers, parameters, slots and masters after the step.
+///
+/// Shapes: numbers have one element; a gradient has its parameter's shape, a slot what the rule
+/// says.
+inline constexpr const char *kUpdate = "Update", *kUpdateDomain = "d5";
+[[nodiscard]] bool is_update(const onnx::Node& node);
+
+/// Makes it an operator of all networks; to be called again costs nothing.
+void add_update_operator();
+
+/// What such a node says in its attributes and by its number of inputs.
+struct UpdateWords {
+  std::string optimizer;
+  Settings settings;
+  std::vector<std::string> hyper_parameters;
+  bool masters = false;
+};
+/// Throws: NotFound without an optimizer, TypeError for an attribute that is no option's.
+[[nodiscard]] UpdateWords words_of(const onnx::Node& node);
+/// The attributes of a node that says so.
+void write_words(const UpdateWords& words, onnx::Node& node);
+
+/// The places of an update's inputs and outputs.
+struct UpdatePlaces {
+  std::size_t hyper_parameters, numbers, slots, parameters;
+  bool masters;
+
+  [[nodiscard]] std::size_t hyper_parameter(std::size_t i) const { return 1 + i; }
+  [[nodiscard]] std::size_t number(std::size_t i) const { return 1 + hyper_parameters + i; }
+  [[nodiscard]] std::size_t parameter(std::size_t p) const { return number(numbers) + p; }
+  [[nodiscard]] std::size_t gradient(std::size_t p) const { return parameter(parameters) + p; }
+  [[nodiscard]] std::size_t slot(std::size_t s, std::size_t p) const {
+    return gradient(parameters) + s * parameters + p;
+  }
+  [[nodiscard]] std::size_t master(std::size_t p) const { return slot(slots, p); }
+  [[nodiscard]] std::size_t inputs() const { return slot(slots + (masters ? 1 : 0), 0); }
+
+  [[nodiscard]] std::size_t new_parameter(std::size_t p) const { return numbers + p; }
+  [[nodiscard]] std::size_t new_slot(std::size_t s, std::size_t p) const {
+    return numbers + (1 + s) * parameters + p;
+  }
+  [[nodiscard]] std::size_t new_master(std::size_t p) const { return new_slot(slots, p); }
+  [[nodiscard]] std::size_t outputs() const { return new_slot(slots + (masters ? 1 : 0), 0); }
+};
+
+}  // namespace d5::detail
