@@ -13,6 +13,7 @@
 #include "d5/onnx/training_step.hpp"
 #include "level1_network/identical.hpp"
 #include "level1_network/node_names.hpp"
+#include "level1_network/output_types.hpp"
 #include "level2_training/step_model.hpp"
 #include "level2_training/update_operator.hpp"
 #include "onnx/tensor_type.hpp"
@@ -58,7 +59,9 @@ class AlgorithmWriter {
     for (const auto& [name, value] : file_.numbers) {
       info_.algorithm.initializers[name] = Tensor::scalar(value);
     }
-    for (const auto& output : step_.outputs) add_output(output);
+    onnx::Graph typed = step_;  // a file declares the types of outputs
+    declare_custom_outputs(typed);
+    for (const auto& output : typed.outputs) add_output(output);
     for (const auto& [constant, output] : file_.step.updates()) {
       const std::string name = renamed(output);
       info_.update_binding[constant] = name;

@@ -95,6 +95,12 @@ class StepBuilder {
     if (pulls_data(network_)) {
       refuse("the network pulls its own data", "make the fields inputs again");
     }
+    for (const Parameter& parameter : network_.parameters()) {
+      if (parameter.value.dtype() != DType::bfloat16) continue;
+      refuse(fmt::format("parameter '{}' is bfloat16, and ONNX's Gradient takes no such tensors",
+                         printable(parameter.name)),
+             "keep parameters in float32 or float16 (a recipe's `precision` does)");
+    }
     GraphInMode changed = graph_in_mode(network_, optimizer_.executor().mode());
     if (draws_random_numbers(changed.graph)) {
       refuse("a node draws random numbers, and a Gradient node would draw others than the loss",

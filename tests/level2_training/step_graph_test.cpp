@@ -2,11 +2,14 @@
 // A step as a graph against the optimizer that it was made of: the same bits, step by step.
 #include "d5/level2_training/step_graph.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include "d5/core/error.hpp"
+#include "d5/core/loadable_frameworks.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level2_training/schedule.hpp"
@@ -54,13 +57,15 @@ void expect_same_values(Optimizer& optimizer, const StepGraph& graph) {
 }
 
 /// Some steps, the graph saved and loaded in their midst.
-void expect_same_steps(Optimizer& optimizer, int steps = 4) {
+void expect_same_steps(
+    Optimizer& optimizer, int steps = 4,
+    const std::function<Batch(int)>& make = [](int i) { return batch_of(i); }) {
   const testing::TemporaryFolder folder;
   StepGraph graph(optimizer);
   expect_same_values(optimizer, graph);
   for (int i = 0; i < steps; ++i) {
     INFO("step " << i + 1);
-    const Batch batch = batch_of(i);
+    const Batch batch = make(i);
     const Value loss = optimizer.step(batch).at(optimizer.loss());
     const ValueMap& outputs = graph.step(batch);
     REQUIRE(same_bits(loss.tensor(), outputs.at(graph.loss()).tensor()));
@@ -79,4 +84,185 @@ void expect_same_steps(Optimizer& optimizer, int steps = 4) {
 
 TEST_CASE("a step of sgd on LeNet is one graph, in memory and in a file") {
   expect_same_steps(*lenet("sgd", {{"learning_rate", 0.1}, {"weight_decay", 0.013}}));
+}
+
+namespace {
+
+/// Mean of (x w + b)^2 over the elements, in a type.
+Network squares(DType dtype) {
+  const auto values = [&](const Shape& shape, double step) {
+    Tensor result = Tensor::empty(dtype, shape);
+    dispatch(FloatTypes{}, dtype, "test", [&]<class T>() {
+      for (std::int64_t i = 0; i < result.elements(); ++i) {
+        result.data<T>()[i] = T(float(step * double(i % 7 - 3)));
+      }
+    });
+    return result;
+  };
+  Network network("squares");
+  network.add_input("x", dtype, {"N", 3});
+  network.add_parameter("w", values({3, 5}, 0.37));
+  network.add_parameter("b", values({5}, -0.11));
+  network.add_node("Gemm", {"x", "w", "b"}, {"y"});
+  network.add_node("Mul", {"y", "y"}, {"squares"});
+  network.add_node("ReduceMean", {"squares"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("y");
+  network.add_output("loss");
+  return network;
+}
+
+Batch batch_of(DType dtype, std::int64_t seed) {
+  Batch batch;
+  batch.size = 2;
+  Tensor x = Tensor::empty(dtype, {2, 3});
+  dispatch(FloatTypes{}, dtype, "test", [&]<class T>() {
+    for (std::int64_t i = 0; i < 6; ++i) x.data<T>()[i] = T(float((i * 5 + seed) % 9) / 4 - 1);
+  });
+  batch.values["x"] = x;
+  return batch;
+}
+
+}  // namespace
+
+TEST_CASE("every rule of one parameter gives its optimizer's bits as a node") {
+  const std::map<std::string, std::vector<Settings>> odd{
+      {"adam", {{{"amsgrad", true}, {"weight_decay", 0.1}, {"epsilon", 0.03}}}},
+      {"adamw", {{{"amsgrad", true}, {"learning_rate", 0.0371}}}},
+      {"adafactor", {{{"epsilon1_is", "added"}, {"weight_decay", 0.3}}}},
+      {"adagrad", {{{"initial_accumulator_value", 0.7}, {"learning_rate_decay", 0.1}}}},
+      {"asgd", {{{"t0", 2}, {"lambda", 0.1}}}},
+      {"momentum",
+       {{{"nesterov", true}, {"weight_decay", 0.01}, {"learning_rate", 0.07}},
+        {{"dampening", 0.3}, {"momentum", 0.77}}}},
+      {"muon", {{{"coefficients", "3,-4.5,2"}, {"iterations", 3}, {"nesterov", false}}}},
+      {"nadam", {{{"decoupled_weight_decay", true}, {"weight_decay", 0.2}}}},
+      {"rmsprop",
+       {{{"centered", true}}, {{"momentum", 0.6}}, {{"centered", true}, {"momentum", 0.3}}}},
+      {"shampoo", {{{"every", 2}, {"graft", "sgd"}}, {{"largest_side", 8}, {"every", 1}}}},
+      {"schedule_free_adamw", {{{"warmup_steps", 3}, {"weight_decay", 0.1}}}}};
+  std::vector<std::string> refused;
+  for (const std::string& name : optimizers().names()) {
+    std::vector<Settings> all{{}};
+    if (const auto more = odd.find(name); more != odd.end()) {
+      all.insert(all.end(), more->second.begin(), more->second.end());
+    }
+    for (const Settings& settings : all) {
+      for (const DType dtype : {DType::float32, DType::float64, DType::float16}) {
+        INFO(name << " " << name_of(dtype));
+        const auto optimizer =
+            optimizers().at(name).make(make_executor(squares(dtype)), "loss", settings);
+        try {
+          StepGraph graph(*optimizer);
+        } catch (const Unsupported& error) {
+          if (refused.empty() || refused.back() != name) refused.push_back(name);
+          continue;
+        }
+        expect_same_steps(*optimizer, 6, [&](int i) { return batch_of(dtype, i); });
+      }
+    }
+  }
+  CHECK(refused == std::vector<std::string>{"accelegrad", "lbfgs", "stochastic_lbfgs"});
+}
+
+TEST_CASE("what has no node is refused, with what to do") {
+  const auto refuses = [](Optimizer& optimizer, const std::string& words) {
+    CHECK_THROWS_MATCHES(StepGraph(optimizer), Unsupported,
+                         Catch::Predicate<Error>([&](const Error& error) {
+                           return std::string(error.what()).find(words) != std::string::npos;
+                         }));
+  };
+  refuses(*lenet("lbfgs"), "ElementOptimizer or TensorOptimizer");
+  const auto clipped = lenet("sgd");
+  dynamic_cast<ThreeStepOptimizer&>(*clipped).add(step_modifiers().at("clip_norm").make({}));
+  refuses(*clipped, "clip_norm");
+  const auto summed = lenet("sgd");
+  dynamic_cast<ThreeStepOptimizer&>(*summed).add(step_modifiers().at("accumulate").make({}));
+  refuses(*summed, "accumulate");
+  refuses(*optimizers().at("sgd").make(make_executor(squares(DType::bfloat16)), "loss"),
+          "'w' is bfloat16");
+  Network dropping = squares(DType::float32);
+  dropping.add_node("RandomNormalLike", {"y"}, {"noise"});
+  refuses(*optimizers().at("sgd").make(make_executor(dropping), "loss"), "random numbers");
+  refuses(*lenet("sgd", {{"groups.0.name", "*"}}), "in a group");
+}
+
+TEST_CASE("LeNet trains alike as a graph") {
+  for (const char* name : {"momentum", "adam", "adamw", "lars", "lamb", "muon", "nadam"}) {
+    INFO(name);
+    expect_same_steps(*lenet(name));
+  }
+}
+
+TEST_CASE("groups of parameters are updates of their own, and change in proportion") {
+  const auto optimizer = lenet("nadam", {{"learning_rate", 0.003},
+                                         {"groups.0.name", "*.bias"},
+                                         {"groups.0.weight_decay", 0.125},
+                                         {"groups.1.name", "conv*"},
+                                         {"groups.1.learning_rate", 0.0007}});
+  StepGraph graph(*optimizer);
+  const testing::TemporaryFolder folder;
+  int step = 0;
+  for (const double rate : {0.003, 0.0011, 0.0004, 0.0023}) {
+    optimizer->hyper_parameters().set("learning_rate", rate);
+    graph.hyper_parameters().set("learning_rate", rate);
+    const Batch batch = batch_of(++step);
+    optimizer->step(batch);
+    graph.step(batch);
+    expect_same_values(*optimizer, graph);
+    graph.save(folder / "step.onnx");
+    graph = StepGraph::load(folder / "step.onnx");
+    CHECK(graph.hyper_parameters().at("learning_rate") == rate);
+  }
+}
+
+TEST_CASE("a schedule sets a graph's numbers from outside") {
+  const auto optimizer = lenet("sgd");
+  auto& three_step = dynamic_cast<ThreeStepOptimizer&>(*optimizer);
+  three_step.add(scheduled("learning_rate", {"cosine", {{"length", 5}}}));
+  StepGraph graph(*optimizer);
+  for (int i = 0; i < 5; ++i) {
+    optimizer->step(batch_of(i));
+    const double rate = optimizer->hyper_parameters().at("learning_rate");
+    graph.hyper_parameters().set("learning_rate", rate);
+    graph.step(batch_of(i));
+    expect_same_values(*optimizer, graph);
+  }
+}
+
+namespace {
+
+std::shared_ptr<Optimizer> resnet(const std::string& name, const ExecutorOptions& options = {}) {
+  return optimizers().at(name).make(
+      make_executor(models().at("resnet-20").make({{"with_loss", true}, {"training", true}}),
+                    options),
+      "loss");
+}
+
+Batch coloured(std::int64_t seed) {
+  Batch batch;
+  batch.size = 2;
+  Tensor images = Tensor::empty(DType::float32, {2, 3, 32, 32});
+  for (std::size_t i = 0; i < images.span<float>().size(); ++i) {
+    images.span<float>()[i] = float((std::int64_t(i) * 41 + seed * 103) % 255) / 255;
+  }
+  batch.values["image"] = images;
+  batch.values["label"] = Tensor::of<std::int64_t>({2}, {7, seed % 10});
+  return batch;
+}
+
+}  // namespace
+
+TEST_CASE("running statistics are part of the step") {
+  expect_same_steps(*resnet("momentum"), 2, coloured);
+}
+
+TEST_CASE("a graph runs in the frameworks of its optimizer") {
+  const auto loadable = framework_words({"all"});
+  if (std::ranges::find(loadable, "torch") == loadable.end()) {
+    WARN("skipped: no torch");
+    return;
+  }
+  const ExecutorOptions mixed{.frameworks = {"torch", "reference"}};
+  expect_same_steps(*lenet("adam", {}, mixed));
+  expect_same_steps(*resnet("lamb", mixed), 4, coloured);
 }
