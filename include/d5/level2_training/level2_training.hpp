@@ -52,6 +52,7 @@
 #include "d5/level2_training/training_step_bench.hpp"
 #include "d5/level2_training/training_time.hpp"
 #include "d5/level2_training/training_validation.hpp"
+#include "d5/level2_training/training_variant.hpp"
 #include "d5/level2_training/trajectory.hpp"
 #include "d5/level2_training/transformed_dataset.hpp"
 #include "d5/level2_training/trials.hpp"

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/train_options.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/progress.hpp"
+#include "d5/level1_network/executor_word.hpp"
+
+namespace d5::app {
+namespace {
+
+/// How far the epoch is, and its last loss, on stderr.
+class EpochProgress final : public TrainingEvent {
+ public:
+  void before_epoch(Trainer& trainer, std::int64_t epoch) override {
+    progress_.emplace(fmt::format("epoch {}", epoch + 1), trainer.train_sampler().batches(),
+                      ProgressOptions{.unit = "batches"});
+  }
+  void after_batch(Trainer& trainer, const Batch&, const ValueMap& outputs) override {
+    if (!progress_) return;  // resumed within an epoch
+    const Tensor& loss = outputs.find(trainer.optimizer().loss())->second.tensor();
+    if (loss.dtype() == DType::float32) {
+      progress_->note(fmt::format("loss {:.3f}", loss.item<float>()));
+    }
+    progress_->advance();
+  }
+  void before_test(Trainer&) override { progress_.reset(); }
+  void after_training(Trainer&) override { progress_.reset(); }
+
+ private:
+  std::optional<Progress> progress_;
+};
+
+void check_variants(const TrainOptions& options) {
+  const bool varies = !options.vary.empty() || options.trials > 0;
+  if (options.trials > 0 && !options.vary.empty()) {
+    throw ValueError("train: --vary and --trials both choose what is trained; give one");
+  }
+  if (options.make_reference && (varies || options.frameworks.size() > 1)) {
+    throw ValueError("train: a reference is of the recipe as it is, in one framework");
+  }
+  if (options.make_reference) {
+    if (!options.changes.empty()) {
+      throw ValueError("train: a reference is of the recipe as it is, without --set");
+    }
+    if (!std::filesystem::is_regular_file(options.recipe)) {
+      throw ValueError("train: --make-reference writes into the recipe; give its file");
+    }
+    check_writable(options.recipe);
+  }
+  if (!options.pictures.empty()) std::filesystem::create_directories(options.pictures);
+}
+
+}  // namespace
+
+Recipe recipe_of(const TrainOptions& options) {
+  Recipe recipe = load_recipe(options.recipe);
+  for (const auto& change : options.changes) recipe.set(change);
+  if (options.seed_given) recipe.set(fmt::format("training.seed={}", options.seed));
+  return recipe;
+}
+
+SessionOptions session_of(const TrainOptions& options, const std::string& word) {
+  SessionOptions session;
+  session.frameworks = frameworks_in(word);
+  session.placement = placement_of(options);
+  session.device = device_from_name(options.device);
+  session.memory_limit = options.memory_limit;
+  session.recompute = options.recompute;
+  session.data = options.data;
+  session.checkpoint = options.checkpoint;
+  session.checkpoint_every = options.checkpoint_every;
+  session.checkpoints_kept = options.keep;
+  session.init.path = options.init;
+  if (options.init_skips_differing) session.init.differing = InitialValues::Differing::leave;
+  session.save = options.save;
+  session.loader_threads = options.loader_threads;
+  session.metrics = metrics_of(options, {});
+  if (!options.pictures.empty()) session.metrics.emplace_back("dataset_latency");
+  session.command_options = to_line(options);
+  session.observers = {std::make_shared<EpochProgress>()};
+  if (options.resume && std::filesystem::exists(options.checkpoint)) {
+    session.resume = options.checkpoint;
+  }
+  if (!options.quiet)
+    session.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  return session;
+}
+
+bool is_repeated(const TrainOptions& options) {
+  return !options.repeat.empty() || !options.vary.empty() || !options.pictures.empty() ||
+         options.trials > 0 || options.make_reference;
+}
+
+void check(const TrainOptions& options) {
+  check_variants(options);
+  const bool repeats = is_repeated(options);
+  if (options.resume && !repeats && options.checkpoint.empty()) {
+    throw ValueError("train: --resume needs --checkpoint FILE, which it continues from");
+  }
+  if (options.resume && repeats && options.out.empty()) {
+    throw ValueError("train: --resume of repeated runs needs --out FILE, which it goes on with");
+  }
+  if (repeats && !options.checkpoint.empty()) {
+    throw ValueError(
+        "train: one checkpoint cannot serve several runs; --out FILE keeps those that are done, "
+        "and --resume goes on from there");
+  }
+  if (options.init_skips_differing && options.init.empty()) {
+    throw ValueError(
+        "train: --init-skip-differing needs --init FILE, whose parameters it is about");
+  }
+  if (options.frameworks.size() > 1 && !options.checkpoint.empty()) {
+    throw ValueError(
+        "train: one checkpoint cannot serve several frameworks; train them one by one");
+  }
+  if (repeats && !options.save.empty()) {
+    throw ValueError(
+        "train: --save is one network, but repeated runs train one each; leave one out");
+  }
+  if (options.frameworks.size() > 1 && !options.save.empty()) {
+    throw ValueError("train: --save is one network, but several frameworks train one each");
+  }
+  for (const auto& word : options.frameworks) {
+    if (word.find(':') == std::string::npos || word.find('/') != std::string::npos) continue;
+    throw ValueError(fmt::format(
+        "train: --framework {}: training runs in d5's own executor; give the framework alone",
+        printable(word)));
+  }
+}
+
+}  // namespace d5::app

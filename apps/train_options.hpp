@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "apps/execution_options.hpp"
+#include "apps/options.hpp"
+#include "d5/level2_training/training_session.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+
+namespace d5::app {
+
+/// What `d5 train` was asked for.
+struct TrainOptions : OutputOptions, RunOptions, ExecutionOptions {
+  std::string recipe, data, checkpoint, init, save, repeat, vary, pictures;
+  std::int64_t trials = 0;
+  bool make_reference = false;
+  std::vector<std::string> changes;
+  bool seed_given = false, resume = false, init_skips_differing = false;
+  std::int64_t checkpoint_every = 500, keep = 1;
+  int loader_threads = 0;
+  DistributedChanges distributed;
+};
+
+/// Throws: ValueError for options that do not go together.
+void check(const TrainOptions& options);
+/// Whether it is several runs, or one that is reported as if it were.
+[[nodiscard]] bool is_repeated(const TrainOptions& options);
+/// Throws: what `load_recipe` and `Recipe::set` throw.
+[[nodiscard]] Recipe recipe_of(const TrainOptions& options);
+/// How one run is made in the framework that `word` names.
+[[nodiscard]] SessionOptions session_of(const TrainOptions& options, const std::string& word);
+
+}  // namespace d5::app
