@@ -6,8 +6,21 @@
 #include <algorithm>
 
 namespace d5 {
+namespace {
 
-Measurement ratio_record(const Measurement& subject, const Measurement& base) {
+RatioNames names_of(const Measurement& subject, const Measurement& base) {
+  if (subject.framework == base.framework) return {subject.subject, base.subject};
+  const auto name = [](const Measurement& side) {
+    return side.framework.empty() ? side.subject : side.framework;
+  };
+  return {name(subject), name(base)};
+}
+
+}  // namespace
+
+Measurement ratio_record(const Measurement& subject, const Measurement& base,
+                         const RatioNames& given) {
+  const RatioNames names = given.base.empty() ? names_of(subject, base) : given;
   Measurement ratio = subject;
   ratio.metric += "_ratio";
   ratio.unit = "1";
@@ -16,15 +29,13 @@ Measurement ratio_record(const Measurement& subject, const Measurement& base) {
   ratio.samples.clear();
   ratio.status = Status::passed;
   ratio.reason.clear();
-  const bool same = base.framework == subject.framework;
-  ratio.conditions["base"] = same ? base.subject : base.framework;
+  ratio.conditions["base"] = names.base;
   for (const auto* part : {&subject, &base}) {
     if (part->samples.empty() || part->status == Status::failed ||
         part->status == Status::unsupported) {
       ratio.status = Status::skipped;
-      ratio.reason =
-          fmt::format("{} has no {} to compare with",
-                      part->framework.empty() ? part->subject : part->framework, part->metric);
+      ratio.reason = fmt::format("{} has no {} to compare with",
+                                 part == &base ? names.base : names.subject, part->metric);
       return ratio;
     }
     if (part->status != Status::passed && part->reason != ratio.reason) {

@@ -24,8 +24,11 @@ struct Moments {
 
 Moments moments_of(std::span<const double> samples) {
   const double n = double(samples.size());
+  // From the first sample: equal ones have it for their mean, whatever their number.
+  const double first = samples.front();
   Moments result;
-  result.mean = std::accumulate(samples.begin(), samples.end(), 0.0) / n;
+  for (const double sample : samples) result.mean += sample - first;
+  result.mean = first + result.mean / n;
   if (samples.size() < 2) return result;
   double squares = 0;
   for (const double sample : samples) squares += (sample - result.mean) * (sample - result.mean);
@@ -66,7 +69,10 @@ double is_smaller_p_value(std::span<const double> a, std::span<const double> b) 
   const Moments first = moments_of(a), second = moments_of(b);
   const double variance = first.variance_of_mean + second.variance_of_mean;
   if (std::isnan(variance)) return kNan;
-  if (variance == 0) return first.mean < second.mean ? 0 : 1;
+  if (variance == 0) {
+    if (first.mean == second.mean) return 0.5;
+    return first.mean < second.mean ? 0 : 1;
+  }
   const auto part = [](const Moments& side, std::size_t count) {
     return side.variance_of_mean * side.variance_of_mean / (double(count) - 1);
   };

@@ -69,8 +69,7 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
   for (const char* metric : kCompared) {
     const Measurement *a = find(mine, metric), *b = find(its, metric);
     if (!a || !b) continue;
-    Measurement& ratio = results.emplace_back(ratio_record(*a, *b));
-    ratio.conditions["base"] = base.name;
+    Measurement& ratio = results.emplace_back(ratio_record(*a, *b, {subject.name, base.name}));
     const int sign = difference(*a, *b);
     ratio.conditions["verdict"] = sign == 0 ? "undecided" : sign > 0 ? "higher" : "lower";
     const bool more_is_better = a->direction == Direction::higher_is_better;

@@ -48,6 +48,19 @@ TEST_CASE("runs like the reference pass, faster ones are mistrusted, slower ones
   CHECK_FALSE(judged({130}).conditions.contains("reference_mean"));
 }
 
+TEST_CASE("runs that do not vary pass where they are the reference's, and are told apart else") {
+  const Recipe recipe =
+      recipe_with("reference:\n  samples_to_accuracy: [0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]\n");
+  const auto status_of = [&](double sample) {
+    auto results = joined({sample, sample, sample});
+    judge_convergence(results, recipe);
+    return results.front().status;
+  };
+  CHECK(status_of(0.1) == Status::passed);
+  CHECK(status_of(0.2) == Status::failed);
+  CHECK(status_of(0.05) == Status::mistrusted);
+}
+
 TEST_CASE("a reference is written into the recipe, in place of an older one") {
   const std::vector<double> runs{1, 2, 3, 4, 5, 6, 7, 8, 9, 10.5};
   const Recipe before = recipe_with("reference:\n  samples_to_accuracy: [3, 4]\nsummary: kept\n");

@@ -65,6 +65,24 @@ TEST_CASE("two trainings are compared run by run, in quality and time") {
   CHECK(verdict(runs("slow", {0.96, 0.97, 0.98, 0.97}, {20, 21, 22, 21}), base) == "trade-off");
 }
 
+TEST_CASE("runs that do not vary are undecided where they are equal, and decided where not") {
+  const auto base = runs("base", {0.9, 0.9, 0.9}, {7, 7, 7});
+  CHECK(verdict(runs("same", {0.9, 0.9, 0.9}, {7, 7, 7}), base) == "undecided");
+  CHECK(verdict(runs("better", {0.91, 0.91, 0.91}, {7, 7, 7}), base) == "better");
+  CHECK(verdict(runs("slower", {0.9, 0.9, 0.9}, {8, 8, 8}), base) == "worse");
+}
+
+TEST_CASE("what lacks a metric is named by what it is: a variant, not its framework") {
+  const auto base = runs("momentum", {0.9, 0.9}, {7, 7});
+  auto subject = runs("adam", {0.9, 0.9}, {7, 7});
+  for (auto& records : subject.runs.records) records[1].samples.clear();
+  const auto results = compare_trainings(subject, base);
+  const Measurement& time = named(results, "time_to_accuracy_ratio");
+  CHECK(time.status == Status::skipped);
+  CHECK(time.reason == "adam has no time_to_accuracy to compare with");
+  CHECK(time.conditions.at("base") == "momentum");
+}
+
 TEST_CASE("two recipes are trained interleaved; same seed, same bits") {
   std::vector<std::string> lines;
   const auto results =

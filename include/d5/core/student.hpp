@@ -24,7 +24,8 @@ namespace d5 {
 
 /// One-sided p-value that samples of `a` come from a distribution whose mean is not below that of
 /// `b`: small where `a` is surely smaller. The variances may differ. NaN for fewer than two samples
-/// on a side. Where neither varies it is 0 or 1.
+/// on a side. Where neither varies it is what it tends to as both variances go to 0: 0 or 1 where
+/// the means differ, 0.5 where they are equal.
 ///
 /// Source: Welch, "The Generalization of Student's Problem when Several Different Population
 /// Variances are Involved" (1947).
