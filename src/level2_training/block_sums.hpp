@@ -30,15 +30,16 @@ double sum_of_squares(const T* values, std::int64_t count) {
 }
 
 /// Sums of what `body(begin, end)` returns of blocks of [0, count), on several threads. Blocks and
-/// the order of their sums are fixed: the number of threads changes no bit.
+/// the order of their sums are fixed: the number of threads changes no bit. A block should be some
+/// thousand elements.
 template <std::size_t N, class Body>
-std::array<double, N> block_sums(std::int64_t count, const Body& body) {
-  constexpr std::int64_t kBlock = std::int64_t{1} << 13;
-  const std::int64_t blocks = (count + kBlock - 1) / kBlock;
+std::array<double, N> block_sums(std::int64_t count, const Body& body,
+                                 std::int64_t block = std::int64_t{1} << 13) {
+  const std::int64_t blocks = (count + block - 1) / block;
   std::vector<std::array<double, N>> sums(std::size_t(blocks), std::array<double, N>{});
   parallel_for(blocks, 8, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t b = begin; b < end; ++b) {
-      sums[std::size_t(b)] = body(b * kBlock, std::min(count, (b + 1) * kBlock));
+      sums[std::size_t(b)] = body(b * block, std::min(count, (b + 1) * block));
     }
   });
   std::array<double, N> total = {};
