@@ -19,8 +19,8 @@
 #include <functional>
 #include <string>
 
+#include "computes_floats.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
@@ -100,12 +100,6 @@ class SwiGlu final : public TorchKernel {
  private:
   double alpha_;
 };
-
-/// Beside a float attribute torch makes a float of an integer.
-Support computes_floats(const PlanContext& context) {
-  if (is_floating_point(context.dtype(0))) return computes(context);
-  return {context.node().op_type + " on " + std::string(name_of(context.dtype(0)))};
-}
 
 Support divides_by_alpha(const PlanContext& context) {
   const float alpha = nodes::Celu(context.node()).alpha();

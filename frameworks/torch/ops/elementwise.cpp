@@ -35,8 +35,8 @@
 #include <ATen/ops/tanh_backward.h>
 #include <ATen/ops/threshold_backward.h>
 
+#include "computes_floats.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "torch_kernel.hpp"
 
 namespace d5::torch {
 namespace {
@@ -77,8 +77,9 @@ class Elementwise final : public TorchKernel {
 
 /// A row of the table.
 template <class View>
-void add_function(OperatorRegistry& registry, Function function) {
-  add<Elementwise, View>(registry, computes, function);
+void add_function(OperatorRegistry& registry, Function function,
+                  Support (*check)(const PlanContext&) = computes) {
+  add<Elementwise, View>(registry, check, function);
 }
 
 // Torch's relu has no out variant that writes directly; this is what it computes.
@@ -104,7 +105,7 @@ void register_elementwise(OperatorRegistry& registry) {
   add_function<nodes::Ceil>(registry, {at::ceil, at::ceil_out});
   add_function<nodes::Cos>(registry, {at::cos, at::cos_out});
   add_function<nodes::Cosh>(registry, {at::cosh, at::cosh_out});
-  add_function<nodes::Erf>(registry, {at::erf, at::erf_out});
+  add_function<nodes::Erf>(registry, {at::erf, at::erf_out}, computes_floats);
   add_function<nodes::Exp>(registry, {at::exp, at::exp_out});
   add_function<nodes::Floor>(registry, {at::floor, at::floor_out});
   add_function<nodes::HardSwish>(registry, {at::hardswish, at::hardswish_out});

@@ -96,6 +96,7 @@ TEST_CASE("torch refuses by name what it has no element type, value or attribute
   CHECK(reason("Identity string:{a,b}").find("string") != std::string::npos);
   CHECK(reason("Cast 3 to=22").find("int4") != std::string::npos);
   CHECK(reason("Div uint64:2 uint64:2").find("uint64") != std::string::npos);
+  CHECK(reason("Erf@9 int16:2") == "Erf on int16");
   CHECK(reason("Resize 1x1x2x2 {0,0,0,0,1,1,1,1} - int64:{1,1,3,3} "
                "coordinate_transformation_mode=tf_crop_and_resize")
             .find("crop") != std::string::npos);
