@@ -7,9 +7,9 @@
 #include <cstdio>
 
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/case_summary.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/pivot.hpp"
-#include "d5/core/ratio_summary.hpp"
 
 namespace d5::app {
 
@@ -28,10 +28,11 @@ void print(const Results& results, const OutputOptions& options) {
   if (options.pivot.empty()) return show_rows();
   try {
     print(pivot(results.measurements, options.pivot), options.format);
-    const TextTable ratios = summary_of_ratios(results.measurements);
-    if (!is_for_people(options.format) || ratios.size() == 0) return;
-    print("\n", options.format);
-    print(ratios, options.format);
+    if (!is_for_people(options.format)) return;
+    for (const TextTable& table : summaries_of(results.measurements)) {
+      print("\n", options.format);
+      print(table, options.format);
+    }
   } catch (const NotFound&) {  // what was measured is not lost for a misspelt column
     show_rows();
     throw;

@@ -18,6 +18,8 @@ constexpr const char* kExamples =
   d5 op bench cases.txt --framework torch,all   torch, and every other one beside it
   d5 op bench "Gemm {m}x{k} {k}x64 for m=64,128 k=64..1024*2"
                                                 every combination, each a case
+  d5 op bench tests/cases/deepbench_conv.txt --framework all --pass each
+                                                forward, gradients of data and of weights apart
   d5 op bench cases.txt --pass forward --out results.json
                                                 rows as they come; --resume goes on after a stop
   d5 op bench cases.txt --framework reference,torch --filter Conv --pivot framework
@@ -48,7 +50,7 @@ int run(Options options) {
   pin_threads();
   std::vector<app::Work> work;
   for (const auto& one : cases) {
-    const int passes = options.passes == BenchOptions::Passes::both ? 2 : 1;
+    const auto passes = std::int64_t(passes_in(options.passes).size());
     work.push_back(
         {.record = {.subject = one.line,
                     .level = "operator",
@@ -56,7 +58,7 @@ int run(Options options) {
                     .unit = "s",
                     .quantity = Quantity::time},
          .samples = std::int64_t(options.frameworks.size()) * passes * how.measuring.samples,
-         .most_seconds = passes * how.measuring.most_seconds,
+         .most_seconds = double(passes) * how.measuring.most_seconds,
          .run =
              [&](const std::function<void()>& sampled) {
                BenchOptions with_progress = how;
@@ -78,7 +80,7 @@ void register_op_bench(app::Program& program) {
   app::add_work_options(command, *options);
   command.add_option("--pass", options->passes, "what is timed")
       ->transform(app::one_of(passes_by_name()))
-      ->option_text("forward|backward|backward-data|backward-weights|both");
+      ->option_text("forward|backward|backward-data|backward-weights|both|each");
   command.add_flag("--norms", options->norms, app::kNormsHelp);
   app::add_pivot_option(command, *options);
   app::add_measure_options(command, options->measuring);

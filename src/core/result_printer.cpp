@@ -7,6 +7,7 @@
 
 #include "core/result_blocks.hpp"
 #include "core/written_record.hpp"
+#include "d5/core/case_summary.hpp"
 #include "d5/core/report.hpp"
 
 namespace d5 {
@@ -15,8 +16,7 @@ struct ResultPrinter::State {
   Format format;
   Screen screen;
   detail::ResultBlocks blocks;  ///< for people
-  Results
-      results;  ///< all, for formats that need them; ratios alone, which are summed up, for others
+  Results results;              ///< all, for formats that need them; what is summed up, for others
   bool csv_begun = false;
 
   /// The first lines begin with the titles.
@@ -31,15 +31,20 @@ struct ResultPrinter::State {
 
   void keep(std::vector<Measurement> some) {
     if (!comes_at_the_end()) {
-      std::erase_if(some, [](const Measurement& m) { return m.metric != "time_ratio"; });
+      std::erase_if(some, [](const Measurement& m) {
+        return m.metric != "time_ratio" && m.metric != "share_of_peak";
+      });
     }
     std::ranges::move(some, std::back_inserter(results.measurements));
   }
 
-  /// What the ratios say together, for people.
+  /// What the cases say together, for people.
   [[nodiscard]] std::string summary() const {
-    const TextTable table = summary_of_ratios(results.measurements);
-    return table.size() == 0 ? "" : "\n" + table.to_text(format, screen.width);
+    std::string text;
+    for (const TextTable& table : summaries_of(results.measurements)) {
+      text += "\n" + table.to_text(format, screen.width);
+    }
+    return text;
   }
 };
 

@@ -23,12 +23,6 @@ namespace {
 using detail::differentiable_inputs;
 using Passes = BenchOptions::Passes;
 
-/// Those that are measured one after the other.
-std::vector<Passes> each_of(Passes passes) {
-  if (passes == Passes::both) return {Passes::forward, Passes::backward};
-  return {passes};
-}
-
 std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions& options,
                                     Passes pass) {
   std::vector<Subject> subjects;
@@ -54,12 +48,14 @@ void set_commands(std::vector<Measurement>& results, const OperatorCase& one,
   for (auto& result : results) result.command = line.text();
 }
 
-/// Whether there is a backward pass to measure. What cannot tell is measured: that says why.
-bool has_gradient(const OperatorCase& one, const std::vector<std::string>& names) {
+/// Whether there is such a pass to measure. What cannot tell is measured: that says why.
+bool has_pass(const OperatorCase& one, const std::vector<std::string>& names, Passes pass) {
+  if (pass == Passes::forward) return true;
   try {
     std::vector<const OperatorRegistry*> registries;
     for (const auto& name : names) registries.push_back(&framework(name).part<OperatorRegistry>());
-    return !differentiable_inputs(one, *operator_for(one.node, registries)).empty();
+    const auto inputs = differentiable_inputs(one, *operator_for(one.node, registries));
+    return inputs.size() > (pass == Passes::backward_weights ? 1 : 0);
   } catch (...) {
     return true;
   }
@@ -99,8 +95,8 @@ void check(const OperatorCase& one, const BenchOptions& options,
 
 std::vector<Measurement> run_pass(const OperatorCase& one, const BenchOptions& options,
                                   Passes pass) {
-  const bool asked = options.passes != Passes::both;
-  if (pass != Passes::forward && !asked && !has_gradient(one, options.frameworks)) return {};
+  const bool asked = pass == options.passes;
+  if (!asked && !has_pass(one, options.frameworks, pass)) return {};
   auto records = bench_pass(one, options, pass);
   if (pass != Passes::forward) return records;
   try {
@@ -162,6 +158,12 @@ std::vector<Measurement> isolated_pass(const OperatorCase& one, const BenchOptio
 
 }  // namespace
 
+std::vector<Passes> passes_in(Passes passes) {
+  if (passes == Passes::both) return {Passes::forward, Passes::backward};
+  if (passes != Passes::each) return {passes};
+  return {Passes::forward, Passes::backward_data, Passes::backward_weights};
+}
+
 std::vector<std::string> operator_words(const std::vector<std::string>& words) {
   return framework_words(words, [](Framework& one) {
     const bool has_any = !one.part<OperatorRegistry>().list().empty();
@@ -173,7 +175,7 @@ std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& give
   BenchOptions options = given;
   options.frameworks = operator_words(given.frameworks);
   std::vector<Measurement> results;
-  for (const Passes pass : each_of(options.passes)) {
+  for (const Passes pass : passes_in(options.passes)) {
     if (!results.empty() && options.measuring.interrupt.due()) break;
     std::ranges::move(isolated_pass(one, options, pass), std::back_inserter(results));
   }
@@ -182,7 +184,7 @@ std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& give
 
 std::vector<Measurement> plan_bench(const OperatorCase& one, const BenchOptions& options) {
   std::vector<Measurement> records;
-  for (const Passes pass : each_of(options.passes)) {
+  for (const Passes pass : passes_in(options.passes)) {
     for (const auto& framework : operator_words(options.frameworks)) {
       Measurement& record = records.emplace_back(detail::pass_record(one, framework, pass));
       record.device = to_string(options.device);

@@ -78,7 +78,8 @@ const std::map<std::string, Passes>& passes_by_name() {
                                                     {"backward", Passes::backward},
                                                     {"backward-data", Passes::backward_data},
                                                     {"backward-weights", Passes::backward_weights},
-                                                    {"both", Passes::both}};
+                                                    {"both", Passes::both},
+                                                    {"each", Passes::each}};
   return passes;
 }
 

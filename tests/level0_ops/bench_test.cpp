@@ -77,7 +77,7 @@ TEST_CASE("the gradient of the data and those of the weights are passes of their
     return bench(line, {.passes = passes, .measuring = {.samples = 2}}).at(0);
   };
   for (const auto& [name, passes] : passes_by_name()) {
-    if (passes == Passes::both) continue;
+    if (passes == Passes::both || passes == Passes::each) continue;
     const Measurement time = row(conv.line, passes);
     CHECK(time.conditions.at("pass") == name);
     CHECK_THAT(time.command, Catch::Contains(" --pass " + name + " "));
@@ -87,6 +87,12 @@ TEST_CASE("the gradient of the data and those of the weights are passes of their
   const Measurement relu = row("Relu 8", Passes::backward_weights);
   CHECK(relu.status == Status::unsupported);
   CHECK_THAT(relu.reason, Catch::Contains("there are no weights"));
+  CHECK(rows_of(bench(conv.line, {.passes = Passes::each, .measuring = {.samples = 2}})) ==
+        std::set<std::string>{"forward time", "forward flop_rate", "forward byte_rate",
+                              "backward-data time", "backward-weights time"});
+  const auto passes = rows_of(bench("Relu 8", {.passes = Passes::each}));
+  CHECK(passes.contains("backward-data time"));
+  CHECK_FALSE(passes.contains("backward-weights time"));  // none there, and not asked for
   const auto planned = plan_bench(conv, {.passes = Passes::backward_weights});
   REQUIRE(planned.size() == 1);
   CHECK(planned[0].status == Status::skipped);

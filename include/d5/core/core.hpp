@@ -5,6 +5,7 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/carried_file.hpp"
+#include "d5/core/case_summary.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/device.hpp"

@@ -21,11 +21,12 @@ struct BenchOptions {
     backward_data,     ///< of the data alone, the first input that has one
     backward_weights,  ///< of the others: Conv's W and B, Gemm's B and C
     both,              ///< forward and backward
+    each,              ///< forward, backward_data, backward_weights
   };
   /// Side by side, the first is the base; "all" as in `operator_words`.
   std::vector<std::string> frameworks = {"reference"};
   Device device = {};
-  Passes passes = Passes::both;  ///< of an operator without gradients both is forward
+  Passes passes = Passes::both;  ///< of several those that the operator has
   std::vector<MetricChoice> metrics = {"time"};
   MeasureOptions measuring = {};
   ErrorDetail errors = ErrorDetail::largest;
@@ -38,6 +39,9 @@ struct BenchOptions {
 /// `words`, where "all" stands for every framework that can be loaded and has operators. As
 /// `framework_words`.
 [[nodiscard]] std::vector<std::string> operator_words(const std::vector<std::string>& words);
+
+/// Those that are measured one after the other.
+[[nodiscard]] std::vector<BenchOptions::Passes> passes_in(BenchOptions::Passes passes);
 
 /// By their names: "backward-data".
 [[nodiscard]] const std::map<std::string, BenchOptions::Passes>& passes_by_name();

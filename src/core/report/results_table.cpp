@@ -10,7 +10,7 @@
 #include "core/report/html_table.hpp"
 #include "core/report/markup.hpp"
 #include "core/result_cells.hpp"
-#include "d5/core/ratio_summary.hpp"
+#include "d5/core/case_summary.hpp"
 
 namespace d5 {
 namespace detail {
@@ -71,10 +71,9 @@ std::string results_table(const std::vector<Report::Source>& sources) {
 std::string summary_table(const std::vector<Report::Source>& sources) {
   std::string text;
   for (const auto& [name, results] : sources) {
-    const TextTable ratios = summary_of_ratios(results.measurements);
-    if (ratios.size() == 0) continue;
-    if (!name.empty()) text += "<p class=\"note\">" + escaped(name) + "</p>\n";
-    text += HtmlTable(ratios).html();
+    const auto tables = summaries_of(results.measurements);
+    if (!tables.empty() && !name.empty()) text += "<p class=\"note\">" + escaped(name) + "</p>\n";
+    for (const TextTable& table : tables) text += HtmlTable(table).html();
   }
   return text;
 }

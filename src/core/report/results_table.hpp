@@ -13,8 +13,7 @@ namespace d5::detail {
 /// All records as an HTML table, a row each; what they have in common is said once above it.
 [[nodiscard]] std::string results_table(const std::vector<Report::Source>& sources);
 
-/// What the ratios of several cases say together (`summary_of_ratios`), file by file. Empty where
-/// there are none.
+/// What several cases say together (`summaries_of`), file by file. Empty where there is nothing.
 [[nodiscard]] std::string summary_table(const std::vector<Report::Source>& sources);
 
 /// Why records did not pass, as an HTML list: each reason once, with whom it concerns. Empty if all
