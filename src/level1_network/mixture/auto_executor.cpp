@@ -173,7 +173,7 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
   }
   Rival* winner = nullptr;
   if (race.rivals() > 0) {
-    race.run(selection_.most_seconds / 4);
+    race.run(selection_.most_seconds / 2);
     winner = find(race.winner());
     tell(race, planned, winner, selection);
   }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <span>
 
 #include "d5/core/error.hpp"
 #include "d5/core/interrupt.hpp"
@@ -60,11 +62,15 @@ class UntouchedState {
   ValueMap before_;
 };
 
+/// In the rounds that both ran.
 Comparison compared(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() ? compare(a, b) : Comparison{};
+  const std::size_t rounds = std::min(a.size(), b.size());
+  return compare(std::span(a).first(rounds), std::span(b).first(rounds));
 }
 
 double median(const std::vector<double>& samples) { return summarise(samples).median; }
+
+constexpr double kSampleSeconds = 1e-3;
 
 }  // namespace
 
@@ -109,15 +115,24 @@ void ExecutorRace::add(std::string name, GraphExecutor& executor) {
   runners_.push_back({std::move(name), &executor});
 }
 
-double ExecutorRace::time(Runner& runner) {
-  const double begin = clock_();
-  if (loss_.empty()) {
-    (void)runner.executor->inference(inputs_);
-  } else {
-    (void)runner.executor->inference_and_backprop(inputs_, loss_);
-  }
+const ValueMap& ExecutorRace::run_once(Runner& runner) {
+  const ValueMap& outputs = loss_.empty() ? runner.executor->inference(inputs_)
+                                          : runner.executor->inference_and_backprop(inputs_, loss_);
   runner.executor->synchronise();
-  return clock_() - begin;
+  return outputs;
+}
+
+void ExecutorRace::time(Runner& runner) {
+  constexpr double kMostRuns = 100;
+  int runs = 1;
+  if (runner.usual_seconds < kSampleSeconds) {
+    runs = int(std::min(kMostRuns, std::ceil(kSampleSeconds / runner.usual_seconds)));
+    // What the one before left, spinning threads and cold caches, is over then.
+    for (int i = 0; i < runs; ++i) (void)run_once(runner);
+  }
+  const double begin = clock_();
+  for (int i = 0; i < runs; ++i) (void)run_once(runner);
+  runner.usual_seconds = (clock_() - begin) / runs;
 }
 
 void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
@@ -133,10 +148,7 @@ void ExecutorRace::warm_up(Runner& runner) {
   UnchangedTensors read;
   keep_what_is_read(read);
   try {
-    const ValueMap& outputs = loss_.empty()
-                                  ? runner.executor->inference(inputs_)
-                                  : runner.executor->inference_and_backprop(inputs_, loss_);
-    runner.executor->synchronise();
+    const ValueMap& outputs = run_once(runner);
     if (const auto changed = read.put_back()) {
       throw ContractError(
           fmt::format("it changes {}, which it may only read", printable(*changed)));
@@ -165,35 +177,56 @@ void ExecutorRace::drop_refused() {
   std::erase_if(runners_, [](const Runner& runner) { return !runner.refusal.empty(); });
 }
 
-void ExecutorRace::run(double most_seconds) {
-  constexpr int kRounds = 21, kFewest = 6, kTrial = 2;
+void ExecutorRace::refuse_the_far_slower() {
   constexpr double kSlow = 2;
+  const auto least = [](const Runner& runner) { return *std::ranges::min_element(runner.seconds); };
+  const Runner& best = *std::ranges::min_element(runners_, {}, least);
+  for (Runner& runner : runners_) {
+    if (&runner == &runners_.front() || least(runner) < kSlow * least(best)) continue;
+    runner.refusal = fmt::format("it takes {:.2g} times as long as {}",
+                                 median(runner.seconds) / least(best), best.name);
+  }
+  drop_refused();
+}
+
+void ExecutorRace::retire_the_slower() {
+  const Runner& best = leader();
+  for (Runner& runner : runners_) {
+    if (&runner == &best || runner.retired) continue;
+    runner.retired = compared(runner.seconds, best.seconds).ratio_interval.low > 1;
+  }
+}
+
+const ExecutorRace::Runner& ExecutorRace::leader() const {
+  return *std::ranges::min_element(runners_, {}, [](const Runner& runner) {
+    return std::pair(runner.retired, median(runner.seconds));
+  });
+}
+
+void ExecutorRace::run(double most_seconds) {
+  // Few looks: each may by chance find a difference that is none.
+  constexpr int kTrial = 2, kFewest = 6, kRounds = 48;
+  const auto is_look = [](int rounds) { return rounds == 6 || rounds == 12 || rounds == 24; };
   const UntouchedNetwork network(network_, runners_.front().executor->mode(), !loss_.empty());
   std::vector<UntouchedState> states;
   for (const Runner& runner : runners_) states.emplace_back(*runner.executor);
   for (Runner& runner : runners_) warm_up(runner);
   drop_refused();
+  for (Runner& runner : runners_) time(runner);
   const double end = clock_() + most_seconds;
-  for (int round = 0; round < kRounds && (round < kFewest || clock_() < end); ++round) {
+  const auto is_decided = [&] { return std::ranges::count(runners_, false, &Runner::retired) < 2; };
+  for (int round = 0; round < kRounds && !is_decided(); ++round) {
+    if (round >= kFewest && clock_() >= end) break;
     for (std::size_t i = 0; i < runners_.size(); ++i) {
       Runner& runner = runners_[(i + std::size_t(round)) % runners_.size()];
-      runner.seconds.push_back(time(runner));
+      if (runner.retired) continue;
+      time(runner);
+      runner.seconds.push_back(runner.usual_seconds);
     }
-    if (round + 1 != kTrial) continue;
-    const double first = *std::ranges::min_element(runners_.front().seconds);
-    for (Runner& runner : runners_) {
-      if (*std::ranges::min_element(runner.seconds) < kSlow * first) continue;
-      runner.refusal = fmt::format("it takes {:.2g} times as long as {}",
-                                   median(runner.seconds) / first, runners_.front().name);
-    }
-    drop_refused();
+    if (round + 1 == kTrial) refuse_the_far_slower();
+    if (is_look(round + 1)) retire_the_slower();
   }
-  const std::vector<double>& first = runners_.front().seconds;
-  winner_ = runners_.front().name;
-  std::ranges::stable_sort(runners_.begin() + 1, runners_.end(), {},
-                           [](const Runner& runner) { return median(runner.seconds); });
-  if (runners_.size() < 2) return;
-  if (compared(runners_[1].seconds, first).ratio_interval.high < 1) winner_ = runners_[1].name;
+  winner_ = runners_.size() > 1 ? leader().name : runners_.front().name;
 }
 
 std::vector<FrameworkSelection::Way> ExecutorRace::ways() const {

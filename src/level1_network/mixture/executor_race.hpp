@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,10 +25,13 @@ class ExecutorRace {
   /// The first is the judge: others whose answers differ from its are refused.
   void add(std::string name, GraphExecutor& executor);
   [[nodiscard]] std::size_t rivals() const { return runners_.empty() ? 0 : runners_.size() - 1; }
-  /// Throws: Interrupted; what the first throws.
+  /// Rounds, in which each runs once, or for a millisecond after as long untimed. After 6, 12 and
+  /// 24 those retire whose times are the leader's by a ratio whose interval lies above 1; it ends
+  /// when one is left, after 48 rounds, or after six and `most_seconds`. Throws: Interrupted; what
+  /// the first throws.
   void run(double most_seconds);
 
-  /// The first, unless another is faster by more than noise.
+  /// Of those that never retired the one of the least median.
   [[nodiscard]] const std::string& winner() const { return winner_; }
   /// Those that were measured, the fastest first; ratios are to the winner.
   [[nodiscard]] std::vector<FrameworkSelection::Way> ways() const;
@@ -39,14 +43,21 @@ class ExecutorRace {
   struct Runner {
     std::string name;
     GraphExecutor* executor;
-    std::vector<double> seconds = {};
+    std::vector<double> seconds = {};  ///< a round each, from the first on
     std::string refusal = {};
+    double usual_seconds = std::numeric_limits<double>::infinity();  ///< of the last runs
+    bool retired = false;
   };
-  double time(Runner& runner);
+  const ValueMap& run_once(Runner& runner);
+  /// Into its `usual_seconds`.
+  void time(Runner& runner);
   void warm_up(Runner& runner);
   /// What a run may not change: inputs, and of the network what no update overwrites.
   void keep_what_is_read(UnchangedTensors& read) const;
   void drop_refused();
+  void refuse_the_far_slower();
+  void retire_the_slower();
+  [[nodiscard]] const Runner& leader() const;
 
   Network& network_;
   const ValueMap& inputs_;
