@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/program.hpp"
+#include "d5/level2_training/step_graph.hpp"
 
 namespace d5::command {
 void register_all(app::Program& program);  // generated from the files in commands/
 }
 
 int main(int argc, char** argv) {
+  d5::add_update_operator();
   d5::app::Program program;
   d5::command::register_all(program);
   return program.run(argc, argv);

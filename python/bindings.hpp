@@ -43,6 +43,7 @@ void bind_sampler(py::module_& m);
 void bind_training_metric(py::module_& m);
 void bind_optimizer(py::module_& m);
 void bind_loss(py::module_& m);
+void bind_step_graph(py::module_& m);
 void bind_trainer(py::module_& m);
 void bind_recipe(py::module_& m);
 void bind_level3_distributed(py::module_& m);

@@ -30,6 +30,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_training_metric(m);
   d5::python::bind_optimizer(m);
   d5::python::bind_loss(m);
+  d5::python::bind_step_graph(m);
   d5::python::bind_trainer(m);
   d5::python::bind_recipe(m);
   d5::python::bind_level3_distributed(m);

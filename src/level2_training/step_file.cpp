@@ -10,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level1_network/network_mode.hpp"
 #include "d5/level2_training/loss.hpp"
+#include "d5/level2_training/step_graph.hpp"
 #include "d5/onnx/training_step.hpp"
 #include "level1_network/identical.hpp"
 #include "level1_network/node_names.hpp"

@@ -2,16 +2,14 @@
 #include "d5/level2_training/step_graph.hpp"
 
 #include <algorithm>
-#include <set>
 
-#include "d5/core/error.hpp"
 #include "d5/level1_network/executor_word.hpp"
-#include "d5/level2_training/loss.hpp"
 #include "d5/level2_training/update_rule.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level1_network/differentiated_graph.hpp"
 #include "level2_training/step_file.hpp"
 #include "level2_training/step_model.hpp"
+#include "level2_training/step_parts.hpp"
 #include "level2_training/update_operator.hpp"
 
 namespace d5 {
@@ -35,10 +33,34 @@ StepGraph StepGraph::load(const std::string& path, ExecutorOptions options) {
   return result;
 }
 
+/// Forward and backward as the optimizer runs them, then the rest.
+struct StepGraph::Halves {
+  explicit Halves(detail::StepParts both) : parts(std::move(both)) {}
+
+  detail::StepParts parts;
+  std::unique_ptr<GraphExecutor> update;
+  ValueMap outputs;
+  BatchFeed feed;
+};
+
+StepGraph::StepGraph() = default;
+StepGraph::StepGraph(StepGraph&&) noexcept = default;
+StepGraph& StepGraph::operator=(StepGraph&&) noexcept = default;
+StepGraph::~StepGraph() = default;
+
 void StepGraph::take(Network step, ExecutorOptions options) {
-  executor_ = make_executor(std::move(step), std::move(options));
+  network_ = std::make_unique<Network>(std::move(step));
+  if (auto parts = detail::parts_of(*network_)) {
+    halves_ = std::make_unique<Halves>(std::move(*parts));
+    halves_->update = make_executor(halves_->parts.update);
+    options.gradients = halves_->parts.variables;
+    options.parameter_gradients = false;
+    executor_ = make_executor(halves_->parts.forward, std::move(options));
+  } else {
+    executor_ = make_executor(*network_, std::move(options));
+  }
   hyper_parameters_ = std::make_unique<HyperParameters>();
-  const Network& network = executor_->network();
+  const Network& network = *network_;
   std::size_t gradients = 0;
   for (const onnx::Node& node : network.graph().nodes) {
     if (is_gradient(node)) {
@@ -76,25 +98,50 @@ void StepGraph::take_rule(const onnx::Node& node) {
 }
 
 const ValueMap& StepGraph::step(const Batch& batch) {
-  for (const auto& [name, value] : batch.values) fed_.values[name] = value;
+  fed_.values = batch.values;
   for (const Number& number : numbers_) {
     fed_.values[number.input] = Tensor::scalar(*number.value);
   }
-  return executor_->inference(feed_.of(executor_->network(), fed_));
+  network_->values_changed();
+  if (!halves_) return executor_->inference(feed_.of(*network_, fed_));
+  return step_in_halves();
+}
+
+const ValueMap& StepGraph::step_in_halves() {
+  Halves& halves = *halves_;
+  const detail::StepParts& parts = halves.parts;
+  executor_->network().values_changed();
+  const ValueMap& outputs =
+      executor_->inference_and_backprop(feed_.of(executor_->network(), fed_), parts.loss);
+  halves.outputs.clear();
+  for (const std::string& name : network_->output_names()) {
+    if (const auto output = outputs.find(name); output != outputs.end()) {
+      halves.outputs[name] = output->second;
+    }
+  }
+  if (executor_->ended_early()) return halves.outputs;
+  executor_->synchronise();
+  for (const std::string& name : parts.handed) fed_.values[name] = outputs.at(name);
+  for (std::size_t i = 0; i < parts.variables.size(); ++i) {
+    fed_.values[parts.gradients[i]] = executor_->gradient(parts.variables[i]).on_host();
+  }
+  halves.update->inference(halves.feed.of(halves.update->network(), fed_));
+  network_->values_changed();
+  return halves.outputs;
 }
 
 std::int64_t StepGraph::steps() const {
   if (counter_.empty()) return 0;
-  return executor_->network().fetch(counter_).item<std::int64_t>();
+  return network_->fetch(counter_).item<std::int64_t>();
 }
 
 Network StepGraph::inference() const {
-  Network result(detail::with_values_of(executor_->network(), inference_->model));
+  Network result(detail::with_values_of(*network_, inference_->model));
   return result.copy();
 }
 
 void StepGraph::save(const std::string& path) const {
-  detail::StepFile file{.step = executor_->network(), .inference = inference_, .numbers = {}};
+  detail::StepFile file{.step = *network_, .inference = inference_, .numbers = {}};
   for (const Number& number : numbers_) file.numbers[number.input] = *number.value;
   detail::save_step_file(file, path);
 }

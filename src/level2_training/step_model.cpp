@@ -10,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level2_training/network_feed.hpp"
 #include "d5/level2_training/slotted_optimizer.hpp"
+#include "d5/level2_training/step_graph.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level1_network/random_nodes.hpp"

@@ -10,6 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level2_training/hyper_parameters.hpp"
+#include "d5/level2_training/step_graph.hpp"
 #include "d5/level2_training/update_rule.hpp"
 
 namespace d5::detail {
@@ -214,14 +215,6 @@ bool is_update(const onnx::Node& node) {
   return node.domain == kUpdateDomain && node.op_type == kUpdate;
 }
 
-void add_update_operator() {
-  static std::once_flag added;
-  std::call_once(added, [] {
-    add_custom_operator(kUpdate, {.domain = kUpdateDomain},
-                        [](const onnx::Node& node) { return std::make_unique<Update>(node); });
-  });
-}
-
 UpdateWords words_of(const onnx::Node& node) {
   UpdateWords words;
   std::map<std::string, std::string, std::less<>> settings;
@@ -255,3 +248,16 @@ void write_words(const UpdateWords& words, onnx::Node& node) {
 }
 
 }  // namespace d5::detail
+
+namespace d5 {
+
+void add_update_operator() {
+  static std::once_flag added;
+  std::call_once(added, [] {
+    add_custom_operator(
+        detail::kUpdate, {.domain = detail::kUpdateDomain},
+        [](const onnx::Node& node) { return std::make_unique<detail::Update>(node); });
+  });
+}
+
+}  // namespace d5

@@ -23,9 +23,6 @@ namespace d5::detail {
 inline constexpr const char *kUpdate = "Update", *kUpdateDomain = "d5";
 [[nodiscard]] bool is_update(const onnx::Node& node);
 
-/// Makes it an operator of all networks; to be called again costs nothing.
-void add_update_operator();
-
 /// What such a node says in its attributes and by its number of inputs.
 struct UpdateWords {
   std::string optimizer;

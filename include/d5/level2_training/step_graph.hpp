@@ -16,7 +16,7 @@ namespace d5 {
 /// A whole training step as one graph: forward, loss, a Gradient node of ONNX, an `Update` of the
 /// domain d5 for each group of parameters. What the step changes (parameters, running statistics,
 /// what the rule remembers, the step's number) are constants of the graph that a run overwrites, so
-/// that any executor's `inference` is a step. Its bits are those of `Optimizer::step`.
+/// that any executor's `inference` of it is a step. Its bits are those of `Optimizer::step`.
 ///
 ///     StepGraph(*optimizer).save("step.onnx");
 ///     StepGraph step = StepGraph::load("step.onnx");
@@ -35,6 +35,9 @@ class StepGraph {
   /// than schedules (which set hyper-parameters from outside), gradients of several runs or ranks,
   /// nodes that draw random numbers (a Gradient node draws anew), networks that pull their data.
   explicit StepGraph(Optimizer& optimizer);
+  StepGraph(StepGraph&&) noexcept;
+  StepGraph& operator=(StepGraph&&) noexcept;
+  ~StepGraph();
   /// A file's, also one that d5 did not write, as long as d5 has its operators. Throws: IoError,
   /// FormatError (no training information, bindings of what is not there), Unsupported.
   [[nodiscard]] static StepGraph load(const std::string& path, ExecutorOptions options = {});
@@ -54,23 +57,28 @@ class StepGraph {
   /// What the step trains, in the order of the optimizer.
   [[nodiscard]] const std::vector<std::string>& parameters() const { return parameters_; }
   /// The step itself; `network().fetch(NAME)` is a parameter's value, `updates()` the bindings.
-  [[nodiscard]] Network& network() const { return executor_->network(); }
+  [[nodiscard]] Network& network() const { return *network_; }
+  /// Which runs forward and backward.
   [[nodiscard]] GraphExecutor& executor() { return *executor_; }
   /// The network without its loss, for tests, with values as they are now.
   [[nodiscard]] Network inference() const;
 
  private:
-  StepGraph() = default;
+  struct Halves;
+  StepGraph();
   /// Finds in the graph what it is: its rules, loss and parameters.
   void take(Network step, ExecutorOptions options);
   void take_rule(const onnx::Node& node);
+  const ValueMap& step_in_halves();
 
   /// A hyper-parameter that is an input of the graph.
   struct Number {
     double* value;
     std::string input;
   };
+  std::unique_ptr<Network> network_;
   std::unique_ptr<GraphExecutor> executor_;
+  std::unique_ptr<Halves> halves_;  // of a step that d5 made
   std::unique_ptr<HyperParameters> hyper_parameters_;
   std::vector<std::shared_ptr<UpdateRule>> rules_;  // whose options those are
   std::vector<Number> numbers_;
@@ -80,5 +88,9 @@ class StepGraph {
   BatchFeed feed_;
   Batch fed_;
 };
+
+/// Makes the node `d5.Update`, an optimizer's rule, an operator of every network (docs/level2.md).
+/// A `StepGraph` does it by itself; to be called again costs nothing.
+void add_update_operator();
 
 }  // namespace d5

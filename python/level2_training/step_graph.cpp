@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/step_graph.hpp"
+
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+#include "level1_network/network.hpp"
+#include "long_call.hpp"
+#include "use.hpp"
+
+namespace d5::python {
+
+void bind_step_graph(py::module_& m) {
+  add_update_operator();
+  py::class_<StepGraph>(m, "StepGraph",
+                        "A whole training step of an optimizer as one graph, with its bits: "
+                        "forward, loss, gradients, update.\n\n"
+                        "    d5.StepGraph(optimizer).save(\"step.onnx\")\n"
+                        "    step = d5.StepGraph.load(\"step.onnx\")\n"
+                        "    step.step({\"image\": images, \"label\": labels})[\"loss\"]")
+      .def(py::init<Optimizer&>(), py::arg("optimizer"),
+           "Of an optimizer as it stands; nothing is shared with it.")
+      .def_static(
+          "load",
+          [](const Path& path, std::vector<std::string> frameworks) {
+            return StepGraph::load(path.string(), {.frameworks = std::move(frameworks)});
+          },
+          py::arg("path"), py::arg("frameworks") = std::vector<std::string>{"reference"},
+          py::call_guard<py::gil_scoped_release>(),
+          "An ONNX file's training information, d5's or another tool's.")
+      .def(
+          "save", [](const StepGraph& graph, const Path& path) { graph.save(path.string()); },
+          py::arg("path"), py::call_guard<py::gil_scoped_release>(),
+          "As an ONNX model for tests, with the step as its training information.")
+      .def(
+          "step",
+          [](StepGraph& graph, const Values& values) {
+            const Use use(&graph.executor(), "the step graph's executor");
+            Batch batch;
+            batch.values = to_values(values);
+            const ValueMap* outputs = nullptr;
+            long_call(graph.executor(), [&] { outputs = &graph.step(batch); });
+            return copy_values(*outputs);
+          },
+          py::arg("values"), "One step on arrays by name; returns the network's outputs.")
+      .def_property_readonly("steps", &StepGraph::steps,
+                             "Steps that were made, those of the optimizer among them.")
+      .def_property_readonly("loss", &StepGraph::loss)
+      .def_property_readonly("parameters", &StepGraph::parameters, "Names of what it trains.")
+      .def_property_readonly(
+          "hyper_parameters",
+          [](StepGraph& graph) {
+            std::map<std::string, double> values;
+            const HyperParameters& numbers = graph.hyper_parameters();
+            for (const auto& name : numbers.names()) values[name] = numbers.at(name);
+            return values;
+          },
+          "What may change from step to step, by name; of parameters in no group.")
+      .def(
+          "set_hyper_parameter",
+          [](StepGraph& graph, const std::string& name, double value) {
+            graph.hyper_parameters().set(name, value);
+          },
+          py::arg("name"), py::arg("value"),
+          "From the next step on; those of groups change in proportion.")
+      .def_property_readonly(
+          "network", [](const StepGraph& graph) { return graph.network(); },
+          "The step itself, which overwrites its constants: fetch(name) is a parameter's value.")
+      .def("inference", &StepGraph::inference,
+           "The network without its loss, for tests, with values as they are now.")
+      .def("__repr__", [](const StepGraph& graph) {
+        return fmt::format("<d5.StepGraph of {}, {} steps>", describe(graph.network()),
+                           graph.steps());
+      });
+}
+
+}  // namespace d5::python
