@@ -20,6 +20,11 @@ std::string prefix_of(const StepModifier& modifier) { return "modifier/" + modif
 
 }  // namespace
 
+void Optimizer::read_gradients(GradientReader) {
+  throw Unsupported(
+      "this optimizer does not tell the gradients of its steps; leave gradient_norm out");
+}
+
 ThreeStepOptimizer::ThreeStepOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss)
     : own_gradients_(std::make_shared<LocalGradients>(std::move(executor), std::move(loss))),
       gradients_(own_gradients_) {}
@@ -59,9 +64,11 @@ bool ThreeStepOptimizer::waits_for_all() const {
 
 void ThreeStepOptimizer::update_all() {
   const bool waits = waits_for_all();
+  const ParameterRange all{0, executor().network().parameters().size()};
   if (waits) {
     gradients_->finish_all();
     executor().synchronise();
+    tell_gradients(all);
     if (is_refused()) {
       ++refused_;
       return;
@@ -70,13 +77,19 @@ void ThreeStepOptimizer::update_all() {
   begin_update();
   const std::size_t parts = waits ? 1 : gradients_->parts();
   for (std::size_t part = 0; part < parts; ++part) {
-    const ParameterRange range = waits ? ParameterRange{0, executor().network().parameters().size()}
-                                       : gradients_->finish(part);
+    const ParameterRange range = waits ? all : gradients_->finish(part);
+    if (!waits) tell_gradients(range);
     Span span("training", "update");
     span.argument("part", part);
     update_parameters(range, factor_);
   }
   for (const auto& modifier : modifiers_) modifier->after_step(*this, *batch_, *outputs_);
+}
+
+void ThreeStepOptimizer::tell_gradients(ParameterRange range) {
+  if (!reader_) return;
+  executor().synchronise();
+  reader_(range, factor_);
 }
 
 bool ThreeStepOptimizer::is_refused() {

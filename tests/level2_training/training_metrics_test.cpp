@@ -12,7 +12,6 @@
 #include "d5/level2_training/trainer.hpp"
 #include "level2_training/class_counts.hpp"
 #include "points.hpp"
-#include "scripted_executor.hpp"
 
 using namespace d5;
 
@@ -145,27 +144,6 @@ TEST_CASE("a percentile of few steps is mistrusted") {
   CHECK(rare.status == Status::mistrusted);
   CHECK_THAT(rare.reason, Catch::Contains("4 steps") && Catch::Contains("100"));
   CHECK(p99->statistic().quantile == 0.99);
-}
-
-TEST_CASE("the norm of the gradients is that of all parameters together") {
-  const auto optimizer = optimizers().at("sgd").make(
-      std::make_unique<test::ScriptedExecutor>(
-          std::vector<std::pair<std::string, Tensor>>{{"w", Tensor::of<double>({2}, {0, 0})},
-                                                      {"b", Tensor::of<double>({1}, {0})}},
-          [](Network& network, std::int64_t step) {
-            const double scale = double(step + 1);
-            network.parameter("w").gradient.copy_from(
-                Tensor::of<double>({2}, {3 * scale, -4 * scale}));
-            network.parameter("b").gradient.copy_from(Tensor::of<double>({1}, {12 * scale}));
-            return 1.0;
-          }),
-      "loss", Settings("sgd"));
-  const auto data = sampler(6, 2);
-  Trainer trainer(*optimizer, *data, nullptr);
-  const auto norm = metric("gradient_norm");
-  trainer.events().add(norm);
-  trainer.run();
-  CHECK(norm->samples() == std::vector<double>{13, 26, 39});
 }
 
 TEST_CASE("chi-squared of counts, and how likely it is") {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "d5/core/entry.hpp"
@@ -17,6 +18,9 @@
 #include "d5/level2_training/sampler.hpp"
 
 namespace d5 {
+
+/// Reads the gradients of the parameters in `range`, which count `factor` times.
+using GradientReader = std::function<void(ParameterRange range, double factor)>;
 
 /// Trains a network, batch by batch.
 class Optimizer {
@@ -40,6 +44,10 @@ class Optimizer {
   virtual void end_test() {}
   /// Called after each test run with the samples' mean loss in it, on every rank.
   virtual void tested(double loss) { (void)loss; }
+  /// Has `reader`, in place of an earlier one, called for each part of the gradients that a step is
+  /// made of: when they are final (summed over pieces and ranks), before anything clips, refuses or
+  /// uses them. An empty one ends it. Throws: Unsupported for an optimizer that does not tell them.
+  virtual void read_gradients(GradientReader reader);
 };
 
 /// Tests with the parameters that an optimizer lends, until the end of its scope.
@@ -106,6 +114,7 @@ class ThreeStepOptimizer : public Optimizer {
   void begin_test() final;
   void end_test() final;
   void tested(double loss) final;
+  void read_gradients(GradientReader reader) final { reader_ = std::move(reader); }
 
   /// Where gradients come from.
   [[nodiscard]] GradientSource& gradients() { return *gradients_; }
@@ -135,6 +144,7 @@ class ThreeStepOptimizer : public Optimizer {
 
  private:
   [[nodiscard]] bool waits_for_all() const;
+  void tell_gradients(ParameterRange range);
   [[nodiscard]] bool is_refused();
   void prepare(std::size_t index);
   void update_one(std::size_t index, double factor);
@@ -145,6 +155,7 @@ class ThreeStepOptimizer : public Optimizer {
   std::map<GradientLayer, MakeSource> layers_;
   std::vector<std::shared_ptr<StepModifier>> modifiers_;
   HyperParameters hyper_parameters_;
+  GradientReader reader_;
   std::int64_t steps_ = 0, refused_ = 0;
   const Batch* batch_ = nullptr;  // of the step under way, and what it gave
   const ValueMap* outputs_ = nullptr;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "d5/core/entry.hpp"
 #include "d5/core/registry.hpp"
@@ -27,6 +28,9 @@ class DistributedOptimizer : public Optimizer {
   void begin_test() override { optimizer_->begin_test(); }
   void end_test() override { optimizer_->end_test(); }
   void tested(double loss) override { optimizer_->tested(loss); }
+  void read_gradients(GradientReader reader) override {
+    optimizer_->read_gradients(std::move(reader));
+  }
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
   [[nodiscard]] ThreeStepOptimizer& local() { return *optimizer_; }
 

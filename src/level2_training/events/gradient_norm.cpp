@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/gradient_norm.hpp"
 
+#include <cmath>
+#include <memory>
+
 #include "d5/level2_training/trainer.hpp"
 #include "d5/level2_training/training_metric.hpp"
 
 namespace d5 {
 namespace {
 
-/// The Euclidean norm of all gradients together, a sample a step, as the step leaves them in the
-/// network: averaged over ranks; a scale on the loss is still in them, clipping may be.
+/// The Euclidean norm of the loss's gradient by all parameters together, a sample a step: of the
+/// mean over the batch, its pieces and all ranks, without the factor that the loss was multiplied
+/// by, and before anything clips it. Under "sam" and "evolution" it is the gradient that these
+/// make, which the step goes along; of optimizers that search along a line, the one that the search
+/// begins with. Infinite where a gradient is not a number: such a step is refused under
+/// "loss_scale".
 class GradientNorm final : public TrainingMetric {
  public:
   [[nodiscard]] std::string name() const override { return "gradient_norm"; }
@@ -16,9 +23,25 @@ class GradientNorm final : public TrainingMetric {
   [[nodiscard]] Quantity quantity() const override { return Quantity::other; }
   [[nodiscard]] Direction direction() const override { return Direction::neither; }
   [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
-  void after_batch(Trainer& trainer, const Batch&, const ValueMap&) override {
-    samples_.push_back(d5::gradient_norm(trainer.optimizer().executor().network()));
+
+  void before_training(Trainer& trainer) override {
+    Network& network = trainer.optimizer().executor().network();
+    trainer.optimizer().read_gradients(
+        [squares = squares_, &network](ParameterRange range, double factor) {
+          for (std::size_t i = range.begin; i < range.end; ++i) {
+            const double norm = factor * norm_of(network.parameters()[i].gradient);
+            *squares += norm * norm;
+          }
+        });
   }
+  void before_batch(Trainer&, const Batch&) override { *squares_ = 0; }
+  void after_batch(Trainer&, const Batch&, const ValueMap&) override {
+    samples_.push_back(std::isnan(*squares_) ? INFINITY : std::sqrt(*squares_));
+  }
+  void after_training(Trainer& trainer) override { trainer.optimizer().read_gradients({}); }
+
+ private:
+  std::shared_ptr<double> squares_ = std::make_shared<double>(0);  // of the step under way
 };
 
 }  // namespace
@@ -27,7 +50,7 @@ namespace training_metric {
 
 void register_gradient_norm(Registry<MetricEntry>& registry) {
   registry.add("gradient_norm",
-               MetricEntry::of<GradientNorm>("Euclidean norm of all gradients, a step"));
+               MetricEntry::of<GradientNorm>("Euclidean norm of the loss's gradient, a step"));
 }
 
 }  // namespace training_metric
