@@ -17,8 +17,9 @@ namespace fs = std::filesystem;
 /// What stands between a checkpoint's name and its step.
 constexpr std::string_view kStep = ".step-";
 
-/// Those beside `path`, the last written first.
-std::vector<fs::path> older(const std::string& path) {
+}  // namespace
+
+std::vector<std::string> older_checkpoints(const std::string& path) {
   const fs::path target(path);
   const std::string begin = target.filename().string().append(kStep);
   struct Found {
@@ -37,12 +38,10 @@ std::vector<fs::path> older(const std::string& path) {
     found.push_back({entry->last_write_time(ignored), entry->path()});
   }
   std::ranges::sort(found, [](const Found& a, const Found& b) { return a.written > b.written; });
-  std::vector<fs::path> result;
-  for (auto& one : found) result.push_back(std::move(one.path));
+  std::vector<std::string> result;
+  for (auto& one : found) result.push_back(one.path.string());
   return result;
 }
-
-}  // namespace
 
 void keep_as_older(const std::string& path) {
   std::error_code error;
@@ -65,7 +64,7 @@ void keep_as_older(const std::string& path) {
 }
 
 void remove_older(const std::string& path, std::int64_t most) {
-  const auto found = older(path);
+  const auto found = older_checkpoints(path);
   std::error_code ignored;  // whoever removed one meanwhile did this work
   for (std::size_t i = std::size_t(most); i < found.size(); ++i) fs::remove(found[i], ignored);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace d5::detail {
 
@@ -12,6 +13,9 @@ namespace d5::detail {
 /// Gives the checkpoint at `path`, which is about to be replaced, a second name with its step:
 /// "run.ckpt.step-1500". What is there that is no checkpoint has none. Throws: IoError.
 void keep_as_older(const std::string& path);
+
+/// Such names of `path`, the last written first.
+[[nodiscard]] std::vector<std::string> older_checkpoints(const std::string& path);
 
 /// Removes such names of `path` except for the `most` that were written last.
 void remove_older(const std::string& path, std::int64_t most);

@@ -18,6 +18,7 @@
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_sampler.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
+#include "level3_distributed/rank_checkpoints.hpp"
 
 namespace d5 {
 namespace {
@@ -141,8 +142,12 @@ DistributedOptions distributed_options(const Recipe& recipe, const DistributedCh
 void distribute(SessionOptions& session, const DistributedOptions& options,
                 const std::shared_ptr<Communicator>& ranks) {
   if (ranks->size() == 1) return;
+  // What ranks have of their own (running statistics, random streams, metrics, under some schemes
+  // parameters) is in their own parts. Two stay, for a job that is killed between their writes.
+  session.checkpoint = detail::part_of_rank(session.checkpoint, ranks->rank());
+  session.checkpoints_kept = std::max<std::int64_t>(session.checkpoints_kept, 2);
+  session.resume = detail::common_checkpoint(session.resume, *ranks);
   if (ranks->rank() != 0) {
-    session.checkpoint.clear();
     session.save.clear();
     session.say = {};
   }

@@ -29,8 +29,10 @@ struct DistributedChanges {
                                                      const DistributedChanges& changes);
 
 /// Makes a session run on all ranks of `ranks`; nothing changes for one rank. Rank 0 alone speaks
-/// and writes checkpoints. Throws at training: ValueError if the ranks cannot share the batch,
-/// Unsupported for an optimizer that is no three-step one.
+/// and saves the network. Of a checkpoint FILE each rank writes its part, rank 1 "FILE.rank-1", and
+/// resumes from its part of the newest that all have. A collective.
+/// Throws: FormatError on every rank where they have no part of one step. At training: ValueError
+/// if the ranks cannot share the batch, Unsupported for an optimizer that is no three-step one.
 void distribute(SessionOptions& session, const DistributedOptions& options,
                 const std::shared_ptr<Communicator>& ranks);
 
