@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run_case.hpp"
+#include <cstring>
 
 #include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
+#include "run_case.hpp"
 
 using namespace d5;
 using Floats = std::vector<float>;
@@ -31,6 +33,25 @@ TEST_CASE("Gemm broadcasts C") {
 TEST_CASE("an empty inner size leaves C alone") {
   CHECK(result_of("Gemm 2x0 0x2 {1,2}") == Floats{1, 2, 1, 2});
   CHECK(result_of("Gemm 0x3 3x2").empty());
+}
+
+TEST_CASE("the number of threads changes no bit of a product") {
+  const int before = threads();
+  for (const std::string line :
+       {"Gemm 90x498 498x135", "Gemm 25x650 522x650 transB=1", "Gemm 401x31 401x183 transA=1",
+        "Gemm 87x893 348x87 transA=1 transB=1", "MatMul float64:526x354 float64:354x15",
+        "MatMul float64:31x91 float64:91x614"}) {
+    CAPTURE(line);
+    set_threads(1);
+    const auto one = run_case(line);
+    for (const int count : {2, 3, 7}) {
+      set_threads(count);
+      const auto more = run_case(line);
+      const auto size = std::size_t(one.output(0).tensor().bytes());
+      CHECK(std::memcmp(one.output(0).tensor().raw(), more.output(0).tensor().raw(), size) == 0);
+    }
+  }
+  set_threads(before);
 }
 
 TEST_CASE("Gemm's gradients agree with central differences") {

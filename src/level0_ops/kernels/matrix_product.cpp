@@ -93,13 +93,17 @@ void add_product(const MatrixView<const T>& a, const MatrixView<const T>& b, con
     return;
   }
   if (ThreadPool::inside()) return add_block_product<T, OrderA, OrderB>(a, b, c, alpha);
-  // The longer side is cut, into pieces that are worth waking a thread.
-  constexpr std::int64_t kLeastWork = 50000, kLeastLines = 16;
-  const std::int64_t lines = std::max(c.rows, c.columns);
+  // The longer side is cut, into pieces that are worth waking a thread. Cuts lie between the panels
+  // of Eigen's kernel (4 or 8 rows, 3 packets of columns), so that they change no bit.
+  constexpr std::int64_t kLeastWork = 50000;
+  const bool by_rows = c.rows >= c.columns;
+  const std::int64_t lines = std::max(c.rows, c.columns), panel = by_rows ? 16 : 48;
   const std::int64_t work = std::min(c.rows, c.columns) * a.columns;
-  parallel_for(lines, std::max(kLeastLines, kLeastWork / work),
-               [&](std::int64_t begin, std::int64_t end) {
-                 if (c.rows >= c.columns) {
+  const std::int64_t least = kLeastWork / work;
+  parallel_for((lines + panel - 1) / panel, (least + panel - 1) / panel,
+               [&](std::int64_t first, std::int64_t last) {
+                 const std::int64_t begin = first * panel, end = std::min(last * panel, lines);
+                 if (by_rows) {
                    add_block_product<T, OrderA, OrderB>(some_rows(a, begin, end), b,
                                                         some_rows(c, begin, end), alpha);
                  } else {
