@@ -1,27 +1,36 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A network in d5 beside the Python packages of ONNX Runtime and OpenVINO, all interleaved in one process.
+"""Networks in d5 beside the Python packages of ONNX Runtime, OpenVINO and torch, all interleaved in one process.
 
-Both libraries are measured twice: called by hand, and as d5's executors onnxruntime:session and openvino:compiled.
+usage: outside_peers.py [MODEL ...] [--batch 1,16] [--threads 1,2] [--framework torch,auto] [--transform A,B] [--samples N]
+                        [--budget SECONDS] [--out FILE.json [--resume]]
 
-usage: outside_peers.py [MODEL] [--batch 1,16] [--framework torch,auto] [--transform A,B] [--threads N] [--samples N]
-                        [--out FILE.json]
+Each library is measured twice: called by hand, and as d5's executor. Torch by hand is the network's nodes as torch functions in a row
+(torch_program.py), as they are and as TorchScript, frozen and optimized for inference. A table in the end has each library's time by hand, d5's over it, and
+that of auto over the best of d5's other executors, with the 95% intervals of the ratios of neighbours.
 
-MODEL is a built-in network or an ONNX file, resnet-50 by default. --framework names executors of d5, as d5 net bench does; those that this
-build lacks are left out, and said so. Every peer gets the file that d5 saves, float32, as many threads, and
-inputs that lie in memory; answers are compared before anything is measured (within 1e-3 of the largest number). A peer that is not
-installed is left out, and said so. OpenVINO is told to compute in float32, for its default may be bfloat16.
+MODEL is a built-in network or an ONNX file; by default resnet-50, mobilenet-v1, transformer-encoder, and the ONNX files in
+$D5_DATA_DIR/onnx-light (their batch of 1 is fixed). --framework names executors of d5, as d5 net bench does; those that this build lacks, and peers
+that are not installed, are left out, and said so. Every peer gets the file that d5 saves, float32, as many threads, and inputs that lie in memory. Answers are
+compared before anything is measured, and who is off by more than 1e-3 of the largest number is named in the end, and measured nevertheless: of a network whose weights
+are all equal (those in onnx-light) rounding alone decides the answer. OpenVINO is told to compute in float32, for its default may be bfloat16.
+
+--budget ends it after about so many seconds: combinations share them, down to six samples, the fewest that an interval has, and those for which none are left are
+named. --resume measures what FILE.json lacks.
 """
 
 import argparse
 import copy
+import itertools
+import os
 import pathlib
 import sys
 import tempfile
+import time
 
 import numpy as np
 
-import d5
+import d5  # before torch: it tells OpenMP's threads to sleep soon
 
 
 def onnx_runtime(file, inputs, threads):
@@ -49,11 +58,38 @@ def openvino(file, inputs, threads):
     return run
 
 
-PEERS = {"onnxruntime": onnx_runtime, "openvino": openvino}
+def torch_program(file, inputs, threads, scripted):
+    import torch
+
+    from torch_program import Program
+
+    torch.set_num_threads(threads)
+    program = Program(file).eval()
+    given = [torch.from_numpy(inputs[name]) for name in program.inputs]
+    call = program
+    if scripted:
+        with torch.no_grad():
+            call = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(program, given)))
+
+    def run():
+        with torch.inference_mode():
+            return dict(zip(program.outputs, (answer.numpy() for answer in call(*given))))
+
+    return run
+
+
+PEERS = {"onnxruntime by hand": onnx_runtime, "openvino by hand": openvino,
+         "torch by hand": lambda *given: torch_program(*given, scripted=False),
+         "torch script by hand": lambda *given: torch_program(*given, scripted=True)}
+SAME = {"onnxruntime by hand": "onnxruntime:session", "openvino by hand": "openvino:compiled", "torch by hand": "torch",
+        "torch script by hand": "torch:script"}
 
 
 def d5_executor(network, framework, inputs):
     executor = d5.executor(network, framework.split("+"))
+    executor.inference(inputs)
+    if framework == "auto":
+        print(f"auto chose {d5.framework_selection(executor).chosen}", file=sys.stderr)
     return lambda: executor.inference(inputs)
 
 
@@ -70,54 +106,144 @@ def built(words):
 
 
 def runs_of(network, frameworks, transforms, inputs, threads):
-    """What is measured, by name; one run of each has been made."""
-    runs = {f"d5 {framework}": d5_executor(network, framework, inputs) for framework in frameworks}
+    """What is measured, by name; one run of each has been made. And whose answers differ from the first's."""
+    runs, differing = {}, []
+
+    def add(name, make):
+        try:
+            runs[name] = make()
+        except (ImportError, KeyError, d5.Unsupported) as missing:
+            print(f"{name} is left out: {missing}", file=sys.stderr)
+
+    for framework in frameworks:
+        add(f"d5 {framework}", lambda: d5_executor(network, framework, inputs))
     if transforms:
         changed = copy.deepcopy(network)
         for transform in transforms:
             changed.apply(transform)
-        runs |= {f"d5 {framework} {','.join(transforms)}": d5_executor(changed, framework, inputs)
-                 for framework in frameworks}
+        for framework in frameworks:
+            add(f"d5 {framework} {','.join(transforms)}", lambda: d5_executor(changed, framework, inputs))
     with tempfile.TemporaryDirectory() as folder:
         file = str(pathlib.Path(folder) / "model.onnx")
         network.save(file)
         for name, make in PEERS.items():
-            try:
-                runs[name] = make(file, inputs, threads)
-            except ImportError as missing:
-                print(f"{name} is left out: {missing}", file=sys.stderr)
+            add(name, lambda: make(file, inputs, threads))
     answers = {name: {key: np.array(value) for key, value in run().items()} for name, run in runs.items()}
     base, *others = answers
     for other in others:
         for key, expected in answers[base].items():
             error = np.abs(answers[other][key] - expected).max() / np.abs(expected).max()
-            assert error < 1e-3, f"{other}: {key} differs from {base} by {error:.1e}"
-    return runs
+            if not error < 1e-3:
+                differing.append(f"{other}: {key} differs from that of {base} by {error:.1e}")
+    return runs, differing
+
+
+def samples_within(seconds, runs, most):
+    """Each sample is a run that is timed and one that is not, and a wait of 20 ms (docs/measuring.md)."""
+    begin = time.monotonic()
+    for run in runs.values():
+        run()
+    round_seconds = 2 * (time.monotonic() - begin) + 0.02 * len(runs)
+    return int(min(most, max(6, seconds / round_seconds - 3)))
+
+
+def times_by_case(rows):
+    """The times by name of each network, batch and number of threads."""
+    cases = {}
+    for row in rows:
+        if row.metric == "time" and row.samples:
+            cases.setdefault((row.subject, row.conditions["threads"]), {})[row.framework] = row
+    return cases
+
+
+def ratio(row, base):
+    """Sample by sample: both were taken interleaved."""
+    pairs = d5.Measurement()
+    pairs.samples = [a / b for a, b in zip(row.samples, base.samples)]
+    low, high = pairs.interval
+    return f"{pairs.value:.3f}" + (f" [{low:.3f}, {high:.3f}]" if low <= high else "")
+
+
+def summary(rows):
+    lines = [("network", "threads", "beside", "its ms", "d5's", "ms", "ratio [95% interval]")]
+
+    def add(case, name, base, its_name, row):
+        lines.append((*case, name, f"{base.value * 1e3:.3g}", its_name, f"{row.value * 1e3:.3g}", ratio(row, base)))
+
+    for case, times in times_by_case(rows).items():
+        for name, word in SAME.items():
+            if name in times and f"d5 {word}" in times:
+                add(case, name, times[name], word, times[f"d5 {word}"])
+        single = [row for name, row in times.items() if name.startswith("d5 ") and name != "d5 auto"]
+        if "d5 auto" in times and single:
+            best = min(single, key=lambda row: row.value)
+            add(case, f"best: {best.framework}", best, "auto", times["d5 auto"])
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def networks(words):
+    """By their names."""
+    if not words:
+        words = ["resnet-50", "mobilenet-v1", "transformer-encoder"]
+        words += sorted(map(str, pathlib.Path(os.environ.get("D5_DATA_DIR", ".")).glob("onnx-light/*/model.onnx")))
+    for word in words:
+        path = pathlib.Path(word)
+        if path.suffix == ".onnx":
+            yield (path.parent.name if path.stem == "model" else path.stem), lambda path=path: d5.Network.load(path)
+        else:
+            yield word, lambda word=word: d5.model(word)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", nargs="?", default="resnet-50")
+    parser.add_argument("models", nargs="*", metavar="MODEL", help="built-in networks and ONNX files")
     parser.add_argument("--batch", default="1,16", help="sizes, separated by commas")
-    parser.add_argument("--framework", default="torch,auto,onnxruntime:session,openvino:compiled",
+    parser.add_argument("--framework", default="torch,torch:script,onednn+torch,onnxruntime:session,openvino:compiled,auto",
                         help="executors of d5, separated by commas")
     parser.add_argument("--transform", default="", help="of d5's network, which is measured without, too")
-    parser.add_argument("--threads", type=int, default=d5.threads())
-    parser.add_argument("--samples", type=int, default=30)
-    parser.add_argument("--out", help="a results file")
+    parser.add_argument("--threads", default=str(d5.threads()), help="numbers of them, separated by commas")
+    parser.add_argument("--samples", type=int, default=30, help="of each, at most")
+    parser.add_argument("--budget", type=float, default=float("inf"), help="seconds, of all")
+    parser.add_argument("--out", help="a results file, written after each combination")
+    parser.add_argument("--resume", action="store_true", help="measure what --out lacks")
     arguments = parser.parse_args()
-    d5.set_threads(arguments.threads)
+    if arguments.resume and not arguments.out:
+        parser.error("--resume needs --out")
+    end = time.monotonic() + arguments.budget
     frameworks = built(arguments.framework.split(","))
-    rows = []
-    for batch in map(int, arguments.batch.split(",")):
-        network = d5.model(arguments.model)
-        inputs = {name: np.array(value) for name, value in d5.random_inputs(network, batch=batch).items()}
-        runs = runs_of(network, frameworks, list(filter(None, arguments.transform.split(","))),
-                       inputs, arguments.threads)
-        rows += d5.measure(runs, name=f"{arguments.model} batch {batch}", samples=arguments.samples)
+    transforms = list(filter(None, arguments.transform.split(",")))
+    rows, remarks = [], []
+    if arguments.resume and pathlib.Path(arguments.out).exists():
+        rows += d5.read_results(arguments.out)
+    known = times_by_case(rows).keys()
+    sizes, threads = arguments.batch.split(","), arguments.threads.split(",")
+    left = [(name, make, int(batch), count) for (name, make), batch, count in itertools.product(networks(arguments.models), sizes, threads)
+            if (f"{name} batch {batch}", count) not in known]
+    for done, (name, make, batch, count) in enumerate(left):
+        subject = f"{name} batch {batch}"
+        if time.monotonic() > end:
+            print(f"{subject}, {count} threads: no time left", file=sys.stderr)
+            continue
+        print(f"{subject}, {count} threads", file=sys.stderr)
+        d5.set_threads(int(count))
+        network = make()
+        try:
+            inputs = {key: np.array(value) for key, value in d5.random_inputs(network, batch=batch).items()}
+        except d5.ValueError as fixed:
+            print(f"{subject} is left out: {fixed}", file=sys.stderr)
+            continue
+        share = (end - time.monotonic()) / (len(left) - done)
+        begin = time.monotonic()
+        runs, differing = runs_of(network, frameworks, transforms, inputs, int(count))
+        remarks += [f"{subject}, {count} threads: {difference}" for difference in differing]
+        samples = samples_within(share - (time.monotonic() - begin), runs, arguments.samples)
+        rows += d5.measure(runs, name=subject, samples=samples)
+        if arguments.out:
+            d5.write_results(rows, arguments.out)
     print(d5.to_table(rows))
-    if arguments.out:
-        d5.write_results(rows, arguments.out)
+    print()
+    print("\n".join([summary(rows), *remarks]))
 
 
 if __name__ == "__main__":
