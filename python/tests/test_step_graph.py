@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training step as one graph in an ONNX file."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
@@ -90,11 +93,26 @@ def test_what_is_no_step_is_refused(tmp_path):
     with pytest.raises(d5.NotFound, match="label"):
         step.step({"image": batch(0)["image"]})
     step.save(tmp_path / "step.onnx")
-    model = onnx.load(tmp_path / "step.onnx")
-    model.training_info[0].update_binding[0].value = "nobody"
-    onnx.save(model, tmp_path / "unbound.onnx")
-    with pytest.raises(d5.FormatError, match="there is no such output"):
-        d5.StepGraph.load(tmp_path / "unbound.onnx")
+
+    def refuse(change: Callable[[Any], object], error: type[Exception], message: str) -> None:
+        model = onnx.load(tmp_path / "step.onnx")
+        change(model.training_info)
+        onnx.save(model, tmp_path / "other.onnx")
+        with pytest.raises(error, match=message):
+            d5.StepGraph.load(tmp_path / "other.onnx")
+
+    def rename(bindings: Any, key: str, value: str) -> None:
+        bindings[0].key, bindings[0].value = key or bindings[0].key, value or bindings[0].value
+
+    refuse(lambda infos: rename(infos[0].update_binding, "", "nobody"), d5.FormatError,
+           "there is no such output")
+    refuse(lambda infos: rename(infos[0].update_binding, "nobody", ""), d5.FormatError,
+           "there is no such initializer")
+    refuse(lambda infos: infos[0].update_binding.append(infos[0].update_binding[0]),
+           d5.FormatError, "twice")
+    refuse(lambda infos: infos.append(infos[0]), d5.Unsupported, "several")
+    refuse(lambda infos: infos[0].algorithm.node.pop(0), d5.FormatError, "checker")
+    refuse(lambda infos: infos[0].ClearField("algorithm"), d5.FormatError, "no training")
 
 
 def test_steps_of_other_tools_run(tmp_path):

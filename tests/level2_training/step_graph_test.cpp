@@ -12,6 +12,7 @@
 #include "d5/core/loadable_frameworks.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/models.hpp"
+#include "d5/level2_training/frozen_parameters.hpp"
 #include "d5/level2_training/schedule.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "tests/temporary_folder.hpp"
@@ -271,6 +272,36 @@ TEST_CASE("any executor's run of the graph is a step") {
 
 TEST_CASE("running statistics are part of the step") {
   expect_same_steps(*resnet("momentum"), 2, coloured);
+}
+
+TEST_CASE("a step in training mode stands beside a network that infers") {
+  const auto executor = std::shared_ptr<GraphExecutor>(
+      make_executor(models().at("resnet-20").make({{"with_loss", true}})));
+  executor->set_mode(NetworkMode::training);
+  const auto optimizer = optimizers().at("adamw").make(executor, "loss");
+  expect_same_steps(*optimizer, 4, coloured);
+  StepGraph graph(*optimizer);
+  const testing::TemporaryFolder folder;
+  graph.save(folder / "step.onnx");
+  const ValueMap images{{"image", coloured(9).values.at("image")}};
+  const auto infer = make_executor(Network::load(folder / "step.onnx"));
+  executor->set_mode(NetworkMode::inference);
+  const Tensor given = infer->inference(images).at("logits").tensor();
+  CHECK(same_bits(given, executor->inference(coloured(9).values).at("logits").tensor()));
+  CHECK(
+      same_bits(given, make_executor(graph.inference())->inference(images).at("logits").tensor()));
+}
+
+TEST_CASE("frozen parameters stay as they are") {
+  Network network = models().at("lenet").make({{"with_loss", true}});
+  const auto frozen = freeze(network, {"conv1*"});
+  const auto optimizer = optimizers().at("adam").make(make_executor(network), "loss");
+  expect_same_steps(*optimizer);
+  StepGraph graph(*optimizer);
+  graph.step(batch_of(7));
+  for (const std::string& name : frozen) {
+    CHECK(same_bits(graph.network().fetch(name), network.fetch(name)));
+  }
 }
 
 TEST_CASE("a graph runs in the frameworks of its optimizer") {
