@@ -36,10 +36,10 @@ def test_a_step_is_saved_loaded_and_gives_the_optimizers_bits(tmp_path):
         assert set(expected) == set(given)
         for name, value in expected.items():
             assert np.array_equal(value.numpy(), given[name].numpy())
-        for parameter in adam.network.parameters():
+        for parameter in adam.network.parameters:
             assert np.array_equal(parameter.value.numpy(),
                                   step.network.fetch(parameter.name).numpy())
-    assert step.steps == 3 and len(step.parameters) == len(adam.network.parameters())
+    assert step.steps == 3 and len(step.parameters) == len(adam.network.parameters)
     images = {"image": batch(3)["image"]}
     tested = d5.executor(step.inference()).inference(images)
     trained = d5.executor(d5.without_loss(adam.network)).inference(images)
