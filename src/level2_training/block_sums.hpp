@@ -29,6 +29,23 @@ double sum_of_squares(const T* values, std::int64_t count) {
   return total;
 }
 
+/// Calls `take(column, sum)` for columns [begin, end) of a row-major matrix with the sums of their
+/// squares.
+template <class T, class Take>
+void sum_squares_of_columns(const T* values, std::int64_t rows, std::int64_t columns,
+                            std::int64_t begin, std::int64_t end, const Take& take) {
+  constexpr std::int64_t kStrip = 64;
+  for (std::int64_t from = begin; from < end; from += kStrip) {
+    const std::int64_t width = std::min(kStrip, end - from);
+    double sums[kStrip] = {};
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const T* row = values + r * columns + from;
+      for (std::int64_t c = 0; c < width; ++c) sums[c] += double(row[c]) * double(row[c]);
+    }
+    for (std::int64_t c = 0; c < width; ++c) take(from + c, sums[c]);
+  }
+}
+
 /// Sums of what `body(begin, end)` returns of blocks of [0, count), on several threads. Blocks and
 /// the order of their sums are fixed: the number of threads changes no bit. A block should be some
 /// thousand elements.

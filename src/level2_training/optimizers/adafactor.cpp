@@ -253,19 +253,11 @@ struct Adafactor {
     }
   }
   void add_columns(const Matrices& one, std::int64_t begin, std::int64_t end) const {
-    constexpr std::int64_t kStrip = 64;
-    for (std::int64_t from = begin; from < end; from += kStrip) {
-      const std::int64_t width = std::min(kStrip, end - from);
-      double sums[kStrip] = {};
-      for (std::int64_t r = 0; r < one.rows; ++r) {
-        const T* row = one.g + r * one.columns + from;
-        for (std::int64_t c = 0; c < width; ++c) sums[c] += double(row[c]) * double(row[c]);
-      }
-      for (std::int64_t c = 0; c < width; ++c) {
-        T& squares = one.column_squares[from + c];
-        squares += fresh * (T(sums[c] / double(one.rows)) + added - squares);
-      }
-    }
+    detail::sum_squares_of_columns(
+        one.g, one.rows, one.columns, begin, end, [&](std::int64_t column, double sum) {
+          T& squares = one.column_squares[column];
+          squares += fresh * (T(sum / double(one.rows)) + added - squares);
+        });
   }
   [[nodiscard]] T mean_of(const T* row_squares, std::int64_t rows) const {
     double sum = 0;

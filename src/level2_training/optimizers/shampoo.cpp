@@ -72,14 +72,21 @@ struct Shampoo {
     if (count == 0) return;
     const auto [rows, columns] = sides(parameter.shape);
     const bool is_vector = parameter.shape.rank() < 2;
-    std::vector<T> slope(parameter.gradient.begin(), parameter.gradient.end());
     T *w = parameter.value.data(), *direction = parameter.scratch.data();
-    const T decay = T(options_.weight_decay);
-    for (std::int64_t i = 0; i < count; ++i) slope[std::size_t(i)] += decay * w[i];
+    const T* slope = parameter.gradient.data();
+    std::vector<T> decayed;
+    if (const T decay = T(options_.weight_decay); decay != 0) {
+      decayed.resize(std::size_t(count));
+      detail::sweep(count, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) {
+          decayed[std::size_t(i)] = slope[i] + decay * w[i];
+        }
+      });
+      slope = decayed.data();
+    }
 
     const double power = is_vector ? 2 : 4;
-    const ConstView g{slope.data(), rows, columns, columns};
-    const ConstView turned{slope.data(), columns, rows, columns, true};
+    const ConstView g{slope, rows, columns, columns}, turned{slope, columns, rows, columns, true};
     accumulate(g, turned, parameter.slots[left]);
     prepare(parameter.slots[left], parameter.slots[left_root], rows, power);
     apply_left(parameter, g, direction, power);
@@ -89,7 +96,8 @@ struct Shampoo {
       apply_right(parameter, direction, rows, columns, power);
     }
 
-    const T length = T(options_.learning_rate * graft(slope, direction, parameter.slots[squares]));
+    const T length =
+        T(options_.learning_rate * graft(slope, direction, count, parameter.slots[squares]));
     detail::sweep(count, [&](std::int64_t begin, std::int64_t end) {
 #pragma GCC ivdep
       for (std::int64_t i = begin; i < end; ++i) w[i] -= length * direction[i];
@@ -105,17 +113,27 @@ struct Shampoo {
     return {shape[0], shape.elements(1, shape.rank())};
   }
 
+  /// Lines of so many elements that are worth a thread.
+  static std::int64_t grain(std::int64_t elements) {
+    return std::max<std::int64_t>(1, (std::int64_t{1} << 16) / std::max<std::int64_t>(1, elements));
+  }
+
   /// sum <- sum + g turned, or its diagonal.
   static void accumulate(const ConstView& g, const ConstView& turned, std::span<T> sum) {
     const std::int64_t side = g.rows;
     if (std::int64_t(sum.size()) == side * side) {
       return detail::matrix_product<T>(g, turned, View{sum.data(), side, side, side}, T(1), T(1));
     }
-    for (std::int64_t i = 0; i < side; ++i) {
-      double squares = 0;
-      for (std::int64_t j = 0; j < g.columns; ++j) squares += double(g.at(i, j)) * g.at(i, j);
-      sum[std::size_t(i)] += T(squares);
-    }
+    parallel_for(side, grain(g.columns), [&](std::int64_t begin, std::int64_t end) {
+      if (g.transposed) {
+        return detail::sum_squares_of_columns(
+            g.data, g.columns, side, begin, end,
+            [&](std::int64_t i, double squares) { sum[std::size_t(i)] += T(squares); });
+      }
+      for (std::int64_t i = begin; i < end; ++i) {
+        sum[std::size_t(i)] += T(detail::sum_of_squares(g.data + i * g.stride, g.columns));
+      }
+    });
   }
 
   /// A diagonal's root is computed where it is applied.
@@ -135,10 +153,14 @@ struct Shampoo {
       const ConstView root{parameter.slots[left_root].data(), rows, rows, rows};
       return detail::matrix_product<T>(root, g, View{direction, rows, columns, columns});
     }
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const T root = root_of(parameter.slots[left][std::size_t(i)], power);
-      for (std::int64_t j = 0; j < columns; ++j) direction[i * columns + j] = root * g.at(i, j);
-    }
+    parallel_for(rows, grain(columns), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const T root = root_of(parameter.slots[left][std::size_t(i)], power);
+        const T* from = g.data + i * columns;
+#pragma GCC ivdep
+        for (std::int64_t j = 0; j < columns; ++j) direction[i * columns + j] = root * from[j];
+      }
+    });
   }
   void apply_right(const TensorUpdate<T>& parameter, T* direction, std::int64_t rows,
                    std::int64_t columns, double power) const {
@@ -148,31 +170,48 @@ struct Shampoo {
       return detail::matrix_product<T>(ConstView{before.data(), rows, columns, columns}, root,
                                        View{direction, rows, columns, columns});
     }
-    for (std::int64_t j = 0; j < columns; ++j) {
-      const T root = root_of(parameter.slots[right][std::size_t(j)], power);
-      for (std::int64_t i = 0; i < rows; ++i) direction[i * columns + j] *= root;
-    }
+    std::vector<T> roots(parameter.slots[right].begin(), parameter.slots[right].end());
+    for (T& root : roots) root = root_of(root, power);
+    parallel_for(rows, grain(columns), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+#pragma GCC ivdep
+        for (std::int64_t j = 0; j < columns; ++j) {
+          direction[i * columns + j] *= roots[std::size_t(j)];
+        }
+      }
+    });
   }
 
   /// |S| / |D|
-  double graft(const std::vector<T>& slope, const T* direction, std::span<T> squares) const {
+  double graft(const T* slope, const T* direction, std::int64_t count, std::span<T> squares) const {
     if (options_.graft == Options::Graft::none) return 1;
-    const T epsilon = T(options_.graft_epsilon);
     const bool adagrad = options_.graft == Options::Graft::adagrad;
-    const auto sums = detail::block_sums<2>(
-        std::int64_t(slope.size()), [&](std::int64_t begin, std::int64_t end) {
-          double step = 0;
-          for (std::int64_t i = begin; adagrad && i < end; ++i) {
-            const T g = slope[std::size_t(i)];
-            T& sum = squares[std::size_t(i)];
-            sum += g * g;
-            const double own = g == 0 ? 0 : double(g / (std::sqrt(sum) + epsilon));
-            step += own * own;
-          }
-          if (!adagrad) step = detail::sum_of_squares(slope.data() + begin, end - begin);
-          return std::array{step, detail::sum_of_squares(direction + begin, end - begin)};
-        });
+    const auto sums = detail::block_sums<2>(count, [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t size = end - begin;
+      return std::array{adagrad ? adagrad_squares(slope + begin, squares.data() + begin, size)
+                                : detail::sum_of_squares(slope + begin, size),
+                        detail::sum_of_squares(direction + begin, size)};
+    });
     return sums[1] == 0 ? 0 : std::sqrt(sums[0] / sums[1]);
+  }
+  /// Of AdaGrad's step.
+  double adagrad_squares(const T* g, T* sums, std::int64_t count) const {
+    constexpr std::int64_t kSome = 1024;
+    const T epsilon = T(options_.graft_epsilon);
+    std::array<T, kSome> step;
+    double squares = 0;
+    for (std::int64_t begin = 0; begin < count; begin += kSome) {
+      const std::int64_t some = std::min(kSome, count - begin);
+#pragma GCC ivdep
+      for (std::int64_t i = 0; i < some; ++i) {
+        const T slope = g[begin + i];
+        T& sum = sums[begin + i];
+        sum += slope * slope;
+        step[std::size_t(i)] = slope == 0 ? T(0) : slope / (std::sqrt(sum) + epsilon);
+      }
+      squares += detail::sum_of_squares(step.data(), some);
+    }
+    return squares;
   }
 
   Options options_;
