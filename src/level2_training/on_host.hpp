@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <type_traits>
 
 #include "d5/core/tensor.hpp"
+#include "level2_training/sweep.hpp"
 
 namespace d5::detail {
 
@@ -25,7 +27,10 @@ void change_on_host(Tensor& tensor, const Change& change) {
 /// Multiplies each element.
 inline void scale(Tensor& tensor, double factor) {
   change_on_host(tensor, [factor]<class T>(std::span<T> values) {
-    for (T& value : values) value = T(Wide<T>(value) * Wide<T>(factor));
+    sweep(std::int64_t(values.size()), [&](std::int64_t begin, std::int64_t end) {
+      T* of = values.data();
+      for (std::int64_t i = begin; i < end; ++i) of[i] = T(Wide<T>(of[i]) * Wide<T>(factor));
+    });
   });
 }
 

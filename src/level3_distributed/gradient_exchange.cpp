@@ -3,17 +3,9 @@
 
 #include <utility>
 
+#include "level2_training/on_host.hpp"
+
 namespace d5::detail {
-namespace {
-
-void scale(Tensor& data, double factor) {
-  dispatch(RealTypes{}, data.dtype(), "all_reduce of gradients", [&]<class T>() {
-    const T by = static_cast<T>(factor);
-    for (T& value : data.span<T>()) value *= by;
-  });
-}
-
-}  // namespace
 
 GradientExchange::GradientExchange(Communicator& communicator,
                                    std::shared_ptr<AllReduce> all_reduce, std::size_t bucket_bytes)
