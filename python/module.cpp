@@ -11,6 +11,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_core(m);
   d5::python::bind_tensor(m);
   d5::python::bind_measurement(m);
+  d5::python::bind_plot(m);
   d5::python::bind_onnx(m);
   d5::python::bind_operator_contexts(m);
   d5::python::bind_custom_operators(m);
@@ -25,14 +26,23 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_framework_selection(m);
   d5::python::bind_network_validation(m);
   d5::python::bind_dataset(m);
+  d5::python::bind_published_data(m);
   d5::python::bind_container(m);
   d5::python::bind_sampler(m);
+  d5::python::bind_dataset_summary(m);
   d5::python::bind_training_metric(m);
+  d5::python::bind_gradient_source(m);
+  d5::python::bind_schedule(m);
   d5::python::bind_optimizer(m);
   d5::python::bind_loss(m);
   d5::python::bind_step_graph(m);
   d5::python::bind_trainer(m);
+  d5::python::bind_checkpoint(m);
   d5::python::bind_recipe(m);
+  d5::python::bind_training_session(m);
+  d5::python::bind_training_repetition(m);
+  d5::python::bind_training_validation(m);
+  d5::python::bind_python_entries(m);
   d5::python::bind_level3_distributed(m);
   d5::python::bind_bench(m);
 }

@@ -13,10 +13,18 @@ from d5 import op as op
 from d5._d5 import *  # noqa: F403
 from d5._d5 import __version__ as __version__
 from d5._bases import Event as Event
+from d5._bases import Metric as Metric
 from d5._bases import Operator as Operator
 from d5._bases import Optimizer as Optimizer
+from d5._bases import Schedule as Schedule
 from d5._bases import StepModifier as StepModifier
 from d5._bases import operator as operator
+from d5._entries import add_dataset as add_dataset
+from d5._entries import add_metric as add_metric
+from d5._entries import add_optimizer as add_optimizer
+from d5._entries import add_sampler as add_sampler
+from d5._entries import add_schedule as add_schedule
+from d5._entries import add_step_modifier as add_step_modifier
 from d5._framework import Framework as Framework
 from d5._framework import Kernel as Kernel
 from d5._framework import add_framework as add_framework

@@ -9,6 +9,7 @@ from d5._d5 import (
     Batch,
     BoundOptimizer,
     GradContext,
+    GradientSource,
     InferContext,
     OpContext,
     Parameter,
@@ -58,8 +59,58 @@ class Event:
     def after_test(self, trainer: Trainer) -> None: ...
     def after_test_batch(self, trainer: Trainer, batch: Batch, outputs: dict[str, Any]) -> None: ...
 
+    def after_checkpoint(self, trainer: Trainer, path: str) -> None: ...
+
     def wants_stop(self) -> bool:
         return False
+
+
+MetricType = TypeVar("MetricType", bound="Metric")
+
+
+class Metric(Event):
+    """Base of a metric written in Python: hooks of training (or `begin`, `end` and `sample` around
+    each run of what is measured) append to `samples`.
+
+        class Hardest(d5.Metric):
+            name, quantity = "hardest_loss", "loss"
+
+            def before_epoch(self, trainer, epoch):
+                self.worst = 0.0
+
+            def after_batch(self, trainer, batch, outputs):
+                self.worst = max(self.worst, outputs["loss"].item())
+
+            def after_epoch(self, trainer, epoch):
+                self.samples.append(self.worst)
+
+    The class says what a record says: its SI `unit`; `quantity`: time, energy, bytes, rate, count,
+    share, ratio, loss, accuracy, error or other; the `statistic` that stands for the samples: median,
+    p99, mean, maximum, rate, share, last, best or single; and how records of several ranks become
+    one. A checkpoint keeps the samples, and what `state` gives: a dict of arrays.
+    """
+
+    name: str = "python"
+    unit: str = "1"
+    quantity: str = "other"
+    direction: str = "lower_is_better"
+    statistic: str = "last"
+    over_ranks: str = "apart"
+    samples: list[float]
+
+    def __new__(cls: type[MetricType], *arguments: Any, **keywords: Any) -> MetricType:
+        made = super().__new__(cls)
+        made.samples = []
+        return made
+
+    def begin(self, repetitions: int) -> None: ...
+    def end(self) -> None: ...
+    def sample(self, seconds: float) -> None: ...
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None: ...
 
 
 class Optimizer:
@@ -67,6 +118,13 @@ class Optimizer:
 
     `state` and `restore` are what a checkpoint keeps and gives back: a dict of arrays, empty for a
     rule that remembers nothing.
+
+    Numbers that `__init__` takes, and keeps under their own names, are hyper-parameters: schedules
+    change these attributes before a step.
+
+        class Sgd(d5.Optimizer):
+            def __init__(self, learning_rate: float = 0.01):
+                self.learning_rate = learning_rate
     """
 
     def new_input(self) -> None: ...
@@ -74,6 +132,18 @@ class Optimizer:
 
     def update_rule(self, gradient: Tensor, parameter: Parameter, index: int) -> None:
         raise NotImplementedError
+
+    def update(self, gradients: GradientSource) -> None:
+        """In place of `update_rule`, once a step with all gradients final: changes all parameters,
+        and may ask for gradients and losses at other places.
+        """
+        raise NotImplementedError
+
+    def begin_test(self) -> None:
+        """Before each test run, which may be made with other parameters, such as an average."""
+
+    def end_test(self) -> None:
+        """After it: the parameters are the trained ones again, bit for bit."""
 
     def state(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -92,6 +162,10 @@ class StepModifier:
     def before_step(self, optimizer: BoundOptimizer, epoch: int) -> None:
         """Before anything else of a step, such as `optimizer.set_hyper_parameter`."""
 
+    def loss_factor(self) -> float:
+        """On the loss of this step; the gradients are divided by it before they are used."""
+        return 1.0
+
     def gradients_final(self, optimizer: BoundOptimizer, factor: float) -> bool | None:
         """With all gradients final, which count `factor` times and may be changed in place:
         `optimizer.network.parameters()[0].gradient`. False refuses the step.
@@ -99,6 +173,36 @@ class StepModifier:
 
     def after_step(self, optimizer: BoundOptimizer, outputs: dict[str, Any]) -> None:
         """After the update, with the network's outputs."""
+
+    def begin_test(self, optimizer: BoundOptimizer) -> None:
+        """Before each test run, which may be made with other parameters, such as an average."""
+
+    def end_test(self, optimizer: BoundOptimizer) -> None:
+        """After it: the parameters are the trained ones again, bit for bit."""
+
+    def tested(self, optimizer: BoundOptimizer, loss: float) -> None:
+        """After each test run, with its mean loss over all ranks."""
+
+    def state(self) -> dict[str, Any]:
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None: ...
+
+
+class Schedule:
+    """Base of a schedule written in Python: `at` says what a hyper-parameter is at each time, which
+    counts steps, or epochs where `every` is "epoch".
+
+    One whose `observes` is "training_loss" or "test_loss" is told these, and has a `state`.
+    """
+
+    every: str = "step"
+    observes: str = "nothing"
+
+    def at(self, time: int, initial: float) -> float:
+        raise NotImplementedError
+
+    def observe(self, loss: float) -> None: ...
 
     def state(self) -> dict[str, Any]:
         return {}

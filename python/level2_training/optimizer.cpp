@@ -4,6 +4,8 @@
 #include "bindings.hpp"
 #include "d5/level2_training/level2_training.hpp"
 #include "level1_network/network.hpp"
+#include "level2_training/python_optimizer.hpp"
+#include "level2_training/python_schedule.hpp"
 #include "level2_training/python_step_modifier.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
@@ -11,59 +13,40 @@
 namespace d5::python {
 namespace {
 
-/// An update rule written in Python.
-class PythonOptimizer final : public UpdateRuleOptimizer {
- public:
-  PythonOptimizer(const py::object& self, std::shared_ptr<GraphExecutor> executor, std::string loss)
-      : UpdateRuleOptimizer(std::move(executor), std::move(loss)),
-        self_(self),
-        new_input_(overrides(self, "Optimizer", "new_input")),
-        prepare_param_(overrides(self, "Optimizer", "prepare_param")) {
-    for (const char* needed : {"update_rule", "state", "restore"}) {
-      if (overrides(self, "Optimizer", needed)) continue;
-      throw TypeError(fmt::format(
-          "the optimizer {} has no method {}; a checkpoint needs state(), which returns what the "
-          "rule remembers as a dict of arrays, and restore(state)",
-          std::string(py::str(py::type::of(self).attr("__name__"))), needed));
-    }
-  }
-
-  void new_input() override {
-    if (!new_input_) return;
-    call_python([&] { self_.object.attr("new_input")(); });
-  }
-  void prepare_param(Parameter& parameter) override {
-    if (!prepare_param_) return;
-    call_python([&] { self_.object.attr("prepare_param")(Parameter(parameter)); });
-  }
-  void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
-    call_python(
-        [&] { self_.object.attr("update_rule")(Tensor(gradient), Parameter(parameter), index); });
-  }
-  ValueMap rule_state() const override {
-    return call_python([&] { return to_values(self_.object.attr("state")().cast<py::dict>()); });
-  }
-  void restore_rule(const ValueMap& state) override {
-    call_python([&] { self_.object.attr("restore")(copy_values(state)); });
-  }
-
- private:
-  PythonReference self_;
-  bool new_input_, prepare_param_;
-};
+ThreeStepOptimizer& three_steps(Optimizer& optimizer) {
+  if (auto* it = dynamic_cast<ThreeStepOptimizer*>(&optimizer)) return *it;
+  throw Unsupported(
+      "this optimizer is no optimizer in three steps, so that nothing can take part in its steps; "
+      "leave its schedules and modifiers out, or choose another");
+}
 
 /// A list, or one alone.
 void add_modifiers(Optimizer& optimizer, const py::object& modifiers) {
   const bool is_one = py::isinstance<py::str>(modifiers) || py::isinstance<py::dict>(modifiers);
   const py::list all = is_one ? py::list(py::make_tuple(modifiers)) : py::list(modifiers);
-  if (all.empty()) return;
-  auto* three_step = dynamic_cast<ThreeStepOptimizer*>(&optimizer);
-  if (!three_step) {
-    throw Unsupported(
-        "this optimizer is no optimizer in three steps, so that nothing can take part in its "
-        "steps; leave its modifiers out, or choose another");
+  for (const py::handle& modifier : all) three_steps(optimizer).add(to_step_modifier(modifier));
+}
+
+/// Those that are objects, by hyper-parameter; what settings can say stays.
+py::dict take_schedules_in_python(py::kwargs& options) {
+  py::dict taken;
+  if (!options.contains("schedules") || !py::isinstance<py::dict>(options["schedules"])) {
+    return taken;
   }
-  for (const py::handle& modifier : all) three_step->add(to_step_modifier(modifier));
+  const py::dict schedules(options["schedules"].attr("copy")());
+  for (const auto& [number, schedule] : py::dict(options["schedules"])) {
+    if (py::isinstance<py::str>(schedule) || py::isinstance<py::dict>(schedule)) continue;
+    taken[number] = schedule;
+    schedules.attr("pop")(number);
+  }
+  options["schedules"] = schedules;
+  return taken;
+}
+
+template <auto Count>
+std::int64_t steps(const Optimizer& optimizer) {
+  const auto* three_step = dynamic_cast<const ThreeStepOptimizer*>(&optimizer);
+  return three_step ? (three_step->*Count)() : 0;
 }
 
 Values step(Optimizer& optimizer, const Batch& batch) {
@@ -113,11 +96,24 @@ void bind_optimizer(py::module_& m) {
           "network", [](Optimizer& optimizer) { return optimizer.executor().network(); },
           "That it trains.")
       .def_property_readonly(
-          "refused_steps",
-          [](Optimizer& optimizer) {
-            const auto* three_step = dynamic_cast<ThreeStepOptimizer*>(&optimizer);
-            return three_step ? three_step->refused_steps() : 0;
-          },
+          "executor", [](Optimizer& optimizer) { return &optimizer.executor(); },
+          py::return_value_policy::reference_internal)
+      .def_property_readonly("loss", &Optimizer::loss, "The output that it minimises.")
+      .def(
+          "state", [](const Optimizer& optimizer) { return copy_values(optimizer.state()); },
+          "What resuming needs besides the parameters, its modifiers' too: copies by name.")
+      .def(
+          "restore",
+          [](Optimizer& optimizer, const Values& state) { optimizer.restore(to_values(state)); },
+          py::arg("state"), "Of an optimizer that was made in the same way.")
+      .def("begin_test", &Optimizer::begin_test, py::call_guard<py::gil_scoped_release>(),
+           "Lends the network the parameters of test runs, such as an average.")
+      .def("end_test", &Optimizer::end_test, py::call_guard<py::gil_scoped_release>(),
+           "Gives it the trained ones again, bit for bit.")
+      .def_property_readonly("steps", &steps<&ThreeStepOptimizer::steps>,
+                             "That were made, refused ones among them.")
+      .def_property_readonly(
+          "refused_steps", &steps<&ThreeStepOptimizer::refused_steps>,
           "Steps that a modifier refused, such as loss_scale one whose gradients overflowed.")
       .def("__repr__", [](Optimizer& optimizer) {
         return fmt::format("<d5.BoundOptimizer of {}>", describe(optimizer.executor().network()));
@@ -129,14 +125,19 @@ void bind_optimizer(py::module_& m) {
          const std::string& loss, const Options& options) -> std::shared_ptr<Optimizer> {
         py::kwargs own(options.attr("copy")());
         const py::object modifiers = own.attr("pop")("modifiers", py::tuple());
+        py::dict in_python = take_schedules_in_python(own);
         const Settings settings = to_settings(own);
-        const bool is_named = py::isinstance<py::str>(which);
         std::shared_ptr<Optimizer> optimizer;
-        if (is_named) {
+        if (py::isinstance<py::str>(which)) {
           optimizer = open_optimizer(which.cast<std::string>(), executor, loss, settings);
         } else {
-          OptionList(settings.owned_by("optimizer in Python")).expect_all_known();
-          optimizer = std::make_shared<PythonOptimizer>(which, executor, loss);
+          const py::object schedules = own.attr("pop")("schedules", py::dict());
+          OptionList(to_settings(own).owned_by("optimizer in Python")).expect_all_known();
+          optimizer = to_optimizer(which, executor, loss);
+          for (const auto& [number, choice] : py::dict(schedules)) in_python[number] = choice;
+        }
+        for (const auto& [number, schedule] : in_python) {
+          three_steps(*optimizer).add(to_scheduled(number.cast<std::string>(), schedule));
         }
         add_modifiers(*optimizer, modifiers);
         return optimizer;
@@ -145,10 +146,9 @@ void bind_optimizer(py::module_& m) {
       "An optimizer by name (\"adam\", \"torch/adam\") with its options as keywords, or a "
       "d5.Optimizer written in Python. `modifiers` take part in every step: names, dicts with a "
       "name and settings, objects of d5.StepModifier. `schedules` is a dict from a hyper-parameter "
-      "to a dict with a schedule's name and settings: {\"learning_rate\": {\"name\": \"cosine\", "
-      "\"length\": 1000}}.");
+      "to a schedule's name, a dict with its name and settings, {\"learning_rate\": {\"name\": "
+      "\"cosine\", \"length\": 1000}}, or an object of d5.Schedule.");
   m.def("optimizers", [] { return optimizers().names(); });
-  m.def("schedules", [] { return schedules().names(); });
   m.def("step_modifiers", [] { return step_modifiers().names(); });
 }
 

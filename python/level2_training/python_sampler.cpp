@@ -76,8 +76,18 @@ const Batch* PythonSampler::next() {
     batch_.size = samples_in(batch_.values, class_name());
     batch_.epoch = epoch_;
     batch_.index = index_++;
+    take_samples();
     return &batch_;
   });
+}
+
+void PythonSampler::take_samples() {
+  if (!overrides(self(), "Sampler", "samples")) return;
+  samples_ = call("samples").cast<std::vector<std::int64_t>>();
+  batch_.samples = samples_;
+  if (std::int64_t(samples_.size()) == batch_.size) return;
+  throw ValueError(fmt::format("sampler {}: samples() tells {}, but the batch has {}", class_name(),
+                               samples_.size(), batch_.size));
 }
 
 void PythonSampler::reset(std::int64_t epoch) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bindings.hpp"
 #include "d5/level2_training/sampler.hpp"
@@ -27,8 +28,11 @@ class PythonSampler final : public Sampler {
   [[nodiscard]] std::string class_name() const;
   template <class... Arguments>
   py::object call(const char* method, Arguments... arguments) const;
+  /// Which these are, where the class says so.
+  void take_samples();
 
   Batch batch_;
+  std::vector<std::int64_t> samples_;
   std::int64_t epoch_ = 0, index_ = 0;
   mutable std::shared_ptr<const Dataset> dataset_;
 };

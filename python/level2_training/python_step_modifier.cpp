@@ -15,13 +15,21 @@ class PythonStepModifier final : public StepModifier {
       : self_(self),
         name_(py::str(self.attr("name"))),
         before_step_(overrides(self, "StepModifier", "before_step")),
+        loss_factor_(overrides(self, "StepModifier", "loss_factor")),
         gradients_final_(overrides(self, "StepModifier", "gradients_final")),
-        after_step_(overrides(self, "StepModifier", "after_step")) {}
+        after_step_(overrides(self, "StepModifier", "after_step")),
+        begin_test_(overrides(self, "StepModifier", "begin_test")),
+        end_test_(overrides(self, "StepModifier", "end_test")),
+        tested_(overrides(self, "StepModifier", "tested")) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
   void before_step(ThreeStepOptimizer& optimizer, const Batch& batch) override {
     if (!before_step_) return;
     call_python([&] { self_.object.attr("before_step")(seen(optimizer), batch.epoch); });
+  }
+  [[nodiscard]] double loss_factor() const override {
+    if (!loss_factor_) return 1;
+    return call_python([&] { return self_.object.attr("loss_factor")().cast<double>(); });
   }
   [[nodiscard]] bool wants_all_gradients() const override { return gradients_final_; }
   bool gradients_final(ThreeStepOptimizer& optimizer, double& factor) override {
@@ -33,6 +41,15 @@ class PythonStepModifier final : public StepModifier {
   void after_step(ThreeStepOptimizer& optimizer, const Batch&, const ValueMap& outputs) override {
     if (!after_step_) return;
     call_python([&] { self_.object.attr("after_step")(seen(optimizer), from_values(outputs)); });
+  }
+  void begin_test(ThreeStepOptimizer& optimizer) override {
+    if (begin_test_) call_python([&] { self_.object.attr("begin_test")(seen(optimizer)); });
+  }
+  void end_test(ThreeStepOptimizer& optimizer) override {
+    if (end_test_) call_python([&] { self_.object.attr("end_test")(seen(optimizer)); });
+  }
+  void tested(ThreeStepOptimizer& optimizer, double loss) override {
+    if (tested_) call_python([&] { self_.object.attr("tested")(seen(optimizer), loss); });
   }
   [[nodiscard]] ValueMap state() const override {
     return call_python([&] { return to_values(self_.object.attr("state")().cast<py::dict>()); });
@@ -48,7 +65,7 @@ class PythonStepModifier final : public StepModifier {
 
   PythonReference self_;
   std::string name_;
-  bool before_step_, gradients_final_, after_step_;
+  bool before_step_, loss_factor_, gradients_final_, after_step_, begin_test_, end_test_, tested_;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
-#include "long_call.hpp"
 
 namespace d5::python {
 namespace {
@@ -22,30 +21,52 @@ Recipe from_state(const Anything& pickled) {
   return recipe;
 }
 
-std::pair<Measurements, bool> train(Recipe recipe, const std::vector<std::string>& changes,
-                                    const std::vector<std::string>& frameworks, const Path& data,
-                                    const Path& checkpoint, const Path& resume, const Path& init,
-                                    const Path& save, int loader_threads) {
-  for (const auto& change : changes) recipe.set(change);
-  RecipeRun run;
-  orderly_call([&](const Interrupt& interrupt) {
-    run = run_recipe(recipe,
-                     {.frameworks = frameworks,
-                      .data = data.string(),
-                      .checkpoint = checkpoint.string(),
-                      .resume = resume.string(),
-                      .init = {.path = init.string()},
-                      .save = save.string(),
-                      .loader_threads = loader_threads},
-                     interrupt);
-  });
-  return {Measurements(run.results.measurements), run.accepted};
+/// A line a part, each JSON, which YAML has within it.
+std::string text_of(const py::dict& parts) {
+  const py::object dumps = py::module_::import("json").attr("dumps");
+  std::string text;
+  for (const auto& [name, part] : parts) {
+    text += fmt::format("{}: {}\n", std::string(py::str(name)), dumps(part).cast<std::string>());
+  }
+  return text;
+}
+
+Recipe parse(const std::variant<std::string, py::dict>& content, const std::string& file) {
+  const auto* text = std::get_if<std::string>(&content);
+  return Recipe::parse(text ? *text : text_of(std::get<py::dict>(content)), file);
+}
+
+Recipe changed(Recipe recipe, const py::args& assignments) {
+  for (const auto& assignment : assignments) recipe.set(assignment.cast<std::string>());
+  return recipe;
+}
+
+using Bounds = std::map<std::string, std::pair<std::string, double>>;
+
+Bounds acceptable(const Recipe& recipe) {
+  Bounds bounds;
+  for (const auto& [metric, bound, value, of] : recipe.acceptable()) {
+    const bool at_least = bound == Recipe::Acceptable::Bound::at_least;
+    bounds[metric] = {at_least ? "at_least" : "at_most", value};
+  }
+  return bounds;
+}
+
+std::map<std::string, std::pair<double, double>> ranges(const Recipe& recipe) {
+  std::map<std::string, std::pair<double, double>> all;
+  for (const auto& range : recipe.ranges()) all[range.key] = {range.least, range.most};
+  return all;
 }
 
 }  // namespace
 
 void bind_recipe(py::module_& m) {
   py::class_<Recipe>(m, "Recipe", "What a training run consists of, and which results it accepts.")
+      .def(
+          py::init(&parse), py::arg("content"), py::arg("file") = "recipe",
+          "Of the text of a recipe file, or of a dict nested in the same way: {\"name\": ..., "
+          "\"fixed\": {\"dataset\": {\"name\": \"mnist\"}, ...}, \"mutable\": {...}}. `file` is "
+          "what messages call it. Raises FormatError, NotFound with the line and the nearest name.")
       .def_property_readonly("name", &Recipe::name)
       .def_property_readonly("summary", &Recipe::summary)
       .def_property_readonly("file", &Recipe::file)
@@ -63,6 +84,28 @@ void bind_recipe(py::module_& m) {
       .def(
           "set", [](Recipe& recipe, const std::string& assignment) { recipe.set(assignment); },
           py::arg("assignment"), "Changes a value of the mutable part: \"training.epochs=2\".")
+      .def("changed", &changed,
+           "A copy with these assignments: recipe.changed(\"optimizer.name=adam\", "
+           "\"training.seed=2\").")
+      .def("with_seed", &with_seed, py::arg("seed"), "A copy that trains from that seed.")
+      .def("trials", &trials_of, py::arg("count"),
+           "Copies at the first `count` points of its ranges, which fill them evenly (Halton's).")
+      .def("with_reference", &with_reference, py::arg("joined"),
+           "Its text with the runs of `joined` (repeat_training, 10 or more) for its reference, "
+           "which later ones are held against. Raises ValueError where one did not converge.")
+      .def_property_readonly("text", &Recipe::text, "What was read.")
+      .def_property_readonly("changes", &Recipe::changes, "Assignments made since, in their order.")
+      .def_property_readonly("acceptable", &acceptable, "Bounds by metric: (\"at_least\", 0.98).")
+      .def_property_readonly("ranges", &ranges, "Within which values are tuned, by key.")
+      .def_property_readonly(
+          "reference",
+          [](const Recipe& recipe) {
+            return std::map<std::string, std::vector<double>>(recipe.reference().begin(),
+                                                              recipe.reference().end());
+          },
+          "What runs of it gave when it was written, a number a run, by metric.")
+      .def_property_readonly("checksum", &Recipe::checksum,
+                             "Of all that changes a run, but not how long it is or what is judged.")
       .def("__deepcopy__", [](const Recipe& recipe, const Anything&) { return recipe; })
       .def(py::pickle(&state_of, &from_state))
       .def("__repr__", [](const Recipe& recipe) {
@@ -73,27 +116,6 @@ void bind_recipe(py::module_& m) {
       "recipe", [](const Path& file_or_name) { return load_recipe(file_or_name.string()); },
       py::arg("file_or_name"), "Reads a recipe: a file, or one that d5 carries.");
   m.def("recipes", &carried_recipes, "Names of the recipes that d5 carries.");
-
-  const std::vector<std::string> none, reference{"reference"};
-  constexpr const char* about =
-      "Runs a recipe; returns its measurements and whether all acceptable metrics were met. `save` "
-      "is an "
-      "ONNX file for what was trained.";
-  m.def("train", &train, py::arg("recipe"), py::kw_only(), py::arg("set") = none,
-        py::arg("frameworks") = reference, py::arg("data") = "", py::arg("checkpoint") = "",
-        py::arg("resume") = "", py::arg("init") = "", py::arg("save") = "",
-        py::arg("loader_threads") = 0, about);
-  m.def(
-      "train",
-      [](const Path& file_or_name, const std::vector<std::string>& changes,
-         const std::vector<std::string>& frameworks, const Path& data, const Path& checkpoint,
-         const Path& resume, const Path& init, const Path& save, int loader_threads) {
-        return train(load_recipe(file_or_name.string()), changes, frameworks, data, checkpoint,
-                     resume, init, save, loader_threads);
-      },
-      py::arg("recipe"), py::kw_only(), py::arg("set") = none, py::arg("frameworks") = reference,
-      py::arg("data") = "", py::arg("checkpoint") = "", py::arg("resume") = "",
-      py::arg("init") = "", py::arg("save") = "", py::arg("loader_threads") = 0, about);
 }
 
 }  // namespace d5::python

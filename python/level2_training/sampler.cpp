@@ -49,7 +49,9 @@ constexpr const char* kAbout =
     "Splits a data set into batches. Derive from it to train on another loader's: `next()` returns "
     "a dict of arrays, dimension 0 is the sample, or None at the end of an epoch; `reset(epoch)` "
     "begins one; `len()` is its number of batches. With `seek(epoch, index)` training resumes "
-    "quickly, without it by going through the epoch; `dataset` says what is read, if d5 has it.";
+    "quickly, without it by going through the epoch; `dataset` says what is read, if d5 has it, "
+    "and "
+    "`samples()` which of its samples the last batch holds, as `d5.test_sampler` wants to know.";
 
 void bind_network_feed(py::module_& m) {
   py::class_<NetworkFeed, std::shared_ptr<NetworkFeed>>(m, "NetworkFeed",

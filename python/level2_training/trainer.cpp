@@ -4,82 +4,19 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
-#include "level1_network/executor.hpp"
+#include "level2_training/python_training_event.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
 
 namespace d5::python {
 namespace {
 
-/// A Python object's training hooks; those that it does not override are not called.
-class PythonTrainingEvent final : public TrainingEvent {
- public:
-  explicit PythonTrainingEvent(const py::object& self) : self_(self) {
-    for (const char* name :
-         {"before_training", "after_training", "before_epoch", "after_epoch", "before_batch",
-          "after_batch", "before_test", "after_test", "after_test_batch", "wants_stop"}) {
-      if (overrides(self, "Event", name)) hooks_.insert(name);
-    }
-  }
-  [[nodiscard]] bool listens() const { return !hooks_.empty(); }
-
-  void before_training(Trainer& trainer) override { call("before_training", &trainer); }
-  void after_training(Trainer& trainer) override { call("after_training", &trainer); }
-  void before_epoch(Trainer& trainer, std::int64_t epoch) override {
-    call("before_epoch", &trainer, epoch);
-  }
-  void after_epoch(Trainer& trainer, std::int64_t epoch) override {
-    call("after_epoch", &trainer, epoch);
-  }
-  void before_batch(Trainer& trainer, const Batch& batch) override {
-    call("before_batch", &trainer, &batch);
-  }
-  void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
-    call_with_outputs("after_batch", trainer, batch, outputs);
-  }
-  void before_test(Trainer& trainer) override { call("before_test", &trainer); }
-  void after_test(Trainer& trainer) override { call("after_test", &trainer); }
-  void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
-    call_with_outputs("after_test_batch", trainer, batch, outputs);
-  }
-  bool wants_stop() const override {
-    if (!hooks_.contains("wants_stop")) return false;
-    return call_python([&] { return self_.object.attr("wants_stop")().cast<bool>(); });
-  }
-
- private:
-  template <class... Arguments>
-  void call(const char* name, Arguments... arguments) {
-    if (!hooks_.contains(name)) return;
-    call_python([&] {
-      self_.object.attr(name)(py::cast(arguments, py::return_value_policy::reference)...);
-    });
-  }
-  void call_with_outputs(const char* name, Trainer& trainer, const Batch& batch,
-                         const ValueMap& outputs) {
-    if (!hooks_.contains(name)) return;
-    constexpr auto reference = py::return_value_policy::reference;
-    call_python([&] {
-      self_.object.attr(name)(py::cast(&trainer, reference), py::cast(&batch, reference),
-                              from_values(outputs));
-    });
-  }
-  PythonReference self_;
-  std::set<std::string_view> hooks_;
-};
-
-void add_event(Trainer& trainer, const Anything& event) {
+void add(Trainer& trainer, const Anything& event) {
   if (py::isinstance<Event>(event)) {
     trainer.events().add(event.cast<std::shared_ptr<Event>>());
     return;
   }
-  auto training = std::make_shared<PythonTrainingEvent>(event);
-  if (training->listens()) trainer.events().add(training);
-  auto execution = execution_event(event);
-  if (execution) trainer.optimizer().executor().events().add(execution);
-  if (!training->listens() && !execution) {
-    throw TypeError("the event overrides none of d5.Event's hooks");
-  }
+  add_event(trainer, event);
 }
 
 /// A trainer and what it works with are one thread's while it runs.
@@ -107,17 +44,25 @@ void bind_trainer(py::module_& m) {
                       "Epochs of batches, a test run after each, observers all along.")
       .def(py::init([](Optimizer& optimizer, Sampler& train, std::optional<Sampler*> test,
                        std::int64_t epochs, std::int64_t most_batches, const Path& checkpoint,
-                       std::int64_t checkpoints_kept) {
+                       std::int64_t checkpoints_kept, std::int64_t checkpoint_every,
+                       std::int64_t test_every, std::string recipe) {
              return std::make_unique<Trainer>(optimizer, train, test.value_or(nullptr),
                                               TrainerOptions{.epochs = epochs,
                                                              .most_batches = most_batches,
                                                              .checkpoint = checkpoint.string(),
-                                                             .checkpoints_kept = checkpoints_kept});
+                                                             .test_every = test_every,
+                                                             .checkpoint_every = checkpoint_every,
+                                                             .checkpoints_kept = checkpoints_kept,
+                                                             .recipe = std::move(recipe)});
            }),
            py::arg("optimizer"), py::arg("train"), py::arg("test") = py::none(), py::kw_only(),
            py::arg("epochs") = 1, py::arg("most_batches") = 0, py::arg("checkpoint") = "",
-           py::arg("checkpoints_kept") = 1, py::keep_alive<1, 2>(), py::keep_alive<1, 3>(),
-           py::keep_alive<1, 4>())
+           py::arg("checkpoints_kept") = 1, py::arg("checkpoint_every") = 500,
+           py::arg("test_every") = 1, py::arg("recipe") = "", py::keep_alive<1, 2>(),
+           py::keep_alive<1, 3>(), py::keep_alive<1, 4>(),
+           "`checkpoint` is written every `checkpoint_every` batches and after each epoch; older "
+           "ones stay as FILE.step-N, `checkpoints_kept` in all. A checkpoint of another `recipe`, "
+           "a text, is refused. `test_every` counts epochs.")
       .def("run", &run,
            "Trains to the end. Ctrl-C ends it within the batch that is at work; with a checkpoint "
            "after it, and the next run continues there.")
@@ -129,9 +74,26 @@ void bind_trainer(py::module_& m) {
           [](Trainer& trainer, const Path& path) { trainer.save_checkpoint(path.string()); },
           py::arg("path"), "Writes a checkpoint of this moment.")
       .def("test", &test, "Runs the test set once.")
-      .def("add_event", &add_event, py::arg("event"), py::keep_alive<1, 2>())
+      .def("add_event", &add, py::arg("event"), py::keep_alive<1, 2>())
+      .def_property_readonly(
+          "optimizer", [](Trainer& trainer) { return &trainer.optimizer(); },
+          py::return_value_policy::reference_internal)
       .def_property_readonly("epoch", &Trainer::epoch)
-      .def_property_readonly("step", &Trainer::step)
+      .def_property_readonly("batch", &Trainer::batch, "The next of this epoch.")
+      .def_property_readonly("step", &Trainer::step, "Batches since the beginning.")
+      .def_property_readonly("interrupted", &Trainer::interrupted,
+                             "Whether the last run was interrupted.")
+      .def_property_readonly(
+          "batch_times",
+          [](const Trainer& trainer) {
+            const BatchTimes& times = trainer.batch_times();
+            return std::map<std::string, double>{{"waiting", times.waiting_seconds},
+                                                 {"making", times.making_seconds},
+                                                 {"step", times.step_seconds}};
+          },
+          "Seconds of the batch that before_batch or after_batch is about: waiting for the "
+          "sampler, "
+          "reading it, and its step (0 before it).")
       .def("__repr__", [](const Trainer& trainer) {
         return fmt::format("<d5.Trainer: epoch {} of {}, step {}>", trainer.epoch(),
                            trainer.options().epochs, trainer.step());

@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "level2_training/python_metric.hpp"
 
 namespace d5::python {
 
@@ -28,13 +29,31 @@ void bind_training_metric(py::module_& m) {
       });
   m.def(
       "training_metric",
-      [](const std::string& name, const Options& options) {
+      [](const Anything& which, const Options& options) {
+        if (!py::isinstance<py::str>(which)) {
+          OptionList(to_settings(options).owned_by("metric in Python")).expect_all_known();
+          return to_metric(which);
+        }
+        const auto name = which.cast<std::string>();
         auto metric = std::dynamic_pointer_cast<TrainingMetric>(
             metrics().at(name).make(to_settings(options)));
         if (!metric) throw TypeError("metric " + name + " is not one of training; use d5.measure");
         return metric;
       },
-      py::arg("name"), "A metric by name, such as training_metric(\"test_accuracy\").");
+      py::arg("which"),
+      "A metric by name, such as training_metric(\"test_accuracy\"), with its options as keywords; "
+      "or of an object of d5.Metric.");
+  m.def(
+      "gradient_norm", [](Network& network) { return gradient_norm(network); }, py::arg("network"),
+      "The Euclidean norm of all gradients together, summed in float64.");
+  m.def(
+      "count_right",
+      [](const Anything& scores, const Anything& labels, std::int64_t k) {
+        return count_right(to_tensor(scores), to_tensor(labels), k);
+      },
+      py::arg("scores"), py::arg("labels"), py::arg("k") = 1,
+      "How many rows of scores (floats, NxC or NxTxC) are largest at their label (integers, N or "
+      "NxT), or have it among the k largest.");
 }
 
 }  // namespace d5::python

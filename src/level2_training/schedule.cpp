@@ -19,7 +19,7 @@ void register_all(Registry<ScheduleEntry>& registry);
 namespace {
 
 struct TimeOptions {
-  enum class Every { step, epoch } every = Every::step;
+  Schedule::Every every = Schedule::Every::step;
 
   void declare(OptionList& options) {
     options.add("every", every, "what the time of a schedule counts", {"step", "epoch"});
@@ -29,11 +29,11 @@ struct TimeOptions {
 class ScheduledNumber final : public StepModifier {
  public:
   ScheduledNumber(std::string number, std::string word, std::shared_ptr<Schedule> schedule,
-                  TimeOptions time)
+                  Schedule::Every every)
       : number_(std::move(number)),
         word_(std::move(word)),
         schedule_(std::move(schedule)),
-        time_(time) {}
+        every_(every) {}
 
   [[nodiscard]] std::string name() const override { return "schedule." + number_; }
   void attach(ThreeStepOptimizer& optimizer) override {
@@ -41,7 +41,7 @@ class ScheduledNumber final : public StepModifier {
   }
 
   void before_step(ThreeStepOptimizer& optimizer, const Batch& batch) override {
-    const bool epochs = time_.every == TimeOptions::Every::epoch;
+    const bool epochs = every_ == Schedule::Every::epoch;
     const std::int64_t time = epochs ? batch.epoch : optimizer.steps();
     HyperParameters& numbers = optimizer.hyper_parameters();
     const double value = schedule_->at(time, numbers.initial(number_));
@@ -68,7 +68,7 @@ class ScheduledNumber final : public StepModifier {
  private:
   std::string number_, word_;
   std::shared_ptr<Schedule> schedule_;
-  TimeOptions time_;
+  Schedule::Every every_;
 };
 
 }  // namespace
@@ -83,7 +83,13 @@ std::shared_ptr<StepModifier> scheduled(const std::string& hyper_parameter,
   const ScheduleEntry& entry = schedules().at(schedule.name);
   Settings own = schedule.settings;
   const auto time = detail::take_options<TimeOptions>(own);
-  return std::make_shared<ScheduledNumber>(hyper_parameter, schedule.name, entry.make(own), time);
+  return scheduled(hyper_parameter, entry.make(own), time.every, schedule.name);
+}
+
+std::shared_ptr<StepModifier> scheduled(const std::string& hyper_parameter,
+                                        std::shared_ptr<Schedule> schedule, Schedule::Every every,
+                                        const std::string& word) {
+  return std::make_shared<ScheduledNumber>(hyper_parameter, word, std::move(schedule), every);
 }
 
 }  // namespace d5

@@ -20,6 +20,7 @@ namespace d5 {
 class Schedule {
  public:
   enum class Observes { nothing, training_loss, test_loss };
+  enum class Every { step, epoch };  ///< what time counts
 
   virtual ~Schedule() = default;
   /// The number at `time`, which counts steps or epochs from 0, where it is `initial` by itself.
@@ -47,5 +48,10 @@ using ScheduleEntry = Entry<std::shared_ptr<Schedule>()>;
 /// in a step NumericError for a number that is none, ValueError for one out of its range.
 [[nodiscard]] std::shared_ptr<StepModifier> scheduled(const std::string& hyper_parameter,
                                                       const EntryChoice& schedule);
+/// By one that is there already, for this optimizer alone; `word` names it in messages.
+[[nodiscard]] std::shared_ptr<StepModifier> scheduled(const std::string& hyper_parameter,
+                                                      std::shared_ptr<Schedule> schedule,
+                                                      Schedule::Every every = Schedule::Every::step,
+                                                      const std::string& word = "of its own");
 
 }  // namespace d5

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bindings.hpp"
+#include "d5/level2_training/optimizer.hpp"
+
+namespace d5::python {
+
+/// Of an object of d5.Optimizer. Throws: TypeError for one that lacks a method.
+[[nodiscard]] std::shared_ptr<Optimizer> to_optimizer(const py::object& self,
+                                                      std::shared_ptr<GraphExecutor> executor,
+                                                      std::string loss);
+
+}  // namespace d5::python

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "bindings.hpp"
+#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training_event.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+
+/// A Python object's training hooks, those of `Base`; the ones that its class leaves as they are in
+/// d5.Event are not called.
+template <class Base>
+class PythonTrainingHooks : public Base {
+ public:
+  explicit PythonTrainingHooks(const py::object& self) : self_(self) {
+    for (const char* name : {"before_training", "after_training", "before_epoch", "after_epoch",
+                             "before_batch", "after_batch", "before_test", "after_test",
+                             "after_test_batch", "after_checkpoint", "wants_stop"}) {
+      if (overrides(self, "Event", name)) hooks_.insert(name);
+    }
+  }
+  [[nodiscard]] bool listens() const { return !hooks_.empty(); }
+
+  void before_training(Trainer& trainer) override { call("before_training", &trainer); }
+  void after_training(Trainer& trainer) override { call("after_training", &trainer); }
+  void before_epoch(Trainer& trainer, std::int64_t epoch) override {
+    call("before_epoch", &trainer, epoch);
+  }
+  void after_epoch(Trainer& trainer, std::int64_t epoch) override {
+    call("after_epoch", &trainer, epoch);
+  }
+  void before_batch(Trainer& trainer, const Batch& batch) override {
+    call("before_batch", &trainer, &batch);
+  }
+  void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
+    call_with_outputs("after_batch", trainer, batch, outputs);
+  }
+  void before_test(Trainer& trainer) override { call("before_test", &trainer); }
+  void after_test(Trainer& trainer) override { call("after_test", &trainer); }
+  void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
+    call_with_outputs("after_test_batch", trainer, batch, outputs);
+  }
+  void after_checkpoint(Trainer& trainer, const std::string& path) override {
+    call("after_checkpoint", &trainer, path);
+  }
+  [[nodiscard]] bool wants_stop() const override {
+    if (!hooks_.contains("wants_stop")) return false;
+    return call_python([&] { return self_.object.attr("wants_stop")().template cast<bool>(); });
+  }
+
+ protected:
+  /// Called after each hook, with the GIL.
+  virtual void called() {}
+  [[nodiscard]] const py::object& self() const { return self_.object; }
+
+ private:
+  template <class... Arguments>
+  void call(const char* name, const Arguments&... arguments) {
+    if (!hooks_.contains(name)) return;
+    call_python([&] {
+      self().attr(name)(py::cast(arguments, py::return_value_policy::reference)...);
+      called();
+    });
+  }
+  void call_with_outputs(const char* name, Trainer& trainer, const Batch& batch,
+                         const ValueMap& outputs) {
+    if (!hooks_.contains(name)) return;
+    constexpr auto reference = py::return_value_policy::reference;
+    call_python([&] {
+      self().attr(name)(py::cast(&trainer, reference), py::cast(&batch, reference),
+                        from_values(outputs));
+      called();
+    });
+  }
+
+  PythonReference self_;
+  std::set<std::string_view> hooks_;
+};
+
+/// What hears the object's hooks of training, and those of an executor: of the one that a trainer
+/// trains with. Throws: TypeError for an object without any.
+[[nodiscard]] std::shared_ptr<TrainingEvent> training_event(const py::object& self);
+/// Adds it, at once to the executor, too.
+void add_event(Trainer& trainer, const py::object& self);
+
+}  // namespace d5::python
