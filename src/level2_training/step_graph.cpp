@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level2_training/update_rule.hpp"
 #include "d5/onnx/nodes.hpp"
@@ -77,6 +78,7 @@ void StepGraph::take(Network step, ExecutorOptions options) {
 }
 
 void StepGraph::take_rule(const onnx::Node& node) {
+  (void)operator_for(node);  // which refuses what does not fit
   const detail::UpdateWords words = detail::words_of(node);
   UpdateRule& rule = *rules_.emplace_back(make_update_rule(words.optimizer, words.settings));
   hyper_parameters_->bind(rule);
