@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "apps/options.hpp"
@@ -10,6 +11,7 @@
 #include "apps/say.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/report.hpp"
+#include "d5/level2_training/training_report.hpp"
 #include "d5/level3_distributed/scaling_table.hpp"
 
 namespace d5::command {
@@ -27,6 +29,8 @@ constexpr const char* kExamples =
   d5 report monday.json tuesday.json --format markdown > report.md
   d5 report results.json --format csv > results.csv
   d5 report results.json --pivot framework    cases by frameworks, with geometric means
+  d5 report runs.json --format svg --plot time_to_accuracy-over-seeds > seeds.svg
+                                             what train --repeat, --vary wrote, or optimizer check
   d5 report one.json two.json four.json --scaling
                                              what more ranks brought: speed-up, efficiency, and
                                              the part of 'train --metrics communication_time')";
@@ -70,7 +74,7 @@ void check_usage(const Options& options) {
 
 int run(const Options& options) {
   check_usage(options);
-  const Report report = read_report(options.files);
+  Report report = read_report(options.files);
   if (options.scaling) {
     app::print(scaling_table(joined(report, options).measurements), options.format);
     return app::kPassed;
@@ -79,6 +83,7 @@ int run(const Options& options) {
     throw ValueError("report: --plot chooses what --format svg or png draws");
   }
   if (is_drawn(options.format) && options.out.empty()) {
+    std::ranges::move(training_plots(report.sources), std::back_inserter(report.plots));
     app::print(to_text(report, options.format, options.plot), options.format);
   } else {
     const Results all = joined(report, options);

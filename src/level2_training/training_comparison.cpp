@@ -70,6 +70,9 @@ std::vector<Measurement> compare_trainings(const ComparedTraining& subject,
     const Measurement *a = find(mine, metric), *b = find(its, metric);
     if (!a || !b) continue;
     Measurement& ratio = results.emplace_back(ratio_record(*a, *b, {subject.name, base.name}));
+    for (const char* of_subject : {"mean", "mean_interval", "olympic_mean", "accepted"}) {
+      ratio.conditions.erase(of_subject);
+    }
     const int sign = difference(*a, *b);
     ratio.conditions["verdict"] = sign == 0 ? "undecided" : sign > 0 ? "higher" : "lower";
     const bool more_is_better = a->direction == Direction::higher_is_better;

@@ -29,6 +29,11 @@ TEST_CASE("variants are trained interleaved, compared with the first, and drawn"
     CHECK_THAT(testing::content_of(job / ("pictures/" + std::string(picture))),
                Contains("<svg") && Contains("sgd"));
   }
+  for (const char* plot : {"test_accuracy-over-seeds", "accuracy-over-epochs", "loss-over-time"}) {
+    const auto drawn = run_d5("report '" + (job / "runs.json") + "' --format svg --plot " + plot);
+    CHECK(drawn.status == 0);
+    CHECK_THAT(drawn.out, Contains("<svg") && Contains("momentum") && Contains("sgd"));
+  }
 }
 
 TEST_CASE("trials are points of the recipe's ranges, the best of which is told") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "d5/core/error.hpp"
 #include "tests/core/markup_check.hpp"
@@ -106,6 +107,39 @@ TEST_CASE("a curve marks its last and its best") {
         std::vector<std::string>{"best 0.990", "last 0.980"});
   CHECK(labels_of(accuracy({0.9, 0.95})) == std::vector<std::string>{"last and best 0.950"});
   CHECK(accuracy({0.9, 0.99, 0.98}).marks.front().points.back().x == 3);  // counted from 1
+}
+
+TEST_CASE("of many curves none is labelled, and their points still tell their numbers") {
+  std::vector<Measurement> runs;
+  for (int seed = 1; seed <= 7; ++seed) {
+    runs.push_back(curve("loss", Quantity::loss, Direction::lower_is_better, {2, 1.0 / seed}));
+    runs.back().conditions["seed"] = std::to_string(seed);
+  }
+  const auto plots = plots_of(report_of(runs));
+  CHECK(names_of(plots) == std::vector<std::string>{"loss"});  // and none over the seeds
+  CHECK(labels_of(plots.front()).empty());
+  CHECK(count(to_svg(plots.front()), "last and best") == 7);
+}
+
+TEST_CASE("runs that were joined are drawn as a distribution over seeds, not as a curve") {
+  Measurement joined =
+      curve("test_accuracy", Quantity::accuracy, Direction::higher_is_better, {0.97, 0.99, 0.98});
+  joined.statistic = {};
+  joined.conditions["runs"] = "3";
+  Measurement time = joined;
+  time.metric = "time_to_accuracy";
+  time.quantity = Quantity::time;
+  time.samples = {2, 3, std::numeric_limits<double>::infinity()};
+  const auto run =
+      curve("test_accuracy", Quantity::accuracy, Direction::higher_is_better, {0.9, 0.97});
+  const auto plots = plots_of(report_of({run, joined, time}));
+  CHECK(names_of(plots) == std::vector<std::string>{"test_accuracy-over-seeds",
+                                                    "time_to_accuracy-over-seeds",
+                                                    "test_accuracy"});
+  REQUIRE(plots[0].marks.front().shape == Shape::box);
+  CHECK(plots[0].marks.front().points.size() == 6);  // two corners a run
+  CHECK_THAT(plots[1].note, Contains("1 of 3 runs did not converge"));
+  CHECK(plots[2].marks.front().points.size() == 2);
 }
 
 TEST_CASE("a bar begins at 0, ends at the statistic and bears its interval") {

@@ -48,6 +48,7 @@
 #include "d5/level2_training/training_event.hpp"
 #include "d5/level2_training/training_metric.hpp"
 #include "d5/level2_training/training_repetition.hpp"
+#include "d5/level2_training/training_report.hpp"
 #include "d5/level2_training/training_session.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
 #include "d5/level2_training/training_time.hpp"

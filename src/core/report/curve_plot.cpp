@@ -26,14 +26,17 @@ std::size_t best_of(const Measurement& m) {
   return std::size_t(best - samples.begin());
 }
 
+/// Words beside the points of more curves would hide them; the pointer still shows them.
+enum class Labels { yes, no };
+
 void add_point(Plot& plot, const Measurement& m, std::size_t series, std::size_t sample,
-               const std::string& word) {
+               const std::string& word, Labels labels) {
   const std::string value = with_prefix(m.samples[sample], m.unit);
   const std::string where = fmt::format("{} {}", counted_by(m), sample + 1);
   plot.marks.push_back({.shape = Shape::dots,
                         .series = series,
                         .points = {{double(sample + 1), m.samples[sample]}},
-                        .label = word + " " + value,
+                        .label = labels == Labels::yes ? word + " " + value : "",
                         .tip = fmt::format("{} {} ({})", word, value, where)});
 }
 
@@ -82,6 +85,8 @@ Plot curve_plot(const Figures& figures) {
             .x = {.label = counted_by(first), .scale = PlotAxis::Scale::whole},
             .y = {.unit = first.unit}};
   if (spans_decades(figures)) plot.y.scale = PlotAxis::Scale::logarithmic;
+  constexpr std::size_t kMostLabelled = 6;
+  const Labels labels = figures.size() > kMostLabelled ? Labels::no : Labels::yes;
   std::set<std::string> rows;
   for (const auto& figure : figures) rows.insert(figure.row);
   for (const auto& figure : figures) {
@@ -98,11 +103,11 @@ Plot curve_plot(const Figures& figures) {
     add_line(plot, std::move(line), counted_by(m));
     const std::size_t last = m.samples.size() - 1, best = best_of(m);
     if (m.direction == Direction::neither || best == last) {
-      add_point(plot, m, series, last, best == last ? "last and best" : "last");
+      add_point(plot, m, series, last, best == last ? "last and best" : "last", labels);
       continue;
     }
-    add_point(plot, m, series, best, "best");
-    add_point(plot, m, series, last, "last");
+    add_point(plot, m, series, best, "best", labels);
+    add_point(plot, m, series, last, "last", labels);
   }
   return plot;
 }

@@ -58,8 +58,9 @@ std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& source
       std::string series = m.framework;
       if (devices.size() > 1) series += " on " + m.device;
       if (sources.size() > 1) series += (series.empty() ? "" : ", ") + source.name;
-      const auto [place, is_new] =
-          places.try_emplace(m.metric + '\n' + m.unit + '\n' + grouping_of(m), result.size());
+      const auto [place, is_new] = places.try_emplace(
+          m.metric + '\n' + m.unit + '\n' + grouping_of(m) + (is_of_runs(m) ? "\nruns" : ""),
+          result.size());
       if (is_new) result.emplace_back();
       RowWords words = row_words(m, conditions);
       const std::string row = full_name(words);
@@ -75,6 +76,8 @@ std::string grouping_of(const Measurement& measurement) {
   const auto by = measurement.conditions.find("by");
   return by == measurement.conditions.end() ? "" : by->second;
 }
+
+bool is_of_runs(const Measurement& measurement) { return measurement.conditions.contains("runs"); }
 
 std::string name_rows(Figures& figures) {
   std::vector<RowWords> rows;
@@ -142,6 +145,7 @@ bool is_curve(const Figure& figure) {
   using enum Statistic::Of;
   const Measurement& m = *figure.record;
   const bool of_training = m.quantity == Quantity::loss || m.quantity == Quantity::accuracy;
+  if (is_of_runs(m)) return false;
   return m.samples.size() > 1 && (m.statistic.of == last || m.statistic.of == best ||
                                   (of_training && m.statistic.of != share));
 }
@@ -175,7 +179,7 @@ void sort_by_value(Figures& figures) {
 }  // namespace
 
 std::vector<Plot> plots_of(const Report& report) {
-  std::vector<Plot> curves, ratios, values, sweeps, samples;
+  std::vector<Plot> curves, seeds, ratios, values, sweeps, samples;
   Figures flop_rates, byte_rates;
   for (auto& figures : detail::figures_by_metric(report.sources)) {
     const Measurement& first = *figures.front().record;
@@ -198,6 +202,11 @@ std::vector<Plot> plots_of(const Report& report) {
       add(ratios, detail::ratio_plot(figures));
       continue;
     }
+    if (detail::is_of_runs(first)) {
+      std::erase_if(figures, [](const auto& figure) { return figure.record->samples.size() < 2; });
+      if (!figures.empty()) add(seeds, detail::run_plot(figures));
+      continue;
+    }
     if (!by.empty()) sort_by_value(figures);
     if (figures.size() > 1) add(values, detail::value_plot(figures));
     if (!by.empty()) continue;  // of many parts the intervals say enough
@@ -206,7 +215,7 @@ std::vector<Plot> plots_of(const Report& report) {
     if (!repeated.empty()) add(samples, detail::sample_plot(repeated));
   }
   std::vector<Plot> plots = detail::pair_plots(report.pairs);
-  for (auto* group : {&curves, &ratios, &values, &sweeps, &samples}) {
+  for (auto* group : {&seeds, &curves, &ratios, &values, &sweeps, &samples}) {
     std::ranges::move(*group, std::back_inserter(plots));
   }
   if (!flop_rates.empty() && !byte_rates.empty()) {

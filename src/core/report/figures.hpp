@@ -48,6 +48,8 @@ class RowPlaces {
 
 /// By what a record's figures were put together, where they are of a part: "operator"; or empty.
 [[nodiscard]] std::string grouping_of(const Measurement& measurement);
+/// Whether its samples are of a run each, of several runs that were joined (`join_runs`).
+[[nodiscard]] bool is_of_runs(const Measurement& measurement);
 /// Names the rows of one plot by what differs among them. Returns the subject of all, where no row
 /// says it.
 std::string name_rows(Figures& figures);
@@ -63,6 +65,8 @@ std::string name_rows(Figures& figures);
 [[nodiscard]] Plot value_plot(const Figures& figures);
 [[nodiscard]] Plot ratio_plot(Figures figures);
 [[nodiscard]] Plot sample_plot(const Figures& figures);
+/// The same where a sample is a run: "time_to_accuracy-over-seeds".
+[[nodiscard]] Plot run_plot(const Figures& figures);
 
 /// Over each condition that is a number and that some figures alone differ in: "time-over-batch".
 [[nodiscard]] std::vector<Plot> sweep_plots(const Figures& figures);

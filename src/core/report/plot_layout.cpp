@@ -95,7 +95,7 @@ void PlotLayout::place_text(const Plot& plot, int width) {
   top += kLine * double(note.size());
   double at = 2;
   for (std::size_t series = 0; series < plot.series.size(); ++series) {
-    const double needed = 30 + kLetter * double(length_of(plot.series[series]));
+    const double needed = 36 + kLetter * double(length_of(plot.series[series]));
     if (at > 2 && at + needed > width) {
       at = 2;
       top += kLine;

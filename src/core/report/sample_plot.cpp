@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All samples of each record as a histogram, with the statistic and its interval below.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -70,17 +72,15 @@ PlotMark histogram(const Figure& figure, const RowPlaces::Place& place, const Bi
   return mark;
 }
 
-}  // namespace
-
-Plot sample_plot(const Figures& figures) {
+Plot histograms(const Figures& figures, const std::string& name, const std::string& words,
+                const std::string& note) {
   const Measurement& first = *figures.front().record;
-  const std::string title = title_of(first.metric);
   const Range range = range_of(figures);
   constexpr double kMostForLinear = 20;
   const bool logarithmic = range.low > 0 && range.high > kMostForLinear * range.low;
-  Plot plot{.name = "samples-" + first.metric,
-            .title = title + ", all samples",
-            .note = "Below each histogram: the statistic with its 95% interval.",
+  Plot plot{.name = name,
+            .title = title_of(first.metric) + words,
+            .note = note,
             .x = {.label = words_of(first.metric), .unit = first.unit}};
   if (logarithmic) plot.x.scale = PlotAxis::Scale::logarithmic;
   const Bins bins(range, logarithmic);
@@ -102,6 +102,28 @@ Plot sample_plot(const Figures& figures) {
                           .tip = figure.tip});
   }
   return plot;
+}
+
+}  // namespace
+
+Plot sample_plot(const Figures& figures) {
+  return histograms(figures, "samples-" + figures.front().record->metric, ", all samples",
+                    "Below each histogram: the statistic with its 95% interval.");
+}
+
+Plot run_plot(const Figures& figures) {
+  std::size_t runs = 0, missing = 0;
+  for (const auto& figure : figures) {
+    const auto& samples = figure.record->samples;
+    runs += samples.size();
+    missing += std::size_t(std::ranges::count_if(samples, [](double s) { return std::isinf(s); }));
+  }
+  std::string note = "Below the runs: their median with its 95% interval.";
+  if (missing > 0) {
+    note += fmt::format(" {} of {} runs did not converge and have no place here.", missing, runs);
+  }
+  return histograms(figures, figures.front().record->metric + "-over-seeds",
+                    ", a run from each seed", note);
 }
 
 }  // namespace d5::detail

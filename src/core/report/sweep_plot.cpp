@@ -116,6 +116,7 @@ std::vector<Plot> sweep_plots(const Figures& figures) {
   for (const auto& figure : figures) {
     for (const auto& [condition, text] : figure.words) conditions.insert(condition);
   }
+  conditions.erase("seed");  // a name, though a number
   for (const auto& condition : conditions) {
     const auto curves = curves_over(condition, figures);
     if (!curves.empty()) plots.push_back(plot_over(condition, figures, curves));

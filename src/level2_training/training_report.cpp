@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_report.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "core/report/row_names.hpp"
+#include "d5/level2_training/trajectory.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::RowWords;
+
+/// One run: its records, and what it is of besides its seed.
+struct Run {
+  RowWords words;
+  std::uint64_t seed = 0;
+  std::vector<Measurement> records;
+};
+
+std::string condition(const Measurement& record, std::string_view name) {
+  const auto place = record.conditions.find(name);
+  return place == record.conditions.end() ? "" : place->second;
+}
+
+/// Of one run, not of several joined.
+bool is_of_a_run(const Measurement& record) {
+  return record.conditions.contains("dataset") && record.conditions.contains("seed") &&
+         !record.conditions.contains("runs");
+}
+
+/// A metric adds conditions of its own: those of the loss, which all runs have, stand for a run.
+const Measurement& spokesman(const std::vector<Measurement>& records) {
+  const auto loss = std::ranges::find(records, "loss", &Measurement::metric);
+  return loss == records.end() ? records.front() : *loss;
+}
+
+void describe(Run& run, const std::string& source) {
+  const Measurement& record = spokesman(run.records);
+  run.words = {{"subject", record.subject}, {"framework", record.framework}};
+  for (const auto& [name, text] : detail::told_conditions(record)) {
+    if (name != "seed" && name != "steps") run.words.push_back({name, text});
+  }
+  run.words.push_back({"device", record.device});
+  run.words.push_back({"file", source});
+  const std::string seed = condition(record, "seed");
+  std::from_chars(seed.data(), seed.data() + seed.size(), run.seed);
+}
+
+std::vector<Run> runs_in(const std::vector<Report::Source>& sources) {
+  std::vector<Run> runs;
+  for (const auto& source : sources) {
+    std::map<std::string, std::size_t> places;  // the records of a run have one command
+    for (const Measurement& record : source.results.measurements) {
+      if (!is_of_a_run(record)) continue;
+      const auto [place, is_new] = places.try_emplace(record.command, runs.size());
+      if (is_new) runs.emplace_back();
+      runs[place->second].records.push_back(record);
+    }
+    for (const auto& [command, run] : places) describe(runs[run], source.name);
+  }
+  return runs;
+}
+
+/// Lists of parameters' differences, of one optimizer and its judge.
+struct Apart {
+  std::string title;
+  Divergence closed, open;
+  bool of_parameters = false;
+};
+
+void add(Apart& apart, const Measurement& record) {
+  const std::string parameter = condition(record, "parameter");
+  if (!parameter.empty()) {
+    if (record.metric != "parameter_difference_l2") return;
+    if (!apart.of_parameters) apart.closed = apart.open = {};
+    apart.of_parameters = true;
+    auto& loop = condition(record, "loop") == "open" ? apart.open : apart.closed;
+    loop.parameters.push_back({.name = parameter, .l2 = record.samples});
+  } else if (!apart.of_parameters) {
+    auto& loop = record.metric == "rule_difference" ? apart.open : apart.closed;
+    loop.parameters.push_back({.name = record.subject, .l2 = record.samples});
+  }
+}
+
+bool is_positive_anywhere(const Divergence& apart) {
+  return std::ranges::any_of(apart.parameters, [](const auto& parameter) {
+    return std::ranges::any_of(parameter.l2, [](double value) { return value > 0; });
+  });
+}
+
+std::vector<Plot> divergence_plots(const std::vector<Report::Source>& sources) {
+  std::map<std::tuple<std::string, std::string, std::string>, Apart> all;
+  for (const auto& source : sources) {
+    for (const Measurement& record : source.results.measurements) {
+      const bool tells = record.metric == "trajectory_difference" ||
+                         record.metric == "rule_difference" ||
+                         record.metric == "parameter_difference_l2";
+      if (!tells || record.samples.size() < 2) continue;
+      Apart& apart = all[{record.subject, source.name, record.command}];
+      apart.title = record.subject;
+      if (const std::string judge = condition(record, "against"); !judge.empty()) {
+        apart.title += " against " + judge;
+      }
+      add(apart, record);
+    }
+  }
+  std::vector<Plot> plots;
+  for (const auto& [key, apart] : all) {
+    if (!is_positive_anywhere(apart.closed) && !is_positive_anywhere(apart.open)) continue;
+    Plot plot = divergence_plot(apart.title, apart.closed, apart.open);
+    if (!apart.of_parameters) plot.y.label = "largest relative difference of a parameter";
+    if (all.size() > 1) plot.name += "-" + std::to_string(plots.size() + 1);
+    plots.push_back(std::move(plot));
+  }
+  return plots;
+}
+
+}  // namespace
+
+std::vector<ComparedTraining> trainings_in(const std::vector<Report::Source>& sources) {
+  std::vector<RowWords> rows;
+  std::vector<ComparedTraining> trainings;
+  for (Run& run : runs_in(sources)) {
+    const auto same = std::ranges::find_if(rows, [&](const RowWords& row) {
+      return detail::full_name(row) == detail::full_name(run.words);
+    });
+    const auto place = std::size_t(same - rows.begin());
+    if (same == rows.end()) {
+      rows.push_back(run.words);
+      trainings.emplace_back();
+    }
+    trainings[place].runs.seeds.push_back(run.seed);
+    trainings[place].runs.records.push_back(std::move(run.records));
+  }
+  const auto names = detail::short_names(rows).names;
+  for (std::size_t i = 0; i < names.size(); ++i) trainings[i].name = names[i];
+  return trainings;
+}
+
+std::vector<Plot> training_plots(const std::vector<Report::Source>& sources) {
+  const auto trainings = trainings_in(sources);
+  std::size_t runs = 0;
+  for (const auto& training : trainings) runs += training.runs.records.size();
+  std::vector<Plot> plots;
+  if (runs > 1) plots.push_back(accuracy_plot(trainings));  // of one it is a curve already
+  plots.push_back(loss_plot(trainings));
+  std::erase_if(plots, [](const Plot& plot) { return plot.marks.empty(); });
+  std::ranges::move(divergence_plots(sources), std::back_inserter(plots));
+  return plots;
+}
+
+}  // namespace d5
