@@ -30,6 +30,19 @@ const Measurement* find(const std::vector<Measurement>& records, std::string_vie
   return place == records.end() ? nullptr : &*place;
 }
 
+/// That of another run which is the like of `first`: where ranks have a record each, the same
+/// rank's.
+const Measurement* find_like(const std::vector<Measurement>& records, const Measurement& first) {
+  const auto rank_of = [](const Measurement& record) {
+    const auto place = record.conditions.find("rank");
+    return place == record.conditions.end() ? std::string() : place->second;
+  };
+  const auto place = std::ranges::find_if(records, [&](const Measurement& record) {
+    return record.metric == first.metric && rank_of(record) == rank_of(first);
+  });
+  return place == records.end() ? nullptr : &*place;
+}
+
 /// The metric whose mean is to be known.
 const Measurement* deciding(const std::vector<Measurement>& records, const std::string& metric) {
   if (!metric.empty()) return find(records, metric);
@@ -94,7 +107,7 @@ struct Joined {
 Joined join(const RepeatedRuns& runs, const Measurement& first) {
   Joined result;
   for (std::size_t run = 0; run < runs.records.size(); ++run) {
-    const Measurement* record = find(runs.records[run], first.metric);
+    const Measurement* record = find_like(runs.records[run], first);
     if (!record) continue;
     result.records.push_back(record);
     const bool failed = record->status == Status::failed;

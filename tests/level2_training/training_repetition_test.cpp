@@ -54,6 +54,22 @@ TEST_CASE("runs become a sample each, with median, mean and olympic mean") {
   CHECK(results[1].samples == std::vector<double>{0, 1, 2, 3, 4});  // the last of each curve
 }
 
+TEST_CASE("records of several ranks are joined rank by rank") {
+  RepeatedRuns runs{.seeds = {1, 2}};
+  for (const double seed : {1.0, 2.0}) {
+    auto& records = runs.records.emplace_back();
+    for (const int rank : {0, 1}) {
+      records.push_back({.metric = "communication_volume", .samples = {10 * seed + rank}});
+      records.back().conditions["rank"] = std::to_string(rank);
+    }
+  }
+  const auto results = join_runs(runs);
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].samples == std::vector<double>{10, 20});
+  CHECK(results[1].samples == std::vector<double>{11, 21});
+  CHECK(results[1].conditions.at("rank") == "1");
+}
+
 TEST_CASE("one run that does not converge is the slowest, a second one fails all") {
   const Measurement once = joined({3, -1, 2, 4, 5}, {.runs = 5}).front();
   CHECK(once.status == Status::mistrusted);
