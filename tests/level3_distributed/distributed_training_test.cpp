@@ -97,6 +97,19 @@ TEST_CASE("an all-reduce of the command line takes the place of the recipe's, ma
   }
 }
 
+TEST_CASE("where one rank has reached what it was after, all end after that epoch") {
+  struct Reached final : TrainingEvent {
+    bool reached = false;
+    void after_test(Trainer&) override { reached = world()->rank() == 0; }
+    bool wants_stop() const override { return reached; }
+  };
+  Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
+  recipe.set("training.epochs=4");
+  const auto results = train(recipe, {.observers = {std::make_shared<Reached>()}},
+                             distributed_options(recipe, {}), world());
+  CHECK(std::ranges::find(results, "loss", &Measurement::metric)->samples.size() == 3);
+}
+
 TEST_CASE("several ranks are judged by what they print together") {
   const std::string section = "acceptable:\n  training_accuracy: {at_least: ";
   const auto accuracy = [](const std::vector<Measurement>& results) {
