@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <regex>
 
@@ -8,6 +9,7 @@
 #include "d5/core/carried_file.hpp"
 #include "d5/core/image.hpp"
 #include "d5/core/random.hpp"
+#include "d5/level1_network/executor_word.hpp"
 #include "d5/level2_training/training_session.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -49,22 +51,40 @@ void write_imagenet(const testing::TemporaryFolder& folder) {
   }
 }
 
-/// The carried recipe, two steps of it, of few samples.
-std::vector<Measurement> two_steps(const std::string& name, const std::string& data) {
-  std::string text = read_file(carried_file("recipes/" + name + ".yaml"), 1 << 20);
-  text = std::regex_replace(text, std::regex(" *(train|test)_samples: [0-9]+\n"), "");
-  text = text.substr(0, text.find("acceptable:"));  // two steps reach nothing
-  Recipe recipe = Recipe::parse(text, name + ".yaml");
-  recipe.set("sampler.batch_size=2");
-  recipe.set("training.most_batches=2");
-  return TrainingSession(recipe, {.data = data}).run();
+/// D5_TEST_RECIPE_STEPS, or what the machine does while a person waits.
+std::int64_t steps(std::int64_t usual) {
+  const char* asked = std::getenv("D5_TEST_RECIPE_STEPS");
+  return asked ? std::strtoll(asked, nullptr, 10) : usual;
 }
 
-void check_trains(const std::string& name, const std::string& data) {
+/// So many steps of the carried recipe with batches of two of the few samples, and one test run.
+std::vector<Measurement> trained(const std::string& name, const std::string& data,
+                                 std::int64_t steps) {
+  std::string text = read_file(carried_file("recipes/" + name + ".yaml"), 1 << 20);
+  text = std::regex_replace(text, std::regex(" *(train|test)_samples: [0-9]+\n"), "");
+  text = text.substr(0, text.find("acceptable:"));  // so few reach nothing
+  const std::string length = std::to_string(steps);
+  text = std::regex_replace(
+      text, std::regex("epochs: [0-9]+, most_batches: [0-9]+"),
+      "epochs: " + length + ", most_batches: " + length + ", test_every: " + length);
+  Recipe recipe = Recipe::parse(text, name + ".yaml");
+  // The rate goes with the batch: Goyal et al. (2017), section 2.1.
+  const double batch = recipe.section("sampler").number("batch_size", 64);
+  const double rate = recipe.section("optimizer").number("learning_rate", 0);
+  recipe.set("optimizer.learning_rate=" + std::to_string(rate * 2 / batch));
+  recipe.set("sampler.batch_size=2");
+  const char* framework = std::getenv("D5_TEST_RECIPE_FRAMEWORK");
+  return TrainingSession(recipe, {.frameworks = frameworks_in(framework ? framework : "reference"),
+                                  .data = data})
+      .run();
+}
+
+void check_trains(const std::string& name, const std::string& data, std::int64_t usual) {
   CAPTURE(name);
-  const auto results = two_steps(name, data);
+  const auto results = trained(name, data, steps(usual));
   const auto loss = std::ranges::find(results, "loss", &Measurement::metric);
-  REQUIRE(loss->samples.size() == 2);
+  CAPTURE(loss->reason);
+  REQUIRE(std::ssize(loss->samples) == steps(usual));
   for (const auto& result : results) {
     CAPTURE(result.metric, result.reason);
     CHECK(result.status != Status::failed);
@@ -73,22 +93,35 @@ void check_trains(const std::string& name, const std::string& data) {
 
 }  // namespace
 
-TEST_CASE("recipes of CIFAR-10 train on files of its format") {
+TEST_CASE("recipes of ResNets for CIFAR-10 train on files of its format") {
   const testing::TemporaryFolder folder;
   write_cifar(folder);
   for (const std::string& name : carried_recipes()) {
-    if (name.starts_with("cifar")) check_trains(name, folder.path().string());
+    if (!name.starts_with("cifar10-resnet")) continue;
+    check_trains(name, folder.path().string(), 100);
   }
+}
+
+TEST_CASE("the recipe of a wide ResNet trains on files of CIFAR-10's format") {
+  const testing::TemporaryFolder folder;
+  write_cifar(folder);
+  check_trains("cifar10-wide-resnet-28-10", folder.path().string(), 10);
+}
+
+TEST_CASE("the recipe of a part of CIFAR-10 trains on photographs") {
+  const testing::TemporaryFolder folder;
+  write_cifar(folder);
+  check_trains("cifar10-subset-resnet20", folder.path().string(), 100);
 }
 
 TEST_CASE("the recipe of ImageNet trains on folders of its format") {
   const testing::TemporaryFolder folder;
   write_imagenet(folder);
-  check_trains("imagenet-resnet50", folder.path().string());
+  check_trains("imagenet-resnet50", folder.path().string(), 10);
 }
 
 TEST_CASE("the recipe of bytes trains on any file") {
   const testing::TemporaryFolder folder;
   write_file(folder / "text", random_bytes(4000, 1));
-  check_trains("bytes-lstm", folder / "text");
+  check_trains("bytes-lstm", folder / "text", 100);
 }
