@@ -16,6 +16,10 @@ class Rule:
     def __getattr__(self, name):
         return self.__dict__["options"][name]
 
+    def gradient(self, parameters, noise):
+        """Where the next step is asked for: most go by whatever they are given."""
+        return noise
+
     def step(self, parameters, gradients):
         self.t += 1
         if self.memory is None:
@@ -205,3 +209,37 @@ class Accelegrad(Rule):
 
     def seen(self, parameters):
         return self.y
+
+
+class Lbfgs(Rule):
+    """Liu and Nocedal (1989), the two loops, with steps of a given length; the first is as short as
+    torch's. The gradient is that of a bowl: changes of noise are no curvature.
+    """
+
+    def gradient(self, parameters, noise):
+        return np.linspace(0.5, 2, noise.size) * np.concatenate([w.ravel() for w in parameters])
+
+    def step(self, parameters, gradients):
+        self.t += 1
+        g = np.concatenate([part.ravel() for part in gradients])
+        if self.memory is None:
+            self.memory, self.scale = [], 1.0
+            length = self.learning_rate * min(1, 1 / np.abs(g).sum())
+        else:
+            length = self.learning_rate
+            s, y = self.s, g - self.g
+            if s @ y > 1e-10:
+                self.memory = [*self.memory, (s, y)][-self.history:]
+                self.scale = s @ y / (y @ y)
+        q, shares = g, []
+        for s, y in reversed(self.memory):
+            shares.append(s @ q / (s @ y))
+            q = q - shares[-1] * y
+        q = self.scale * q
+        for s, y in self.memory:
+            q = q + (shares.pop() - y @ q / (s @ y)) * s
+        self.g, self.s = g, -length * q
+        begin = 0
+        for w in parameters:
+            w += self.s[begin:begin + w.size].reshape(w.shape)
+            begin += w.size

@@ -94,6 +94,20 @@ TEST_CASE("clip_norm limits the norm of all gradients together") {
   CHECK(parameters(*free) == std::vector<double>{-2, 2, -8});
 }
 
+TEST_CASE("clip_norm is a factor in the update: no sweep over the gradients of its own") {
+  for (const char* most : {"0.5", "100"}) {
+    const auto optimizer = descent(
+        {{"learning_rate", 1}, {"modifiers.0.name", "clip_norm"}, {"modifiers.0.most", most}});
+    optimizer->step({});
+    std::vector<double> gradients;
+    for (const Parameter& parameter : optimizer->executor().network().parameters()) {
+      const auto values = parameter.gradient.span<double>();
+      gradients.insert(gradients.end(), values.begin(), values.end());
+    }
+    CHECK(gradients == std::vector<double>{3, -4, 12});
+  }
+}
+
 TEST_CASE("clip_value limits each element, clip_tensor_norm each parameter's norm") {
   const auto by_value = descent(
       {{"learning_rate", 1}, {"modifiers.0.name", "clip_value"}, {"modifiers.0.most", 3.5}});

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
 #include "d5/level2_training/step_modifier.hpp"
 #include "d5/level2_training/tensor_dataset.hpp"
 #include "python_script.hpp"
@@ -40,17 +44,21 @@ TEST_CASE("stochastic L-BFGS follows its algorithm written with matrices") {
                                         {{"learning_rate", 0.1}, {"every", 3}, {"history", 2}});
   const auto sampler = samplers().at("ordered").make(data, {{"batch_size", 5}});
   std::size_t at = 0;
+  double largest = 0;
   for (std::int64_t epoch = 0; at < ways.size(); ++epoch) {
     sampler->reset(epoch);
     while (const Batch* batch = sampler->next()) {
       optimizer->step(*batch);
       const auto w = optimizer->executor().network().parameter("w").value.span<double>();
       for (std::size_t i = 0; i < 3; ++i, ++at) {
-        // Curvature is measured over 0.02: roundings of 1e-16 become 1e-14 of it, and a few steps
-        // enlarge them.
-        CHECK(w[i] == Approx(ways[at]).margin(1e-10));
+        const double difference = std::abs(w[i] - ways[at]);
+        if (!(difference <= largest)) largest = difference;  // a NaN too
       }
     }
   }
+  // Curvature is measured over 0.02: roundings of 1e-16 become 1e-14 of it, and a few steps enlarge
+  // them.
+  CHECK(largest < 1e-10);
+  if (std::getenv("D5_TEST_TABLE")) std::printf("| `stochastic_lbfgs` | | | %.1e | |\n", largest);
   CHECK(at == ways.size());
 }

@@ -135,6 +135,10 @@ CASES = [
      paper.Accelegrad, None, "tests"),
     ("accelegrad", {"diameter": 0.5, "gradient_bound": 10.0, "per_parameter": "true"},
      paper.Accelegrad, None, "tests"),
+    ("lbfgs", {"line_search": "none", "iterations": 1, "history": 4, "learning_rate": 0.005},
+     paper.Lbfgs),
+    ("lbfgs", {"line_search": "none", "iterations": 1, "history": 10, "learning_rate": 0.003},
+     paper.Lbfgs),
 ]
 
 
@@ -147,13 +151,14 @@ def flat(arrays):
 
 
 def follow_torch(make, options, start, gradients, watch):
-    """Rows after each step: parameters, then what is watched."""
+    """Rows of each step: gradients, parameters after it, then what is watched."""
     torch.set_default_dtype(torch.from_numpy(start).dtype)
     parameters = [torch.from_numpy(part.copy()).requires_grad_() for part in split(start)]
     optimizer = make(parameters, **options)
     for gradient in gradients:
         for parameter, part in zip(parameters, split(gradient)):
             parameter.grad = torch.from_numpy(part.copy())
+        yield gradient
         optimizer.step()
         yield flat([p.detach().numpy() for p in parameters])
         if watch == "average":
@@ -163,7 +168,9 @@ def follow_torch(make, options, start, gradients, watch):
 def follow_paper(make, options, start, gradients, watch):
     parameters = split(start.astype(numpy.float64))
     rule = make(**options)
-    for gradient in gradients:
+    for noise in gradients:
+        gradient = rule.gradient(parameters, noise).astype(start.dtype)
+        yield gradient
         rule.step(parameters, split(gradient.astype(numpy.float64)))
         yield flat(parameters)
         if watch == "tests":
@@ -186,11 +193,8 @@ def main() -> None:
             follow = follow_paper if is_paper else follow_torch
             rows = list(follow(make, settings if options is None else options, start, gradients, watch))
             file = f"{name}-{number}-{dtype}.bin"
-            width = len(rows) // steps
-            record = [start]
-            for step in range(steps):
-                record += [gradients[step], *rows[step * width:(step + 1) * width]]
-            numpy.stack([r.astype(numpy.float64) for r in record]).tofile(folder / file)
+            rows = [start, *rows]
+            numpy.stack([r.astype(numpy.float64) for r in rows]).tofile(folder / file)
             words = " ".join(f"{key}={value}" for key, value in settings.items())
             index.append(f"{file} {dtype} {watch} {name} {words}".strip())
     (folder / "index.txt").write_text("\n".join(index) + "\n")
