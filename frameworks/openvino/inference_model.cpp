@@ -37,12 +37,12 @@ ov::AnyMap properties_for(const ModelTarget& target, const InferenceChoice& choi
                            ov::hint::inference_precision(precisions[std::size_t(choice.precision)]),
                            ov::hint::performance_mode(modes[std::size_t(choice.hint)]),
                            ov::enable_profiling(target.profiled)};
-  if (choice.part == Part::node) {
-    // Without a stream the calling thread computes alone, and no thread is made for it.
-    properties[ov::num_streams.name()] = threads > 1 ? 1 : 0;
-    // The calling thread takes part, and is not to be moved at each node.
-    properties.insert(ov::hint::enable_cpu_pinning(false));
-  }
+  // Without a stream the calling thread computes alone, and no thread is made for it. A stream of
+  // one thread loses what a layer throws: OpenVINO 2026.4 answers all the same, with what lay
+  // there, and runs the lost task again within another model's request, though its own may be gone.
+  if (threads == 1) properties[ov::num_streams.name()] = 0;
+  // The calling thread takes part, and is not to be moved at each node.
+  if (choice.part == Part::node) properties.insert(ov::hint::enable_cpu_pinning(false));
   return properties;
 }
 

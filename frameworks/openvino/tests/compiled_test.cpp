@@ -102,3 +102,22 @@ TEST_CASE("ranges that may be empty are refused, those that count are not") {
   CHECK(count(0, 1, 5) == 5);
   CHECK_THROWS_AS(count(3, 1, 1), Unsupported);
 }
+
+TEST_CASE("what a layer refuses while it runs is unsupported, and the next model runs") {
+  Network network("outside");
+  network.add_input("x", DType::float32, {3});
+  network.add_input("place", DType::int64, {1, 1});
+  network.add_input("update", DType::float32, {1});
+  network.add_node("ScatterND", {"x", "place", "update"}, {"y"});
+  network.add_output("y");
+  const ValueMap inputs{{"x", Tensor::zeros(DType::float32, {3})},
+                        {"place", Tensor::of<std::int64_t>({1, 1}, {77})},
+                        {"update", Tensor::of<float>({1}, {1})}};
+  const std::string word = GENERATE("openvino:compiled:threads=1", "openvino:compiled:threads=2",
+                                    "openvino:compiled:streams=2:threads=2");
+  INFO(word);
+  CHECK_THROWS_AS(open_executor(word, network)->inference(inputs), Unsupported);
+  const auto next = open_executor(word, one_node("Relu", DType::float32));
+  const ValueMap fed{{"x", Tensor::of<float>({3}, {-1, 2, 3})}};
+  CHECK(next->inference(fed).at("y").tensor().span<float>()[2] == 3);
+}
