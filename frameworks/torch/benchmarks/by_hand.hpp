@@ -110,8 +110,9 @@ struct Data {
   Batch samples;
 };
 
-inline std::shared_ptr<GraphExecutor> plan(Network network) {
-  return make_executor(std::move(network), {.frameworks = {"torch", "reference"}});
+inline std::shared_ptr<GraphExecutor> plan(Network network, std::vector<std::string> frameworks = {
+                                                                "torch", "reference"}) {
+  return make_executor(std::move(network), {.frameworks = std::move(frameworks)});
 }
 inline std::shared_ptr<GraphExecutor> own(Network network) {
   return framework("torch").part<ExecutorRegistry>().at("torch").make(std::move(network), {});
@@ -136,12 +137,18 @@ inline void expect_same(const Model& model, HandWritten& hand, const Data& data)
   throw std::logic_error(model.name + " by hand is another network than d5's");
 }
 
-/// `Net`, a HandWritten, beside d5's plan and torch's own executor.
+/// `Net`, a HandWritten, beside d5's plan, torch's own executor, the plan with oneDNN's kernels
+/// first, and what "auto" chooses.
 template <class Net>
 void add(const Model& model, std::int64_t batch, const MeasureOptions& pairs) {
   const auto data = std::make_shared<Data>(model, batch);
   const Settings rate("optimizer sgd", {{"learning_rate", std::to_string(kRate)}});
   const std::string size = "/batch:" + std::to_string(batch);
+  const std::vector<std::string> mixed = {"onednn", "torch", "reference"};
+  const auto step_of = [=](const std::vector<std::string>& frameworks) {
+    return training_step(
+        data, optimizers().at("sgd").make(plan(model.make(true), frameworks), "loss", rate));
+  };
   add("inference" + size,
       {{"by_hand",
         [=] {
@@ -150,6 +157,8 @@ void add(const Model& model, std::int64_t batch, const MeasureOptions& pairs) {
           return Subject{.run = [=] { hand->infer(data->images); }};
         }},
        {"plan", [=] { return inference(data, plan(model.make(false))); }},
+       {"onednn+torch", [=] { return inference(data, plan(model.make(false), mixed)); }},
+       {"auto", [=] { return inference(data, plan(model.make(false), {"auto"})); }},
        {"own", [=] { return inference(data, own(model.make(false))); }}},
       pairs);
   add("training_step" + size,
@@ -158,11 +167,9 @@ void add(const Model& model, std::int64_t batch, const MeasureOptions& pairs) {
           const auto hand = std::make_shared<Net>(model.make(true));
           return Subject{.run = [=] { hand->train(data->images, data->labels); }};
         }},
-       {"plan_and_sgd",
-        [=] {
-          return training_step(data,
-                               optimizers().at("sgd").make(plan(model.make(true)), "loss", rate));
-        }},
+       {"plan_and_sgd", [=] { return step_of({"torch", "reference"}); }},
+       {"onednn+torch_and_sgd", [=] { return step_of(mixed); }},
+       {"auto_and_sgd", [=] { return step_of({"auto"}); }},
        {"own_and_torch_sgd",
         [=] {
           const auto& native = framework("torch").part<NativeOptimizers>().at("sgd");

@@ -2,6 +2,7 @@
 // ResNet-18 through d5 beside LibTorch (by_hand.hpp).
 //
 //     bench_torch_resnet [options of Google Benchmark] [THREADS]
+//     bench_torch_resnet --benchmark_filter=training_step/batch:16/ratio 2
 #include "frameworks/torch/benchmarks/by_hand.hpp"
 
 namespace {
@@ -44,5 +45,5 @@ class ResNet18 final : public d5::benchmarks::HandWritten {
 int main(int argc, char** argv) {
   return d5::benchmarks::main_of<ResNet18>(
       argc, argv, {.name = "resnet-18", .channels = 3, .size = 224, .classes = 1000}, {1, 16},
-      {.samples = 60, .warmup = 3});
+      {.samples = 60, .warmup = 3, .most_seconds = 180});
 }
