@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Micro-batches: what is chosen against all choices that there are, and what the plan then needs.
+#include <dlfcn.h>
+
 #include <catch2/catch.hpp>
 
 #include "d5/core/byte_count.hpp"
@@ -58,6 +60,13 @@ TEST_CASE("an integer program has the best whole numbers, not the nearest to the
   CHECK(*best == std::vector<std::int64_t>{2, 1});
   program.rows.front() = {.terms = {{0, 2}, {1, 4}}, .least = 3, .most = 3};  // even is not odd
   CHECK_FALSE(minimise(program));
+}
+
+TEST_CASE("the solver's BLAS stays out of the way of those that frameworks have") {
+  IntegerProgram program{.costs = {-1}, .most = {3}, .rows = {}};
+  program.rows.push_back({.terms = {{0, 1.0}}, .least = 0, .most = 2});
+  REQUIRE(minimise(program));
+  CHECK(dlsym(RTLD_DEFAULT, "sgemm_") == nullptr);
 }
 
 TEST_CASE("the sizes that are chosen are those of the fastest multiset that has room") {

@@ -3,12 +3,53 @@
 #include "level1_network/micro_batch/integer_program.hpp"
 
 #include <Cbc_C_Interface.h>
+#include <dlfcn.h>
 
 #include <cmath>
 #include <memory>
 
+#include "d5/core/error.hpp"
+
 namespace d5 {
 namespace {
+
+/// CBC's functions, by their names in its header. It is loaded when it is first asked, with its
+/// symbols kept local: it brings the system's BLAS, which would take the place of the one that a
+/// framework has of its own, as torch.
+class Solver {
+ public:
+  static const Solver& loaded() {
+    static const Solver solver;
+    return solver;
+  }
+
+ private:
+  void* library_ = dlopen("libCbcSolver.so.3", RTLD_NOW | RTLD_LOCAL);
+
+  template <class Function>
+  Function* find(const char* name) const {
+    void* const function = library_ ? dlsym(library_, name) : nullptr;
+    if (!function) {
+      const char* const reason = dlerror();
+      throw Unsupported(std::string("integer programs: COIN-OR's solver CBC cannot be loaded: ") +
+                        (reason ? reason : name) + "; install coinor-libcbc3");
+    }
+    return reinterpret_cast<Function*>(function);
+  }
+
+ public:
+#define D5_CBC(name) decltype(::Cbc_##name)* name = find<decltype(::Cbc_##name)>("Cbc_" #name)
+  D5_CBC(newModel);
+  D5_CBC(deleteModel);
+  D5_CBC(setLogLevel);
+  D5_CBC(setParameter);
+  D5_CBC(loadProblem);
+  D5_CBC(setInteger);
+  D5_CBC(solve);
+  D5_CBC(isProvenOptimal);
+  D5_CBC(getColSolution);
+#undef D5_CBC
+};
 
 /// The rows, column by column, as CBC takes them.
 struct Columns {
@@ -42,20 +83,21 @@ std::optional<std::vector<std::int64_t>> minimise(const IntegerProgram& program)
   for (const auto& row : program.rows) {
     if (row.terms.empty() && (row.least > 0 || row.most < 0)) return std::nullopt;
   }
-  const std::unique_ptr<Cbc_Model, decltype(&Cbc_deleteModel)> model(Cbc_newModel(),
-                                                                     &Cbc_deleteModel);
-  Cbc_setLogLevel(model.get(), 0);
-  Cbc_setParameter(model.get(), "log", "0");
+  const Solver& cbc = Solver::loaded();
+  const std::unique_ptr<Cbc_Model, decltype(cbc.deleteModel)> model(cbc.newModel(),
+                                                                    cbc.deleteModel);
+  cbc.setLogLevel(model.get(), 0);
+  cbc.setParameter(model.get(), "log", "0");
   const Columns columns(program);
   const std::vector<double> least(program.costs.size(), 0),
       most(program.most.begin(), program.most.end());
-  Cbc_loadProblem(model.get(), int(program.costs.size()), int(program.rows.size()),
+  cbc.loadProblem(model.get(), int(program.costs.size()), int(program.rows.size()),
                   columns.starts.data(), columns.rows.data(), columns.factors.data(), least.data(),
                   most.data(), program.costs.data(), columns.least.data(), columns.most.data());
-  for (std::size_t i = 0; i < program.costs.size(); ++i) Cbc_setInteger(model.get(), int(i));
-  Cbc_solve(model.get());
-  if (!Cbc_isProvenOptimal(model.get())) return std::nullopt;
-  const double* solution = Cbc_getColSolution(model.get());
+  for (std::size_t i = 0; i < program.costs.size(); ++i) cbc.setInteger(model.get(), int(i));
+  cbc.solve(model.get());
+  if (!cbc.isProvenOptimal(model.get())) return std::nullopt;
+  const double* solution = cbc.getColSolution(model.get());
   std::vector<std::int64_t> result;
   for (std::size_t i = 0; i < program.costs.size(); ++i) {
     result.push_back(std::llround(solution[i]));
