@@ -13,4 +13,9 @@ namespace d5::python {
 /// Exception (KeyboardInterrupt, SystemExit) is thrown again as it is.
 [[noreturn]] void throw_as_d5(py::error_already_set& raised, const std::string& who);
 
+/// From now on who calls d5 is a program that has no exceptions of Python: what Python raises
+/// within d5's work is `throw_as_d5`'s.
+void serve_program();
+[[nodiscard]] bool serves_program();
+
 }  // namespace d5::python

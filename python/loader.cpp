@@ -35,7 +35,7 @@ extern "C" __attribute__((visibility("default"))) void d5_start_loader() {
   start_interpreter();
   std::string reason;
   try {
-    py::module_::import("d5");
+    py::module_::import("d5").attr("_d5").attr("_serve_program")();
   } catch (const py::error_already_set& raised) {
     reason = raised.what();
   }

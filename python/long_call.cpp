@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "long_call.hpp"
 
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -10,6 +13,7 @@
 #include "d5/core/clock.hpp"
 #include "d5/core/stop_on_signal.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
+#include "errors.hpp"
 
 namespace d5::python {
 namespace {
@@ -34,6 +38,7 @@ class Call {
     if (now < asked_ + kSeconds) return false;
     asked_ = now;
     if (gil_ == Gil::held) const py::gil_scoped_release others;
+    stay_if_left_behind();
     const py::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) end(py::error_already_set());
     return raised_;
@@ -56,12 +61,25 @@ class Call {
   std::optional<py::error_already_set> what_;
 };
 
+bool interpreter_is_ending() {
+#if PY_VERSION_HEX >= 0x030d0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
 bool in_main_thread() {
   const auto threading = py::module_::import("threading");
   return threading.attr("get_ident")().equal(threading.attr("main_thread")().attr("ident"));
 }
 
 }  // namespace
+
+void stay_if_left_behind() {
+  const bool is_first = gettid() == getpid();  // who ends the interpreter
+  while (interpreter_is_ending() && !is_first) std::this_thread::sleep_for(std::chrono::hours(1));
+}
 
 void long_call(const std::function<void(const Interrupt&)>& work, Gil gil) {
   Call call(gil);
@@ -71,6 +89,7 @@ void long_call(const std::function<void(const Interrupt&)>& work, Gil gil) {
     if (gil == Gil::released) released.emplace();
     work(interrupt);
     (void)call.ended();
+    stay_if_left_behind();
   } catch (...) {
     call.raise();
     throw;
@@ -108,6 +127,7 @@ void orderly_call(const std::function<void(const Interrupt&)>& work) {
 }
 
 void pass_on(py::error_already_set& raised) {
+  if (serves_program()) throw_as_d5(raised, "Python");
   Call* call = Call::innermost();
   if (call && !raised.matches(PyExc_Exception)) call->end(raised);
   throw;

@@ -2,12 +2,14 @@
 #include "bindings.hpp"
 #include "d5/core/waiting.hpp"
 #include "d5/version.hpp"
+#include "errors.hpp"
 
 PYBIND11_MODULE(_d5, m) {
   m.doc() = "The C++ part of d5; import d5 instead.";
   m.attr("__version__") = D5_VERSION;
   d5::bound_waiting();  // torch may be imported next
   d5::python::bind_errors();
+  m.def("_serve_program", &d5::python::serve_program, "For the loader of Python files.");
   d5::python::bind_core(m);
   d5::python::bind_tensor(m);
   d5::python::bind_measurement(m);

@@ -82,7 +82,12 @@ std::string place_of(const py::error_already_set& raised) {
   return fmt::format(" ({}:{})", text(file), text(trace.attr("tb_lineno")));
 }
 
+bool in_program = false;
+
 }  // namespace
+
+void serve_program() { in_program = true; }
+bool serves_program() { return in_program; }
 
 void bind_errors() {
   for (ErrorClass one : error_classes()) {

@@ -72,22 +72,17 @@ class Metric(Event):
     """Base of a metric written in Python: hooks of training (or `begin`, `end` and `sample` around
     each run of what is measured) append to `samples`.
 
-        class Hardest(d5.Metric):
-            name, quantity = "hardest_loss", "loss"
-
-            def before_epoch(self, trainer, epoch):
-                self.worst = 0.0
+        class Spread(d5.Metric):
+            name = "logit_spread"
 
             def after_batch(self, trainer, batch, outputs):
-                self.worst = max(self.worst, outputs["loss"].item())
-
-            def after_epoch(self, trainer, epoch):
-                self.samples.append(self.worst)
+                self.samples.append(outputs["logits"].numpy().std())
 
     The class says what a record says: its SI `unit`; `quantity`: time, energy, bytes, rate, count,
     share, ratio, loss, accuracy, error or other; the `statistic` that stands for the samples: median,
     p99, mean, maximum, rate, share, last, best or single; and how records of several ranks become
-    one. A checkpoint keeps the samples, and what `state` gives: a dict of arrays.
+    one. A checkpoint keeps the samples, and what `state` gives, a dict of arrays: all that is counted
+    between two samples, for an epoch that is resumed in its middle has no `before_epoch`.
     """
 
     name: str = "python"

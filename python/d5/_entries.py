@@ -58,9 +58,10 @@ def numbers_of(part: object) -> list[tuple[str, float]]:
     numbers = []
     for parameter in _parameters(type(part)):
         value = getattr(part, parameter.name, None)
-        whole = isinstance(value, int) and isinstance(parameter.default, float)
-        if isinstance(value, float) or (whole and not isinstance(value, bool)):
-            numbers.append((parameter.name, float(value)))
+        if type(value) is int and isinstance(parameter.default, float):
+            value = float(value)
+        if isinstance(value, float):
+            numbers.append((parameter.name, value))
     return numbers
 
 

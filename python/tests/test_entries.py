@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts written in Python under names of their own, and what they may do."""
 
+import subprocess
+import sys
 from typing import Annotated
 
 import numpy as np
@@ -389,3 +391,44 @@ def test_a_cell_that_adds_a_part_runs_twice():
     d5.add_optimizer("heavy", Heavier)
     assert "heavy" in d5.optimizers()
     d5.add_optimizer("heavy", Heavy)
+
+
+MINE = """
+import d5
+import numpy as np
+
+
+class Sgd(d5.Optimizer):
+    '''Stochastic gradient descent, written in Python.'''
+
+    def __init__(self, learning_rate: float = 0.01, ends: bool = False):
+        self.learning_rate, self.ends = learning_rate, ends
+
+    def update_rule(self, gradient, parameter, index):
+        if self.ends:
+            raise RuntimeError("no more")
+        parameter.value.numpy()[...] -= np.float32(self.learning_rate) * gradient.numpy()
+
+    def state(self):
+        return {}
+
+    def restore(self, state): ...
+
+
+d5.add_optimizer("my-sgd", Sgd)
+"""
+
+
+def test_the_program_loads_parts_in_python(tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+
+    def program(*arguments):
+        words = [sys.executable, "-m", "d5", *arguments, "--load", tmp_path / "mine.py"]
+        return subprocess.run(words, capture_output=True, text=True)
+
+    assert "Stochastic gradient descent" in program("list", "optimizers").stdout
+    check = program("optimizer", "check", "my-sgd", "--against", "sgd", "--steps", "2")
+    assert check.returncode == 0 and "rule_difference" in check.stdout, check.stderr
+    failed = program("train", "mnist-lenet-quick", "--set", "optimizer.name=my-sgd:ends=true")
+    assert failed.returncode == 1
+    assert "Python: RuntimeError: no more (mine.py:14)" in failed.stdout.replace("\n", " ")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several of Python's threads at once."""
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -76,3 +78,31 @@ def test_a_long_call_lets_other_threads_run_and_ends_with_its_own_error():
         for future in [pool.submit(fail) for _ in range(8)]:
             with pytest.raises(d5.NotFound):
                 future.result()
+
+
+LEFT_BEHIND = """
+import threading
+import d5
+
+begun = threading.Event()
+
+
+class Begun(d5.Event):
+    def after_batch(self, trainer, batch, outputs):
+        if trainer.step == 2:
+            begun.set()
+
+
+def train():
+    d5.repeat_training("mnist-lenet-quick", runs=100, events=[Begun()], say=print)
+
+
+d5.set_threads(1)
+threading.Thread(target=train, daemon=True).start()
+begun.wait()
+"""
+
+
+def test_a_thread_that_is_left_behind_within_a_long_call_is_no_crash():
+    ended = subprocess.run([sys.executable, "-c", LEFT_BEHIND], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
