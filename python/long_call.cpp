@@ -18,11 +18,23 @@
 namespace d5::python {
 namespace {
 
+/// Whether the interpreter is about to end, and threads but the first that are within long calls.
+std::atomic<bool> leaving = false;
+std::atomic<int> threads_within = 0;
+
+bool is_first_thread() { return gettid() == getpid(); }
+
 /// A long call of this thread; those of a Python hook stand within the one that called the hook.
 class Call {
  public:
-  explicit Call(Gil gil) : gil_(gil), outer_(innermost_) { innermost_ = this; }
-  ~Call() { innermost_ = outer_; }
+  explicit Call(Gil gil) : gil_(gil), outer_(innermost_) {
+    innermost_ = this;
+    if (!outer_ && !is_first_thread()) ++threads_within;
+  }
+  ~Call() {
+    innermost_ = outer_;
+    if (!outer_ && !is_first_thread()) --threads_within;
+  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -34,6 +46,7 @@ class Call {
   bool ended() {
     constexpr double kSeconds = 0.05;
     if (raised_ || std::this_thread::get_id() != thread_) return raised_;
+    if (leaving && !is_first_thread()) return true;
     const double now = now_seconds();
     if (now < asked_ + kSeconds) return false;
     asked_ = now;
@@ -46,6 +59,14 @@ class Call {
   void end(py::error_already_set what) {
     what_ = std::move(what);
     raised_ = true;
+  }
+  /// Where the interpreter is about to end, the thread stays here: what it would return to has
+  /// gone.
+  void leave() {
+    if (!leaving || is_first_thread()) return;
+    if (gil_ == Gil::held) (void)PyEval_SaveThread();
+    --threads_within;
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
   }
   void raise() {
     if (raised_) throw py::error_already_set(*what_);
@@ -77,8 +98,8 @@ bool in_main_thread() {
 }  // namespace
 
 void stay_if_left_behind() {
-  const bool is_first = gettid() == getpid();  // who ends the interpreter
-  while (interpreter_is_ending() && !is_first) std::this_thread::sleep_for(std::chrono::hours(1));
+  while (interpreter_is_ending() && !is_first_thread())
+    std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 void long_call(const std::function<void(const Interrupt&)>& work, Gil gil) {
@@ -87,14 +108,29 @@ void long_call(const std::function<void(const Interrupt&)>& work, Gil gil) {
   try {
     std::optional<py::gil_scoped_release> released;
     if (gil == Gil::released) released.emplace();
-    work(interrupt);
+    try {
+      work(interrupt);
+    } catch (...) {
+      call.leave();
+      throw;
+    }
     (void)call.ended();
-    stay_if_left_behind();
+    call.leave();
   } catch (...) {
     call.raise();
     throw;
   }
   call.raise();
+}
+
+void end_long_calls() {
+  constexpr double kMostSeconds = 5;
+  leaving = true;
+  const py::gil_scoped_release released;
+  const double begin = now_seconds();
+  while (threads_within > 0 && now_seconds() < begin + kMostSeconds) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
 }
 
 void long_call(GraphExecutor& executor, const std::function<void()>& work) {

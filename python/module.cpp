@@ -4,11 +4,17 @@
 #include "d5/version.hpp"
 #include "errors.hpp"
 
+namespace d5::python {
+void end_long_calls();  // long_call.cpp
+}
+
 PYBIND11_MODULE(_d5, m) {
   m.doc() = "The C++ part of d5; import d5 instead.";
   m.attr("__version__") = D5_VERSION;
   d5::bound_waiting();  // torch may be imported next
   d5::python::bind_errors();
+  m.def("_end_long_calls", &d5::python::end_long_calls,
+        "Before the interpreter ends: threads that are left behind within d5 end their work.");
   m.def("_serve_program", &d5::python::serve_program, "For the loader of Python files.");
   d5::python::bind_core(m);
   d5::python::bind_tensor(m);

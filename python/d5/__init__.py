@@ -9,9 +9,12 @@
 Arrays of NumPy and torch go in and out without a copy (DLPack).
 """
 
+import atexit as _atexit
+
 from d5 import op as op
 from d5._d5 import *  # noqa: F403
 from d5._d5 import __version__ as __version__
+from d5._d5 import _end_long_calls
 from d5._bases import Event as Event
 from d5._bases import Metric as Metric
 from d5._bases import Operator as Operator
@@ -44,3 +47,5 @@ from d5.errors import ShapeError as ShapeError
 from d5.errors import TypeError as TypeError
 from d5.errors import Unsupported as Unsupported
 from d5.errors import ValueError as ValueError
+
+_atexit.register(_end_long_calls)
