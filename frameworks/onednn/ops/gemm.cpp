@@ -26,11 +26,16 @@ class Gemm final : public OneDnnKernel {
                .backward_reads_outputs = activation_.reads()};
     if (!context.wants_backward()) return;
     const Argument dy = activation_.differentiate(backward_, output(0), grad_output(0));
+    // Into rows always: for a result that is transposed oneDNN has plain loops alone.
     if (context.wants_grad(In::A)) {
-      add_product(backward_, dy, turned(b_), grad_input(In::A).as(a_.desc), scaled(alpha_));
+      const bool is_turned = View(context.node()).transA() != 0;
+      add_product(backward_, is_turned ? b_ : dy, is_turned ? turned(dy) : turned(b_),
+                  grad_input(In::A), scaled(alpha_));
     }
     if (context.wants_grad(In::B)) {
-      add_product(backward_, turned(a_), dy, grad_input(In::B).as(b_.desc), scaled(alpha_));
+      const bool is_turned = View(context.node()).transB() != 0;
+      add_product(backward_, is_turned ? turned(dy) : turned(a_), is_turned ? a_ : dy,
+                  grad_input(In::B), scaled(alpha_));
     }
     if (context.wants_grad(In::C)) {
       add_sum_to(backward_, dy, grad_input(In::C).as(padded_rows(context.input(In::C), 2)), beta_);
