@@ -39,6 +39,13 @@ std::string in_fused_gemm(const KnownNode& known) {
   return "activation " + printable(*activation) + ", which it takes for Relu";
 }
 
+std::string in_gather(const KnownNode& known) {
+  const onnx::Type indices = known.type(nodes::Gather::In::indices);
+  const bool none =
+      indices.has_shape && std::ranges::find(indices.dims, onnx::Dim(0)) != indices.dims.end();
+  return none ? "indices without elements: it divides by their number, and the process ends" : "";
+}
+
 std::string in_lrn(const KnownNode& known) {
   if (nodes::LRN(known.node).size() % 2 == 0) return "an even size, which it makes odd";
   const float bias = nodes::LRN(known.node).bias();
@@ -128,6 +135,7 @@ constexpr ModelFault kFaults[] = {{"Attention", in_attention},
                                   {"BitShift", in_bit_shift},
                                   {"Div", in_unsigned},
                                   {"FusedGemm", in_fused_gemm},
+                                  {"Gather", in_gather},
                                   {"Greater", in_unsigned},
                                   {"GreaterOrEqual", in_unsigned},
                                   {"Less", in_unsigned},

@@ -27,6 +27,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+/// A file's may hold anything.
+std::vector<std::string> printable_names(std::vector<std::string> names) {
+  for (std::string& name : names) name = printable(name);
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::string> nearest_names(std::string_view name,
@@ -45,12 +51,12 @@ std::vector<std::string> nearest_names(std::string_view name,
 
 void throw_unknown_name(std::string_view kind, std::string_view name,
                         const std::vector<std::string>& known) {
-  const auto near = nearest_names(name, known);
+  const auto near = printable_names(nearest_names(name, known));
   std::string hint = near.empty() ? "" : fmt::format("did you mean {}? ", fmt::join(near, " or "));
   if (known.empty()) {
     hint += "none is known";
   } else if (known.size() <= 40) {
-    hint += fmt::format("known: {}", fmt::join(known, ", "));
+    hint += fmt::format("known: {}", fmt::join(printable_names(known), ", "));
   } else {
     hint += fmt::format("{} are known", known.size());
   }

@@ -173,7 +173,12 @@ std::vector<RepeatedRuns> repeat_trainings(const std::vector<RepeatedTraining>& 
   for (std::uint64_t seed = options.seed; !is_done(all, options); ++seed) {
     bool hopeless = false;
     for (std::size_t i = 0; i < trainings.size(); ++i) {
-      auto records = trainings[i].train(seed);
+      std::vector<Measurement> records;
+      try {
+        records = trainings[i].train(seed);
+      } catch (const Interrupted&) {  // as it opened its data
+        if (all[i].records.empty() || !options.interrupt.due()) throw;
+      }
       if (options.interrupt.due()) {
         for (auto& runs : all) runs.interrupted = true;
         if (!all[i].records.empty()) return all;

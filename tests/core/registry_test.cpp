@@ -29,6 +29,9 @@ TEST_CASE("an unknown name is answered with the nearest and with what is known")
 TEST_CASE("a name with control characters is escaped in the message") {
   Registry<int> things("thing");
   CHECK_THROWS_WITH(things.at("a\x1b[2J"), "thing 'a\\x1b[2J' is unknown; none is known");
+  things.add("b\x1b[2J", 1);
+  CHECK_THROWS_WITH(things.at("there is none"),
+                    "thing 'there is none' is unknown; known: b\\x1b[2J");
 }
 
 TEST_CASE("a registry lists its entries by name, and may be filled while it is made") {

@@ -133,6 +133,24 @@ TEST_CASE("an interrupt keeps the runs that are done") {
   CHECK_THAT(results.front().reason, Catch::Contains("interrupted"));
 }
 
+TEST_CASE("an interrupt while a run opens its data keeps the runs that are done") {
+  std::stop_source stop;
+  int made = 0, throws_at = 3;
+  const RepeatedTraining training{.train = [&](std::uint64_t seed) {
+    if (++made == throws_at) {
+      stop.request_stop();
+      throw Interrupted("reading: interrupted");
+    }
+    return scripted(std::vector<double>(20, 1)).train(seed);
+  }};
+  const auto all = repeat_trainings({training}, {.interrupt = {.token = stop.get_token()}});
+  CHECK(all.front().records.size() == 2);
+  CHECK(join_runs(all.front()).front().status == Status::mistrusted);
+  made = 0, throws_at = 1;  // nothing is done that could be kept
+  CHECK_THROWS_AS(repeat_trainings({training}, {.interrupt = {.token = stop.get_token()}}),
+                  Interrupted);
+}
+
 TEST_CASE("a recipe is repeated from one seed after another, each with the bits of its own run") {
   const Recipe recipe = Recipe::parse(R"(name: tiny
 fixed:
