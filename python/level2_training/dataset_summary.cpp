@@ -18,7 +18,9 @@ using Made = std::shared_ptr<Dataset>;
 using Base = std::shared_ptr<Dataset>;
 
 /// Names, and dicts with a name and settings.
-std::vector<EntryChoice> choices_of(const py::list& all) {
+using Steps = py::typing::List<py::typing::Union<py::str, py::typing::Dict<py::str, Anything>>>;
+
+std::vector<EntryChoice> choices_of(const Steps& all) {
   std::vector<EntryChoice> choices;
   for (const auto& one : all) {
     EntryChoice& choice = choices.emplace_back();
@@ -57,7 +59,7 @@ void bind_parts(py::module_& m) {
       "Two parts that share no sample: the test part has `share` of them, drawn by the seed.");
   m.def(
       "transformed",
-      [](const Base& base, const py::list& steps, const std::string& field) -> Made {
+      [](const Base& base, const Steps& steps, const std::string& field) -> Made {
         return std::make_shared<TransformedDataset>(base, choices_of(steps), field);
       },
       py::arg("dataset"), py::arg("steps"), py::arg("field") = "image",
@@ -65,7 +67,7 @@ void bind_parts(py::module_& m) {
       "which work on one of its fields.");
   m.def(
       "with_batch_steps",
-      [](const std::shared_ptr<Sampler>& sampler, const py::list& steps, std::uint64_t seed) {
+      [](const std::shared_ptr<Sampler>& sampler, const Steps& steps, std::uint64_t seed) {
         return with_batch_steps(sampler, choices_of(steps), seed);
       },
       py::arg("sampler"), py::arg("steps"), py::kw_only(), py::arg("seed") = 0,

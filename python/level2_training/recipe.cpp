@@ -21,8 +21,10 @@ Recipe from_state(const Anything& pickled) {
   return recipe;
 }
 
+using Parts = py::typing::Dict<py::str, Anything>;
+
 /// A line a part, each JSON, which YAML has within it.
-std::string text_of(const py::dict& parts) {
+std::string text_of(const Parts& parts) {
   const py::object dumps = py::module_::import("json").attr("dumps");
   std::string text;
   for (const auto& [name, part] : parts) {
@@ -31,12 +33,12 @@ std::string text_of(const py::dict& parts) {
   return text;
 }
 
-Recipe parse(const std::variant<std::string, py::dict>& content, const std::string& file) {
+Recipe parse(const std::variant<std::string, Parts>& content, const std::string& file) {
   const auto* text = std::get_if<std::string>(&content);
-  return Recipe::parse(text ? *text : text_of(std::get<py::dict>(content)), file);
+  return Recipe::parse(text ? *text : text_of(std::get<Parts>(content)), file);
 }
 
-Recipe changed(Recipe recipe, const py::args& assignments) {
+Recipe changed(Recipe recipe, const py::Args<py::str>& assignments) {
   for (const auto& assignment : assignments) recipe.set(assignment.cast<std::string>());
   return recipe;
 }

@@ -133,7 +133,7 @@ TEST_CASE("bash completes commands, options and their words") {
   CHECK(completed("d5 op ''", 2) == "bench build check --help ");
   CHECK(completed("d5 op check --fo", 3) == "--format ");
   CHECK(completed("d5 op bench x --pass ''", 5) ==
-        "forward backward backward-data backward-weights both ");
+        "forward backward backward-data backward-weights both each ");
   CHECK(completed("d5 rep", 1) == "report ");
   CHECK(completed("d5 completion f", 2) == "fish ");
 }
