@@ -29,6 +29,9 @@ void print(const Results& results, const OutputOptions& options) {
   try {
     print(pivot(results.measurements, options.pivot), options.format);
     if (!is_for_people(options.format)) return;
+    if (const std::string notes = pivot_notes(results.measurements); !notes.empty()) {
+      print("\n" + notes, options.format);
+    }
     for (const TextTable& table : summaries_of(results.measurements)) {
       print("\n", options.format);
       print(table, options.format);

@@ -147,6 +147,7 @@ RepetitionOptions repetition_of(const TrainOptions& options, const Recipe& recip
                     "{}",
                     kFewestReferenceRuns, printable(options.repeat)));
   }
+  if (options.make_reference) expect_reference_metric(recipe);
   return repetition;
 }
 

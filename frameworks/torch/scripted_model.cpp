@@ -5,6 +5,7 @@
 #include <ATen/record_function.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/csrc/jit/passes/subgraph_rewrite.h>
 
 #include <algorithm>
 
@@ -51,6 +52,44 @@ class ReadNumbers {
                     ", which a recorded run cannot hold; torch:torch runs it");
 }
 
+/// Says what torch's kernels call as torch's modules do, which is how its passes over frozen graphs
+/// know it: they fold batch normalizations into convolutions, reorder filters once, and keep
+/// MKL-DNN's layout from node to node.
+void say_as_modules(std::shared_ptr<jit::Graph>& graph) {
+  jit::SubgraphRewriter rewriter;
+  rewriter.RegisterRewritePattern(R"(
+    graph(%x, %w, %b, %strides, %pads, %dilations, %transposed, %more, %groups):
+      %y = aten::convolution(%x, %w, %b, %strides, %pads, %dilations, %transposed, %more, %groups)
+      return (%y))",
+                                  R"(
+    graph(%x, %w, %b, %strides, %pads, %dilations, %transposed, %more, %groups):
+      %no : bool = prim::Constant[value=0]()
+      %yes : bool = prim::Constant[value=1]()
+      %y = aten::_convolution(%x, %w, %b, %strides, %pads, %dilations, %transposed, %more, %groups,
+                              %no, %no, %yes, %yes)
+      return (%y))");
+  // Nobody reads the statistics or the places that these give besides, or else they stay.
+  rewriter.RegisterRewritePattern(R"(
+    graph(%x, %scale, %shift, %mean, %variance, %trains, %momentum, %epsilon):
+      %y, %m, %v = aten::native_batch_norm(%x, %scale, %shift, %mean, %variance, %trains, %momentum,
+                                           %epsilon)
+      return (%y))",
+                                  R"(
+    graph(%x, %scale, %shift, %mean, %variance, %trains, %momentum, %epsilon):
+      %no : bool = prim::Constant[value=0]()
+      %y = aten::batch_norm(%x, %scale, %shift, %mean, %variance, %trains, %momentum, %epsilon, %no)
+      return (%y))");
+  rewriter.RegisterRewritePattern(R"(
+    graph(%x, %kernel, %strides, %pads, %dilations, %ceil):
+      %y, %places = aten::max_pool2d_with_indices(%x, %kernel, %strides, %pads, %dilations, %ceil)
+      return (%y))",
+                                  R"(
+    graph(%x, %kernel, %strides, %pads, %dilations, %ceil):
+      %y = aten::max_pool2d(%x, %kernel, %strides, %pads, %dilations, %ceil)
+      return (%y))");
+  rewriter.runOnGraph(graph);
+}
+
 class ScriptedModel final : public CompiledModel {
  public:
   ScriptedModel(const onnx::Model& model, const OperatorRegistry& operators) : network_(model) {
@@ -72,6 +111,7 @@ class ScriptedModel final : public CompiledModel {
         given, run, [](const at::Tensor&) { return std::string(); }, /*strict=*/true,
         /*force_outplace=*/false, &recorded);
     if (numbers.any()) refuse(model, "reads numbers out of tensors to choose what it calls");
+    say_as_modules(state->graph);
     auto* forward = recorded._ivalue()->compilation_unit()->create_function(
         c10::QualifiedName(*recorded.type()->name(), "forward"), state->graph);
     recorded.type()->addMethod(forward);

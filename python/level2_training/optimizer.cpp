@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <pybind11/typing.h>
+
+#include <optional>
 
 #include "bindings.hpp"
 #include "d5/level2_training/level2_training.hpp"
@@ -56,6 +59,22 @@ Values step(Optimizer& optimizer, const Batch& batch) {
   return copy_values(*outputs);
 }
 
+using ReadGradient = py::typing::Callable<void(py::str, Tensor, double)>;
+
+void read_gradients(Optimizer& optimizer, const std::optional<ReadGradient>& reader) {
+  if (!reader) return optimizer.read_gradients({});
+  const auto called = std::make_shared<PythonReference>(*reader);
+  Network& network = optimizer.executor().network();
+  optimizer.read_gradients([called, &network](ParameterRange range, double factor) {
+    call_python([&] {
+      for (std::size_t i = range.begin; i < range.end; ++i) {
+        const Parameter& parameter = network.parameters()[i];
+        called->object(parameter.name, parameter.gradient, factor);
+      }
+    });
+  });
+}
+
 }  // namespace
 
 void bind_optimizer(py::module_& m) {
@@ -92,6 +111,11 @@ void bind_optimizer(py::module_& m) {
           },
           py::arg("name"), py::arg("value"),
           "From the next step on; those of groups change in proportion.")
+      .def("read_gradients", &read_gradients, py::arg("reader").none(true),
+           "Has reader(name, gradient, factor) called in every step for each parameter's gradient "
+           "when it is final (summed over pieces and ranks), before anything clips, refuses or uses "
+           "it: a view, to be read within the call, of what counts `factor` times. In place of an "
+           "earlier reader; None ends it. Raises Unsupported where an optimizer does not tell them.")
       .def_property_readonly(
           "network", [](Optimizer& optimizer) { return optimizer.executor().network(); },
           "That it trains.")

@@ -43,13 +43,8 @@ struct PythonEntry {
   PythonOptions options;
   std::shared_ptr<PythonReference> made;
 
-  /// Throws: NotFound, ValueError for settings that are none of its options.
   template <class F>
-  auto make(const Settings& settings, const F& part_of, const py::tuple& needs) const {
-    OptionList list(settings);
-    PythonOptions own = options;
-    own.declare(list);
-    list.expect_all_known();
+  auto make(const PythonOptions& own, const F& part_of, const py::tuple& needs) const {
     try {
       return part_of(made->object(*needs, **own.keywords()));
     } catch (py::error_already_set& raised) {
@@ -57,33 +52,6 @@ struct PythonEntry {
     }
   }
 };
-
-/// Settings that a PythonEntry reads.
-struct Unread {
-  Settings settings;
-};
-
-thread_local const PythonEntry* being_added = nullptr;
-
-}  // namespace
-}  // namespace d5::python
-
-// An Entry takes its options from a type. That of a class in Python says what the entry that is
-// being added says, and leaves the settings to it.
-template <>
-std::vector<d5::Option> d5::options_of<d5::python::Unread>() {
-  OptionList list;
-  python::PythonOptions options = python::being_added->options;
-  options.declare(list);
-  return list.options();
-}
-template <>
-d5::python::Unread d5::read_options<d5::python::Unread>(const Settings& settings) {
-  return {settings};
-}
-
-namespace d5::python {
-namespace {
 
 /// All of this process by kind and name; guarded by the GIL.
 std::map<std::pair<std::string, std::string>, std::shared_ptr<PythonEntry>>& python_entries() {
@@ -120,22 +88,19 @@ std::shared_ptr<Sampler> sampler_of(const py::object& made) {
   return {owner, expected<std::shared_ptr<Sampler>>(made, "a d5.Sampler").get()};
 }
 
-/// `factory` is given `Unread` behind what parts of the kind need.
+/// `factory` is given the options behind what parts of the kind need.
 template <class EntryOf, class F>
 void add_to(Registry<EntryOf>& registry, const std::string& name, const std::string& summary,
             const std::shared_ptr<PythonEntry>& entry, const F& factory) {
-  being_added = entry.get();
-  auto made = EntryOf::template with<Unread>(summary, factory);
-  being_added = nullptr;
-  registry.add(name, std::move(made));
+  registry.add(name, EntryOf::template with<PythonOptions>(summary, factory, entry->options));
 }
 
 /// For parts that need nothing.
 template <class Product, class F>
 auto making(const std::shared_ptr<PythonEntry>& entry, const F& part_of) {
-  return [entry, part_of](const Unread& own) -> Product {
+  return [entry, part_of](const PythonOptions& own) -> Product {
     const py::gil_scoped_acquire gil;
-    return entry->make(own.settings, part_of, py::tuple());
+    return entry->make(own, part_of, py::tuple());
   };
 }
 
@@ -147,12 +112,12 @@ void add_by_kind(const std::string& kind, const std::string& name, const std::st
   };
   if (kind == "optimizer") {
     add_to(optimizers(), name, summary, entry,
-           [entry](std::shared_ptr<GraphExecutor> executor, std::string loss, const Unread& own) {
+           [entry](std::shared_ptr<GraphExecutor> executor, std::string loss, const PythonOptions& own) {
              const py::gil_scoped_acquire gil;
              const auto of = [&](const py::object& made) {
                return to_optimizer(made, std::move(executor), std::move(loss));
              };
-             return entry->make(own.settings, of, py::tuple());
+             return entry->make(own, of, py::tuple());
            });
   } else if (kind == "step modifier") {
     const auto of = [named](const py::object& made) { return to_step_modifier(named(made)); };
@@ -165,15 +130,15 @@ void add_by_kind(const std::string& kind, const std::string& name, const std::st
     const auto of = [named](const py::object& made) { return to_metric(named(made)); };
     add_to(metrics(), name, summary, entry, making<std::shared_ptr<Metric>>(entry, of));
   } else if (kind == "dataset") {
-    add_to(datasets(), name, summary, entry, [entry](const Interrupt&, const Unread& own) {
+    add_to(datasets(), name, summary, entry, [entry](const Interrupt&, const PythonOptions& own) {
       const py::gil_scoped_acquire gil;
-      return entry->make(own.settings, &pair_of, py::tuple());
+      return entry->make(own, &pair_of, py::tuple());
     });
   } else {
     add_to(samplers(), name, summary, entry,
-           [entry](std::shared_ptr<const Dataset> data, const Unread& own) {
+           [entry](std::shared_ptr<const Dataset> data, const PythonOptions& own) {
              const py::gil_scoped_acquire gil;
-             return entry->make(own.settings, &sampler_of, py::make_tuple(held(data)));
+             return entry->make(own, &sampler_of, py::make_tuple(held(data)));
            });
   }
 }

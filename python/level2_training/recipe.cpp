@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <pybind11/typing.h>
 
 #include "bindings.hpp"
 #include "d5/core/command_line.hpp"
@@ -41,6 +42,16 @@ Recipe parse(const std::variant<std::string, Parts>& content, const std::string&
 Recipe changed(Recipe recipe, const py::Args<py::str>& assignments) {
   for (const auto& assignment : assignments) recipe.set(assignment.cast<std::string>());
   return recipe;
+}
+
+using Recipes = py::typing::Dict<py::str, Recipe>;
+
+Recipes varied(const Recipe& recipe, const std::string& assignment) {
+  Recipes by_name;
+  for (const TrainingVariant& variant : vary(recipe, assignment)) {
+    by_name[py::cast(variant.name)] = variant.recipe;
+  }
+  return by_name;
 }
 
 using Bounds = std::map<std::string, std::pair<std::string, double>>;
@@ -89,6 +100,8 @@ void bind_recipe(py::module_& m) {
       .def("changed", &changed,
            "A copy with these assignments: recipe.changed(\"optimizer.name=adam\", "
            "\"training.seed=2\").")
+      .def("vary", &varied, py::arg("assignment"),
+           "A copy for each value, by its name: recipe.vary(\"optimizer.name=adam,lamb\").")
       .def("with_seed", &with_seed, py::arg("seed"), "A copy that trains from that seed.")
       .def("trials", &trials_of, py::arg("count"),
            "Copies at the first `count` points of its ranges, which fill them evenly (Halton's).")

@@ -60,6 +60,26 @@ def test_modifiers_are_names_dicts_and_objects():
     assert halve.losses == [25.0]
 
 
+def test_gradients_are_read_before_they_are_clipped():
+    optimizer = d5.optimizer("sgd", bowl(), modifiers={"name": "clip_norm", "most": 1})
+    seen = []
+    optimizer.read_gradients(lambda name, gradient, factor: seen.append((name, factor * gradient.numpy())))
+    optimizer.step({})
+    (name, gradient), = seen
+    assert name == "w"
+    np.testing.assert_array_equal(gradient, [6.0, -8.0])
+    optimizer.read_gradients(None)
+    optimizer.step({})
+    assert len(seen) == 1
+
+    def fails(name, gradient, factor):
+        raise OSError("disk full")
+
+    optimizer.read_gradients(fails)
+    with pytest.raises(OSError, match="disk full"):
+        optimizer.step({})
+
+
 def test_a_modifier_in_python_refuses_steps_and_sets_numbers():
     class Picky(d5.StepModifier):
         def before_step(self, optimizer, epoch):

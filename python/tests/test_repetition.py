@@ -43,6 +43,8 @@ def test_a_recipe_is_made_of_a_dict_and_changed(short):
     assert other.checksum != short.checksum == copy.deepcopy(short).checksum
     assert d5.Recipe(short.text).values == short.values
     assert short.with_seed(9).values["training.seed"] == "9"
+    varied = short.vary("training.epochs=1,2")
+    assert {name: one.values["training.epochs"] for name, one in varied.items()} == {"1": "1", "2": "2"}
     rates = [float(one.values["optimizer.learning_rate"]) for one in short.trials(3)]
     # radical inverses 1/2, 1/4, 3/4 of a logarithmic range
     np.testing.assert_allclose(rates, [0.001 * 100**x for x in (0.5, 0.25, 0.75)], rtol=1e-6)

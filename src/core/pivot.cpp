@@ -9,8 +9,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "core/result_cells.hpp"
+#include "core/result_notes.hpp"
 #include "core/scaled_unit.hpp"
 #include "d5/core/geometric_mean.hpp"
 #include "d5/core/registry.hpp"
@@ -51,6 +54,13 @@ struct Case {
   std::string metric;
   std::map<std::string, std::string> names;
   std::map<std::string, const Measurement*> by_value;
+
+  /// What has geometric means of its own.
+  using Group = std::pair<std::string, std::string>;
+  [[nodiscard]] Group group() const {
+    const auto pass = names.find("pass");
+    return {metric, pass == names.end() ? "" : pass->second};
+  }
 };
 
 std::string cell_of(const Measurement* m) {
@@ -65,7 +75,7 @@ std::optional<double> ratio_of(const Measurement* m, const Measurement* base) {
   return std::isfinite(ratio) && ratio > 0 ? std::optional(ratio) : std::nullopt;
 }
 
-/// Cases in the order in which they come, metric by metric.
+/// Cases in the order in which they come, group by group.
 std::vector<Case> cases_in(const std::vector<Measurement>& measurements, const std::string& key,
                            std::vector<std::string>& values) {
   std::vector<Case> cases;
@@ -85,12 +95,16 @@ std::vector<Case> cases_in(const std::vector<Measurement>& measurements, const s
     place->by_value[value] = &m;
   }
   if (values.empty()) throw_unknown_name("column to pivot on", key, {known.begin(), known.end()});
+  // Metrics as they come, and within each its passes.
   std::vector<std::string> metrics;
+  std::vector<Case::Group> groups;
   for (const auto& one : cases) {
     if (std::ranges::find(metrics, one.metric) == metrics.end()) metrics.push_back(one.metric);
+    if (std::ranges::find(groups, one.group()) == groups.end()) groups.push_back(one.group());
   }
   std::ranges::stable_sort(cases, {}, [&](const Case& one) {
-    return std::ranges::find(metrics, one.metric) - metrics.begin();
+    return std::pair(std::ranges::find(metrics, one.metric) - metrics.begin(),
+                     std::ranges::find(groups, one.group()) - groups.begin());
   });
   return cases;
 }
@@ -147,10 +161,14 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
       if (ratio) ratios[v].push_back(*ratio);
     }
     table.add(std::move(row));
-    if (i + 1 < cases.size() && cases[i + 1].metric == cases[i].metric) continue;
-    std::vector<std::string> means(2 + names.size());
-    means[0] = cases[i].metric;
-    means[1] = "geometric mean";
+    if (i + 1 < cases.size() && cases[i + 1].group() == cases[i].group()) continue;
+    std::vector<std::string> means = {cases[i].metric};
+    for (const auto& name : names) {
+      means.push_back(name == "subject" ? "geometric mean"
+                      : name == "pass"  ? cases[i].group().second
+                                        : "");
+    }
+    means.emplace_back();  // of the base
     bool any = false;
     for (std::size_t v = 1; v < values.size(); ++v) {
       means.emplace_back();
@@ -162,6 +180,23 @@ TextTable pivot(const std::vector<Measurement>& measurements, const std::string&
   }
   table.drop_empty_columns();
   return table;
+}
+
+std::string pivot_notes(const std::vector<Measurement>& measurements) {
+  std::map<Status, detail::ResultNotes> notes;
+  for (const auto& m : measurements) {
+    // A number that did not pass has a star, whatever it is.
+    if (m.status != Status::passed && m.quantity != Quantity::ratio) {
+      std::ignore = notes[m.samples.empty() ? m.status : Status::mistrusted].status_of(m);
+    }
+  }
+  std::string text;
+  for (const auto& [status, of_status] : notes) {
+    const std::string mark =
+        status == Status::mistrusted ? "*" : std::string(name_of(status)) + ":";
+    for (const auto& reason : of_status.reasons()) text += fmt::format("{} {}\n", mark, reason);
+  }
+  return text;
 }
 
 }  // namespace d5

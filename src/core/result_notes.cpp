@@ -56,17 +56,22 @@ std::string ResultNotes::status_of(const Measurement& m) {
   return fmt::format("{} [{}]", text, fmt::join(numbers, ","));
 }
 
-std::string ResultNotes::to_text() const {
-  std::string text;
-  for (std::size_t i = 0; i < notes_.size(); ++i) {
-    const Note& note = notes_[i];
-    text += fmt::format("[{}] {}", i + 1, printable_message(note.text));
+std::vector<std::string> ResultNotes::reasons() const {
+  std::vector<std::string> reasons;
+  for (const Note& note : notes_) {
+    std::string& text = reasons.emplace_back(printable_message(note.text));
     if (note.differ) {
       text +=
           fmt::format(" (and alike in {} more {})", note.rows - 1, note.rows == 2 ? "row" : "rows");
     }
-    text += '\n';
   }
+  return reasons;
+}
+
+std::string ResultNotes::to_text() const {
+  std::string text;
+  const auto all = reasons();
+  for (std::size_t i = 0; i < all.size(); ++i) text += fmt::format("[{}] {}\n", i + 1, all[i]);
   return text;
 }
 

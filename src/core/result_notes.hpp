@@ -14,6 +14,8 @@ class ResultNotes {
  public:
   /// "passed", "mistrusted [1,2]".
   [[nodiscard]] std::string status_of(const Measurement& measurement);
+  /// "10 samples, fewer than the 30 that a median needs", in the order of their numbers.
+  [[nodiscard]] std::vector<std::string> reasons() const;
   /// A line each: "[1] 10 samples, fewer than the 30 that a median needs"; empty if all passed.
   [[nodiscard]] std::string to_text() const;
 

@@ -128,6 +128,9 @@ class CheckedOperator final : public Operator {
   }
   Places gradients() const override { return op_->gradients(); }
   Cost cost(const InferContext& context) const override { return op_->cost(context); }
+  std::optional<Cost> gradient_cost(const InferContext& context, Places wanted) const override {
+    return op_->gradient_cost(context, wanted);
+  }
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     return plan_with_gradient(context, [&](PlanContext& own) { return op_->plan(own); });
   }

@@ -29,6 +29,24 @@ Cost Operator::with_flop(const InferContext& context, double flop) const {
   return result;
 }
 
+Cost Operator::bilinear_gradient_cost(const InferContext& context, Places wanted) const {
+  const TensorDesc y = infer(context)[0].tensor;
+  const double sums = context.has_input(2) ? double(y.elements()) : 0;
+  const double product = cost(context).flop - sums;
+  Cost result{.bytes_read = double(y.bytes())};
+  for (const std::size_t factor : {0, 1}) {
+    if (!wanted.contains(factor)) continue;
+    result.flop += product;
+    result.bytes_read += double(context.input(1 - factor).bytes());
+    result.bytes_written += double(context.input(factor).bytes());
+  }
+  if (context.has_input(2) && wanted.contains(2)) {
+    result.flop += sums;
+    result.bytes_written += double(context.input(2).bytes());
+  }
+  return result;
+}
+
 Cost ElementwiseOperator::cost(const InferContext& context) const {
   const auto outputs = infer(context);
   const bool known = !outputs.empty() && outputs[0].is_static();

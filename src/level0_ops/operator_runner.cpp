@@ -75,6 +75,16 @@ struct OperatorRunner::State {
     return desc;
   }
 
+  /// `use(context)` of what is known before a run.
+  template <class F>
+  auto known(const F& use) const {
+    std::vector<ValueDesc> descs(inputs.size());
+    for (std::size_t i = 0; i < descs.size(); ++i) {
+      if (input_pointers[i]) descs[i] = inputs[i].desc();
+    }
+    return use(InferContext(node, descs, input_pointers));
+  }
+
   void plan() {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       input_pointers.push_back(node.has_input(i) ? &inputs[i] : nullptr);
@@ -146,12 +156,16 @@ const Tensor& OperatorRunner::grad_input(std::size_t i) const { return state_->g
 const Operator& OperatorRunner::op() const { return *state_->op; }
 
 Cost OperatorRunner::cost() const {
-  const State& s = *state_;
-  std::vector<ValueDesc> descs(s.inputs.size());
-  for (std::size_t i = 0; i < descs.size(); ++i) {
-    if (s.input_pointers[i]) descs[i] = s.inputs[i].desc();
+  return state_->known([&](const InferContext& context) { return op().cost(context); });
+}
+
+std::optional<Cost> OperatorRunner::gradient_cost() const {
+  Places wanted;
+  for (std::size_t i = 0; i < state_->inputs.size(); ++i) {
+    if (state_->run.wants_grad(i)) wanted.add(i);
   }
-  return s.op->cost(InferContext(s.node, descs, s.input_pointers));
+  return state_->known(
+      [&](const InferContext& context) { return op().gradient_cost(context, wanted); });
 }
 
 }  // namespace d5

@@ -27,6 +27,12 @@ DType computed_in(const OperatorCase& one) {
   return types.empty() ? DType::float32 : types.front();
 }
 
+Work work_of(const Cost& cost, const OperatorCase& one) {
+  return {.flop = cost.flop,
+          .bytes = cost.bytes_read + cost.bytes_written,
+          .dtype = computed_in(one)};
+}
+
 /// What `pass` computes gradients of; nothing: all that there are.
 std::optional<Places> gradients_of(const OperatorCase& one, const OperatorRegistry& registry,
                                    Passes pass) {
@@ -91,11 +97,8 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
   subject.record.device = to_string(device);
   subject.synchronise = [runner] { runner->synchronise(); };
   if (pass == Passes::forward) {
-    const Cost cost = runner->cost();
     subject.run = [runner] { runner->forward(); };
-    subject.work = {.flop = cost.flop,
-                    .bytes = cost.bytes_read + cost.bytes_written,
-                    .dtype = computed_in(one)};
+    subject.work = work_of(runner->cost(), one);
     return subject;
   }
   runner->forward();
@@ -103,6 +106,7 @@ Subject operator_subject(const OperatorCase& one, const std::string& framework, 
   const auto gradients = detail::output_gradients(*runner, one);
   runner->backward(gradients);  // throws here, not while measuring, if it cannot
   subject.run = [runner, gradients] { runner->backward(gradients); };
+  if (const auto cost = runner->gradient_cost()) subject.work = work_of(*cost, one);
   return subject;
 }
 

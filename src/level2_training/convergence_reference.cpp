@@ -35,6 +35,13 @@ void judge_one(Measurement& result, const std::vector<double>& reference) {
                               mean, expected, slower);
 }
 
+[[noreturn]] void throw_unmeasured(const Recipe& recipe) {
+  throw ValueError(
+      fmt::format("recipe '{0}' does not measure {1}, of which a reference is made; add "
+                  "\"{1}: {{target: ACCURACY}}\" to its metrics",
+                  printable(recipe.name()), kReferenceMetric));
+}
+
 }  // namespace
 
 void judge_convergence(std::vector<Measurement>& joined, const Recipe& recipe) {
@@ -44,14 +51,14 @@ void judge_convergence(std::vector<Measurement>& joined, const Recipe& recipe) {
   }
 }
 
+void expect_reference_metric(const Recipe& recipe) {
+  const auto measured = recipe.names_below("metrics");
+  if (std::ranges::find(measured, kReferenceMetric) == measured.end()) throw_unmeasured(recipe);
+}
+
 std::string with_reference(const Recipe& recipe, const std::vector<Measurement>& joined) {
   const auto place = std::ranges::find(joined, kReferenceMetric, &Measurement::metric);
-  if (place == joined.end()) {
-    throw ValueError(
-        fmt::format("recipe '{}' does not measure {}, of which a reference is made; "
-                    "add it to its metrics",
-                    printable(recipe.name()), kReferenceMetric));
-  }
+  if (place == joined.end()) throw_unmeasured(recipe);
   const auto converged = std::ranges::count_if(place->samples, is_finite);
   if (converged < kFewestReferenceRuns || converged != std::ssize(place->samples)) {
     throw ValueError(fmt::format(

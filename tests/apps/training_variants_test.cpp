@@ -67,6 +67,9 @@ TEST_CASE("a reference is written into the recipe, and later runs are held again
 
 TEST_CASE("what does not go together is refused before anything is trained") {
   const TrainingJob job;
+  const auto unmeasured = run_d5("train '" + job.recipe() + "' --make-reference");
+  CHECK(unmeasured.status == 2);
+  CHECK_THAT(unmeasured.err, Contains("samples_to_accuracy: {target") && !Contains("run 1 of"));
   const auto refusal = [&](const std::string& options) {
     const auto run = run_d5(job.train("runs.json") + options);
     CHECK(run.status == 2);

@@ -141,6 +141,29 @@ TEST_CASE("an option may choose another entry, with settings that this one check
                     Catch::StartsWith("counter whole: inner: option 'sise'"));
 }
 
+TEST_CASE("options that are known at run time alone are listed, read and checked as all are") {
+  struct Named {
+    std::vector<std::pair<std::string, double>> all;
+    void declare(OptionList& options) {
+      for (auto& [name, value] : all) options.add(name, value, "of " + name);
+    }
+  };
+  const auto sum_of = [](int begin, const Named& own) {
+    CounterOptions options;
+    options.rate = 0;
+    for (const auto& [name, value] : own.all) options.rate += value;
+    return std::make_shared<Counter>(begin, options);
+  };
+  const auto entry = CounterEntry::with<Named>("sums", sum_of, {{{"a", 1}, {"b", 2}}});
+  REQUIRE(entry.options().size() == 2);
+  CHECK(entry.options()[1].name == "b");
+  CHECK(entry.options()[1].initial == "2");
+  CHECK(entry.make(1)->options.rate == 3);
+  CHECK(entry.make(1, {{"b", 40}})->options.rate == 41);
+  CHECK(entry.make(1)->options.rate == 3);
+  CHECK_THROWS_AS(entry.make(1, {{"c", 1}}), NotFound);
+}
+
 TEST_CASE("options that parts share are read without those of the part") {
   const auto shared = read_shared_options<CounterOptions>({{"size", 3}, {"colour", "red"}});
   CHECK(shared.size == 3);

@@ -45,20 +45,35 @@ TEST_CASE("cases by frameworks, with ratios and their geometric mean") {
         "time,geometric mean,,,1.00 (2)\r\n");
 }
 
-TEST_CASE("what tells cases apart stands beside their names; each metric has its own mean") {
+TEST_CASE("what a star means, and what an absence, stands below") {
+  Measurement few = timed("Conv", "torch", 8), fewer = timed("Relu", "torch", 8);
+  mistrust(few, "10 samples, fewer than the 30 that a median needs");
+  mistrust(fewer, "9 samples, fewer than the 30 that a median needs");
+  Measurement none = timed("Size", "torch", 1);
+  none.samples.clear();
+  none.status = Status::unsupported;
+  none.reason = "no kernel";
+  CHECK(pivot_notes({timed("Relu", "reference", 1), none, few, fewer}) ==
+        "* 10 samples, fewer than the 30 that a median needs (and alike in 1 more row)\n"
+        "unsupported: no kernel\n");
+  CHECK(pivot_notes({timed("Relu", "reference", 1)}).empty());
+}
+
+TEST_CASE("what tells cases apart stands beside their names; each metric and pass has its own mean") {
   Measurement bytes = timed("Relu", "torch", 8, "backward");
   bytes.metric = "peak_memory";
   bytes.quantity = Quantity::bytes;
   bytes.unit = "byte";
   const auto table =
       pivot({timed("Relu", "reference", 1), bytes, timed("Relu", "reference", 2, "backward"),
-             timed("Relu", "torch", 1), timed("Relu", "torch", 2, "backward")},
+             timed("Relu", "torch", 1), timed("Relu", "torch", 1, "backward")},
             "framework");
   CHECK(table.to_text(Format::csv) ==
         "metric,subject,pass,reference,torch,torch / reference\r\n"
         "time,Relu,forward,1.00000 s,1.00000 s,1.00\r\n"
-        "time,Relu,backward,2.00000 s,2.00000 s,1.00\r\n"
-        "time,geometric mean,,,,1.00 (2)\r\n"
+        "time,geometric mean,forward,,,1.00 (1)\r\n"
+        "time,Relu,backward,2.00000 s,1.00000 s,0.500\r\n"
+        "time,geometric mean,backward,,,0.500 (1)\r\n"
         "peak_memory,Relu,backward,,8.00000 B,\r\n");
 }
 

@@ -25,7 +25,8 @@ TEST_CASE(
     "a benchmark is a sentence: forward and backward, with the rates of the operator's work") {
   const auto records = bench("Gemm 8x4 4x2");
   CHECK(rows_of(records) == std::set<std::string>{"forward time", "forward flop_rate",
-                                                  "forward byte_rate", "backward time"});
+                                                  "forward byte_rate", "backward time",
+                                                  "backward flop_rate", "backward byte_rate"});
   for (const auto& m : records) {
     CHECK(m.subject == "Gemm 8x4 4x2");
     CHECK(m.level == "operator");
@@ -83,13 +84,24 @@ TEST_CASE("the gradient of the data and those of the weights are passes of their
     CHECK_THAT(time.command, Catch::Contains(" --pass " + name + " "));
     CHECK(time.samples.size() == 2);
   }
+  // 27 outputs of 18 products and 18 sums; each factor's gradient is of as many, B's of 27 sums.
+  const auto work = [&](Passes passes) {
+    return operator_subject(conv, "reference", passes).work;
+  };
+  CHECK(work(Passes::backward_data).flop == 27 * 2 * 18);
+  CHECK(work(Passes::backward_weights).flop == 27 * 2 * 18 + 27);
+  CHECK(work(Passes::backward).flop == 2 * 27 * 2 * 18 + 27);
+  CHECK(work(Passes::backward_data).bytes == 4 * (27 + 54 + 50));
+  CHECK(work(Passes::backward_weights).bytes == 4 * (27 + 50 + 54 + 3));
   CHECK(row("Relu 8", Passes::backward_data).samples.size() == 2);
   const Measurement relu = row("Relu 8", Passes::backward_weights);
   CHECK(relu.status == Status::unsupported);
   CHECK_THAT(relu.reason, Catch::Contains("there are no weights"));
   CHECK(rows_of(bench(conv.line, {.passes = Passes::each, .measuring = {.samples = 2}})) ==
         std::set<std::string>{"forward time", "forward flop_rate", "forward byte_rate",
-                              "backward-data time", "backward-weights time"});
+                              "backward-data time", "backward-data flop_rate",
+                              "backward-data byte_rate", "backward-weights time",
+                              "backward-weights flop_rate", "backward-weights byte_rate"});
   const auto passes = rows_of(bench("Relu 8", {.passes = Passes::each}));
   CHECK(passes.contains("backward-data time"));
   CHECK_FALSE(passes.contains("backward-weights time"));  // none there, and not asked for

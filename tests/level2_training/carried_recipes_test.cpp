@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <regex>
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/carried_file.hpp"
 #include "d5/core/image.hpp"
+#include "d5/core/loadable_frameworks.hpp"
 #include "d5/core/random.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level2_training/training_session.hpp"
@@ -51,10 +51,10 @@ void write_imagenet(const testing::TemporaryFolder& folder) {
   }
 }
 
-/// D5_TEST_RECIPE_STEPS, or what the machine does while a person waits.
-std::int64_t steps(std::int64_t usual) {
-  const char* asked = std::getenv("D5_TEST_RECIPE_STEPS");
-  return asked ? std::strtoll(asked, nullptr, 10) : usual;
+/// The 100 steps of the two large networks take the reference's kernels a quarter of an hour.
+bool has_torch() {
+  return std::ranges::any_of(loadable_frameworks(),
+                             [](const Framework* one) { return one->name() == "torch"; });
 }
 
 /// So many steps of the carried recipe with batches of two of the few samples, and one test run.
@@ -73,18 +73,16 @@ std::vector<Measurement> trained(const std::string& name, const std::string& dat
   const double rate = recipe.section("optimizer").number("learning_rate", 0);
   recipe.set("optimizer.learning_rate=" + std::to_string(rate * 2 / batch));
   recipe.set("sampler.batch_size=2");
-  const char* framework = std::getenv("D5_TEST_RECIPE_FRAMEWORK");
-  return TrainingSession(recipe, {.frameworks = frameworks_in(framework ? framework : "reference"),
-                                  .data = data})
-      .run();
+  const char* word = has_torch() ? "torch,reference" : "reference";
+  return TrainingSession(recipe, {.frameworks = frameworks_in(word), .data = data}).run();
 }
 
-void check_trains(const std::string& name, const std::string& data, std::int64_t usual) {
+void check_trains(const std::string& name, const std::string& data, std::int64_t steps = 100) {
   CAPTURE(name);
-  const auto results = trained(name, data, steps(usual));
+  const auto results = trained(name, data, steps);
   const auto loss = std::ranges::find(results, "loss", &Measurement::metric);
   CAPTURE(loss->reason);
-  REQUIRE(std::ssize(loss->samples) == steps(usual));
+  REQUIRE(std::ssize(loss->samples) == steps);
   for (const auto& result : results) {
     CAPTURE(result.metric, result.reason);
     CHECK(result.status != Status::failed);
@@ -98,30 +96,30 @@ TEST_CASE("recipes of ResNets for CIFAR-10 train on files of its format") {
   write_cifar(folder);
   for (const std::string& name : carried_recipes()) {
     if (!name.starts_with("cifar10-resnet")) continue;
-    check_trains(name, folder.path().string(), 100);
+    check_trains(name, folder.path().string());
   }
 }
 
 TEST_CASE("the recipe of a wide ResNet trains on files of CIFAR-10's format") {
   const testing::TemporaryFolder folder;
   write_cifar(folder);
-  check_trains("cifar10-wide-resnet-28-10", folder.path().string(), 10);
+  check_trains("cifar10-wide-resnet-28-10", folder.path().string(), has_torch() ? 100 : 10);
 }
 
 TEST_CASE("the recipe of a part of CIFAR-10 trains on photographs") {
   const testing::TemporaryFolder folder;
   write_cifar(folder);
-  check_trains("cifar10-subset-resnet20", folder.path().string(), 100);
+  check_trains("cifar10-subset-resnet20", folder.path().string());
 }
 
 TEST_CASE("the recipe of ImageNet trains on folders of its format") {
   const testing::TemporaryFolder folder;
   write_imagenet(folder);
-  check_trains("imagenet-resnet50", folder.path().string(), 10);
+  check_trains("imagenet-resnet50", folder.path().string(), has_torch() ? 100 : 10);
 }
 
 TEST_CASE("the recipe of bytes trains on any file") {
   const testing::TemporaryFolder folder;
   write_file(folder / "text", random_bytes(4000, 1));
-  check_trains("bytes-lstm", folder / "text", 100);
+  check_trains("bytes-lstm", folder / "text");
 }

@@ -45,5 +45,5 @@ class ResNet18 final : public d5::benchmarks::HandWritten {
 int main(int argc, char** argv) {
   return d5::benchmarks::main_of<ResNet18>(
       argc, argv, {.name = "resnet-18", .channels = 3, .size = 224, .classes = 1000}, {1, 16},
-      {.samples = 60, .warmup = 3, .most_seconds = 180});
+      {.samples = 30, .warmup = 1, .most_seconds = 400});
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/level1_network/level1_network.hpp"
 
 using namespace d5;
@@ -27,6 +28,13 @@ TEST_CASE("a graph with normalizations folded into convolutions gives the refere
        test_executor(*subject, *reference, random_inputs(reference->network(), {.batch = 2}))) {
     INFO(record.reason);
     CHECK(record.status == Status::passed);
+  }
+  const ValueMap inputs = random_inputs(reference->network(), {.batch = 2});
+  Trace::start();
+  (void)subject->inference(inputs);
+  Trace::stop();
+  for (const TraceRecord& record : Trace::timeline().records) {
+    CHECK_THAT(record.name, !Contains("batch_norm"));
   }
 }
 

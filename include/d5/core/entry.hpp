@@ -39,11 +39,14 @@ class Entry<Product(Needs...)> {
         }) {}
 
   /// A part that `factory(needs..., const Options&)` makes; `OptionList` says what `Options` is.
+  /// `initial` has the defaults, and where only running tells what there is to choose (a class in
+  /// another language), the options themselves.
   template <class Options, std::invocable<Needs..., const Options&> Factory>
-  [[nodiscard]] static Entry with(std::string summary, Factory factory) {
-    return Entry(std::move(summary), options_of<Options>(),
-                 [factory](Needs... needs, const Settings& settings) {
-                   const auto options = read_options<Options>(settings);
+  [[nodiscard]] static Entry with(std::string summary, Factory factory,
+                                  const Options& initial = Options()) {
+    return Entry(std::move(summary), options_of<Options>(initial),
+                 [factory, initial](Needs... needs, const Settings& settings) {
+                   const auto options = read_options<Options>(settings, initial);
                    return Product(factory(std::forward<Needs>(needs)..., options));
                  });
   }

@@ -98,20 +98,18 @@ class OptionList {
   std::vector<std::string> choices_;  // names of options that have settings below them
 };
 
-/// Options as their defaults say.
+/// Options as their defaults say: those of the type, or of the `options` that are given.
 template <class Options>
-[[nodiscard]] std::vector<Option> options_of() {
+[[nodiscard]] std::vector<Option> options_of(Options options = Options()) {
   OptionList list;
-  Options options;
   options.declare(list);
   return list.options();
 }
 
 /// Throws: NotFound for a setting that is none of the options; ValueError.
 template <class Options>
-[[nodiscard]] Options read_options(const Settings& settings) {
+[[nodiscard]] Options read_options(const Settings& settings, Options options = Options()) {
   OptionList list(settings);
-  Options options;
   options.declare(list);
   list.expect_all_known();
   return options;

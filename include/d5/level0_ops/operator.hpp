@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "d5/core/value.hpp"
@@ -43,6 +44,14 @@ class Operator {
   /// elements, `with_flop` for any other. Throws: as `infer`.
   [[nodiscard]] virtual Cost cost(const InferContext& context) const = 0;
 
+  /// The work of one backward run that gives the gradients of the inputs `wanted`, by the gradient's
+  /// definition; nothing where it is not told. Throws: as `infer`.
+  [[nodiscard]] virtual std::optional<Cost> gradient_cost(const InferContext& context,
+                                                          Places wanted) const {
+    (void)context, (void)wanted;
+    return {};
+  }
+
   /// The reference's kernel. Element types are told apart here (`kernel_for`), not while it runs.
   /// Throws: Unsupported for what it cannot do.
   [[nodiscard]] virtual std::unique_ptr<Kernel> plan(PlanContext& context) const = 0;
@@ -52,6 +61,10 @@ class Operator {
   /// values that are no tensors, count nothing.
   [[nodiscard]] Cost bytes_only(const InferContext& context) const;
   [[nodiscard]] Cost with_flop(const InferContext& context, double flop) const;
+  /// `gradient_cost` where output 0 is a product of inputs 0 and 1, linear in each, and input 2 is
+  /// added to it: each factor's gradient is a product of as many terms, of the output's gradient
+  /// and the other factor; that of input 2 is a sum of the output's.
+  [[nodiscard]] Cost bilinear_gradient_cost(const InferContext& context, Places wanted) const;
 };
 
 /// An operator without arithmetic: it moves, copies or relabels elements.

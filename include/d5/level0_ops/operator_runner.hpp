@@ -42,6 +42,8 @@ class OperatorRunner {
   [[nodiscard]] const Tensor& grad_input(std::size_t i) const;
   [[nodiscard]] const Operator& op() const;
   [[nodiscard]] Cost cost() const;
+  /// Of `backward`; nothing where the operator does not tell it.
+  [[nodiscard]] std::optional<Cost> gradient_cost() const;
 
  private:
   struct State;

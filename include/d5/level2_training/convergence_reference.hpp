@@ -23,6 +23,9 @@ inline constexpr std::int64_t kFewestReferenceRuns = 10;
 /// Source: MLCommons, "MLPerf Training Rules", reference convergence points.
 void judge_convergence(std::vector<Measurement>& joined, const Recipe& recipe);
 
+/// Throws: ValueError for a recipe that does not measure what its reference would be made of.
+void expect_reference_metric(const Recipe& recipe);
+
 /// The recipe's text with the runs of `joined` for its reference. Throws: ValueError where there
 /// are fewer than `kFewestReferenceRuns`, one did not converge, or the metric was not measured.
 [[nodiscard]] std::string with_reference(const Recipe& recipe,

@@ -40,6 +40,9 @@ class Convolution : public Operator {
   Places gradients() const final { return {0, 1, 2}; }
   /// Of the definition: a product and its sum for each weight and position, and the bias.
   Cost cost(const InferContext& context) const final;
+  std::optional<Cost> gradient_cost(const InferContext& context, Places wanted) const final {
+    return bilinear_gradient_cost(context, wanted);
+  }
 
  protected:
   template <class View>

@@ -171,6 +171,10 @@ class Gemm final : public Operator {
         context, double(p.m) * double(p.n) * (2.0 * double(p.k) + (context.has_input(2) ? 1 : 0)));
   }
 
+  std::optional<Cost> gradient_cost(const InferContext& context, Places wanted) const override {
+    return bilinear_gradient_cost(context, wanted);
+  }
+
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     if (is_integer(context.dtype(0))) {
       return kernel_for(WideIntegers{}, context.dtype(0), context, [&]<class T>() {

@@ -114,6 +114,10 @@ class MatMul final : public Operator {
     return with_flop(context, p.flop());
   }
 
+  std::optional<Cost> gradient_cost(const InferContext& context, Places wanted) const override {
+    return bilinear_gradient_cost(context, wanted);
+  }
+
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     return kernel_for(MatMulTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
       return std::make_unique<MatMulKernel<T>>(problem(context));
