@@ -111,11 +111,12 @@ void bind_optimizer(py::module_& m) {
           },
           py::arg("name"), py::arg("value"),
           "From the next step on; those of groups change in proportion.")
-      .def("read_gradients", &read_gradients, py::arg("reader").none(true),
-           "Has reader(name, gradient, factor) called in every step for each parameter's gradient "
-           "when it is final (summed over pieces and ranks), before anything clips, refuses or uses "
-           "it: a view, to be read within the call, of what counts `factor` times. In place of an "
-           "earlier reader; None ends it. Raises Unsupported where an optimizer does not tell them.")
+      .def(
+          "read_gradients", &read_gradients, py::arg("reader").none(true),
+          "Has reader(name, gradient, factor) called in every step for each parameter's gradient "
+          "when it is final (summed over pieces and ranks), before anything clips, refuses or uses "
+          "it: a view, to be read within the call, of what counts `factor` times. In place of an "
+          "earlier reader; None ends it. Raises Unsupported where an optimizer does not tell them.")
       .def_property_readonly(
           "network", [](Optimizer& optimizer) { return optimizer.executor().network(); },
           "That it trains.")

@@ -112,7 +112,8 @@ void add_by_kind(const std::string& kind, const std::string& name, const std::st
   };
   if (kind == "optimizer") {
     add_to(optimizers(), name, summary, entry,
-           [entry](std::shared_ptr<GraphExecutor> executor, std::string loss, const PythonOptions& own) {
+           [entry](std::shared_ptr<GraphExecutor> executor, std::string loss,
+                   const PythonOptions& own) {
              const py::gil_scoped_acquire gil;
              const auto of = [&](const py::object& made) {
                return to_optimizer(made, std::move(executor), std::move(loss));

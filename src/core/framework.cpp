@@ -70,7 +70,7 @@ std::map<std::string, std::string> left_out() {
     std::string reason;
     std::getline(std::ifstream(text), reason);
     text = fmt::format("framework '{}' was left out of this build: {}", printable(name),
-                       printable(reason));
+                       printable_message(reason));
   }
   return result;
 }

@@ -8,6 +8,7 @@
 
 #include "d5/core/clock.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/core/waiting.hpp"
 
 namespace d5::detail {
 
@@ -47,9 +48,8 @@ void SubjectRunner::start(double deadline) {
 
 void SubjectRunner::settle() {
   if (subject_.life == Subject::Life::once) return;
-  constexpr double kSpinSeconds = 0.02, kLongSeconds = 0.01;
-  const double begin = now_seconds();
-  while (now_seconds() - begin < kSpinSeconds) continue;
+  constexpr double kLongSeconds = 0.01;
+  outwait_spinning();
   if (shortest_ > kLongSeconds && std::isfinite(shortest_)) return;  // it warms up by itself
   prepare();
   (void)time_run();

@@ -20,8 +20,7 @@ class SubjectRunner {
   /// for a subject that runs once. `deadline` is on `now_seconds`'s clock.
   void start(double deadline);
   /// After another subject has run: waits until its idle threads no longer spin on the cores that
-  /// this one needs (an OpenMP runtime's do so for some milliseconds, and two frameworks bring two
-  /// runtimes), then warms up again. The wait is busy, so that the processor keeps its frequency.
+  /// this one needs, then warms up again.
   void settle();
   /// One run that `metrics` watch.
   void sample(MetricRuns& metrics);

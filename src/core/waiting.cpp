@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "core/thread_pool.hpp"
+#include "d5/core/clock.hpp"
 #include "d5/core/waiting.hpp"
 
 namespace d5 {
@@ -40,6 +41,12 @@ std::string bound_waiting() {
   std::call_once(once, [] { openmp = decide(); });
   return fmt::format("d5: spins {:.1g} ms, then sleeps; OpenMP: {}", detail::kSpinSeconds * 1e3,
                      openmp);
+}
+
+void outwait_spinning() {
+  constexpr double kSeconds = 0.02;
+  const double begin = now_seconds();
+  while (now_seconds() - begin < kSeconds) continue;
 }
 
 }  // namespace d5

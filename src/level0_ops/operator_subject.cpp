@@ -28,9 +28,8 @@ DType computed_in(const OperatorCase& one) {
 }
 
 Work work_of(const Cost& cost, const OperatorCase& one) {
-  return {.flop = cost.flop,
-          .bytes = cost.bytes_read + cost.bytes_written,
-          .dtype = computed_in(one)};
+  return {
+      .flop = cost.flop, .bytes = cost.bytes_read + cost.bytes_written, .dtype = computed_in(one)};
 }
 
 /// What `pass` computes gradients of; nothing: all that there are.

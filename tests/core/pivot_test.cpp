@@ -59,7 +59,8 @@ TEST_CASE("what a star means, and what an absence, stands below") {
   CHECK(pivot_notes({timed("Relu", "reference", 1)}).empty());
 }
 
-TEST_CASE("what tells cases apart stands beside their names; each metric and pass has its own mean") {
+TEST_CASE(
+    "what tells cases apart stands beside their names; each metric and pass has its own mean") {
   Measurement bytes = timed("Relu", "torch", 8, "backward");
   bytes.metric = "peak_memory";
   bytes.quantity = Quantity::bytes;

@@ -85,9 +85,7 @@ TEST_CASE("the gradient of the data and those of the weights are passes of their
     CHECK(time.samples.size() == 2);
   }
   // 27 outputs of 18 products and 18 sums; each factor's gradient is of as many, B's of 27 sums.
-  const auto work = [&](Passes passes) {
-    return operator_subject(conv, "reference", passes).work;
-  };
+  const auto work = [&](Passes passes) { return operator_subject(conv, "reference", passes).work; };
   CHECK(work(Passes::backward_data).flop == 27 * 2 * 18);
   CHECK(work(Passes::backward_weights).flop == 27 * 2 * 18 + 27);
   CHECK(work(Passes::backward).flop == 2 * 27 * 2 * 18 + 27);

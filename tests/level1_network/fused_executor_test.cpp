@@ -42,7 +42,7 @@ std::unique_ptr<AutoExecutor> executor_of(const Network& network) {
   timed::use_frameworks();
   world.costs["whole"]["run"] = 100;
   auto executor = std::make_unique<AutoExecutor>(network, ExecutorOptions{.frameworks = {"auto"}},
-                                                 SelectionOptions{.clock = ticking});
+                                                 SelectionOptions{.clock = {ticking, [] {}}});
   executor->events().add(std::make_shared<ExecutionInterrupt>(Interrupt{.wished = [] {
     world.now += 1;
     return false;

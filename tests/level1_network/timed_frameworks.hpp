@@ -11,6 +11,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level1_network/graph_executor.hpp"
+#include "level1_network/mixture/race_clock.hpp"
 
 /// Frameworks whose kernels take as long as a test says, on a clock that they move themselves.
 namespace timed {
@@ -29,7 +30,8 @@ struct World {
 };
 inline World world;
 
-inline double clock() { return world.now; }
+/// Its threads never spin.
+inline const d5::RaceClock clock{[] { return world.now; }, [] {}};
 
 /// A test begins with a world and a folder for choices of its own.
 class Fresh {

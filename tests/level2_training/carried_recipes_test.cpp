@@ -9,6 +9,7 @@
 #include "d5/core/image.hpp"
 #include "d5/core/loadable_frameworks.hpp"
 #include "d5/core/random.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level2_training/training_session.hpp"
 #include "tests/temporary_folder.hpp"
@@ -51,10 +52,21 @@ void write_imagenet(const testing::TemporaryFolder& folder) {
   }
 }
 
-/// The 100 steps of the two large networks take the reference's kernels a quarter of an hour.
-bool has_torch() {
+bool has(std::string_view framework) {
   return std::ranges::any_of(loadable_frameworks(),
-                             [](const Framework* one) { return one->name() == "torch"; });
+                             [&](const Framework* one) { return one->name() == framework; });
+}
+
+/// The 100 steps of the two large networks take the reference's kernels a quarter of an hour.
+std::int64_t steps_of_large_ones() { return has("torch") ? 100 : 10; }
+
+/// The fastest of those that are here.
+std::string framework_word() {
+  std::string word;
+  for (const char* name : {"onednn", "torch"}) {
+    if (has(name)) word += std::string(name) + ",";
+  }
+  return word + "reference";
 }
 
 /// So many steps of the carried recipe with batches of two of the few samples, and one test run.
@@ -73,8 +85,9 @@ std::vector<Measurement> trained(const std::string& name, const std::string& dat
   const double rate = recipe.section("optimizer").number("learning_rate", 0);
   recipe.set("optimizer.learning_rate=" + std::to_string(rate * 2 / batch));
   recipe.set("sampler.batch_size=2");
-  const char* word = has_torch() ? "torch,reference" : "reference";
-  return TrainingSession(recipe, {.frameworks = frameworks_in(word), .data = data}).run();
+  set_threads(1);  // several would wait for each other while another test has a core
+  return TrainingSession(recipe, {.frameworks = frameworks_in(framework_word()), .data = data})
+      .run();
 }
 
 void check_trains(const std::string& name, const std::string& data, std::int64_t steps = 100) {
@@ -103,7 +116,7 @@ TEST_CASE("recipes of ResNets for CIFAR-10 train on files of its format") {
 TEST_CASE("the recipe of a wide ResNet trains on files of CIFAR-10's format") {
   const testing::TemporaryFolder folder;
   write_cifar(folder);
-  check_trains("cifar10-wide-resnet-28-10", folder.path().string(), has_torch() ? 100 : 10);
+  check_trains("cifar10-wide-resnet-28-10", folder.path().string(), steps_of_large_ones());
 }
 
 TEST_CASE("the recipe of a part of CIFAR-10 trains on photographs") {
@@ -115,7 +128,7 @@ TEST_CASE("the recipe of a part of CIFAR-10 trains on photographs") {
 TEST_CASE("the recipe of ImageNet trains on folders of its format") {
   const testing::TemporaryFolder folder;
   write_imagenet(folder);
-  check_trains("imagenet-resnet50", folder.path().string(), has_torch() ? 100 : 10);
+  check_trains("imagenet-resnet50", folder.path().string(), steps_of_large_ones());
 }
 
 TEST_CASE("the recipe of bytes trains on any file") {

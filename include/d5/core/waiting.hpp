@@ -12,4 +12,9 @@ namespace d5 {
 /// GOMP_SPINCOUNT=10000, set by d5".
 std::string bound_waiting();
 
+/// Outlasts what is left of that, oneTBB's and ONNX Runtime's threads included: 20 ms. Between two
+/// that are compared the one before would otherwise slow the next. The wait is busy, so that the
+/// processor keeps its frequency.
+void outwait_spinning();
+
 }  // namespace d5

@@ -44,8 +44,8 @@ class Operator {
   /// elements, `with_flop` for any other. Throws: as `infer`.
   [[nodiscard]] virtual Cost cost(const InferContext& context) const = 0;
 
-  /// The work of one backward run that gives the gradients of the inputs `wanted`, by the gradient's
-  /// definition; nothing where it is not told. Throws: as `infer`.
+  /// The work of one backward run that gives the gradients of the inputs `wanted`, by the
+  /// gradient's definition; nothing where it is not told. Throws: as `infer`.
   [[nodiscard]] virtual std::optional<Cost> gradient_cost(const InferContext& context,
                                                           Places wanted) const {
     (void)context, (void)wanted;

@@ -70,7 +70,7 @@ Comparison compared(const std::vector<double>& a, const std::vector<double>& b) 
 
 double median(const std::vector<double>& samples) { return summarise(samples).median; }
 
-constexpr double kSampleSeconds = 1e-3;
+constexpr double kSampleSeconds = 5e-3;
 
 }  // namespace
 
@@ -108,7 +108,7 @@ struct ExecutorRace::Answer {
 };
 
 ExecutorRace::ExecutorRace(Network& network, const ValueMap& inputs, std::string loss,
-                           std::function<double()> clock)
+                           RaceClock clock)
     : network_(network), inputs_(inputs), loss_(std::move(loss)), clock_(std::move(clock)) {}
 
 void ExecutorRace::add(std::string name, GraphExecutor& executor) {
@@ -123,11 +123,13 @@ const ValueMap& ExecutorRace::run_once(Runner& runner) {
 }
 
 void ExecutorRace::time(Runner& runner) {
-  constexpr double kMostRuns = 100;
+  constexpr double kMostRuns = 1000;
+  clock_.outwait();
   int runs = 1;
   if (runner.usual_seconds < kSampleSeconds) {
     runs = int(std::min(kMostRuns, std::ceil(kSampleSeconds / runner.usual_seconds)));
-    // What the one before left, spinning threads and cold caches, is over then.
+  }
+  if (runner.usual_seconds < kWarmsItselfSeconds) {
     for (int i = 0; i < runs; ++i) (void)run_once(runner);
   }
   const double begin = clock_();

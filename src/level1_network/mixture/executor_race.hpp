@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/graph_executor.hpp"
+#include "level1_network/mixture/race_clock.hpp"
 #include "level1_network/mixture/unchanged_tensors.hpp"
 
 namespace d5 {
@@ -19,16 +19,15 @@ namespace d5 {
 /// Units: seconds of `clock`.
 class ExecutorRace {
  public:
-  ExecutorRace(Network& network, const ValueMap& inputs, std::string loss,
-               std::function<double()> clock);
+  ExecutorRace(Network& network, const ValueMap& inputs, std::string loss, RaceClock clock);
 
   /// The first is the judge: others whose answers differ from its are refused.
   void add(std::string name, GraphExecutor& executor);
   [[nodiscard]] std::size_t rivals() const { return runners_.empty() ? 0 : runners_.size() - 1; }
-  /// Rounds, in which each runs once, or for a millisecond after as long untimed. After 6, 12 and
-  /// 24 those retire whose times are the leader's by a ratio whose interval lies above 1; it ends
-  /// when one is left, after 48 rounds, or after six and `most_seconds`. Throws: Interrupted; what
-  /// the first throws.
+  /// Rounds, in which each runs once, or for some milliseconds after as long untimed. After 6, 12
+  /// and 24 those retire whose times are the leader's by a ratio whose interval lies above 1; it
+  /// ends when one is left, after 48 rounds, or after six and `most_seconds`. Throws: Interrupted;
+  /// what the first throws.
   void run(double most_seconds);
 
   /// Of those that never retired the one of the least median.
@@ -62,7 +61,7 @@ class ExecutorRace {
   Network& network_;
   const ValueMap& inputs_;
   std::string loss_;
-  std::function<double()> clock_;
+  RaceClock clock_;
   std::vector<Runner> runners_;
   std::vector<FrameworkSelection::Refusal> refusals_;
   std::string winner_;

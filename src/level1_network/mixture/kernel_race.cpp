@@ -145,6 +145,7 @@ void KernelRace::record(Runner& runner) {
 
 void KernelRace::time_once(Runner& runner) {
   try {
+    runner.trial->settle();
     runner.trial->time_nodes(kForever);
     record(runner);
   } catch (const Interrupted&) {

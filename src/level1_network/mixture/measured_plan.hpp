@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
 
-#include "d5/core/clock.hpp"
 #include "d5/core/event.hpp"
 #include "d5/level1_network/network.hpp"
 #include "level1_network/compile.hpp"
+#include "level1_network/mixture/race_clock.hpp"
 
 namespace d5 {
 
 /// How "auto" measures.
 struct SelectionOptions {
-  std::function<double()> clock = now_seconds;  ///< seconds
-  double most_seconds = 40;                     ///< some runs more, where one takes long
+  RaceClock clock = {};
+  double most_seconds = 40;  ///< some runs more, where one takes long
 };
 
 /// Whether "auto" has a part in it.

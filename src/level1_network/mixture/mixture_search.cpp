@@ -126,12 +126,12 @@ class Search {
     }
   }
 
-  /// Medians, taken in turn with runs of the fastest framework.
+  /// Medians.
   std::vector<double> node_seconds(PlanTrial& trial) {
     constexpr int kRounds = 5;
     std::vector<Samples> samples(trial.nodes());
     for (int round = 0; round < kRounds; ++round) {
-      race_.runners().front().trial->time_nodes(kForever);
+      trial.settle();
       trial.time_nodes(kForever);
       for (std::size_t n = 0; n < samples.size(); ++n) samples[n].push_back(*trial.seconds(n));
     }
@@ -153,6 +153,7 @@ class Search {
       progress_.note(fmt::format("the whole, round {}", round + 1));
       for (std::size_t i = 0; i < ways_.size(); ++i) {
         Way& way = ways_[(i + std::size_t(round)) % ways_.size()];
+        way.trial->settle();
         way.seconds.push_back(way.trial->time_whole());
       }
       progress_.advance();

@@ -192,6 +192,11 @@ bool PlanTrial::warm_up(double most_seconds) {
   return !ended_;
 }
 
+void PlanTrial::settle() {
+  bench_.clock.outwait();
+  if (total_ < kWarmsItselfSeconds) run(std::numeric_limits<double>::infinity());
+}
+
 bool PlanTrial::time_nodes(double most_seconds) {
   run(most_seconds);
   return !ended_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "d5/level1_network/execution_event.hpp"
 #include "level1_network/compile.hpp"
+#include "level1_network/mixture/race_clock.hpp"
 #include "level1_network/mixture/unchanged_tensors.hpp"
 #include "level1_network/mixture/value_sketch.hpp"
 
@@ -29,7 +29,7 @@ struct TrialBench {
   std::vector<const OperatorRegistry*> candidates;  ///< in their usual order
   const ValueMap& inputs;
   std::uint64_t value_changes;  ///< of the network
-  std::function<double()> clock;
+  RaceClock clock;
   std::vector<ExecutionEvent*> observers = {};  ///< that may end it by throwing
 
   [[nodiscard]] bool goes_back() const { return !request.loss.empty() || !request.seeds.empty(); }
@@ -57,6 +57,8 @@ class PlanTrial final : private ExecutionEvent {
   /// tells whose then.
   /// False: it took longer, and ended before its last step.
   bool warm_up(double most_seconds);
+  /// After another one's turn, before its own: its threads wait no longer, this one is warm.
+  void settle();
   /// A run with the clock read around each step. It ends before its last step, and false is
   /// returned, where it takes longer.
   bool time_nodes(double most_seconds);
