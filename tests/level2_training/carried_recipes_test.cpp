@@ -64,7 +64,7 @@ std::int64_t steps_of_large_ones() { return has("torch") ? 100 : 10; }
 std::string framework_word() {
   std::string word;
   for (const char* name : {"onednn", "torch"}) {
-    if (has(name)) word += std::string(name) + ",";
+    if (has(name)) word += std::string(name) + "+";
   }
   return word + "reference";
 }
