@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "core/turn_clock.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/threads.hpp"
-#include "d5/core/waiting.hpp"
 
 namespace d5::detail {
 
@@ -48,11 +47,10 @@ void SubjectRunner::start(double deadline) {
 
 void SubjectRunner::settle() {
   if (subject_.life == Subject::Life::once) return;
-  constexpr double kLongSeconds = 0.01;
-  outwait_spinning();
-  if (shortest_ > kLongSeconds && std::isfinite(shortest_)) return;  // it warms up by itself
-  prepare();
-  (void)time_run();
+  TurnClock().settle(shortest_, [&] {
+    prepare();
+    return time_run();
+  });
 }
 
 void SubjectRunner::sample(MetricRuns& metrics) {

@@ -68,7 +68,7 @@ struct Race {
 };
 
 /// Before the first round.
-constexpr std::size_t kUntimed = 2;
+constexpr std::size_t kUntimed = 3;
 
 }  // namespace
 

@@ -7,11 +7,11 @@
 #include <set>
 #include <string>
 
+#include "core/turn_clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level1_network/graph_executor.hpp"
-#include "level1_network/mixture/race_clock.hpp"
 
 /// Frameworks whose kernels take as long as a test says, on a clock that they move themselves.
 namespace timed {
@@ -31,7 +31,7 @@ struct World {
 inline World world;
 
 /// Its threads never spin.
-inline const d5::RaceClock clock{[] { return world.now; }, [] {}};
+inline const d5::TurnClock clock{[] { return world.now; }, [] {}};
 
 /// A test begins with a world and a folder for choices of its own.
 class Fresh {

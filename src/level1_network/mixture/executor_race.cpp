@@ -108,7 +108,7 @@ struct ExecutorRace::Answer {
 };
 
 ExecutorRace::ExecutorRace(Network& network, const ValueMap& inputs, std::string loss,
-                           RaceClock clock)
+                           TurnClock clock)
     : network_(network), inputs_(inputs), loss_(std::move(loss)), clock_(std::move(clock)) {}
 
 void ExecutorRace::add(std::string name, GraphExecutor& executor) {
@@ -124,17 +124,15 @@ const ValueMap& ExecutorRace::run_once(Runner& runner) {
 
 void ExecutorRace::time(Runner& runner) {
   constexpr double kMostRuns = 1000;
-  clock_.outwait();
-  int runs = 1;
-  if (runner.usual_seconds < kSampleSeconds) {
-    runs = int(std::min(kMostRuns, std::ceil(kSampleSeconds / runner.usual_seconds)));
-  }
-  if (runner.usual_seconds < kWarmsItselfSeconds) {
+  const int runs = int(std::clamp(std::ceil(kSampleSeconds / runner.shortest), 1.0, kMostRuns));
+  const auto timed = [&] {
+    const double begin = clock_();
     for (int i = 0; i < runs; ++i) (void)run_once(runner);
-  }
-  const double begin = clock_();
-  for (int i = 0; i < runs; ++i) (void)run_once(runner);
-  runner.usual_seconds = (clock_() - begin) / runs;
+    return clock_() - begin;
+  };
+  clock_.settle(runs * runner.shortest, timed);
+  runner.last = timed() / runs;
+  runner.shortest = std::min(runner.shortest, runner.last);
 }
 
 void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
@@ -223,7 +221,7 @@ void ExecutorRace::run(double most_seconds) {
       Runner& runner = runners_[(i + std::size_t(round)) % runners_.size()];
       if (runner.retired) continue;
       time(runner);
-      runner.seconds.push_back(runner.usual_seconds);
+      runner.seconds.push_back(runner.last);
     }
     if (round + 1 == kTrial) refuse_the_far_slower();
     if (is_look(round + 1)) retire_the_slower();

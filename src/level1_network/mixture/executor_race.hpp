@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "core/turn_clock.hpp"
 #include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/graph_executor.hpp"
-#include "level1_network/mixture/race_clock.hpp"
 #include "level1_network/mixture/unchanged_tensors.hpp"
 
 namespace d5 {
@@ -19,15 +19,15 @@ namespace d5 {
 /// Units: seconds of `clock`.
 class ExecutorRace {
  public:
-  ExecutorRace(Network& network, const ValueMap& inputs, std::string loss, RaceClock clock);
+  ExecutorRace(Network& network, const ValueMap& inputs, std::string loss, TurnClock clock);
 
   /// The first is the judge: others whose answers differ from its are refused.
   void add(std::string name, GraphExecutor& executor);
   [[nodiscard]] std::size_t rivals() const { return runners_.empty() ? 0 : runners_.size() - 1; }
-  /// Rounds, in which each runs once, or for some milliseconds after as long untimed. After 6, 12
-  /// and 24 those retire whose times are the leader's by a ratio whose interval lies above 1; it
-  /// ends when one is left, after 48 rounds, or after six and `most_seconds`. Throws: Interrupted;
-  /// what the first throws.
+  /// Rounds, in which each runs once, or for some milliseconds, made ready as `TurnClock` says.
+  /// After 6, 12 and 24 those retire whose times are the leader's by a ratio whose interval lies
+  /// above 1; it ends when one is left, after 48 rounds, or after six and `most_seconds`. Throws:
+  /// Interrupted; what the first throws.
   void run(double most_seconds);
 
   /// Of those that never retired the one of the least median.
@@ -44,11 +44,11 @@ class ExecutorRace {
     GraphExecutor* executor;
     std::vector<double> seconds = {};  ///< a round each, from the first on
     std::string refusal = {};
-    double usual_seconds = std::numeric_limits<double>::infinity();  ///< of the last runs
+    double last = 0, shortest = std::numeric_limits<double>::infinity();  ///< in seconds, of a run
     bool retired = false;
   };
   const ValueMap& run_once(Runner& runner);
-  /// Into its `usual_seconds`.
+  /// Into its `last`, and `shortest`.
   void time(Runner& runner);
   void warm_up(Runner& runner);
   /// What a run may not change: inputs, and of the network what no update overwrites.
@@ -61,7 +61,7 @@ class ExecutorRace {
   Network& network_;
   const ValueMap& inputs_;
   std::string loss_;
-  RaceClock clock_;
+  TurnClock clock_;
   std::vector<Runner> runners_;
   std::vector<FrameworkSelection::Refusal> refusals_;
   std::string winner_;

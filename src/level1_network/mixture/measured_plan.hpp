@@ -3,16 +3,16 @@
 
 #include <memory>
 
+#include "core/turn_clock.hpp"
 #include "d5/core/event.hpp"
 #include "d5/level1_network/network.hpp"
 #include "level1_network/compile.hpp"
-#include "level1_network/mixture/race_clock.hpp"
 
 namespace d5 {
 
 /// How "auto" measures.
 struct SelectionOptions {
-  RaceClock clock = {};
+  TurnClock clock = {};
   double most_seconds = 40;  ///< some runs more, where one takes long
 };
 

@@ -193,8 +193,11 @@ bool PlanTrial::warm_up(double most_seconds) {
 }
 
 void PlanTrial::settle() {
-  bench_.clock.outwait();
-  if (total_ < kWarmsItselfSeconds) run(std::numeric_limits<double>::infinity());
+  bench_.clock.settle(shortest_, [&] {
+    run(std::numeric_limits<double>::infinity());
+    shortest_ = std::min(shortest_, total_);
+    return total_;
+  });
 }
 
 bool PlanTrial::time_nodes(double most_seconds) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/turn_clock.hpp"
 #include "d5/level1_network/execution_event.hpp"
 #include "level1_network/compile.hpp"
-#include "level1_network/mixture/race_clock.hpp"
 #include "level1_network/mixture/unchanged_tensors.hpp"
 #include "level1_network/mixture/value_sketch.hpp"
 
@@ -29,7 +30,7 @@ struct TrialBench {
   std::vector<const OperatorRegistry*> candidates;  ///< in their usual order
   const ValueMap& inputs;
   std::uint64_t value_changes;  ///< of the network
-  RaceClock clock;
+  TurnClock clock;
   std::vector<ExecutionEvent*> observers = {};  ///< that may end it by throwing
 
   [[nodiscard]] bool goes_back() const { return !request.loss.empty() || !request.seeds.empty(); }
@@ -105,6 +106,7 @@ class PlanTrial final : private ExecutionEvent {
   std::vector<Sketches> outputs_, gradients_;
   std::optional<UnchangedTensors> read_;  ///< by the step under way, while `looks_`
   double begin_ = 0, deadline_ = 0, total_ = 0;
+  double shortest_ = std::numeric_limits<double>::infinity();
   std::size_t current_ = 0, gradients_seen_ = 0;
   bool ended_ = false, looks_ = false;
 };

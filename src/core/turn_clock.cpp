@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/turn_clock.hpp"
+
+#include <cmath>
+
+namespace d5 {
+
+void TurnClock::settle(double shortest, const std::function<double()>& run) const {
+  constexpr double kMost = 0.04, kNear = 1.1, kLong = 2;
+  outwait();
+  if (std::isfinite(shortest) && shortest > kLong) return;
+  const double begin = now();
+  while (run() > kNear * shortest && now() - begin < kMost) continue;
+}
+
+}  // namespace d5
