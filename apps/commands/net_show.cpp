@@ -15,6 +15,7 @@
 #include "apps/value_checks.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/report.hpp"
+#include "d5/core/threads.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/network_drawing.hpp"
@@ -109,6 +110,7 @@ bool chooses(const std::string& word) {
 }
 
 int show_selection(const Options& options, const std::string& word) {
+  pin_threads();  // as `net bench`, whose choice it shows
   const auto executor = executor_of(options, word);
   Network& network = executor->network();
   if (options.remeasure) (void)forget_selections(network);

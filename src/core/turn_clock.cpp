@@ -8,9 +8,10 @@ namespace d5 {
 void TurnClock::settle(double shortest, const std::function<double()>& run) const {
   constexpr double kMost = 0.04, kNear = 1.1, kLong = 2;
   outwait();
-  if (std::isfinite(shortest) && shortest > kLong) return;
+  const double enough = std::isfinite(shortest) ? kNear * shortest : 0;
+  if (enough > kLong) return;
   const double begin = now();
-  while (run() > kNear * shortest && now() - begin < kMost) continue;
+  while (run() > enough && now() - begin < kMost) continue;
 }
 
 }  // namespace d5

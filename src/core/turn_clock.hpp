@@ -17,8 +17,9 @@ struct TurnClock {
 
   /// Before one's turn, behind another one's. Outwaits the threads that the other left spinning,
   /// which would take the cores; then calls `run`, which gives its seconds, until that takes at
-  /// most a tenth more than `shortest`, its shortest so far, or for 40 ms: threads that wake may
-  /// share a core for so long, until the system moves one. What runs for two seconds is not called.
+  /// most a tenth more than `shortest`, its shortest so far (infinity: unknown), or for 40 ms:
+  /// threads that wake may share a core for so long, until the system moves one. What runs for two
+  /// seconds is not called.
   void settle(double shortest, const std::function<double()>& run) const;
 };
 

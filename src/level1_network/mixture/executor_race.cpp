@@ -128,11 +128,12 @@ void ExecutorRace::time(Runner& runner) {
   const auto timed = [&] {
     const double begin = clock_();
     for (int i = 0; i < runs; ++i) (void)run_once(runner);
-    return clock_() - begin;
+    const double seconds = clock_() - begin;
+    runner.shortest = std::min(runner.shortest, seconds / runs);
+    return seconds;
   };
   clock_.settle(runs * runner.shortest, timed);
   runner.last = timed() / runs;
-  runner.shortest = std::min(runner.shortest, runner.last);
 }
 
 void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {

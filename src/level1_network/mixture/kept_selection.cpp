@@ -105,9 +105,9 @@ FrameworkSelection selection_from(const detail::JsonReader& json) {
 
 std::string selection_circumstances() {
   const auto& machine = detail::machine();
-  std::string words =
-      fmt::format("{}, {} cores, {} hardware threads, {} threads compute\nd5 {}\n", machine.cpu,
-                  machine.cores, machine.hardware_threads, threads(), D5_VERSION_STAMP);
+  std::string words = fmt::format(
+      "{}, {} cores, {} hardware threads, {} threads compute, pinned: {}\nd5 {}\n", machine.cpu,
+      machine.cores, machine.hardware_threads, threads(), pinning(), D5_VERSION_STAMP);
   for (const auto& info : frameworks()) {
     if (!info.reason.empty()) continue;
     words += fmt::format("{} {}", info.name, framework(info.name).version());
