@@ -63,6 +63,7 @@ def main():
     parser.add_argument("--out", help="a results file")
     arguments = parser.parse_args()
     d5.set_threads(arguments.threads)
+    d5.pin_threads()
     one, other = arguments.frameworks.split(",")
     shape = tuple(map(int, arguments.shape.split("x")))
     inputs = {"x0": np.random.default_rng(1).standard_normal(shape, dtype=np.float32)}

@@ -17,6 +17,7 @@ import d5
 def serve(pipe, model, framework, batch, threads, others):
     """Runs the network as often as it is told, and answers when it is done."""
     d5.set_threads(threads)
+    d5.pin_threads()
     network = d5.model(model)
     inputs = d5.random_inputs(network, batch=batch)
     loaded = []

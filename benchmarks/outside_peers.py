@@ -227,6 +227,7 @@ def main():
             continue
         print(f"{subject}, {count} threads", file=sys.stderr)
         d5.set_threads(int(count))
+        d5.pin_threads()
         network = make()
         try:
             inputs = {key: np.array(value) for key, value in d5.random_inputs(network, batch=batch).items()}

@@ -8,6 +8,11 @@ namespace d5::python {
 void bind_core(py::module_& m) {
   m.def("threads", &threads, "Threads that d5 and every loaded framework compute with.");
   m.def("set_threads", &set_threads, py::arg("count"));
+  m.def("pin_threads", &pin_threads, py::arg("first") = 0,
+        "Binds the threads that compute to one core each, from the first-th that the process may "
+        "use, and all others to the same cores, as `d5 op bench` and `net bench` do. Returns what "
+        "was done: \"cores 0-1\", \"none: ...\".");
+  m.def("pinning", &pinning, "What pin_threads did, or \"none\".");
   m.def(
       "frameworks",
       [] {

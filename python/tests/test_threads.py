@@ -106,3 +106,21 @@ begun.wait()
 def test_a_thread_that_is_left_behind_within_a_long_call_is_no_crash():
     ended = subprocess.run([sys.executable, "-c", LEFT_BEHIND], capture_output=True, text=True)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+PINNED = """
+import os
+import d5
+
+assert d5.pinning() == "none"
+print(d5.pin_threads())
+d5.set_threads(1)
+cores = os.sched_getaffinity(0)
+assert d5.pinning() == f"cores {min(cores)}" and len(cores) == 1, (d5.pinning(), cores)
+"""
+
+
+def test_threads_are_bound_and_stay_so_when_their_number_changes():
+    ended = subprocess.run([sys.executable, "-c", PINNED], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.startswith("cores ")
