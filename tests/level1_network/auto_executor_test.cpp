@@ -136,7 +136,7 @@ TEST_CASE("measuring carries out no update, and leaves places in random streams"
   const timed::Fresh fresh;
   Network network("counting");
   network.add_constant("count", Tensor::of<float>({1}, {0}));
-  timed::add_operator(network, "Up", "count", "y");
+  timed::add_operator(network, "Up", "count", {"y"});
   network.add_output("y");
   network.add_update("count", "y");
   AutoExecutor executor = executor_of(network, GENERATE(0.5, 9.0));

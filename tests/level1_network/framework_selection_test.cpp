@@ -192,6 +192,24 @@ TEST_CASE(
   CHECK_THAT(selection.refusals.front().reason, Contains("Over") || Contains("out of order"));
 }
 
+TEST_CASE("what a kernel writes is judged where somebody reads it") {
+  const timed::Fresh fresh;
+  take_turns();
+  world.faults["beta Over"] = "wrong beside";
+  const bool is_read = GENERATE(false, true);
+  Network network("beside");
+  network.add_input("x", DType::float32, {4});
+  timed::add_operator(network, "Up", "x", {"a"});
+  timed::add_operator(network, "Over", "a", {"b", "beside"});
+  timed::add_operator(network, "Up", "b", {"y"});
+  network.add_output("y");
+  if (is_read) network.add_output("beside");
+  PlanExecutor executor = executor_of(network);
+  const FrameworkSelection selection = chosen_for(executor);
+  CHECK(selection.refusals.empty() != is_read);
+  CHECK(frameworks_of(selection) == Names{"alpha", is_read ? "alpha" : "beta", "alpha"});
+}
+
 TEST_CASE("a kernel that changes what it reads is refused, and what it changed is put back") {
   const timed::Fresh fresh;
   take_turns();

@@ -71,7 +71,7 @@ inline const float* elements(const d5::Tensor& tensor) {
   return static_cast<const float*>(tensor.raw());
 }
 
-/// y = x + 1.
+/// y = x + 1; ones in all outputs besides.
 class UpKernel final : public d5::Kernel {
  public:
   UpKernel(std::string framework, std::string op)
@@ -87,6 +87,11 @@ class UpKernel final : public d5::Kernel {
     auto* y = static_cast<float*>(context.output(0).raw());
     const d5::Tensor& x = context.input(0);
     for (std::int64_t i = 0; i < x.elements(); ++i) y[i] = elements(x)[i] + one;
+    for (std::size_t k = 1; k < context.outputs.size(); ++k) {
+      if (!context.wants_output(k)) continue;
+      auto* ones = static_cast<float*>(context.output(k).raw());
+      std::fill_n(ones, x.elements(), fault_ == "wrong beside" ? 3.0f : 1.0f);
+    }
     if (fault_ == "changes") const_cast<float*>(elements(x))[0] -= 4;
   }
   void backward(d5::GradContext& context) override {
@@ -117,7 +122,7 @@ class ReorderKernel final : public d5::Kernel {
 class Up final : public d5::MovingOperator {
  public:
   std::vector<d5::ValueDesc> infer(const d5::InferContext& context) const override {
-    return {context.input(0)};
+    return std::vector<d5::ValueDesc>(context.node().outputs.size(), context.input(0));
   }
   d5::Places gradients() const override { return {0}; }
   std::unique_ptr<d5::Kernel> plan(d5::PlanContext& context) const override {
@@ -202,13 +207,13 @@ inline void use_frameworks() {
 
 /// A node of the domain that the frameworks have kernels for.
 inline void add_operator(d5::Network& network, const std::string& op, const std::string& from,
-                         const std::string& to) {
+                         const std::vector<std::string>& to) {
   d5::onnx::Node node;
   node.op_type = op;
   node.domain = "timed";
   node.opset = 1;
   node.inputs = {from};
-  node.outputs = {to};
+  node.outputs = to;
   network.splice({.nodes = {node}});
 }
 
@@ -219,7 +224,7 @@ inline d5::Network chain(const std::vector<std::string>& ops = {"Up", "Over", "U
   std::string before = "x";
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const std::string after = i + 1 == ops.size() ? "y" : "h" + std::to_string(i);
-    add_operator(network, ops[i], before, after);
+    add_operator(network, ops[i], before, {after});
     before = after;
   }
   network.add_output("y");
@@ -230,7 +235,7 @@ inline d5::Network chain(const std::vector<std::string>& ops = {"Up", "Over", "U
 inline d5::Network trained() {
   d5::Network network("trained");
   network.add_parameter("w", d5::Tensor::of<float>({1}, {2}));
-  add_operator(network, "Up", "w", "loss");
+  add_operator(network, "Up", "w", {"loss"});
   network.add_output("loss");
   return network;
 }

@@ -69,6 +69,7 @@ void KernelRace::judge() {
         fmt::format("{}: its {} differ from those of others by more than rounding explains",
                     onnx::describe(node), found->of_gradients ? "gradients" : "outputs");
     try {
+      if (bench_.clock() > deadline_) throw Unsupported(reason);
       refuse_kernel(runner, found->node, reason);
       if (runner.trial) warm_up(runner);
     } catch (const Interrupted&) {
@@ -101,15 +102,18 @@ bool KernelRace::is_right(const Runner& runner, const Difference& where) {
 }
 
 void KernelRace::refuse_kernel(Runner& runner, std::size_t node, const std::string& reason) {
-  refused_[node].insert(runner.framework);
-  refusals_.push_back({runner.framework, printable_message(reason)});
+  // Not always the runner's own: another framework runs the nodes that it lacks.
+  const std::string framework(runner.trial->info(node).framework);
+  refused_[node].insert(framework);
+  refusals_.push_back({framework, printable_message(reason)});
   KernelAssignment without = runner.trial->assignment();
   const std::string output = first_output(runner.trial->info(node).node);
   for (const OperatorRegistry* other : bench_.candidates) {
     if (refused_[node].contains(other->framework())) continue;
     without.kernels[output] = other->framework();
     auto trial = std::make_unique<PlanTrial>(bench_, without);
-    if (trial->runs_in(node, runner.framework)) continue;  // the other has no kernel for it
+    // The other has no kernel for it.
+    if (refused_[node].contains(trial->info(node).framework)) continue;
     runner.trial = std::move(trial);
     runner.totals.clear();
     return;

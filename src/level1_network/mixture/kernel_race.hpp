@@ -73,8 +73,10 @@ class KernelRace {
     bool of_gradients;
   };
   [[nodiscard]] std::optional<Difference> difference(const PlanTrial& a, const PlanTrial& b) const;
+  /// Past the deadline it refuses runners as a whole: each refused kernel takes a plan.
   void judge();
   [[nodiscard]] bool is_right(const Runner& runner, const Difference& where);
+  /// Of the framework that runs the node there.
   void refuse_kernel(Runner& runner, std::size_t node, const std::string& reason);
   void refuse(Runner& runner, const std::string& reason);
 
@@ -87,7 +89,7 @@ class KernelRace {
   std::vector<std::size_t> groups_;
   std::vector<bool> random_;
   std::vector<std::map<std::string, std::vector<double>>> samples_;  ///< by group and framework
-  std::vector<std::set<std::string>> refused_;                       ///< by node
+  std::vector<std::set<std::string, std::less<>>> refused_;          ///< by node
 };
 
 }  // namespace d5

@@ -10,6 +10,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
+#include "level1_network/node_names.hpp"
 #include "level1_network/transfer_kernel.hpp"
 
 namespace d5 {
@@ -66,6 +67,11 @@ PlanTrial::PlanTrial(const TrialBench& bench, KernelAssignment assignment)
   for (auto& [node, place] : node_of_) {
     place = std::min(place, std::max<std::size_t>(infos_.size(), 1) - 1);
   }
+  for (const auto& node : bench.request.graph->nodes) {
+    for (auto& name : read_names(node)) needed_.insert(std::move(name));
+  }
+  for (const auto& output : bench.request.graph->outputs) needed_.insert(output.name);
+  for (const auto& [constant, output] : bench.request.updates) needed_.insert(output);
   outputs_.resize(infos_.size());
   gradients_.resize(infos_.size());
 }
@@ -137,8 +143,11 @@ void PlanTrial::keep_what_is_read(const StepInfo& step) {
 void PlanTrial::look_at(const StepInfo& step, std::size_t node) {
   if (step.recomputed) return;
   if (step.pass == Pass::forward) {
-    for (const Value* output : plan_->forward[step.step].context.outputs) {
-      outputs_[node].push_back(sketch(output));
+    const auto& outputs = plan_->forward[step.step].context.outputs;
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      // What nobody reads, such as Dropout's mask in inference, may be left as it was.
+      const bool needed = i < step.node.outputs.size() && needed_.contains(step.node.outputs[i]);
+      outputs_[node].push_back(needed ? sketch(outputs[i]) : std::nullopt);
     }
   } else {
     for (const Tensor* gradient : plan_->backward[gradients_seen_].context.grad_inputs) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,7 @@ class PlanTrial final : private ExecutionEvent {
   std::unique_ptr<Plan> plan_;
   std::vector<const StepInfo*> infos_;                ///< forward, of each node
   std::map<const onnx::Node*, std::size_t> node_of_;  ///< transfers, too
+  std::set<std::string, std::less<>> needed_;         ///< tensors that a node reads, or that leave
   std::vector<double> sums_;
   std::vector<bool> reached_;
   std::vector<Sketches> outputs_, gradients_;
