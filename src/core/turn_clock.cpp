@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/turn_clock.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace d5 {
@@ -12,6 +13,11 @@ void TurnClock::settle(double shortest, const std::function<double()>& run) cons
   if (enough > kLong) return;
   const double begin = now();
   while (run() > enough && now() - begin < kMost) continue;
+}
+
+int samples_a_turn(double seconds) {
+  constexpr double kTurn = 0.01, kMost = 5;
+  return int(std::clamp(kTurn / seconds, 1.0, kMost));
 }
 
 }  // namespace d5

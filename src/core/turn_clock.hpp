@@ -23,4 +23,8 @@ struct TurnClock {
   void settle(double shortest, const std::function<double()>& run) const;
 };
 
+/// How many samples are worth a turn where one takes so many seconds: making ready takes far longer
+/// than short ones.
+[[nodiscard]] int samples_a_turn(double seconds);
+
 }  // namespace d5

@@ -48,3 +48,9 @@ TEST_CASE("it runs for 40 ms where nothing is known, and not at all where runs a
   CHECK(runs_of({0.010}, kUnknown) == 4);
   CHECK(runs_of({3}, 3) == 0);
 }
+
+TEST_CASE("short runs give several samples a turn, long ones a single one") {
+  CHECK(samples_a_turn(1e-6) == 5);
+  CHECK(samples_a_turn(0.004) == 2);
+  CHECK(samples_a_turn(0.02) == 1);
+}

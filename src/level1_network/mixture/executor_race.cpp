@@ -206,8 +206,8 @@ const ExecutorRace::Runner& ExecutorRace::leader() const {
 
 void ExecutorRace::run(double most_seconds) {
   // Few looks: each may by chance find a difference that is none.
-  constexpr int kTrial = 2, kFewest = 6, kRounds = 48;
-  const auto is_look = [](int rounds) { return rounds == 6 || rounds == 12 || rounds == 24; };
+  constexpr int kTrial = 2, kFewest = 6, kRounds = 24;
+  const auto is_look = [](int rounds) { return rounds == 6 || rounds == 12; };
   const UntouchedNetwork network(network_, runners_.front().executor->mode(), !loss_.empty());
   std::vector<UntouchedState> states;
   for (const Runner& runner : runners_) states.emplace_back(*runner.executor);

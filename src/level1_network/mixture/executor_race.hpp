@@ -25,8 +25,8 @@ class ExecutorRace {
   void add(std::string name, GraphExecutor& executor);
   [[nodiscard]] std::size_t rivals() const { return runners_.empty() ? 0 : runners_.size() - 1; }
   /// Rounds, in which each runs once, or for some milliseconds, made ready as `TurnClock` says.
-  /// After 6, 12 and 24 those retire whose times are the leader's by a ratio whose interval lies
-  /// above 1; it ends when one is left, after 48 rounds, or after six and `most_seconds`. Throws:
+  /// After 6 and 12 those retire whose times are the leader's by a ratio whose interval lies
+  /// above 1; it ends when one is left, after 24 rounds, or after six and `most_seconds`. Throws:
   /// Interrupted; what the first throws.
   void run(double most_seconds);
 

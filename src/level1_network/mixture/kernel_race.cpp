@@ -143,11 +143,13 @@ void KernelRace::record(Runner& runner) {
   }
 }
 
-void KernelRace::time_once(Runner& runner) {
+void KernelRace::take_turn(Runner& runner, int samples) {
   try {
     runner.trial->settle();
-    runner.trial->time_nodes(kForever);
-    record(runner);
+    for (int i = 0; i < samples; ++i) {
+      runner.trial->time_nodes(kForever);
+      record(runner);
+    }
   } catch (const Interrupted&) {
     throw;
   } catch (const std::exception& error) {
@@ -156,19 +158,22 @@ void KernelRace::time_once(Runner& runner) {
 }
 
 void KernelRace::sample() {
-  constexpr int kRounds = 15, kFewest = 3;
+  constexpr int kSamples = 15, kFewest = 3;
+  double fastest = kForever;
   for (Runner& runner : runners_) {  // first runs were slower
+    fastest = std::min(fastest, runner.trial->total_seconds());
     runner.totals.clear();
     for (std::size_t n = 0; n < groups_.size(); ++n) {
       if (runner.trial->runs_in(n, runner.framework)) samples_[groups_[n]].erase(runner.framework);
     }
   }
   const double end = bench_.clock() + most_seconds_;
-  for (int round = 0; round < kRounds && (round < kFewest || bench_.clock() < end); ++round) {
+  const int turn = samples_a_turn(fastest), rounds = kSamples / turn;
+  for (int round = 0; round < rounds && (round < kFewest || bench_.clock() < end); ++round) {
     for (std::size_t i = 0; i < runners_.size(); ++i) {
       Runner& runner = runners_[(i + std::size_t(round)) % runners_.size()];
       progress_.note(fmt::format("{}, round {}", runner.framework, round + 1));
-      time_once(runner);
+      take_turn(runner, turn);
       progress_.advance();
     }
     std::erase_if(runners_, [](const Runner& runner) { return !runner.trial; });

@@ -61,7 +61,7 @@ class KernelRace {
   /// Gives nodes in which it takes `times` as long as others to those; false where there is none.
   bool lighten(Runner& runner, double times);
   void sample();
-  void time_once(Runner& runner);
+  void take_turn(Runner& runner, int samples);
   void record(Runner& runner);
   void drop_hopeless();
   void sort_runners();

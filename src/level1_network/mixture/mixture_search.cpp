@@ -142,22 +142,26 @@ class Search {
 
   /// The whole, in turn.
   const Way& verify() {
-    constexpr int kRounds = 21, kFewest = 6;
+    constexpr int kSamples = 21, kFewest = 6;
     for (auto& runner : race_.runners()) {
       ways_.push_back({runner.lightened ? kMixture : runner.framework, runner.trial.get()});
     }
     for (auto& mixture : mixtures_) ways_.push_back({kMixture, mixture.get()});
     if (ways_.size() == 1) return ways_.front();
     const double end = bench_.clock() + std::max(0.0, end_ - bench_.clock()) / 2;
-    for (int round = 0; round < kRounds && (round < kFewest || bench_.clock() < end); ++round) {
+    double fastest = kForever;
+    for (const Way& way : ways_) fastest = std::min(fastest, way.trial->total_seconds());
+    const int turn = samples_a_turn(fastest), fewest = (kFewest + turn - 1) / turn;
+    const int rounds = (kSamples + turn - 1) / turn;
+    for (int round = 0; round < rounds && (round < fewest || bench_.clock() < end); ++round) {
       progress_.note(fmt::format("the whole, round {}", round + 1));
       for (std::size_t i = 0; i < ways_.size(); ++i) {
         Way& way = ways_[(i + std::size_t(round)) % ways_.size()];
         way.trial->settle();
-        way.seconds.push_back(way.trial->time_whole());
+        for (int i = 0; i < turn; ++i) way.seconds.push_back(way.trial->time_whole());
       }
       progress_.advance();
-      if (round + 1 == kFewest) drop_slow();
+      if (round + 1 == fewest) drop_slow();
     }
     std::ranges::stable_sort(ways_, {}, &Way::median);
     const auto single = std::ranges::find_if_not(ways_, is_mixture);
