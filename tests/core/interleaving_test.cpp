@@ -12,22 +12,26 @@ using testing::wait;
 
 TEST_CASE("interleaved subjects take turns in random order, each once a round") {
   const auto order_of = [](std::uint64_t seed) {
-    std::string order;
+    std::string calls, turns;
+    const auto end_turn = [&] {
+      if (turns.empty()) calls.erase(0, 3);  // one call each to calibrate
+      // A turn is some untimed calls and a sample of the same subject.
+      CHECK(calls.size() >= 2);
+      CHECK(calls == std::string(calls.size(), calls.back()));
+      turns += calls.back();
+      calls.clear();
+    };
+    const auto called = [&](char name) {
+      return subject(std::string(1, name), [&calls, name] { calls += name; });
+    };
     const auto results =
-        measure({subject("a", [&] { order += 'a'; }), subject("b", [&] { order += 'b'; }),
-                 subject("c", [&] { order += 'c'; })},
-                {"time"}, {.warmup = 0, .seconds_per_sample = 0, .seed = seed});
+        measure({called('a'), called('b'), called('c')}, {"time"},
+                {.warmup = 0, .seconds_per_sample = 0, .seed = seed, .on_sample = end_turn});
     REQUIRE(results.size() == 3);
     CHECK(results[1].subject == "b");
     CHECK(results[1].samples.size() == 30);
     CHECK(results[1].conditions.contains("interleaved"));
-    REQUIRE(order.size() == 3 + 180);  // one call each to calibrate
-    // A turn is an untimed call and a sample of the same subject.
-    std::string turns;
-    for (std::size_t i = 3; i < order.size(); i += 2) {
-      CHECK(order[i] == order[i + 1]);
-      turns += order[i];
-    }
+    REQUIRE(turns.size() == 90);
     return turns;
   };
   const std::string order = order_of(1);
@@ -66,14 +70,13 @@ TEST_CASE("an interleaved comparison finds a true ratio") {
 }
 
 TEST_CASE("every metric of every subject is interleaved") {
-  std::string order;
-  const auto results =
-      measure({subject("a", [&] { order += 'a'; }), subject("b", [&] { order += 'b'; })},
-              {"time", "cpu_time"}, {.warmup = 0, .seconds_per_sample = 0});
+  int turns = 0;
+  const auto results = measure(
+      {subject("a", [] { wait(1e-5); }), subject("b", [] { wait(1e-5); })}, {"time", "cpu_time"},
+      {.warmup = 0, .seconds_per_sample = 0, .on_sample = [&] { ++turns; }});
   CHECK(results.size() == 4);
-  // One call each to calibrate, then a round is an untimed call and a sample of each; had one
-  // metric been measured after the other, there were a hundred and twenty turns.
-  CHECK(order.size() == 2 + 30 * 4);
+  // Had one metric been measured after the other, there were a hundred and twenty.
+  CHECK(turns == 60);
   for (const auto& result : results) CHECK(result.samples.size() == 30);
 }
 
