@@ -120,7 +120,7 @@ TEST_CASE("compare of a subject that cannot run says why, and passes no gate") {
       "--framework reference," D5_PARTS;
   const auto run = run_d5(pair);
   CHECK(run.status == 0);
-  CHECK_THAT(run.out, Contains("unsupported [2]") && Contains("operator Relu"));
+  CHECK_THAT(run.out, Contains("unsupported [") && Contains("operator Relu"));
   const auto gated = run_d5(pair + " --fail-above 2");
   CHECK(gated.status == 1);
   CHECK_THAT(gated.err, Contains("cannot tell: A and B: not both have a time"));
