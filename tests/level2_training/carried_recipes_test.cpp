@@ -10,7 +10,6 @@
 #include "d5/core/loadable_frameworks.hpp"
 #include "d5/core/random.hpp"
 #include "d5/core/threads.hpp"
-#include "d5/level1_network/executor_word.hpp"
 #include "d5/level2_training/training_session.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -61,12 +60,10 @@ bool has(std::string_view framework) {
 std::int64_t steps_of_large_ones() { return has("torch") ? 100 : 10; }
 
 /// The fastest of those that are here.
-std::string framework_word() {
-  std::string word;
-  for (const char* name : {"onednn", "torch"}) {
-    if (has(name)) word += std::string(name) + "+";
-  }
-  return word + "reference";
+std::vector<std::string> fastest_frameworks() {
+  std::vector<std::string> result = {"onednn", "torch", "reference"};
+  std::erase_if(result, [](const std::string& name) { return !has(name); });
+  return result;
 }
 
 /// So many steps of the carried recipe with batches of two of the few samples, and one test run.
@@ -86,8 +83,7 @@ std::vector<Measurement> trained(const std::string& name, const std::string& dat
   recipe.set("optimizer.learning_rate=" + std::to_string(rate * 2 / batch));
   recipe.set("sampler.batch_size=2");
   set_threads(1);  // several would wait for each other while another test has a core
-  return TrainingSession(recipe, {.frameworks = frameworks_in(framework_word()), .data = data})
-      .run();
+  return TrainingSession(recipe, {.frameworks = fastest_frameworks(), .data = data}).run();
 }
 
 void check_trains(const std::string& name, const std::string& data, std::int64_t steps = 100) {

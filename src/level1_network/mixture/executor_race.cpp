@@ -122,7 +122,7 @@ const ValueMap& ExecutorRace::run_once(Runner& runner) {
   return outputs;
 }
 
-void ExecutorRace::time(Runner& runner) {
+double ExecutorRace::time(Runner& runner) {
   constexpr double kMostRuns = 1000;
   const int runs = int(std::clamp(std::ceil(kSampleSeconds / runner.shortest), 1.0, kMostRuns));
   const auto timed = [&] {
@@ -133,7 +133,7 @@ void ExecutorRace::time(Runner& runner) {
     return seconds;
   };
   clock_.settle(runs * runner.shortest, timed);
-  runner.last = timed() / runs;
+  return timed() / runs;
 }
 
 void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
@@ -213,7 +213,7 @@ void ExecutorRace::run(double most_seconds) {
   for (const Runner& runner : runners_) states.emplace_back(*runner.executor);
   for (Runner& runner : runners_) warm_up(runner);
   drop_refused();
-  for (Runner& runner : runners_) time(runner);
+  for (Runner& runner : runners_) (void)time(runner);
   const double end = clock_() + most_seconds;
   const auto is_decided = [&] { return std::ranges::count(runners_, false, &Runner::retired) < 2; };
   for (int round = 0; round < kRounds && !is_decided(); ++round) {
@@ -221,8 +221,7 @@ void ExecutorRace::run(double most_seconds) {
     for (std::size_t i = 0; i < runners_.size(); ++i) {
       Runner& runner = runners_[(i + std::size_t(round)) % runners_.size()];
       if (runner.retired) continue;
-      time(runner);
-      runner.seconds.push_back(runner.last);
+      runner.seconds.push_back(time(runner));
     }
     if (round + 1 == kTrial) refuse_the_far_slower();
     if (is_look(round + 1)) retire_the_slower();

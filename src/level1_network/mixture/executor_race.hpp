@@ -44,12 +44,12 @@ class ExecutorRace {
     GraphExecutor* executor;
     std::vector<double> seconds = {};  ///< a round each, from the first on
     std::string refusal = {};
-    double last = 0, shortest = std::numeric_limits<double>::infinity();  ///< in seconds, of a run
+    double shortest = std::numeric_limits<double>::infinity();  ///< seconds of a run
     bool retired = false;
   };
   const ValueMap& run_once(Runner& runner);
-  /// Into its `last`, and `shortest`.
-  void time(Runner& runner);
+  /// Seconds of a run, after what `TurnClock` says.
+  double time(Runner& runner);
   void warm_up(Runner& runner);
   /// What a run may not change: inputs, and of the network what no update overwrites.
   void keep_what_is_read(UnchangedTensors& read) const;

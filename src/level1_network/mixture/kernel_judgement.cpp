@@ -69,9 +69,12 @@ void KernelRace::judge() {
         fmt::format("{}: its {} differ from those of others by more than rounding explains",
                     onnx::describe(node), found->of_gradients ? "gradients" : "outputs");
     try {
-      if (bench_.clock() > deadline_) throw Unsupported(reason);
-      refuse_kernel(runner, found->node, reason);
-      if (runner.trial) warm_up(runner);
+      if (bench_.clock() > deadline_) {
+        refuse(runner, reason);
+      } else {
+        refuse_kernel(runner, found->node, reason);
+        if (runner.trial) warm_up(runner);
+      }
     } catch (const Interrupted&) {
       throw;
     } catch (const std::exception& error) {

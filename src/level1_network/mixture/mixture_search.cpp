@@ -126,7 +126,7 @@ class Search {
     }
   }
 
-  /// Medians.
+  /// Medians, of each node.
   std::vector<double> node_seconds(PlanTrial& trial) {
     constexpr int kRounds = 5;
     std::vector<Samples> samples(trial.nodes());
@@ -158,7 +158,7 @@ class Search {
       for (std::size_t i = 0; i < ways_.size(); ++i) {
         Way& way = ways_[(i + std::size_t(round)) % ways_.size()];
         way.trial->settle();
-        for (int i = 0; i < turn; ++i) way.seconds.push_back(way.trial->time_whole());
+        for (int k = 0; k < turn; ++k) way.seconds.push_back(way.trial->time_whole());
       }
       progress_.advance();
       if (round + 1 == fewest) drop_slow();
