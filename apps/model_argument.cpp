@@ -11,18 +11,20 @@
 
 namespace d5::app {
 
-void add_model_argument(CLI::App& command, ModelArgument& argument) {
+void add_model_argument(CLI::App& command, std::string& model) {
   command
-      .add_option("MODEL", argument.model,
-                  "an .onnx file, an ONNX test folder, or a built-in network ('d5 list networks')")
+      .add_option("MODEL", model,
+                  "an .onnx file, an ONNX test folder, a built-in network ('d5 list networks'), or "
+                  "one operator, quoted ('Gemm 64x512 512x32')")
       ->required();
 }
 
 void add_models_argument(CLI::App& command, ModelsArgument& argument) {
   command
       .add_option("MODEL", argument.models,
-                  "an .onnx file, an ONNX test folder, a folder of such, or a built-in network "
-                  "('d5 list networks')")
+                  "an .onnx file, an ONNX test folder, a folder of such, a built-in network "
+                  "('d5 list networks'), one operator, quoted ('Gemm 64x512 512x32'), or a .txt "
+                  "file of such")
       ->required();
 }
 

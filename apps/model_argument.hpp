@@ -36,11 +36,13 @@ void add_transform_option(CLI::App& command, TransformOptions& options);
 /// Throws: NotFound, ValueError, for a name or setting that no transform has.
 [[nodiscard]] TransformChain chain_of(const TransformOptions& options);
 
-/// The argument MODEL (`open_model`), its sizes, and its transforms.
+/// The argument MODEL (`open_model`).
+void add_model_argument(CLI::App& command, std::string& model);
+
+/// It, its sizes, and its transforms.
 struct ModelArgument : SizeOptions, TransformOptions {
   std::string model;
 };
-void add_model_argument(CLI::App& command, ModelArgument& argument);
 
 /// The argument MODEL... (`models_of`), with the same of all.
 struct ModelsArgument : SizeOptions, TransformOptions {

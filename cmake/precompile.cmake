@@ -5,12 +5,16 @@
 # Preset dev does without, so that a file that forgets an #include is found.
 option(D5_PRECOMPILE "Parse the standard headers once a target" ${PROJECT_IS_TOP_LEVEL})
 
-# Like precompiled headers, clocks are something that ccache has to be told of.
+# ccache has to be told of precompiled headers, and of clocks in them. It keeps them by what their
+# files hold (depend mode), not by what the preprocessor leaves of them: GCC knows a header it has
+# read, for `#pragma once`, by every byte, so a kept one whose comments have changed since is of no
+# use to it ("redefinition of ..."). The namespace leaves behind what was kept the other way.
 if(D5_PRECOMPILE AND CCACHE_PROGRAM)
   foreach(language C CXX)
     if(CMAKE_${language}_COMPILER_LAUNCHER STREQUAL CCACHE_PROGRAM)
       set(CMAKE_${language}_COMPILER_LAUNCHER
-        env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
+        env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 CCACHE_NAMESPACE=precompiled
+        ${CCACHE_PROGRAM})
     endif()
   endforeach()
 endif()

@@ -28,6 +28,8 @@ constexpr const char* kExamples =
                                                 a training step with SGD too, side by side
   d5 net bench resnet-50 --framework all,auto   every framework, their own executors, and the mixture
   d5 net bench resnet-50 --profile --training   which operators cost most, forward and backward
+  d5 net bench 'Gemm 64x512 512x{n} for n=16..1024*4' --framework all,auto --pivot framework
+                                                networks of one operator, their weights a parameter
   d5 net bench model.onnx --framework torch+reference --out results.json
   d5 net bench resnet-50 --transform fold-batch-norm,dead-code
                                                 of another network that computes the same

@@ -44,10 +44,7 @@ void register_net_save(app::Program& program) {
   auto options = std::make_shared<Options>();
   auto& command = program.add("net save", "write a network, transformed or not, as an ONNX file",
                               kExamples, [options] { return run(*options); });
-  command
-      .add_option("MODEL", options->model,
-                  "an .onnx file, an ONNX test folder, or a built-in network ('d5 list networks')")
-      ->required();
+  app::add_model_argument(command, options->model);
   command.add_option("FILE", options->file, "the file to write")->required();
   app::add_transform_option(command, *options);
   command.add_flag("--external-data", options->external_data,

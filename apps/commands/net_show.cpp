@@ -189,7 +189,7 @@ void register_net_show(app::Program& program) {
   auto options = std::make_shared<Options>();
   auto& command = program.add("net show", "what a network is, and who can run it", kExamples,
                               [options] { return run(*options); });
-  app::add_model_argument(command, *options);
+  app::add_model_argument(command, options->model);
   app::add_size_options(command, *options);
   app::add_transform_option(command, *options);
   const std::map<std::string, SummaryBy> parts{{"node", SummaryBy::node},

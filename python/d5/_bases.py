@@ -62,6 +62,8 @@ class Event:
     def after_checkpoint(self, trainer: Trainer, path: str) -> None: ...
 
     def wants_stop(self) -> bool:
+        """Asked after every batch and every epoch; True ends training there. On several ranks asked
+        after every epoch, and one rank's wish ends training on all."""
         return False
 
 

@@ -15,9 +15,10 @@ void TurnClock::settle(double shortest, const std::function<double()>& run) cons
   while (run() > enough && now() - begin < kMost) continue;
 }
 
-int samples_a_turn(double seconds) {
+Turns turns_for(int samples, double seconds) {
   constexpr double kTurn = 0.01, kMost = 5;
-  return int(std::clamp(kTurn / seconds, 1.0, kMost));
+  const int a_turn = int(std::clamp(kTurn / seconds, 1.0, kMost));
+  return {(samples + a_turn - 1) / a_turn, a_turn};
 }
 
 }  // namespace d5

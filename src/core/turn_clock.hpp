@@ -23,8 +23,13 @@ struct TurnClock {
   void settle(double shortest, const std::function<double()>& run) const;
 };
 
-/// How many samples are worth a turn where one takes so many seconds: making ready takes far longer
-/// than short ones.
-[[nodiscard]] int samples_a_turn(double seconds);
+/// Rounds in which each takes one turn, of so many samples.
+struct Turns {
+  int rounds, samples;
+};
+
+/// For at least `samples` of each, where one takes so many seconds. Making ready takes far longer
+/// than short ones, so that several of them are worth a turn.
+[[nodiscard]] Turns turns_for(int samples, double seconds);
 
 }  // namespace d5

@@ -15,7 +15,7 @@ struct GraphPicture {
   struct Box {
     Kind kind = Kind::node;
     std::vector<std::string> lines;  ///< the first is the most important
-    std::string op_type;             ///< of a node: boxes of one operator look alike
+    std::string op_type = {};        ///< of a node: boxes of one operator look alike
   };
   struct Edge {
     std::size_t from = 0, to = 0;

@@ -19,13 +19,23 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The path of the model's file; empty for a built-in network.
+/// The path of the model's file; empty for a built-in network, and for a case.
 std::string file_of(const std::string& model) {
   if (is_test_folder(model)) return onnx::open_test_folder(model).model_path;
   std::error_code ignored;
   const bool is_file = fs::exists(model, ignored) || model.ends_with(".onnx") ||
                        model.find('/') != std::string::npos;
   return is_file ? model : "";
+}
+
+bool is_case(const std::string& model) {
+  return model.find(' ') != std::string::npos && file_of(model).empty();
+}
+
+std::vector<std::string> lines_of(const std::vector<CaseLine>& cases) {
+  std::vector<std::string> lines;
+  for (const CaseLine& one : cases) lines.push_back(one.line);
+  return lines;
 }
 
 /// Of a folder that is no test folder itself.
@@ -46,11 +56,13 @@ std::vector<std::string> models_of(const std::vector<std::string>& words) {
   std::vector<std::string> models;
   for (const auto& word : words) {
     std::vector<std::string> found;
+    if (is_case(word)) found = lines_of(expand_case(word));
+    if (word.ends_with(".txt")) found = lines_of(read_cases(word));
     if (is_test_folder(word) && !fs::exists(fs::path(word) / "model.onnx")) found = models_in(word);
     if (found.empty()) found = {word};  // a folder without models says so where it is opened
     for (auto& one : found) models.push_back(std::move(one));
     const std::string file = file_of(models.back());
-    if (file.empty()) (void)d5::models().at(word);
+    if (file.empty() && !is_case(models.back())) (void)d5::models().at(word);
     if (!file.empty() && !fs::exists(file)) {
       throw IoError(fmt::format("cannot read '{}': there is no such file", printable(file)));
     }
@@ -66,6 +78,7 @@ bool is_test_folder(const std::string& model) {
 Network open_model(const std::string& model, const Settings& wishes, const Interrupt& interrupt) {
   const std::string file = file_of(model);
   if (!file.empty()) return Network::load(file, {.interrupt = interrupt});
+  if (is_case(model)) return case_network(parse_case(model, wishes.natural("seed", 0)));
   const ModelEntry& entry = models().at(model);
   Settings settings;
   for (const auto& [name, value] : wishes.values()) entry.offer(settings, name, value);
@@ -89,7 +102,9 @@ std::string model_name(const std::string& model) {
 
 Artefact model_artefact(const std::string& model) {
   const std::string file = file_of(model);
-  if (file.empty()) return {.name = "network " + model, .version = D5_VERSION};
+  if (file.empty()) {
+    return {.name = (is_case(model) ? "case " : "network ") + model, .version = D5_VERSION};
+  }
   return {.name = fs::path(file).filename().string(),
           .sha256 = detail::sha256(read_file(file, onnx::LoadOptions{}.most_file_bytes))};
 }

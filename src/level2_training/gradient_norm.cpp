@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <ranges>
 
 #include "level2_training/block_sums.hpp"
 
@@ -26,7 +27,8 @@ double norm_of(const Tensor& tensor) { return std::sqrt(sum_of_squares(tensor.on
 
 double gradient_norm(Network& network) {
   double total = 0;
-  for (const Parameter& parameter : network.parameters()) {
+  // From the last on: what reads them next, an update from the first on, finds those in the cache.
+  for (const Parameter& parameter : std::views::reverse(network.parameters())) {
     total += sum_of_squares(parameter.gradient.on_host());
   }
   return std::sqrt(total);

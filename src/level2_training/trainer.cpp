@@ -44,9 +44,18 @@ Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOpt
   }
 }
 
+void Trainer::hear_observers() {
+  if (!options_.agree_to_stop) agree_to_stop();
+}
+
+void Trainer::agree_to_stop() {
+  const bool wish =
+      std::ranges::any_of(listeners_, [](const auto* event) { return event->wants_stop(); });
+  stop_ = options_.agree_to_stop ? options_.agree_to_stop(wish) : wish;
+}
+
 bool Trainer::finished() const {
-  return (options_.most_batches > 0 && step_ >= options_.most_batches) ||
-         std::ranges::any_of(listeners_, [](const auto* event) { return event->wants_stop(); });
+  return stop_ || (options_.most_batches > 0 && step_ >= options_.most_batches);
 }
 
 void Trainer::run(const Interrupt& interrupt) {
@@ -61,6 +70,7 @@ void Trainer::run(const Interrupt& interrupt) {
     within_batches.emplace(optimizer_.executor(), interrupt);
   }
   try {
+    agree_to_stop();
     while (epoch_ < options_.epochs && !finished()) {
       if (run_epoch() == Stop::yes) break;
     }
@@ -82,6 +92,7 @@ Trainer::Stop Trainer::run_epoch() {
   interrupt_.check("training");
   while (const Batch* batch = next_training_batch()) {
     run_batch(*batch);
+    hear_observers();
     if (finished()) {
       // Saved as it stands, within the epoch: whoever resumes with a higher limit continues as if
       // there had been none.
@@ -91,10 +102,12 @@ Trainer::Stop Trainer::run_epoch() {
     interrupt_.check("training");
     if (step_ % options_.checkpoint_every == 0) checkpoint();
   }
+  agree_to_stop();
   const Stop stop = batch_ < train_.batches() ? Stop::yes : Stop::no;
   const bool is_last = stop == Stop::yes || epoch_ + 1 == options_.epochs || finished();
   if (is_last || (epoch_ + 1) % options_.test_every == 0) test();
   for (auto* event : listeners_) event->after_epoch(*this, epoch_);
+  agree_to_stop();
   if (stop == Stop::no) {
     ++epoch_;
     batch_ = 0;

@@ -130,7 +130,8 @@ void TrainingSession::make_trainer() {
                                                       .test_every = training_.test_every,
                                                       .checkpoint_every = options_.checkpoint_every,
                                                       .checkpoints_kept = options_.checkpoints_kept,
-                                                      .recipe = detail::sha256(identity)});
+                                                      .recipe = detail::sha256(identity),
+                                                      .agree_to_stop = options_.agree_to_stop});
   for (const auto& observer : options_.observers) trainer_->events().add(observer);
 }
 

@@ -95,27 +95,6 @@ bool ended_alone(const std::vector<Measurement>& results) {
                              [](const Measurement& m) { return m.status == Status::failed; });
 }
 
-/// Where an observer of one rank ends training after a test run, such as by a target that the
-/// others' running statistics miss, all end: the others would wait for its gradients for ever.
-class StopTogether final : public TrainingEvent {
- public:
-  explicit StopTogether(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
-  void after_epoch(Trainer& trainer, std::int64_t) override {
-    std::vector<TrainingEvent*> listeners;
-    trainer.events().collect(listeners);
-    const bool mine =
-        std::ranges::any_of(listeners, [](const auto* event) { return event->wants_stop(); });
-    Tensor wish = Tensor::scalar(mine ? 1.0f : 0.0f);
-    ranks_->all_reduce(wish, Reduction::maximum);
-    stop_ = wish.item<float>() > 0;
-  }
-  [[nodiscard]] bool wants_stop() const override { return stop_; }
-
- private:
-  std::shared_ptr<Communicator> ranks_;
-  bool stop_ = false;
-};
-
 /// Names that stand nowhere are found on one rank too, where nobody reads them.
 void check_names(const EntryChoice& scheme) {
   const auto& entry = distributed_optimizers().at(scheme.name);
@@ -172,7 +151,6 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
     session.save.clear();
     session.say = {};
   }
-  session.observers.push_back(std::make_shared<StopTogether>(ranks));
   session.command_options = to_line(options) + session.command_options;
   session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
   session.make_train_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
@@ -180,6 +158,13 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
     return distributed_sampler(std::move(data), entry,
                                of_one_rank(sampling, options, ranks->size()), ranks->rank(),
                                ranks->size());
+  };
+  // Where one ends, such as by a target that the others' running statistics miss, all end: they
+  // would wait for its gradients for ever.
+  session.agree_to_stop = [=](bool wish) {
+    Tensor any = Tensor::scalar(wish ? 1.0f : 0.0f);
+    ranks->all_reduce(any, Reduction::maximum);
+    return any.item<float>() > 0;
   };
   session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
     return wrap(optimizer, options.scheme, ranks);

@@ -15,7 +15,7 @@ namespace d5::onnx::detail {
 struct Source {
   std::string file;
   /// Where external data may lie; none if the bytes came from memory.
-  std::optional<std::string> folder;
+  std::optional<std::string> folder = {};
   Interrupt interrupt = {};
   std::size_t tensor_bytes = 0;  ///< of all tensors read so far
 

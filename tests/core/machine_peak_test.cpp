@@ -58,7 +58,7 @@ TEST_CASE("a peak is measured once, kept, and found again for as many threads") 
   CHECK(machine_peak().byte_rate == 0);
   set_threads(1);
   const std::string text = read_file(folder.only_file());
-  for (const std::string damaged : {text.substr(0, text.size() / 2), std::string("[]")}) {
+  for (const std::string& damaged : {text.substr(0, text.size() / 2), std::string("[]")}) {
     write_file(folder.only_file(), damaged);
     CHECK(machine_peak().byte_rate == 0);
   }

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <limits>
+#include <utility>
 #include <vector>
 
 using namespace d5;
@@ -50,7 +51,12 @@ TEST_CASE("it runs for 40 ms where nothing is known, and not at all where runs a
 }
 
 TEST_CASE("short runs give several samples a turn, long ones a single one") {
-  CHECK(samples_a_turn(1e-6) == 5);
-  CHECK(samples_a_turn(0.004) == 2);
-  CHECK(samples_a_turn(0.02) == 1);
+  const auto turns = [](int samples, double seconds) {
+    const Turns found = turns_for(samples, seconds);
+    return std::pair(found.rounds, found.samples);
+  };
+  CHECK(turns(15, 1e-6) == std::pair(3, 5));
+  CHECK(turns(21, 1e-6) == std::pair(5, 5));
+  CHECK(turns(15, 0.004) == std::pair(8, 2));
+  CHECK(turns(15, 0.02) == std::pair(15, 1));
 }

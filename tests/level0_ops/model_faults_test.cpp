@@ -5,6 +5,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
+#include "onnx/tensor_type.hpp"
 
 using namespace d5;
 using Catch::Contains;
@@ -26,8 +27,7 @@ onnx::Model model_of(std::vector<onnx::Node> nodes, DType dtype = DType::float32
   model.ir_version = 10;
   model.opset_imports = {{"", 20}, {"org.example", 1}};
   model.graph.name = "tried";
-  model.graph.inputs = {
-      {"x", {.kind = ValueKind::tensor, .dtype = dtype, .has_shape = true, .dims = {2}}}};
+  model.graph.inputs = {{"x", tensor_type(dtype, {2})}};
   model.graph.nodes = std::move(nodes);
   return model;
 }

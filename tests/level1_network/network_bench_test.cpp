@@ -7,6 +7,7 @@
 #include "core/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "level1_network/identical.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace d5;
@@ -60,8 +61,28 @@ TEST_CASE("a word names the model and the executor") {
   CHECK(model_artefact("lenet").name == "network lenet");
 }
 
+TEST_CASE("a case is a network of one node, its weights a parameter") {
+  const std::string line = "Gemm 2x3 3x4~2 transA=0";
+  Network network = open_model(line);
+  CHECK(network.input_names() == std::vector<std::string>{"input0"});
+  REQUIRE(network.parameters().size() == 1);
+  CHECK(network.parameters().front().value.shape() == Shape{3, 4});
+  const Network other = open_model(line, {{"seed", 7}});
+  CHECK_FALSE(identical(network.fetch("input1"), other.fetch("input1")));
+  CHECK(open_model("Relu@6 4").model().opset_imports.at("") == 6);
+  CHECK(open_model("Reshape 2x3 int64:{3,2}").parameters().empty());
+  CHECK_THROWS_AS(open_model("Gemm 2x3 3x"), FormatError);
+  CHECK(model_artefact(line).name == "case " + line);
+  const std::string sizes = "Relu {n}x2 for n=1,3";
+  CHECK(models_of({"lenet", sizes}) == std::vector<std::string>{"lenet", "Relu 1x2", "Relu 3x2"});
+  const testing::TemporaryFolder folder;
+  write_file(folder / "cases.txt", "# two\nRelu 4\n\nAbs 5\n");
+  CHECK(models_of({folder / "cases.txt"}) == std::vector<std::string>{"Relu 4", "Abs 5"});
+}
+
 TEST_CASE("a model has one name, wherever it lies") {
   CHECK(model_name("lenet") == "lenet");
+  CHECK(model_name("Gemm 2x3 3x4") == "Gemm 2x3 3x4");
   CHECK(model_name("/somewhere/resnet50-v1.onnx") == "resnet50-v1");
   CHECK(model_name("/elsewhere/resnet50/model.onnx") == "resnet50");
   const testing::TemporaryFolder parent;

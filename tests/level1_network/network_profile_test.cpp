@@ -143,7 +143,7 @@ TEST_CASE("a network's benchmark with a profile has its records, and each pairs 
   const auto records =
       bench_network("lenet", {.metrics = {"time"}, .profile = true, .measuring = {.samples = 6}});
   CHECK(find(records, "node", "conv1", "time"));
-  const Results results{.measurements = records};
+  const Results results{.environment = {}, .measurements = records};
   std::set<std::string> nodes;
   for (const auto& pair : compare_results(results, results))
     nodes.insert(condition(pair.a, "node"));

@@ -110,6 +110,21 @@ TEST_CASE("where one rank has reached what it was after, all end after that epoc
   CHECK(std::ranges::find(results, "loss", &Measurement::metric)->samples.size() == 3);
 }
 
+TEST_CASE("where one rank has enough within an epoch, all end after that epoch") {
+  struct Enough final : TrainingEvent {
+    std::int64_t batches = 0, epochs = 0;
+    void after_batch(Trainer&, const Batch&, const ValueMap&) override { ++batches; }
+    void after_epoch(Trainer&, std::int64_t) override { ++epochs; }
+    bool wants_stop() const override { return world()->rank() == 0 && batches >= 4; }
+  };
+  const auto enough = std::make_shared<Enough>();
+  Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
+  recipe.set("training.epochs=4");
+  (void)train(recipe, {.observers = {enough}}, distributed_options(recipe, {}), world());
+  CHECK(enough->epochs == 2);
+  CHECK(enough->batches == (world()->size() == 1 ? 4 : 6));
+}
+
 TEST_CASE("several ranks are judged by what they print together") {
   const std::string section = "acceptable:\n  training_accuracy: {at_least: ";
   const auto accuracy = [](const std::vector<Measurement>& results) {

@@ -70,7 +70,9 @@ TEST_CASE("what is no test folder is refused") {
 TEST_CASE("uint16 is bfloat16 where the model says so") {
   const std::string bytes = serialize_value(Tensor::of<std::uint16_t>({2}, {0x3f80, 0xc040}), "x");
   const auto parse = [&](DType dtype) {
-    const Type type{.kind = ValueKind::tensor, .dtype = dtype};
+    Type type;
+    type.kind = ValueKind::tensor;
+    type.dtype = dtype;
     return parse_value(std::as_bytes(std::span(bytes)), type, "x.pb").tensor();
   };
   const Tensor small = parse(DType::bfloat16);

@@ -10,7 +10,7 @@
 #include "d5/core/framework.hpp"
 #include "d5/core/random.hpp"
 #include "d5/level0_ops/bench.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/model_source.hpp"
 
 namespace {
 
@@ -171,20 +171,13 @@ struct Product {
   }
 };
 
-/// Inference of a network of one node, whose second input is a parameter.
-d5::Subject plan(const std::string& line, const d5::Tensor& x, const d5::Tensor& w) {
-  d5::onnx::Node node = d5::read_case(line).node;
-  d5::Network network(node.op_type);
-  std::vector<d5::onnx::Dim> dims;
-  for (const std::int64_t dim : x.shape()) dims.emplace_back(dim);
-  network.add_input("x", d5::DType::float32, dims);
-  network.add_parameter("w", w);
-  network.add_node(node.op_type, {"x", "w"}, {"y"}, node.attributes);
-  network.add_output("y");
+d5::Subject inference(const std::string& line) {
+  const d5::Network network = d5::open_model(line);
   const std::shared_ptr<d5::GraphExecutor> executor =
       d5::make_executor(network, {.frameworks = {"onednn"}});
-  const d5::ValueMap inputs{{"x", x}};
-  return {.run = [executor, inputs] { (void)executor->inference(inputs); }};
+  return {.run = [executor, inputs = d5::random_inputs(network)] {
+    (void)executor->inference(inputs);
+  }};
 }
 
 template <class Problem>
@@ -192,7 +185,7 @@ void add(const Problem& problem) {
   const std::string line = problem.line();
   d5::benchmarks::add(line + "/forward",
                       {{"by_hand", [=] { return problem.by_hand(Passes::forward); }},
-                       {"d5", [=] { return plan(line, problem.x(), problem.w()); }}});
+                       {"d5", [=] { return inference(line); }}});
   for (const Passes pass : {Passes::backward_data, Passes::backward_weights}) {
     d5::benchmarks::add(
         line + (pass == Passes::backward_data ? "/backward-data" : "/backward-weights"),

@@ -33,9 +33,9 @@ constexpr double kHidden = -std::numeric_limits<double>::infinity();
 struct AttentionRules {
   std::int64_t q_heads = 0, kv_heads = 0;  ///< 0: the shapes tell them
   double scale = 0, softcap = 0;
-  std::optional<std::int64_t> left, right;  ///< how far a query sees
-  bool pads = false;                        ///< a mask that is shorter hides the keys behind it
-  std::int64_t shown = 0;                   ///< scores that are scaled, capped, masked, softmax's
+  std::optional<std::int64_t> left = {}, right = {};  ///< how far a query sees
+  bool pads = false;       ///< a mask that is shorter hides the keys behind it
+  std::int64_t shown = 0;  ///< scores that are scaled, capped, masked, softmax's
   std::optional<at::ScalarType> softmax = {};
 
   template <class V>

@@ -8,31 +8,41 @@
 
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measurement.hpp"
+#include "d5/level0_ops/operator_case.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
 #include "d5/level1_network/transform.hpp"
 
 namespace d5 {
 
-/// The network that a word names: an .onnx file, an ONNX test folder (its model), or a built-in
-/// network, which takes the `wishes` that it has options for ("seed", "with_loss"); a file is what
-/// it is. Two calls share no values. `interrupt` ends the loading of a file.
-/// Throws: NotFound, and what loading throws.
+/// A network of one node: the case's first input is the network's, the others, such as weights, are
+/// its parameters and constants. Throws: Unsupported for inputs that are no tensors.
+[[nodiscard]] Network case_network(const OperatorCase& problem);
+
+/// The network that a word names: an .onnx file, an ONNX test folder (its model), a built-in
+/// network, which takes the `wishes` that it has options for ("seed", "with_loss"), or, where it
+/// has spaces, a `case_network` ("Gemm 64x512 512x32"), whose weights are drawn from "seed"; a file
+/// is what it is. Two calls share no values. `interrupt` ends the loading of a file.
+/// Throws: NotFound, FormatError, and what loading throws.
 [[nodiscard]] Network open_model(const std::string& model, const Settings& wishes = {},
                                  const Interrupt& interrupt = {});
 /// The same, transformed, with the same `wishes`. Throws: as `apply_transforms`, too.
 [[nodiscard]] Network open_model(const std::string& model, const Settings& wishes,
                                  const TransformChain& transforms, const Interrupt& interrupt = {});
 /// The models that `words` name, each a word of `open_model`: a folder of ONNX test folders and
-/// .onnx files stands for them, in the order of their names.
-/// Throws: NotFound for what is neither a file, a folder nor a built-in network.
+/// .onnx files stands for them, in the order of their names; a file of cases (.txt), and a line
+/// with `for`, for its cases (`read_cases`, `expand_case`).
+/// Throws: NotFound for what is neither a file, a folder nor a built-in network; FormatError for a
+/// case that is none.
 [[nodiscard]] std::vector<std::string> models_of(const std::vector<std::string>& words);
 /// Whether `model` is a folder, and so an ONNX test folder.
 [[nodiscard]] bool is_test_folder(const std::string& model);
 /// What a record calls it, the same on all machines: a built-in network's name, a file's without
-/// folder and ".onnx", the folder's for a test folder and for a file called model.onnx.
+/// folder and ".onnx", the folder's for a test folder and for a file called model.onnx, a case's
+/// line.
 [[nodiscard]] std::string model_name(const std::string& model);
-/// What `open_model` opens: the file with its checksum, or the built-in network of this version.
+/// What `open_model` opens: the file with its checksum, or the built-in network, or the case, of
+/// this version.
 [[nodiscard]] Artefact model_artefact(const std::string& model);
 
 /// Sizes of the dimensions that a model leaves open.

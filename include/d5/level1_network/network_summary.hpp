@@ -25,7 +25,7 @@ struct NetworkSummary {
   /// A node, or what several have in common; the whole network.
   struct Part {
     std::string name;  ///< the node's (without one: its first output), the layer's, the operator's
-    std::string op_type;  ///< of a node, with its domain if that is not ONNX's
+    std::string op_type = {};  ///< of a node, with its domain if that is not ONNX's
     std::size_t nodes = 1;
     std::vector<std::string> outputs = {};  ///< tensors; of several nodes those of the last
     /// Elements and bytes of parameters, each counted where it is read first.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -25,6 +26,10 @@ struct TrainerOptions {
   /// Checkpoints that stay, the older ones under names with their step: "run.ckpt.step-1500".
   std::int64_t checkpoints_kept = 1;
   std::string recipe = {};  ///< what is trained, as a checksum: a checkpoint of another is refused
+  /// Asked before and after the test run of an epoch, and when a run begins, with whether an
+  /// observer here wants to stop; says whether training stops. For ranks, which wait for each other
+  /// within an epoch. Empty: observers are heard at once.
+  std::function<bool(bool wish)> agree_to_stop = {};
 };
 
 /// What the trainer read from the clock around a batch. The observers are outside.
@@ -90,6 +95,9 @@ class Trainer {
   void count(const Batch& batch);
   void checkpoint();
   void restore_metrics();
+  /// Nobody is asked to agree within an epoch.
+  void hear_observers();
+  void agree_to_stop();
   [[nodiscard]] bool finished() const;
 
   Optimizer& optimizer_;
@@ -103,7 +111,7 @@ class Trainer {
   ValueMap metric_state_;  // what a checkpoint kept of metrics, until they are there
   std::int64_t epoch_ = 0, step_ = 0, batch_ = 0, saved_step_ = -1;
   Interrupt interrupt_;  // of this run
-  bool interrupted_ = false;
+  bool interrupted_ = false, stop_ = false;
 };
 
 }  // namespace d5

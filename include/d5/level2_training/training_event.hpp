@@ -37,7 +37,8 @@ class TrainingEvent : public virtual Event {
   virtual void after_checkpoint(Trainer& trainer, const std::string& path) {
     (void)trainer, (void)path;
   }
-  /// Asked after every batch and every epoch; true ends training there.
+  /// Asked after every batch and every epoch; true ends training there. On several ranks asked
+  /// after every epoch, and one rank's wish ends training on all.
   [[nodiscard]] virtual bool wants_stop() const { return false; }
 };
 

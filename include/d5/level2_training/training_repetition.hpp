@@ -36,7 +36,7 @@ struct RepetitionOptions {
 /// What the runs of one training gave: a list of records a run.
 struct RepeatedRuns {
   std::vector<std::uint64_t> seeds;
-  std::vector<std::vector<Measurement>> records;
+  std::vector<std::vector<Measurement>> records = {};
   bool interrupted = false;
 };
 

@@ -168,12 +168,12 @@ void KernelRace::sample() {
     }
   }
   const double end = bench_.clock() + most_seconds_;
-  const int turn = samples_a_turn(fastest), rounds = kSamples / turn;
-  for (int round = 0; round < rounds && (round < kFewest || bench_.clock() < end); ++round) {
+  const Turns turns = turns_for(kSamples, fastest);
+  for (int round = 0; round < turns.rounds && (round < kFewest || bench_.clock() < end); ++round) {
     for (std::size_t i = 0; i < runners_.size(); ++i) {
       Runner& runner = runners_[(i + std::size_t(round)) % runners_.size()];
       progress_.note(fmt::format("{}, round {}", runner.framework, round + 1));
-      take_turn(runner, turn);
+      take_turn(runner, turns.samples);
       progress_.advance();
     }
     std::erase_if(runners_, [](const Runner& runner) { return !runner.trial; });

@@ -151,14 +151,14 @@ class Search {
     const double end = bench_.clock() + std::max(0.0, end_ - bench_.clock()) / 2;
     double fastest = kForever;
     for (const Way& way : ways_) fastest = std::min(fastest, way.trial->total_seconds());
-    const int turn = samples_a_turn(fastest), fewest = (kFewest + turn - 1) / turn;
-    const int rounds = (kSamples + turn - 1) / turn;
-    for (int round = 0; round < rounds && (round < fewest || bench_.clock() < end); ++round) {
+    const Turns turns = turns_for(kSamples, fastest);
+    const int fewest = turns_for(kFewest, fastest).rounds;
+    for (int round = 0; round < turns.rounds && (round < fewest || bench_.clock() < end); ++round) {
       progress_.note(fmt::format("the whole, round {}", round + 1));
       for (std::size_t i = 0; i < ways_.size(); ++i) {
         Way& way = ways_[(i + std::size_t(round)) % ways_.size()];
         way.trial->settle();
-        for (int k = 0; k < turn; ++k) way.seconds.push_back(way.trial->time_whole());
+        for (int k = 0; k < turns.samples; ++k) way.seconds.push_back(way.trial->time_whole());
       }
       progress_.advance();
       if (round + 1 == fewest) drop_slow();

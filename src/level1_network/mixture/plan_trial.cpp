@@ -39,6 +39,16 @@ Tensor some_gradient(const TensorDesc& desc, const std::string& name) {
 
 }  // namespace
 
+std::set<std::string, std::less<>> needed_tensors(const CompileRequest& request) {
+  std::set<std::string, std::less<>> result;
+  for (const auto& node : request.graph->nodes) {
+    for (auto& name : read_names(node)) result.insert(std::move(name));
+  }
+  for (const auto& output : request.graph->outputs) result.insert(output.name);
+  for (const auto& [constant, output] : request.updates) result.insert(output);
+  return result;
+}
+
 CompileRequest assigned(CompileRequest request, RunState& state,
                         const std::vector<const OperatorRegistry*>& candidates,
                         const KernelAssignment& assignment) {
@@ -67,11 +77,6 @@ PlanTrial::PlanTrial(const TrialBench& bench, KernelAssignment assignment)
   for (auto& [node, place] : node_of_) {
     place = std::min(place, std::max<std::size_t>(infos_.size(), 1) - 1);
   }
-  for (const auto& node : bench.request.graph->nodes) {
-    for (auto& name : read_names(node)) needed_.insert(std::move(name));
-  }
-  for (const auto& output : bench.request.graph->outputs) needed_.insert(output.name);
-  for (const auto& [constant, output] : bench.request.updates) needed_.insert(output);
   outputs_.resize(infos_.size());
   gradients_.resize(infos_.size());
 }
@@ -146,7 +151,8 @@ void PlanTrial::look_at(const StepInfo& step, std::size_t node) {
     const auto& outputs = plan_->forward[step.step].context.outputs;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       // What nobody reads, such as Dropout's mask in inference, may be left as it was.
-      const bool needed = i < step.node.outputs.size() && needed_.contains(step.node.outputs[i]);
+      const bool needed =
+          i < step.node.outputs.size() && bench_.needed.contains(step.node.outputs[i]);
       outputs_[node].push_back(needed ? sketch(outputs[i]) : std::nullopt);
     }
   } else {

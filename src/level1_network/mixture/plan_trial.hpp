@@ -24,6 +24,9 @@ struct KernelAssignment {
   std::map<std::string, std::string, std::less<>> kernels = {};  ///< by the node's first output
 };
 
+/// Tensors that a node reads, or that leave the network.
+[[nodiscard]] std::set<std::string, std::less<>> needed_tensors(const CompileRequest& request);
+
 /// What trials run, and the clock that they read.
 struct TrialBench {
   const CompileRequest& request;
@@ -33,6 +36,7 @@ struct TrialBench {
   std::uint64_t value_changes;  ///< of the network
   TurnClock clock;
   std::vector<ExecutionEvent*> observers = {};  ///< that may end it by throwing
+  std::set<std::string, std::less<>> needed = needed_tensors(request);
 
   [[nodiscard]] bool goes_back() const { return !request.loss.empty() || !request.seeds.empty(); }
 };
@@ -102,7 +106,6 @@ class PlanTrial final : private ExecutionEvent {
   std::unique_ptr<Plan> plan_;
   std::vector<const StepInfo*> infos_;                ///< forward, of each node
   std::map<const onnx::Node*, std::size_t> node_of_;  ///< transfers, too
-  std::set<std::string, std::less<>> needed_;         ///< tensors that a node reads, or that leave
   std::vector<double> sums_;
   std::vector<bool> reached_;
   std::vector<Sketches> outputs_, gradients_;
