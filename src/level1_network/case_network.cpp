@@ -3,12 +3,15 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "d5/onnx/schema.hpp"
 #include "onnx/tensor_type.hpp"
 
 namespace d5 {
 
 Network case_network(const OperatorCase& problem) {
-  const onnx::Node& node = problem.node;
+  onnx::Node node = problem.node;
+  // Of the opsets that give it this meaning the oldest: frameworks know it sooner than the newest.
+  if (const auto schema = onnx::schema_of(node)) node.opset = schema->since;
   onnx::Model model = Network(node.op_type).model();
   model.opset_imports[node.domain] = node.opset;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
@@ -25,7 +28,7 @@ Network case_network(const OperatorCase& problem) {
     }
   }
   for (const std::string& output : node.outputs) model.graph.outputs.push_back({output, {}});
-  model.graph.nodes.push_back(node);
+  model.graph.nodes.push_back(std::move(node));
   return Network(std::move(model));
 }
 
