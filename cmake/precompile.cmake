@@ -8,13 +8,15 @@ option(D5_PRECOMPILE "Parse the standard headers once a target" ${PROJECT_IS_TOP
 # ccache has to be told of precompiled headers, and of clocks in them. It keeps them by what their
 # files hold (depend mode), not by what the preprocessor leaves of them: GCC knows a header it has
 # read, for `#pragma once`, by every byte, so a kept one whose comments have changed since is of no
-# use to it ("redefinition of ..."). The namespace leaves behind what was kept the other way.
+# use to it ("redefinition of ..."). The namespace leaves behind what was kept the other way. Of
+# files that have not been touched it remembers what they hold (inode cache): it would read the
+# hundred megabytes of a precompiled header for each file, which takes as long as some files do.
 if(D5_PRECOMPILE AND CCACHE_PROGRAM)
   foreach(language C CXX)
     if(CMAKE_${language}_COMPILER_LAUNCHER STREQUAL CCACHE_PROGRAM)
       set(CMAKE_${language}_COMPILER_LAUNCHER
-        env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 CCACHE_NAMESPACE=precompiled
-        ${CCACHE_PROGRAM})
+        env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 CCACHE_INODECACHE=1
+        CCACHE_NAMESPACE=precompiled ${CCACHE_PROGRAM})
     endif()
   endforeach()
 endif()
