@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "d5/core/measurement.hpp"
+#include "d5/core/statistics.hpp"
 
 namespace d5::detail {
 
@@ -19,7 +20,14 @@ bool ShareOfPeak::is_known(const Work& work, const MachinePeak& peak) {
 
 void ShareOfPeak::summarise(Measurement& result) const {
   result.samples = samples_;
-  result.conditions["bound"] = compute_seconds_ > memory_seconds_ ? "compute" : "memory";
+  const bool computes = compute_seconds_ > memory_seconds_;
+  result.conditions["bound"] = computes ? "compute" : "memory";
+  constexpr double kNoise = 1.05;
+  if (!computes || samples_.empty() || d5::summarise(samples_).median < kNoise) return;
+  mistrust(
+      result,
+      "it is above the peak, which was measured while other work ran ('d5 env --peak' measures "
+      "again), or less was computed than the definition says (Winograd's algorithm)");
 }
 
 }  // namespace d5::detail

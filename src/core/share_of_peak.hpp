@@ -10,7 +10,7 @@ namespace d5::detail {
 
 /// The least time that the roofline allows for a call's work, over the time that it took. The
 /// condition "bound" says what allows no less: "compute" or "memory". Data that stay in the caches
-/// may pass the memory's bound: it is above 1 then.
+/// may pass the memory's bound: it is above 1 then. What is above 1 for "compute" is mistrusted.
 class ShareOfPeak final : public Metric {
  public:
   ShareOfPeak(const Work& work, const MachinePeak& peak);

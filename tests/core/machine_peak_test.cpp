@@ -92,6 +92,8 @@ TEST_CASE("the share of the peak is the least time of the roofline over the time
             Approx(least_seconds / records.front().samples.at(i)).epsilon(1e-12));
     }
     CHECK(share->conditions.at("bound") == bound);
+    const bool told = share->reason.find("above the peak") != std::string::npos;
+    CHECK(told == (bound == std::string("compute")));  // nothing at all takes less than the least
   }
 }
 
