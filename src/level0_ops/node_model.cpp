@@ -38,13 +38,6 @@ bool decides_shapes(const PlanContext& context, std::size_t i) {
   return false;
 }
 
-/// The oldest opset that gives the node this meaning: a framework knows it sooner than the newest.
-/// Graphs that a node holds are of the node's own.
-int opset_of(const onnx::Node& node) {
-  const auto schema = onnx::schema_of(node);
-  return schema && onnx::subgraphs(node).empty() ? schema->since : node.opset;
-}
-
 void import_opsets(onnx::Model& model, const onnx::Node& node) {
   onnx::Visitor visitor;
   visitor.otherwise(
@@ -54,6 +47,11 @@ void import_opsets(onnx::Model& model, const onnx::Node& node) {
 
 }  // namespace
 
+int oldest_opset(const onnx::Node& node) {
+  const auto schema = onnx::schema_of(node);
+  return schema && onnx::subgraphs(node).empty() ? schema->since : node.opset;
+}
+
 NodeModel node_model(const PlanContext& context) {
   const onnx::Node& original = context.node();
   NodeModel result;
@@ -62,7 +60,7 @@ NodeModel node_model(const PlanContext& context) {
   onnx::Node node = original;
   node.name.clear();  // nodes that are alike give the same model
   node.doc.clear();
-  node.opset = result.model.opset_imports[node.domain] = opset_of(original);
+  node.opset = result.model.opset_imports[node.domain] = oldest_opset(original);
   import_opsets(result.model, original);
   // A value that stands at several places is several inputs here.
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {

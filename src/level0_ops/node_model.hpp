@@ -8,6 +8,10 @@
 
 namespace d5::detail {
 
+/// The oldest opset that gives the node this meaning: a framework knows it sooner than the newest.
+/// Graphs that a node holds are of the node's own.
+[[nodiscard]] int oldest_opset(const onnx::Node& node);
+
 /// A model of one node. Inputs of the node that decide shapes are constants of it.
 struct NodeModel {
   onnx::Model model;

@@ -3,15 +3,14 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/model_source.hpp"
-#include "d5/onnx/schema.hpp"
+#include "level0_ops/node_model.hpp"
 #include "onnx/tensor_type.hpp"
 
 namespace d5 {
 
 Network case_network(const OperatorCase& problem) {
   onnx::Node node = problem.node;
-  // Of the opsets that give it this meaning the oldest: frameworks know it sooner than the newest.
-  if (const auto schema = onnx::schema_of(node)) node.opset = schema->since;
+  node.opset = detail::oldest_opset(node);
   onnx::Model model = Network(node.op_type).model();
   model.opset_imports[node.domain] = node.opset;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {

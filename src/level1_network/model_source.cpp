@@ -19,17 +19,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool is_path(const std::string& model) {
+  std::error_code ignored;
+  return fs::exists(model, ignored) || model.ends_with(".onnx") ||
+         model.find('/') != std::string::npos;
+}
+
 /// The path of the model's file; empty for a built-in network, and for a case.
 std::string file_of(const std::string& model) {
   if (is_test_folder(model)) return onnx::open_test_folder(model).model_path;
-  std::error_code ignored;
-  const bool is_file = fs::exists(model, ignored) || model.ends_with(".onnx") ||
-                       model.find('/') != std::string::npos;
-  return is_file ? model : "";
+  return is_path(model) ? model : "";
 }
 
 bool is_case(const std::string& model) {
-  return model.find(' ') != std::string::npos && file_of(model).empty();
+  return model.find(' ') != std::string::npos && !is_path(model);
 }
 
 std::vector<std::string> lines_of(const std::vector<CaseLine>& cases) {

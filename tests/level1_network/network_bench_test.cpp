@@ -80,6 +80,14 @@ TEST_CASE("a case is a network of one node, its weights a parameter") {
   CHECK(models_of({folder / "cases.txt"}) == std::vector<std::string>{"Relu 4", "Abs 5"});
 }
 
+TEST_CASE("a folder of models may have a space in its name, and is no case") {
+  const testing::TemporaryFolder parent;
+  const std::string folder = parent / "some models";
+  std::filesystem::create_directory(folder);
+  relu().save(folder + "/a.onnx");
+  CHECK(models_of({folder}) == std::vector<std::string>{folder + "/a.onnx"});
+}
+
 TEST_CASE("a model has one name, wherever it lies") {
   CHECK(model_name("lenet") == "lenet");
   CHECK(model_name("Gemm 2x3 3x4") == "Gemm 2x3 3x4");
