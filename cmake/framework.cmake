@@ -15,6 +15,7 @@ function(d5_add_framework name)
     set_target_properties(d5_framework_${name} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/d5 INSTALL_RPATH "$ORIGIN/..;$ORIGIN")
     install(TARGETS d5_framework_${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/d5)
+    set_property(GLOBAL APPEND PROPERTY D5_PLUGINS d5_framework_${name})
   endif()
 endfunction()
 
