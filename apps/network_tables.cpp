@@ -14,7 +14,7 @@ namespace {
 using Nodes = std::vector<const onnx::Node*>;
 
 /// "yes", or how many of the part's nodes a framework lacks, and why the first.
-std::string words_of(const NodeSupport& support, const Nodes& nodes) {
+std::string support_words(const NodeSupport& support, const Nodes& nodes) {
   std::size_t lacking = 0;
   std::string reason;
   for (const auto* node : nodes) {
@@ -65,7 +65,7 @@ TextTable parts_table(const Network& network, const NetworkSummary& summary, Sum
         row.push_back(fmt::format("{}", fmt::join(network.graph().nodes[i].outputs, " ")));
       }
       const Nodes nodes = nodes_of(network, summary, by, parts[i].name, i);
-      for (const NodeSupport& support : supports) row.push_back(words_of(support, nodes));
+      for (const NodeSupport& support : supports) row.push_back(support_words(support, nodes));
     }
     row.resize(columns.size());
     result.add(std::move(row));

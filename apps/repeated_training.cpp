@@ -128,7 +128,7 @@ std::int64_t runs_of(const std::string& repeat) {
 }
 
 /// What runs that belong together share, besides the recipe.
-std::string words_of(const TrainOptions& options) {
+std::string command_words(const TrainOptions& options) {
   CommandLine line("");
   line.option("--device", options.device).option("--threads", threads());
   if (!options.data.empty()) line.option("--data", options.data);
@@ -181,7 +181,7 @@ int train_repeatedly(const TrainOptions& options, const Recipe& recipe, const Tr
   std::vector<TrainingVariant> variants{{.recipe = recipe}};
   if (!options.vary.empty()) variants = vary(recipe, options.vary);
   if (options.trials > 0) variants = variants_of_trials(recipe, options.trials);
-  KeptRuns repeated(in_each(variants, options.frameworks), train, words_of(options));
+  KeptRuns repeated(in_each(variants, options.frameworks), train, command_words(options));
   RepetitionOptions repetition = repetition_of(options, recipe, interrupt);
   if (!options.quiet && speaks) {
     repetition.say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };

@@ -26,7 +26,7 @@ function(d5_framework_finds_libraries name place)
   endif()
 endfunction()
 
-# d5_add_framework_tests(<name>)
+# d5_add_framework_tests(<name> [<libraries>...])
 #
 # Every tests/*_test.cpp of the calling folder; each is told its folder as D5_<NAME>_TEST_DIR.
 function(d5_add_framework_tests name)
@@ -34,14 +34,8 @@ function(d5_add_framework_tests name)
     return()
   endif()
   string(TOUPPER ${name} upper)
-  file(GLOB tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/*_test.cpp)
-  foreach(test IN LISTS tests)
-    d5_add_test(${test})
-    get_filename_component(stem ${test} NAME_WE)
-    add_dependencies(test_frameworks_${name}_${stem} d5_framework_${name})
-    target_compile_definitions(test_frameworks_${name}_${stem} PRIVATE
-      D5_${upper}_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}/tests")
-  endforeach()
+  d5_add_tests(${CMAKE_CURRENT_SOURCE_DIR}/tests LIBRARIES ${ARGN} DEPENDS d5_framework_${name}
+    DEFINITIONS D5_${upper}_TEST_DIR="${CMAKE_CURRENT_SOURCE_DIR}/tests")
 endfunction()
 
 # d5_add_framework_benchmarks(<name> LIBRARIES <targets>)

@@ -1,11 +1,14 @@
-# d5_add_library(<name> <folder> PUBLIC <targets> PRIVATE <targets> [PARTS <sub-folders>]
+# d5_add_library(<name> PUBLIC <targets> PRIVATE <targets> [EXCEPT <files, globs>]
 #                [PRECOMPILE <headers that every file reads>])
 #
-# The library d5::<name> from src/<folder>/*.cpp, those of the sub-folders, and include/d5/<folder>.
-function(d5_add_library name folder)
-  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE;PARTS;PRECOMPILE" ${ARGN})
-  list(TRANSFORM arg_PARTS REPLACE ".+" "${PROJECT_SOURCE_DIR}/src/${folder}/\\0/*.cpp")
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp ${arg_PARTS})
+# The library d5::<name> from the calling folder with all its rooms, and the headers in include/.
+function(d5_add_library name)
+  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE;EXCEPT;PRECOMPILE" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  if(arg_EXCEPT)
+    file(GLOB exceptions ${arg_EXCEPT})
+    list(REMOVE_ITEM sources ${exceptions})
+  endif()
   add_library(d5_${name} ${sources})
   add_library(d5::${name} ALIAS d5_${name})
   target_include_directories(d5_${name} PUBLIC
@@ -19,4 +22,9 @@ function(d5_add_library name folder)
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
     BUILD_RPATH_USE_ORIGIN ON INSTALL_RPATH "$ORIGIN")
   set_property(GLOBAL APPEND PROPERTY D5_LIBRARIES d5_${name})
+endfunction()
+
+# d5_compile_alone(<file> <property> <value>)   a file with flags of its own, which no other shares
+function(d5_compile_alone file property value)
+  set_source_files_properties(${file} PROPERTIES ${property} "${value}" SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

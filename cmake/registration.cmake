@@ -4,7 +4,8 @@
 #   void d5::<kind>::register_<name>(<C++ type>&);   (<kind> is a word in the singular)
 # inside one function, which the target's own code calls once:
 #   void d5::<kind>::register_all(<C++ type>&);
-# Adds the files and the generated one to <target>. Adding a file is all that is needed.
+# Adds the generated file to <target>, and those that are not yet among its sources. Adding a file is
+# all that is needed.
 function(d5_register_files target kind directory)
   cmake_parse_arguments(arg "" "REGISTRY;HEADER" "" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${directory}/*.cpp)
@@ -27,5 +28,7 @@ void register_all([[maybe_unused]] @arg_REGISTRY@& registry) {
 @calls@}
 }  // namespace d5::@kind@
 ")
+  get_target_property(present ${target} SOURCES)
+  list(REMOVE_ITEM sources ${present})
   target_sources(${target} PRIVATE ${sources} ${generated})
 endfunction()

@@ -12,45 +12,52 @@ if(D5_BUILD_TESTS)
   d5_precompile(d5_test_headers <catch2/catch.hpp>)
 endif()
 
-# d5_add_test(<source> [RANKS <n>...] [LIBRARIES <targets>])
+# d5_add_tests(<folder> [RANKS <n>...] [SOURCES <files>] [LIBRARIES <targets>] [DEFINITIONS <words>]
+#              [DEPENDS <targets>])
 #
-# One program and one ctest entry (one a rank count) for a file <stem>_test.cpp. The entry is named
-# after the file's folder without "tests": tests/core and frameworks/torch/tests make core/<stem> and
-# frameworks/torch/<stem>.
+# One program test_<folder> of every <stem>_test.cpp of a folder, and what they share (SOURCES); one
+# ctest entry a file (and rank count), which runs the test cases of that file alone: a file that crashes
+# fails alone. Folder and entry are named without "tests": tests/core/tensor and frameworks/torch/tests
+# make core/tensor/<stem> and frameworks/torch/<stem>.
 # A test sees D5_DATA_DIR from the environment, and skips with a reason where it needs it and it is
 # not set: exit status 4 counts as skipped.
-function(d5_add_test source)
-  cmake_parse_arguments(arg "" "" "RANKS;LIBRARIES" ${ARGN})
-  get_filename_component(stem ${source} NAME_WE)
-  get_filename_component(folder ${source} DIRECTORY)
+function(d5_add_tests folder)
+  cmake_parse_arguments(arg "" "" "RANKS;SOURCES;LIBRARIES;DEFINITIONS;DEPENDS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${folder}/*_test.cpp)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
   string(REGEX REPLACE "(^tests/|/tests$)" "" folder ${folder})
-  string(REPLACE "/" "_" prefix ${folder})
-  set(target test_${prefix}_${stem})
-  add_executable(${target} ${source})
-  # A test of a library links that library alone: it builds without the levels above.
-  string(REGEX REPLACE "_.*" "" library ${prefix})
+  string(REPLACE "/" "_" name ${folder})
+  set(target test_${name})
+  add_executable(${target} ${sources} ${arg_SOURCES})
+  # Tests of a library link that library alone: they build without the levels above.
+  string(REGEX REPLACE "_.*" "" library ${name})
   if(NOT TARGET d5::${library})
     set(library d5)
   endif()
   target_link_libraries(${target} PRIVATE d5_test_main d5::${library} fmt::fmt d5_warnings d5_not_measured ${arg_LIBRARIES})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
-  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)  # as the headers
+  target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
+  if(arg_DEPENDS)
+    add_dependencies(${target} ${arg_DEPENDS})
+  endif()
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF  # as the headers
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   d5_precompiled_by(${target} d5_test_headers)
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-  string(REGEX REPLACE "_test$" "" name ${stem})
-  if(NOT arg_RANKS OR NOT MPI_CXX_FOUND)  # without MPI a world of one
-    add_test(NAME ${folder}/${name} COMMAND ${target})
-    set(tests ${folder}/${name})
-  else()
-    foreach(ranks IN LISTS arg_RANKS)
-      add_test(NAME ${folder}/${name}/ranks-${ranks}
-               COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe -np ${ranks} $<TARGET_FILE:${target}>)
-      list(APPEND tests ${folder}/${name}/ranks-${ranks})
-    endforeach()
-  endif()
-  if(tests)
-    set_tests_properties(${tests} PROPERTIES SKIP_RETURN_CODE 4 TIMEOUT 600 ENVIRONMENT
-      "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_btl_vader_single_copy_mechanism=none;D5_SOURCE_DIR=${PROJECT_SOURCE_DIR};D5_BUILD_DIR=${PROJECT_BINARY_DIR};D5_CACHE_DIR=${PROJECT_BINARY_DIR}/tests/no_peak_was_measured;D5_PYTHON=${Python3_EXECUTABLE}")
-  endif()
+  foreach(source IN LISTS sources)
+    get_filename_component(stem ${source} NAME_WE)
+    string(REGEX REPLACE "_test$" "" test ${folder}/${stem})
+    set(only --filenames-as-tags "[#${stem}]~[.]")
+    if(NOT arg_RANKS OR NOT MPI_CXX_FOUND)  # without MPI a world of one
+      add_test(NAME ${test} COMMAND ${target} ${only})
+      list(APPEND tests ${test})
+    else()
+      foreach(ranks IN LISTS arg_RANKS)
+        add_test(NAME ${test}/ranks-${ranks}
+                 COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe -np ${ranks} $<TARGET_FILE:${target}> ${only})
+        list(APPEND tests ${test}/ranks-${ranks})
+      endforeach()
+    endif()
+  endforeach()
+  set_tests_properties(${tests} PROPERTIES SKIP_RETURN_CODE 4 TIMEOUT 600 ENVIRONMENT
+    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_btl_vader_single_copy_mechanism=none;D5_SOURCE_DIR=${PROJECT_SOURCE_DIR};D5_BUILD_DIR=${PROJECT_BINARY_DIR};D5_CACHE_DIR=${PROJECT_BINARY_DIR}/tests/no_peak_was_measured;D5_PYTHON=${Python3_EXECUTABLE}")
 endfunction()

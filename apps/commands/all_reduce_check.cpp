@@ -11,14 +11,14 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kAllReduceCheckExamples =
     R"(  mpirun -np 2 d5 all-reduce check              all; rank 0 prints (more ranks than cores:
                                                 mpirun --oversubscribe)
   mpirun -np 2 d5 all-reduce check ring mine --load ./mine.so
 
 Sums within rounding, the same bits on all ranks, maxima and minima, several under way at once.)";
 
-int run(const app::EntryCheckOptions& options) {
+int run_all_reduce_check(const app::EntryCheckOptions& options) {
   app::apply(options);
   const auto ranks = world();
   if (ranks->rank() == 0) app::check_output(options);
@@ -37,8 +37,9 @@ int run(const app::EntryCheckOptions& options) {
 
 void register_all_reduce_check(app::Program& program) {
   auto options = std::make_shared<app::EntryCheckOptions>();
-  auto& command = program.add("all-reduce check", "is an all-reduce right, on all ranks", kExamples,
-                              [options] { return run(*options); });
+  auto& command =
+      program.add("all-reduce check", "is an all-reduce right, on all ranks",
+                  kAllReduceCheckExamples, [options] { return run_all_reduce_check(*options); });
   app::add_entry_check_options(command, *options, "all-reduces");
 }
 

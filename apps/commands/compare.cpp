@@ -22,7 +22,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kCompareExamples =
     R"(  d5 compare old.json new.json                  every number that both files hold, new / old
   d5 compare old.json new.json --fail-above 1.05
                                                 exit status 0 only where nothing is 5% worse for sure
@@ -37,7 +37,7 @@ constexpr const char* kExamples =
 Two results files were not measured interleaved, so their intervals are joined conservatively. Only
 running both now, interleaved, is proof against a machine that changes.)";
 
-struct Options : app::OutputOptions, app::RunOptions {
+struct CompareOptions : app::OutputOptions, app::RunOptions {
   std::string a, b;
   double fail_above = 0;  ///< 0: no gate
   int retries = 0;
@@ -68,7 +68,8 @@ OperatorCase case_of(const std::string& word, std::uint64_t seed) {
 }
 
 /// One that cannot run has records that say why.
-Subject subject_of(const std::string& word, const std::string& framework, const Options& options) {
+Subject subject_of(const std::string& word, const std::string& framework,
+                   const CompareOptions& options) {
   const Device device = device_from_name(options.device);
   Measurement record{.subject = word, .framework = framework, .device = to_string(device)};
   if (is_network(word)) {
@@ -84,7 +85,7 @@ Subject subject_of(const std::string& word, const std::string& framework, const 
   });
 }
 
-std::vector<Measurement> run_both(const Options& options, int samples) {
+std::vector<Measurement> run_both(const CompareOptions& options, int samples) {
   auto measuring = app::measuring_of(options.measuring, options);
   measuring.samples = samples;
   const auto metrics = app::metrics_of(options, {"time"});
@@ -150,7 +151,7 @@ void choose_metrics(Results& a, Results& b, const std::vector<std::string>& metr
   }
 }
 
-int compare_files(const Options& options) {
+int compare_files(const CompareOptions& options) {
   Results a = read_results(options.a), b = read_results(options.b);
   choose_metrics(a, b, options.metrics);
   const auto pairs = compare_results(a, b);
@@ -187,7 +188,7 @@ int compare_files(const Options& options) {
   return report(judge(a, b, options.fail_above), options.fail_above);
 }
 
-int compare_subjects(const Options& options) {
+int compare_subjects(const CompareOptions& options) {
   if (options.frameworks.size() > 2) {
     throw ValueError("compare: give one framework for both subjects, or one for each");
   }
@@ -226,7 +227,7 @@ void refuse_options_of_subjects(const CLI::App& command) {
 }
 
 /// What the command would ignore. Throws: ValueError.
-void check_usage(const CLI::App& command, const Options& options) {
+void check_usage(const CLI::App& command, const CompareOptions& options) {
   if (options.retries > 0 && options.fail_above == 0) {
     throw ValueError("compare: --retry measures again where --fail-above cannot tell; give both");
   }
@@ -245,7 +246,7 @@ void check_usage(const CLI::App& command, const Options& options) {
   }
 }
 
-int run(const Options& options) {
+int run_compare(const CompareOptions& options) {
   if (is_results_file(options.a)) return compare_files(options);
   app::apply(options);
   return compare_subjects(options);
@@ -254,9 +255,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_compare(app::Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   auto& command = program.add("compare", "two results files, or two subjects run interleaved",
-                              kExamples, [options] { return run(*options); });
+                              kCompareExamples, [options] { return run_compare(*options); });
   command.parse_complete_callback([options, &command] { check_usage(command, *options); });
   command.add_option("A", options->a, "results file, operator case, or network: the base")
       ->required();

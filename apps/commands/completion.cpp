@@ -16,7 +16,7 @@ using app::CommandWords;
 using app::OptionWords;
 using Commands = std::vector<CommandWords>;
 
-constexpr const char* kExamples =
+constexpr const char* kCompletionExamples =
     R"(  source <(d5 completion bash)               for this shell; in ~/.bashrc for all
   d5 completion zsh > "${fpath[1]}/_d5"
   d5 completion fish > ~/.config/fish/completions/d5.fish
@@ -33,7 +33,7 @@ std::string quoted(std::string text) {
 }
 
 /// What may follow a command: those below it, the words that it takes one of, its options.
-std::vector<std::string> names_of(const CommandWords& command) {
+std::vector<std::string> command_names(const CommandWords& command) {
   std::vector<std::string> names = command.children;
   for (const auto& option : command.options) {
     if (option.is_positional) {
@@ -45,7 +45,7 @@ std::vector<std::string> names_of(const CommandWords& command) {
   return names;
 }
 
-/// Options with choices; one of a name has the same in all commands that have it.
+/// CompletionOptions with choices; one of a name has the same in all commands that have it.
 std::map<std::string, std::vector<std::string>> choices_of(const Commands& commands) {
   std::map<std::string, std::vector<std::string>> choices;
   for (const auto& command : commands) {
@@ -94,7 +94,7 @@ _d5() {
   for (const auto& command : commands) {
     text += fmt::format("        {}) words={} ;;\n",
                         quoted(command.path.empty() ? "" : " " + command.path),
-                        quoted(fmt::format("{}", fmt::join(names_of(command), " "))));
+                        quoted(fmt::format("{}", fmt::join(command_names(command), " "))));
   }
   return text + R"(      esac ;;
   esac
@@ -195,8 +195,8 @@ void register_completion(app::Program& program) {
   static constexpr std::pair<const char*, Shell> kShells[] = {
       {"bash", bash}, {"zsh", zsh}, {"fish", fish}};
   auto shell = std::make_shared<Shell>();
-  auto& command = program.add("completion", "what the Tab key completes in a shell", kExamples,
-                              [&program, shell] {
+  auto& command = program.add("completion", "what the Tab key completes in a shell",
+                              kCompletionExamples, [&program, shell] {
                                 fmt::print("{}", (*shell)(app::commands_of(program.tree())));
                                 return app::kPassed;
                               });

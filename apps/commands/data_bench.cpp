@@ -12,18 +12,18 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kDataBenchExamples =
     R"(  d5 data bench mnist             a batch in order and shuffled, interleaved, with the ratio
   d5 data bench cifar-10 --batch 128 --sampler shuffle
   d5 data bench train.tar --loader-threads 2   what 'd5 data convert' wrote, read ahead
   d5 data bench "synthetic:fields=x float32 3x224x224 normal" --batch 1)";
 
-struct Options : app::OutputOptions, app::RunOptions {
+struct DataBenchOptions : app::OutputOptions, app::RunOptions {
   std::string words;
   DatasetBenchOptions bench;
 };
 
-int run(const Options& options) {
+int run_data_bench(const DataBenchOptions& options) {
   app::apply(options);
   app::check_output(options);
   pin_threads();
@@ -36,9 +36,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_data_bench(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("data bench", "how fast are a data set's batches", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<DataBenchOptions>();
+  auto& command = program.add("data bench", "how fast are a data set's batches", kDataBenchExamples,
+                              [options] { return run_data_bench(*options); });
   command
       .add_option("DATASET", options->words,
                   "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...; "

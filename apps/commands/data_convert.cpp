@@ -16,7 +16,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kDataConvertExamples =
     R"(  d5 data convert cifar-10 train.tfrecord
   d5 data convert cifar-10 test.tfrecord --part test
   d5 data convert imagenet:data=DIR train.tar --shards 1024
@@ -31,13 +31,13 @@ and in a recipe: dataset: {name: container, train: train.tar, test: test.tar}
 
 Files take their names when all are written: Ctrl-C leaves what was there before.)";
 
-struct Options : app::OutputOptions {
+struct DataConvertOptions : app::OutputOptions {
   std::string source, destination, part = "train", to;
   ConvertOptions convert;
   std::vector<std::string> load;
 };
 
-int run(const Options& options) {
+int run_data_convert(const DataConvertOptions& options) {
   app::load(options.load);
   const EntryChoice container = entry_of_words("container", options.to);
   ConvertOptions how = options.convert;
@@ -64,9 +64,10 @@ int run(const Options& options) {
 }  // namespace
 
 void register_data_convert(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("data convert", "write a data set into files of another format",
-                              kExamples, [options] { return run(*options); });
+  auto options = std::make_shared<DataConvertOptions>();
+  auto& command =
+      program.add("data convert", "write a data set into files of another format",
+                  kDataConvertExamples, [options] { return run_data_convert(*options); });
   command
       .add_option("SOURCE", options->source,
                   "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")

@@ -12,7 +12,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kDataFetchExamples =
     R"(  d5 data fetch cifar-10          into the user's cache, where the data set finds it
   d5 data fetch mnist --to DIR
   d5 data fetch mnist --mirror https://mirror.example.org/mnist/
@@ -20,11 +20,11 @@ constexpr const char* kExamples =
 Files that are there and right are left alone; a fetch that was interrupted goes on. Every file is
 checked. Without a network the message says which file, with which checksum, goes where.)";
 
-struct Options : app::OutputOptions {
+struct DataFetchOptions : app::OutputOptions {
   std::string name, to, mirror;
 };
 
-int run(const Options& options) {
+int run_data_fetch(const DataFetchOptions& options) {
   const std::string folder = fetch_data(
       options.name, {.folder = options.to,
                      .mirror = options.mirror,
@@ -40,9 +40,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_data_fetch(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("data fetch", "download a data set, checked", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<DataFetchOptions>();
+  auto& command = program.add("data fetch", "download a data set, checked", kDataFetchExamples,
+                              [options] { return run_data_fetch(*options); });
   command.add_option("NAME", options->name, "the data set ('d5 data list')")->required();
   command.add_option("--to", options->to, "the folder for its files; else the user's cache")
       ->option_text("DIR");

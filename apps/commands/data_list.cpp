@@ -12,14 +12,14 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kDataListExamples =
     R"(  d5 data list
   d5 data list --format json
   d5 list datasets cifar-10       its options
 
 Folders are looked for in $D5_DATA_DIR, then in the user's cache.)";
 
-struct Options : app::OutputOptions {
+struct DataListOptions : app::OutputOptions {
   std::vector<std::string> load;
 };
 
@@ -36,7 +36,7 @@ std::string where(const std::string& name, const PublishedData& data) {
                             : "d5 data fetch " + name;
 }
 
-int run(const Options& options) {
+int run_data_list(const DataListOptions& options) {
   app::load(options.load);
   TextTable table({"name", "content", "files", "licence", "source", "where"});
   for (const auto& [name, entry] : datasets().entries()) {
@@ -54,9 +54,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_data_list(app::Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DataListOptions>();
   auto& command = program.add("data list", "data sets: how large, by what licence, where they are",
-                              kExamples, [options] { return run(*options); });
+                              kDataListExamples, [options] { return run_data_list(*options); });
   app::add_load_option(command, options->load);
   app::add_format_options(command, *options);
 }

@@ -17,7 +17,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kDataShowExamples =
     R"(  d5 data show mnist              fields, samples a class, the first samples
   d5 data show mnist:subset=sample --what classes --format csv
   d5 data show cifar-10 --part test --samples 10 --pictures DIR
@@ -25,7 +25,7 @@ constexpr const char* kExamples =
 
 enum class What { all, fields, classes, samples };
 
-struct Options : app::OutputOptions {
+struct DataShowOptions : app::OutputOptions {
   std::string words, part = "train", pictures;
   What what = What::all;
   std::int64_t samples = 5;
@@ -39,7 +39,7 @@ bool has_labels(const Dataset& dataset) {
   });
 }
 
-int run(const Options& options) {
+int run_data_show(const DataShowOptions& options) {
   app::load(options.load);
   const auto part = open_part(options.words, options.part, app::ctrl_c());
   const bool all = options.what == What::all;
@@ -68,9 +68,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_data_show(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("data show", "what a data set holds", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<DataShowOptions>();
+  auto& command = program.add("data show", "what a data set holds", kDataShowExamples,
+                              [options] { return run_data_show(*options); });
   command
       .add_option("DATASET", options->words,
                   "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")

@@ -14,14 +14,14 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kDataVerifyExamples =
     R"(  d5 data verify mnist            checksums, where they are published, and a whole read
   d5 data verify cifar-10:data=DIR
   d5 data verify files:data=list.txt
 
 The status is 1 if a file is wrong or a sample cannot be read.)";
 
-struct Options : app::OutputOptions {
+struct DataVerifyOptions : app::OutputOptions {
   std::string words;
   std::vector<std::string> load;
 };
@@ -69,7 +69,7 @@ bool add_part(const std::shared_ptr<const Dataset>& part, TextTable& table) {
   return false;
 }
 
-int run(const Options& options) {
+int run_data_verify(const DataVerifyOptions& options) {
   app::load(options.load);
   const EntryChoice choice = dataset_of_words(options.words);
   TextTable table({"what", "state", "details"});
@@ -89,9 +89,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_data_verify(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("data verify", "is a data set whole and right", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<DataVerifyOptions>();
+  auto& command = program.add("data verify", "is a data set whole and right", kDataVerifyExamples,
+                              [options] { return run_data_verify(*options); });
   command
       .add_option("DATASET", options->words,
                   "a data set ('d5 list datasets') or a container's files, as NAME[:KEY=VALUE]...")

@@ -9,6 +9,7 @@
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
+#include "d5/core/byte_count.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/loadable_frameworks.hpp"
 #include "d5/core/machine_peak.hpp"
@@ -18,7 +19,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples = R"(  d5 env                          for people
+constexpr const char* kEnvExamples = R"(  d5 env                          for people
   d5 env --format json            the record that stands in every results file
   d5 env --peak                   what it can do at most, measured once; then 'op bench' gives
                                   shares of it)";
@@ -81,7 +82,7 @@ TextTable properties(const Environment& env) {
   return table;
 }
 
-struct Options : app::OutputOptions {
+struct EnvOptions : app::OutputOptions {
   bool peak = false;
 };
 
@@ -95,7 +96,7 @@ void measure_peaks() {
   }
 }
 
-int run(const Options& options) {
+int run_env(const EnvOptions& options) {
   if (options.peak) measure_peaks();
   (void)loadable_frameworks();  // which they are, and why others are not
   const Results results{environment(), {}};
@@ -111,9 +112,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_env(app::Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<EnvOptions>();
   auto& command = program.add("env", "what this machine is, what was found, what is absent and why",
-                              kExamples, [options] { return run(*options); });
+                              kEnvExamples, [options] { return run_env(*options); });
   command.add_flag(
       "--peak", options->peak,
       "measure the machine's peak for shares of it and rooflines; it is kept, and takes "

@@ -35,7 +35,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kListExamples =
     R"(  d5 list                         all kinds, with how many there are
   d5 list operators               of ONNX's cases how many pass in each framework, ∇ where it has
                                   the gradient; nothing is loaded for it
@@ -48,7 +48,7 @@ constexpr const char* kExamples =
   d5 list schedules cosine        of a hyper-parameter, in a recipe's optimizer
   d5 list samplers --load ./mine.so             with those of a library of your own)";
 
-struct Options : app::OutputOptions {
+struct ListOptions : app::OutputOptions {
   std::string kind, name;
   std::vector<std::string> frameworks, load;
 };
@@ -123,8 +123,8 @@ TextTable all_optimizers() {
   return table;
 }
 
-/// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch". Options follow
-/// behind colons.
+/// What frameworks have beside d5's own, as `--framework` takes them: "torch:torch". ListOptions
+/// follow behind colons.
 TextTable executors() {
   TextTable table({"name", "summary"});
   for (auto* one : app::loadable_frameworks()) {
@@ -169,7 +169,7 @@ TextTable overview() {
   return table;
 }
 
-void print_entry(const Kind& kind, const Options& options) {
+void print_entry(const Kind& kind, const ListOptions& options) {
   if (!kind.describe) {
     throw ValueError(fmt::format("list: {} have no options to show; 'd5 list {}' lists them",
                                  kind.name, kind.name));
@@ -186,7 +186,7 @@ void print_entry(const Kind& kind, const Options& options) {
 }
 
 /// People get a matrix; programs, and who asks for one operator, all that is known.
-void print_operators(const Options& options) {
+void print_operators(const ListOptions& options) {
   const auto rows = supported_operators(options.frameworks);
   if (std::ranges::count(options.frameworks, "all") > 0) app::say_what_cannot_be_loaded();
   const bool matrix = options.name.empty() && is_for_people(options.format);
@@ -194,7 +194,7 @@ void print_operators(const Options& options) {
              options.format);
 }
 
-int run(const Options& options) {
+int run_list(const ListOptions& options) {
   app::load(options.load);
   if (options.kind == "operators") {
     print_operators(options);
@@ -224,9 +224,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_list(app::Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ListOptions>();
   auto& command = program.add("list", "operators, frameworks, networks ... and who supports what",
-                              kExamples, [options] { return run(*options); });
+                              kListExamples, [options] { return run_list(*options); });
   command.add_option("KIND", options->kind, "what to list; all kinds if left out");
   command.add_option("NAME", options->name, "shows one entry: its options, their types, defaults");
   command

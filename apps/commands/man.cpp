@@ -14,7 +14,7 @@ namespace {
 using app::CommandWords;
 using app::OptionWords;
 
-constexpr const char* kExamples =
+constexpr const char* kManExamples =
     R"(  d5 man | man -l -                          the manual of all commands, made from their help
   d5 man > d5.1)";
 
@@ -85,7 +85,7 @@ std::string shared_options(const std::vector<CommandWords>& commands) {
   return text;
 }
 
-int run(const app::Program& program) {
+int run_man(const app::Program& program) {
   const auto commands = app::commands_of(program.tree());
   const CommandWords& top = commands.front();
   std::string text = ".TH D5 1 \"\" \"d5 " D5_VERSION "\" \"User Commands\"\n.SH NAME\n" +
@@ -103,7 +103,8 @@ int run(const app::Program& program) {
 }  // namespace
 
 void register_man(app::Program& program) {
-  program.add("man", "this program's manual page", kExamples, [&program] { return run(program); });
+  program.add("man", "this program's manual page", kManExamples,
+              [&program] { return run_man(program); });
 }
 
 }  // namespace d5::command

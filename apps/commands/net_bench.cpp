@@ -17,7 +17,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kNetBenchExamples =
     R"(  d5 net bench lenet --batch 64                 inference, and what the executor adds
   d5 net bench lenet resnet-18 --batch 1,4..64*4 --out batches.json
                                                 each size of batch; 'd5 report batches.json
@@ -39,11 +39,11 @@ constexpr const char* kExamples =
   d5 net bench lenet alexnet resnet-18 models/ --framework reference,torch --pivot framework
                                                  several, and a folder of them, in one table)";
 
-struct Options : app::OutputOptions,
-                 app::RunOptions,
-                 app::ExecutionOptions,
-                 app::ModelsArgument,
-                 app::WorkOptions {
+struct NetBenchOptions : app::OutputOptions,
+                         app::RunOptions,
+                         app::ExecutionOptions,
+                         app::ModelsArgument,
+                         app::WorkOptions {
   bool training = false;
   bool profile = false;
   std::string batches = "1";
@@ -59,8 +59,8 @@ std::vector<Measurement> bench(const std::string& model, const NetworkBenchOptio
   return results;
 }
 
-std::vector<Measurement> plan(const std::string& model, const NetworkBenchOptions& how,
-                              bool training) {
+std::vector<Measurement> plan_bench(const std::string& model, const NetworkBenchOptions& how,
+                                    bool training) {
   auto records = plan_network(model, how);
   if (!training) return records;
   for (auto& record : plan_training_step(model, how)) records.push_back(std::move(record));
@@ -84,11 +84,11 @@ app::Work piece(const std::string& model, const NetworkBenchOptions& how, bool t
     with_progress.measuring.on_sample = sampled;
     return bench(model, with_progress, training);
   };
-  work.plan = [=] { return plan(model, how, training); };
+  work.plan = [=] { return plan_bench(model, how, training); };
   return work;
 }
 
-int run(Options options) {
+int run_net_bench(NetBenchOptions options) {
   app::apply(options, executor_words);
   const NetworkBenchOptions how{.frameworks = options.frameworks,
                                 .sizes = app::sizes_of(options),
@@ -121,9 +121,9 @@ int run(Options options) {
 }  // namespace
 
 void register_net_bench(app::Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NetBenchOptions>();
   auto& command = program.add("net bench", "how fast is a network, and what does the executor add",
-                              kExamples, [options] { return run(*options); });
+                              kNetBenchExamples, [options] { return run_net_bench(*options); });
   app::add_models_argument(command, *options);
   command
       .add_option("--batch", options->batches,

@@ -23,7 +23,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kNetCheckExamples =
     R"(  d5 net check test_folder/                     against the outputs that the folder expects
   d5 net check model.onnx --framework torch     against the reference, on random inputs
   d5 net check model.onnx --framework all       every framework, and their own executors
@@ -37,19 +37,19 @@ constexpr const char* kExamples =
   d5 net check test_folders/ --filter relu --out results.json --resume
                                                 many, going on where it was cut short)";
 
-struct Options : app::OutputOptions,
-                 app::RunOptions,
-                 app::ExecutionOptions,
-                 app::ModelsArgument,
-                 app::WorkOptions,
-                 app::ToleranceOptions {
+struct NetCheckOptions : app::OutputOptions,
+                         app::RunOptions,
+                         app::ExecutionOptions,
+                         app::ModelsArgument,
+                         app::WorkOptions,
+                         app::ToleranceOptions {
   std::string against = "reference";
   bool by_node = false, backward = false;
   std::int64_t numeric = 0;  ///< elements of each parameter; 0: none
 };
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
-std::vector<Measurement> against_reference(const std::string& model, const Options& options,
+std::vector<Measurement> against_reference(const std::string& model, const NetCheckOptions& options,
                                            const std::string& word, const TransformChain& chain,
                                            const Interrupt& interrupt) {
   const ExecutorOptions execution = app::execution_of(options, options);
@@ -90,7 +90,7 @@ std::vector<Measurement> against_reference(const std::string& model, const Optio
 }
 
 /// The same network in both, node by node.
-std::vector<Measurement> by_node(const std::string& model, const Options& options,
+std::vector<Measurement> by_node(const std::string& model, const NetCheckOptions& options,
                                  const std::string& word, const TransformChain& chain,
                                  const Interrupt& interrupt) {
   Settings wishes = run_wishes(word, app::sizes_of(options), app::execution_of(options, options));
@@ -109,7 +109,7 @@ std::vector<Measurement> by_node(const std::string& model, const Options& option
                        {.tolerance = app::tolerance_of(options), .interrupt = interrupt});
 }
 
-std::vector<Measurement> results_of(const std::string& model, const Options& options,
+std::vector<Measurement> results_of(const std::string& model, const NetCheckOptions& options,
                                     const std::string& word, const TransformChain& chain,
                                     const Interrupt& interrupt) {
   if (options.by_node) return by_node(model, options, word, chain, interrupt);
@@ -119,7 +119,7 @@ std::vector<Measurement> results_of(const std::string& model, const Options& opt
   return test_folder(model, execution, app::tolerance_of(options), interrupt, chain);
 }
 
-void check(const std::string& model, const Options& options, const std::string& word,
+void check(const std::string& model, const NetCheckOptions& options, const std::string& word,
            const TransformChain& chain, const Interrupt& interrupt, std::vector<Measurement>& all) {
   std::vector<Measurement> results;
   try {
@@ -151,8 +151,8 @@ void check(const std::string& model, const Options& options, const std::string& 
 }
 
 /// Compiled for each framework, and not run.
-std::vector<Measurement> plan(const std::string& model, const Options& options,
-                              const TransformChain& chain) {
+std::vector<Measurement> plan_check(const std::string& model, const NetCheckOptions& options,
+                                    const TransformChain& chain) {
   const auto plan_in = [&](const std::string& word) {
     ExecutorOptions execution = app::execution_of(options, options);
     execution.frameworks = {word};
@@ -174,7 +174,7 @@ std::vector<Measurement> plan(const std::string& model, const Options& options,
                               "", plan_in);
 }
 
-int run(Options options) {
+int run_net_check(NetCheckOptions options) {
   if (options.backward && options.by_node) {
     throw ValueError("--by-node compares what nodes answer forward; leave out --backward");
   }
@@ -207,7 +207,7 @@ int run(Options options) {
                                check(model, options, word, chain, interrupt, results);
                              });
     };
-    one.plan = [&, model] { return plan(model, options, chain); };
+    one.plan = [&, model] { return plan_check(model, options, chain); };
   }
   return app::run_work(work, options, options);
 }
@@ -215,9 +215,9 @@ int run(Options options) {
 }  // namespace
 
 void register_net_check(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("net check", "is a network right", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<NetCheckOptions>();
+  auto& command = program.add("net check", "is a network right", kNetCheckExamples,
+                              [options] { return run_net_check(*options); });
   app::add_models_argument(command, *options);
   app::add_size_options(command, *options);
   app::add_transform_option(command, *options);

@@ -21,13 +21,17 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples = R"(  d5 net run lenet                              random inputs
+constexpr const char* kNetRunExamples =
+    R"(  d5 net run lenet                              random inputs
   d5 net run test_folder/                       the inputs of the folder's first data set
   d5 net run model.onnx --input image=image.npy --output scores=scores.npy --framework torch
   d5 net run lenet resnet-18 --framework reference,torch
                                                 several in one table)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions, app::ModelsArgument {
+struct NetRunOptions : app::OutputOptions,
+                       app::RunOptions,
+                       app::ExecutionOptions,
+                       app::ModelsArgument {
   std::vector<std::string> inputs, outputs;
 };
 
@@ -60,7 +64,7 @@ const onnx::ValueInfo& input_info(const Network& network, const std::string& nam
 }
 
 /// Values in files replace random ones.
-ValueMap inputs_of(const std::string& model, const Network& network, const Options& options) {
+ValueMap inputs_of(const std::string& model, const Network& network, const NetRunOptions& options) {
   ValueMap given;
   if (is_test_folder(model) && !onnx::open_test_folder(model).data_sets.empty()) {
     given = folder_inputs(model, network);
@@ -102,7 +106,8 @@ std::string first_values(const Value& value) {
   return text.starts_with(desc) ? text.substr(std::min(text.size(), desc.size() + 1)) : text;
 }
 
-std::string command_of(const std::string& model, const Options& options, const std::string& word) {
+std::string command_of(const std::string& model, const NetRunOptions& options,
+                       const std::string& word) {
   CommandLine line("net run");
   line.word(model).append(to_line(app::sizes_of(options)));
   line.append(to_line(app::chain_of(options)));
@@ -113,8 +118,8 @@ std::string command_of(const std::string& model, const Options& options, const s
 }
 
 /// What is known of a run before it.
-Measurement record_of(const std::string& model, const Options& options, const std::string& word,
-                      const TransformChain& chain) {
+Measurement record_of(const std::string& model, const NetRunOptions& options,
+                      const std::string& word, const TransformChain& chain) {
   Measurement record{.subject = model_name(model),
                      .command = command_of(model, options, word),
                      .level = "network",
@@ -131,7 +136,7 @@ Measurement record_of(const std::string& model, const Options& options, const st
 }
 
 /// Runs one model in one framework: a row an output.
-void run_one(const std::string& model, const Options& options, const TransformChain& chain,
+void run_one(const std::string& model, const NetRunOptions& options, const TransformChain& chain,
              Measurement& record, TextTable& table) {
   const std::string& word = record.framework;
   const ExecutorOptions execution = app::execution_of(options, options);
@@ -149,7 +154,7 @@ void run_one(const std::string& model, const Options& options, const TransformCh
 }
 
 /// Throws: ValueError, IoError, for files that could not be written after the run.
-void check_output_files(const Options& options, std::size_t runs) {
+void check_output_files(const NetRunOptions& options, std::size_t runs) {
   for (const auto& file : files_of(options.outputs, "--output")) {
     if (runs > 1) {
       throw ValueError(
@@ -161,7 +166,7 @@ void check_output_files(const Options& options, std::size_t runs) {
   }
 }
 
-int run(const Options& options) {
+int run_net_run(const NetRunOptions& options) {
   const auto models = models_of(options.models);
   const std::size_t runs = models.size() * options.frameworks.size();
   check_output_files(options, runs);
@@ -190,9 +195,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_net_run(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("net run", "what a network answers", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<NetRunOptions>();
+  auto& command = program.add("net run", "what a network answers", kNetRunExamples,
+                              [options] { return run_net_run(*options); });
   app::add_models_argument(command, *options);
   app::add_size_options(command, *options);
   app::add_transform_option(command, *options);

@@ -15,20 +15,20 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kNetSaveExamples =
     R"(  d5 net save lenet lenet.onnx                  a built-in network, with its seeded weights
   d5 net save model.onnx smaller.onnx --transform fold-batch-norm,dead-code
   d5 net save large.onnx split.onnx --external-data
                                                 weights beside the model, in split.onnx.data)";
 
-struct Options : app::OutputOptions, app::TransformOptions {
+struct NetSaveOptions : app::OutputOptions, app::TransformOptions {
   std::string model, file;
   std::uint64_t seed = 0;
   std::vector<std::string> load;
   bool external_data = false;
 };
 
-int run(const Options& options) {
+int run_net_save(const NetSaveOptions& options) {
   app::load(options.load);
   check_writable(options.file);
   const Network network =
@@ -41,9 +41,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_net_save(app::Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NetSaveOptions>();
   auto& command = program.add("net save", "write a network, transformed or not, as an ONNX file",
-                              kExamples, [options] { return run(*options); });
+                              kNetSaveExamples, [options] { return run_net_save(*options); });
   app::add_model_argument(command, options->model);
   command.add_option("FILE", options->file, "the file to write")->required();
   app::add_transform_option(command, *options);

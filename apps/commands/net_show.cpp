@@ -27,7 +27,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kNetShowExamples =
     R"(  d5 net show lenet                             shapes, parameters, FLOP and bytes
   d5 net show resnet-50 --batch 64              of 64 images, layer by layer
   d5 net show resnet-50 --by operator
@@ -46,7 +46,10 @@ constexpr const char* kExamples =
                                                 what a transform changes, and what it leaves
   d5 net show resnet-50 --by node --format csv)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::ExecutionOptions, app::ModelArgument {
+struct NetShowOptions : app::OutputOptions,
+                        app::RunOptions,
+                        app::ExecutionOptions,
+                        app::ModelArgument {
   std::optional<SummaryBy> by;
   bool dot = false;  ///< instead of a format of lists
   bool memory_plan = false, steps = false, remeasure = false;
@@ -57,28 +60,28 @@ const std::map<std::string, Format> kFormats{{"table", Format::table},       {"j
                                              {"markdown", Format::markdown}, {"html", Format::html},
                                              {"svg", Format::svg},           {"png", Format::png}};
 
-Settings wishes_of(const Options& options) {
+Settings wishes_of(const NetShowOptions& options) {
   return run_wishes(options.frameworks.front(), app::sizes_of(options),
                     app::execution_of(options, options));
 }
 
-Network opened(const Options& options) {
+Network opened(const NetShowOptions& options) {
   return open_model(options.model, wishes_of(options), app::chain_of(options));
 }
 
 /// Planned for a run, backward too where it has a loss.
-std::shared_ptr<GraphExecutor> executor_of(const Options& options, const std::string& word) {
+std::shared_ptr<GraphExecutor> executor_of(const NetShowOptions& options, const std::string& word) {
   return open_executor(word, opened(options), app::execution_of(options, options));
 }
 
-Report memory_report(const Options& options) {
+Report memory_report(const NetShowOptions& options) {
   const auto executor = executor_of(options, options.frameworks.front());
   const ValueMap inputs = random_inputs(executor->network(), app::sizes_of(options), options.seed);
   const auto memory = plan_memory(*executor, inputs, loss_of(executor->network()));
   return {.title = options.model, .plots = memory_plots(memory)};
 }
 
-int draw(const Options& options) {
+int draw(const NetShowOptions& options) {
   if (options.memory_plan) {
     app::print(to_text(memory_report(options), options.format), options.format);
   } else if (options.dot) {
@@ -93,7 +96,7 @@ int draw(const Options& options) {
   return app::kPassed;
 }
 
-int show_steps(const Options& options) {
+int show_steps(const NetShowOptions& options) {
   for (const auto& word : options.frameworks) {
     const auto executor = executor_of(options, word);
     const Network& network = executor->network();
@@ -109,7 +112,7 @@ bool chooses(const std::string& word) {
   return std::ranges::find(names, "auto") != names.end();
 }
 
-int show_selection(const Options& options, const std::string& word) {
+int show_selection(const NetShowOptions& options, const std::string& word) {
   pin_threads();  // as `net bench`, whose choice it shows
   const auto executor = executor_of(options, word);
   Network& network = executor->network();
@@ -125,7 +128,7 @@ int show_selection(const Options& options, const std::string& word) {
 }
 
 /// Throws: ValueError for options that only a plan heeds; a transform may heed the limit.
-void refuse_plan_options(const Options& options) {
+void refuse_plan_options(const NetShowOptions& options) {
   const bool limited = options.memory_limit > 0 && app::chain_of(options).empty();
   if (!limited && options.recompute.empty() && options.places.empty()) return;
   throw ValueError(
@@ -133,7 +136,7 @@ void refuse_plan_options(const Options& options) {
       "--steps");
 }
 
-int run(const Options& options) {
+int run_net_show(const NetShowOptions& options) {
   app::apply(options);
   if (options.dot || is_drawn(options.format)) return draw(options);
   if (options.memory_plan) {
@@ -167,7 +170,7 @@ int run(const Options& options) {
   return app::kPassed;
 }
 
-void add_format_option(CLI::App& command, Options& options) {
+void add_format_option(CLI::App& command, NetShowOptions& options) {
   std::map<std::string, std::string> words{{"dot", "dot"}};
   for (const auto& [word, format] : kFormats) words[word] = word;
   command
@@ -186,9 +189,9 @@ void add_format_option(CLI::App& command, Options& options) {
 }  // namespace
 
 void register_net_show(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("net show", "what a network is, and who can run it", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<NetShowOptions>();
+  auto& command = program.add("net show", "what a network is, and who can run it", kNetShowExamples,
+                              [options] { return run_net_show(*options); });
   app::add_model_argument(command, options->model);
   app::add_size_options(command, *options);
   app::add_transform_option(command, *options);

@@ -11,7 +11,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kOpBenchExamples =
     R"(  d5 op bench "Gemm 64x64 64x64"                time, interval, FLOP/s
   d5 op bench "Conv 16x3x32x32 8x3x3x3" --framework reference,torch
                                                 side by side, interleaved, with the ratio
@@ -26,7 +26,7 @@ constexpr const char* kExamples =
                                                 a table of cases by frameworks, geometric mean
   d5 op bench "Relu 1x64" --metrics peak_memory --samples 100 --cold-cache)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
+struct OpBenchOptions : app::OutputOptions, app::RunOptions, app::WorkOptions {
   std::vector<std::string> words;
   BenchOptions::Passes passes = BenchOptions::Passes::both;
   bool norms = false;
@@ -34,7 +34,7 @@ struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions {
   Isolation isolation;
 };
 
-int run(Options options) {
+int run_op_bench(OpBenchOptions options) {
   app::expect_frameworks_of_operators(options);
   const Isolation isolation = app::isolation_of(options.isolation, options);
   app::apply(options, operator_words);
@@ -73,9 +73,9 @@ int run(Options options) {
 }  // namespace
 
 void register_op_bench(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("op bench", "how fast is an operator, in which framework", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<OpBenchOptions>();
+  auto& command = program.add("op bench", "how fast is an operator, in which framework",
+                              kOpBenchExamples, [options] { return run_op_bench(*options); });
   command.add_option("CASE", options->words, "cases, or files of them")->required();
   app::add_work_options(command, *options);
   command.add_option("--pass", options->passes, "what is timed")

@@ -13,17 +13,17 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kOpBuildExamples =
     R"(  d5 op build log_cosh.cpp                      prints where the library is
   d5 op build log_cosh.cpp -o log_cosh.so
   d5 op check --load log_cosh.cpp "example.LogCosh 3x4"
                                                 builds and loads in one step)";
 
-struct Options {
+struct OpBuildOptions {
   std::string source, output;
 };
 
-int run(const Options& options) {
+int run_op_build(const OpBuildOptions& options) {
   const std::string library = build_operators(options.source, options.output);
   const auto names = load_custom_operators(library);
   app::say(fmt::format("note: operators {}",
@@ -35,9 +35,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_op_build(app::Program& program) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<OpBuildOptions>();
   auto& command = program.add("op build", "compile operators of one's own, against d5/abi.h",
-                              kExamples, [options] { return run(*options); });
+                              kOpBuildExamples, [options] { return run_op_build(*options); });
   command.add_option("FILE", options->source, "their source, in C, C++ or CUDA")->required();
   command
       .add_option("-o,--output", options->output, "the library; in the user's cache if left out")

@@ -15,7 +15,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kOpCheckExamples =
     R"(  d5 op check "Relu 2x3"                        forward and gradient of one case
   d5 op check Conv 2x3x8x8 4x3x3x3 pads=1x1x1x1 the quotes may be left out
   d5 op check cases.txt --framework torch       a file with one case a line
@@ -35,7 +35,10 @@ constexpr const char* kExamples =
 
 A case is an operator, its inputs as TYPE:SHAPE, and its attributes; docs/program.md has the grammar.)";
 
-struct Options : app::OutputOptions, app::RunOptions, app::WorkOptions, app::ToleranceOptions {
+struct OpCheckOptions : app::OutputOptions,
+                        app::RunOptions,
+                        app::WorkOptions,
+                        app::ToleranceOptions {
   std::vector<std::string> words;
   bool no_gradient = false, norms = false, exact = false;
   int repeats = 0;       ///< 0: repeatability is not looked at
@@ -53,8 +56,8 @@ std::string no_judge(const OperatorCase& one, const std::string& subject, bool e
   return "it ran, but the reference is no judge of itself; the ONNX tests are";
 }
 
-void check(const OperatorCase& one, const std::string& subject, const Options& options,
-           const Isolation& isolation, std::vector<Measurement>& results) {
+void check_case(const OperatorCase& one, const std::string& subject, const OpCheckOptions& options,
+                const Isolation& isolation, std::vector<Measurement>& results) {
   const Device device = device_from_name(options.device);
   const auto add = [&](std::vector<Measurement> some) {
     for (auto& result : some) {
@@ -97,7 +100,7 @@ void check(const OperatorCase& one, const std::string& subject, const Options& o
       {.seed = options.seed, .interrupt = isolation.interrupt, .isolation = isolation}));
 }
 
-int run(Options options) {
+int run_op_check(OpCheckOptions options) {
   app::expect_frameworks_of_operators(options);
   const Isolation isolation = app::isolation_of(options.isolation, options);
   app::apply(options, operator_words);
@@ -112,7 +115,7 @@ int run(Options options) {
     piece.run = [&, record = piece.record](const std::function<void()>& sampled) {
       return app::check_each(options.frameworks, record, sampled,
                              [&](const auto& word, auto& results) {
-                               check(one.draw(), word, options, isolation, results);
+                               check_case(one.draw(), word, options, isolation, results);
                              });
     };
     piece.plan = [&] {
@@ -128,9 +131,9 @@ int run(Options options) {
 }  // namespace
 
 void register_op_check(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("op check", "is an operator right, forward and backward", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<OpCheckOptions>();
+  auto& command = program.add("op check", "is an operator right, forward and backward",
+                              kOpCheckExamples, [options] { return run_op_check(*options); });
   command.add_option("CASE", options->words, "cases, or files of them")->required();
   app::add_work_options(command, *options);
   command.add_flag("--no-gradient", options->no_gradient, "leave out the check of gradients");

@@ -16,7 +16,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kOptimizerCheckExamples =
     R"(  d5 optimizer check                            all: d5's own, and each framework's
   d5 optimizer check torch/adam:learning_rate=0.01
                                                 against d5's adam with the same settings
@@ -27,7 +27,7 @@ On LeNet and digits: does it go where its judge goes, by its own gradients (traj
 the judge's (rule_difference, where rounding alone may differ), is it repeatable and resumable, does
 the loss fall.)";
 
-struct Options : app::EntryCheckOptions {
+struct OptimizerCheckOptions : app::EntryCheckOptions {
   std::string against, picture;
   bool each_parameter = false;
   OptimizerCheck how;
@@ -43,7 +43,7 @@ std::vector<std::string> all_names() {
   return names;
 }
 
-int run(const Options& options) {
+int run_optimizer_check(const OptimizerCheckOptions& options) {
   app::apply(options);
   app::check_output(options);
   (void)app::ctrl_c();
@@ -80,9 +80,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_optimizer_check(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("optimizer check", "is an optimizer right", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<OptimizerCheckOptions>();
+  auto& command = program.add("optimizer check", "is an optimizer right", kOptimizerCheckExamples,
+                              [options] { return run_optimizer_check(*options); });
   app::add_entry_check_options(command, *options, "optimizers");
   command
       .add_option("--against", options->against,

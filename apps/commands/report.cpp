@@ -17,7 +17,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kReportExamples =
     R"(  d5 report results.json                     a table of what was measured
   d5 report monday.json tuesday.json --format html > report.html
                                              one page to send to a colleague: plots, tables,
@@ -35,14 +35,14 @@ constexpr const char* kExamples =
                                              what more ranks brought: speed-up, efficiency, and
                                              the part of 'train --metrics communication_time')";
 
-struct Options : app::OutputOptions {
+struct ReportOptions : app::OutputOptions {
   std::vector<std::string> files;
   std::string plot;
   bool scaling = false;
 };
 
 /// All records under the environment of the first file.
-Results joined(const Report& report, const Options& options) {
+Results joined(const Report& report, const ReportOptions& options) {
   if (!report.plots.empty()) {
     throw ValueError("report: a trace is drawn; choose html, svg or png");
   }
@@ -65,14 +65,14 @@ Results joined(const Report& report, const Options& options) {
 }
 
 /// Throws: ValueError for what would not be heeded.
-void check_usage(const Options& options) {
+void check_usage(const ReportOptions& options) {
   const bool others = !options.out.empty() || !options.pivot.empty() || !options.plot.empty();
   if (options.scaling && (others || is_drawn(options.format))) {
     throw ValueError("report: --scaling is a table by itself; leave out --out, --pivot and --plot");
   }
 }
 
-int run(const Options& options) {
+int run_report(const ReportOptions& options) {
   check_usage(options);
   Report report = read_report(options.files);
   if (options.scaling) {
@@ -100,9 +100,9 @@ int run(const Options& options) {
 }  // namespace
 
 void register_report(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("report", "pages, plots and tables of results files", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<ReportOptions>();
+  auto& command = program.add("report", "pages, plots and tables of results files", kReportExamples,
+                              [options] { return run_report(*options); });
   command
       .add_option("RESULT", options->files,
                   "results files that --out wrote, and traces that --trace wrote")

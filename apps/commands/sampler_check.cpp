@@ -15,7 +15,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kSamplerCheckExamples =
     R"(  d5 sampler check                              all
   d5 sampler check shuffle:batch_size=100:tail=drop
   d5 sampler check mine --load ./mine.so --dataset mnist:data=DIR
@@ -23,13 +23,14 @@ constexpr const char* kExamples =
 Each sample as often as promised, the same again and after a pause; the time of a batch, and the
 classes' shares.)";
 
-struct Options : app::EntryCheckOptions {
+struct SamplerCheckOptions : app::EntryCheckOptions {
   std::string dataset = "mnist:subset=sample";
   std::int64_t epochs = 2;
 };
 
-std::vector<Measurement> check(const EntryChoice& choice, const Options& options,
-                               const std::shared_ptr<const Dataset>& data) {
+std::vector<Measurement> check_sampler(const EntryChoice& choice,
+                                       const SamplerCheckOptions& options,
+                                       const std::shared_ptr<const Dataset>& data) {
   const SamplerEntry& entry = samplers().at(choice.name);
   Settings settings = choice.settings;
   entry.offer(settings, "seed", options.seed);
@@ -46,23 +47,23 @@ std::vector<Measurement> check(const EntryChoice& choice, const Options& options
   return results;
 }
 
-int run(const Options& options) {
+int run_sampler_check(const SamplerCheckOptions& options) {
   app::apply(options);
   app::check_output(options);
   const EntryChoice choice = dataset_of_words(options.dataset);
   const DatasetPair data = open_dataset(choice.name, choice.settings, app::ctrl_c());
   auto results = app::check_entries(
       options, "sampler", samplers().names(),
-      [&](const EntryChoice& sampler) { return check(sampler, options, data.train); });
+      [&](const EntryChoice& sampler) { return check_sampler(sampler, options, data.train); });
   return app::publish(std::move(results), options);
 }
 
 }  // namespace
 
 void register_sampler_check(app::Program& program) {
-  auto options = std::make_shared<Options>();
-  auto& command = program.add("sampler check", "is a sampler right", kExamples,
-                              [options] { return run(*options); });
+  auto options = std::make_shared<SamplerCheckOptions>();
+  auto& command = program.add("sampler check", "is a sampler right", kSamplerCheckExamples,
+                              [options] { return run_sampler_check(*options); });
   app::add_entry_check_options(command, *options, "samplers");
   command
       .add_option("--dataset", options->dataset,

@@ -15,7 +15,7 @@
 namespace d5::command {
 namespace {
 
-constexpr const char* kExamples =
+constexpr const char* kTrainExamples =
     R"(  d5 train mnist-lenet-quick                    a recipe that d5 carries ('d5 list recipes')
   d5 train my.yaml --set training.epochs=1 --set optimizer.learning_rate=0.01
   d5 train mnist-lenet-quick --vary optimizer.name=adam:learning_rate=0.001,momentum --pictures DIR
@@ -29,7 +29,7 @@ constexpr const char* kExamples =
 Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
-int run(const app::TrainOptions& options) {
+int run_train(const app::TrainOptions& options) {
   app::check(options);
   app::apply(options);
   if (options.threads == 0) share_threads();
@@ -72,7 +72,7 @@ int run(const app::TrainOptions& options) {
 void register_train(app::Program& program) {
   auto options = std::make_shared<app::TrainOptions>();
   auto& command = program.add("train", "train by a recipe, under mpirun on all its ranks",
-                              kExamples, [=] { return run(*options); });
+                              kTrainExamples, [=] { return run_train(*options); });
   command.add_option("RECIPE", options->recipe, "a recipe file, or the name of a carried one")
       ->required();
   command

@@ -16,7 +16,7 @@ namespace d5::torch {
 namespace {
 
 namespace nodes = onnx::nodes;
-using In = nodes::LSTM::In;  // RNN and GRU have those before initial_c
+using RecurrentIn = nodes::LSTM::In;  // RNN and GRU have those before initial_c
 
 std::optional<at::Tensor> bias(const at::Tensor& bias) {
   return bias.defined() ? std::optional(bias) : std::nullopt;
@@ -33,7 +33,7 @@ std::vector<std::string> usual_activations(RecurrentKind kind) {
 SteppedRecurrent::SteppedRecurrent(const PlanContext& context, RecurrentKind kind)
     : TorchKernel(context),
       kind_(kind),
-      hidden_(context.shape(In::R)[2]),
+      hidden_(context.shape(RecurrentIn::R)[2]),
       batch_first_(nodes::LSTM(node()).layout() != 0),
       reversed_(nodes::LSTM(node()).direction() == "reverse"),
       linear_before_reset_(kind == RecurrentKind::gru &&
@@ -43,8 +43,9 @@ SteppedRecurrent::SteppedRecurrent(const PlanContext& context, RecurrentKind kin
       activations_(gate_activations(node(), usual_activations(kind))) {}
 
 void SteppedRecurrent::call(Inputs inputs, Results results, const Random&) const {
-  const at::Tensor x = batch_first_ ? inputs[In::X].transpose(0, 1) : inputs[In::X];
-  const std::int64_t steps = x.size(0), directions = inputs[In::W].size(0);
+  const at::Tensor x =
+      batch_first_ ? inputs[RecurrentIn::X].transpose(0, 1) : inputs[RecurrentIn::X];
+  const std::int64_t steps = x.size(0), directions = inputs[RecurrentIn::W].size(0);
   const auto until = lengths(inputs, steps);
   c10::SmallVector<at::Tensor, 2> ys, last_h, last_c;
   shown_.resize(static_cast<std::size_t>(steps));
@@ -77,17 +78,17 @@ void SteppedRecurrent::call(Inputs inputs, Results results, const Random&) const
 }
 
 SteppedRecurrent::Direction SteppedRecurrent::direction(Inputs inputs, std::int64_t d) const {
-  const std::size_t count = activations_.size() / std::size_t(inputs[In::W].size(0));
-  Direction own{.w = inputs[In::W][d],
-                .r = inputs[In::R][d],
+  const std::size_t count = activations_.size() / std::size_t(inputs[RecurrentIn::W].size(0));
+  Direction own{.w = inputs[RecurrentIn::W][d],
+                .r = inputs[RecurrentIn::R][d],
                 .activations = &activations_[std::size_t(d) * count]};
-  if (const auto b = given(inputs, In::B)) {
+  if (const auto b = given(inputs, RecurrentIn::B)) {
     const auto halves = (*b)[d].chunk(2);
     own.wb = halves[0];
     own.rb = halves[1];
   }
   if (kind_ == RecurrentKind::lstm) {
-    if (const auto p = given(inputs, In::P)) own.p = (*p)[d];
+    if (const auto p = given(inputs, RecurrentIn::P)) own.p = (*p)[d];
   }
   return own;
 }
@@ -99,8 +100,8 @@ SteppedRecurrent::State SteppedRecurrent::first_state(Inputs inputs, const at::T
     if (!state) return at::zeros({x.size(1), hidden_}, x.options());
     return state->select(batch_first_ ? 1 : 0, d);
   };
-  State state{.h = of(In::initial_h)};
-  if (kind_ == RecurrentKind::lstm) state.c = of(In::initial_c);
+  State state{.h = of(RecurrentIn::initial_h)};
+  if (kind_ == RecurrentKind::lstm) state.c = of(RecurrentIn::initial_c);
   return state;
 }
 
@@ -146,7 +147,7 @@ at::Tensor SteppedRecurrent::gate(const Direction& own, int k, const at::Tensor&
 
 /// Shapes: B,1.
 std::optional<at::Tensor> SteppedRecurrent::lengths(Inputs inputs, std::int64_t steps) const {
-  const auto given_lengths = given(inputs, In::sequence_lens);
+  const auto given_lengths = given(inputs, RecurrentIn::sequence_lens);
   if (!given_lengths) return std::nullopt;
   if (((*given_lengths < 0) | (*given_lengths > steps)).any().item<bool>()) {
     throw ValueError(onnx::describe(node()) + ": a sequence's length is outside [0, " +

@@ -9,11 +9,11 @@
 namespace d5::python {
 namespace {
 
-std::string state_of(const Measurement& row) {
+std::string record_state(const Measurement& row) {
   return to_json({.environment = {}, .measurements = {row}});
 }
 
-Measurement from_state(const std::string& state) {
+Measurement record_from_state(const std::string& state) {
   return results_from_json(state, "pickle").measurements.at(0);
 }
 
@@ -90,7 +90,7 @@ void bind_measurement(py::module_& m) {
           },
           "95% interval of `value`; NaN where it has none.")
       .def("__deepcopy__", [](const Measurement& r, const Anything&) { return r; })
-      .def(py::pickle(&state_of, &from_state))
+      .def(py::pickle(&record_state, &record_from_state))
       .def("_repr_html_", [](const Measurement& r) { return to_html_table({r}); })
       .def("__repr__", [](const Measurement& r) {
         const std::string framework = r.framework.empty() ? "" : " " + printable(r.framework);

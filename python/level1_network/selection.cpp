@@ -24,7 +24,7 @@ std::optional<std::pair<double, double>> interval_of(const Comparison& compariso
   return std::pair(comparison.ratio_interval.low, comparison.ratio_interval.high);
 }
 
-void bind_parts(py::module_& m) {
+void bind_selection_parts(py::module_& m) {
   using Node = Selection::Node;
   py::class_<Node>(m, "SelectedNode", "Where \"auto\" runs a node, and the next best place.")
       .def_readonly("name", &Node::name)
@@ -58,7 +58,7 @@ void bind_parts(py::module_& m) {
 }  // namespace
 
 void bind_framework_selection(py::module_& m) {
-  bind_parts(m);
+  bind_selection_parts(m);
   py::class_<Selection>(m, "FrameworkSelection", "What \"auto\" chose, and how sure it is of that.")
       .def_readonly("chosen", &Selection::chosen, "The name of a way; empty without \"auto\".")
       .def_readonly("ways", &Selection::ways, "The fastest first.")

@@ -22,7 +22,7 @@ const bool path_is_set = [] {
   return setenv("D5_PLUGIN_PATH", folder.c_str(), 1) == 0;
 }();
 
-std::vector<Measurement> rows_of(const std::string& command) {
+std::vector<Measurement> framework_rows(const std::string& command) {
   const TemporaryFolder folder;
   const auto run = run_d5(command + " --quiet --out " + (folder / "r.json"));
   INFO(run.err);
@@ -30,8 +30,8 @@ std::vector<Measurement> rows_of(const std::string& command) {
   return read_results(folder / "r.json").measurements;
 }
 
-std::vector<Measurement> rows_of(const std::vector<Measurement>& rows, const std::string& subject,
-                                 const std::string& framework) {
+std::vector<Measurement> framework_rows(const std::vector<Measurement>& rows,
+                                        const std::string& subject, const std::string& framework) {
   std::vector<Measurement> result;
   std::ranges::copy_if(rows, std::back_inserter(result), [&](const Measurement& one) {
     return one.subject == subject && one.framework == framework;
@@ -64,28 +64,29 @@ TEST_CASE("'env' says of each framework why it cannot be used") {
 }
 
 TEST_CASE("--framework all has a row of each framework that can be loaded") {
-  const auto rows = rows_of("op bench 'Identity 2x3' --framework misbehaving,all --samples 3");
-  CHECK(rows_of(rows, "Identity 2x3", "misbehaving").at(0).metric == "time");
-  CHECK(rows_of(rows, "Identity 2x3", "reference").at(0).metric == "time");
-  CHECK(rows_of(rows, "Identity 2x3", "toy").at(0).status == Status::unsupported);
-  CHECK(rows_of(rows, "Identity 2x3", "numbers").empty());
+  const auto rows =
+      framework_rows("op bench 'Identity 2x3' --framework misbehaving,all --samples 3");
+  CHECK(framework_rows(rows, "Identity 2x3", "misbehaving").at(0).metric == "time");
+  CHECK(framework_rows(rows, "Identity 2x3", "reference").at(0).metric == "time");
+  CHECK(framework_rows(rows, "Identity 2x3", "toy").at(0).status == Status::unsupported);
+  CHECK(framework_rows(rows, "Identity 2x3", "numbers").empty());
   const auto notes = run_d5("op check 'Identity 2x3' --framework all --allow-unsupported");
   CHECK_THAT(notes.err, Contains("note: ") && Contains("no such accelerator"));
 }
 
 TEST_CASE("a case on which a framework crashes ends neither the others nor the next case") {
-  const auto rows = rows_of(
+  const auto rows = framework_rows(
       "op bench 'Ceil 2x3' 'Floor 2x3' 'Identity 2x3' --framework misbehaving,reference --samples "
       "3 "
 
       "--pass forward --isolate 50");
-  const auto crashed = rows_of(rows, "Ceil 2x3", "misbehaving");
+  const auto crashed = framework_rows(rows, "Ceil 2x3", "misbehaving");
   REQUIRE(crashed.size() == 1);
   CHECK(crashed[0].status == Status::failed);
   CHECK_THAT(crashed[0].reason, Contains("SIGSEGV"));
-  CHECK(rows_of(rows, "Ceil 2x3", "reference").at(0).samples.size() == 3);
-  CHECK(rows_of(rows, "Floor 2x3", "misbehaving").back().status == Status::failed);
-  CHECK(rows_of(rows, "Identity 2x3", "misbehaving").at(0).samples.size() == 3);
+  CHECK(framework_rows(rows, "Ceil 2x3", "reference").at(0).samples.size() == 3);
+  CHECK(framework_rows(rows, "Floor 2x3", "misbehaving").back().status == Status::failed);
+  CHECK(framework_rows(rows, "Identity 2x3", "misbehaving").at(0).samples.size() == 3);
 }
 
 TEST_CASE("a network that a framework fails on is checked and measured in the others") {
@@ -99,14 +100,14 @@ TEST_CASE("a network that a framework fails on is checked and measured in the ot
     INFO(op);
     const std::string file = folder / (std::string(op) + ".onnx");
     one_node(op).save(file);
-    const auto checked =
-        rows_of("net check " + file + " --framework misbehaving,reference --against reference");
-    CHECK(rows_of(checked, op, "misbehaving").at(0).status == Status::failed);
-    CHECK_THAT(rows_of(checked, op, "misbehaving").at(0).reason, Contains(reason));
-    CHECK(rows_of(checked, op, "reference").at(0).status == Status::skipped);
+    const auto checked = framework_rows("net check " + file +
+                                        " --framework misbehaving,reference --against reference");
+    CHECK(framework_rows(checked, op, "misbehaving").at(0).status == Status::failed);
+    CHECK_THAT(framework_rows(checked, op, "misbehaving").at(0).reason, Contains(reason));
+    CHECK(framework_rows(checked, op, "reference").at(0).status == Status::skipped);
   }
-  const auto measured = rows_of("net bench " + (folder / "Relu.onnx") +
-                                " --framework misbehaving,reference --samples 3");
-  CHECK(rows_of(measured, "Relu", "misbehaving").at(0).status == Status::failed);
-  CHECK(rows_of(measured, "Relu", "reference").at(0).samples.size() == 3);
+  const auto measured = framework_rows("net bench " + (folder / "Relu.onnx") +
+                                       " --framework misbehaving,reference --samples 3");
+  CHECK(framework_rows(measured, "Relu", "misbehaving").at(0).status == Status::failed);
+  CHECK(framework_rows(measured, "Relu", "reference").at(0).samples.size() == 3);
 }

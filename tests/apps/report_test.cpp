@@ -15,7 +15,7 @@ using testing::TemporaryFolder;
 
 namespace {
 
-Measurement timed(const std::string& subject, double center) {
+Measurement timed_row(const std::string& subject, double center) {
   Measurement m{.subject = subject,
                 .framework = "torch",
                 .metric = "time",
@@ -28,8 +28,10 @@ Measurement timed(const std::string& subject, double center) {
 /// a.json and b.json, in which all takes twice as long, and a.trace.json.
 struct Files : TemporaryFolder {
   Files() {
-    write_results({environment(), {timed("Relu 8", 1), timed("Tanh 8", 2)}}, *this / "a.json");
-    write_results({environment(), {timed("Relu 8", 2), timed("Tanh 8", 4)}}, *this / "b.json");
+    write_results({environment(), {timed_row("Relu 8", 1), timed_row("Tanh 8", 2)}},
+                  *this / "a.json");
+    write_results({environment(), {timed_row("Relu 8", 2), timed_row("Tanh 8", 4)}},
+                  *this / "b.json");
     Timeline timeline;
     timeline.ranks = {{.rank = 0}};
     timeline.lanes = {{.rank = 0, .number = 1, .name = "main"}};
@@ -154,10 +156,10 @@ TEST_CASE("the manual holds no request that its text began by chance") {
 
 TEST_CASE("report prints results files as table, CSV and Markdown, and keeps their verdict") {
   const TemporaryFolder folder;
-  Measurement bad = timed("Relu 8", 1);
+  Measurement bad = timed_row("Relu 8", 1);
   bad.status = Status::failed;
   bad.reason = "it was wrong";
-  write_results({environment(), {timed("Relu 8", 1)}}, folder / "good.json");
+  write_results({environment(), {timed_row("Relu 8", 1)}}, folder / "good.json");
   write_results({environment(), {bad}}, folder / "bad.json");
   const auto good = run_d5("report " + (folder / "good.json"));
   CHECK(good.status == 0);

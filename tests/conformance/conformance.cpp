@@ -131,7 +131,7 @@ void write_table(const std::string& path, const Options& options, const Table& t
   d5::write_file(path, text);
 }
 
-Table run(const Options& options, const Cases& cases) {
+Table run_cases(const Options& options, const Cases& cases) {
   const std::vector<Cases::value_type> all(cases.begin(), cases.end());
   const auto answers = d5::run_isolated(
       all.size(),
@@ -189,7 +189,7 @@ int check(const Options& options) {
   const auto cases = find_cases(options);
   if (cases.empty()) throw d5::NotFound("there is no case in '" + options.cases + "'");
   Table table = read_table(options.table);
-  const Table now = run(options, cases);
+  const Table now = run_cases(options, cases);
   const int worse = compare(now, table);
   if (options.update) {
     for (const auto& [name, result] : now) {

@@ -48,14 +48,14 @@ constexpr std::size_t kMostLibraries = 512;
 std::array<Library, kMostLibraries> libraries;
 std::size_t library_count = 0;
 
-std::string_view name_of(const char* path) {
+std::string_view symbol_of(const char* path) {
   const std::string_view whole = path ? path : "";
   return whole.substr(whole.rfind('/') + 1);
 }
 
 /// Notes the code of one library; the program itself has no name.
 int note_library(dl_phdr_info* info, std::size_t, void*) {
-  const std::string_view name = name_of(info->dlpi_name);
+  const std::string_view name = symbol_of(info->dlpi_name);
   const bool ours = name.starts_with("libd5_") || name.starts_with("d5_framework_");
   const bool through =
       name.empty() || std::any_of(kThrough.begin(), kThrough.end(),
@@ -154,7 +154,7 @@ std::string HeapWatch::first() const {
     char* name = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
     constexpr std::size_t kMostLetters = 80;  // enough to tell a function by
     result += name ? std::string(name).substr(0, kMostLetters)
-                   : fmt::format("{}+{:#x}", name_of(info.dli_fname),
+                   : fmt::format("{}+{:#x}", symbol_of(info.dli_fname),
                                  reinterpret_cast<std::uintptr_t>(frame) -
                                      reinterpret_cast<std::uintptr_t>(info.dli_fbase));
     std::free(name);

@@ -88,7 +88,7 @@ constexpr const char* kTypes = R"(
 ## Element types
 
 - ONNX: of all inputs and outputs together, as the newest schemas name them.
-- A framework: those in which some line of `tests/level0_ops/element_types.txt` or `gradients/` runs; in brackets those of its
+- A framework: those in which some line of `tests/level0_ops/ops/element_types.txt` or `gradients/` runs; in brackets those of its
   gradient, where they are others than the floats among them.
 )";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes data/operators/FRAMEWORK.csv: the operators that a framework has, the element types in
-// which they run forward and backward, tried on the lines of tests/level0_ops/element_types.txt and
-// gradients/, and how many of ONNX's cases pass, from its table. Without --update it compares.
+// which they run forward and backward, tried on the lines of tests/level0_ops/ops/element_types.txt
+// and gradients/, and how many of ONNX's cases pass, from its table. Without --update it compares.
 //
 //   operator_support FRAMEWORK [--update]
 //
@@ -140,7 +140,7 @@ void try_types(std::vector<OperatorSupport>& rows, const OperatorRegistry& regis
   }
 }
 
-int run(const std::string& name, bool update) {
+int run_support(const std::string& name, bool update) {
   const char* cases = std::getenv("D5_ONNX_CASES");
   if (!cases) {
     fmt::print("skipped: D5_ONNX_CASES is not set; scripts/onnx_cases writes the cases\n");
@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    return run(argv[1], update);
+    return run_support(argv[1], update);
   } catch (const std::exception& error) {
     fmt::print(stderr, "operator_support: {}\n", error.what());
     return 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checkpoints whose content is wrong and whose checksum is right: refused, or a run goes on from
 // them.
-#include "core/sha256.hpp"
+#include "core/files/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/level2_training/accuracy.hpp"
 #include "d5/level2_training/checkpoint.hpp"

@@ -146,7 +146,7 @@ Count run_random(const Options& options) {
   return count;
 }
 
-int run(const Options& options) {
+int run_cases(const Options& options) {
   set_threads(1);  // cases are small, and the same in every run
   set_budget();
   prepare();
@@ -175,7 +175,7 @@ int main(int count, char** words) {
   app.add_option("files", options.files, "cases that were kept, or folders of them");
   try {
     app.parse(count, words);
-    return d5::fuzz::run(options);
+    return d5::fuzz::run_cases(options);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
   } catch (const d5::Error& error) {

@@ -21,7 +21,7 @@ struct Fields {
   std::vector<std::string> texts;
 };
 
-void collect(Message& message, Fields& into) {
+void collect_fields(Message& message, Fields& into) {
   const Reflection& reflection = *message.GetReflection();
   std::vector<const FieldDescriptor*> set;
   reflection.ListFields(message, &set);
@@ -30,9 +30,9 @@ void collect(Message& message, Fields& into) {
     const int count = field->is_repeated() ? reflection.FieldSize(message, field) : 1;
     for (int i = 0; i < count; ++i) {
       if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-        collect(field->is_repeated() ? *reflection.MutableRepeatedMessage(&message, field, i)
-                                     : *reflection.MutableMessage(&message, field),
-                into);
+        collect_fields(field->is_repeated() ? *reflection.MutableRepeatedMessage(&message, field, i)
+                                            : *reflection.MutableMessage(&message, field),
+                       into);
       } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
         into.texts.push_back(field->is_repeated() ? reflection.GetRepeatedString(message, field, i)
                                                   : reflection.GetString(message, field));
@@ -150,7 +150,7 @@ std::string with_other_fields(const std::string& bytes, RandomStream& random) {
   model.ParseFromString(bytes);
   for (auto changes = 1 + random.below(3); changes > 0; --changes) {
     Fields fields;
-    collect(model, fields);
+    collect_fields(model, fields);
     if (fields.all.empty() || fields.texts.empty()) break;
     const auto& [message, field] = pick(random, fields.all);
     FieldChange(*message, *field, fields, random).make();

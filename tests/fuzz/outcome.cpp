@@ -11,7 +11,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
-#include "level1_network/random_nodes.hpp"
+#include "level1_network/nodes/random_nodes.hpp"
 
 namespace d5::fuzz {
 namespace {

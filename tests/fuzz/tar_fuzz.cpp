@@ -5,7 +5,7 @@
 #include "fuzz/container_damage.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
-#include "level2_training/storage/tar.hpp"
+#include "level2_training/data/storage/tar.hpp"
 
 namespace d5::fuzz {
 namespace {

@@ -4,9 +4,9 @@
 #include "fuzz/container_damage.hpp"
 #include "fuzz/fuzzer.hpp"
 #include "fuzz/mutation.hpp"
-#include "level2_training/storage/crc32c.hpp"
-#include "level2_training/storage/little_endian.hpp"
-#include "level2_training/storage/record_file.hpp"
+#include "level2_training/data/storage/crc32c.hpp"
+#include "level2_training/data/storage/little_endian.hpp"
+#include "level2_training/data/storage/record_file.hpp"
 
 namespace d5::fuzz {
 namespace {

@@ -3,7 +3,7 @@
 """Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files, no
 static initialisers, format.
 
-usage: check_house.py SOURCE_DIR {arrow,umbrellas,headers,names,initialisers,readme,format} [COMPILER FLAGS...]
+usage: check_house.py SOURCE_DIR {arrow,umbrellas,headers,names,units,initialisers,readme,format} [COMPILER FLAGS... or BUILD_DIR]
 Prints each breach as file:line: message; exit status 1 if there is any, 4 if a tool is not installed.
 """
 
@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 # A folder may include itself and what stands to its left.
 ARROW = ["core", "onnx", "level0_ops", "level1_network", "level2_training", "level3_distributed"]
-INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:d5/)?([a-z0-9_]+)/', re.M)
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](?:d5/)?((?:[a-z0-9_]+/)+[a-z0-9_.]+)[>"]', re.M)
 
 
 def sources(folder: pathlib.Path, *suffixes: str) -> list[pathlib.Path]:
@@ -26,7 +26,8 @@ def sources(folder: pathlib.Path, *suffixes: str) -> list[pathlib.Path]:
 
 
 def arrow(root: pathlib.Path) -> Iterator[str]:
-    """Level n includes only levels up to n; nothing includes frameworks, apps, python or tests."""
+    """Level n includes only levels up to n; nothing includes frameworks, apps, python or tests. Within a
+    level, a room includes only what its README lists above it."""
     for place in ("include/d5", "src"):
         for position, level in enumerate(ARROW):
             folder = root / place / level
@@ -34,14 +35,56 @@ def arrow(root: pathlib.Path) -> Iterator[str]:
             if not files:
                 yield f"{folder}: no sources here; is the list of levels out of date?"
             for file in files:
-                text = file.read_text()
-                for match in INCLUDE.finditer(text):
-                    target = match.group(1)
-                    line = text.count("\n", 0, match.start()) + 1
-                    if target in ARROW and ARROW.index(target) > position:
-                        yield f"{file}:{line}: {level} includes {target}, which stands to its right"
-                    if target in ("frameworks", "apps", "python", "tests", "benchmarks", "examples"):
-                        yield f"{file}:{line}: {level} includes {target}"
+                for line, target in included(file):
+                    if target[0] in ARROW and ARROW.index(target[0]) > position:
+                        yield f"{file}:{line}: {level} includes {target[0]}, which stands to its right"
+                    if target[0] in ("frameworks", "apps", "python", "tests", "benchmarks", "examples"):
+                        yield f"{file}:{line}: {level} includes {target[0]}"
+    for level in ARROW:
+        if any(p.is_dir() for p in (root / "src" / level).iterdir()) and level != "onnx":
+            yield from room_arrow(root, level)
+
+
+def included(file: pathlib.Path) -> list[tuple[int, tuple[str, ...]]]:
+    """Lines, and what they include of d5 as the parts of a path, without d5/."""
+    text = file.read_text()
+    return [(text.count("\n", 0, match.start(1)) + 1, tuple(match.group(1).split("/")))
+            for match in INCLUDE.finditer(text)]
+
+
+def room_arrow(root: pathlib.Path, level: str) -> Iterator[str]:
+    """By the table in src/<level>/README.md: a row a room, in backquotes its public headers without source."""
+    readme = root / "src" / level / "README.md"
+    rows = re.findall(r"^\| (\w+) \| (.+) \|$", readme.read_text(), re.M)
+    rooms = [name for name, _ in rows if name != "room"]
+    folders = {p.name for p in (root / "src" / level).iterdir() if p.is_dir()}
+    yield from (f"{readme}:1: has no row for {room}" for room in sorted(folders - set(rooms)))
+    yield from (f"{readme}:1: {room} is no folder" for room in sorted(set(rooms) - folders))
+    yield from (f"{p}:1: stands in no room" for p in sorted((root / "src" / level).glob("*.?pp")))
+    public: dict[str, str] = {}  # header -> room; the first that has it
+    for room, text in rows:
+        stems = re.findall(r"`(\w+)`", text) + [p.stem for p in sources(root / "src" / level / room, ".cpp", ".hpp")]
+        for stem in stems:
+            public.setdefault(stem, room)
+
+    def check(file: pathlib.Path, room: str) -> Iterator[str]:
+        for line, target in included(file):
+            if target[0] != level:
+                continue
+            other = target[1] if len(target) > 2 else public.get(target[1].split(".")[0])
+            if other in rooms and room in rooms and rooms.index(other) > rooms.index(room):
+                yield f"{file}:{line}: room {room} includes {'/'.join(target)} of {other}, which stands below it"
+
+    for room in rooms:
+        for file in sources(root / "src" / level / room, ".hpp", ".cpp"):
+            yield from check(file, room)
+    for header in sources(root / "include/d5" / level, ".hpp"):
+        if header.stem == level:
+            continue
+        if header.stem not in public:
+            yield f"{readme}:1: no room has {header.name}; name it in backquotes"
+        else:
+            yield from check(header, public[header.stem])
 
 
 def umbrellas(root: pathlib.Path) -> Iterator[str]:
@@ -84,6 +127,34 @@ def names(root: pathlib.Path) -> Iterator[str]:
             first = file.read_text().split("\n", 2)[:2]
             if not any("SPDX-License-Identifier: Apache-2.0" in line for line in first):
                 yield f"{file}:1: the first line is not the SPDX line"
+
+
+def units(build: pathlib.Path) -> Iterator[str]:
+    """Files that a build compiles at once define no name twice: a call would find the other's overload, or the
+    compiler stop. Aliases of the same are the same."""
+    defined = re.compile(
+        r"^(?:template\s*<.*>\s*)?(?:\[\[[^\]]*\]\]\s*)?(?:using (\w+)\s*=|"
+        r"(?:struct|class|enum class|enum|union) (\w+)\b|"
+        r"(?:inline |static |constexpr |const |thread_local )*[\w:<>,\s\*&\[\]]*?[\s\*&](\w+)\s*(?:\(|=|\{|\[|;))")
+    found = sorted(build.rglob("Unity/unity_*.cxx"))
+    if not found:
+        print("skipped: this build compiles each file alone (D5_UNITY)")
+        sys.exit(4)
+    for unit in found:
+        first: dict[str, tuple[str, str]] = {}
+        for file in re.findall(r'^#include "(.+)"', unit.read_text(), re.M):
+            nameless = False
+            for number, line in enumerate(pathlib.Path(file).read_text().split("\n"), 1):
+                if line.startswith("namespace {") or line == "}  // namespace":
+                    nameless = line.startswith("namespace {")
+                match = defined.match(line) if nameless and line[:1] not in (" ", "}", "#", "/") else None
+                if not match:
+                    continue
+                name = next(group for group in match.groups() if group)
+                place, text = first.setdefault(name, (f"{file}:{number}", line))
+                is_alias = line.startswith(("using ", "namespace ")) and line == text
+                if not place.startswith(file + ":") and not is_alias:
+                    yield f"{file}:{number}: {name} is also in {place}, and both are compiled at once; rename one"
 
 
 def initialisers(root: pathlib.Path) -> Iterator[str]:
@@ -129,10 +200,11 @@ def formatted(root: pathlib.Path) -> Iterator[str]:
 
 
 def main() -> int:
-    root, check, *compiler = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
+    root, check, *rest = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
     checks: dict[str, Callable[[pathlib.Path], Iterator[str]]] = {
         "arrow": arrow, "umbrellas": umbrellas, "names": names, "initialisers": initialisers,
-        "readme": readme, "format": formatted, "headers": lambda r: headers(r, compiler)}
+        "readme": readme, "format": formatted, "headers": lambda r: headers(r, rest),
+        "units": lambda _: units(pathlib.Path(rest[0]))}
     breaches = list(checks[check](root))
     print("\n".join(breaches) or f"{check}: in order")
     return 1 if breaches else 0

@@ -14,7 +14,7 @@
 #include "case_tables.hpp"
 #include "d5/level0_ops/operator_case.hpp"
 #include "d5/onnx/schema.hpp"
-#include "level0_ops/kernels/conversion.hpp"
+#include "level0_ops/operator/conversion.hpp"
 
 namespace d5::testing {
 
@@ -49,7 +49,7 @@ inline TypeTable read_types(const std::filesystem::path& path) {
 /// Of element_types.txt below `source`; operators without a line of their own are tried on those of
 /// their gradients. Throws: IoError, FormatError.
 inline TypeTable type_table(const std::filesystem::path& source) {
-  TypeTable own = read_types(source / "tests" / "level0_ops" / "element_types.txt");
+  TypeTable own = read_types(source / "tests" / "level0_ops" / "ops" / "element_types.txt");
   for (const auto& [name, row] : gradient_table(source)) {
     auto& all = own.lines[name];
     all.insert(all.end(), row.cases.begin(), row.cases.end());

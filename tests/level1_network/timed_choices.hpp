@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "d5/level1_network/framework_selection.hpp"
-#include "level1_network/plan_executor.hpp"
+#include "level1_network/execution/plan_executor.hpp"
 #include "tests/level1_network/timed_frameworks.hpp"
 
 /// What "auto" chooses among them.

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "core/turn_clock.hpp"
+#include "core/measuring/turn_clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"

@@ -8,7 +8,7 @@
 
 #include "d5/core/small_float.hpp"
 #include "d5/level2_training/dataset.hpp"
-#include "level2_training/batch_check.hpp"
+#include "level2_training/data/batch_check.hpp"
 
 namespace d5::test {
 

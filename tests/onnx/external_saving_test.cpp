@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Tensor counting(DType dtype, std::int64_t elements) {
+Tensor counting_values(DType dtype, std::int64_t elements) {
   Tensor result = Tensor::zeros(dtype, {elements});
   auto* bytes = static_cast<unsigned char*>(result.raw());
   const unsigned most = dtype == DType::boolean ? 2 : dtype == DType::uint4 ? 16 : 256;
@@ -27,15 +27,15 @@ Tensor counting(DType dtype, std::int64_t elements) {
 /// y = Relu(x), and weights of several types that a graph may hold without reading them.
 Model weighty() {
   Model model = parse_message(relu_message());
-  model.graph.initializers = {{"large", counting(DType::float32, 3000)},
-                              {"packed", counting(DType::uint4, 5001)},
-                              {"flags", counting(DType::boolean, 2000)},
-                              {"small", counting(DType::float32, 3)},
+  model.graph.initializers = {{"large", counting_values(DType::float32, 3000)},
+                              {"packed", counting_values(DType::uint4, 5001)},
+                              {"flags", counting_values(DType::boolean, 2000)},
+                              {"small", counting_values(DType::float32, 3)},
                               {"text", Tensor::of<std::string>({1}, {std::string(5000, 'a')})}};
   return model;
 }
 
-bool same(const Tensor& a, const Tensor& b) {
+bool same_bytes(const Tensor& a, const Tensor& b) {
   return a.desc() == b.desc() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("weights lie beside the model, each at a multiple of 4096 bytes, and l
   const Model loaded = load(path);
   for (const char* name : {"large", "packed", "flags", "small"}) {
     INFO(name);
-    CHECK(same(loaded.graph.initializers.at(name), model.graph.initializers.at(name)));
+    CHECK(same_bytes(loaded.graph.initializers.at(name), model.graph.initializers.at(name)));
   }
   CHECK(loaded.graph.initializers.at("text").span<std::string>()[0] == std::string(5000, 'a'));
   const auto message = message_in(path);
@@ -96,8 +96,8 @@ TEST_CASE("both files are replaced, or none") {
   const std::string before = read_file(path), data = read_file(path + ".data");
   SECTION("none where the model cannot be written") {
     // An attribute goes into the message, which is too small for it.
-    model.graph.nodes[0].attributes["constant"] = counting(DType::float32, 5000);
-    model.graph.initializers.at("large") = counting(DType::float32, 4000);
+    model.graph.nodes[0].attributes["constant"] = counting_values(DType::float32, 5000);
+    model.graph.initializers.at("large") = counting_values(DType::float32, 4000);
     CHECK_THROWS_AS(save(model, path, {.external_data = true, .most_message_bytes = 10000}),
                     Unsupported);
     CHECK(read_file(path) == before);
@@ -106,7 +106,8 @@ TEST_CASE("both files are replaced, or none") {
   SECTION("both by a second saving") {
     model.graph.initializers.at("large") = Tensor::zeros(DType::float32, {7000});
     save(model, path, {.external_data = true});
-    CHECK(same(load(path).graph.initializers.at("large"), Tensor::zeros(DType::float32, {7000})));
+    CHECK(same_bytes(load(path).graph.initializers.at("large"),
+                     Tensor::zeros(DType::float32, {7000})));
   }
   int files = 0;
   for (const auto& entry : fs::directory_iterator(folder.path())) files += entry.exists();

@@ -87,13 +87,13 @@ std::string functions() {
   return message.SerializeAsString();
 }
 
-struct Count {
+struct MutationCount {
   int read = 0, refused = 0;
   double slowest_seconds = 0;
 };
 
 /// Anything but a d5::Error ends the test.
-void try_to_read(const std::string& bytes, Count& count) {
+void try_to_read(const std::string& bytes, MutationCount& count) {
   const auto start = Clock::now();
   try {
     const ModelFile model = parse_file(bytes_of(bytes), "damaged.onnx");
@@ -123,7 +123,7 @@ TEST_CASE("every truncation is read or refused") {
   const SmallBudget budget;
   for (const std::string& bytes : {network(), functions()}) {
     CHECK_NOTHROW(parse(bytes_of(bytes), "sound.onnx"));
-    Count count;
+    MutationCount count;
     for (std::size_t size = 0; size < bytes.size(); ++size)
       try_to_read(bytes.substr(0, size), count);
     CHECK(count.refused > 0);
@@ -136,7 +136,7 @@ TEST_CASE("every flip of one bit is read or refused") {
   for (std::string bytes : {network(), functions()}) {
     CHECK(bytes.size() >= 200);
     CHECK(bytes.size() <= 600);
-    Count count;
+    MutationCount count;
     for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
       bytes[bit / 8] = char(bytes[bit / 8] ^ (1 << (bit % 8)));
       try_to_read(bytes, count);
@@ -153,7 +153,7 @@ TEST_CASE("random damage to several bytes is read or refused") {
   const std::string sound[] = {network(), functions()};
   std::mt19937_64 random(500);  // the same damage in every run, as far as time allows
   const auto below = [&](std::size_t n) { return std::size_t(random() % n); };
-  Count count;
+  MutationCount count;
   const auto end = Clock::now() + std::chrono::seconds(3);
   for (int i = 0; i < 200'000 && Clock::now() < end; ++i) {
     std::string bytes = sound[below(2)];

@@ -6,14 +6,14 @@
 namespace d5::onednn {
 namespace {
 
-using View = onnx::nodes::BatchNormalization;
+using BatchNormalizationView = onnx::nodes::BatchNormalization;
 using Flags = dnnl::normalization_flags;
 
 /// Shapes: x N,C,d...; all statistics C, which oneDNN has in float32.
 class BatchNormalization final : public OneDnnKernel {
  public:
   explicit BatchNormalization(PlanContext& context) : OneDnnKernel(context) {
-    const View view(context.node());
+    const BatchNormalizationView view(context.node());
     const bool trains = view.training_mode() != 0;
     const Flags flags =
         Flags::use_scale | Flags::use_shift | (trains ? Flags::none : Flags::use_global_stats);
@@ -48,8 +48,8 @@ class BatchNormalization final : public OneDnnKernel {
   }
 
  private:
-  using In = View::In;
-  using Out = View::Out;
+  using In = BatchNormalizationView::In;
+  using Out = BatchNormalizationView::Out;
   using Forward = dnnl::batch_normalization_forward::primitive_desc;
   using Backward = dnnl::batch_normalization_backward::primitive_desc;
 
@@ -96,7 +96,7 @@ class BatchNormalization final : public OneDnnKernel {
 Support check(const PlanContext& context) {
   const int opset = context.node().opset;
   if (opset < 14 && context.output_count() > 1) return {"training before opset 14"};
-  if (opset < 9 && View(context.node()).spatial() == 0) return {"spatial=0"};
+  if (opset < 9 && BatchNormalizationView(context.node()).spatial() == 0) return {"spatial=0"};
   if (context.shape(0).rank() < 2) return {"statistics of a vector"};
   return floats(context);
 }
@@ -104,7 +104,7 @@ Support check(const PlanContext& context) {
 }  // namespace
 
 void register_batch_normalization(OperatorRegistry& registry) {
-  add<BatchNormalization, View>(registry, check);
+  add<BatchNormalization, BatchNormalizationView>(registry, check);
 }
 
 }  // namespace d5::onednn

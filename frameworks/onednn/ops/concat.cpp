@@ -5,12 +5,12 @@
 namespace d5::onednn {
 namespace {
 
-using View = onnx::nodes::Concat;
+using ConcatView = onnx::nodes::Concat;
 
 class Concat final : public OneDnnKernel {
  public:
   explicit Concat(PlanContext& context) : OneDnnKernel(context) {
-    const auto axis = normalize_axis(View(context.node()).axis().value_or(1),
+    const auto axis = normalize_axis(ConcatView(context.node()).axis().value_or(1),
                                      context.output(0).shape.rank(), context.who());
     std::vector<Desc> descs;
     std::vector<Pass::Bound> reads;
@@ -35,6 +35,6 @@ class Concat final : public OneDnnKernel {
 
 }  // namespace
 
-void register_concat(OperatorRegistry& registry) { add<Concat, View>(registry, numbers); }
+void register_concat(OperatorRegistry& registry) { add<Concat, ConcatView>(registry, numbers); }
 
 }  // namespace d5::onednn

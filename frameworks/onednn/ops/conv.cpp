@@ -12,7 +12,7 @@ namespace {
 
 using Conv = onnx::nodes::Conv;
 using ConvTranspose = onnx::nodes::ConvTranspose;
-using In = Conv::In;  // of both
+using ConvIn = Conv::In;  // of both
 
 /// Shapes: x N,C,spatial; w M,C/group,kernel; b M; y N,M,spatial.
 struct Forward {
@@ -22,11 +22,11 @@ struct Forward {
   static constexpr auto kAlgorithm = dnnl::algorithm::convolution_auto;
 
   static OneDnnWindow window(const PlanContext& context) {
-    return OneDnnWindow::of_convolution(Conv(context.node()), context.shape(In::X),
-                                        context.shape(In::W));
+    return OneDnnWindow::of_convolution(Conv(context.node()), context.shape(ConvIn::X),
+                                        context.shape(ConvIn::W));
   }
   static Desc weights(const PlanContext& context) {
-    return grouped(context.input(In::W), Conv(context.node()).group());
+    return grouped(context.input(ConvIn::W), Conv(context.node()).group());
   }
 };
 
@@ -38,14 +38,14 @@ struct Transposed {
   static constexpr auto kAlgorithm = dnnl::algorithm::deconvolution_direct;
 
   static OneDnnWindow window(const PlanContext& context) {
-    const auto kernel = context.shape(In::W).dims().subspan(2);
+    const auto kernel = context.shape(ConvIn::W).dims().subspan(2);
     return OneDnnWindow(WindowAttributes::of(ConvTranspose(context.node()))
-                            .resolve_transposed(context.shape(In::X),
+                            .resolve_transposed(context.shape(ConvIn::X),
                                                 {kernel.begin(), kernel.end()}, context.who()));
   }
   static Desc weights(const PlanContext& context) {
     const std::int64_t group = ConvTranspose(context.node()).group();
-    const Desc stored = grouped(context.input(In::W), group);
+    const Desc stored = grouped(context.input(ConvIn::W), group);
     std::vector<int> order(std::size_t(stored.get_ndims()));
     std::iota(order.begin(), order.end(), 0);
     const std::size_t first = group == 1 ? 0 : 1;
@@ -61,26 +61,27 @@ class Convolution final : public OneDnnKernel {
       : OneDnnKernel(context),
         activation_(context),
         window_(Direction::window(context)),
-        x_(rows(context.input(In::X))),
+        x_(rows(context.input(ConvIn::X))),
         weights_(Direction::weights(context)),
         y_(rows(context.output(0))) {
     const ForwardDesc forward = forward_desc();
     std::vector<Pass::Bound> reads = {
-        {DNNL_ARG_SRC, input_in(In::X, x_, forward.src_desc())},
-        {DNNL_ARG_WEIGHTS, input_in(In::W, weights_, forward.weights_desc())}};
-    if (context.has_input(In::B)) reads.push_back({DNNL_ARG_BIAS, input(In::B)});
+        {DNNL_ARG_SRC, input_in(ConvIn::X, x_, forward.src_desc())},
+        {DNNL_ARG_WEIGHTS, input_in(ConvIn::W, weights_, forward.weights_desc())}};
+    if (context.has_input(ConvIn::B)) reads.push_back({DNNL_ARG_BIAS, input(ConvIn::B)});
     if (context.has_input(kZ)) {
       const int name = DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1;
       reads.push_back({name, input_in(kZ, y_, forward.query_md(dnnl::query::exec_arg_md, name))});
     }
     forward_.add(forward, reads, {{DNNL_ARG_DST, output_in(0, forward.dst_desc())}});
-    traits_ = {.backward_reads_inputs = {In::X, In::W},
+    traits_ = {.backward_reads_inputs = {ConvIn::X, ConvIn::W},
                .backward_reads_outputs = activation_.reads()};
     if (!context.wants_backward()) return;
     const Argument dy = activation_.differentiate(backward_, output(0), grad_output(0));
     if (context.wants_grad(kZ)) backward_.reorder(dy, grad_input(kZ));
-    if (context.wants_grad(In::X)) add_backward_data(forward, dy);
-    if (context.wants_grad(In::W) || context.wants_grad(In::B)) add_backward_weights(forward, dy);
+    if (context.wants_grad(ConvIn::X)) add_backward_data(forward, dy);
+    if (context.wants_grad(ConvIn::W) || context.wants_grad(ConvIn::B))
+      add_backward_weights(forward, dy);
   }
 
  private:
@@ -94,7 +95,7 @@ class Convolution final : public OneDnnKernel {
     dnnl::post_ops behind;
     if (context().has_input(kZ)) behind.append_binary(dnnl::algorithm::binary_add, any(y_));
     activation_.append_to(behind);
-    const Desc bias = context().has_input(In::B) ? rows(context().input(In::B)) : Desc();
+    const Desc bias = context().has_input(ConvIn::B) ? rows(context().input(ConvIn::B)) : Desc();
     return ForwardDesc(engine(), direction(), kAlgorithm, any(x_), any(weights_), bias, any(y_),
                        window_.strides, window_.dilations, window_.begin, window_.end,
                        attributes(behind));
@@ -104,23 +105,23 @@ class Convolution final : public OneDnnKernel {
     const DataDesc backward(engine(), kAlgorithm, any(x_), any(weights_), any(y_), window_.strides,
                             window_.dilations, window_.begin, window_.end, forward, attributes());
     backward_.add(backward,
-                  {{DNNL_ARG_WEIGHTS, input(In::W).as(weights_)}, {DNNL_ARG_DIFF_DST, dy}},
-                  {{DNNL_ARG_DIFF_SRC, grad_input(In::X)}});
+                  {{DNNL_ARG_WEIGHTS, input(ConvIn::W).as(weights_)}, {DNNL_ARG_DIFF_DST, dy}},
+                  {{DNNL_ARG_DIFF_SRC, grad_input(ConvIn::X)}});
   }
 
   /// By bias, too: oneDNN sums it up on the way.
   void add_backward_weights(const ForwardDesc& forward, const Argument& dy) {
-    const bool by_bias = context().wants_grad(In::B);
-    const Desc bias = by_bias ? rows(context().input(In::B)) : Desc();
+    const bool by_bias = context().wants_grad(ConvIn::B);
+    const Desc bias = by_bias ? rows(context().input(ConvIn::B)) : Desc();
     const WeightsDesc backward(engine(), kAlgorithm, any(x_), any(weights_), bias, any(y_),
                                window_.strides, window_.dilations, window_.begin, window_.end,
                                forward, attributes());
-    const Argument dw = context().wants_grad(In::W)
-                            ? grad_input(In::W).as(weights_)
+    const Argument dw = context().wants_grad(ConvIn::W)
+                            ? grad_input(ConvIn::W).as(weights_)
                             : backward_.scratch(backward.diff_weights_desc());
     std::vector<Pass::Bound> writes = {{DNNL_ARG_DIFF_WEIGHTS, dw}};
-    if (by_bias) writes.push_back({DNNL_ARG_DIFF_BIAS, grad_input(In::B)});
-    backward_.add(backward, {{DNNL_ARG_SRC, input(In::X)}, {DNNL_ARG_DIFF_DST, dy}}, writes);
+    if (by_bias) writes.push_back({DNNL_ARG_DIFF_BIAS, grad_input(ConvIn::B)});
+    backward_.add(backward, {{DNNL_ARG_SRC, input(ConvIn::X)}, {DNNL_ARG_DIFF_DST, dy}}, writes);
   }
 
   FusedActivation activation_;

@@ -8,8 +8,8 @@
 namespace d5::onednn {
 namespace {
 
-using View = onnx::nodes::Gemm;
-using In = View::In;
+using GemmView = onnx::nodes::Gemm;
+using GemmIn = GemmView::In;
 
 /// Shapes: op(A) MxK, op(B) KxN, C broadcasts to MxN.
 class Gemm final : public OneDnnKernel {
@@ -17,46 +17,47 @@ class Gemm final : public OneDnnKernel {
   explicit Gemm(PlanContext& context)
       : OneDnnKernel(context),
         activation_(context),
-        alpha_(View(context.node()).alpha()),
-        beta_(View(context.node()).beta()),
-        a_(View(context.node()).transA() != 0 ? turned(input(In::A)) : input(In::A)),
-        b_(View(context.node()).transB() != 0 ? turned(input(In::B)) : input(In::B)) {
+        alpha_(GemmView(context.node()).alpha()),
+        beta_(GemmView(context.node()).beta()),
+        a_(GemmView(context.node()).transA() != 0 ? turned(input(GemmIn::A)) : input(GemmIn::A)),
+        b_(GemmView(context.node()).transB() != 0 ? turned(input(GemmIn::B)) : input(GemmIn::B)) {
     add_forward();
-    traits_ = {.backward_reads_inputs = {In::A, In::B},
+    traits_ = {.backward_reads_inputs = {GemmIn::A, GemmIn::B},
                .backward_reads_outputs = activation_.reads()};
     if (!context.wants_backward()) return;
     const Argument dy = activation_.differentiate(backward_, output(0), grad_output(0));
     // Into rows always: for a result that is transposed oneDNN has plain loops alone.
-    if (context.wants_grad(In::A)) {
-      const bool is_turned = View(context.node()).transA() != 0;
+    if (context.wants_grad(GemmIn::A)) {
+      const bool is_turned = GemmView(context.node()).transA() != 0;
       add_product(backward_, is_turned ? b_ : dy, is_turned ? turned(dy) : turned(b_),
-                  grad_input(In::A), scaled(alpha_));
+                  grad_input(GemmIn::A), scaled(alpha_));
     }
-    if (context.wants_grad(In::B)) {
-      const bool is_turned = View(context.node()).transB() != 0;
+    if (context.wants_grad(GemmIn::B)) {
+      const bool is_turned = GemmView(context.node()).transB() != 0;
       add_product(backward_, is_turned ? turned(dy) : turned(a_), is_turned ? a_ : dy,
-                  grad_input(In::B), scaled(alpha_));
+                  grad_input(GemmIn::B), scaled(alpha_));
     }
-    if (context.wants_grad(In::C)) {
-      add_sum_to(backward_, dy, grad_input(In::C).as(padded_rows(context.input(In::C), 2)), beta_);
+    if (context.wants_grad(GemmIn::C)) {
+      add_sum_to(backward_, dy, grad_input(GemmIn::C).as(padded_rows(context.input(GemmIn::C), 2)),
+                 beta_);
     }
   }
 
  private:
   /// alpha / beta comes first and beta behind C, so that C needs no scaled copy.
   void add_forward() {
-    const bool adds = context().has_input(In::C) && beta_ != 0;
+    const bool adds = context().has_input(GemmIn::C) && beta_ != 0;
     dnnl::post_ops behind = scaled(adds ? alpha_ / beta_ : alpha_);
     std::vector<Pass::Bound> extras;
     if (adds) {
-      const Argument c = input(In::C).as(padded_rows(context().input(In::C), 2));
+      const Argument c = input(GemmIn::C).as(padded_rows(context().input(GemmIn::C), 2));
       extras.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(behind.len()) | DNNL_ARG_SRC_1, c});
       behind.append_binary(dnnl::algorithm::binary_add, c.desc);
       if (beta_ != 1) behind.append_eltwise(dnnl::algorithm::eltwise_linear, beta_, 0);
     }
     activation_.append_to(behind);
     const Desc weights = preferred_weights(a_.desc, b_.desc, output(0).desc, behind);
-    add_product(forward_, a_, input_in(In::B, b_.desc, weights), output(0), behind, extras);
+    add_product(forward_, a_, input_in(GemmIn::B, b_.desc, weights), output(0), behind, extras);
   }
 
   static dnnl::post_ops scaled(float factor) {
@@ -73,7 +74,7 @@ class Gemm final : public OneDnnKernel {
 }  // namespace
 
 void register_gemm(OperatorRegistry& registry) {
-  add<Gemm, View>(registry, floats);
+  add<Gemm, GemmView>(registry, floats);
   add<Gemm>(registry, "FusedGemm", {.domain = "com.microsoft"}, floats);
 }
 

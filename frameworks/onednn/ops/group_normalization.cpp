@@ -10,7 +10,7 @@ namespace d5::onednn {
 namespace {
 
 namespace nodes = onnx::nodes;
-using In = nodes::InstanceNormalization::In;  // of both
+using InstanceNormalizationIn = nodes::InstanceNormalization::In;  // of both
 
 class GroupNormalization final : public OneDnnKernel {
  public:
@@ -20,20 +20,20 @@ class GroupNormalization final : public OneDnnKernel {
     if (context.wants_backward()) {
       throw Unsupported(context.who() + ": oneDNN has no gradient of it");
     }
-    const Shape& x = context.shape(In::input);
+    const Shape& x = context.shape(InstanceNormalizationIn::input);
     const std::int64_t groups =
         by_channel ? x[1] : nodes::GroupNormalization(context.node()).num_groups();
-    const auto type = data_type(context.dtype(In::input));
+    const auto type = data_type(context.dtype(InstanceNormalizationIn::input));
     const Desc by_group = rows({1, x[0] * groups, x.elements() / (x[0] * groups)}, type);
     const Forward forward(engine(), dnnl::prop_kind::forward_inference, by_group, by_group,
                           nodes::InstanceNormalization(context.node()).epsilon(),  // both have it
                           dnnl::normalization_flags::none, attributes());
     const Argument y = output(0);
-    forward_.add(forward, {{DNNL_ARG_SRC, input(In::input).as(by_group)}},
+    forward_.add(forward, {{DNNL_ARG_SRC, input(InstanceNormalizationIn::input).as(by_group)}},
                  {{DNNL_ARG_DST, y.as(by_group)}});
     const Argument by_channels = y.as(rows({x[0], x[1], x.elements() / (x[0] * x[1])}, type));
-    add_in_place(dnnl::algorithm::binary_mul, by_channels, In::scale);
-    add_in_place(dnnl::algorithm::binary_add, by_channels, In::B);
+    add_in_place(dnnl::algorithm::binary_mul, by_channels, InstanceNormalizationIn::scale);
+    add_in_place(dnnl::algorithm::binary_add, by_channels, InstanceNormalizationIn::B);
   }
 
  private:

@@ -5,7 +5,7 @@
 namespace d5::onednn {
 namespace {
 
-using View = onnx::nodes::LayerNormalization;
+using LayerNormalizationView = onnx::nodes::LayerNormalization;
 using Flags = dnnl::normalization_flags;
 
 /// Shapes: x as rows,columns, normalised along each row; scale and shift one row; mean and inverse
@@ -13,7 +13,7 @@ using Flags = dnnl::normalization_flags;
 class LayerNormalization final : public OneDnnKernel {
  public:
   explicit LayerNormalization(PlanContext& context) : OneDnnKernel(context) {
-    const View view(context.node());
+    const LayerNormalizationView view(context.node());
     const Shape& shape = context.shape(In::X);
     const std::size_t axis = normalize_axis(view.axis(), shape.rank(), context.who());
     const std::int64_t count = shape.elements(0, axis);
@@ -48,8 +48,8 @@ class LayerNormalization final : public OneDnnKernel {
   }
 
  private:
-  using In = View::In;
-  using Out = View::Out;
+  using In = LayerNormalizationView::In;
+  using Out = LayerNormalizationView::Out;
   using Forward = dnnl::layer_normalization_forward::primitive_desc;
   using Backward = dnnl::layer_normalization_backward::primitive_desc;
 
@@ -77,7 +77,8 @@ class LayerNormalization final : public OneDnnKernel {
   void add_backward(const Forward& forward, const Desc& x, std::int64_t columns, Flags flags,
                     const Argument& mean, const Argument& variance) {
     const Backward backward(engine(), dnnl::prop_kind::backward, x, x, x,
-                            View(context().node()).epsilon(), flags, forward, attributes());
+                            LayerNormalizationView(context().node()).epsilon(), flags, forward,
+                            attributes());
     const auto gradient = [&](std::size_t i, int name, const Desc& desc) {
       return context().wants_grad(i)
                  ? grad_input(i).as(desc)
@@ -103,7 +104,7 @@ class LayerNormalization final : public OneDnnKernel {
 }  // namespace
 
 void register_layer_normalization(OperatorRegistry& registry) {
-  add<LayerNormalization, View>(registry, floats);
+  add<LayerNormalization, LayerNormalizationView>(registry, floats);
 }
 
 }  // namespace d5::onednn

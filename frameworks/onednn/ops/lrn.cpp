@@ -6,7 +6,7 @@
 namespace d5::onednn {
 namespace {
 
-using View = onnx::nodes::LRN;
+using LRNView = onnx::nodes::LRN;
 
 /// Shapes: x and y N,C,d...
 class Lrn final : public OneDnnKernel {
@@ -14,7 +14,7 @@ class Lrn final : public OneDnnKernel {
   explicit Lrn(PlanContext& context) : OneDnnKernel(context) {
     using Forward = dnnl::lrn_forward::primitive_desc;
     using Backward = dnnl::lrn_backward::primitive_desc;
-    const View view(context.node());
+    const LRNView view(context.node());
     const auto across = dnnl::algorithm::lrn_across_channels;
     const Argument x = input_as_found(0), y = output_in(0, x.desc);
     const Forward forward(engine(), direction(), across, x.desc, y.desc, view.size(), view.alpha(),
@@ -35,13 +35,13 @@ class Lrn final : public OneDnnKernel {
 };
 
 Support check(const PlanContext& context) {
-  if (View(context.node()).size() % 2 == 0)
+  if (LRNView(context.node()).size() % 2 == 0)
     return {"a window of an even size, which is not centred"};
   return floats(context);
 }
 
 }  // namespace
 
-void register_lrn(OperatorRegistry& registry) { add<Lrn, View>(registry, check); }
+void register_lrn(OperatorRegistry& registry) { add<Lrn, LRNView>(registry, check); }
 
 }  // namespace d5::onednn

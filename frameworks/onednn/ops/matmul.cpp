@@ -7,7 +7,7 @@
 namespace d5::onednn {
 namespace {
 
-using View = onnx::nodes::MatMul;
+using MatMulView = onnx::nodes::MatMul;
 
 class MatMul final : public OneDnnKernel {
  public:
@@ -31,6 +31,6 @@ class MatMul final : public OneDnnKernel {
 
 }  // namespace
 
-void register_matmul(OperatorRegistry& registry) { add<MatMul, View>(registry, floats); }
+void register_matmul(OperatorRegistry& registry) { add<MatMul, MatMulView>(registry, floats); }
 
 }  // namespace d5::onednn

@@ -5,8 +5,8 @@
 namespace d5::onednn {
 namespace {
 
-using View = onnx::nodes::PRelu;
-using In = View::In;
+using PReluView = onnx::nodes::PRelu;
+using PReluIn = PReluView::In;
 
 /// Shapes: the slope broadcasts to x.
 class PRelu final : public OneDnnKernel {
@@ -14,9 +14,10 @@ class PRelu final : public OneDnnKernel {
   explicit PRelu(PlanContext& context) : OneDnnKernel(context) {
     using Forward = dnnl::prelu_forward::primitive_desc;
     using Backward = dnnl::prelu_backward::primitive_desc;
-    const Argument x = input(In::X), y = output(0);
+    const Argument x = input(PReluIn::X), y = output(0);
     const Argument slope =
-        input(In::slope).as(padded_rows(context.input(In::slope), context.shape(In::X).rank()));
+        input(PReluIn::slope)
+            .as(padded_rows(context.input(PReluIn::slope), context.shape(PReluIn::X).rank()));
     const Forward forward(engine(), direction(), x.desc, slope.desc, y.desc, attributes());
     forward_.add(forward, {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, slope}}, {{DNNL_ARG_DST, y}});
     if (!context.wants_backward()) return;
@@ -28,13 +29,13 @@ class PRelu final : public OneDnnKernel {
     backward_.add(
         backward,
         {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, slope}, {DNNL_ARG_DIFF_DST, grad_output(0)}},
-        {{DNNL_ARG_DIFF_SRC, gradient(In::X, x.desc)},
-         {DNNL_ARG_DIFF_WEIGHTS, gradient(In::slope, slope.desc)}});
+        {{DNNL_ARG_DIFF_SRC, gradient(PReluIn::X, x.desc)},
+         {DNNL_ARG_DIFF_WEIGHTS, gradient(PReluIn::slope, slope.desc)}});
   }
 };
 
 }  // namespace
 
-void register_prelu(OperatorRegistry& registry) { add<PRelu, View>(registry, floats); }
+void register_prelu(OperatorRegistry& registry) { add<PRelu, PReluView>(registry, floats); }
 
 }  // namespace d5::onednn

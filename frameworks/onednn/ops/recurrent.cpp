@@ -13,7 +13,7 @@ namespace d5::onednn {
 namespace {
 
 namespace nodes = onnx::nodes;
-using In = nodes::LSTM::In;  // RNN and GRU have those before initial_c
+using RecurrentIn = nodes::LSTM::In;  // RNN and GRU have those before initial_c
 using Out = nodes::LSTM::Out;
 using Kind = Cell::Kind;
 using Names = std::vector<std::string>;
@@ -46,11 +46,11 @@ class Recurrent final : public OneDnnKernel {
       : OneDnnKernel(context),
         cell_(cell_of(context, kind)),
         samples_first_(nodes::LSTM(context.node()).layout() != 0),
-        steps_(context.shape(In::X)[samples_first_ ? 1 : 0]),
-        samples_(context.shape(In::X)[samples_first_ ? 0 : 1]),
-        inputs_(context.shape(In::X)[2]),
-        directions_(context.shape(In::W)[0]),
-        hidden_(context.shape(In::R)[2]),
+        steps_(context.shape(RecurrentIn::X)[samples_first_ ? 1 : 0]),
+        samples_(context.shape(RecurrentIn::X)[samples_first_ ? 0 : 1]),
+        inputs_(context.shape(RecurrentIn::X)[2]),
+        directions_(context.shape(RecurrentIn::W)[0]),
+        hidden_(context.shape(RecurrentIn::R)[2]),
         weights_(cell_, directions_, hidden_),
         y_(place(rows({steps_, samples_, directions_ * hidden_}, kFloat))),
         h_end_(place(rows(state_dims(), kFloat))),
@@ -93,11 +93,11 @@ class Recurrent final : public OneDnnKernel {
  private:
   /// With zeros for what is left out: without a bias oneDNN has no cells, and without a state
   /// before the first step its gradients of weights are wrong.
-  [[nodiscard]] std::array<const Value*, In::P> completed(
+  [[nodiscard]] std::array<const Value*, RecurrentIn::P> completed(
       std::span<const Value* const> given) const {
-    std::array<const Value*, In::P> result{};
+    std::array<const Value*, RecurrentIn::P> result{};
     std::copy_n(given.begin(), std::min(given.size(), result.size()), result.begin());
-    for (const std::size_t i : {In::B, In::initial_h, In::initial_c}) {
+    for (const std::size_t i : {RecurrentIn::B, RecurrentIn::initial_h, RecurrentIn::initial_c}) {
       if (!result[i]) result[i] = &zeros_;
     }
     return result;
@@ -117,8 +117,8 @@ class Recurrent final : public OneDnnKernel {
     return rows({1, samples_, directions_, hidden_}, kFloat).permute_axes({0, 2, 1, 3});
   }
   [[nodiscard]] Desc x_view() const {
-    if (!samples_first_) return rows(context().input(In::X));
-    return rows(context().input(In::X)).permute_axes({1, 0, 2});
+    if (!samples_first_) return rows(context().input(RecurrentIn::X));
+    return rows(context().input(RecurrentIn::X)).permute_axes({1, 0, 2});
   }
   /// An input that may be left out.
   [[nodiscard]] static Argument given(std::size_t i, const Desc& desc) {
@@ -159,12 +159,13 @@ class Recurrent final : public OneDnnKernel {
           name, ordered_input(pass, i, view, part, cells.query_md(dnnl::query::exec_arg_md, name))};
     };
     std::vector<Pass::Bound> result = {
-        {DNNL_ARG_SRC_LAYER, input(In::X).as(x_view())},
-        {DNNL_ARG_SRC_ITER, given(In::initial_h, state_view())},
-        ordered(In::W, weights_.given(inputs_), DNNL_ARG_WEIGHTS_LAYER, Part::weights),
-        ordered(In::R, weights_.given(hidden_), DNNL_ARG_WEIGHTS_ITER, Part::weights),
-        ordered(In::B, weights_.given_biases(), DNNL_ARG_BIAS, Part::biases)};
-    if (is_lstm()) result.push_back({DNNL_ARG_SRC_ITER_C, given(In::initial_c, state_view())});
+        {DNNL_ARG_SRC_LAYER, input(RecurrentIn::X).as(x_view())},
+        {DNNL_ARG_SRC_ITER, given(RecurrentIn::initial_h, state_view())},
+        ordered(RecurrentIn::W, weights_.given(inputs_), DNNL_ARG_WEIGHTS_LAYER, Part::weights),
+        ordered(RecurrentIn::R, weights_.given(hidden_), DNNL_ARG_WEIGHTS_ITER, Part::weights),
+        ordered(RecurrentIn::B, weights_.given_biases(), DNNL_ARG_BIAS, Part::biases)};
+    if (is_lstm())
+      result.push_back({DNNL_ARG_SRC_ITER_C, given(RecurrentIn::initial_c, state_view())});
     return result;
   }
 
@@ -191,7 +192,8 @@ class Recurrent final : public OneDnnKernel {
 
 void Recurrent::add_backward(const dnnl::primitive_desc_base& cells,
                              const std::vector<Pass::Bound>& behind) {
-  traits_.backward_reads_inputs = {In::X, In::W, In::R, In::B, In::initial_h, In::initial_c};
+  traits_.backward_reads_inputs = {RecurrentIn::X, RecurrentIn::W,         RecurrentIn::R,
+                                   RecurrentIn::B, RecurrentIn::initial_h, RecurrentIn::initial_c};
   std::vector<Pass::Bound> all = reads(backward_, cells);
   all.insert(all.end(), behind.begin(), behind.end());
   const auto gradient = [](std::size_t k, const Desc& desc) {
@@ -210,29 +212,32 @@ void Recurrent::add_backward(const dnnl::primitive_desc_base& cells,
   const Argument dw = backward_.scratch(weights_.ordered(inputs_));
   const Argument dr = backward_.scratch(weights_.ordered(hidden_));
   const Argument db = backward_.scratch(weights_.ordered_biases());
-  std::vector<Pass::Bound> writes = {{DNNL_ARG_DIFF_SRC_LAYER, target(In::X, x_view())},
-                                     {DNNL_ARG_DIFF_SRC_ITER, target(In::initial_h, state_view())},
-                                     {DNNL_ARG_DIFF_WEIGHTS_LAYER, dw},
-                                     {DNNL_ARG_DIFF_WEIGHTS_ITER, dr},
-                                     {DNNL_ARG_DIFF_BIAS, db}};
+  std::vector<Pass::Bound> writes = {
+      {DNNL_ARG_DIFF_SRC_LAYER, target(RecurrentIn::X, x_view())},
+      {DNNL_ARG_DIFF_SRC_ITER, target(RecurrentIn::initial_h, state_view())},
+      {DNNL_ARG_DIFF_WEIGHTS_LAYER, dw},
+      {DNNL_ARG_DIFF_WEIGHTS_ITER, dr},
+      {DNNL_ARG_DIFF_BIAS, db}};
   if (is_lstm()) {
-    writes.push_back({DNNL_ARG_DIFF_SRC_ITER_C, target(In::initial_c, state_view())});
+    writes.push_back({DNNL_ARG_DIFF_SRC_ITER_C, target(RecurrentIn::initial_c, state_view())});
   }
   backward_.add(cells, all, writes);
-  for (const auto& [i, from, width] : {std::tuple{In::W, dw, inputs_}, {In::R, dr, hidden_}}) {
+  for (const auto& [i, from, width] :
+       {std::tuple{RecurrentIn::W, dw, inputs_}, {RecurrentIn::R, dr, hidden_}}) {
     if (!context().wants_grad(i)) continue;
     weights_.restore(backward_, from, grad_input(i).as(weights_.given(width)));
   }
-  if (!context().wants_grad(In::B)) return;
-  weights_.restore_biases(backward_, db, grad_input(In::B).as(weights_.given_biases()));
+  if (!context().wants_grad(RecurrentIn::B)) return;
+  weights_.restore_biases(backward_, db, grad_input(RecurrentIn::B).as(weights_.given_biases()));
 }
 
-Support check(const PlanContext& context) {
+Support check_recurrent(const PlanContext& context) {
   const std::string op = context.node().op_type;
   if (context.node().opset < 7) return {op + " before opset 7"};
-  if (context.dtype(In::X) != DType::float32) return {op + " in another type than float32"};
-  if (context.has_input(In::sequence_lens)) return {op + " with lengths of its sequences"};
-  if (context.has_input(In::P)) return {op + " with peepholes"};
+  if (context.dtype(RecurrentIn::X) != DType::float32)
+    return {op + " in another type than float32"};
+  if (context.has_input(RecurrentIn::sequence_lens)) return {op + " with lengths of its sequences"};
+  if (context.has_input(RecurrentIn::P)) return {op + " with peepholes"};
   if (context.node().attribute<float>("clip")) return {op + " with clipped gates"};
   const auto* coupled = context.node().attribute<std::int64_t>("input_forget");
   if (coupled && *coupled != 0) return {op + " with coupled gates"};
@@ -249,9 +254,9 @@ Support check(const PlanContext& context) {
 }  // namespace
 
 void register_recurrent(OperatorRegistry& registry) {
-  add<Recurrent, nodes::RNN>(registry, check, Kind::rnn);
-  add<Recurrent, nodes::GRU>(registry, check, Kind::gru);
-  add<Recurrent, nodes::LSTM>(registry, check, Kind::lstm);
+  add<Recurrent, nodes::RNN>(registry, check_recurrent, Kind::rnn);
+  add<Recurrent, nodes::GRU>(registry, check_recurrent, Kind::gru);
+  add<Recurrent, nodes::LSTM>(registry, check_recurrent, Kind::lstm);
 }
 
 }  // namespace d5::onednn

@@ -7,8 +7,8 @@
 namespace d5::onednn {
 namespace {
 
-using View = onnx::nodes::Resize;
-using In = View::In;
+using ResizeView = onnx::nodes::Resize;
+using ResizeIn = ResizeView::In;
 
 /// Shapes: x N,C,spatial, 1 to 3 spatial dimensions; y alike.
 class Resize final : public OneDnnKernel {
@@ -16,28 +16,28 @@ class Resize final : public OneDnnKernel {
   explicit Resize(PlanContext& context) : OneDnnKernel(context) {
     using Forward = dnnl::resampling_forward::primitive_desc;
     using Backward = dnnl::resampling_backward::primitive_desc;
-    const auto algorithm = View(context.node()).mode() == "nearest"
+    const auto algorithm = ResizeView(context.node()).mode() == "nearest"
                                ? dnnl::algorithm::resampling_nearest
                                : dnnl::algorithm::resampling_linear;
-    const Argument x = input_as_found(In::X);
+    const Argument x = input_as_found(ResizeIn::X);
     const Desc y = rows(context.output(0));
     const Forward forward(engine(), direction(), algorithm, x.desc, any(y), attributes());
     forward_.add(forward, {{DNNL_ARG_SRC, x}}, {{DNNL_ARG_DST, output_in(0, forward.dst_desc())}});
     traits_.backward_reads_inputs = {};
-    if (!context.wants_grad(In::X)) return;
+    if (!context.wants_grad(ResizeIn::X)) return;
     const Backward backward(engine(), algorithm, x.desc, y, forward, attributes());
     backward_.add(backward, {{DNNL_ARG_DIFF_DST, grad_output(0)}},
-                  {{DNNL_ARG_DIFF_SRC, grad_input(In::X)}});
+                  {{DNNL_ARG_DIFF_SRC, grad_input(ResizeIn::X)}});
   }
 };
 
 /// Whether factors that are given are those of the sizes, which is what oneDNN computes with.
 bool factors_are_of_sizes(const PlanContext& context) {
-  if (!context.has_input(In::scales)) return true;
-  const Tensor* scales = context.constant(In::scales);
+  if (!context.has_input(ResizeIn::scales)) return true;
+  const Tensor* scales = context.constant(ResizeIn::scales);
   if (!scales) return false;
   if (scales->elements() == 0) return true;  // sizes are given instead
-  const Shape &x = context.shape(In::X), &y = context.output(0).shape;
+  const Shape &x = context.shape(ResizeIn::X), &y = context.output(0).shape;
   if (scales->elements() != std::int64_t(x.rank())) return false;
   for (std::size_t i = 0; i < x.rank(); ++i) {
     if (scales->data<float>()[i] * float(x[i]) != float(y[i])) return false;
@@ -46,17 +46,17 @@ bool factors_are_of_sizes(const PlanContext& context) {
 }
 
 bool grows_by_whole_factors(const PlanContext& context) {
-  const Shape &x = context.shape(In::X), &y = context.output(0).shape;
+  const Shape &x = context.shape(ResizeIn::X), &y = context.output(0).shape;
   for (std::size_t i = 0; i < x.rank(); ++i) {
     if (y[i] % x[i] != 0) return false;
   }
   return true;
 }
 
-Support check(const PlanContext& context) {
-  const View view(context.node());
-  if (const Support support = floats(context, {In::X}); !support) return support;
-  const Shape &x = context.shape(In::X), &y = context.output(0).shape;
+Support check_resize(const PlanContext& context) {
+  const ResizeView view(context.node());
+  if (const Support support = floats(context, {ResizeIn::X}); !support) return support;
+  const Shape &x = context.shape(ResizeIn::X), &y = context.output(0).shape;
   if (context.node().opset < 11) return {"Resize before opset 11"};
   if (x.rank() < 3 || x.rank() > 5 || x[0] != y[0] || x[1] != y[1]) {
     return {"another than 1 to 3 spatial dimensions resized"};
@@ -78,6 +78,8 @@ Support check(const PlanContext& context) {
 
 }  // namespace
 
-void register_resize(OperatorRegistry& registry) { add<Resize, View>(registry, check); }
+void register_resize(OperatorRegistry& registry) {
+  add<Resize, ResizeView>(registry, check_resize);
+}
 
 }  // namespace d5::onednn

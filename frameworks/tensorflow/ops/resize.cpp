@@ -9,7 +9,7 @@
 namespace d5::tensorflow {
 namespace {
 
-using View = onnx::nodes::Resize;
+using ResizeView = onnx::nodes::Resize;
 
 [[noreturn]] void refuse(const PlanContext& context, const char* what) {
   throw Unsupported(context.who() + ": TensorFlow resizes " + what);
@@ -17,8 +17,8 @@ using View = onnx::nodes::Resize;
 
 /// TensorFlow's scale is the quotient of the sizes; ONNX's may be another by rounding.
 bool scales_are_quotients(const PlanContext& context) {
-  const Tensor* scales = context.constant(View::In::scales);
-  if (!context.has_input(View::In::scales)) return true;
+  const Tensor* scales = context.constant(ResizeView::In::scales);
+  if (!context.has_input(ResizeView::In::scales)) return true;
   if (!scales || scales->elements() != 4) return scales && scales->elements() == 0;
   for (std::size_t i = 0; i < 4; ++i) {
     const auto exact = double(context.output(0).shape[i]) / double(context.shape(0)[i]);
@@ -28,7 +28,7 @@ bool scales_are_quotients(const PlanContext& context) {
 }
 
 Terms resize(const PlanContext& context, Graph& graph, const Terms& inputs) {
-  const View view(context.node());
+  const ResizeView view(context.node());
   const Shape &x = context.shape(0), &y = context.output(0).shape;
   if (x.rank() != 4 || !y.is_static() || y[0] != x[0] || y[1] != x[1] || x.elements() == 0) {
     refuse(context, "two spatial dimensions alone");
@@ -52,6 +52,6 @@ Terms resize(const PlanContext& context, Graph& graph, const Terms& inputs) {
 
 }  // namespace
 
-void register_resize(Translators& translators) { translators.add<View>(resize); }
+void register_resize(Translators& translators) { translators.add<ResizeView>(resize); }
 
 }  // namespace d5::tensorflow

@@ -22,9 +22,9 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::Attention;
-using In = View::In;
-using Out = View::Out;
+using AttentionView = onnx::nodes::Attention;
+using AttentionIn = AttentionView::In;
+using Out = AttentionView::Out;
 using FlexView = onnx::nodes::preview::FlexAttention;
 
 constexpr double kHidden = -std::numeric_limits<double>::infinity();
@@ -40,7 +40,7 @@ struct AttentionRules {
 
   template <class V>
   void take_scale(const V& view, const PlanContext& context) {
-    const Shape& q = context.shape(In::Q);
+    const Shape& q = context.shape(AttentionIn::Q);
     const std::int64_t size = q.rank() == 4 ? q[3] : q[2] / q_heads;
     scale = view.scale() ? double(*view.scale()) : 1 / std::sqrt(double(size));
     if (const auto type = view.softmax_precision())
@@ -48,7 +48,7 @@ struct AttentionRules {
   }
 };
 
-AttentionRules rules_of(const View& view, const PlanContext& context) {
+AttentionRules rules_of(const AttentionView& view, const PlanContext& context) {
   AttentionRules rules{.q_heads = view.q_num_heads().value_or(0),
                        .kv_heads = view.kv_num_heads().value_or(0),
                        .softcap = view.softcap(),
@@ -77,16 +77,17 @@ class Attention final : public TorchKernel {
   explicit Attention(const PlanContext& context)
       : TorchKernel(context),
         rules_(rules_of(V(context.node()), context)),
-        packed_(context.shape(In::Q).rank() == 3),
+        packed_(context.shape(AttentionIn::Q).rank() == 3),
         sizes_(sizes_of(context.output(0).shape).vec()),
         fused_(rules_.softcap == 0 && !context.wants_output(Out::qk_matmul_output) &&
                rules_.softmax.value_or(at::kFloat) == at::kFloat) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    const at::Tensor q = heads(inputs[In::Q], rules_.q_heads);
-    const at::Tensor k = behind(given(inputs, In::past_key), heads(inputs[In::K], rules_.kv_heads));
-    const at::Tensor v =
-        behind(given(inputs, In::past_value), heads(inputs[In::V], rules_.kv_heads));
+    const at::Tensor q = heads(inputs[AttentionIn::Q], rules_.q_heads);
+    const at::Tensor k = behind(given(inputs, AttentionIn::past_key),
+                                heads(inputs[AttentionIn::K], rules_.kv_heads));
+    const at::Tensor v = behind(given(inputs, AttentionIn::past_value),
+                                heads(inputs[AttentionIn::V], rules_.kv_heads));
     // Copied, for without a past they may be inputs.
     if (results.size() > Out::present_key) results[Out::present_key] = k.clone();
     if (results.size() > Out::present_value) results[Out::present_value] = v.clone();
@@ -115,7 +116,7 @@ class Attention final : public TorchKernel {
 
   /// What is added to the scores, minus infinity where a key is hidden; or which keys are not.
   std::optional<at::Tensor> mask_of(Inputs inputs, const at::Tensor& q, const at::Tensor& k) const {
-    auto mask = given(inputs, In::attn_mask);
+    auto mask = given(inputs, AttentionIn::attn_mask);
     const std::int64_t missing = mask && mask->dim() > 0 ? k.size(2) - mask->size(-1) : 0;
     while (mask && mask->dim() < 2) mask = mask->unsqueeze(0);
     if (mask && mask->scalar_type() != at::kBool) {
@@ -134,7 +135,7 @@ class Attention final : public TorchKernel {
   /// Which keys each query sees, whatever the mask says; nothing: all.
   std::optional<at::Tensor> visible_of(Inputs inputs, std::int64_t queries,
                                        std::int64_t keys) const {
-    const auto lengths = given(inputs, In::nonpad_kv_seqlen);
+    const auto lengths = given(inputs, AttentionIn::nonpad_kv_seqlen);
     if (!lengths && !rules_.left && !rules_.right) return std::nullopt;
     const at::Tensor key = at::arange(keys, at::kLong);
     const at::Tensor query = at::arange(queries, at::kLong).unsqueeze(1);
@@ -148,7 +149,7 @@ class Attention final : public TorchKernel {
       position = query + (length - queries);
       visible = (key < length).expand({-1, -1, queries, -1});
     } else {
-      const auto past = given(inputs, In::past_key);
+      const auto past = given(inputs, AttentionIn::past_key);
       position = query + (past ? past->size(2) : 0);
       visible = key >= at::zeros_like(query);
     }
@@ -191,9 +192,10 @@ class Attention final : public TorchKernel {
 
 /// Torch's softmax of no keys is none.
 Support attends(const PlanContext& context) {
-  for (const std::size_t i : {In::Q, In::K, In::V}) {
+  for (const std::size_t i : {AttentionIn::Q, AttentionIn::K, AttentionIn::V}) {
     if (context.input(i).elements() == 0) return {"Attention on no elements"};
-    if (context.dtype(i) != context.dtype(In::Q)) return {"Attention of several element types"};
+    if (context.dtype(i) != context.dtype(AttentionIn::Q))
+      return {"Attention of several element types"};
   }
   return computes(context);
 }
@@ -209,7 +211,7 @@ Support attends_without_graphs(const PlanContext& context) {
 }  // namespace
 
 void register_attention(OperatorRegistry& registry) {
-  add<Attention<View>, View>(registry, attends);
+  add<Attention<AttentionView>, AttentionView>(registry, attends);
   add<Attention<FlexView>, FlexView>(registry, attends_without_graphs);
 }
 

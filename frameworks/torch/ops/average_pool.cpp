@@ -18,15 +18,15 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::AveragePool;
+using AveragePoolView = onnx::nodes::AveragePool;
 
 /// Shapes: x N,C,spatial; y N,C,outputs.
 class AveragePool final : public TorchKernel {
  public:
   explicit AveragePool(const PlanContext& context)
       : TorchKernel(context),
-        count_padding_(View(node()).count_include_pad() != 0),
-        window_(TorchWindow::of_pooling(View(node()), context)),
+        count_padding_(AveragePoolView(node()).count_include_pad() != 0),
+        window_(TorchWindow::of_pooling(AveragePoolView(node()), context)),
         direct_(window_.pools && !window_.dilated) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
@@ -134,7 +134,7 @@ class GlobalAveragePool final : public TorchKernel {
 }  // namespace
 
 void register_average_pool(OperatorRegistry& registry) {
-  add<AveragePool, View>(registry, averages);
+  add<AveragePool, AveragePoolView>(registry, averages);
   add<GlobalAveragePool, onnx::nodes::GlobalAveragePool>(registry, computes_some);
 }
 

@@ -13,7 +13,7 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::BitShift;
+using BitShiftView = onnx::nodes::BitShift;
 
 /// All integers are moved as int64: behind the bits of a smaller type there are none but copies of
 /// its sign.
@@ -21,7 +21,7 @@ class BitShift final : public TorchKernel {
  public:
   explicit BitShift(const PlanContext& context)
       : TorchKernel(context),
-        left_(View(node()).direction() == "LEFT"),
+        left_(BitShiftView(node()).direction() == "LEFT"),
         type_(scalar_type(context.dtype(0))) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
@@ -48,6 +48,8 @@ class BitShift final : public TorchKernel {
 
 }  // namespace
 
-void register_bit_shift(OperatorRegistry& registry) { add<BitShift, View>(registry, stores); }
+void register_bit_shift(OperatorRegistry& registry) {
+  add<BitShift, BitShiftView>(registry, stores);
+}
 
 }  // namespace d5::torch

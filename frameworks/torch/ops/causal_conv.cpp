@@ -11,29 +11,30 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::CausalConvWithState;
-using In = View::In;
-using Out = View::Out;
+using CausalConvWithStateView = onnx::nodes::CausalConvWithState;
+using CausalConvWithStateIn = CausalConvWithStateView::In;
+using Out = CausalConvWithStateView::Out;
 
 /// Shapes: x and y N,C,L; w C,1,K; b C; past and present N,C,K - 1.
 class CausalConv final : public TorchKernel {
  public:
   explicit CausalConv(const PlanContext& context)
       : TorchKernel(context),
-        channels_(context.shape(In::weight)[0]),
-        past_(context.shape(In::weight)[2] - 1),
-        activates_(View(node()).activation() != "none") {}
+        channels_(context.shape(CausalConvWithStateIn::weight)[0]),
+        past_(context.shape(CausalConvWithStateIn::weight)[2] - 1),
+        activates_(CausalConvWithStateView(node()).activation() != "none") {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    const at::Tensor& x = inputs[In::input];
-    const at::Tensor past = given(inputs, In::past_state)
+    const at::Tensor& x = inputs[CausalConvWithStateIn::input];
+    const at::Tensor past = given(inputs, CausalConvWithStateIn::past_state)
                                 .value_or(at::zeros({x.size(0), channels_, past_}, x.options()));
     const at::Tensor whole = at::cat({past, x}, 2);
-    auto bias = given(inputs, In::bias);
+    auto bias = given(inputs, CausalConvWithStateIn::bias);
     if (bias) bias = widened(*bias);
-    const at::Tensor y = at::convolution(widened(whole), widened(inputs[In::weight]), bias,
-                                         /*stride=*/1, /*padding=*/0, /*dilation=*/1,
-                                         /*transposed=*/false, /*output_padding=*/0, channels_);
+    const at::Tensor y =
+        at::convolution(widened(whole), widened(inputs[CausalConvWithStateIn::weight]), bias,
+                        /*stride=*/1, /*padding=*/0, /*dilation=*/1,
+                        /*transposed=*/false, /*output_padding=*/0, channels_);
     results[Out::output] = (activates_ ? at::silu(y) : y).to(x.scalar_type());
     if (results.size() <= Out::present_state) return;
     results[Out::present_state] = whole.narrow(2, x.size(2), past_).clone();
@@ -46,14 +47,15 @@ class CausalConv final : public TorchKernel {
 
 /// A state may be empty: that of a single weight is.
 Support convolves(const PlanContext& context) {
-  if (context.input(In::input).elements() == 0) return {"CausalConvWithState on no elements"};
+  if (context.input(CausalConvWithStateIn::input).elements() == 0)
+    return {"CausalConvWithState on no elements"};
   return computes(context);
 }
 
 }  // namespace
 
 void register_causal_conv(OperatorRegistry& registry) {
-  add<CausalConv, View>(registry, convolves);
+  add<CausalConv, CausalConvWithStateView>(registry, convolves);
 }
 
 }  // namespace d5::torch

@@ -7,14 +7,14 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::Clip;
+using ClipView = onnx::nodes::Clip;
 
 /// y = min(max(x, low), high); where low > high, torch and ONNX both give high.
 class Clip final : public TorchKernel {
  public:
   explicit Clip(const PlanContext& context) : TorchKernel(context) {
     if (node().opset >= 11) return;
-    const View view(node());
+    const ClipView view(node());
     // Torch refuses limits that the type cannot hold; rounded, they are infinite.
     const auto rounded = [half = context.dtype(0) == DType::float16](std::optional<float> limit) {
       if (limit && half) limit = float(at::Half(*limit));
@@ -26,15 +26,17 @@ class Clip final : public TorchKernel {
 
   void call(Inputs inputs, Results results, const Random&) const override {
     const auto given = [&](std::size_t i) { return i < inputs.size() && inputs[i].defined(); };
-    const auto low = given(View::In::min) ? inputs[View::In::min].item() : low_;
-    const auto high = given(View::In::max) ? inputs[View::In::max].item() : high_;
+    const auto low = given(ClipView::In::min) ? inputs[ClipView::In::min].item() : low_;
+    const auto high = given(ClipView::In::max) ? inputs[ClipView::In::max].item() : high_;
     results[0] = low || high ? at::clamp(inputs[0], low, high) : inputs[0].clone();
   }
 
  protected:
   void run(OpContext& context) override {
-    const auto low = context.has_input(View::In::min) ? in(context, View::In::min).item() : low_;
-    const auto high = context.has_input(View::In::max) ? in(context, View::In::max).item() : high_;
+    const auto low =
+        context.has_input(ClipView::In::min) ? in(context, ClipView::In::min).item() : low_;
+    const auto high =
+        context.has_input(ClipView::In::max) ? in(context, ClipView::In::max).item() : high_;
     if (low || high) {
       at::clamp_out(out(context, 0), in(context, 0), low, high);
     } else {
@@ -48,6 +50,6 @@ class Clip final : public TorchKernel {
 
 }  // namespace
 
-void register_clip(OperatorRegistry& registry) { add<Clip, View>(registry, computes); }
+void register_clip(OperatorRegistry& registry) { add<Clip, ClipView>(registry, computes); }
 
 }  // namespace d5::torch

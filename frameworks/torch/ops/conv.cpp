@@ -12,13 +12,13 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::Conv;
+using ConvView = onnx::nodes::Conv;
 
 TorchWindow window_of(const PlanContext& context) {
-  const auto kernel = context.shape(View::In::W).dims().subspan(2);
+  const auto kernel = context.shape(ConvView::In::W).dims().subspan(2);
   const Window window =
-      WindowAttributes::of(View(context.node()))
-          .resolve(context.shape(View::In::X), {kernel.begin(), kernel.end()}, context.who());
+      WindowAttributes::of(ConvView(context.node()))
+          .resolve(context.shape(ConvView::In::X), {kernel.begin(), kernel.end()}, context.who());
   return TorchWindow(window, window.rank);
 }
 
@@ -27,40 +27,41 @@ class Conv final : public TorchKernel {
  public:
   explicit Conv(const PlanContext& context)
       : TorchKernel(context),
-        group_(View(node()).group()),
-        channels_(context.shape(View::In::W)[0]),
+        group_(ConvView(node()).group()),
+        channels_(context.shape(ConvView::In::W)[0]),
         window_(window_of(context)),
         padding_(window_.symmetric ? window_.begin : window_.zeros) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    results[View::Out::Y] =
-        convolve(inputs[View::In::X], inputs[View::In::W],
-                 inputs.size() > View::In::B ? inputs[View::In::B] : at::Tensor());
+    results[ConvView::Out::Y] =
+        convolve(inputs[ConvView::In::X], inputs[ConvView::In::W],
+                 inputs.size() > ConvView::In::B ? inputs[ConvView::In::B] : at::Tensor());
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::X, View::In::W}, .backward_reads_outputs = {}};
+    return {.backward_reads_inputs = {ConvView::In::X, ConvView::In::W},
+            .backward_reads_outputs = {}};
   }
 
  protected:
   void run(OpContext& context) override {
     ResultMemory memory;  // convolution has no out variant that writes directly
-    memory.offer(out(context, View::Out::Y));
+    memory.offer(out(context, ConvView::Out::Y));
     memory.deliver(
-        convolve(in(context, View::In::X), in(context, View::In::W),
-                 context.has_input(View::In::B) ? in(context, View::In::B) : at::Tensor()));
+        convolve(in(context, ConvView::In::X), in(context, ConvView::In::W),
+                 context.has_input(ConvView::In::B) ? in(context, ConvView::In::B) : at::Tensor()));
   }
 
   void differentiate(GradContext& context) override {
     const std::array<bool, 3> wanted = {context.wants_grad(0), context.wants_grad(1),
                                         context.wants_grad(2)};
-    const at::Tensor& x = in(context, View::In::X);
+    const at::Tensor& x = in(context, ConvView::In::X);
     ResultMemory memory;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       memory.offer(wanted[i] ? grad_in(context, i) : at::Tensor());
     }
     auto [dx, dw, db] = at::convolution_backward(
-        grad_out(context, 0), padded(x), in(context, View::In::W), at::IntArrayRef(channels_),
+        grad_out(context, 0), padded(x), in(context, ConvView::In::W), at::IntArrayRef(channels_),
         window_.strides, padding_, window_.dilations, /*transposed=*/false, window_.zeros, group_,
         wanted);
     for (std::size_t i = 0; !window_.symmetric && wanted[0] && i < window_.begin.size(); ++i) {
@@ -86,7 +87,7 @@ class Conv final : public TorchKernel {
 }  // namespace
 
 void register_conv(OperatorRegistry& registry) {
-  add<Conv, View>(registry, computes_some);
+  add<Conv, ConvView>(registry, computes_some);
   add_fused<Conv>(registry, "FusedConv");
 }
 

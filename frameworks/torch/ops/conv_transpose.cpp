@@ -13,16 +13,16 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::ConvTranspose;
+using ConvTransposeView = onnx::nodes::ConvTranspose;
 
 /// Shapes: x N,C,spatial; w C,M/group,kernel; b M; y N,M,spatial.
 class ConvTranspose final : public TorchKernel {
  public:
   explicit ConvTranspose(const PlanContext& context)
-      : TorchKernel(context), group_(View(node()).group()) {
-    const Shape& x = context.shape(View::In::X);
-    const auto kernel = context.shape(View::In::W).dims().subspan(2);
-    const Window window = WindowAttributes::of(View(node()))
+      : TorchKernel(context), group_(ConvTransposeView(node()).group()) {
+    const Shape& x = context.shape(ConvTransposeView::In::X);
+    const auto kernel = context.shape(ConvTransposeView::In::W).dims().subspan(2);
+    const Window window = WindowAttributes::of(ConvTransposeView(node()))
                               .resolve_transposed(x, {kernel.begin(), kernel.end()}, context.who());
     for (std::size_t i = window.axes.size() - window.rank; i < window.axes.size(); ++i) {
       const WindowAxis& axis = window.axes[i];
@@ -45,10 +45,11 @@ class ConvTranspose final : public TorchKernel {
   }
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    const auto bias = given(inputs, View::In::B);
-    at::Tensor y = at::convolution(inputs[View::In::X], inputs[View::In::W],
-                                   by_torch_ ? bias : std::nullopt, strides_, padding_, dilations_,
-                                   /*transposed=*/true, output_padding_, group_);
+    const auto bias = given(inputs, ConvTransposeView::In::B);
+    at::Tensor y =
+        at::convolution(inputs[ConvTransposeView::In::X], inputs[ConvTransposeView::In::W],
+                        by_torch_ ? bias : std::nullopt, strides_, padding_, dilations_,
+                        /*transposed=*/true, output_padding_, group_);
     if (!by_torch_) {
       y = at::constant_pad_nd(y, amounts_, 0);
       if (bias) y = y + bias->reshape(bias_);
@@ -57,7 +58,8 @@ class ConvTranspose final : public TorchKernel {
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::X, View::In::W, View::In::B},
+    return {.backward_reads_inputs = {ConvTransposeView::In::X, ConvTransposeView::In::W,
+                                      ConvTransposeView::In::B},
             .backward_reads_outputs = {}};
   }
 
@@ -72,7 +74,7 @@ class ConvTranspose final : public TorchKernel {
 }  // namespace
 
 void register_conv_transpose(OperatorRegistry& registry) {
-  add<ConvTranspose, View>(registry, computes_some);
+  add<ConvTranspose, ConvTransposeView>(registry, computes_some);
 }
 
 }  // namespace d5::torch

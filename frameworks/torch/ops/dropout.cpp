@@ -11,7 +11,7 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::Dropout;
+using DropoutView = onnx::nodes::Dropout;
 
 /// In training, keeps each element with probability 1 - ratio, scaled by 1 / (1 - ratio).
 /// Random numbers are torch's, seeded from d5's stream of the node.
@@ -26,7 +26,8 @@ class Dropout final : public TorchKernel {
     const auto given = [&](std::size_t i) {
       return i < inputs.size() && inputs[i].defined() ? &inputs[i] : nullptr;
     };
-    const double ratio = dropped(given(View::In::ratio), given(View::In::training_mode));
+    const double ratio =
+        dropped(given(DropoutView::In::ratio), given(DropoutView::In::training_mode));
     const at::ScalarType mask_type = node().opset < 10 ? x.scalar_type() : at::kBool;
     if (ratio == 0) {
       results[0] = x.clone();
@@ -39,7 +40,7 @@ class Dropout final : public TorchKernel {
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::ratio, View::In::training_mode},
+    return {.backward_reads_inputs = {DropoutView::In::ratio, DropoutView::In::training_mode},
             .backward_reads_outputs = {}};
   }
 
@@ -50,7 +51,8 @@ class Dropout final : public TorchKernel {
     at::Tensor& y = out(context, 0);
     if (ratio == 0) {
       y.copy_(x);
-      if (context.wants_output(View::Out::mask)) out(context, View::Out::mask).fill_(true);
+      if (context.wants_output(DropoutView::Out::mask))
+        out(context, DropoutView::Out::mask).fill_(true);
       return;
     }
     if (!saves_ && !mask_.defined()) mask_ = at::empty_like(x, at::kBool);
@@ -59,7 +61,8 @@ class Dropout final : public TorchKernel {
     mask.bernoulli_(1 - ratio, generator_);
     at::mul_out(y, x, mask);
     y.mul_(1 / (1 - ratio));
-    if (context.wants_output(View::Out::mask)) out(context, View::Out::mask).copy_(mask);
+    if (context.wants_output(DropoutView::Out::mask))
+      out(context, DropoutView::Out::mask).copy_(mask);
   }
 
   void differentiate(GradContext& context) override {
@@ -77,7 +80,7 @@ class Dropout final : public TorchKernel {
  private:
   /// The share of elements to drop: none outside of training.
   double dropped(const at::Tensor* ratio, const at::Tensor* training) const {
-    const double share = node().opset < 12 ? View(node()).ratio()
+    const double share = node().opset < 12 ? DropoutView(node()).ratio()
                          : ratio           ? ratio->item().toDouble()
                                            : 0.5;
     if (!(share >= 0 && share < 1)) {
@@ -91,7 +94,7 @@ class Dropout final : public TorchKernel {
     const auto given = [&](std::size_t i) {
       return context.has_input(i) ? &in(context, i) : nullptr;
     };
-    return dropped(given(View::In::ratio), given(View::In::training_mode));
+    return dropped(given(DropoutView::In::ratio), given(DropoutView::In::training_mode));
   }
 
   bool saves_;
@@ -100,7 +103,7 @@ class Dropout final : public TorchKernel {
 };
 
 Support drops_by_input(const PlanContext& context) {
-  if (context.node().opset < 7 && View(context.node()).is_test() == 0) {
+  if (context.node().opset < 7 && DropoutView(context.node()).is_test() == 0) {
     return {"Dropout with is_test=0 (opset < 7)"};
   }
   return computes(context);
@@ -108,6 +111,8 @@ Support drops_by_input(const PlanContext& context) {
 
 }  // namespace
 
-void register_dropout(OperatorRegistry& registry) { add<Dropout, View>(registry, drops_by_input); }
+void register_dropout(OperatorRegistry& registry) {
+  add<Dropout, DropoutView>(registry, drops_by_input);
+}
 
 }  // namespace d5::torch

@@ -12,7 +12,7 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::Gemm;
+using GemmView = onnx::nodes::Gemm;
 
 /// y = factor * a b, without an addend.
 void write_product(at::Tensor& y, const at::Tensor& a, const at::Tensor& b, double factor) {
@@ -43,16 +43,16 @@ class Gemm final : public TorchKernel {
  public:
   explicit Gemm(const PlanContext& context)
       : TorchKernel(context),
-        alpha_(View(node()).alpha()),
-        beta_(View(node()).beta()),
-        trans_a_(View(node()).transA() != 0),
-        trans_b_(View(node()).transB() != 0) {}
+        alpha_(GemmView(node()).alpha()),
+        beta_(GemmView(node()).beta()),
+        trans_a_(GemmView(node()).transA() != 0),
+        trans_b_(GemmView(node()).transB() != 0) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    const at::Tensor a = trans_a_ ? inputs[View::In::A].t() : inputs[View::In::A];
-    const at::Tensor b = trans_b_ ? inputs[View::In::B].t() : inputs[View::In::B];
-    if (inputs.size() > View::In::C && inputs[View::In::C].defined()) {
-      results[0] = at::addmm(inputs[View::In::C], a, b, beta_, alpha_);
+    const at::Tensor a = trans_a_ ? inputs[GemmView::In::A].t() : inputs[GemmView::In::A];
+    const at::Tensor b = trans_b_ ? inputs[GemmView::In::B].t() : inputs[GemmView::In::B];
+    if (inputs.size() > GemmView::In::C && inputs[GemmView::In::C].defined()) {
+      results[0] = at::addmm(inputs[GemmView::In::C], a, b, beta_, alpha_);
       return;
     }
     results[0] = at::mm(a, b);
@@ -60,7 +60,8 @@ class Gemm final : public TorchKernel {
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::A, View::In::B}, .backward_reads_outputs = {}};
+    return {.backward_reads_inputs = {GemmView::In::A, GemmView::In::B},
+            .backward_reads_outputs = {}};
   }
 
  protected:
@@ -68,8 +69,8 @@ class Gemm final : public TorchKernel {
     const at::Tensor& a = a_of(context, trans_a_);
     const at::Tensor& b = b_of(context, trans_b_);
     at::Tensor& y = out(context, 0);
-    if (context.has_input(View::In::C)) {
-      at::addmm_out(y, in(context, View::In::C), a, b, beta_, alpha_);
+    if (context.has_input(GemmView::In::C)) {
+      at::addmm_out(y, in(context, GemmView::In::C), a, b, beta_, alpha_);
     } else {
       write_product(y, a, b, alpha_);
     }
@@ -77,24 +78,24 @@ class Gemm final : public TorchKernel {
 
   void differentiate(GradContext& context) override {
     const at::Tensor& dy = grad_out(context, 0);
-    if (context.wants_grad(View::In::A)) {
-      at::Tensor& da = grad_in(context, View::In::A);
+    if (context.wants_grad(GemmView::In::A)) {
+      at::Tensor& da = grad_in(context, GemmView::In::A);
       if (trans_a_) {
         write_product(da, b_of(context, trans_b_), dy_transposed_.of(dy), alpha_);
       } else {
         write_product(da, dy, b_of(context, !trans_b_), alpha_);
       }
     }
-    if (context.wants_grad(View::In::B)) {
-      at::Tensor& db = grad_in(context, View::In::B);
+    if (context.wants_grad(GemmView::In::B)) {
+      at::Tensor& db = grad_in(context, GemmView::In::B);
       if (trans_b_) {
         write_product(db, dy_transposed_.of(dy), a_of(context, trans_a_), alpha_);
       } else {
         write_product(db, a_of(context, !trans_a_), dy, alpha_);
       }
     }
-    if (context.wants_grad(View::In::C)) {
-      at::Tensor& dc = grad_in(context, View::In::C);
+    if (context.wants_grad(GemmView::In::C)) {
+      at::Tensor& dc = grad_in(context, GemmView::In::C);
       if (dc.dim() == 1 && dc.size(0) == dy.size(1)) {
         at::sum_out(dc, dy, 0);
       } else {
@@ -107,12 +108,12 @@ class Gemm final : public TorchKernel {
  private:
   template <class Context>
   const at::Tensor& a_of(const Context& context, bool transpose) {
-    const at::Tensor& a = in(context, View::In::A);
+    const at::Tensor& a = in(context, GemmView::In::A);
     return transpose ? a_transposed_.of(a) : a;
   }
   template <class Context>
   const at::Tensor& b_of(const Context& context, bool transpose) {
-    const at::Tensor& b = in(context, View::In::B);
+    const at::Tensor& b = in(context, GemmView::In::B);
     return transpose ? b_transposed_.of(b) : b;
   }
 
@@ -124,7 +125,7 @@ class Gemm final : public TorchKernel {
 }  // namespace
 
 void register_gemm(OperatorRegistry& registry) {
-  add<Gemm, View>(registry, computes);
+  add<Gemm, GemmView>(registry, computes);
   add_fused<Gemm>(registry, "FusedGemm");
 }
 

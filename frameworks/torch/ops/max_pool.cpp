@@ -22,7 +22,7 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::MaxPool;
+using MaxPoolView = onnx::nodes::MaxPool;
 
 /// Smaller than every element, so that padding never wins.
 at::Scalar lowest(at::ScalarType type) {
@@ -45,13 +45,13 @@ class MaxPool final : public TorchKernel {
  public:
   explicit MaxPool(PlanContext& context)
       : TorchKernel(context),
-        window_(TorchWindow::of_pooling(View(node()), context)),
+        window_(TorchWindow::of_pooling(MaxPoolView(node()), context)),
         padding_(window_.pools ? window_.begin : window_.zeros),
         ceil_mode_(window_.pools && window_.ceil_mode),
-        column_major_(View(node()).storage_order() == 1),
-        direct_(window_.pools && !context.wants_output(View::Out::Indices)),
+        column_major_(MaxPoolView(node()).storage_order() == 1),
+        direct_(window_.pools && !context.wants_output(MaxPoolView::Out::Indices)),
         saves_(direct_ && context.wants_backward()) {
-    if (window_.aside && context.wants_output(View::Out::Indices)) {
+    if (window_.aside && context.wants_output(MaxPoolView::Out::Indices)) {
       throw Unsupported(context.who() +
                         ": torch names no place where a window covers padding alone");
     }
@@ -69,7 +69,7 @@ class MaxPool final : public TorchKernel {
     results[0] = flat ? y.squeeze(2) : y;
     if (results.size() < 2) return;
     indices = whole_tensor_indices(indices, x, padded);
-    results[View::Out::Indices] = flat ? indices.squeeze(2) : indices;
+    results[MaxPoolView::Out::Indices] = flat ? indices.squeeze(2) : indices;
   }
 
  protected:
@@ -142,7 +142,7 @@ class GlobalMaxPool final : public TorchKernel {
 }  // namespace
 
 void register_max_pool(OperatorRegistry& registry) {
-  add<MaxPool, View>(registry, computes_some);
+  add<MaxPool, MaxPoolView>(registry, computes_some);
   add<GlobalMaxPool, onnx::nodes::GlobalMaxPool>(registry, computes_some);
 }
 

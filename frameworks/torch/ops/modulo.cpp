@@ -11,13 +11,13 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::Mod;
+using ModView = onnx::nodes::Mod;
 
 class Mod final : public TorchKernel {
  public:
   explicit Mod(const PlanContext& context)
       : TorchKernel(context),
-        truncates_(View(node()).fmod() != 0),
+        truncates_(ModView(node()).fmod() != 0),
         floats_(is_floating_point(context.dtype(0))) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
@@ -55,6 +55,6 @@ Support divides(const PlanContext& context) {
 
 }  // namespace
 
-void register_modulo(OperatorRegistry& registry) { add<Mod, View>(registry, divides); }
+void register_modulo(OperatorRegistry& registry) { add<Mod, ModView>(registry, divides); }
 
 }  // namespace d5::torch

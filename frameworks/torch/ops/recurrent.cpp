@@ -18,7 +18,7 @@ namespace d5::torch {
 namespace {
 
 namespace nodes = onnx::nodes;
-using In = nodes::LSTM::In;  // RNN and GRU have those before initial_c
+using RecurrentIn = nodes::LSTM::In;  // RNN and GRU have those before initial_c
 using Names = std::vector<std::string>;
 
 using Kind = RecurrentKind;
@@ -48,22 +48,22 @@ class Recurrent final : public TorchKernel {
       : TorchKernel(context),
         kind_(kind),
         gates_(gates_of(kind)),
-        hidden_(context.shape(In::R)[2]),
+        hidden_(context.shape(RecurrentIn::R)[2]),
         batch_first_(nodes::LSTM(node()).layout() != 0),
         reversed_(nodes::LSTM(node()).direction() == "reverse"),
         relu_(std::ranges::count(names_of(context), "Relu") > 0) {}
 
   void call(Inputs inputs, Results results, const Random&) const override {
-    at::Tensor x = batch_first_ ? inputs[In::X].transpose(0, 1) : inputs[In::X];
+    at::Tensor x = batch_first_ ? inputs[RecurrentIn::X].transpose(0, 1) : inputs[RecurrentIn::X];
     if (reversed_) x = x.flip(0);
-    const std::int64_t directions = inputs[In::W].size(0);
+    const std::int64_t directions = inputs[RecurrentIn::W].size(0);
     Weights weights;
     for (std::int64_t d = 0; d < directions; ++d) append_weights(inputs, d, weights);
-    const at::Tensor h = state(inputs, In::initial_h, x, directions);
-    const bool biases = given(inputs, In::B).has_value(), both = directions == 2;
+    const at::Tensor h = state(inputs, RecurrentIn::initial_h, x, directions);
+    const bool biases = given(inputs, RecurrentIn::B).has_value(), both = directions == 2;
     at::Tensor y, last_h, last_c;
     if (kind_ == Kind::lstm) {
-      const at::Tensor c = state(inputs, In::initial_c, x, directions);
+      const at::Tensor c = state(inputs, RecurrentIn::initial_c, x, directions);
       std::tie(y, last_h, last_c) =
           at::lstm(x, {h, c}, weights, biases, /*num_layers=*/1, /*dropout=*/0, /*train=*/false,
                    both, /*batch_first=*/false);
@@ -98,9 +98,9 @@ class Recurrent final : public TorchKernel {
 
   /// Those of one direction, as torch orders them.
   void append_weights(Inputs inputs, std::int64_t d, Weights& weights) const {
-    weights.push_back(reordered(inputs[In::W].select(0, d)));
-    weights.push_back(reordered(inputs[In::R].select(0, d)));
-    const auto bias = given(inputs, In::B);
+    weights.push_back(reordered(inputs[RecurrentIn::W].select(0, d)));
+    weights.push_back(reordered(inputs[RecurrentIn::R].select(0, d)));
+    const auto bias = given(inputs, RecurrentIn::B);
     if (!bias) return;
     for (const at::Tensor& half : bias->select(0, d).chunk(2)) weights.push_back(reordered(half));
   }
@@ -128,7 +128,7 @@ bool has_layer(const PlanContext& context, Kind kind) {
   for (const char* attribute : {"clip", "activation_alpha", "activation_beta"}) {
     if (context.node().attributes.contains(attribute)) return false;
   }
-  if (context.has_input(In::sequence_lens)) return false;
+  if (context.has_input(RecurrentIn::sequence_lens)) return false;
   const Names given = names_of(context);
   Names usual = usual_activations(kind);
   if (kind == Kind::rnn && !given.empty() && given[0] == "Relu") usual = {"Relu"};
@@ -137,7 +137,7 @@ bool has_layer(const PlanContext& context, Kind kind) {
   }
   if (kind == Kind::gru) return nodes::GRU(context.node()).linear_before_reset() != 0;
   if (kind == Kind::rnn) return true;
-  return nodes::LSTM(context.node()).input_forget() == 0 && !context.has_input(In::P);
+  return nodes::LSTM(context.node()).input_forget() == 0 && !context.has_input(RecurrentIn::P);
 }
 
 template <class View>

@@ -22,7 +22,7 @@
 namespace d5::torch {
 namespace {
 
-using View = onnx::nodes::Resize;
+using ResizeView = onnx::nodes::Resize;
 using UpsampleView = onnx::nodes::Upsample;
 
 using Axis = ResizedAxis;
@@ -64,7 +64,7 @@ struct Rule {
   bool antialias = false, exclude_outside = false;
 
   explicit Rule(const UpsampleView& view) : mode(view.mode()) {}
-  explicit Rule(const View& view) : mode(view.mode()) {
+  explicit Rule(const ResizeView& view) : mode(view.mode()) {
     if (view.node().opset < 11) {  // what it leaves open is as ONNX's case has it
       rounding = "away";
       return;
@@ -180,17 +180,17 @@ std::vector<Axis> axes_of(const UpsampleView& view, const PlanContext& context) 
   return axes_of(context, {}, {1, 1, view.height_scale(), view.width_scale()});
 }
 
-std::vector<Axis> axes_of(const View& view, const PlanContext& context) {
+std::vector<Axis> axes_of(const ResizeView& view, const PlanContext& context) {
   const auto dims = view.axes().value_or(Sizes());
   const auto given = [&](std::size_t i) {
     return context.has_input(i) && context.shape(i) != Shape{0};
   };
   if (view.node().opset < 11) return axes_of(context, {}, scales_at(context, 1));
-  if (given(View::In::scales)) {
-    return axes_of(context, dims, scales_at(context, View::In::scales));
+  if (given(ResizeView::In::scales)) {
+    return axes_of(context, dims, scales_at(context, ResizeView::In::scales));
   }
-  if (!given(View::In::sizes)) return {};
-  std::vector<double> scales = doubles(context.integers(View::In::sizes).values());
+  if (!given(ResizeView::In::sizes)) return {};
+  std::vector<double> scales = doubles(context.integers(ResizeView::In::sizes).values());
   for (std::size_t i = 0; i < scales.size(); ++i) {
     const std::int64_t dim = dims.empty() ? std::int64_t(i) : front(dims[i], context);
     scales[i] /= double(context.shape(0)[std::size_t(dim)]);
@@ -282,7 +282,7 @@ Support resizes(const PlanContext& context) {
 }  // namespace
 
 void register_resize(OperatorRegistry& registry) {
-  add<Resize<View>, View>(registry, resizes<View>);
+  add<Resize<ResizeView>, ResizeView>(registry, resizes<ResizeView>);
   add<Resize<UpsampleView>, UpsampleView>(registry, resizes<UpsampleView>);
 }
 

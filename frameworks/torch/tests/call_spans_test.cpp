@@ -10,10 +10,10 @@ using namespace d5;
 
 namespace {
 
-Network lenet() { return models().at("lenet").make({{"seed", 3}, {"with_loss", true}}); }
+Network lenet_model() { return models().at("lenet").make({{"seed", 3}, {"with_loss", true}}); }
 
 std::vector<TraceRecord> calls_of(const std::string& word) {
-  const auto executor = open_executor(word, lenet());
+  const auto executor = open_executor(word, lenet_model());
   const ValueMap inputs = random_inputs(executor->network(), {.batch = 2}, 5);
   Trace::start();
   (void)executor->inference_and_backprop(inputs, "loss");

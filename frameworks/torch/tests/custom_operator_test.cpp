@@ -31,8 +31,8 @@ void load_log_cosh() {
 }
 
 /// loss = mean(op(x w)), in float64, w = {0.5, -2}, written to a file and read again.
-Network network_of(const std::string& domain, const std::string& op,
-                   std::map<std::string, onnx::Attribute, std::less<>> attributes = {}) {
+Network custom_network(const std::string& domain, const std::string& op,
+                       std::map<std::string, onnx::Attribute, std::less<>> attributes = {}) {
   Network network("custom");
   network.add_input("x", DType::float64, {3, 2});
   network.add_parameter("w", Tensor::vector(std::vector<double>{0.5, -2}));
@@ -48,7 +48,7 @@ Network network_of(const std::string& domain, const std::string& op,
 
 const std::vector<double> kImages = {0.3, -1, 2, 0.7, -0.2, 1.5};
 
-ValueMap fed() {
+ValueMap fed_to_custom() {
   Tensor x = Tensor::empty(DType::float64, {3, 2});
   std::copy(kImages.begin(), kImages.end(), x.span<double>().begin());
   return {{"x", x}};
@@ -82,7 +82,8 @@ void check_training(const std::string& kind, Network network, const Derivative& 
   INFO(kind);
   const auto optimizer = optimizers().at("sgd").make(executor_of(kind, std::move(network)), "loss",
                                                      {{"learning_rate", kLearningRate}});
-  for (int step = 0; step < 2; ++step) (void)optimizer->step({.values = fed(), .size = 3});
+  for (int step = 0; step < 2; ++step)
+    (void)optimizer->step({.values = fed_to_custom(), .size = 3});
   const auto w = optimizer->executor().network().parameter("w").value.span<double>();
   const auto expected = two_steps(kLearningRate, derivative);
   for (std::size_t j = 0; j < 2; ++j) CHECK(w[j] == Approx(expected[j]).epsilon(1e-12));
@@ -100,7 +101,7 @@ double silu_derivative(double x) {
 TEST_CASE("an operator in C++ trains alike in every framework") {
   load_log_cosh();
   for (const std::string kind : kKinds) {
-    check_training(kind, network_of("example", "LogCosh", {{"scale", 2.0F}}),
+    check_training(kind, custom_network("example", "LogCosh", {{"scale", 2.0F}}),
                    [](double x) { return 2 * std::tanh(x); });
   }
 }
@@ -109,14 +110,16 @@ TEST_CASE("an operator in C++ stands in ONNX files under its own domain") {
   load_log_cosh();
   const testing::TemporaryFolder folder;
   const std::string file = folder / "log_cosh.onnx";
-  network_of("example", "LogCosh").save(file);
+  custom_network("example", "LogCosh").save(file);
   for (const std::string kind : kKinds) {
     INFO(kind);
     const auto executor = executor_of(kind, Network::load(file));
-    const auto y1 = [&] { return executor->inference(fed()).at("y").tensor().span<double>()[1]; };
+    const auto y1 = [&] {
+      return executor->inference(fed_to_custom()).at("y").tensor().span<double>()[1];
+    };
     CHECK(y1() == Approx(std::log(std::cosh(2.0))));
     // Again, with gradients in between: nothing of the run before is left.
-    (void)executor->inference_and_backprop(fed(), "loss");
+    (void)executor->inference_and_backprop(fed_to_custom(), "loss");
     CHECK(y1() == Approx(std::log(std::cosh(2.0))));
   }
 }
@@ -137,9 +140,9 @@ TEST_CASE("torch's executor gives an operator new shapes, and refuses a gradient
   });
   for (const std::string kind : kKinds) {
     INFO(kind);
-    const auto executor = executor_of(kind, network_of("torch_test", "NoGradient"));
-    CHECK(executor->inference(fed()).at("y").tensor().span<double>()[0] == Approx(0.15));
-    CHECK_THROWS_AS(executor->inference_and_backprop(fed(), "loss"), Unsupported);
+    const auto executor = executor_of(kind, custom_network("torch_test", "NoGradient"));
+    CHECK(executor->inference(fed_to_custom()).at("y").tensor().span<double>()[0] == Approx(0.15));
+    CHECK_THROWS_AS(executor->inference_and_backprop(fed_to_custom(), "loss"), Unsupported);
   }
   Network open("open");
   open.add_input("x", DType::float32, {"N"});
@@ -155,7 +158,7 @@ TEST_CASE("torch's executor gives an operator new shapes, and refuses a gradient
 TEST_CASE("a function of torch is an operator, in networks of every framework and in tests") {
   CHECK(custom_op_from_native("torch", "aten::silu") == "aten.silu");
   for (const std::string kind : kKinds) {
-    check_training(kind, network_of("aten", "silu"), silu_derivative);
+    check_training(kind, custom_network("aten", "silu"), silu_derivative);
   }
   const auto rows = test_gradient(parse_case("aten.silu 3x4"), "torch");
   REQUIRE(rows.size() == 1);

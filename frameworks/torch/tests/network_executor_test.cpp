@@ -22,7 +22,7 @@ ValueMap images(std::int64_t count) {
   return {{"image", image}, {"label", label}};
 }
 
-void check(const std::vector<Measurement>& records) {
+void check_executor(const std::vector<Measurement>& records) {
   REQUIRE_FALSE(records.empty());
   for (const auto& record : records) {
     INFO(record.subject << ": " << record.reason);
@@ -31,7 +31,7 @@ void check(const std::vector<Measurement>& records) {
 }
 
 // Sums of a few hundred float32 products in another order, through four layers.
-constexpr ForwardTolerance kTolerance{.relative = 1e-4, .absolute = 1e-5};
+constexpr ForwardTolerance kExecutorTolerance{.relative = 1e-4, .absolute = 1e-5};
 
 class StepCount final : public ExecutionEvent {
  public:
@@ -56,17 +56,20 @@ class ReadyOrder final : public ExecutionEvent {
 TEST_CASE("torch's own executor gives the reference's outputs and gradients") {
   const auto subject = own_executor(lenet());
   const auto reference = make_executor(lenet());
-  check(test_executor(*subject, *reference, images(3), kTolerance));
-  check(test_executor_backprop(*subject, *reference, images(3), "loss", kTolerance));
+  check_executor(test_executor(*subject, *reference, images(3), kExecutorTolerance));
+  check_executor(
+      test_executor_backprop(*subject, *reference, images(3), "loss", kExecutorTolerance));
   // Gradients are overwritten, not added up.
-  check(test_executor_backprop(*subject, *reference, images(2), "loss", kTolerance));
+  check_executor(
+      test_executor_backprop(*subject, *reference, images(2), "loss", kExecutorTolerance));
 }
 
 TEST_CASE("a plan of torch's operators gives the reference's outputs and gradients") {
   const auto subject = make_executor(lenet(), {.frameworks = {"torch", "reference"}});
   const auto reference = make_executor(lenet());
-  check(test_executor(*subject, *reference, images(3), kTolerance));
-  check(test_executor_backprop(*subject, *reference, images(3), "loss", kTolerance));
+  check_executor(test_executor(*subject, *reference, images(3), kExecutorTolerance));
+  check_executor(
+      test_executor_backprop(*subject, *reference, images(3), "loss", kExecutorTolerance));
 }
 
 TEST_CASE("torch's own executor reads and writes the network's arenas") {
@@ -123,7 +126,7 @@ TEST_CASE("torch's own executor follows shapes that change, and shapes that data
   for (const std::int64_t rows : {2, 2, 3, 2}) {
     Tensor x = Tensor::empty(DType::float32, {rows, 4});
     for (float& element : x.span<float>()) element = random.normal();
-    check(test_executor(*subject, *reference, {{"x", x}}, kTolerance));
+    check_executor(test_executor(*subject, *reference, {{"x", x}}, kExecutorTolerance));
   }
 }
 
@@ -185,8 +188,10 @@ TEST_CASE("gradients arrive whole where several tensors fit one place") {
   const auto subject = own_executor(make(), {.gradients = {"x"}});
   const auto reference = make_executor(make(), {.gradients = {"x"}});
   for (int run = 0; run < 3; ++run) {
-    check(test_executor_backprop(*subject, *reference, inputs, "loss", kTolerance));
-    CHECK(compare_values(subject->gradient("x"), reference->gradient("x"), kTolerance).equal);
+    check_executor(
+        test_executor_backprop(*subject, *reference, inputs, "loss", kExecutorTolerance));
+    CHECK(
+        compare_values(subject->gradient("x"), reference->gradient("x"), kExecutorTolerance).equal);
   }
 }
 
@@ -222,7 +227,8 @@ TEST_CASE("the gradient of an input is given where it was asked for") {
   const ValueMap inputs = images(2);
   subject->inference_and_backprop(inputs, "loss");
   reference->inference_and_backprop(inputs, "loss");
-  CHECK(compare_values(subject->gradient("image"), reference->gradient("image"), kTolerance).equal);
+  CHECK(compare_values(subject->gradient("image"), reference->gradient("image"), kExecutorTolerance)
+            .equal);
   CHECK_THROWS_AS(subject->gradient("label"), NotFound);
 }
 
@@ -264,12 +270,12 @@ TEST_CASE("torch's own executor switches batch normalization and dropout as the 
     reference->set_mode(mode);
     const auto& got = subject->inference(x);
     const auto& expected = reference->inference(x);
-    CHECK(compare_values(got.at("n"), expected.at("n"), kTolerance).equal);
+    CHECK(compare_values(got.at("n"), expected.at("n"), kExecutorTolerance).equal);
     const bool drops = !compare_values(got.at("y"), got.at("n"), {0, 0}).equal;
     CHECK(drops == (mode == NetworkMode::training));
     for (const char* name : {"mean", "variance"}) {
       CHECK(compare_values(subject->network().fetch(name), reference->network().fetch(name),
-                           kTolerance)
+                           kExecutorTolerance)
                 .equal);
     }
   }

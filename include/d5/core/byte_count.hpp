@@ -14,4 +14,7 @@ namespace d5 {
 /// The shortest words that `byte_count` reads back as `bytes`: "512MiB", "1000B".
 [[nodiscard]] std::string byte_words(std::size_t bytes);
 
+/// "32 KiB", "7.75 GiB", "-" for 0: of caches and memories, which come in powers of two.
+[[nodiscard]] std::string memory_size(double bytes);
+
 }  // namespace d5

@@ -40,9 +40,6 @@ struct Environment {
 /// Looks at this machine now.
 [[nodiscard]] Environment environment();
 
-/// "32 KiB", "7.75 GiB", "-" for 0: of caches and memories, which come in powers of two.
-[[nodiscard]] std::string memory_size(double bytes);
-
 /// Adds a library to every later record: files that compute with one name it.
 void note_library(const std::string& name, const std::string& version);
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/scaled_unit.hpp"
+#include "core/results/scaled_unit.hpp"
 
 namespace d5::detail {
 namespace {

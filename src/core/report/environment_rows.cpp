@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <map>
 
-#include "core/environment_fields.hpp"
 #include "core/report/figures.hpp"
 #include "core/report/markup.hpp"
+#include "core/results/environment_fields.hpp"
+#include "d5/core/byte_count.hpp"
 
 namespace d5::detail {
 namespace {

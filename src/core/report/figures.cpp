@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/result_cells.hpp"
+#include "core/results/result_cells.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 

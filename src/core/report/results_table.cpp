@@ -9,7 +9,7 @@
 #include "core/report/figures.hpp"
 #include "core/report/html_table.hpp"
 #include "core/report/markup.hpp"
-#include "core/result_cells.hpp"
+#include "core/results/result_cells.hpp"
 #include "d5/core/case_summary.hpp"
 
 namespace d5 {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/result_cells.hpp"
+#include "core/results/result_cells.hpp"
 
 namespace d5::detail {
 namespace {

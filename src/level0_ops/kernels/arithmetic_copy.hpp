@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "d5/level0_ops/plan_context.hpp"
-#include "level0_ops/kernels/conversion.hpp"
+#include "level0_ops/operator/conversion.hpp"
 
 // For kernels that compute in A, float or double, whatever the element types of their tensors are:
 // these are then small floats, or several types in one operator.

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "d5/level0_ops/grad_context.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 // What backward reads and writes, as elements; null where there is none.
 namespace d5::detail {

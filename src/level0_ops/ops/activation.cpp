@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/swish.hpp"
-#include "level0_ops/kernels/unary.hpp"
+#include "level0_ops/kernels/elementwise/swish.hpp"
+#include "level0_ops/kernels/elementwise/unary.hpp"
 
 namespace d5::ops {
 namespace {

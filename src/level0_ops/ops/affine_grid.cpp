@@ -8,14 +8,14 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
-#include "level0_ops/kernels/sampling.hpp"
+#include "level0_ops/kernels/sampling/sampling.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::AffineGrid;
+using AffineGridView = onnx::nodes::AffineGrid;
 
 /// Of one sample. Missing leading spatial sizes are 1.
 struct EvenGrid {
@@ -50,9 +50,10 @@ class AffineGridKernel final : public Kernel {
   explicit AffineGridKernel(const EvenGrid& even) : even_(even) {}
 
   void forward(OpContext& context) override {
-    const T* theta = context.input(View::In::theta).data<T>();
+    const T* theta = context.input(AffineGridView::In::theta).data<T>();
     const std::size_t rank = even_.rank;
-    const std::int64_t points = even_.points(), samples = context.input(View::In::theta).shape()[0];
+    const std::int64_t points = even_.points(),
+                       samples = context.input(AffineGridView::In::theta).shape()[0];
     T* grid = context.output(0).data<T>();
     detail::parallel_for_each(
         samples * points, std::int64_t(rank * rank), 16384, [=, this](std::int64_t p) {
@@ -68,7 +69,7 @@ class AffineGridKernel final : public Kernel {
 
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
-      Tensor& dtheta = context.grad_input(View::In::theta);
+      Tensor& dtheta = context.grad_input(AffineGridView::In::theta);
       detail::zero_elements(dtheta);
       const T* dgrid = context.grad_output(0).data<T>();
       const std::size_t rank = even_.rank;
@@ -97,11 +98,11 @@ class AffineGridKernel final : public Kernel {
 /// the grid is N x spatial x 2 or 3, a point's x first.
 class AffineGrid final : public Operator {
  public:
-  explicit AffineGrid(const View& view) : align_corners_(view.align_corners() != 0) {}
+  explicit AffineGrid(const AffineGridView& view) : align_corners_(view.align_corners() != 0) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape& theta = context.shape(View::In::theta);
-    const auto size = context.integers(View::In::size);
+    const Shape& theta = context.shape(AffineGridView::In::theta);
+    const auto size = context.integers(AffineGridView::In::size);
     if (size.is_untold()) return {unknown_shape(context.dtype(0))};
     const auto& dims = size.values();
     const auto rank = std::int64_t(dims.size()) - 2;
@@ -122,7 +123,7 @@ class AffineGrid final : public Operator {
     return {TensorDesc{context.dtype(0), grid}};
   }
 
-  Places gradients() const override { return {View::In::theta}; }
+  Places gradients() const override { return {AffineGridView::In::theta}; }
 
   /// A product and a sum for each entry of a matrix and point.
   Cost cost(const InferContext& context) const override {
@@ -132,7 +133,7 @@ class AffineGrid final : public Operator {
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    const Shape size(context.integers(View::In::size).values());
+    const Shape size(context.integers(AffineGridView::In::size).values());
     const EvenGrid even{size.rank() - 2, detail::spatial_sizes(size), align_corners_};
     return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(0), context,
                       [&]<class T>() { return std::make_unique<AffineGridKernel<T>>(even); });
@@ -144,6 +145,8 @@ class AffineGrid final : public Operator {
 
 }  // namespace
 
-void register_affine_grid(OperatorRegistry& registry) { registry.add<AffineGrid, View>(); }
+void register_affine_grid(OperatorRegistry& registry) {
+  registry.add<AffineGrid, AffineGridView>();
+}
 
 }  // namespace d5::ops

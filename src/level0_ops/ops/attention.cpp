@@ -9,20 +9,20 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/attention_kernel.hpp"
+#include "level0_ops/kernels/attention/attention_kernel.hpp"
 #include "level0_ops/kernels/expected_shape.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Attention;
-using In = View::In;
+using AttentionView = onnx::nodes::Attention;
+using In = AttentionView::In;
 using detail::AttentionSizes;
 
 /// Its kernel is AttentionKernel, its shapes are AttentionSizes'.
 class Attention final : public Operator {
  public:
-  explicit Attention(const View& view)
+  explicit Attention(const AttentionView& view)
       : heads_{view.q_num_heads(), view.kv_num_heads()},
         scale_(view.scale()),
         softcap_(view.softcap()),
@@ -147,6 +147,6 @@ class Attention final : public Operator {
 
 }  // namespace
 
-void register_attention(OperatorRegistry& registry) { registry.add<Attention, View>(); }
+void register_attention(OperatorRegistry& registry) { registry.add<Attention, AttentionView>(); }
 
 }  // namespace d5::ops

@@ -5,20 +5,20 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/conversion.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
 #include "level0_ops/kernels/node_random.hpp"
 #include "level0_ops/kernels/output_type.hpp"
+#include "level0_ops/operator/conversion.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Bernoulli;
+using BernoulliView = onnx::nodes::Bernoulli;
 
 /// Shapes: y as x.
 class Bernoulli final : public ElementwiseOperator {
  public:
-  explicit Bernoulli(const View& view) : seed_(view.seed()) {
+  explicit Bernoulli(const BernoulliView& view) : seed_(view.seed()) {
     if (view.dtype()) type_ = detail::output_type(view.node(), "dtype", *view.dtype());
   }
 
@@ -54,6 +54,6 @@ class Bernoulli final : public ElementwiseOperator {
 
 }  // namespace
 
-void register_bernoulli(OperatorRegistry& registry) { registry.add<Bernoulli, View>(); }
+void register_bernoulli(OperatorRegistry& registry) { registry.add<Bernoulli, BernoulliView>(); }
 
 }  // namespace d5::ops

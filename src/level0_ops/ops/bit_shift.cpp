@@ -7,7 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/binary.hpp"
+#include "level0_ops/kernels/elementwise/binary.hpp"
 
 namespace d5::ops {
 namespace {

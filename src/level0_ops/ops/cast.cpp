@@ -9,9 +9,9 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/conversion.hpp"
 #include "level0_ops/kernels/element_type.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
+#include "level0_ops/operator/conversion.hpp"
 
 namespace d5::ops {
 namespace {

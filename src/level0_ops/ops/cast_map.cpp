@@ -11,14 +11,14 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/conversion.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/map_input.hpp"
+#include "level0_ops/kernels/learned_tables/map_input.hpp"
+#include "level0_ops/operator/conversion.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::CastMap;
+using CastMapView = onnx::nodes::ml::CastMap;
 using Keys = std::vector<std::int64_t>;
 
 DType type_of(const std::string& word, std::string_view who) {
@@ -41,7 +41,7 @@ std::vector<std::size_t> ascending(const Keys& keys) {
 /// Values change their type as by Cast.
 class CastMap final : public MovingOperator {
  public:
-  explicit CastMap(const View& view)
+  explicit CastMap(const CastMapView& view)
       : to_(type_of(view.cast_to(), onnx::describe(view.node()))),
         is_sparse_(view.map_form() == "SPARSE"),
         length_(view.max_map()) {
@@ -100,6 +100,6 @@ class CastMap final : public MovingOperator {
 
 }  // namespace
 
-void register_cast_map(OperatorRegistry& registry) { registry.add<CastMap, View>(); }
+void register_cast_map(OperatorRegistry& registry) { registry.add<CastMap, CastMapView>(); }
 
 }  // namespace d5::ops

@@ -16,9 +16,9 @@
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::CausalConvWithState;
-using In = View::In;
-using Out = View::Out;
+using CausalConvWithStateView = onnx::nodes::CausalConvWithState;
+using Input = CausalConvWithStateView::In;
+using Out = CausalConvWithStateView::Out;
 
 struct CausalConvSizes {
   std::int64_t batch, channels, length, kernel;
@@ -35,10 +35,10 @@ class CausalConvKernel final : public Kernel {
                    std::int64_t scratch = 0)
       : s_(sizes),
         activates_(activates),
-        x_(context, In::input, scratch),
-        w_(context, In::weight, scratch),
-        b_(context, In::bias, scratch),
-        past_(context, In::past_state, scratch),
+        x_(context, Input::input, scratch),
+        w_(context, Input::weight, scratch),
+        b_(context, Input::bias, scratch),
+        past_(context, Input::past_state, scratch),
         y_(context, Out::output, scratch),
         present_(context, Out::present_state, scratch) {
     context.request_scratch(std::size_t(scratch) * sizeof(A));
@@ -68,10 +68,10 @@ class CausalConvKernel final : public Kernel {
     const auto wanted = [&](std::size_t i) { return detail::zeroed_gradient<A>(context, i); };
     const Gradients d{.y = arriving(Out::output),
                       .present = arriving(Out::present_state),
-                      .x = wanted(In::input),
-                      .w = wanted(In::weight),
-                      .bias = wanted(In::bias),
-                      .past = wanted(In::past_state)};
+                      .x = wanted(Input::input),
+                      .w = wanted(Input::weight),
+                      .bias = wanted(Input::bias),
+                      .past = wanted(Input::past_state)};
     // All samples of a channel share its weights.
     detail::parallel_for_each(s_.channels, s_.batch * s_.length * s_.kernel, 16384,
                               [&](std::int64_t c) {
@@ -82,7 +82,7 @@ class CausalConvKernel final : public Kernel {
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {In::input, In::weight, In::bias, In::past_state},
+    return {.backward_reads_inputs = {Input::input, Input::weight, Input::bias, Input::past_state},
             .backward_reads_outputs = {}};
   }
 
@@ -152,7 +152,7 @@ class CausalConvKernel final : public Kernel {
 /// Shapes: x and y are N x C x L, w is C x 1 x K, b is C, past and present are N x C x (K - 1).
 class CausalConvWithState final : public Operator {
  public:
-  explicit CausalConvWithState(const View& view) {
+  explicit CausalConvWithState(const CausalConvWithStateView& view) {
     const std::string activation = view.activation();
     if (activation != "none" && activation != "silu" && activation != "swish") {
       throw ValueError(fmt::format("{}: activation is '{}', expected none, silu or swish",
@@ -163,29 +163,34 @@ class CausalConvWithState final : public Operator {
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const CausalConvSizes s = sizes(context);
-    return {context.input(In::input),
-            TensorDesc{context.dtype(In::input), {s.batch, s.channels, s.past()}}};
+    return {context.input(Input::input),
+            TensorDesc{context.dtype(Input::input), {s.batch, s.channels, s.past()}}};
   }
 
-  Places gradients() const override { return {In::input, In::weight, In::bias, In::past_state}; }
+  Places gradients() const override {
+    return {Input::input, Input::weight, Input::bias, Input::past_state};
+  }
 
   /// A product and a sum for each weight and position; the bias; the activation's five operations.
   Cost cost(const InferContext& context) const override {
     const CausalConvSizes s = sizes(context);
-    return with_flop(context, double(s.rows()) * double(s.length) *
-                                  (2.0 * double(s.kernel) + (context.has_input(In::bias) ? 1 : 0) +
-                                   (activates_ ? 5 : 0)));
+    return with_flop(context,
+                     double(s.rows()) * double(s.length) *
+                         (2.0 * double(s.kernel) + (context.has_input(Input::bias) ? 1 : 0) +
+                          (activates_ ? 5 : 0)));
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(In::input), context, [&]<class T>() {
-      return std::make_unique<CausalConvKernel<Arithmetic<T>>>(sizes(context), activates_, context);
-    });
+    return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(Input::input), context,
+                      [&]<class T>() {
+                        return std::make_unique<CausalConvKernel<Arithmetic<T>>>(
+                            sizes(context), activates_, context);
+                      });
   }
 
  private:
   static CausalConvSizes sizes(const InferContext& context) {
-    const Shape &x = context.shape(In::input), &w = context.shape(In::weight);
+    const Shape &x = context.shape(Input::input), &w = context.shape(Input::weight);
     if (x.rank() != 3 || w.rank() != 3 || w[0] != x[1] || w[1] != 1 || w[2] < 1) {
       throw ShapeError(
           fmt::format("{}: input is {} and weight is {}, expected N x C x L and C x 1 "
@@ -193,8 +198,8 @@ class CausalConvWithState final : public Operator {
                       context.who(), to_string(x), to_string(w)));
     }
     const CausalConvSizes s{x[0], x[1], x[2], w[2]};
-    detail::expect_shape(context, In::bias, "bias", {s.channels});
-    detail::expect_shape(context, In::past_state, "past_state", {s.batch, s.channels, s.past()});
+    detail::expect_shape(context, Input::bias, "bias", {s.channels});
+    detail::expect_shape(context, Input::past_state, "past_state", {s.batch, s.channels, s.past()});
     return s;
   }
 
@@ -204,7 +209,7 @@ class CausalConvWithState final : public Operator {
 }  // namespace
 
 void register_causal_conv_with_state(OperatorRegistry& registry) {
-  registry.add<CausalConvWithState, View>();
+  registry.add<CausalConvWithState, CausalConvWithStateView>();
 }
 
 }  // namespace d5::ops

@@ -9,13 +9,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
-#include "level0_ops/kernels/integers.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
+#include "level0_ops/operator/integers.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::CenterCropPad;
+using CenterCropPadView = onnx::nodes::CenterCropPad;
 
 /// What both have is copied, and its gradient back; all else is zero.
 class CenterCropPadKernel final : public Kernel {
@@ -61,15 +61,15 @@ class CenterCropPadKernel final : public Kernel {
 /// Shapes: one size for each of the axes, or for all dimensions.
 class CenterCropPad final : public MovingOperator {
  public:
-  explicit CenterCropPad(const View& view) : axes_(view.axes()) {}
+  explicit CenterCropPad(const CenterCropPadView& view) : axes_(view.axes()) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    TensorDesc y = context.input(View::In::input_data);
+    TensorDesc y = context.input(CenterCropPadView::In::input_data);
     std::vector<std::size_t> axes(y.shape.rank());
     std::iota(axes.begin(), axes.end(), 0);
     if (axes_) axes = detail::distinct_axes(*axes_, y.shape.rank(), context.who());
-    const auto sizes = context.integers(View::In::shape);
-    const auto given = std::size_t(context.shape(View::In::shape).elements());
+    const auto sizes = context.integers(CenterCropPadView::In::shape);
+    const auto given = std::size_t(context.shape(CenterCropPadView::In::shape).elements());
     if (given != axes.size()) {
       throw ShapeError(fmt::format("{}: {} sizes are given for {} dimensions", context.who(), given,
                                    axes.size()));
@@ -84,7 +84,7 @@ class CenterCropPad final : public MovingOperator {
     return {y};
   }
 
-  Places gradients() const override { return {View::In::input_data}; }
+  Places gradients() const override { return {CenterCropPadView::In::input_data}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     return std::make_unique<CenterCropPadKernel>(context.dtype(0), context.output(0).shape,
@@ -97,6 +97,8 @@ class CenterCropPad final : public MovingOperator {
 
 }  // namespace
 
-void register_center_crop_pad(OperatorRegistry& registry) { registry.add<CenterCropPad, View>(); }
+void register_center_crop_pad(OperatorRegistry& registry) {
+  registry.add<CenterCropPad, CenterCropPadView>();
+}
 
 }  // namespace d5::ops

@@ -11,12 +11,12 @@
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_function.hpp"
+#include "level0_ops/kernels/elementwise/element_function.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Clip;
+using ClipView = onnx::nodes::Clip;
 
 /// The limits that stand in the node; others are inputs.
 struct Limits {
@@ -30,11 +30,11 @@ struct Limits {
     A most = std::floating_point<A> ? Range::infinity() : Range::max();
     if (low) least = A(*low);
     if (high) most = A(*high);
-    if (context.has_input(View::In::min)) {
-      least = A(context.input(View::In::min).template item<T>());
+    if (context.has_input(ClipView::In::min)) {
+      least = A(context.input(ClipView::In::min).template item<T>());
     }
-    if (context.has_input(View::In::max)) {
-      most = A(context.input(View::In::max).template item<T>());
+    if (context.has_input(ClipView::In::max)) {
+      most = A(context.input(ClipView::In::max).template item<T>());
     }
     return {least, most};
   }
@@ -87,12 +87,12 @@ class ClipKernel final : public Kernel {
 /// Shapes: low and high are scalars; y as x.
 class Clip final : public ElementwiseOperator {
  public:
-  explicit Clip(const View& view) {
+  explicit Clip(const ClipView& view) {
     if (view.node().opset < 11) limits_ = {view.min(), view.max()};
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    for (const std::size_t i : {View::In::min, View::In::max}) {
+    for (const std::size_t i : {ClipView::In::min, ClipView::In::max}) {
       if (!context.has_input(i)) continue;
       if (context.dtype(i) != context.dtype(0) || context.shape(i).elements() != 1) {
         throw TypeError(fmt::format("{}: limit {} is {}, expected one element of {}", context.who(),
@@ -119,6 +119,6 @@ class Clip final : public ElementwiseOperator {
 
 }  // namespace
 
-void register_clip(OperatorRegistry& registry) { registry.add<Clip, View>(); }
+void register_clip(OperatorRegistry& registry) { registry.add<Clip, ClipView>(); }
 
 }  // namespace d5::ops

@@ -10,14 +10,14 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/columns.hpp"
-#include "level0_ops/kernels/integers.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
+#include "level0_ops/kernels/window/columns.hpp"
+#include "level0_ops/operator/integers.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Col2Im;
+using Col2ImView = onnx::nodes::Col2Im;
 
 /// A sum of truths is whether any holds.
 using AddedTypes = Join<NumberTypes, Types<bool, std::complex<float>, std::complex<double>>>;
@@ -36,7 +36,7 @@ class Col2ImKernel final : public Kernel {
   }
 
   void forward(OpContext& context) override {
-    const T* from = context.input(View::In::input).data<T>();
+    const T* from = context.input(Col2ImView::In::input).data<T>();
     T* to = context.output(0).data<T>();
     for_each_plane([&](std::int64_t plane) {
       if constexpr (std::is_same_v<T, A>) {
@@ -54,7 +54,7 @@ class Col2ImKernel final : public Kernel {
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
       const T* from = context.grad_output(0).data<T>();
-      T* to = context.grad_input(View::In::input).data<T>();
+      T* to = context.grad_input(Col2ImView::In::input).data<T>();
       for_each_plane([&](std::int64_t plane) {
         detail::gather_columns(window_, 1, rows(), from + plane * image(), to + plane * columns());
       });
@@ -88,23 +88,23 @@ class Col2ImKernel final : public Kernel {
 /// dimensions).
 class Col2Im final : public Operator {
  public:
-  explicit Col2Im(const View& view) : attributes_(WindowAttributes::of(view)) {}
+  explicit Col2Im(const Col2ImView& view) : attributes_(WindowAttributes::of(view)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const auto window = resolve(context);
     if (!window) return {unknown_shape(context.dtype(0))};
-    const Shape& x = context.shape(View::In::input);
+    const Shape& x = context.shape(Col2ImView::In::input);
     Shape image{x[0], x[1] / window->kernel_size()};
-    const auto sizes = context.integers(View::In::image_shape);
+    const auto sizes = context.integers(Col2ImView::In::image_shape);
     for (const std::int64_t size : sizes.values()) image.push_back(size);
     return {TensorDesc{context.dtype(0), image}};
   }
 
-  Places gradients() const override { return {View::In::input}; }
+  Places gradients() const override { return {Col2ImView::In::input}; }
 
   /// A sum for each element of a column.
   Cost cost(const InferContext& context) const override {
-    return with_flop(context, double(context.input(View::In::input).elements()));
+    return with_flop(context, double(context.input(Col2ImView::In::input).elements()));
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
@@ -118,15 +118,15 @@ class Col2Im final : public Operator {
  private:
   /// The block as a window over the image; nothing where only running tells their sizes.
   [[nodiscard]] std::optional<Window> resolve(const InferContext& context) const {
-    const auto image = context.integers(View::In::image_shape);
-    const auto block = context.integers(View::In::block_shape);
+    const auto image = context.integers(Col2ImView::In::image_shape);
+    const auto block = context.integers(Col2ImView::In::block_shape);
     if (image.is_untold() || block.is_untold()) return std::nullopt;
     check_range("image_shape", image.values(), 0, context);
     check_range("block_shape", block.values(), 1, context);
     Shape shape{1, 1};
     for (const std::int64_t size : image.values()) shape.push_back(size);
     const Window window = attributes_.resolve(shape, block.values(), context.who());
-    const Shape& x = context.shape(View::In::input);
+    const Shape& x = context.shape(Col2ImView::In::input);
     const std::int64_t blocks = window.output_shape(1, 1).elements();
     if (x.rank() != 3 || x[1] % window.kernel_size() != 0 || x[2] != blocks) {
       throw ShapeError(
@@ -152,6 +152,6 @@ class Col2Im final : public Operator {
 
 }  // namespace
 
-void register_col2im(OperatorRegistry& registry) { registry.add<Col2Im, View>(); }
+void register_col2im(OperatorRegistry& registry) { registry.add<Col2Im, Col2ImView>(); }
 
 }  // namespace d5::ops

@@ -2,8 +2,8 @@
 // Convolution: y[n, m] = b[m] + sum over c of w[m, c] * x[n, c].
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/column_convolution.hpp"
-#include "level0_ops/kernels/wide_kernel.hpp"
+#include "level0_ops/kernels/window/column_convolution.hpp"
+#include "level0_ops/operator/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {

@@ -7,10 +7,10 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/columns.hpp"
-#include "level0_ops/kernels/convolution.hpp"
-#include "level0_ops/kernels/matrix_product.hpp"
-#include "level0_ops/kernels/wide_kernel.hpp"
+#include "level0_ops/kernels/matrix/matrix_product.hpp"
+#include "level0_ops/kernels/window/columns.hpp"
+#include "level0_ops/kernels/window/convolution.hpp"
+#include "level0_ops/operator/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {

@@ -9,16 +9,16 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/column_convolution.hpp"
 #include "level0_ops/kernels/expected_shape.hpp"
 #include "level0_ops/kernels/gradient_memory.hpp"
-#include "level0_ops/kernels/sampling.hpp"
-#include "level0_ops/kernels/wide_kernel.hpp"
+#include "level0_ops/kernels/sampling/sampling.hpp"
+#include "level0_ops/kernels/window/column_convolution.hpp"
+#include "level0_ops/operator/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::DeformConv;
+using DeformConvView = onnx::nodes::DeformConv;
 
 /// What the moved taps see of the input, as columns.
 template <class A>
@@ -153,13 +153,13 @@ class DeformConvKernel final : public Kernel {
                    PlanContext& context)
       : sizes_(sizes), columns_(sizes, offset_groups), convolution_(sizes, true) {
     std::int64_t scratch = convolution_.scratch_length();
-    if (context.wants_grad(View::In::W)) scratch += convolution_.weight_scratch_length();
+    if (context.wants_grad(DeformConvView::In::W)) scratch += convolution_.weight_scratch_length();
     context.request_scratch(sizeof(T) * std::size_t(scratch));
   }
 
   void forward(OpContext& context) override {
-    convolution_.forward_of(gather(context), context.input(View::In::W).data<T>(),
-                            elements(context, View::In::B), context.output(0).data<T>(),
+    convolution_.forward_of(gather(context), context.input(DeformConvView::In::W).data<T>(),
+                            elements(context, DeformConvView::In::B), context.output(0).data<T>(),
                             context.scratch_as<T>());
   }
 
@@ -167,29 +167,30 @@ class DeformConvKernel final : public Kernel {
     const T* dy = context.grad_output(0).data<T>();
     T* scratch = context.scratch_as<T>();
     const typename DeformedColumns<T>::Gradients gradients{
-        detail::zeroed_gradient<T>(context, View::In::X),
-        detail::zeroed_gradient<T>(context, View::In::offset),
-        detail::zeroed_gradient<T>(context, View::In::mask)};
+        detail::zeroed_gradient<T>(context, DeformConvView::In::X),
+        detail::zeroed_gradient<T>(context, DeformConvView::In::offset),
+        detail::zeroed_gradient<T>(context, DeformConvView::In::mask)};
     if (gradients.x || gradients.offset || gradients.mask) {
       // Groups of one sample may share an offset.
       convolution_.input_gradient_to(
-          columns_.scatter_to(gradients, context.input(View::In::X).data<T>(),
-                              context.input(View::In::offset).data<T>(),
-                              elements(context, View::In::mask)),
-          sizes_.group, context.input(View::In::W).data<T>(), dy, scratch);
+          columns_.scatter_to(gradients, context.input(DeformConvView::In::X).data<T>(),
+                              context.input(DeformConvView::In::offset).data<T>(),
+                              elements(context, DeformConvView::In::mask)),
+          sizes_.group, context.input(DeformConvView::In::W).data<T>(), dy, scratch);
     }
-    if (context.wants_grad(View::In::W)) {
+    if (context.wants_grad(DeformConvView::In::W)) {
       convolution_.weight_gradient_of(gather(context), dy,
-                                      context.grad_input(View::In::W).data<T>(), scratch);
+                                      context.grad_input(DeformConvView::In::W).data<T>(), scratch);
     }
-    if (context.wants_grad(View::In::B)) {
+    if (context.wants_grad(DeformConvView::In::B)) {
       detail::bias_gradient(sizes_.batch, convolution_.filters(), convolution_.area(), dy,
-                            context.grad_input(View::In::B).data<T>());
+                            context.grad_input(DeformConvView::In::B).data<T>());
     }
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::X, View::In::W, View::In::offset, View::In::mask},
+    return {.backward_reads_inputs = {DeformConvView::In::X, DeformConvView::In::W,
+                                      DeformConvView::In::offset, DeformConvView::In::mask},
             .backward_reads_outputs = {}};
   }
 
@@ -201,8 +202,9 @@ class DeformConvKernel final : public Kernel {
   }
   template <class Context>
   auto gather(const Context& context) const {
-    return columns_.gather_from(elements(context, View::In::X), elements(context, View::In::offset),
-                                elements(context, View::In::mask));
+    return columns_.gather_from(elements(context, DeformConvView::In::X),
+                                elements(context, DeformConvView::In::offset),
+                                elements(context, DeformConvView::In::mask));
   }
 
   detail::ConvolutionSizes sizes_;
@@ -214,7 +216,7 @@ class DeformConvKernel final : public Kernel {
 /// the mask one, at each output position. Source: Zhu et al., "Deformable ConvNets v2" (2018).
 class DeformConv final : public Operator {
  public:
-  explicit DeformConv(const View& view)
+  explicit DeformConv(const DeformConvView& view)
       : attributes_(WindowAttributes::of(view)),
         group_(view.group()),
         offset_group_(view.offset_group()) {
@@ -227,7 +229,8 @@ class DeformConv final : public Operator {
   }
 
   Places gradients() const override {
-    return {View::In::X, View::In::W, View::In::offset, View::In::B, View::In::mask};
+    return {DeformConvView::In::X, DeformConvView::In::W, DeformConvView::In::offset,
+            DeformConvView::In::B, DeformConvView::In::mask};
   }
 
   /// Of the definition: the convolution, and for each of its columns' elements a product and a sum
@@ -248,7 +251,8 @@ class DeformConv final : public Operator {
 
  private:
   [[nodiscard]] detail::ConvolutionSizes sizes(const InferContext& context) const {
-    const Shape &x = context.shape(View::In::X), &w = context.shape(View::In::W);
+    const Shape &x = context.shape(DeformConvView::In::X),
+                &w = context.shape(DeformConvView::In::W);
     const detail::ConvolutionSizes s =
         detail::convolution_sizes(x, w, attributes_, group_, context.who());
     if (offset_group_ < 1 || x[1] % offset_group_ != 0) {
@@ -258,10 +262,11 @@ class DeformConv final : public Operator {
     }
     const std::int64_t taps = Shape{offset_group_, s.window.kernel_size()}.elements();
     const auto rank = std::int64_t(s.window.rank);
-    detail::expect_shape(context, View::In::offset, "offset",
+    detail::expect_shape(context, DeformConvView::In::offset, "offset",
                          s.window.output_shape(s.batch, Shape{taps, rank}.elements()));
-    detail::expect_shape(context, View::In::B, "B", {w[0]});
-    detail::expect_shape(context, View::In::mask, "mask", s.window.output_shape(s.batch, taps));
+    detail::expect_shape(context, DeformConvView::In::B, "B", {w[0]});
+    detail::expect_shape(context, DeformConvView::In::mask, "mask",
+                         s.window.output_shape(s.batch, taps));
     return s;
   }
 
@@ -271,6 +276,8 @@ class DeformConv final : public Operator {
 
 }  // namespace
 
-void register_deform_conv(OperatorRegistry& registry) { registry.add<DeformConv, View>(); }
+void register_deform_conv(OperatorRegistry& registry) {
+  registry.add<DeformConv, DeformConvView>();
+}
 
 }  // namespace d5::ops

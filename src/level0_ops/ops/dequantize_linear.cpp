@@ -8,39 +8,40 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/matrix/quantization.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 #include "level0_ops/kernels/output_type.hpp"
-#include "level0_ops/kernels/quantization.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::DequantizeLinear;
+using DequantizeLinearView = onnx::nodes::DequantizeLinear;
 
 class DequantizeKernel final : public Kernel {
  public:
   DequantizeKernel(PlanContext& context, const detail::ScaleLayout& layout)
       : layout_(layout),
-        centering_(context.dtype(View::In::x), layout),
-        scales_(context.shape(View::In::x_scale).elements()),
-        read_scales_(context.dtype(View::In::x_scale), DType::float64),
+        centering_(context.dtype(DequantizeLinearView::In::x), layout),
+        scales_(context.shape(DequantizeLinearView::In::x_scale).elements()),
+        read_scales_(context.dtype(DequantizeLinearView::In::x_scale), DType::float64),
         write_(DType::float64, context.output(0).dtype) {
-    if (context.has_input(View::In::x_zero_point)) {
-      read_zeros_.emplace(context.dtype(View::In::x_zero_point), DType::float64);
+    if (context.has_input(DequantizeLinearView::In::x_zero_point)) {
+      read_zeros_.emplace(context.dtype(DequantizeLinearView::In::x_zero_point), DType::float64);
     }
     if (context.wants_backward()) {
-      detail::expect_type(FloatTypes{}, context.dtype(View::In::x_scale), context, "gradient");
+      detail::expect_type(FloatTypes{}, context.dtype(DequantizeLinearView::In::x_scale), context,
+                          "gradient");
       read_gradient_.emplace(context.output(0).dtype, DType::float64);
-      write_gradient_.emplace(DType::float64, context.dtype(View::In::x_scale));
+      write_gradient_.emplace(DType::float64, context.dtype(DequantizeLinearView::In::x_scale));
     }
     context.request_scratch(sizeof(double) * std::size_t(scales_) * 2);
   }
 
   void forward(OpContext& context) override {
     double* scales = context.scratch_as<double>();
-    read_scales_.run(scales, context.input(View::In::x_scale).raw(), scales_);
+    read_scales_.run(scales, context.input(DequantizeLinearView::In::x_scale).raw(), scales_);
     const double* zeros = read_zeros(context, scales + scales_);
-    const void* x = context.input(View::In::x).raw();
+    const void* x = context.input(DequantizeLinearView::In::x).raw();
     Tensor& y = context.output(0);
     layout_.run(
         [&](std::int64_t element, std::int64_t scale, std::int64_t step, std::int64_t count) {
@@ -60,7 +61,7 @@ class DequantizeKernel final : public Kernel {
     double* sums = context.scratch_as<double>();
     std::fill_n(sums, scales_, 0.0);
     const double* zeros = read_zeros(context, sums + scales_);
-    const void* x = context.input(View::In::x).raw();
+    const void* x = context.input(DequantizeLinearView::In::x).raw();
     const Tensor& dy = context.grad_output(0);
     layout_.run_in_order(
         [&](std::int64_t element, std::int64_t scale, std::int64_t step, std::int64_t count) {
@@ -75,11 +76,13 @@ class DequantizeKernel final : public Kernel {
             }
           }
         });
-    write_gradient_->run(context.grad_input(View::In::x_scale).raw(), sums, scales_);
+    write_gradient_->run(context.grad_input(DequantizeLinearView::In::x_scale).raw(), sums,
+                         scales_);
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::x, View::In::x_zero_point},
+    return {.backward_reads_inputs = {DequantizeLinearView::In::x,
+                                      DequantizeLinearView::In::x_zero_point},
             .backward_reads_outputs = {}};
   }
 
@@ -87,7 +90,7 @@ class DequantizeKernel final : public Kernel {
   template <class Context>
   const double* read_zeros(const Context& context, double* zeros) const {
     if (!read_zeros_) return nullptr;
-    read_zeros_->run(zeros, context.input(View::In::x_zero_point).raw(), scales_);
+    read_zeros_->run(zeros, context.input(DequantizeLinearView::In::x_zero_point).raw(), scales_);
     return zeros;
   }
 
@@ -103,7 +106,8 @@ class DequantizeKernel final : public Kernel {
 /// x has no gradient: quantized types hold none.
 class DequantizeLinear final : public ElementwiseOperator {
  public:
-  explicit DequantizeLinear(const View& view) : axis_(view.axis()), block_size_(view.block_size()) {
+  explicit DequantizeLinear(const DequantizeLinearView& view)
+      : axis_(view.axis()), block_size_(view.block_size()) {
     if (view.output_dtype() != 0) {
       type_ = detail::output_type(view.node(), "output_dtype", view.output_dtype());
     }
@@ -111,19 +115,19 @@ class DequantizeLinear final : public ElementwiseOperator {
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     (void)layout(context);
-    const TensorDesc& scale = context.input(View::In::x_scale);
-    if (context.has_input(View::In::x_zero_point)) {
-      detail::expect_shape_of_scale(context.shape(View::In::x_zero_point), scale.shape,
-                                    context.who());
+    const TensorDesc& scale = context.input(DequantizeLinearView::In::x_scale);
+    if (context.has_input(DequantizeLinearView::In::x_zero_point)) {
+      detail::expect_shape_of_scale(context.shape(DequantizeLinearView::In::x_zero_point),
+                                    scale.shape, context.who());
     }
     if (!type_ && scale.dtype == DType::float8e8m0) {
       throw TypeError(fmt::format(
           "{}: the scale is float8e8m0, which y cannot be; give output_dtype", context.who()));
     }
-    return {TensorDesc{type_.value_or(scale.dtype), context.shape(View::In::x)}};
+    return {TensorDesc{type_.value_or(scale.dtype), context.shape(DequantizeLinearView::In::x)}};
   }
 
-  Places gradients() const override { return {View::In::x_scale}; }
+  Places gradients() const override { return {DequantizeLinearView::In::x_scale}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     return std::make_unique<DequantizeKernel>(context, layout(context));
@@ -134,8 +138,9 @@ class DequantizeLinear final : public ElementwiseOperator {
 
  private:
   detail::ScaleLayout layout(const InferContext& context) const {
-    return detail::ScaleLayout(context.shape(View::In::x), context.shape(View::In::x_scale), axis_,
-                               block_size_, context.who());
+    return detail::ScaleLayout(context.shape(DequantizeLinearView::In::x),
+                               context.shape(DequantizeLinearView::In::x_scale), axis_, block_size_,
+                               context.who());
   }
 
   std::int64_t axis_, block_size_;
@@ -145,7 +150,7 @@ class DequantizeLinear final : public ElementwiseOperator {
 }  // namespace
 
 void register_dequantize_linear(OperatorRegistry& registry) {
-  registry.add<DequantizeLinear, View>();
+  registry.add<DequantizeLinear, DequantizeLinearView>();
 }
 
 }  // namespace d5::ops

@@ -15,7 +15,7 @@
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::DFT;
+using DFTView = onnx::nodes::DFT;
 
 /// What DFT's attributes and inputs come to.
 struct DftProblem {
@@ -141,11 +141,11 @@ class DftKernel final : public Kernel {
 /// x counts as n long: it is cut, or zeros are put behind it.
 class Dft final : public Operator {
  public:
-  explicit Dft(const View& view)
+  explicit Dft(const DFTView& view)
       : axis_(view.axis()), inverse_(view.inverse() != 0), onesided_(view.onesided() != 0) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const TensorDesc& x = context.input(View::In::input);
+    const TensorDesc& x = context.input(DFTView::In::input);
     const auto axis = axis_of(context), n = length_of(context);
     if (axis.is_untold()) return {unknown_shape(x.dtype)};
     Shape y = x.shape;
@@ -161,7 +161,7 @@ class Dft final : public Operator {
     return {TensorDesc{x.dtype, y}};
   }
 
-  Places gradients() const override { return {View::In::input}; }
+  Places gradients() const override { return {DFTView::In::input}; }
 
   /// As is usual, 5 n log2 n for a line: what a fast transform takes.
   Cost cost(const InferContext& context) const override {
@@ -181,14 +181,14 @@ class Dft final : public Operator {
   /// An attribute until opset 19.
   IntegersInput axis_of(const InferContext& context) const {
     if (context.node().opset < 20) return list_of(axis_);
-    const IntegersInput given = context.integers(View::In::axis);
+    const IntegersInput given = context.integers(DFTView::In::axis);
     return given.given() ? given : list_of(-2);
   }
   static IntegersInput list_of(std::int64_t value) {
     return IntegersInput(std::vector<std::int64_t>{value});
   }
   static IntegersInput length_of(const InferContext& context) {
-    return context.integers(View::In::dft_length);
+    return context.integers(DFTView::In::dft_length);
   }
   static std::int64_t one(const std::vector<std::int64_t>& values, std::string_view name,
                           const InferContext& context) {
@@ -198,7 +198,7 @@ class Dft final : public Operator {
   }
   static std::size_t normalized(const std::vector<std::int64_t>& axis,
                                 const InferContext& context) {
-    const Shape& x = context.shape(View::In::input);
+    const Shape& x = context.shape(DFTView::In::input);
     const std::int64_t parts = x.rank() < 2 ? 0 : x[x.rank() - 1];
     if (parts != 1 && parts != 2) {
       throw ShapeError(fmt::format(
@@ -214,7 +214,7 @@ class Dft final : public Operator {
   }
 
   DftProblem problem(const InferContext& context) const {
-    const Shape& x = context.shape(View::In::input);
+    const Shape& x = context.shape(DFTView::In::input);
     const std::size_t a = normalized(axis_of(context).values(), context);
     DftProblem p{.outer = x.elements(0, a),
                  .inner = x.elements(a + 1, x.rank() - 1),
@@ -246,6 +246,6 @@ class Dft final : public Operator {
 
 }  // namespace
 
-void register_dft(OperatorRegistry& registry) { registry.add<Dft, View>(); }
+void register_dft(OperatorRegistry& registry) { registry.add<Dft, DFTView>(); }
 
 }  // namespace d5::ops

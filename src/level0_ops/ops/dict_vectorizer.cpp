@@ -10,21 +10,21 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/class_labels.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/key_places.hpp"
-#include "level0_ops/kernels/map_input.hpp"
+#include "level0_ops/kernels/learned_tables/class_labels.hpp"
+#include "level0_ops/kernels/learned_tables/key_places.hpp"
+#include "level0_ops/kernels/learned_tables/map_input.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::DictVectorizer;
+using DictVectorizerView = onnx::nodes::ml::DictVectorizer;
 
 /// Shapes: Y is 1 x words of the vocabulary, zeros and empty texts where the map has no such key.
 /// Keys that are no words are left out, as in ONNX Runtime.
 class DictVectorizer final : public MovingOperator {
  public:
-  explicit DictVectorizer(const View& view)
+  explicit DictVectorizer(const DictVectorizerView& view)
       : vocabulary_(view.int64_vocabulary(), view.string_vocabulary(),
                     onnx::describe(view.node())) {}
 
@@ -68,6 +68,8 @@ class DictVectorizer final : public MovingOperator {
 
 }  // namespace
 
-void register_dict_vectorizer(OperatorRegistry& registry) { registry.add<DictVectorizer, View>(); }
+void register_dict_vectorizer(OperatorRegistry& registry) {
+  registry.add<DictVectorizer, DictVectorizerView>();
+}
 
 }  // namespace d5::ops

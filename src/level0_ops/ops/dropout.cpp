@@ -9,12 +9,12 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/conversion.hpp"
+#include "level0_ops/operator/conversion.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Dropout;
+using DropoutView = onnx::nodes::Dropout;
 using DroppedTypes =
     Join<FloatTypes, Types<Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ>>;
 
@@ -33,7 +33,7 @@ class NumpyStream {
 
 /// What stands in the node.
 struct Attributes {
-  explicit Attributes(const View& view)
+  explicit Attributes(const DropoutView& view)
       : opset(view.node().opset), seed(view.seed()), is_test(opset < 7 && view.is_test() != 0) {
     if (opset < 12) ratio = view.ratio();
   }
@@ -48,8 +48,8 @@ class DropoutKernel final : public Kernel {
  public:
   DropoutKernel(const Attributes& attributes, PlanContext& context)
       : attributes_(attributes), elements_(context.shape(0).elements()) {
-    if (context.has_input(View::In::ratio)) {
-      read_ratio_.emplace(context.dtype(View::In::ratio), DType::float64);
+    if (context.has_input(DropoutView::In::ratio)) {
+      read_ratio_.emplace(context.dtype(DropoutView::In::ratio), DType::float64);
     }
     if (context.wants_backward()) factors_ = context.save(context.input(0));
   }
@@ -87,7 +87,7 @@ class DropoutKernel final : public Kernel {
 
   double ratio(const OpContext& context) const {
     double result = attributes_.ratio;
-    if (read_ratio_) read_ratio_->run(&result, context.input(View::In::ratio).raw(), 1);
+    if (read_ratio_) read_ratio_->run(&result, context.input(DropoutView::In::ratio).raw(), 1);
     if (!(result >= 0 && result < 1)) {
       throw ValueError(
           fmt::format("{}: ratio is {}, expected 0 <= ratio < 1", context.who(), result));
@@ -97,8 +97,8 @@ class DropoutKernel final : public Kernel {
 
   bool drops(const OpContext& context) const {
     if (attributes_.opset < 12) return context.mode() == Mode::training && !attributes_.is_test;
-    return context.has_input(View::In::training_mode) &&
-           context.input(View::In::training_mode).item<bool>();
+    return context.has_input(DropoutView::In::training_mode) &&
+           context.input(DropoutView::In::training_mode).item<bool>();
   }
 
   template <class Random>
@@ -139,10 +139,10 @@ class DropoutKernel final : public Kernel {
 /// Source: Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from Overfitting".
 class Dropout final : public ElementwiseOperator {
  public:
-  explicit Dropout(const View& view) : attributes_(view) {}
+  explicit Dropout(const DropoutView& view) : attributes_(view) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    for (const std::size_t i : {View::In::ratio, View::In::training_mode}) {
+    for (const std::size_t i : {DropoutView::In::ratio, DropoutView::In::training_mode}) {
       if (context.has_input(i) && context.shape(i).elements() != 1) {
         throw ShapeError(fmt::format("{}: input {} is {}, expected one element", context.who(), i,
                                      to_string(context.shape(i))));
@@ -155,8 +155,8 @@ class Dropout final : public ElementwiseOperator {
   Places gradients() const override { return {0}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    if (context.has_input(View::In::ratio)) {
-      detail::expect_type(DroppedTypes{}, context.dtype(View::In::ratio), context, "ratio");
+    if (context.has_input(DropoutView::In::ratio)) {
+      detail::expect_type(DroppedTypes{}, context.dtype(DropoutView::In::ratio), context, "ratio");
     }
     return kernel_for(DroppedTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
       return std::make_unique<DropoutKernel<T>>(attributes_, context);
@@ -169,6 +169,6 @@ class Dropout final : public ElementwiseOperator {
 
 }  // namespace
 
-void register_dropout(OperatorRegistry& registry) { registry.add<Dropout, View>(); }
+void register_dropout(OperatorRegistry& registry) { registry.add<Dropout, DropoutView>(); }
 
 }  // namespace d5::ops

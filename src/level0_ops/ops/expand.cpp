@@ -8,8 +8,8 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/broadcast.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/elementwise/broadcast.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::ops {
 namespace {

@@ -8,20 +8,20 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
 #include "level0_ops/kernels/element_type.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::EyeLike;
+using EyeLikeView = onnx::nodes::EyeLike;
 using EyeTypes = Join<NumberTypes, Types<bool>>;
 
 /// Shapes: y is as x, a matrix; of x only shape and type count.
 class EyeLike final : public MovingOperator {
  public:
-  explicit EyeLike(const View& view) : k_(view.k()) {
+  explicit EyeLike(const EyeLikeView& view) : k_(view.k()) {
     if (const auto number = view.dtype()) {
       dtype_ = detail::element_type(view.node(), "dtype", *number);
     }
@@ -58,6 +58,6 @@ class EyeLike final : public MovingOperator {
 
 }  // namespace
 
-void register_eye_like(OperatorRegistry& registry) { registry.add<EyeLike, View>(); }
+void register_eye_like(OperatorRegistry& registry) { registry.add<EyeLike, EyeLikeView>(); }
 
 }  // namespace d5::ops

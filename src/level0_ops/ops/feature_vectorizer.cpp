@@ -11,12 +11,12 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::FeatureVectorizer;
+using FeatureVectorizerView = onnx::nodes::ml::FeatureVectorizer;
 
 /// The columns of an input: those it has, and those it takes in the output.
 struct Columns {
@@ -77,7 +77,8 @@ class VectorizerKernel final : public Kernel {
 /// fewer is filled up with zeros.
 class FeatureVectorizer final : public MovingOperator {
  public:
-  explicit FeatureVectorizer(const View& view) : dimensions_(view.inputdimensions()) {}
+  explicit FeatureVectorizer(const FeatureVectorizerView& view)
+      : dimensions_(view.inputdimensions()) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const std::int64_t rows = rows_of(context.shape(0));
@@ -129,7 +130,7 @@ class FeatureVectorizer final : public MovingOperator {
 }  // namespace
 
 void register_feature_vectorizer(OperatorRegistry& registry) {
-  registry.add<FeatureVectorizer, View>();
+  registry.add<FeatureVectorizer, FeatureVectorizerView>();
 }
 
 }  // namespace d5::ops

@@ -8,15 +8,15 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/attention_kernel.hpp"
-#include "level0_ops/kernels/attention_products.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/attention/attention_kernel.hpp"
+#include "level0_ops/kernels/attention/attention_products.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::preview::FlexAttention;
-using In = View::In;
+using FlexAttentionView = onnx::nodes::preview::FlexAttention;
+using In = FlexAttentionView::In;
 using detail::AttentionSizes;
 
 /// Which graphs there are.
@@ -37,7 +37,7 @@ class ModifiedAttentionKernel final : public Kernel {
         q_(context, In::Q, scratch),
         k_(context, In::K, scratch),
         v_(context, In::V, scratch),
-        y_(context, View::Out::Y, scratch),
+        y_(context, FlexAttentionView::Out::Y, scratch),
         head_(scratch),
         to_scores_(dtype_of<A>, scores_.dtype),
         from_scores_(scores_.dtype, dtype_of<A>) {
@@ -116,7 +116,7 @@ class ModifiedAttentionKernel final : public Kernel {
 /// Without graphs it is Attention without mask. Shapes: AttentionSizes', of four dimensions.
 class FlexAttention final : public Operator {
  public:
-  explicit FlexAttention(const View& view)
+  explicit FlexAttention(const FlexAttentionView& view)
       : scale_(view.scale()),
         modifiers_{view.score_mod().has_value(), view.prob_mod().has_value()} {
     if (const auto precision = view.softmax_precision()) {
@@ -176,6 +176,8 @@ class FlexAttention final : public Operator {
 
 }  // namespace
 
-void register_flex_attention(OperatorRegistry& registry) { registry.add<FlexAttention, View>(); }
+void register_flex_attention(OperatorRegistry& registry) {
+  registry.add<FlexAttention, FlexAttentionView>();
+}
 
 }  // namespace d5::ops

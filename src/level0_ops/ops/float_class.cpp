@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/unary.hpp"
+#include "level0_ops/kernels/elementwise/unary.hpp"
 
 namespace d5::ops {
 namespace {

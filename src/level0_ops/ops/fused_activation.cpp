@@ -14,7 +14,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/schema.hpp"
-#include "level0_ops/kernels/wide_kernel.hpp"
+#include "level0_ops/operator/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {

@@ -7,17 +7,17 @@
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/unary.hpp"
+#include "level0_ops/kernels/elementwise/unary.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Gelu;
+using GeluView = onnx::nodes::Gelu;
 
 /// y = x (1 + erf(x / sqrt(2))) / 2, or with tanh(sqrt(2 / pi) (x + 0.044715 x^3)) for the erf.
 /// Source: Hendrycks and Gimpel, "Gaussian Error Linear Units" (2016).
 struct Gelu {
-  explicit Gelu(const View& view) : by_tanh(view.approximate() == "tanh") {
+  explicit Gelu(const GeluView& view) : by_tanh(view.approximate() == "tanh") {
     if (by_tanh || view.approximate() == "none") return;
     throw ValueError(fmt::format("{}: approximate is '{}', expected none or tanh",
                                  onnx::describe(view.node()), printable(view.approximate())));
@@ -58,6 +58,6 @@ struct Gelu {
 
 }  // namespace
 
-void register_gelu(OperatorRegistry& registry) { detail::add_unary<Gelu, View>(registry); }
+void register_gelu(OperatorRegistry& registry) { detail::add_unary<Gelu, GeluView>(registry); }
 
 }  // namespace d5::ops

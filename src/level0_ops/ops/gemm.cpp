@@ -9,10 +9,10 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/conversion.hpp"
-#include "level0_ops/kernels/matrix_product.hpp"
+#include "level0_ops/kernels/matrix/matrix_product.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
-#include "level0_ops/kernels/wide_kernel.hpp"
+#include "level0_ops/operator/conversion.hpp"
+#include "level0_ops/operator/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {

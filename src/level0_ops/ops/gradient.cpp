@@ -8,12 +8,12 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::training::Gradient;
+using GradientView = onnx::nodes::training::Gradient;
 
 class GradientKernel final : public Kernel {
  public:
@@ -58,7 +58,7 @@ class GradientKernel final : public Kernel {
 /// Shapes: each output is as large as its variable. The work is that of the nodes of the graph.
 class Gradient final : public MovingOperator {
  public:
-  explicit Gradient(const View& view) : variables_(view.xs().size()) {
+  explicit Gradient(const GradientView& view) : variables_(view.xs().size()) {
     const onnx::Node& node = view.node();
     const std::size_t constants = view.zs().value_or(std::vector<std::string>()).size();
     if (node.inputs.size() != variables_ + constants || node.outputs.size() > variables_) {
@@ -93,6 +93,6 @@ class Gradient final : public MovingOperator {
 
 }  // namespace
 
-void register_gradient(OperatorRegistry& registry) { registry.add<Gradient, View>(); }
+void register_gradient(OperatorRegistry& registry) { registry.add<Gradient, GradientView>(); }
 
 }  // namespace d5::ops

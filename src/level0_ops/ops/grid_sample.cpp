@@ -8,27 +8,27 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
-#include "level0_ops/kernels/grid_places.hpp"
-#include "level0_ops/kernels/interpolated.hpp"
+#include "level0_ops/kernels/learned_tables/word.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
-#include "level0_ops/kernels/word.hpp"
+#include "level0_ops/kernels/sampling/grid_places.hpp"
+#include "level0_ops/kernels/sampling/interpolated.hpp"
 
 namespace d5::ops {
 namespace {
 
 using detail::GridRule;
-using View = onnx::nodes::GridSample;
+using GridSampleView = onnx::nodes::GridSample;
 
 /// Where the points of one sample lie. C is the type of the grid's arithmetic.
 template <class C>
 class Grid {
  public:
   Grid(const GridRule& rule, const PlanContext& context)
-      : rank_(context.shape(View::In::X).rank() - 2),
-        sizes_(detail::spatial_sizes(context.shape(View::In::X))),
+      : rank_(context.shape(GridSampleView::In::X).rank() - 2),
+        sizes_(detail::spatial_sizes(context.shape(GridSampleView::In::X))),
         axes_{detail::GridAxis<C>{rule, sizes_[0]}, {rule, sizes_[1]}, {rule, sizes_[2]}} {
-    dispatch(FloatTypes{}, context.dtype(View::In::grid), context.who(), [&]<class G>() {
+    dispatch(FloatTypes{}, context.dtype(GridSampleView::In::grid), context.who(), [&]<class G>() {
       read_ = [](const void* grid, std::int64_t i) {
         return C(Arithmetic<G>(static_cast<const G*>(grid)[i]));
       };
@@ -67,19 +67,19 @@ class NearestGridSampleKernel final : public Kernel {
       : planes_(planes), grid_(grid) {}
 
   void forward(OpContext& context) override {
-    const T* x = static_cast<const T*>(context.input(View::In::X).raw());
+    const T* x = static_cast<const T*>(context.input(GridSampleView::In::X).raw());
     T* y = static_cast<T*>(context.output(0).raw());
     visit(context, [=](std::int64_t from, std::int64_t to) { y[to] = from < 0 ? T() : x[from]; });
   }
 
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
-      if (context.wants_grad(View::In::grid))
-        detail::zero_elements(context.grad_input(View::In::grid));
-      if (!context.wants_grad(View::In::X)) return;
-      detail::zero_elements(context.grad_input(View::In::X));
+      if (context.wants_grad(GridSampleView::In::grid))
+        detail::zero_elements(context.grad_input(GridSampleView::In::grid));
+      if (!context.wants_grad(GridSampleView::In::X)) return;
+      detail::zero_elements(context.grad_input(GridSampleView::In::X));
       const T* dy = context.grad_output(0).data<T>();
-      T* dx = context.grad_input(View::In::X).data<T>();
+      T* dx = context.grad_input(GridSampleView::In::X).data<T>();
       visit(context, [=](std::int64_t from, std::int64_t to) {
         if (from >= 0) dx[from] += dy[to];
       });
@@ -89,7 +89,7 @@ class NearestGridSampleKernel final : public Kernel {
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::grid}, .backward_reads_outputs = {}};
+    return {.backward_reads_inputs = {GridSampleView::In::grid}, .backward_reads_outputs = {}};
   }
 
  private:
@@ -97,7 +97,7 @@ class NearestGridSampleKernel final : public Kernel {
   template <class Context, class F>
   void visit(const Context& context, const F& f) const {
     const auto& [batch, channels, inputs, points] = planes_;
-    const Tensor& grid = context.input(View::In::grid);
+    const Tensor& grid = context.input(GridSampleView::In::grid);
     detail::parallel_for_each(batch, channels * points, 16384, [&](std::int64_t n) {
       detail::PointSample<C> point;
       for (std::int64_t p = 0; p < points; ++p) {
@@ -123,8 +123,8 @@ class InterpolatingGridSampleKernel final : public Kernel {
 
   void forward(OpContext& context) override {
     const auto [batch, channels, inputs, points] = planes_;
-    const Tensor& grid = context.input(View::In::grid);
-    const T* x = context.input(View::In::X).data<T>();
+    const Tensor& grid = context.input(GridSampleView::In::grid);
+    const T* x = context.input(GridSampleView::In::X).data<T>();
     T* y = context.output(0).data<T>();
     detail::parallel_for_each(batch * points, channels * 8, 16384, [&](std::int64_t p) {
       detail::PointSample<C> point;
@@ -142,13 +142,13 @@ class InterpolatingGridSampleKernel final : public Kernel {
 
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
-      const bool wants_x = context.wants_grad(View::In::X);
-      const bool wants_grid = context.wants_grad(View::In::grid);
-      const Tensor& grid = context.input(View::In::grid);
-      const T* x = context.input(View::In::X).data<T>();
+      const bool wants_x = context.wants_grad(GridSampleView::In::X);
+      const bool wants_grid = context.wants_grad(GridSampleView::In::grid);
+      const Tensor& grid = context.input(GridSampleView::In::grid);
+      const T* x = context.input(GridSampleView::In::X).data<T>();
       const T* dy = context.grad_output(0).data<T>();
-      T* dx = wants_x ? context.grad_input(View::In::X).data<T>() : nullptr;
-      C* dgrid = wants_grid ? context.grad_input(View::In::grid).data<C>() : nullptr;
+      T* dx = wants_x ? context.grad_input(GridSampleView::In::X).data<T>() : nullptr;
+      C* dgrid = wants_grid ? context.grad_input(GridSampleView::In::grid).data<C>() : nullptr;
       detail::parallel_for_each(planes_.batch, planes_.channels * planes_.points * 8, 16384,
                                 [&](std::int64_t n) { differentiate(n, grid, x, dy, dx, dgrid); });
     } else {
@@ -191,10 +191,11 @@ class InterpolatingGridSampleKernel final : public Kernel {
 /// Shapes: X is N x C x spatial (one to three), grid is N x output x rank, Y is N x C x output.
 class GridSample final : public Operator {
  public:
-  explicit GridSample(const View& view) : rule_(rule_of(view)) {}
+  explicit GridSample(const GridSampleView& view) : rule_(rule_of(view)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape &x = context.shape(View::In::X), &grid = context.shape(View::In::grid);
+    const Shape &x = context.shape(GridSampleView::In::X),
+                &grid = context.shape(GridSampleView::In::grid);
     if (x.rank() < 3 || grid.rank() != x.rank() || grid[0] != x[0] ||
         grid[grid.rank() - 1] != std::int64_t(x.rank()) - 2) {
       throw ShapeError(
@@ -212,21 +213,21 @@ class GridSample final : public Operator {
       throw ShapeError(
           fmt::format("{}: X is {}; there is nothing to sample", context.who(), to_string(x)));
     }
-    return {TensorDesc{context.dtype(View::In::X), y}};
+    return {TensorDesc{context.dtype(GridSampleView::In::X), y}};
   }
 
-  Places gradients() const override { return {View::In::X, View::In::grid}; }
+  Places gradients() const override { return {GridSampleView::In::X, GridSampleView::In::grid}; }
 
   /// Of the definition: a product and a sum for each neighbour of a point.
   Cost cost(const InferContext& context) const override {
     if (rule_.filter == GridRule::Filter::nearest) return bytes_only(context);
     const double taps = std::pow(rule_.filter == GridRule::Filter::linear ? 2 : 4,
-                                 double(context.shape(View::In::X).rank() - 2));
+                                 double(context.shape(GridSampleView::In::X).rank() - 2));
     return with_flop(context, 2 * taps * double(infer(context)[0].tensor.elements()));
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    const DType grid = context.dtype(View::In::grid);
+    const DType grid = context.dtype(GridSampleView::In::grid);
     if (context.wants_backward()) {
       detail::expect_type(RealTypes{}, grid, context, "gradient");
     }
@@ -234,7 +235,7 @@ class GridSample final : public Operator {
   }
 
  private:
-  static GridRule rule_of(const View& view) {
+  static GridRule rule_of(const GridSampleView& view) {
     using Filter = GridRule::Filter;
     using Padding = GridRule::Padding;
     const onnx::Node& node = view.node();
@@ -257,15 +258,15 @@ class GridSample final : public Operator {
 
   template <class C>
   [[nodiscard]] std::unique_ptr<Kernel> plan_for(PlanContext& context) const {
-    const Shape &x = context.shape(View::In::X), &y = context.output(0).shape;
+    const Shape &x = context.shape(GridSampleView::In::X), &y = context.output(0).shape;
     const Planes planes{x[0], x[1], x.elements(2, x.rank()), y.elements(2, y.rank())};
     const Grid<C> grid(rule_, context);
     if (rule_.filter == GridRule::Filter::nearest) {
-      return detail::moving_kernel_for(context.dtype(View::In::X), context, [&]<class T>() {
-        return std::make_unique<NearestGridSampleKernel<T, C>>(planes, grid);
-      });
+      return detail::moving_kernel_for(
+          context.dtype(GridSampleView::In::X), context,
+          [&]<class T>() { return std::make_unique<NearestGridSampleKernel<T, C>>(planes, grid); });
     }
-    return kernel_for(NumberTypes{}, RealTypes{}, context.dtype(View::In::X), context,
+    return kernel_for(NumberTypes{}, RealTypes{}, context.dtype(GridSampleView::In::X), context,
                       [&]<class T>() {
                         return std::make_unique<InterpolatingGridSampleKernel<T, C>>(planes, grid);
                       });
@@ -276,6 +277,8 @@ class GridSample final : public Operator {
 
 }  // namespace
 
-void register_grid_sample(OperatorRegistry& registry) { registry.add<GridSample, View>(); }
+void register_grid_sample(OperatorRegistry& registry) {
+  registry.add<GridSample, GridSampleView>();
+}
 
 }  // namespace d5::ops

@@ -6,12 +6,12 @@
 #include "d5/core/image.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/word.hpp"
+#include "level0_ops/kernels/learned_tables/word.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ImageDecoder;
+using ImageDecoderView = onnx::nodes::ImageDecoder;
 
 std::int64_t channels(PixelFormat format) { return format == PixelFormat::grayscale ? 1 : 3; }
 
@@ -20,7 +20,7 @@ class ImageDecoderKernel final : public Kernel {
   explicit ImageDecoderKernel(PixelFormat format) : format_(format) {}
 
   void forward(OpContext& context) override {
-    const auto bytes = context.input(View::In::encoded_stream).span<std::uint8_t>();
+    const auto bytes = context.input(ImageDecoderView::In::encoded_stream).span<std::uint8_t>();
     try {
       context.set_output(0, decode_image(std::as_bytes(bytes), format_));
     } catch (const FormatError&) {  // the standard gives such images no pixels
@@ -36,14 +36,14 @@ class ImageDecoderKernel final : public Kernel {
 /// where the bytes are no image, or a damaged one.
 class ImageDecoder final : public MovingOperator {
  public:
-  explicit ImageDecoder(const View& view)
+  explicit ImageDecoder(const ImageDecoderView& view)
       : format_(detail::word_of<PixelFormat>(view.node(), "pixel_format", view.pixel_format(),
                                              {{"RGB", PixelFormat::rgb},
                                               {"BGR", PixelFormat::bgr},
                                               {"Grayscale", PixelFormat::grayscale}})) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape& stream = context.shape(View::In::encoded_stream);
+    const Shape& stream = context.shape(ImageDecoderView::In::encoded_stream);
     if (stream.rank() != 1) {
       throw ShapeError(fmt::format("{}: the encoded stream is {}, expected a vector of bytes",
                                    context.who(), to_string(stream)));
@@ -61,6 +61,8 @@ class ImageDecoder final : public MovingOperator {
 
 }  // namespace
 
-void register_image_decoder(OperatorRegistry& registry) { registry.add<ImageDecoder, View>(); }
+void register_image_decoder(OperatorRegistry& registry) {
+  registry.add<ImageDecoder, ImageDecoderView>();
+}
 
 }  // namespace d5::ops

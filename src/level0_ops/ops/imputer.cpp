@@ -10,12 +10,12 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::Imputer;
+using ImputerView = onnx::nodes::ml::Imputer;
 
 /// `replaced` may be NaN, which stands for every NaN.
 template <class T>
@@ -66,7 +66,7 @@ class ImputerKernel final : public Kernel {
 /// Shapes: y as x; the last dimension is the features.
 class Imputer final : public MovingOperator {
  public:
-  explicit Imputer(const View& view)
+  explicit Imputer(const ImputerView& view)
       : floats_(view.imputed_value_floats().value_or(std::vector<float>{})),
         integers_(view.imputed_value_int64s().value_or(std::vector<std::int64_t>{})),
         replaced_float_(view.replaced_value_float()),
@@ -118,6 +118,6 @@ class Imputer final : public MovingOperator {
 
 }  // namespace
 
-void register_imputer(OperatorRegistry& registry) { registry.add<Imputer, View>(); }
+void register_imputer(OperatorRegistry& registry) { registry.add<Imputer, ImputerView>(); }
 
 }  // namespace d5::ops

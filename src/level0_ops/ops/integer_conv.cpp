@@ -9,8 +9,8 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "d5/onnx/schema.hpp"
-#include "level0_ops/kernels/column_convolution.hpp"
-#include "level0_ops/kernels/integer_product.hpp"
+#include "level0_ops/kernels/matrix/integer_product.hpp"
+#include "level0_ops/kernels/window/column_convolution.hpp"
 
 namespace d5::ops {
 namespace {

@@ -9,13 +9,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/linear_attention_kernel.hpp"
+#include "level0_ops/kernels/attention/linear_attention_kernel.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::LinearAttention;
-using In = View::In;
+using LinearAttentionView = onnx::nodes::LinearAttention;
+using In = LinearAttentionView::In;
 using detail::LinearAttentionSizes;
 
 struct Rule {
@@ -30,7 +30,7 @@ constexpr std::array<Rule, 4> kRules{{{"linear", false, false},
 /// Its kernel is LinearAttentionKernel, its shapes are LinearAttentionSizes'.
 class LinearAttention final : public Operator {
  public:
-  explicit LinearAttention(const View& view)
+  explicit LinearAttention(const LinearAttentionView& view)
       : q_heads_(view.q_num_heads()), kv_heads_(view.kv_num_heads()), scale_(view.scale()) {
     const std::string who = onnx::describe(view.node()), name = view.update_rule();
     const auto rule = std::ranges::find(kRules, name, &Rule::name);
@@ -132,7 +132,7 @@ class LinearAttention final : public Operator {
 }  // namespace
 
 void register_linear_attention(OperatorRegistry& registry) {
-  registry.add<LinearAttention, View>();
+  registry.add<LinearAttention, LinearAttentionView>();
 }
 
 }  // namespace d5::ops

@@ -9,15 +9,15 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/class_labels.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
-#include "level0_ops/kernels/linear_model.hpp"
+#include "level0_ops/kernels/learned_tables/class_labels.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/linear_model.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::LinearClassifier;
+using LinearClassifierView = onnx::nodes::ml::LinearClassifier;
 using detail::FeatureRows, detail::PostTransform;
 
 /// Of one score, two classes are told apart: the second has it where it is positive.
@@ -25,7 +25,7 @@ struct LinearClasses {
   detail::LinearModel model;
   detail::ClassLabels labels;
 
-  explicit LinearClasses(const View& view)
+  explicit LinearClasses(const LinearClassifierView& view)
       : model(view),
         labels(view.classlabels_ints(), view.classlabels_strings(), onnx::describe(view.node())) {}
 
@@ -65,7 +65,7 @@ struct LinearClasses {
 
 template <class T>
 class ClassifierKernel final : public Kernel {
-  using Out = View::Out;
+  using Out = LinearClassifierView::Out;
 
  public:
   ClassifierKernel(FeatureRows x, std::shared_ptr<const LinearClasses> classes)
@@ -118,7 +118,7 @@ class ClassifierKernel final : public Kernel {
 /// Shapes: X is N x F, Y has N labels, Z is N x classes.
 class LinearClassifier final : public Operator {
  public:
-  explicit LinearClassifier(const View& view)
+  explicit LinearClassifier(const LinearClassifierView& view)
       : classes_(std::make_shared<const LinearClasses>(view)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -152,7 +152,7 @@ class LinearClassifier final : public Operator {
 }  // namespace
 
 void register_linear_classifier(OperatorRegistry& registry) {
-  registry.add<LinearClassifier, View>();
+  registry.add<LinearClassifier, LinearClassifierView>();
 }
 
 }  // namespace d5::ops

@@ -8,13 +8,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
-#include "level0_ops/kernels/linear_model.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/linear_model.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::LinearRegressor;
+using LinearRegressorView = onnx::nodes::ml::LinearRegressor;
 using detail::FeatureRows, detail::LinearModel;
 
 template <class T>
@@ -64,7 +64,7 @@ class RegressorKernel final : public Kernel {
 /// Shapes: X is N x F, Y is N x targets.
 class LinearRegressor final : public Operator {
  public:
-  explicit LinearRegressor(const View& view)
+  explicit LinearRegressor(const LinearRegressorView& view)
       : targets_(view.targets()), model_(std::make_shared<const LinearModel>(view)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -96,7 +96,7 @@ class LinearRegressor final : public Operator {
 }  // namespace
 
 void register_linear_regressor(OperatorRegistry& registry) {
-  registry.add<LinearRegressor, View>();
+  registry.add<LinearRegressor, LinearRegressorView>();
 }
 
 }  // namespace d5::ops

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // And, Or, Xor, Not on truth values; BitwiseAnd, BitwiseOr, BitwiseXor, BitwiseNot on integers.
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/binary.hpp"
-#include "level0_ops/kernels/unary.hpp"
+#include "level0_ops/kernels/elementwise/binary.hpp"
+#include "level0_ops/kernels/elementwise/unary.hpp"
 
 namespace d5::ops {
 namespace {

@@ -9,12 +9,12 @@
 #include "d5/level0_ops/subgraph_runner.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/gradient_memory.hpp"
-#include "level0_ops/kernels/stack_values.hpp"
+#include "level0_ops/kernels/moving/stack_values.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Loop;
+using LoopView = onnx::nodes::Loop;
 
 /// The body takes iteration number, condition and variables; it gives condition, variables and what
 /// is stacked along a new first dimension.
@@ -27,7 +27,7 @@ class LoopKernel final : public Kernel {
     SubgraphRunner& body = services.subgraph("body");
     // A variable passes on the gradients of what it was made of, wanted itself or not.
     if (goes_back_) body.keep_runs(Places::all());
-    const std::size_t fixed = View::In::v_initial;
+    const std::size_t fixed = LoopView::In::v_initial;
     const std::size_t variables = context.input_count() - fixed;
     if (body.input_count() != fixed + variables || body.output_count() < 1 + variables ||
         body.output_count() < 1 + context.output_count()) {
@@ -37,10 +37,11 @@ class LoopKernel final : public Kernel {
           context.who(), variables, context.output_count(), body.input_count(),
           body.output_count()));
     }
-    const std::int64_t most = context.has_input(View::In::M)
-                                  ? context.input(View::In::M).item<std::int64_t>()
+    const std::int64_t most = context.has_input(LoopView::In::M)
+                                  ? context.input(LoopView::In::M).item<std::int64_t>()
                                   : std::numeric_limits<std::int64_t>::max();
-    bool goes_on = !context.has_input(View::In::cond) || context.input(View::In::cond).item<bool>();
+    bool goes_on =
+        !context.has_input(LoopView::In::cond) || context.input(LoopView::In::cond).item<bool>();
     std::vector<Value> arguments(fixed + variables);
     for (std::size_t k = 0; k < variables; ++k) {
       if (context.has_input(fixed + k)) arguments[fixed + k] = context.input_value(fixed + k);
@@ -52,8 +53,8 @@ class LoopKernel final : public Kernel {
         throw ValueError(fmt::format("{}: the loop did not end within {} iterations, the budget",
                                      context.who(), iteration));
       }
-      arguments[View::In::M] = Tensor::scalar(iteration);
-      arguments[View::In::cond] = Tensor::scalar(goes_on);
+      arguments[LoopView::In::M] = Tensor::scalar(iteration);
+      arguments[LoopView::In::cond] = Tensor::scalar(goes_on);
       std::vector<Value> results = body.run(arguments);
       goes_on = results[0].tensor().item<bool>();
       for (std::size_t k = 0; k < variables; ++k) arguments[fixed + k] = std::move(results[1 + k]);
@@ -77,7 +78,7 @@ class LoopKernel final : public Kernel {
   }
 
   void backward(GradContext& context) override {
-    const std::size_t fixed = View::In::v_initial;
+    const std::size_t fixed = LoopView::In::v_initial;
     const std::size_t variables = context.input_count() - fixed;
     std::vector<Tensor> arriving(body_->output_count());  // the condition's, variables', slices'
     for (std::size_t k = 0; k < variables; ++k) {
@@ -104,7 +105,7 @@ class LoopKernel final : public Kernel {
                        std::size_t body_output) {
     if (!slices.empty()) return detail::stack_values(context, slices);
     // No iteration tells the type: what the body declares, with 0 for what it leaves open.
-    const auto body = View(context.node()).body();
+    const auto body = LoopView(context.node()).body();
     const onnx::Type& type = body->outputs[body_output].type;
     Shape shape{0};
     for (const onnx::Dim& dim : type.dims) {
@@ -137,6 +138,6 @@ class Loop final : public MovingOperator {
 
 }  // namespace
 
-void register_loop(OperatorRegistry& registry) { registry.add<Loop, View>(); }
+void register_loop(OperatorRegistry& registry) { registry.add<Loop, LoopView>(); }
 
 }  // namespace d5::ops

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/unary.hpp"
+#include "level0_ops/kernels/elementwise/unary.hpp"
 
 namespace d5::ops {
 namespace {

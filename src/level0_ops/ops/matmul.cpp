@@ -7,8 +7,8 @@
 
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/matmul_problem.hpp"
-#include "level0_ops/kernels/matrix_product.hpp"
+#include "level0_ops/kernels/matrix/matmul_problem.hpp"
+#include "level0_ops/kernels/matrix/matrix_product.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {

@@ -10,7 +10,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/pooling.hpp"
+#include "level0_ops/kernels/window/pooling.hpp"
 
 namespace d5::ops {
 namespace {

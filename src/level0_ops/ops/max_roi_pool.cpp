@@ -11,13 +11,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::MaxRoiPool;
+using MaxRoiPoolView = onnx::nodes::MaxRoiPool;
 
 /// Elements [begin, end) of one dimension.
 struct Range {
@@ -48,13 +48,13 @@ template <class T>
 class MaxRoiPoolKernel final : public Kernel {
  public:
   MaxRoiPoolKernel(double scale, PlanContext& context)
-      : x_(context.shape(View::In::X)), y_(context.output(0).shape), scale_(scale) {
+      : x_(context.shape(MaxRoiPoolView::In::X)), y_(context.output(0).shape), scale_(scale) {
     if (context.wants_backward()) winners_ = context.save({DType::int64, y_});
   }
 
   void forward(OpContext& context) override {
-    const T* x = context.input(View::In::X).data<T>();
-    const T* rois = context.input(View::In::rois).data<T>();
+    const T* x = context.input(MaxRoiPoolView::In::X).data<T>();
+    const T* rois = context.input(MaxRoiPoolView::In::rois).data<T>();
     T* y = context.output(0).data<T>();
     std::int64_t* winners =
         winners_ ? context.saved(*winners_).template data<std::int64_t>() : nullptr;
@@ -78,10 +78,10 @@ class MaxRoiPoolKernel final : public Kernel {
 
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
-      detail::zero_elements(context.grad_input(View::In::X));
+      detail::zero_elements(context.grad_input(MaxRoiPoolView::In::X));
       const auto winners = context.saved(*winners_).template span<std::int64_t>();
       const T* dy = context.grad_output(0).data<T>();
-      T* dx = context.grad_input(View::In::X).data<T>();
+      T* dx = context.grad_input(MaxRoiPoolView::In::X).data<T>();
       for (std::size_t i = 0; i < winners.size(); ++i) {
         if (winners[i] >= 0) dx[winners[i]] += dy[i];
       }
@@ -134,7 +134,7 @@ class MaxRoiPoolKernel final : public Kernel {
 /// rois x C x pooled_shape. An empty bin is 0. Source: Girshick, "Fast R-CNN" (2015).
 class MaxRoiPool final : public Operator {
  public:
-  explicit MaxRoiPool(const View& view)
+  explicit MaxRoiPool(const MaxRoiPoolView& view)
       : pooled_(view.pooled_shape()), scale_(double(view.spatial_scale())) {
     if (pooled_.size() != 2 || pooled_[0] < 1 || pooled_[1] < 1) {
       throw ValueError(fmt::format("{}: pooled_shape is {}, expected two numbers of 1 or more",
@@ -143,7 +143,8 @@ class MaxRoiPool final : public Operator {
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape &x = context.shape(View::In::X), &rois = context.shape(View::In::rois);
+    const Shape &x = context.shape(MaxRoiPoolView::In::X),
+                &rois = context.shape(MaxRoiPoolView::In::rois);
     if (x.rank() != 4 || rois.rank() != 2 || rois[1] != 5) {
       throw ShapeError(
           fmt::format("{}: X is {} and rois are {}, expected N x C x H x W and rois x 5",
@@ -152,12 +153,13 @@ class MaxRoiPool final : public Operator {
     return {TensorDesc{context.dtype(0), {rois[0], x[1], pooled_[0], pooled_[1]}}};
   }
 
-  Places gradients() const override { return {View::In::X}; }
+  Places gradients() const override { return {MaxRoiPoolView::In::X}; }
 
   /// A comparison for each element of a region, at most all of a plane; bins share their borders.
   Cost cost(const InferContext& context) const override {
-    const Shape& x = context.shape(View::In::X);
-    return with_flop(context, double(context.shape(View::In::rois)[0]) * double(x.elements(1, 4)));
+    const Shape& x = context.shape(MaxRoiPoolView::In::X);
+    return with_flop(context,
+                     double(context.shape(MaxRoiPoolView::In::rois)[0]) * double(x.elements(1, 4)));
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
@@ -173,6 +175,8 @@ class MaxRoiPool final : public Operator {
 
 }  // namespace
 
-void register_max_roi_pool(OperatorRegistry& registry) { registry.add<MaxRoiPool, View>(); }
+void register_max_roi_pool(OperatorRegistry& registry) {
+  registry.add<MaxRoiPool, MaxRoiPoolView>();
+}
 
 }  // namespace d5::ops

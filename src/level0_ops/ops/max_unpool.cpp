@@ -9,12 +9,12 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/window.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::MaxUnpool;
+using MaxUnpoolView = onnx::nodes::MaxUnpool;
 
 /// T only moves like the element type; to move gradients it is that type.
 template <class T>
@@ -29,7 +29,7 @@ class MaxUnpoolKernel final : public Kernel {
 
   void forward(OpContext& context) override {
     detail::zero_elements(context.output(0));
-    const T* x = static_cast<const T*>(context.input(View::In::X).raw());
+    const T* x = static_cast<const T*>(context.input(MaxUnpoolView::In::X).raw());
     T* y = static_cast<T*>(context.output(0).raw());
     visit(context, [=](std::int64_t i, std::int64_t at) { y[at] = x[i]; });
   }
@@ -37,7 +37,7 @@ class MaxUnpoolKernel final : public Kernel {
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
       const T* dy = context.grad_output(0).data<T>();
-      T* dx = context.grad_input(View::In::X).data<T>();
+      T* dx = context.grad_input(MaxUnpoolView::In::X).data<T>();
       // Where two elements went to one place both get its gradient, as in torch.
       visit(context, [=](std::int64_t i, std::int64_t at) { dx[i] = dy[at]; });
     } else {
@@ -46,14 +46,14 @@ class MaxUnpoolKernel final : public Kernel {
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::I}, .backward_reads_outputs = {}};
+    return {.backward_reads_inputs = {MaxUnpoolView::In::I}, .backward_reads_outputs = {}};
   }
 
  private:
   /// `f(place in x, place in y)` for every element of x.
   template <class Context, class F>
   void visit(const Context& context, const F& f) const {
-    const auto indices = context.input(View::In::I).template span<std::int64_t>();
+    const auto indices = context.input(MaxUnpoolView::In::I).template span<std::int64_t>();
     for (std::size_t i = 0; i < indices.size(); ++i) {
       std::int64_t index = indices[i];
       if (index < 0 || index >= elements_) {
@@ -81,11 +81,11 @@ class MaxUnpoolKernel final : public Kernel {
 /// `output_shape`.
 class MaxUnpool final : public MovingOperator {
  public:
-  explicit MaxUnpool(const View& view) : attributes_(WindowAttributes::of(view)) {}
+  explicit MaxUnpool(const MaxUnpoolView& view) : attributes_(WindowAttributes::of(view)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const Shape pooled = shape_before(context);
-    const auto given = context.integers(View::In::output_shape);
+    const auto given = context.integers(MaxUnpoolView::In::output_shape);
     if (given.is_untold()) return {unknown_shape(context.dtype(0))};
     if (!given.given()) return {TensorDesc{context.dtype(0), pooled}};
     const Shape y(given.values());
@@ -98,7 +98,7 @@ class MaxUnpool final : public MovingOperator {
     return {TensorDesc{context.dtype(0), y}};
   }
 
-  Places gradients() const override { return {View::In::X}; }
+  Places gradients() const override { return {MaxUnpoolView::In::X}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     return detail::moving_kernel_for(context.dtype(0), context, [&]<class T>() {
@@ -108,10 +108,10 @@ class MaxUnpool final : public MovingOperator {
 
  private:
   [[nodiscard]] Shape shape_before(const InferContext& context) const {
-    const Shape& x = context.shape(View::In::X);
-    if (context.shape(View::In::I) != x) {
+    const Shape& x = context.shape(MaxUnpoolView::In::X);
+    if (context.shape(MaxUnpoolView::In::I) != x) {
       throw ShapeError(fmt::format("{}: X is {} and I is {}, expected one shape", context.who(),
-                                   to_string(x), to_string(context.shape(View::In::I))));
+                                   to_string(x), to_string(context.shape(MaxUnpoolView::In::I))));
     }
     const Window window = attributes_.resolve_transposed(x, attributes_.kernel(), context.who());
     Shape pooled{x[0], x[1]};
@@ -125,6 +125,6 @@ class MaxUnpool final : public MovingOperator {
 
 }  // namespace
 
-void register_max_unpool(OperatorRegistry& registry) { registry.add<MaxUnpool, View>(); }
+void register_max_unpool(OperatorRegistry& registry) { registry.add<MaxUnpool, MaxUnpoolView>(); }
 
 }  // namespace d5::ops

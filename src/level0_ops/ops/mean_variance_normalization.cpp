@@ -6,7 +6,7 @@
 
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/reduction.hpp"
+#include "level0_ops/kernels/reduction/reduction.hpp"
 
 namespace d5::ops {
 namespace {

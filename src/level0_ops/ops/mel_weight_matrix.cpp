@@ -10,13 +10,13 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "d5/onnx/schema.hpp"
-#include "level0_ops/kernels/conversion.hpp"
 #include "level0_ops/kernels/output_type.hpp"
+#include "level0_ops/operator/conversion.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::MelWeightMatrix;
+using MelWeightMatrixView = onnx::nodes::MelWeightMatrix;
 
 double mel(double hertz) { return 2595 * std::log1p(hertz / 700) / std::numbers::ln10; }
 double hertz(double mel) { return 700 * std::expm1(mel / 2595 * std::numbers::ln10); }
@@ -24,8 +24,8 @@ double hertz(double mel) { return 700 * std::expm1(mel / 2595 * std::numbers::ln
 class MelKernel final : public Kernel {
  public:
   explicit MelKernel(PlanContext& context)
-      : read_edge_(context.dtype(View::In::lower_edge_hertz), DType::float64),
-        read_count_(context.dtype(View::In::sample_rate), DType::float64),
+      : read_edge_(context.dtype(MelWeightMatrixView::In::lower_edge_hertz), DType::float64),
+        read_count_(context.dtype(MelWeightMatrixView::In::sample_rate), DType::float64),
         write_(DType::float64, context.output(0).dtype),
         rows_(context.output(0).shape[0]),
         columns_(context.output(0).shape[1]) {
@@ -33,16 +33,16 @@ class MelKernel final : public Kernel {
   }
 
   void forward(OpContext& context) override {
-    const double low = read(read_edge_, context.input(View::In::lower_edge_hertz));
-    const double high = read(read_edge_, context.input(View::In::upper_edge_hertz));
-    const double rate = read(read_count_, context.input(View::In::sample_rate));
+    const double low = read(read_edge_, context.input(MelWeightMatrixView::In::lower_edge_hertz));
+    const double high = read(read_edge_, context.input(MelWeightMatrixView::In::upper_edge_hertz));
+    const double rate = read(read_count_, context.input(MelWeightMatrixView::In::sample_rate));
     if (!(low >= 0 && low <= high && rate > 0)) {
       throw ValueError(
           fmt::format("{}: the edges are {} and {} Hz, the sample rate {} Hz; expected 0 <= lower "
                       "<= upper and a positive rate",
                       context.who(), low, high, rate));
     }
-    const double length = read(read_count_, context.input(View::In::dft_length));
+    const double length = read(read_count_, context.input(MelWeightMatrixView::In::dft_length));
     const double step = (mel(high) - mel(low)) / double(columns_ + 2);
     const auto bin = [&](std::int64_t i) {
       return std::floor((length + 1) * hertz(mel(low) + double(i) * step) / rate);
@@ -80,7 +80,7 @@ class MelKernel final : public Kernel {
 /// Shapes: all inputs are single numbers; y is (dft_length / 2 + 1) x num_mel_bins.
 class MelWeightMatrix final : public ElementwiseOperator {
  public:
-  explicit MelWeightMatrix(const View& view)
+  explicit MelWeightMatrix(const MelWeightMatrixView& view)
       : type_(detail::output_type(view.node(), "output_datatype", view.output_datatype())) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -90,8 +90,8 @@ class MelWeightMatrix final : public ElementwiseOperator {
                                    onnx::describe_input(context.node(), i),
                                    to_string(context.shape(i))));
     }
-    const auto bins = context.integers(View::In::num_mel_bins);
-    const auto length = context.integers(View::In::dft_length);
+    const auto bins = context.integers(MelWeightMatrixView::In::num_mel_bins);
+    const auto length = context.integers(MelWeightMatrixView::In::dft_length);
     if (bins.is_untold() || length.is_untold()) {
       return {TensorDesc{type_, {kUnknownDim, kUnknownDim}}};
     }
@@ -115,7 +115,7 @@ class MelWeightMatrix final : public ElementwiseOperator {
 }  // namespace
 
 void register_mel_weight_matrix(OperatorRegistry& registry) {
-  registry.add<MelWeightMatrix, View>();
+  registry.add<MelWeightMatrix, MelWeightMatrixView>();
 }
 
 }  // namespace d5::ops

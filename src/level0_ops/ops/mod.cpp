@@ -4,7 +4,7 @@
 #include <concepts>
 
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/binary.hpp"
+#include "level0_ops/kernels/elementwise/binary.hpp"
 
 namespace d5::ops {
 namespace {

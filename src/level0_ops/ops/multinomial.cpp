@@ -15,7 +15,7 @@
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Multinomial;
+using MultinomialView = onnx::nodes::Multinomial;
 
 /// sums[c] = exp(x[0]) + ... + exp(x[c]), all in units of the largest.
 template <class T>
@@ -32,7 +32,7 @@ void add_up(const T* x, std::int64_t classes, double* sums, const OpContext& run
 /// Shapes: x is batch x classes, y is batch x sample_size.
 class Multinomial final : public Operator {
  public:
-  explicit Multinomial(const View& view)
+  explicit Multinomial(const MultinomialView& view)
       : type_(detail::output_type(view.node(), "dtype", view.dtype())),
         samples_(view.sample_size()),
         seed_(view.seed()) {
@@ -94,6 +94,8 @@ class Multinomial final : public Operator {
 
 }  // namespace
 
-void register_multinomial(OperatorRegistry& registry) { registry.add<Multinomial, View>(); }
+void register_multinomial(OperatorRegistry& registry) {
+  registry.add<Multinomial, MultinomialView>();
+}
 
 }  // namespace d5::ops

@@ -16,7 +16,7 @@
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::NonMaxSuppression;
+using NonMaxSuppressionView = onnx::nodes::NonMaxSuppression;
 
 enum class BoxFormat { corners, center };
 
@@ -62,13 +62,13 @@ class NonMaxSuppressionKernel final : public Kernel {
   void forward(OpContext& context) override {
     const auto [batch, classes, boxes] = counts_;
     const std::int64_t most =
-        number<std::int64_t>(context, View::In::max_output_boxes_per_class, 0);
-    const float overlap = number<float>(context, View::In::iou_threshold, 0);
+        number<std::int64_t>(context, NonMaxSuppressionView::In::max_output_boxes_per_class, 0);
+    const float overlap = number<float>(context, NonMaxSuppressionView::In::iou_threshold, 0);
     // Without a threshold every box is a candidate.
-    const bool all = !context.has_input(View::In::score_threshold);
-    const float least = number<float>(context, View::In::score_threshold, 0);
-    const float* scores = context.input(View::In::scores).data<float>();
-    const float* all_boxes = context.input(View::In::boxes).data<float>();
+    const bool all = !context.has_input(NonMaxSuppressionView::In::score_threshold);
+    const float least = number<float>(context, NonMaxSuppressionView::In::score_threshold, 0);
+    const float* scores = context.input(NonMaxSuppressionView::In::scores).data<float>();
+    const float* all_boxes = context.input(NonMaxSuppressionView::In::boxes).data<float>();
     std::int64_t* chosen = context.scratch_as<std::int64_t>();  // of one class behind the other
     std::int64_t* counts = chosen + batch * classes * boxes;
     parallel_for(batch * classes, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -128,7 +128,7 @@ class NonMaxSuppressionKernel final : public Kernel {
 /// sample, a class and a box.
 class NonMaxSuppression final : public Operator {
  public:
-  explicit NonMaxSuppression(const View& view) {
+  explicit NonMaxSuppression(const NonMaxSuppressionView& view) {
     const std::int64_t format = view.center_point_box();
     if (format != 0 && format != 1) {
       throw ValueError(fmt::format("{}: center_point_box is {}, expected 0 or 1",
@@ -138,7 +138,8 @@ class NonMaxSuppression final : public Operator {
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape &boxes = context.shape(View::In::boxes), &scores = context.shape(View::In::scores);
+    const Shape &boxes = context.shape(NonMaxSuppressionView::In::boxes),
+                &scores = context.shape(NonMaxSuppressionView::In::scores);
     if (boxes.rank() != 3 || boxes[2] != 4 || scores.rank() != 3 || scores[0] != boxes[0] ||
         scores[2] != boxes[1]) {
       throw ShapeError(
@@ -146,7 +147,8 @@ class NonMaxSuppression final : public Operator {
                       "classes x boxes",
                       context.who(), to_string(boxes), to_string(scores)));
     }
-    for (std::size_t i = View::In::max_output_boxes_per_class; i < context.input_count(); ++i) {
+    for (std::size_t i = NonMaxSuppressionView::In::max_output_boxes_per_class;
+         i < context.input_count(); ++i) {
       if (!context.has_input(i) || context.input(i).elements() == 1) continue;
       throw ShapeError(fmt::format("{}: input {} is {}, expected one number", context.who(), i,
                                    to_string(context.shape(i))));
@@ -156,11 +158,11 @@ class NonMaxSuppression final : public Operator {
 
   /// The definition's work depends on the data: a pass over the scores at least.
   Cost cost(const InferContext& context) const override {
-    return with_flop(context, double(context.input(View::In::scores).elements()));
+    return with_flop(context, double(context.input(NonMaxSuppressionView::In::scores).elements()));
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    const Shape& scores = context.shape(View::In::scores);
+    const Shape& scores = context.shape(NonMaxSuppressionView::In::scores);
     return std::make_unique<NonMaxSuppressionKernel>(Counts{scores[0], scores[1], scores[2]},
                                                      format_, context);
   }
@@ -172,7 +174,7 @@ class NonMaxSuppression final : public Operator {
 }  // namespace
 
 void register_non_max_suppression(OperatorRegistry& registry) {
-  registry.add<NonMaxSuppression, View>();
+  registry.add<NonMaxSuppression, NonMaxSuppressionView>();
 }
 
 }  // namespace d5::ops

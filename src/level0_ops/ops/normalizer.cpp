@@ -11,13 +11,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::Normalizer;
+using NormalizerView = onnx::nodes::ml::Normalizer;
 
 /// `max` is the largest element, not the largest magnitude.
 enum class Norm { max, l1, l2 };
@@ -95,7 +95,7 @@ class NormalizerKernel final : public Kernel {
 /// Shapes: y as x, N x C, or one row; float32.
 class Normalizer final : public Operator {
  public:
-  explicit Normalizer(const View& view) {
+  explicit Normalizer(const NormalizerView& view) {
     const std::string word = view.norm();
     norm_ = word == "L1" ? Norm::l1 : word == "L2" ? Norm::l2 : Norm::max;
     if (norm_ == Norm::max && word != "MAX") {
@@ -129,6 +129,6 @@ class Normalizer final : public Operator {
 
 }  // namespace
 
-void register_normalizer(OperatorRegistry& registry) { registry.add<Normalizer, View>(); }
+void register_normalizer(OperatorRegistry& registry) { registry.add<Normalizer, NormalizerView>(); }
 
 }  // namespace d5::ops

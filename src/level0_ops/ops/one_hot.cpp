@@ -9,13 +9,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::OneHot;
+using OneHotView = onnx::nodes::OneHot;
 using IndexTypes = Join<Types<float, double, Float16>, IntegerTypes>;
 
 /// The lines of y along the axis: neighbours in a line are `inner` elements apart.
@@ -47,8 +47,8 @@ class OneHotKernel final : public Kernel {
   OneHotKernel(const Lines& lines, PlaceOf place_of) : lines_(lines), place_of_(place_of) {}
 
   void forward(OpContext& context) override {
-    const void* indices = context.input(View::In::indices).raw();
-    const T* values = static_cast<const T*>(context.input(View::In::values).raw());
+    const void* indices = context.input(OneHotView::In::indices).raw();
+    const T* values = static_cast<const T*>(context.input(OneHotView::In::values).raw());
     T* y = static_cast<T*>(context.output(0).raw());
     const auto& [outer, depth, inner] = lines_;
     detail::parallel_for_each(outer, depth * inner, 16384, [&](std::int64_t o) {
@@ -69,22 +69,22 @@ class OneHotKernel final : public Kernel {
 /// [-depth, depth) give lines of the first value alone.
 class OneHot final : public MovingOperator {
  public:
-  explicit OneHot(const View& view) : axis_(view.axis()) {}
+  explicit OneHot(const OneHotView& view) : axis_(view.axis()) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    if (const Shape& values = context.shape(View::In::values); values != Shape{2}) {
+    if (const Shape& values = context.shape(OneHotView::In::values); values != Shape{2}) {
       throw ShapeError(fmt::format("{}: values are {}, expected 2: elsewhere, and at the index",
                                    context.who(), to_string(values)));
     }
-    if (const Shape& depth = context.shape(View::In::depth);
+    if (const Shape& depth = context.shape(OneHotView::In::depth);
         depth.rank() > 1 || depth.elements() != 1) {
       throw ShapeError(
           fmt::format("{}: depth is {}, expected one number", context.who(), to_string(depth)));
     }
-    const auto indices = context.shape(View::In::indices).dims();
+    const auto indices = context.shape(OneHotView::In::indices).dims();
     std::vector<std::int64_t> dims(indices.begin(), indices.end());
     dims.insert(dims.begin() + std::ptrdiff_t(axis(context)), depth(context));
-    return {TensorDesc{context.dtype(View::In::values), Shape(dims)}};
+    return {TensorDesc{context.dtype(OneHotView::In::values), Shape(dims)}};
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
@@ -92,9 +92,9 @@ class OneHot final : public MovingOperator {
     const std::size_t axis = this->axis(context);
     const Lines lines{y.elements(0, axis), y[axis], y.elements(axis + 1, y.rank())};
     PlaceOf place = nullptr;
-    dispatch(IndexTypes{}, context.dtype(View::In::indices), context.who(),
+    dispatch(IndexTypes{}, context.dtype(OneHotView::In::indices), context.who(),
              [&]<class I>() { place = place_of<I>; });
-    return detail::dispatch_by_size(context.dtype(View::In::values),
+    return detail::dispatch_by_size(context.dtype(OneHotView::In::values),
                                     [&]<class T>() -> std::unique_ptr<Kernel> {
                                       return std::make_unique<OneHotKernel<T>>(lines, place);
                                     });
@@ -102,11 +102,11 @@ class OneHot final : public MovingOperator {
 
  private:
   [[nodiscard]] std::size_t axis(const InferContext& context) const {
-    return normalize_axis(axis_, context.shape(View::In::indices).rank() + 1, context.who());
+    return normalize_axis(axis_, context.shape(OneHotView::In::indices).rank() + 1, context.who());
   }
 
   static std::int64_t depth(const InferContext& context) {
-    const Tensor* tensor = context.constant(View::In::depth);
+    const Tensor* tensor = context.constant(OneHotView::In::depth);
     if (!tensor) return kUnknownDim;
     std::int64_t depth = 0;
     dispatch(IndexTypes{}, tensor->dtype(), context.who(), [&]<class T>() {
@@ -124,6 +124,6 @@ class OneHot final : public MovingOperator {
 
 }  // namespace
 
-void register_one_hot(OperatorRegistry& registry) { registry.add<OneHot, View>(); }
+void register_one_hot(OperatorRegistry& registry) { registry.add<OneHot, OneHotView>(); }
 
 }  // namespace d5::ops

@@ -9,33 +9,33 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/class_labels.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/key_places.hpp"
+#include "level0_ops/kernels/learned_tables/class_labels.hpp"
+#include "level0_ops/kernels/learned_tables/key_places.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::OneHotEncoder;
+using OneHotEncoderView = onnx::nodes::ml::OneHotEncoder;
 using Repeated = detail::KeyPlaces<std::string>::Repeated;
 
 /// Where a number's integer part stands; NaN and what no integer can hold stand nowhere.
 template <class T>
-std::int64_t place_of(const detail::KeyPlaces<std::int64_t>& places, T number) {
+std::int64_t key_place(const detail::KeyPlaces<std::int64_t>& places, T number) {
   if constexpr (std::floating_point<T>) {
     constexpr T kLimit = T(9223372036854775808.0);  // 2^63
     if (!(number > -kLimit && number < kLimit)) return -1;
   }
   return places.find(std::int64_t(number));
 }
-std::int64_t place_of(const detail::KeyPlaces<std::string>& places, const std::string& text) {
+std::int64_t key_place(const detail::KeyPlaces<std::string>& places, const std::string& text) {
   return places.find(text);
 }
 
 /// Shapes: y is x with one dimension more, the categories.
 class OneHotEncoder final : public MovingOperator {
  public:
-  explicit OneHotEncoder(const View& view)
+  explicit OneHotEncoder(const OneHotEncoderView& view)
       : categories_(view.cats_int64s(), view.cats_strings(), onnx::describe(view.node())),
         takes_unknown_(view.zeros() != 0) {}
 
@@ -69,7 +69,7 @@ class OneHotEncoder final : public MovingOperator {
                                    takes_unknown = takes_unknown_](OpContext& run) {
       float* y = run.output(0).data<float>();
       for (const T& element : run.input(0).span<T>()) {
-        const std::int64_t place = place_of(places, element);
+        const std::int64_t place = key_place(places, element);
         if (place < 0 && !takes_unknown) {
           throw ValueError(fmt::format(
               "{}: an element is none of the {} categories; with zeros=1 it becomes zeros",
@@ -88,6 +88,8 @@ class OneHotEncoder final : public MovingOperator {
 
 }  // namespace
 
-void register_one_hot_encoder(OperatorRegistry& registry) { registry.add<OneHotEncoder, View>(); }
+void register_one_hot_encoder(OperatorRegistry& registry) {
+  registry.add<OneHotEncoder, OneHotEncoderView>();
+}
 
 }  // namespace d5::ops

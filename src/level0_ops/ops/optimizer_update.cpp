@@ -6,10 +6,10 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/conversion.hpp"
-#include "level0_ops/kernels/dual_number.hpp"
+#include "level0_ops/kernels/elementwise/dual_number.hpp"
+#include "level0_ops/kernels/elementwise/update_rules.hpp"
 #include "level0_ops/kernels/gradient_memory.hpp"
-#include "level0_ops/kernels/update_rules.hpp"
+#include "level0_ops/operator/conversion.hpp"
 
 namespace d5::ops {
 namespace {

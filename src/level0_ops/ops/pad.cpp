@@ -10,13 +10,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
-#include "level0_ops/kernels/integers.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
+#include "level0_ops/operator/integers.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Pad;
+using PadView = onnx::nodes::Pad;
 
 enum class Mode { constant, reflect, edge, wrap };
 
@@ -38,8 +38,8 @@ class PadKernel final : public Kernel {
     Tensor& y = context.output(0);
     T* to = static_cast<T*>(y.raw());
     if (fill_.defined()) {
-      const bool given = context.has_input(View::In::constant_value);
-      const Tensor& value = given ? context.input(View::In::constant_value) : fill_;
+      const bool given = context.has_input(PadView::In::constant_value);
+      const Tensor& value = given ? context.input(PadView::In::constant_value) : fill_;
       std::fill_n(to, y.elements(), *static_cast<const T*>(value.raw()));
     }
     const T* from = static_cast<const T*>(context.input(0).raw());
@@ -85,7 +85,7 @@ class PadKernel final : public Kernel {
 /// Shapes: dimension i of y is begin[i] + dimension i of x + end[i].
 class Pad final : public MovingOperator {
  public:
-  explicit Pad(const View& view) : mode_(mode_of(view)) {
+  explicit Pad(const PadView& view) : mode_(mode_of(view)) {
     if (view.node().opset >= 11) return;
     pads_ = view.node().opset < 2 ? view.paddings() : view.pads();
     value_ = view.value();
@@ -93,8 +93,8 @@ class Pad final : public MovingOperator {
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     TensorDesc y = context.input(0);
-    if (mode_ == Mode::constant && context.has_input(View::In::constant_value)) {
-      const TensorDesc& value = context.input(View::In::constant_value);
+    if (mode_ == Mode::constant && context.has_input(PadView::In::constant_value)) {
+      const TensorDesc& value = context.input(PadView::In::constant_value);
       if (value.dtype != y.dtype || value.elements() != 1) {
         throw TypeError(fmt::format("{}: the constant is {}, expected one element of {}",
                                     context.who(), to_string(value), name_of(y.dtype)));
@@ -121,7 +121,7 @@ class Pad final : public MovingOperator {
   }
 
   /// Not for the constant: it is a setting, which training does not move.
-  Places gradients() const override { return {View::In::data}; }
+  Places gradients() const override { return {PadView::In::data}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     auto places = sources(context, ends(context).value());
@@ -136,7 +136,7 @@ class Pad final : public MovingOperator {
     std::int64_t begin = 0, end = 0;
   };
 
-  static Mode mode_of(const View& view) {
+  static Mode mode_of(const PadView& view) {
     const std::string word = view.mode();
     if (word == "constant") return Mode::constant;
     if (word == "reflect") return Mode::reflect;
@@ -148,8 +148,8 @@ class Pad final : public MovingOperator {
 
   /// One a dimension; nothing where they are not known yet.
   [[nodiscard]] std::optional<std::vector<Ends>> ends(const InferContext& context) const {
-    const auto pads = context.integers(View::In::pads, pads_);
-    const auto axes = context.integers(View::In::axes);
+    const auto pads = context.integers(PadView::In::pads, pads_);
+    const auto axes = context.integers(PadView::In::axes);
     if (!pads.given()) throw ShapeError(fmt::format("{}: no pads are given", context.who()));
     if (pads.is_untold() || axes.is_untold()) return std::nullopt;
     const std::size_t rank = context.shape(0).rank();
@@ -233,6 +233,6 @@ class Pad final : public MovingOperator {
 
 }  // namespace
 
-void register_pad(OperatorRegistry& registry) { registry.add<Pad, View>(); }
+void register_pad(OperatorRegistry& registry) { registry.add<Pad, PadView>(); }
 
 }  // namespace d5::ops

@@ -6,8 +6,8 @@
 
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/broadcast.hpp"
-#include "level0_ops/kernels/conversion.hpp"
+#include "level0_ops/kernels/elementwise/broadcast.hpp"
+#include "level0_ops/operator/conversion.hpp"
 
 namespace d5::ops {
 namespace {

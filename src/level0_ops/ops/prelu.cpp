@@ -7,12 +7,12 @@
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/binary.hpp"
+#include "level0_ops/kernels/elementwise/binary.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::PRelu;
+using PReluView = onnx::nodes::PRelu;
 
 /// y = x, or slope x below zero; at zero its slope is that below.
 struct Rectifier {
@@ -40,10 +40,10 @@ class PRelu final : public ElementwiseOperator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     (void)slope_shape(context);
-    return {context.input(View::In::X)};
+    return {context.input(PReluView::In::X)};
   }
 
-  Places gradients() const override { return {View::In::X, View::In::slope}; }
+  Places gradients() const override { return {PReluView::In::X, PReluView::In::slope}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     return kernel_for(NumberTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
@@ -55,8 +55,8 @@ class PRelu final : public ElementwiseOperator {
  private:
   /// The slope's shape, as it lies over x.
   static Shape slope_shape(const InferContext& context) {
-    const Shape& x = context.shape(View::In::X);
-    Shape slope = context.shape(View::In::slope);
+    const Shape& x = context.shape(PReluView::In::X);
+    Shape slope = context.shape(PReluView::In::slope);
     if (context.node().opset < 7) {
       if (slope.elements() == 1) return Shape();
       if (slope.rank() == 1 && x.rank() > 1) {
@@ -65,7 +65,7 @@ class PRelu final : public ElementwiseOperator {
     }
     if (!broadcasts_to(slope, x)) {
       throw ShapeError(fmt::format("{}: the slope is {}, which cannot be broadcast to X, {}",
-                                   context.who(), to_string(context.shape(View::In::slope)),
+                                   context.who(), to_string(context.shape(PReluView::In::slope)),
                                    to_string(x)));
     }
     return slope;
@@ -82,6 +82,6 @@ class PRelu final : public ElementwiseOperator {
 
 }  // namespace
 
-void register_prelu(OperatorRegistry& registry) { registry.add<PRelu, View>(); }
+void register_prelu(OperatorRegistry& registry) { registry.add<PRelu, PReluView>(); }
 
 }  // namespace d5::ops

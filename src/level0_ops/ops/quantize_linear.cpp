@@ -10,32 +10,33 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
+#include "level0_ops/kernels/matrix/quantization.hpp"
 #include "level0_ops/kernels/output_type.hpp"
-#include "level0_ops/kernels/quantization.hpp"
 
 namespace d5::ops {
 namespace {
 
 namespace nodes = onnx::nodes;
-using View = nodes::QuantizeLinear;
+using QuantizeLinearView = nodes::QuantizeLinear;
 
 class QuantizeKernel final : public Kernel {
  public:
   QuantizeKernel(PlanContext& context, detail::LinearQuantization quantization)
       : quantization_(std::move(quantization)),
-        scales_(context.shape(View::In::y_scale).elements()),
-        read_scales_(context.dtype(View::In::y_scale), DType::float64) {
-    if (context.has_input(View::In::y_zero_point)) {
-      read_zeros_.emplace(context.dtype(View::In::y_zero_point), DType::float64);
+        scales_(context.shape(QuantizeLinearView::In::y_scale).elements()),
+        read_scales_(context.dtype(QuantizeLinearView::In::y_scale), DType::float64) {
+    if (context.has_input(QuantizeLinearView::In::y_zero_point)) {
+      read_zeros_.emplace(context.dtype(QuantizeLinearView::In::y_zero_point), DType::float64);
     }
     context.request_scratch(sizeof(double) * std::size_t(scales_) * (read_zeros_ ? 2 : 1));
   }
 
   void forward(OpContext& context) override {
     double* scales = context.scratch_as<double>();
-    read_scales_.run(scales, context.input(View::In::y_scale).raw(), scales_);
+    read_scales_.run(scales, context.input(QuantizeLinearView::In::y_scale).raw(), scales_);
     double* zeros = read_zeros_ ? scales + scales_ : nullptr;
-    if (zeros) read_zeros_->run(zeros, context.input(View::In::y_zero_point).raw(), scales_);
+    if (zeros)
+      read_zeros_->run(zeros, context.input(QuantizeLinearView::In::y_zero_point).raw(), scales_);
     quantization_.run(context.output(0).raw(), context.input(0).raw(), scales, zeros);
   }
 
@@ -51,7 +52,7 @@ class QuantizeKernel final : public Kernel {
 /// The gradient is zero wherever there is one, so that there is none to learn from.
 class QuantizeLinear final : public ElementwiseOperator {
  public:
-  explicit QuantizeLinear(const View& view)
+  explicit QuantizeLinear(const QuantizeLinearView& view)
       : axis_(view.axis()),
         block_size_(view.block_size()),
         overflow_(view.saturate() != 0 ? Overflow::saturate : Overflow::to_infinity),
@@ -69,13 +70,14 @@ class QuantizeLinear final : public ElementwiseOperator {
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape& x = context.shape(View::In::x);
+    const Shape& x = context.shape(QuantizeLinearView::In::x);
     (void)layout(context);
-    if (!context.has_input(View::In::y_zero_point)) {
+    if (!context.has_input(QuantizeLinearView::In::y_zero_point)) {
       return {TensorDesc{type_.value_or(DType::uint8), x}};
     }
-    const TensorDesc& zero = context.input(View::In::y_zero_point);
-    detail::expect_shape_of_scale(zero.shape, context.shape(View::In::y_scale), context.who());
+    const TensorDesc& zero = context.input(QuantizeLinearView::In::y_zero_point);
+    detail::expect_shape_of_scale(zero.shape, context.shape(QuantizeLinearView::In::y_scale),
+                                  context.who());
     if (type_ && *type_ != zero.dtype) {
       throw TypeError(
           fmt::format("{}: output_dtype is {} but the zero point is {}; give one of them",
@@ -87,7 +89,8 @@ class QuantizeLinear final : public ElementwiseOperator {
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     return std::make_unique<QuantizeKernel>(
         context, detail::LinearQuantization(
-                     context.dtype(View::In::x), precision(context.dtype(View::In::y_scale)),
+                     context.dtype(QuantizeLinearView::In::x),
+                     precision(context.dtype(QuantizeLinearView::In::y_scale)),
                      detail::Quantizer(context.output(0).dtype, overflow_), layout(context)));
   }
 
@@ -96,8 +99,9 @@ class QuantizeLinear final : public ElementwiseOperator {
 
  private:
   detail::ScaleLayout layout(const InferContext& context) const {
-    return detail::ScaleLayout(context.shape(View::In::x), context.shape(View::In::y_scale), axis_,
-                               block_size_, context.who());
+    return detail::ScaleLayout(context.shape(QuantizeLinearView::In::x),
+                               context.shape(QuantizeLinearView::In::y_scale), axis_, block_size_,
+                               context.who());
   }
   /// The scale's type; a power of two divides floats, an integer exactly.
   DType precision(DType scale) const {
@@ -114,10 +118,10 @@ class QuantizeLinear final : public ElementwiseOperator {
 };
 
 /// Scale and zero point of the range of x, stretched to hold zero.
-struct Range {
+struct Extent {
   float scale, zero;
 };
-Range range_of(std::span<const float> x) {
+Extent range_of(std::span<const float> x) {
   float least = 0, largest = 0;
   for (const float value : x) {
     least = std::min(least, value);
@@ -141,7 +145,7 @@ class DynamicQuantizeLinear final : public ElementwiseOperator {
                                                   detail::ScaleLayout(context.shape(0), Shape()));
     return detail::forward_kernel([quantization](OpContext& run) {
       using Out = nodes::DynamicQuantizeLinear::Out;
-      const Range range = range_of(run.input(0).span<float>());
+      const Extent range = range_of(run.input(0).span<float>());
       const double scale = range.scale, zero = range.zero;
       quantization.run(run.output(Out::y).raw(), run.input(0).raw(), &scale, &zero);
       *run.output(Out::y_scale).data<float>() = range.scale;
@@ -156,7 +160,7 @@ class DynamicQuantizeLinear final : public ElementwiseOperator {
 }  // namespace
 
 void register_quantize_linear(OperatorRegistry& registry) {
-  registry.add<QuantizeLinear, View>();
+  registry.add<QuantizeLinear, QuantizeLinearView>();
   registry.add<DynamicQuantizeLinear, nodes::DynamicQuantizeLinear>();
 }
 

@@ -10,13 +10,13 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "d5/onnx/schema.hpp"
-#include "level0_ops/kernels/element_function.hpp"
+#include "level0_ops/kernels/elementwise/element_function.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Range;
+using RangeView = onnx::nodes::Range;
 using RangeTypes = Join<FloatTypes, Types<std::int16_t, std::int32_t, std::int64_t>>;
 
 /// How many numbers there are, computed in C; -1 where no integer counts them.
@@ -40,8 +40,8 @@ std::int64_t count(C start, C limit, C delta) {
 
 template <class T, class C>
 void fill(OpContext& run) {
-  const auto start = C(*run.input(View::In::start).data<T>());
-  const auto delta = C(*run.input(View::In::delta).data<T>());
+  const auto start = C(*run.input(RangeView::In::start).data<T>());
+  const auto delta = C(*run.input(RangeView::In::delta).data<T>());
   T* y = run.output(0).data<T>();
   parallel_for(run.output(0).elements(), detail::kElementGrain, [=](auto i, auto end) {
     for (; i < end; ++i) {
@@ -58,7 +58,7 @@ void fill(OpContext& run) {
 /// Shapes: three numbers; y has max(ceil((limit - start) / delta), 0).
 class Range final : public ElementwiseOperator {
  public:
-  explicit Range(const View& view) {
+  explicit Range(const RangeView& view) {
     if (const auto type = view.stash_type(); type == std::int64_t(DType::float64)) {
       wide_ = true;
     } else if (type != std::int64_t(DType::float32)) {
@@ -69,7 +69,7 @@ class Range final : public ElementwiseOperator {
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     bool known = true;
-    for (const std::size_t i : {View::In::start, View::In::limit, View::In::delta}) {
+    for (const std::size_t i : {RangeView::In::start, RangeView::In::limit, RangeView::In::delta}) {
       if (context.shape(i).elements() != 1) {
         throw ShapeError(fmt::format("{}: {} is {}, expected one number", context.who(),
                                      onnx::describe_input(context.node(), i),
@@ -78,11 +78,11 @@ class Range final : public ElementwiseOperator {
       known = known && context.constant(i);
     }
     const std::int64_t size = known ? size_of_output(context) : kUnknownDim;
-    return {TensorDesc{context.dtype(View::In::start), Shape{size}}};
+    return {TensorDesc{context.dtype(RangeView::In::start), Shape{size}}};
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    return kernel_for(RangeTypes{}, context.dtype(View::In::start), context, [&]<class T>() {
+    return kernel_for(RangeTypes{}, context.dtype(RangeView::In::start), context, [&]<class T>() {
       if constexpr (!std::is_same_v<T, Arithmetic<T>>) {
         if (wide_) return detail::forward_kernel(fill<T, double>);
       }
@@ -96,9 +96,9 @@ class Range final : public ElementwiseOperator {
   [[nodiscard]] std::int64_t size_of_output(const InferContext& context) const {
     std::int64_t size = 0;
     const auto read = [&]<class T>() {
-      const T start = context.constant(View::In::start)->item<T>();
-      const T limit = context.constant(View::In::limit)->item<T>();
-      const T delta = context.constant(View::In::delta)->item<T>();
+      const T start = context.constant(RangeView::In::start)->item<T>();
+      const T limit = context.constant(RangeView::In::limit)->item<T>();
+      const T delta = context.constant(RangeView::In::delta)->item<T>();
       if (delta == T(0)) {
         throw ValueError(fmt::format("{}: delta is 0; no step leads to the limit", context.who()));
       }
@@ -109,7 +109,7 @@ class Range final : public ElementwiseOperator {
                                      context.who(), C(start), C(limit), C(delta)));
       }
     };
-    dispatch(RangeTypes{}, context.dtype(View::In::start), context.who(), read);
+    dispatch(RangeTypes{}, context.dtype(RangeView::In::start), context.who(), read);
     return size;
   }
 
@@ -118,6 +118,6 @@ class Range final : public ElementwiseOperator {
 
 }  // namespace
 
-void register_range(OperatorRegistry& registry) { registry.add<Range, View>(); }
+void register_range(OperatorRegistry& registry) { registry.add<Range, RangeView>(); }
 
 }  // namespace d5::ops

@@ -8,10 +8,10 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/gru_cell.hpp"
-#include "level0_ops/kernels/lstm_cell.hpp"
-#include "level0_ops/kernels/recurrent_kernel.hpp"
-#include "level0_ops/kernels/rnn_cell.hpp"
+#include "level0_ops/kernels/recurrent/gru_cell.hpp"
+#include "level0_ops/kernels/recurrent/lstm_cell.hpp"
+#include "level0_ops/kernels/recurrent/recurrent_kernel.hpp"
+#include "level0_ops/kernels/recurrent/rnn_cell.hpp"
 
 namespace d5::ops {
 namespace {

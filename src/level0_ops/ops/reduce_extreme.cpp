@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/reduction.hpp"
+#include "level0_ops/kernels/reduction/reduction.hpp"
 
 namespace d5::ops {
 namespace {

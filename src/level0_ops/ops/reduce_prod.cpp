@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ReduceProd: the product along some axes.
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/reduction.hpp"
+#include "level0_ops/kernels/reduction/reduction.hpp"
 
 namespace d5::ops {
 namespace {

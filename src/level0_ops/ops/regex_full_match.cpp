@@ -14,12 +14,12 @@
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::RegexFullMatch;
+using RegexFullMatchView = onnx::nodes::RegexFullMatch;
 
 /// The pattern is in RE2's syntax, and so is matched in time that is linear in the text.
 class RegexFullMatch final : public MovingOperator {
  public:
-  explicit RegexFullMatch(const View& view)
+  explicit RegexFullMatch(const RegexFullMatchView& view)
       : regex_(std::make_shared<RE2>(view.pattern().value_or(""), RE2::Quiet)) {
     if (!regex_->ok()) {
       throw ValueError(fmt::format("{}: the pattern '{}' is no RE2 expression: {}",
@@ -29,13 +29,13 @@ class RegexFullMatch final : public MovingOperator {
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    return {TensorDesc{DType::boolean, context.shape(View::In::X)}};
+    return {TensorDesc{DType::boolean, context.shape(RegexFullMatchView::In::X)}};
   }
 
   std::unique_ptr<Kernel> plan(PlanContext&) const override {
     return detail::forward_kernel([regex = regex_](OpContext& run) {
-      bool* y = run.output(View::Out::Y).data<bool>();
-      for (const std::string& text : run.input(View::In::X).span<std::string>()) {
+      bool* y = run.output(RegexFullMatchView::Out::Y).data<bool>();
+      for (const std::string& text : run.input(RegexFullMatchView::In::X).span<std::string>()) {
         *y++ = RE2::FullMatch(text, *regex);
       }
     });
@@ -47,6 +47,8 @@ class RegexFullMatch final : public MovingOperator {
 
 }  // namespace
 
-void register_regex_full_match(OperatorRegistry& registry) { registry.add<RegexFullMatch, View>(); }
+void register_regex_full_match(OperatorRegistry& registry) {
+  registry.add<RegexFullMatch, RegexFullMatchView>();
+}
 
 }  // namespace d5::ops

@@ -7,9 +7,9 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/resize_kernel.hpp"
-#include "level0_ops/kernels/resize_sizes.hpp"
-#include "level0_ops/kernels/word.hpp"
+#include "level0_ops/kernels/learned_tables/word.hpp"
+#include "level0_ops/kernels/sampling/resize_kernel.hpp"
+#include "level0_ops/kernels/sampling/resize_sizes.hpp"
 
 namespace d5::ops {
 namespace {
@@ -19,7 +19,7 @@ using detail::Resampling;
 using detail::ResizeSizes;
 using detail::ResizeStep;
 using detail::word_of;
-using View = onnx::nodes::Resize;
+using ResizeView = onnx::nodes::Resize;
 using UpsampleView = onnx::nodes::Upsample;
 using Coordinates = Resampling::Coordinates;
 using Filter = Resampling::Filter;
@@ -36,7 +36,7 @@ Filter filter_of(const onnx::Node& node, const std::string& word) {
       {{"nearest", Filter::nearest}, {"linear", Filter::linear}, {"bilinear", Filter::linear}});
 }
 
-Resampling rule_of(const View& view) {
+Resampling rule_of(const ResizeView& view) {
   const onnx::Node& node = view.node();
   Resampling rule{.filter = filter_of(node, view.mode())};
   if (node.opset < 11) {  // it says nothing of either: as ONNX's case and ONNX Runtime have it
@@ -67,11 +67,11 @@ Resampling rule_of(const View& view) {
   return rule;
 }
 
-ResizeSizes sizes_of(const View& view) {
+ResizeSizes sizes_of(const ResizeView& view) {
   using AspectRatio = ResizeSizes::AspectRatio;
   if (view.node().opset < 11) return ResizeSizes({.scales = 1});
-  return ResizeSizes({.scales = View::In::scales,
-                      .sizes = View::In::sizes,
+  return ResizeSizes({.scales = ResizeView::In::scales,
+                      .sizes = ResizeView::In::sizes,
                       .axes = view.axes(),
                       .aspect_ratio = word_of<AspectRatio>(
                           view.node(), "keep_aspect_ratio_policy", view.keep_aspect_ratio_policy(),
@@ -95,7 +95,7 @@ ResizeSizes sizes_of(const UpsampleView& view) {
 /// Shapes: dimension i of Y is sizes[i], or floor(dimension i of X * scales[i]).
 class Resize final : public Operator {
  public:
-  explicit Resize(const View& view)
+  explicit Resize(const ResizeView& view)
       : rule_(rule_of(view)), sizes_(sizes_of(view)), extrapolation_(view.extrapolation_value()) {}
   explicit Resize(const UpsampleView& view)
       : rule_{.filter = filter_of(view.node(), view.mode()),
@@ -116,7 +116,7 @@ class Resize final : public Operator {
     return {TensorDesc{context.dtype(0), y}};
   }
 
-  Places gradients() const override { return {View::In::X}; }
+  Places gradients() const override { return {ResizeView::In::X}; }
 
   /// Of the definition: a product and a sum for each element that one is made of.
   Cost cost(const InferContext& context) const override {
@@ -163,10 +163,13 @@ class Resize final : public Operator {
 
   void check_roi(const InferContext& context) const {
     const auto expected = std::int64_t(2 * sizes_.places(context).size());
-    if (context.has_input(View::In::roi) && context.shape(View::In::roi) == Shape{expected}) return;
+    if (context.has_input(ResizeView::In::roi) &&
+        context.shape(ResizeView::In::roi) == Shape{expected})
+      return;
     throw ShapeError(fmt::format(
         "{}: roi is {}, expected {} numbers for tf_crop_and_resize", context.who(),
-        context.has_input(View::In::roi) ? to_string(context.shape(View::In::roi)) : "left out",
+        context.has_input(ResizeView::In::roi) ? to_string(context.shape(ResizeView::In::roi))
+                                               : "left out",
         expected));
   }
 
@@ -221,7 +224,7 @@ class Resize final : public Operator {
 
   [[nodiscard]] std::optional<detail::RoiInput> roi_input(const PlanContext& context) const {
     if (!crops()) return std::nullopt;
-    detail::RoiInput roi{View::In::roi, sizes_.places(context).size(), nullptr};
+    detail::RoiInput roi{ResizeView::In::roi, sizes_.places(context).size(), nullptr};
     dispatch(FloatTypes{}, context.dtype(roi.place), context.who(), [&]<class T>() {
       roi.read = [](const Tensor& values, std::size_t i) {
         return double(Arithmetic<T>(values.data<T>()[i]));
@@ -247,7 +250,7 @@ class Resize final : public Operator {
 }  // namespace
 
 void register_resize(OperatorRegistry& registry) {
-  registry.add<Resize, View>();
+  registry.add<Resize, ResizeView>();
   registry.add<Resize, UpsampleView>();
 }
 

@@ -7,13 +7,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ReverseSequence;
+using ReverseSequenceView = onnx::nodes::ReverseSequence;
 
 /// A step of a sequence is `inner` neighbours.
 struct Sequences {
@@ -28,20 +28,22 @@ class ReverseSequenceKernel final : public Kernel {
   explicit ReverseSequenceKernel(const Sequences& sequences) : s_(sequences) {}
 
   void forward(OpContext& context) override {
-    run(context, context.input(View::In::input), context.output(0));
+    run(context, context.input(ReverseSequenceView::In::input), context.output(0));
   }
   void backward(GradContext& context) override {
-    run(context, context.grad_output(0), context.grad_input(View::In::input));
+    run(context, context.grad_output(0), context.grad_input(ReverseSequenceView::In::input));
   }
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::sequence_lens}, .backward_reads_outputs = {}};
+    return {.backward_reads_inputs = {ReverseSequenceView::In::sequence_lens},
+            .backward_reads_outputs = {}};
   }
 
  private:
   /// From x to y; the lengths are an input of either context.
   template <class Context>
   void run(const Context& context, const Tensor& x, Tensor& y) const {
-    const auto lengths = context.input(View::In::sequence_lens).template span<std::int64_t>();
+    const auto lengths =
+        context.input(ReverseSequenceView::In::sequence_lens).template span<std::int64_t>();
     for (const auto length : lengths) {
       if (length < 0 || length > s_.time) {
         throw ValueError(fmt::format("{}: a sequence has {} steps, expected 0 to {}", context.who(),
@@ -67,7 +69,7 @@ class ReverseSequenceKernel final : public Kernel {
 /// for each sequence of the batch.
 class ReverseSequence final : public MovingOperator {
  public:
-  explicit ReverseSequence(const View& view)
+  explicit ReverseSequence(const ReverseSequenceView& view)
       : batch_axis_(view.batch_axis()), time_axis_(view.time_axis()) {
     const bool are_first_two =
         (batch_axis_ == 0 && time_axis_ == 1) || (batch_axis_ == 1 && time_axis_ == 0);
@@ -79,12 +81,13 @@ class ReverseSequence final : public MovingOperator {
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const TensorDesc& x = context.input(View::In::input);
+    const TensorDesc& x = context.input(ReverseSequenceView::In::input);
     if (x.shape.rank() < 2) {
       throw ShapeError(fmt::format("{}: the input is {}, expected two dimensions or more",
                                    context.who(), to_string(x.shape)));
     }
-    const Shape &lengths = context.shape(View::In::sequence_lens), expected{x.shape[batch()]};
+    const Shape &lengths = context.shape(ReverseSequenceView::In::sequence_lens),
+                expected{x.shape[batch()]};
     if (lengths != expected) {
       throw ShapeError(fmt::format("{}: sequence_lens is {}, expected {}", context.who(),
                                    to_string(lengths), to_string(expected)));
@@ -92,10 +95,10 @@ class ReverseSequence final : public MovingOperator {
     return {x};
   }
 
-  Places gradients() const override { return {View::In::input}; }
+  Places gradients() const override { return {ReverseSequenceView::In::input}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    const Shape& x = context.shape(View::In::input);
+    const Shape& x = context.shape(ReverseSequenceView::In::input);
     const Sequences sequences{x[batch()], x[1 - batch()], x.elements(2, x.rank()), time_axis_ == 0};
     return detail::dispatch_by_size(context.dtype(0), [&]<class T>() -> std::unique_ptr<Kernel> {
       return std::make_unique<ReverseSequenceKernel<T>>(sequences);
@@ -111,7 +114,7 @@ class ReverseSequence final : public MovingOperator {
 }  // namespace
 
 void register_reverse_sequence(OperatorRegistry& registry) {
-  registry.add<ReverseSequence, View>();
+  registry.add<ReverseSequence, ReverseSequenceView>();
 }
 
 }  // namespace d5::ops

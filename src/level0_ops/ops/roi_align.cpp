@@ -10,14 +10,14 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/learned_tables/word.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
-#include "level0_ops/kernels/word.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::RoiAlign;
+using RoiAlignView = onnx::nodes::RoiAlign;
 
 enum class Pooling { mean, max };
 
@@ -89,12 +89,12 @@ class RoiAlignKernel final : public Kernel {
 
  public:
   RoiAlignKernel(const RoiRule& rule, const PlanContext& context)
-      : rule_(rule), x_(context.shape(View::In::X)), y_(context.output(0).shape) {}
+      : rule_(rule), x_(context.shape(RoiAlignView::In::X)), y_(context.output(0).shape) {}
 
   void forward(OpContext& context) override {
     const Rois rois(context);
     for (std::int64_t r = 0; r < y_[0]; ++r) check(rois, r, context.node());
-    const T* x = context.input(View::In::X).data<T>();
+    const T* x = context.input(RoiAlignView::In::X).data<T>();
     T* y = context.output(0).data<T>();
     detail::parallel_for_each(y_[0] * y_[1], area() * 16, 16384, [&](std::int64_t plane) {
       const std::int64_t r = plane / y_[1];
@@ -109,11 +109,11 @@ class RoiAlignKernel final : public Kernel {
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
       const Rois rois(context);
-      detail::zero_elements(context.grad_input(View::In::X));
+      detail::zero_elements(context.grad_input(RoiAlignView::In::X));
       const bool max = rule_.pooling == Pooling::max;
-      const T* x = max ? context.input(View::In::X).data<T>() : nullptr;
+      const T* x = max ? context.input(RoiAlignView::In::X).data<T>() : nullptr;
       const T* dy = context.grad_output(0).data<T>();
-      T* dx = context.grad_input(View::In::X).data<T>();
+      T* dx = context.grad_input(RoiAlignView::In::X).data<T>();
       // Regions overlap; channels do not.
       detail::parallel_for_each(y_[1], y_[0] * area() * 16, 16384, [&](std::int64_t c) {
         for (std::int64_t r = 0; r < y_[0]; ++r) {
@@ -137,8 +137,8 @@ class RoiAlignKernel final : public Kernel {
   }
 
   KernelTraits traits() const override {
-    Places reads{View::In::rois, View::In::batch_indices};
-    if (rule_.pooling == Pooling::max) reads.add(View::In::X);
+    Places reads{RoiAlignView::In::rois, RoiAlignView::In::batch_indices};
+    if (rule_.pooling == Pooling::max) reads.add(RoiAlignView::In::X);
     return {.backward_reads_inputs = reads, .backward_reads_outputs = {}};
   }
 
@@ -149,8 +149,8 @@ class RoiAlignKernel final : public Kernel {
 
     template <class Context>
     explicit Rois(const Context& context)
-        : corners(context.input(View::In::rois).template data<T>()),
-          samples(context.input(View::In::batch_indices).template data<std::int64_t>()) {}
+        : corners(context.input(RoiAlignView::In::rois).template data<T>()),
+          samples(context.input(RoiAlignView::In::batch_indices).template data<std::int64_t>()) {}
   };
   struct Sides {
     RoiSide<C> height, width;
@@ -228,7 +228,8 @@ class RoiAlignKernel final : public Kernel {
 /// is regions x C x output. Source: He et al., "Mask R-CNN" (2017).
 class RoiAlign final : public Operator {
  public:
-  explicit RoiAlign(const View& view) : height_(view.output_height()), width_(view.output_width()) {
+  explicit RoiAlign(const RoiAlignView& view)
+      : height_(view.output_height()), width_(view.output_width()) {
     const onnx::Node& node = view.node();
     rule_.pooling = detail::word_of<Pooling>(node, "mode", view.mode(),
                                              {{"avg", Pooling::mean}, {"max", Pooling::max}});
@@ -249,14 +250,15 @@ class RoiAlign final : public Operator {
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape &x = context.shape(View::In::X), &rois = context.shape(View::In::rois);
+    const Shape &x = context.shape(RoiAlignView::In::X),
+                &rois = context.shape(RoiAlignView::In::rois);
     if (x.rank() != 4 || rois.rank() != 2 || rois[1] != 4 ||
-        context.shape(View::In::batch_indices) != Shape{rois[0]}) {
+        context.shape(RoiAlignView::In::batch_indices) != Shape{rois[0]}) {
       throw ShapeError(fmt::format(
           "{}: X is {}, rois are {} and batch_indices {}, expected N x C x H x W, regions x 4 and "
           "regions",
           context.who(), to_string(x), to_string(rois),
-          to_string(context.shape(View::In::batch_indices))));
+          to_string(context.shape(RoiAlignView::In::batch_indices))));
     }
     const Shape y{rois[0], x[1], height_, width_};
     if (y.elements() > 0 && x.elements() == 0) {
@@ -266,7 +268,7 @@ class RoiAlign final : public Operator {
     return {TensorDesc{context.dtype(0), y}};
   }
 
-  Places gradients() const override { return {View::In::X}; }
+  Places gradients() const override { return {RoiAlignView::In::X}; }
 
   /// Four products and sums for each sample; where their number depends on the data, one sample a
   /// bin.
@@ -289,6 +291,6 @@ class RoiAlign final : public Operator {
 
 }  // namespace
 
-void register_roi_align(OperatorRegistry& registry) { registry.add<RoiAlign, View>(); }
+void register_roi_align(OperatorRegistry& registry) { registry.add<RoiAlign, RoiAlignView>(); }
 
 }  // namespace d5::ops

@@ -7,15 +7,15 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/attention_sizes.hpp"
+#include "level0_ops/kernels/attention/attention_sizes.hpp"
 #include "level0_ops/kernels/expected_shape.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::RotaryEmbedding;
-using In = View::In;
+using RotaryEmbeddingView = onnx::nodes::RotaryEmbedding;
+using In = RotaryEmbeddingView::In;
 
 /// Rows of `size` elements, of which the first 2 `pairs` are turned; what is turned together lies
 /// `step` apart.
@@ -52,7 +52,7 @@ class RotaryEmbeddingKernel final : public Kernel {
     const T* x = context.input(In::X).data<T>();
     const T* cos = context.input(In::cos_cache).data<T>();
     const T* sin = context.input(In::sin_cache).data<T>();
-    T* y = context.output(View::Out::Y).data<T>();
+    T* y = context.output(RotaryEmbeddingView::Out::Y).data<T>();
     const std::int64_t* positions = positions_of(context);
     for_each_row([&](std::int64_t i) {
       const std::int64_t at = r_.offset(i), angle = angle_of(positions, i) * r_.pairs;
@@ -68,7 +68,7 @@ class RotaryEmbeddingKernel final : public Kernel {
 
   void backward(GradContext& context) override {
     if constexpr (std::is_floating_point_v<T>) {
-      const T* dy = context.grad_output(View::Out::Y).data<T>();
+      const T* dy = context.grad_output(RotaryEmbeddingView::Out::Y).data<T>();
       const std::int64_t* positions = positions_of(context);
       if (context.wants_grad(In::X)) {
         const T* cos = context.input(In::cos_cache).data<T>();
@@ -145,7 +145,7 @@ class RotaryEmbeddingKernel final : public Kernel {
 /// Source: Su et al., "RoFormer" (2021).
 class RotaryEmbedding final : public Operator {
  public:
-  explicit RotaryEmbedding(const View& view)
+  explicit RotaryEmbedding(const RotaryEmbeddingView& view)
       : heads_(view.num_heads()),
         turned_(view.rotary_embedding_dim()),
         interleaved_(view.interleaved() != 0) {}
@@ -224,7 +224,7 @@ class RotaryEmbedding final : public Operator {
 }  // namespace
 
 void register_rotary_embedding(OperatorRegistry& registry) {
-  registry.add<RotaryEmbedding, View>();
+  registry.add<RotaryEmbedding, RotaryEmbeddingView>();
 }
 
 }  // namespace d5::ops

@@ -9,12 +9,12 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::Scaler;
+using ScalerView = onnx::nodes::ml::Scaler;
 using Floats = std::vector<float>;
 
 template <class T>
@@ -60,7 +60,7 @@ class ScalerKernel final : public Kernel {
 /// Shapes: y as x, float32; the last dimension is the features.
 class Scaler final : public Operator {
  public:
-  explicit Scaler(const View& view)
+  explicit Scaler(const ScalerView& view)
       : offset_(view.offset().value_or(Floats{})), scale_(view.scale().value_or(Floats{})) {
     if (offset_.empty()) offset_.assign(scale_.size(), 0);
     if (scale_.empty()) scale_.assign(offset_.size(), 1);
@@ -99,6 +99,6 @@ class Scaler final : public Operator {
 
 }  // namespace
 
-void register_scaler(OperatorRegistry& registry) { registry.add<Scaler, View>(); }
+void register_scaler(OperatorRegistry& registry) { registry.add<Scaler, ScalerView>(); }
 
 }  // namespace d5::ops

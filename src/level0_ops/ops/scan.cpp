@@ -10,18 +10,18 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/gradient_memory.hpp"
-#include "level0_ops/kernels/scan_sequence.hpp"
-#include "level0_ops/kernels/stack_values.hpp"
+#include "level0_ops/kernels/moving/stack_values.hpp"
+#include "level0_ops/kernels/recurrent/scan_sequence.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Scan;
+using ScanView = onnx::nodes::Scan;
 using Integers = std::vector<std::int64_t>;
 
 /// What the attributes say of the inputs and outputs that are scanned; by default axis 0, forward.
 struct Scanned {
-  explicit Scanned(const View& view)
+  explicit Scanned(const ScanView& view)
       : inputs(std::size_t(view.num_scan_inputs())),
         input_axes(view.scan_input_axes().value_or(Integers())),
         input_directions(view.scan_input_directions().value_or(Integers())),
@@ -134,7 +134,7 @@ class ScanKernel final : public Kernel {
 /// What the outputs are, only running tells; the work is that of the nodes of the body.
 class Scan final : public MovingOperator {
  public:
-  explicit Scan(const View& view) : scanned_(view) {
+  explicit Scan(const ScanView& view) : scanned_(view) {
     const onnx::Node& node = view.node();
     if (view.num_scan_inputs() < 1 || scanned_.inputs > node.inputs.size()) {
       throw ValueError(fmt::format("{}: num_scan_inputs is {} but there are {} inputs",
@@ -166,8 +166,8 @@ class Scan final : public MovingOperator {
 
 // Version 8 had batches and lengths: scan_of_batches.cpp.
 void register_scan(OperatorRegistry& registry) {
-  registry.add(std::string(View::kName), {.since = 9},
-               [](const onnx::Node& node) { return std::make_unique<Scan>(View(node)); });
+  registry.add(std::string(ScanView::kName), {.since = 9},
+               [](const onnx::Node& node) { return std::make_unique<Scan>(ScanView(node)); });
 }
 
 }  // namespace d5::ops

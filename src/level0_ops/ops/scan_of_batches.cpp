@@ -6,15 +6,15 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
 #include "level0_ops/kernels/gradient_memory.hpp"
-#include "level0_ops/kernels/scan_sequence.hpp"
-#include "level0_ops/kernels/stack_values.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
+#include "level0_ops/kernels/moving/stack_values.hpp"
+#include "level0_ops/kernels/recurrent/scan_sequence.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Scan;
+using ScanView = onnx::nodes::Scan;
 using Directions = std::vector<std::int64_t>;
 
 /// Input 0 has the lengths; then come the states, and at last what is scanned.
@@ -177,7 +177,7 @@ class BatchScanKernel final : public Kernel {
 /// only running tells; the work is that of the nodes of the body.
 class BatchScan final : public MovingOperator {
  public:
-  explicit BatchScan(const View& view)
+  explicit BatchScan(const ScanView& view)
       : scanned_(std::size_t(view.num_scan_inputs())),
         directions_(view.directions().value_or(Directions())) {
     const std::size_t inputs = view.node().inputs.size();
@@ -204,8 +204,8 @@ class BatchScan final : public MovingOperator {
 }  // namespace
 
 void register_scan_of_batches(OperatorRegistry& registry) {
-  registry.add(std::string(View::kName), {.since = 8, .until = 8},
-               [](const onnx::Node& node) { return std::make_unique<BatchScan>(View(node)); });
+  registry.add(std::string(ScanView::kName), {.since = 8, .until = 8},
+               [](const onnx::Node& node) { return std::make_unique<BatchScan>(ScanView(node)); });
 }
 
 }  // namespace d5::ops

@@ -7,7 +7,7 @@
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/element_type.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/integers.hpp"
+#include "level0_ops/operator/integers.hpp"
 
 namespace d5::ops {
 namespace {

@@ -7,9 +7,9 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/integers.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
+#include "level0_ops/operator/integers.hpp"
 
 namespace d5::ops {
 namespace {

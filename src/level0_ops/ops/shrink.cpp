@@ -5,17 +5,17 @@
 #include <cstdint>
 
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/unary.hpp"
+#include "level0_ops/kernels/elementwise/unary.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Shrink;
+using ShrinkView = onnx::nodes::Shrink;
 
 /// y = x + bias below -lambd, x - bias above lambd, 0 between.
 struct Shrink {
   using Types = NumberTypes;
-  explicit Shrink(const View& view) : bias(view.bias()), lambd(view.lambd()) {}
+  explicit Shrink(const ShrinkView& view) : bias(view.bias()), lambd(view.lambd()) {}
 
   template <class T>
   T value(T x) const {
@@ -39,6 +39,8 @@ struct Shrink {
 
 }  // namespace
 
-void register_shrink(OperatorRegistry& registry) { detail::add_unary<Shrink, View>(registry); }
+void register_shrink(OperatorRegistry& registry) {
+  detail::add_unary<Shrink, ShrinkView>(registry);
+}
 
 }  // namespace d5::ops

@@ -9,13 +9,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
-#include "level0_ops/kernels/integers.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
+#include "level0_ops/operator/integers.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Slice;
+using SliceView = onnx::nodes::Slice;
 
 /// Elements start, start + step, ... of one dimension, `count` of them.
 struct Range {
@@ -45,7 +45,7 @@ class SliceKernel final : public Kernel {
 
 class Slice final : public MovingOperator {
  public:
-  explicit Slice(const View& view) : axes_(view.axes()) {
+  explicit Slice(const SliceView& view) : axes_(view.axes()) {
     if (view.node().opset >= 10) return;
     starts_ = view.starts();
     ends_ = view.ends();
@@ -59,7 +59,7 @@ class Slice final : public MovingOperator {
     return {y};
   }
 
-  Places gradients() const override { return {View::In::data}; }
+  Places gradients() const override { return {SliceView::In::data}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     const Shape &x = context.shape(0), &y = context.output(0).shape;
@@ -78,10 +78,10 @@ class Slice final : public MovingOperator {
  private:
   /// One a dimension; nothing where they are not known yet.
   [[nodiscard]] std::optional<std::vector<Range>> ranges(const InferContext& context) const {
-    const auto starts = context.integers(View::In::starts, starts_);
-    const auto ends = context.integers(View::In::ends, ends_);
-    const auto axes = context.integers(View::In::axes, axes_);
-    const auto steps = context.integers(View::In::steps);
+    const auto starts = context.integers(SliceView::In::starts, starts_);
+    const auto ends = context.integers(SliceView::In::ends, ends_);
+    const auto axes = context.integers(SliceView::In::axes, axes_);
+    const auto steps = context.integers(SliceView::In::steps);
     if (!starts.given() || !ends.given()) {
       throw ShapeError(fmt::format("{}: starts and ends are required", context.who()));
     }
@@ -134,6 +134,6 @@ class Slice final : public MovingOperator {
 
 }  // namespace
 
-void register_slice(OperatorRegistry& registry) { registry.add<Slice, View>(); }
+void register_slice(OperatorRegistry& registry) { registry.add<Slice, SliceView>(); }
 
 }  // namespace d5::ops

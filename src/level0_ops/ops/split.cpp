@@ -7,13 +7,13 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
-#include "level0_ops/kernels/integers.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
+#include "level0_ops/operator/integers.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Split;
+using SplitView = onnx::nodes::Split;
 
 class SplitKernel final : public Kernel {
  public:
@@ -42,13 +42,13 @@ class SplitKernel final : public Kernel {
 /// Shapes: the outputs' sizes along the axis add up to the input's.
 class Split final : public MovingOperator {
  public:
-  explicit Split(const View& view)
+  explicit Split(const SplitView& view)
       : axis_(view.axis().value_or(0)), split_(view.split()), num_outputs_(view.num_outputs()) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const TensorDesc& x = context.input(0);
     const std::size_t axis = normalize_axis(axis_, x.shape.rank(), context.who());
-    const auto split = context.integers(View::In::split, split_);
+    const auto split = context.integers(SplitView::In::split, split_);
     std::vector<ValueDesc> result;
     for (const auto length : lengths(context, split, x.shape[axis])) {
       TensorDesc y = x;
@@ -58,7 +58,7 @@ class Split final : public MovingOperator {
     return result;
   }
 
-  Places gradients() const override { return {View::In::input}; }
+  Places gradients() const override { return {SplitView::In::input}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     const TensorDesc& x = context.input(0);
@@ -115,6 +115,6 @@ class Split final : public MovingOperator {
 
 }  // namespace
 
-void register_split(OperatorRegistry& registry) { registry.add<Split, View>(); }
+void register_split(OperatorRegistry& registry) { registry.add<Split, SplitView>(); }
 
 }  // namespace d5::ops

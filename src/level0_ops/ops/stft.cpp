@@ -16,7 +16,7 @@
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::STFT;
+using STFTView = onnx::nodes::STFT;
 using Complex = detail::FourierTransform::Complex;
 
 struct StftProblem {
@@ -31,7 +31,7 @@ class StftKernel final : public Kernel {
 
  public:
   StftKernel(const StftProblem& problem, PlanContext& context)
-      : p_(problem), has_window_(context.has_input(View::In::window)) {
+      : p_(problem), has_window_(context.has_input(STFTView::In::window)) {
     if (tasks() == 0) return;
     transform_.emplace(p_.n);
     chunks_ = detail::Chunks(tasks(), double(tasks()) * double(p_.n) * std::log2(double(p_.n)));
@@ -40,7 +40,7 @@ class StftKernel final : public Kernel {
 
   void forward(OpContext& context) override {
     if (tasks() == 0) return;
-    const T* x = context.input(View::In::signal).data<T>();
+    const T* x = context.input(STFTView::In::signal).data<T>();
     const T* window = window_of(context);
     T* y = context.output(0).data<T>();
     Complex* scratch = context.scratch_as<Complex>();
@@ -62,14 +62,15 @@ class StftKernel final : public Kernel {
 
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
-      add_gradients(sum_of(context, View::In::signal), sum_of(context, View::In::window), context);
+      add_gradients(sum_of(context, STFTView::In::signal), sum_of(context, STFTView::In::window),
+                    context);
     } else {
       Kernel::backward(context);
     }
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::signal, View::In::window},
+    return {.backward_reads_inputs = {STFTView::In::signal, STFTView::In::window},
             .backward_reads_outputs = {}};
   }
 
@@ -83,7 +84,7 @@ class StftKernel final : public Kernel {
   }
   template <class Context>
   const T* window_of(const Context& context) const {
-    return has_window_ ? context.input(View::In::window).template data<T>() : nullptr;
+    return has_window_ ? context.input(STFTView::In::window).template data<T>() : nullptr;
   }
   /// Zeros, where the gradient of input `i` is wanted.
   static T* sum_of(GradContext& context, std::size_t i) {
@@ -95,7 +96,7 @@ class StftKernel final : public Kernel {
   /// The transform's transpose gives the gradient of each windowed frame; frames overlap.
   void add_gradients(T* dx, T* dw, const GradContext& context) const {
     if (tasks() == 0) return;
-    const T* x = dw ? context.input(View::In::signal).data<T>() : nullptr;
+    const T* x = dw ? context.input(STFTView::In::signal).data<T>() : nullptr;
     const T* window = dx ? window_of(context) : nullptr;
     const T* dy = context.grad_output(0).data<T>();
     Complex* data = context.scratch_as<Complex>();
@@ -126,22 +127,22 @@ class StftKernel final : public Kernel {
 /// kept.
 class Stft final : public Operator {
  public:
-  explicit Stft(const View& view) : onesided_(view.onesided() != 0) {}
+  explicit Stft(const STFTView& view) : onesided_(view.onesided() != 0) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const TensorDesc& x = context.input(View::In::signal);
+    const TensorDesc& x = context.input(STFTView::In::signal);
     if (is_untold(context)) return {TensorDesc{x.dtype, {x.shape[0], kUnknownDim, kUnknownDim, 2}}};
     const StftProblem p = problem(context);
     return {TensorDesc{x.dtype, {p.batch, p.frames, p.bins, 2}}};
   }
 
-  Places gradients() const override { return {View::In::signal, View::In::window}; }
+  Places gradients() const override { return {STFTView::In::signal, STFTView::In::window}; }
 
   /// As is usual, 5 n log2 n for a frame, and the window's products.
   Cost cost(const InferContext& context) const override {
     if (is_untold(context)) return bytes_only(context);
     const StftProblem p = problem(context);
-    const double products = context.has_input(View::In::window) ? double(p.parts) : 0;
+    const double products = context.has_input(STFTView::In::window) ? double(p.parts) : 0;
     return with_flop(context, double(p.batch) * double(p.frames) * double(p.n) *
                                   (5 * std::log2(double(p.n)) + products));
   }
@@ -155,11 +156,11 @@ class Stft final : public Operator {
  private:
   static bool is_untold(const InferContext& context) {
     check_signal(context);
-    return context.integers(View::In::frame_step).is_untold() ||
-           context.integers(View::In::frame_length).is_untold();
+    return context.integers(STFTView::In::frame_step).is_untold() ||
+           context.integers(STFTView::In::frame_length).is_untold();
   }
   static void check_signal(const InferContext& context) {
-    const Shape& x = context.shape(View::In::signal);
+    const Shape& x = context.shape(STFTView::In::signal);
     if (x.rank() == 2 || (x.rank() == 3 && (x[2] == 1 || x[2] == 2))) return;
     throw ShapeError(
         fmt::format("{}: the signal is {}, expected batch x length [x 1] (real) or batch x length "
@@ -175,22 +176,22 @@ class Stft final : public Operator {
   }
 
   StftProblem problem(const InferContext& context) const {
-    const Shape& x = context.shape(View::In::signal);
+    const Shape& x = context.shape(STFTView::In::signal);
     // ONNX wants a last dimension of 1 for real numbers, which PyTorch's exporter leaves out.
     StftProblem p{.batch = x[0], .length = x[1], .parts = x.rank() == 2 ? 1 : x[2]};
-    p.step = positive(context, View::In::frame_step, "frame_step");
+    p.step = positive(context, STFTView::In::frame_step, "frame_step");
     p.n = p.length;
-    const bool has_window = context.has_input(View::In::window);
+    const bool has_window = context.has_input(STFTView::In::window);
     if (has_window) {
-      const Shape& window = context.shape(View::In::window);
+      const Shape& window = context.shape(STFTView::In::window);
       if (window.rank() != 1) {
         throw ShapeError(
             fmt::format("{}: the window is {}, expected a list", context.who(), to_string(window)));
       }
       p.n = window[0];
     }
-    if (context.has_input(View::In::frame_length)) {
-      const std::int64_t given = positive(context, View::In::frame_length, "frame_length");
+    if (context.has_input(STFTView::In::frame_length)) {
+      const std::int64_t given = positive(context, STFTView::In::frame_length, "frame_length");
       if (has_window && given != p.n) {
         throw ShapeError(fmt::format("{}: frame_length is {} but the window has {} elements",
                                      context.who(), given, p.n));
@@ -216,6 +217,6 @@ class Stft final : public Operator {
 
 }  // namespace
 
-void register_stft(OperatorRegistry& registry) { registry.add<Stft, View>(); }
+void register_stft(OperatorRegistry& registry) { registry.add<Stft, STFTView>(); }
 
 }  // namespace d5::ops

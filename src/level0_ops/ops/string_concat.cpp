@@ -3,7 +3,7 @@
 #include <string>
 
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/binary.hpp"
+#include "level0_ops/kernels/elementwise/binary.hpp"
 
 namespace d5::ops {
 namespace {

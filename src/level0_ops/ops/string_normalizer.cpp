@@ -11,16 +11,16 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/letter_case.hpp"
+#include "level0_ops/kernels/learned_tables/letter_case.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::StringNormalizer;
+using StringNormalizerView = onnx::nodes::StringNormalizer;
 
 enum class CaseChange { none, lower, upper };
 
-CaseChange case_change(const View& view) {
+CaseChange case_change(const StringNormalizerView& view) {
   const std::string word = view.case_change_action();
   if (word == "NONE") return CaseChange::none;
   if (word == "LOWER") return CaseChange::lower;
@@ -32,7 +32,7 @@ CaseChange case_change(const View& view) {
 /// What becomes of a word.
 class Words {
  public:
-  explicit Words(const View& view) : change_(case_change(view)) {
+  explicit Words(const StringNormalizerView& view) : change_(case_change(view)) {
     const auto stopwords = view.stopwords().value_or(std::vector<std::string>{});
     folds_ = view.is_case_sensitive() == 0 && !stopwords.empty();
     if (folds_ || change_ != CaseChange::none) letters_.emplace(view.locale().value_or(""));
@@ -59,10 +59,10 @@ class Words {
 /// Shapes: [C] or [1, C], with those that are kept; one empty text where none is.
 class StringNormalizer final : public MovingOperator {
  public:
-  explicit StringNormalizer(const View& view) : words_(view) {}
+  explicit StringNormalizer(const StringNormalizerView& view) : words_(view) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    Shape y = context.shape(View::In::X);
+    Shape y = context.shape(StringNormalizerView::In::X);
     if (y.rank() != 1 && !(y.rank() == 2 && y[0] == 1)) {
       throw ShapeError(
           fmt::format("{}: X is {}, expected C or 1xC texts", context.who(), to_string(y)));
@@ -73,7 +73,7 @@ class StringNormalizer final : public MovingOperator {
 
   std::unique_ptr<Kernel> plan(PlanContext&) const override {
     return detail::forward_kernel([this](OpContext& run) {
-      const Tensor& x = run.input(View::In::X);
+      const Tensor& x = run.input(StringNormalizerView::In::X);
       std::vector<std::string> kept;
       for (const std::string& word : x.span<std::string>()) {
         if (words_.keeps(word)) kept.push_back(words_.normalized(word));
@@ -81,7 +81,8 @@ class StringNormalizer final : public MovingOperator {
       if (kept.empty()) kept.emplace_back();
       Shape shape = x.shape();
       shape[shape.rank() - 1] = std::int64_t(kept.size());
-      std::string* y = run.allocate(View::Out::Y, {DType::string, shape}).data<std::string>();
+      std::string* y =
+          run.allocate(StringNormalizerView::Out::Y, {DType::string, shape}).data<std::string>();
       for (std::string& word : kept) *y++ = std::move(word);
     });
   }
@@ -93,7 +94,7 @@ class StringNormalizer final : public MovingOperator {
 }  // namespace
 
 void register_string_normalizer(OperatorRegistry& registry) {
-  registry.add<StringNormalizer, View>();
+  registry.add<StringNormalizer, StringNormalizerView>();
 }
 
 }  // namespace d5::ops

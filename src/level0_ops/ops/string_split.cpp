@@ -15,7 +15,7 @@
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::StringSplit;
+using StringSplitView = onnx::nodes::StringSplit;
 
 /// Where to cut. The last piece is what is left after `most` cuts, whatever it holds.
 struct Cutter {
@@ -62,7 +62,7 @@ struct Cutter {
 /// filled up with empty texts. Z is X, the number of pieces.
 class StringSplit final : public MovingOperator {
  public:
-  explicit StringSplit(const View& view)
+  explicit StringSplit(const StringSplitView& view)
       : cutter_{view.delimiter().value_or(""),
                 view.maxsplit().value_or(std::numeric_limits<std::int64_t>::max())} {
     if (cutter_.most < 0) {
@@ -74,7 +74,7 @@ class StringSplit final : public MovingOperator {
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape& x = context.shape(View::In::X);
+    const Shape& x = context.shape(StringSplitView::In::X);
     Shape y = x;
     y.push_back(kUnknownDim);
     return {TensorDesc{DType::string, y}, TensorDesc{DType::int64, x}};
@@ -82,15 +82,16 @@ class StringSplit final : public MovingOperator {
 
   std::unique_ptr<Kernel> plan(PlanContext&) const override {
     return detail::forward_kernel([cutter = cutter_](OpContext& run) {
-      const auto texts = run.input(View::In::X).span<std::string>();
-      std::int64_t* counts = run.output(View::Out::Z).data<std::int64_t>();
+      const auto texts = run.input(StringSplitView::In::X).span<std::string>();
+      std::int64_t* counts = run.output(StringSplitView::Out::Z).data<std::int64_t>();
       std::int64_t longest = 0;
       for (const std::string& text : texts) {
         longest = std::max(longest, *counts++ = cutter.cut(text, [](std::string_view) {}));
       }
-      Shape shape = run.input(View::In::X).shape();
+      Shape shape = run.input(StringSplitView::In::X).shape();
       shape.push_back(longest);
-      std::string* y = run.allocate(View::Out::Y, {DType::string, shape}).data<std::string>();
+      std::string* y =
+          run.allocate(StringSplitView::Out::Y, {DType::string, shape}).data<std::string>();
       for (const std::string& text : texts) {
         std::string* const end = y + longest;
         cutter.cut(text, [&](std::string_view piece) { *y++ = piece; });
@@ -105,6 +106,8 @@ class StringSplit final : public MovingOperator {
 
 }  // namespace
 
-void register_string_split(OperatorRegistry& registry) { registry.add<StringSplit, View>(); }
+void register_string_split(OperatorRegistry& registry) {
+  registry.add<StringSplit, StringSplitView>();
+}
 
 }  // namespace d5::ops

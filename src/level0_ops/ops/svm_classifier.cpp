@@ -12,18 +12,18 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/class_labels.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/pairwise_probability.hpp"
+#include "level0_ops/kernels/learned_tables/class_labels.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/pairwise_probability.hpp"
+#include "level0_ops/kernels/learned_tables/post_transform.hpp"
+#include "level0_ops/kernels/learned_tables/svm_kernel.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
-#include "level0_ops/kernels/post_transform.hpp"
-#include "level0_ops/kernels/svm_kernel.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::SVMClassifier;
+using SVMClassifierView = onnx::nodes::ml::SVMClassifier;
 using Floats = std::vector<float>;
 
 double probability(double score, float a, float b) {
@@ -33,7 +33,8 @@ double probability(double score, float a, float b) {
 
 class SupportVectors {
  public:
-  explicit SupportVectors(const View& view) : SupportVectors(view, onnx::describe(view.node())) {}
+  explicit SupportVectors(const SVMClassifierView& view)
+      : SupportVectors(view, onnx::describe(view.node())) {}
 
   [[nodiscard]] const detail::ClassLabels& labels() const { return labels_; }
   [[nodiscard]] std::int64_t features() const { return features_; }
@@ -58,7 +59,7 @@ class SupportVectors {
   }
 
  private:
-  SupportVectors(const View& view, const std::string& who)
+  SupportVectors(const SVMClassifierView& view, const std::string& who)
       : labels_(view.classlabels_ints(), view.classlabels_strings(), who),
         kernel_(view.kernel_type(), view.kernel_params(), who),
         transform_(detail::post_transform(view.post_transform(), who)),
@@ -193,7 +194,7 @@ class SupportVectors {
 /// three classes or more where there are no probabilities.
 class SVMClassifier final : public Operator {
  public:
-  explicit SVMClassifier(const View& view)
+  explicit SVMClassifier(const SVMClassifierView& view)
       : machine_(std::make_shared<const SupportVectors>(view)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -217,8 +218,8 @@ class SVMClassifier final : public Operator {
     return kernel_for(detail::FeatureTypes{}, context.dtype(0), context, [&]<class T>() {
       return detail::forward_kernel([=, machine = machine_](OpContext& run) {
         const T* x = run.input(0).data<T>();
-        Tensor& y = run.output(View::Out::Y);
-        float* z = run.output(View::Out::Z).data<float>();
+        Tensor& y = run.output(SVMClassifierView::Out::Y);
+        float* z = run.output(SVMClassifierView::Out::Z).data<float>();
         const auto work = std::int64_t(machine->flop());
         detail::parallel_for_each(rows, work, 16384, [&](std::int64_t r) {
           const std::span own(run.scratch_as<double>() + std::size_t(r) * (scores + scratch),
@@ -239,6 +240,8 @@ class SVMClassifier final : public Operator {
 
 }  // namespace
 
-void register_svm_classifier(OperatorRegistry& registry) { registry.add<SVMClassifier, View>(); }
+void register_svm_classifier(OperatorRegistry& registry) {
+  registry.add<SVMClassifier, SVMClassifierView>();
+}
 
 }  // namespace d5::ops

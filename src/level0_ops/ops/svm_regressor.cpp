@@ -11,15 +11,15 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/post_transform.hpp"
+#include "level0_ops/kernels/learned_tables/svm_kernel.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
-#include "level0_ops/kernels/post_transform.hpp"
-#include "level0_ops/kernels/svm_kernel.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::SVMRegressor;
+using SVMRegressorView = onnx::nodes::ml::SVMRegressor;
 using Floats = std::vector<float>;
 
 /// A plane is one support vector with a linear kernel.
@@ -32,7 +32,7 @@ struct Machine {
   bool is_one_class;
   std::int64_t features;
 
-  explicit Machine(const View& view) : Machine(view, onnx::describe(view.node())) {}
+  explicit Machine(const SVMRegressorView& view) : Machine(view, onnx::describe(view.node())) {}
 
   template <class T>
   double score(const T* x) const {
@@ -58,7 +58,7 @@ struct Machine {
   }
 
  private:
-  Machine(const View& view, const std::string& who)
+  Machine(const SVMRegressorView& view, const std::string& who)
       : kernel(view.n_supports() > 0 ? view.kernel_type() : "LINEAR", view.kernel_params(), who),
         transform(detail::post_transform(view.post_transform(), who)),
         vectors(view.support_vectors().value_or(Floats{})),
@@ -129,7 +129,8 @@ class RegressorKernel final : public Kernel {
 /// Shapes: X is N x F, Y is N x 1.
 class SVMRegressor final : public Operator {
  public:
-  explicit SVMRegressor(const View& view) : machine_(std::make_shared<const Machine>(view)) {}
+  explicit SVMRegressor(const SVMRegressorView& view)
+      : machine_(std::make_shared<const Machine>(view)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     const auto [rows, features] = detail::feature_rows(context);
@@ -164,6 +165,8 @@ class SVMRegressor final : public Operator {
 
 }  // namespace
 
-void register_svm_regressor(OperatorRegistry& registry) { registry.add<SVMRegressor, View>(); }
+void register_svm_regressor(OperatorRegistry& registry) {
+  registry.add<SVMRegressor, SVMRegressorView>();
+}
 
 }  // namespace d5::ops

@@ -4,17 +4,17 @@
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/binary.hpp"
-#include "level0_ops/kernels/swish.hpp"
+#include "level0_ops/kernels/elementwise/binary.hpp"
+#include "level0_ops/kernels/elementwise/swish.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::SwiGLU;
+using SwiGLUView = onnx::nodes::SwiGLU;
 
 /// y = a sigmoid(alpha a) b
 struct Gate {
-  explicit Gate(const View& view) : alpha(view.alpha()) {}
+  explicit Gate(const SwiGLUView& view) : alpha(view.alpha()) {}
   template <class T>
   T value(T a, T b) const {
     return detail::swish(a, T(alpha)) * b;
@@ -34,7 +34,7 @@ struct Gate {
 /// Source: Shazeer, "GLU Variants Improve Transformer" (2020).
 class SwiGlu final : public ElementwiseOperator {
  public:
-  explicit SwiGlu(const View& view) : gate_(view) {}
+  explicit SwiGlu(const SwiGLUView& view) : gate_(view) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     if (context.shape(0) != context.shape(1)) {
@@ -46,7 +46,7 @@ class SwiGlu final : public ElementwiseOperator {
     return {context.input(0)};
   }
 
-  Places gradients() const override { return {View::In::A, View::In::B}; }
+  Places gradients() const override { return {SwiGLUView::In::A, SwiGLUView::In::B}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
     return kernel_for(FloatTypes{}, RealTypes{}, context.dtype(0), context, [&]<class T>() {
@@ -64,6 +64,6 @@ class SwiGlu final : public ElementwiseOperator {
 
 }  // namespace
 
-void register_swiglu(OperatorRegistry& registry) { registry.add<SwiGlu, View>(); }
+void register_swiglu(OperatorRegistry& registry) { registry.add<SwiGlu, SwiGLUView>(); }
 
 }  // namespace d5::ops

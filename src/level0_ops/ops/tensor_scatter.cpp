@@ -7,12 +7,12 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::TensorScatter;
+using TensorScatterView = onnx::nodes::TensorScatter;
 
 /// The cache is `batch` samples of `blocks` rows of `length` slices; a slice is `inner` elements.
 /// The update has `count` slices a row.
@@ -29,8 +29,8 @@ class TensorScatterKernel final : public Kernel {
 
   void forward(OpContext& context) override {
     Tensor& present = context.output(0);
-    copy_all(present, context.input(View::In::past_cache));
-    const T* from = static_cast<const T*>(context.input(View::In::update).raw());
+    copy_all(present, context.input(TensorScatterView::In::past_cache));
+    const T* from = static_cast<const T*>(context.input(TensorScatterView::In::update).raw());
     T* to = static_cast<T*>(present.raw());
     visit(context, [=, n = cache_.inner](auto at, auto i) { std::copy_n(from + i, n, to + at); });
   }
@@ -38,13 +38,13 @@ class TensorScatterKernel final : public Kernel {
   /// The update has the gradient of where it went, and the cache that of all else.
   void backward(GradContext& context) override {
     const Tensor& grad = context.grad_output(0);
-    if (context.wants_grad(View::In::update)) {
+    if (context.wants_grad(TensorScatterView::In::update)) {
       const T* from = static_cast<const T*>(grad.raw());
-      T* to = static_cast<T*>(context.grad_input(View::In::update).raw());
+      T* to = static_cast<T*>(context.grad_input(TensorScatterView::In::update).raw());
       visit(context, [=, n = cache_.inner](auto at, auto i) { std::copy_n(from + at, n, to + i); });
     }
-    if (context.wants_grad(View::In::past_cache)) {
-      Tensor& past = context.grad_input(View::In::past_cache);
+    if (context.wants_grad(TensorScatterView::In::past_cache)) {
+      Tensor& past = context.grad_input(TensorScatterView::In::past_cache);
       copy_all(past, grad);
       T* to = static_cast<T*>(past.raw());
       visit(context, [=, n = cache_.inner](auto at, auto) { std::fill_n(to + at, n, T()); });
@@ -52,7 +52,7 @@ class TensorScatterKernel final : public Kernel {
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::write_indices},
+    return {.backward_reads_inputs = {TensorScatterView::In::write_indices},
             .backward_reads_outputs = {},
             .in_place_output = 0};
   }
@@ -81,9 +81,9 @@ class TensorScatterKernel final : public Kernel {
 
   template <class Context>
   [[nodiscard]] std::int64_t first_slice(const Context& context, std::int64_t sample) const {
-    if (!context.has_input(View::In::write_indices)) return 0;
+    if (!context.has_input(TensorScatterView::In::write_indices)) return 0;
     const std::int64_t index =
-        context.input(View::In::write_indices).template data<std::int64_t>()[sample];
+        context.input(TensorScatterView::In::write_indices).template data<std::int64_t>()[sample];
     const auto& [batch, blocks, length, count, inner, circular] = cache_;
     if (circular) return (index % length + length) % length;
     if (index < 0 || index > length - count) {
@@ -103,12 +103,12 @@ class TensorScatterKernel final : public Kernel {
 /// index for each of dimension 0.
 class TensorScatter final : public MovingOperator {
  public:
-  explicit TensorScatter(const View& view)
+  explicit TensorScatter(const TensorScatterView& view)
       : axis_(view.axis()), circular_(circular(view.node(), view.mode())) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const TensorDesc& cache = context.input(View::In::past_cache);
-    const Shape& update = context.shape(View::In::update);
+    const TensorDesc& cache = context.input(TensorScatterView::In::past_cache);
+    const Shape& update = context.shape(TensorScatterView::In::update);
     const std::size_t axis = axis_of(context);
     Shape expected = cache.shape;
     if (update.rank() == expected.rank()) {
@@ -119,8 +119,9 @@ class TensorScatter final : public MovingOperator {
           fmt::format("{}: the update is {}, the cache is {}; only dimension {} may be smaller",
                       context.who(), to_string(update), to_string(cache.shape), axis));
     }
-    if (context.has_input(View::In::write_indices)) {
-      const Shape &indices = context.shape(View::In::write_indices), batch{cache.shape[0]};
+    if (context.has_input(TensorScatterView::In::write_indices)) {
+      const Shape &indices = context.shape(TensorScatterView::In::write_indices),
+                  batch{cache.shape[0]};
       if (indices != batch) {
         throw ShapeError(fmt::format("{}: write_indices are {}, expected {}", context.who(),
                                      to_string(indices), to_string(batch)));
@@ -129,15 +130,17 @@ class TensorScatter final : public MovingOperator {
     return {cache};
   }
 
-  Places gradients() const override { return {View::In::past_cache, View::In::update}; }
+  Places gradients() const override {
+    return {TensorScatterView::In::past_cache, TensorScatterView::In::update};
+  }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    const Shape& past = context.shape(View::In::past_cache);
+    const Shape& past = context.shape(TensorScatterView::In::past_cache);
     const std::size_t axis = axis_of(context);
     const Cache cache{past[0],
                       past.elements(1, axis),
                       past[axis],
-                      context.shape(View::In::update)[axis],
+                      context.shape(TensorScatterView::In::update)[axis],
                       past.elements(axis + 1, past.rank()),
                       circular_};
     const DType dtype = context.dtype(0);
@@ -154,7 +157,7 @@ class TensorScatter final : public MovingOperator {
                                  onnx::describe(node), printable(mode)));
   }
   [[nodiscard]] std::size_t axis_of(const InferContext& context) const {
-    const std::size_t rank = context.shape(View::In::past_cache).rank();
+    const std::size_t rank = context.shape(TensorScatterView::In::past_cache).rank();
     const std::size_t axis = normalize_axis(axis_, rank, context.who());
     if (axis == 0) {
       throw ValueError(fmt::format("{}: axis is {} of {} dimensions; dimension 0 is the batch",
@@ -169,6 +172,8 @@ class TensorScatter final : public MovingOperator {
 
 }  // namespace
 
-void register_tensor_scatter(OperatorRegistry& registry) { registry.add<TensorScatter, View>(); }
+void register_tensor_scatter(OperatorRegistry& registry) {
+  registry.add<TensorScatter, TensorScatterView>();
+}
 
 }  // namespace d5::ops

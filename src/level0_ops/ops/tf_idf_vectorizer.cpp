@@ -14,13 +14,13 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/ngram_tree.hpp"
+#include "level0_ops/kernels/learned_tables/ngram_tree.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::TfIdfVectorizer;
+using TfIdfVectorizerView = onnx::nodes::TfIdfVectorizer;
 
 struct Lengths {
   std::int64_t shortest, longest;  // of n-grams that count
@@ -50,7 +50,7 @@ void count(const Tree& tree, const Lengths& lengths, std::span<const std::int32_
 
 /// Where the n-grams of each length begin and end in the pool.
 /// Throws: ValueError if `starts` do not rise, or leave part of an n-gram.
-std::vector<std::size_t> bounds(const View& view, std::size_t pool) {
+std::vector<std::size_t> bounds(const TfIdfVectorizerView& view, std::size_t pool) {
   std::vector<std::size_t> result;
   for (const std::int64_t start : view.ngram_counts()) {
     if (start < 0 || std::size_t(start) > pool ||
@@ -75,12 +75,12 @@ std::vector<std::size_t> bounds(const View& view, std::size_t pool) {
 /// index up to the largest of ngram_indexes.
 class TfIdfVectorizer final : public Operator {
  public:
-  explicit TfIdfVectorizer(const View& view);
+  explicit TfIdfVectorizer(const TfIdfVectorizerView& view);
   std::vector<ValueDesc> infer(const InferContext& context) const override;
 
   /// Each token begins an n-gram, once with each number of skips.
   Cost cost(const InferContext& context) const override {
-    const Shape& x = context.shape(View::In::X);
+    const Shape& x = context.shape(TfIdfVectorizerView::In::X);
     const double most = double(x.rank() == 0 ? 1 : x[x.rank() - 1]);
     return with_flop(context, double(x.elements()) * std::min(double(lengths_.skips) + 1, most));
   }
@@ -91,8 +91,9 @@ class TfIdfVectorizer final : public Operator {
   template <class Token>
   using Tree = detail::NGramTree<Token>;
   template <class Token>
-  std::shared_ptr<const Tree<Token>> make_tree(const View& view, const std::vector<Token>& pool);
-  void weigh(const View& view);
+  std::shared_ptr<const Tree<Token>> make_tree(const TfIdfVectorizerView& view,
+                                               const std::vector<Token>& pool);
+  void weigh(const TfIdfVectorizerView& view);
   template <class T, class Token>
   std::unique_ptr<Kernel> make_kernel(PlanContext& context,
                                       const std::shared_ptr<const Tree<Token>>& tree) const;
@@ -105,7 +106,7 @@ class TfIdfVectorizer final : public Operator {
   std::shared_ptr<const Tree<std::string>> texts_;
 };
 
-TfIdfVectorizer::TfIdfVectorizer(const View& view)
+TfIdfVectorizer::TfIdfVectorizer(const TfIdfVectorizerView& view)
     : lengths_{view.min_gram_length(), view.max_gram_length(), view.max_skip_count()},
       mode_(view.mode()) {
   const std::string who = onnx::describe(view.node());
@@ -129,7 +130,7 @@ TfIdfVectorizer::TfIdfVectorizer(const View& view)
 }
 
 /// A column has the weight of its n-gram.
-void TfIdfVectorizer::weigh(const View& view) {
+void TfIdfVectorizer::weigh(const TfIdfVectorizerView& view) {
   const auto weights = view.weights();
   if (!weights || weights->empty() || mode_ == "TF") return;
   const auto columns = view.ngram_indexes();
@@ -142,7 +143,7 @@ void TfIdfVectorizer::weigh(const View& view) {
 
 template <class Token>
 std::shared_ptr<const TfIdfVectorizer::Tree<Token>> TfIdfVectorizer::make_tree(
-    const View& view, const std::vector<Token>& pool) {
+    const TfIdfVectorizerView& view, const std::vector<Token>& pool) {
   const std::string who = onnx::describe(view.node());
   const auto columns = view.ngram_indexes();
   const auto starts = bounds(view, pool.size());
@@ -172,8 +173,8 @@ std::shared_ptr<const TfIdfVectorizer::Tree<Token>> TfIdfVectorizer::make_tree(
 }
 
 std::vector<ValueDesc> TfIdfVectorizer::infer(const InferContext& context) const {
-  const DType dtype = context.dtype(View::In::X);
-  const Shape& shape = context.shape(View::In::X);
+  const DType dtype = context.dtype(TfIdfVectorizerView::In::X);
+  const Shape& shape = context.shape(TfIdfVectorizerView::In::X);
   if (shape.rank() > 2) {
     throw ShapeError(
         fmt::format("{}: X is {}, expected C or NxC tokens", context.who(), to_string(shape)));
@@ -189,14 +190,14 @@ std::vector<ValueDesc> TfIdfVectorizer::infer(const InferContext& context) const
 template <class T, class Token>
 std::unique_ptr<Kernel> TfIdfVectorizer::make_kernel(
     PlanContext& context, const std::shared_ptr<const Tree<Token>>& tree) const {
-  const Shape& x = context.shape(View::In::X);
+  const Shape& x = context.shape(TfIdfVectorizerView::In::X);
   const std::int64_t rows = x.rank() == 2 ? x[0] : 1;
   const std::int64_t tokens = x.rank() == 0 ? 1 : x[x.rank() - 1];
   context.request_scratch(std::size_t(x.elements()) * sizeof(std::int32_t));
   return detail::forward_kernel([this, tree, rows, tokens](OpContext& run) {
-    const T* x = run.input(View::In::X).data<T>();
+    const T* x = run.input(TfIdfVectorizerView::In::X).data<T>();
     std::int32_t* ids = run.scratch_as<std::int32_t>();
-    float* y = run.output(View::Out::Y).data<float>();
+    float* y = run.output(TfIdfVectorizerView::Out::Y).data<float>();
     detail::parallel_for_each(rows, tokens, 1024, [&](std::int64_t r) {
       std::int32_t* row = ids + r * tokens;
       for (std::int64_t i = 0; i < tokens; ++i) row[i] = tree->id(x[r * tokens + i]);
@@ -214,7 +215,7 @@ std::unique_ptr<Kernel> TfIdfVectorizer::make_kernel(
 
 std::unique_ptr<Kernel> TfIdfVectorizer::plan(PlanContext& context) const {
   if (texts_) return make_kernel<std::string>(context, texts_);
-  if (context.dtype(View::In::X) == DType::int32) {
+  if (context.dtype(TfIdfVectorizerView::In::X) == DType::int32) {
     return make_kernel<std::int32_t>(context, integers_);
   }
   return make_kernel<std::int64_t>(context, integers_);
@@ -223,7 +224,7 @@ std::unique_ptr<Kernel> TfIdfVectorizer::plan(PlanContext& context) const {
 }  // namespace
 
 void register_tf_idf_vectorizer(OperatorRegistry& registry) {
-  registry.add<TfIdfVectorizer, View>();
+  registry.add<TfIdfVectorizer, TfIdfVectorizerView>();
 }
 
 }  // namespace d5::ops

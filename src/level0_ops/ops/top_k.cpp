@@ -11,12 +11,12 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::TopK;
+using TopKView = onnx::nodes::TopK;
 
 /// Whether `a` comes before `b` in descending order. A NaN is the largest of all.
 template <class T>
@@ -42,12 +42,12 @@ class TopKKernel final : public Kernel {
       : lines_(lines), places_(places) {}
 
   void forward(OpContext& context) override {
-    const T* x = context.input(View::In::X).data<T>();
+    const T* x = context.input(TopKView::In::X).data<T>();
     const auto out = [&]<class U>(std::size_t i) -> U* {
       return context.wants_output(i) ? context.output(i).template data<U>() : nullptr;
     };
-    T* values = out.template operator()<T>(View::Out::Values);
-    std::int64_t* indices = out.template operator()<std::int64_t>(View::Out::Indices);
+    T* values = out.template operator()<T>(TopKView::Out::Values);
+    std::int64_t* indices = out.template operator()<std::int64_t>(TopKView::Out::Indices);
     std::int64_t* places = places_ ? context.saved(*places_).data<std::int64_t>() : nullptr;
     std::int64_t* order = context.scratch_as<std::int64_t>();
     const auto& [outer, size, inner, k, largest] = lines_;
@@ -67,10 +67,10 @@ class TopKKernel final : public Kernel {
 
   void backward(GradContext& context) override {
     if constexpr (std::floating_point<T>) {
-      const Tensor& grad = context.grad_output(View::Out::Values);
+      const Tensor& grad = context.grad_output(TopKView::Out::Values);
       const T* dy = grad.data<T>();
-      detail::zero_elements(context.grad_input(View::In::X));
-      T* dx = context.grad_input(View::In::X).data<T>();
+      detail::zero_elements(context.grad_input(TopKView::In::X));
+      T* dx = context.grad_input(TopKView::In::X).data<T>();
       const std::int64_t* places = context.saved(*places_).data<std::int64_t>();
       for (std::int64_t i = 0; i < grad.elements(); ++i) dx[places[i]] = dy[i];
     } else {
@@ -104,16 +104,16 @@ class TopKKernel final : public Kernel {
 /// first comes first.
 class TopK final : public Operator {
  public:
-  explicit TopK(const View& view) : axis_(view.axis()), largest_(view.largest() != 0) {
+  explicit TopK(const TopKView& view) : axis_(view.axis()), largest_(view.largest() != 0) {
     if (view.node().opset < 10) k_ = view.k();
   }
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    TensorDesc y = context.input(View::In::X);
+    TensorDesc y = context.input(TopKView::In::X);
     const std::size_t axis = normalize_axis(axis_, y.shape.rank(), context.who());
-    if (!k_ && context.shape(View::In::K).elements() != 1) {
+    if (!k_ && context.shape(TopKView::In::K).elements() != 1) {
       throw ShapeError(fmt::format("{}: K is {}, expected one number", context.who(),
-                                   to_string(context.shape(View::In::K))));
+                                   to_string(context.shape(TopKView::In::K))));
     }
     const std::optional<std::int64_t> k = k_ ? k_ : constant_k(context);
     if (k && (*k < 0 || *k > y.shape[axis])) {
@@ -124,28 +124,29 @@ class TopK final : public Operator {
     return {y, TensorDesc{DType::int64, y.shape}};
   }
 
-  Places gradients() const override { return {View::In::X}; }
+  Places gradients() const override { return {TopKView::In::X}; }
 
   /// Every element is compared once at least.
   Cost cost(const InferContext& context) const override {
-    return with_flop(context, double(context.shape(View::In::X).elements()));
+    return with_flop(context, double(context.shape(TopKView::In::X).elements()));
   }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    const Shape &x = context.shape(View::In::X), &y = context.output(View::Out::Values).shape;
+    const Shape &x = context.shape(TopKView::In::X),
+                &y = context.output(TopKView::Out::Values).shape;
     const std::size_t axis = normalize_axis(axis_, x.rank(), context.who());
     const Lines lines{x.elements(0, axis), x[axis], x.elements(axis + 1, x.rank()), y[axis],
                       largest_};
     context.request_scratch(std::size_t(lines.size) * sizeof(std::int64_t));
     std::optional<std::size_t> places;
     if (context.wants_backward()) places = context.save({DType::int64, y});
-    return kernel_for(NumberTypes{}, RealTypes{}, context.dtype(View::In::X), context,
+    return kernel_for(NumberTypes{}, RealTypes{}, context.dtype(TopKView::In::X), context,
                       [&]<class T>() { return std::make_unique<TopKKernel<T>>(lines, places); });
   }
 
  private:
   static std::optional<std::int64_t> constant_k(const InferContext& context) {
-    const auto values = context.integers(View::In::K);
+    const auto values = context.integers(TopKView::In::K);
     return values.is_untold() ? std::nullopt : std::optional(values.values().front());
   }
 
@@ -156,6 +157,6 @@ class TopK final : public Operator {
 
 }  // namespace
 
-void register_top_k(OperatorRegistry& registry) { registry.add<TopK, View>(); }
+void register_top_k(OperatorRegistry& registry) { registry.add<TopK, TopKView>(); }
 
 }  // namespace d5::ops

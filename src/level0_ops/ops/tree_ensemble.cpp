@@ -13,11 +13,11 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
-#include "level0_ops/kernels/forest.hpp"
-#include "level0_ops/kernels/forest_table.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/post_transform.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/forest.hpp"
+#include "level0_ops/kernels/learned_tables/forest_table.hpp"
+#include "level0_ops/kernels/learned_tables/post_transform.hpp"
 
 namespace d5::ops {
 namespace {

@@ -12,17 +12,17 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/class_labels.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
-#include "level0_ops/kernels/forest.hpp"
-#include "level0_ops/kernels/forest_table.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
-#include "level0_ops/kernels/post_transform.hpp"
+#include "level0_ops/kernels/learned_tables/class_labels.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
+#include "level0_ops/kernels/learned_tables/forest.hpp"
+#include "level0_ops/kernels/learned_tables/forest_table.hpp"
+#include "level0_ops/kernels/learned_tables/post_transform.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::TreeEnsembleClassifier;
+using TreeEnsembleClassifierView = onnx::nodes::ml::TreeEnsembleClassifier;
 using detail::OneScore;
 
 /// What a node says, ready to run.
@@ -38,7 +38,8 @@ struct Classifier {
   std::optional<std::size_t> voted;  ///< the class of the one score
   OneScore kind;
 
-  explicit Classifier(const View& view) : Classifier(view, onnx::describe(view.node())) {}
+  explicit Classifier(const TreeEnsembleClassifierView& view)
+      : Classifier(view, onnx::describe(view.node())) {}
 
   /// Puts the scores of one sample into `scores`, one each class; returns the best class.
   template <class T>
@@ -62,7 +63,7 @@ struct Classifier {
   }
 
  private:
-  Classifier(const View& view, const std::string& who)
+  Classifier(const TreeEnsembleClassifierView& view, const std::string& who)
       : labels(view.classlabels_int64s(), view.classlabels_strings(), who),
         base(detail::reals_of(view.base_values(), view.base_values_as_tensor(), who)),
         transform(detail::post_transform(view.post_transform(), who)) {
@@ -91,7 +92,7 @@ struct Classifier {
 /// Shapes: X is N x F, Y has N labels, Z is N x classes. Z is float32 whatever X is.
 class TreeEnsembleClassifier final : public Operator {
  public:
-  explicit TreeEnsembleClassifier(const View& view)
+  explicit TreeEnsembleClassifier(const TreeEnsembleClassifierView& view)
       : classifier_(std::make_shared<const Classifier>(view)) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
@@ -119,8 +120,8 @@ class TreeEnsembleClassifier final : public Operator {
     return kernel_for(detail::FeatureTypes{}, context.dtype(0), context, [&]<class T>() {
       return detail::forward_kernel([=, classifier = classifier_](OpContext& run) {
         const T* x = run.input(0).data<T>();
-        Tensor& y = run.output(View::Out::Y);
-        float* z = run.output(View::Out::Z).data<float>();
+        Tensor& y = run.output(TreeEnsembleClassifierView::Out::Y);
+        float* z = run.output(TreeEnsembleClassifierView::Out::Z).data<float>();
         const auto work = std::int64_t(classifier->forest->trees()) * 16;
         detail::for_each_row(
             rows, classes, work, run, [&](std::int64_t r, std::span<double> scores) {
@@ -138,7 +139,7 @@ class TreeEnsembleClassifier final : public Operator {
 }  // namespace
 
 void register_tree_ensemble_classifier(OperatorRegistry& registry) {
-  registry.add<TreeEnsembleClassifier, View>();
+  registry.add<TreeEnsembleClassifier, TreeEnsembleClassifierView>();
 }
 
 }  // namespace d5::ops

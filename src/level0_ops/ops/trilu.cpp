@@ -7,12 +7,12 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Trilu;
+using TriluView = onnx::nodes::Trilu;
 
 struct Triangle {
   std::int64_t matrices, rows, columns;
@@ -26,15 +26,15 @@ class TriluKernel final : public Kernel {
   explicit TriluKernel(const Triangle& triangle) : triangle_(triangle) {}
 
   void forward(OpContext& context) override {
-    run(context, context.input(View::In::input), context.output(0));
+    run(context, context.input(TriluView::In::input), context.output(0));
   }
   /// The same triangle of the gradient: what became zero has none.
   void backward(GradContext& context) override {
-    run(context, context.grad_output(0), context.grad_input(View::In::input));
+    run(context, context.grad_output(0), context.grad_input(TriluView::In::input));
   }
 
   KernelTraits traits() const override {
-    return {.backward_reads_inputs = {View::In::k}, .backward_reads_outputs = {}};
+    return {.backward_reads_inputs = {TriluView::In::k}, .backward_reads_outputs = {}};
   }
 
  private:
@@ -46,8 +46,9 @@ class TriluKernel final : public Kernel {
     const auto& [matrices, rows, columns, upper] = triangle_;
     // Farther away than the corners there is nothing; so no sum with k can overflow.
     const std::int64_t k =
-        context.has_input(View::In::k)
-            ? std::clamp(*context.input(View::In::k).template data<std::int64_t>(), -rows, columns)
+        context.has_input(TriluView::In::k)
+            ? std::clamp(*context.input(TriluView::In::k).template data<std::int64_t>(), -rows,
+                         columns)
             : 0;
     for (std::int64_t m = 0; m < matrices; ++m) {
       for (std::int64_t i = 0; i < rows; ++i, from += columns, to += columns) {
@@ -67,16 +68,16 @@ class TriluKernel final : public Kernel {
 /// Shapes: the output is like the input, of two dimensions at least.
 class Trilu final : public MovingOperator {
  public:
-  explicit Trilu(const View& view) : upper_(view.upper() != 0) {}
+  explicit Trilu(const TriluView& view) : upper_(view.upper() != 0) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const TensorDesc& x = context.input(View::In::input);
+    const TensorDesc& x = context.input(TriluView::In::input);
     if (x.shape.rank() < 2) {
       throw ShapeError(fmt::format("{}: the input is {}, expected two dimensions or more",
                                    context.who(), to_string(x.shape)));
     }
-    if (context.has_input(View::In::k)) {
-      const TensorDesc& k = context.input(View::In::k);
+    if (context.has_input(TriluView::In::k)) {
+      const TensorDesc& k = context.input(TriluView::In::k);
       if (k.dtype != DType::int64) {
         throw TypeError(
             fmt::format("{}: k is {}, expected int64", context.who(), name_of(k.dtype)));
@@ -89,13 +90,13 @@ class Trilu final : public MovingOperator {
     return {x};
   }
 
-  Places gradients() const override { return {View::In::input}; }
+  Places gradients() const override { return {TriluView::In::input}; }
 
   std::unique_ptr<Kernel> plan(PlanContext& context) const override {
-    const Shape& x = context.shape(View::In::input);
+    const Shape& x = context.shape(TriluView::In::input);
     const std::size_t rank = x.rank();
     const Triangle triangle{x.elements(0, rank - 2), x[rank - 2], x[rank - 1], upper_};
-    return detail::dispatch_by_size(context.dtype(View::In::input),
+    return detail::dispatch_by_size(context.dtype(TriluView::In::input),
                                     [&]<class T>() -> std::unique_ptr<Kernel> {
                                       return std::make_unique<TriluKernel<T>>(triangle);
                                     });
@@ -107,6 +108,6 @@ class Trilu final : public MovingOperator {
 
 }  // namespace
 
-void register_trilu(OperatorRegistry& registry) { registry.add<Trilu, View>(); }
+void register_trilu(OperatorRegistry& registry) { registry.add<Trilu, TriluView>(); }
 
 }  // namespace d5::ops

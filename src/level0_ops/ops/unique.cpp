@@ -10,12 +10,12 @@
 
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/element_moving.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::Unique;
+using UniqueView = onnx::nodes::Unique;
 using ComparedTypes =
     Join<NumberTypes, Types<bool, std::string, std::complex<float>, std::complex<double>>>;
 
@@ -85,16 +85,16 @@ class UniqueKernel final : public Kernel {
       std::int64_t* chosen = context.saved(*chosen_).template data<std::int64_t>();
       for (const auto group : at_place) *chosen++ = first[std::size_t(group)];
     }
-    write(context, View::Out::indices, at_place, first);
-    write(context, View::Out::inverse_indices, group, place);
-    write(context, View::Out::counts, at_place, count);
+    write(context, UniqueView::Out::indices, at_place, first);
+    write(context, UniqueView::Out::inverse_indices, group, place);
+    write(context, UniqueView::Out::counts, at_place, count);
   }
 
   /// Of equal slices, the first takes the gradient.
   void backward(GradContext& context) override {
     Tensor& dx = context.grad_input(0);
     detail::zero_elements(dx);
-    const Tensor& dy = context.grad_output(View::Out::Y);
+    const Tensor& dy = context.grad_output(UniqueView::Out::Y);
     const std::int64_t* chosen = context.saved(*chosen_).template data<std::int64_t>();
     const std::int64_t groups = dy.shape()[axis_];
     const T* from = dy.data<T>();
@@ -126,9 +126,9 @@ class UniqueKernel final : public Kernel {
 
   void write_slices(OpContext& context, const T* x, std::span<const std::int64_t> groups,
                     std::span<const std::int64_t> first) {
-    if (!context.wants_output(View::Out::Y)) return;
+    if (!context.wants_output(UniqueView::Out::Y)) return;
     y_.shape[axis_] = std::int64_t(groups.size());
-    T* y = context.allocate(View::Out::Y, y_).template data<T>();
+    T* y = context.allocate(UniqueView::Out::Y, y_).template data<T>();
     for (std::int64_t o = 0; o < slices_.outer; ++o) {
       for (const auto group : groups) {
         const std::int64_t slice = o * slices_.size + first[std::size_t(group)];
@@ -158,7 +158,7 @@ class UniqueKernel final : public Kernel {
 /// one inverse index for each of x's.
 class Unique final : public Operator {
  public:
-  explicit Unique(const View& view) : axis_(view.axis()), sorted_(view.sorted() != 0) {}
+  explicit Unique(const UniqueView& view) : axis_(view.axis()), sorted_(view.sorted() != 0) {}
 
   std::vector<ValueDesc> infer(const InferContext& context) const override {
     TensorDesc y = input(context);
@@ -204,6 +204,6 @@ class Unique final : public Operator {
 
 }  // namespace
 
-void register_unique(OperatorRegistry& registry) { registry.add<Unique, View>(); }
+void register_unique(OperatorRegistry& registry) { registry.add<Unique, UniqueView>(); }
 
 }  // namespace d5::ops

@@ -7,9 +7,9 @@
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/broadcast.hpp"
-#include "level0_ops/kernels/element_function.hpp"
-#include "level0_ops/kernels/wide_kernel.hpp"
+#include "level0_ops/kernels/elementwise/broadcast.hpp"
+#include "level0_ops/kernels/elementwise/element_function.hpp"
+#include "level0_ops/operator/wide_kernel.hpp"
 
 namespace d5::ops {
 namespace {

@@ -11,14 +11,14 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/class_labels.hpp"
-#include "level0_ops/kernels/feature_rows.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
+#include "level0_ops/kernels/learned_tables/class_labels.hpp"
+#include "level0_ops/kernels/learned_tables/feature_rows.hpp"
 
 namespace d5::ops {
 namespace {
 
-using View = onnx::nodes::ml::ZipMap;
+using ZipMapView = onnx::nodes::ml::ZipMap;
 
 /// A map to float32 scalars.
 Map make_map(const detail::ClassLabels& labels, std::vector<Value> values) {
@@ -46,7 +46,7 @@ void expect_different(std::vector<T> labels, const std::string& who) {
 /// Shapes: X is N x labels, or one row; Z is a sequence of N maps.
 class ZipMap final : public MovingOperator {
  public:
-  explicit ZipMap(const View& view)
+  explicit ZipMap(const ZipMapView& view)
       : labels_(view.classlabels_int64s(), view.classlabels_strings(),
                 onnx::describe(view.node())) {
     if (labels_.dtype() == DType::string) {
@@ -84,6 +84,6 @@ class ZipMap final : public MovingOperator {
 
 }  // namespace
 
-void register_zip_map(OperatorRegistry& registry) { registry.add<ZipMap, View>(); }
+void register_zip_map(OperatorRegistry& registry) { registry.add<ZipMap, ZipMapView>(); }
 
 }  // namespace d5::ops

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
-#include "level0_ops/validation/drawn_values.hpp"
+#include "level0_ops/operator/drawn_values.hpp"
 
 namespace d5::detail {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "core/uniformity.hpp"
+#include "core/statistics/uniformity.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/core/random.hpp"
 #include "d5/core/value.hpp"

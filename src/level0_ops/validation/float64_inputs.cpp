@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/float64.hpp"
+#include "core/tensor/float64.hpp"
 #include "d5/onnx/schema.hpp"
 
 namespace d5::detail {

@@ -213,8 +213,9 @@ std::string obstacle_in_float64(const OperatorRegistry& registry, const Operator
   return "gradients are checked in float64, in which it does not run: " + reason;
 }
 
-std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case,
-                                 const std::string& subject, const GradientOptions& options) {
+std::vector<Measurement> compare_gradients(Measurement result, const OperatorCase& op_case,
+                                           const std::string& subject,
+                                           const GradientOptions& options) {
   const auto unsupported = [&](std::string reason) {
     result.status = Status::unsupported;
     result.reason = std::move(reason);
@@ -274,7 +275,7 @@ std::vector<Measurement> test_gradient(const OperatorCase& op_case, const std::s
                                        const GradientOptions& options) {
   const Measurement record = detail::validation_record(op_case, subject, "gradient");
   return isolated(options.isolation, record,
-                  [&] { return compare(record, op_case, subject, options); });
+                  [&] { return compare_gradients(record, op_case, subject, options); });
 }
 
 }  // namespace d5

@@ -11,9 +11,9 @@
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/error_norms.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
-#include "level0_ops/kernels/tensor_conversion.hpp"
+#include "level0_ops/operator/drawn_values.hpp"
+#include "level0_ops/operator/tensor_conversion.hpp"
 #include "level0_ops/validation/draw_judge.hpp"
-#include "level0_ops/validation/drawn_values.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
 #include "level0_ops/validation/picture_of_record.hpp"
 #include "level0_ops/validation/rounding_tolerance.hpp"
@@ -76,8 +76,9 @@ Measurement check_draws(const Measurement& base, const OperatorCase& op_case,
   return record;
 }
 
-std::vector<Measurement> compare(Measurement result, const OperatorCase& op_case,
-                                 const std::string& subject, const ForwardOptions& options) {
+std::vector<Measurement> compare_outputs(Measurement result, const OperatorCase& op_case,
+                                         const std::string& subject,
+                                         const ForwardOptions& options) {
   const auto& [reference, exact, tolerance, device, interrupt, errors, heatmaps, isolation] =
       options;
   const bool judged_by_case = !op_case.expected.empty();
@@ -164,7 +165,7 @@ std::vector<Measurement> test_forward(const OperatorCase& op_case, const std::st
                                    : options.exact           ? options.reference + " in float64"
                                                              : options.reference;
   return isolated(options.isolation, record,
-                  [&] { return compare(record, op_case, subject, options); });
+                  [&] { return compare_outputs(record, op_case, subject, options); });
 }
 
 }  // namespace d5

@@ -6,7 +6,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "core/sha256.hpp"
+#include "core/files/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/image.hpp"

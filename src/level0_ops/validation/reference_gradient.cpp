@@ -3,12 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "core/float64.hpp"
+#include "core/tensor/float64.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/onnx/schema.hpp"
-#include "level0_ops/kernels/tensor_conversion.hpp"
-#include "level0_ops/output_gradients.hpp"
+#include "level0_ops/operator/tensor_conversion.hpp"
+#include "level0_ops/run/output_gradients.hpp"
 #include "level0_ops/validation/float64_inputs.hpp"
 #include "level0_ops/validation/rounding_tolerance.hpp"
 

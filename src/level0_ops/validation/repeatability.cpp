@@ -12,8 +12,8 @@
 #include "d5/level0_ops/error_norms.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
-#include "level0_ops/differentiable_inputs.hpp"
-#include "level0_ops/output_gradients.hpp"
+#include "level0_ops/run/differentiable_inputs.hpp"
+#include "level0_ops/run/output_gradients.hpp"
 #include "level0_ops/validation/picture_of_record.hpp"
 #include "level0_ops/validation/validation_record.hpp"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "d5/onnx/nodes.hpp"
-#include "level1_network/elementwise_nodes.hpp"
+#include "level1_network/nodes/elementwise_nodes.hpp"
 
 namespace d5 {
 namespace {

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "d5/level0_ops/places.hpp"
-#include "level1_network/value_descs.hpp"
+#include "level1_network/nodes/value_descs.hpp"
 
 namespace d5 {
 

@@ -5,9 +5,9 @@
 #include <map>
 #include <utility>
 
-#include "level1_network/graph_links.hpp"
+#include "level1_network/graph/graph_links.hpp"
 #include "level1_network/micro_batch/batch_parallel.hpp"
-#include "level1_network/node_names.hpp"
+#include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {
 namespace {

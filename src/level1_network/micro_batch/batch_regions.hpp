@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "d5/level1_network/network.hpp"
-#include "level1_network/value_descs.hpp"
+#include "level1_network/nodes/value_descs.hpp"
 
 namespace d5 {
 

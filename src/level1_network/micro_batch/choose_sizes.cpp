@@ -5,7 +5,7 @@
 #include <limits>
 #include <ranges>
 
-#include "level1_network/micro_batch/integer_program.hpp"
+#include "level1_network/mixture/integer_program.hpp"
 
 namespace d5 {
 namespace {

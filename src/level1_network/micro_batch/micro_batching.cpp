@@ -14,7 +14,7 @@
 #include "level1_network/micro_batch/node_times.hpp"
 #include "level1_network/micro_batch/segment_memory.hpp"
 #include "level1_network/micro_batch/split_segment.hpp"
-#include "level1_network/node_names.hpp"
+#include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {
 namespace {

@@ -8,8 +8,8 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
-#include "level1_network/identical.hpp"
-#include "level1_network/shortest_run.hpp"
+#include "level1_network/micro_batch/shortest_run.hpp"
+#include "level1_network/nodes/identical.hpp"
 
 namespace d5 {
 namespace {

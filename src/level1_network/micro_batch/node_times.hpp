@@ -7,7 +7,7 @@
 
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level1_network/network.hpp"
-#include "level1_network/value_descs.hpp"
+#include "level1_network/nodes/value_descs.hpp"
 
 namespace d5 {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "level1_network/node_names.hpp"
+#include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {
 namespace {

@@ -9,13 +9,13 @@
 #include <set>
 
 #include "d5/core/error.hpp"
-#include "level1_network/micro_batch/integer_program.hpp"
+#include "level1_network/mixture/integer_program.hpp"
 
 namespace d5 {
 namespace {
 
 using Choices = std::vector<std::size_t>;
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
 [[noreturn]] void throw_no_assignment() {
   throw ValueError("an assignment: no choice of all variables has a finite cost");
@@ -101,7 +101,7 @@ class Elimination {
     Table message{gone.neighbours, {}};
     at_.assign(problem_.costs.size(), 0);
     do {
-      double least = kNever;
+      double least = kImpossible;
       std::size_t best = 0;
       for (at_[v] = 0; at_[v] < choices(v); ++at_[v]) {
         double cost = 0;
@@ -114,7 +114,7 @@ class Elimination {
     } while (advance(gone.neighbours));
     for (const std::size_t other : gone.neighbours) neighbours_[other].erase(v);
     if (gone.neighbours.empty()) {
-      if (message.costs.front() == kNever) throw_no_assignment();
+      if (message.costs.front() == kImpossible) throw_no_assignment();
     } else {
       add(std::move(message));
     }

@@ -9,15 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/cache_folder.hpp"
-#include "core/json_reader.hpp"
-#include "core/machine.hpp"
+#include "core/files/cache_folder.hpp"
+#include "core/machine/machine.hpp"
+#include "core/text/json_reader.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/plugin.hpp"
 #include "d5/core/threads.hpp"
-#include "level1_network/mixture/fused_executor.hpp"
+#include "level1_network/mixture/fused_network.hpp"
 #include "level1_network/mixture/structure_digest.hpp"
 
 namespace d5 {

@@ -8,7 +8,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/interrupt.hpp"
 #include "level1_network/mixture/kernel_race.hpp"
-#include "level1_network/node_names.hpp"
+#include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {
 namespace {

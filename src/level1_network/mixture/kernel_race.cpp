@@ -10,12 +10,12 @@
 #include "d5/core/error.hpp"
 #include "d5/core/interrupt.hpp"
 #include "level1_network/mixture/node_groups.hpp"
-#include "level1_network/node_names.hpp"
+#include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {
 namespace {
 
-constexpr double kForever = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 
 double least(const std::vector<double>& samples) { return *std::ranges::min_element(samples); }
 
@@ -100,7 +100,7 @@ void KernelRace::warm_up(Runner& runner) {
 
 double KernelRace::patience() const {
   constexpr double kLeast = 1, kTimes = 5;
-  double fastest = kForever;
+  double fastest = kUnbounded;
   for (const Runner& runner : runners_) {
     if (!runner.totals.empty()) fastest = std::min(fastest, least(runner.totals));
   }
@@ -147,7 +147,7 @@ void KernelRace::take_turn(Runner& runner, int samples) {
   try {
     runner.trial->settle();
     for (int i = 0; i < samples; ++i) {
-      runner.trial->time_nodes(kForever);
+      runner.trial->time_nodes(kUnbounded);
       record(runner);
     }
   } catch (const Interrupted&) {
@@ -159,7 +159,7 @@ void KernelRace::take_turn(Runner& runner, int samples) {
 
 void KernelRace::sample() {
   constexpr int kSamples = 15, kFewest = 3;
-  double fastest = kForever;
+  double fastest = kUnbounded;
   for (Runner& runner : runners_) {  // first runs were slower
     fastest = std::min(fastest, runner.trial->total_seconds());
     runner.totals.clear();
@@ -185,7 +185,7 @@ void KernelRace::sample() {
 /// What was measured of them stays.
 void KernelRace::drop_hopeless() {
   constexpr double kSlow = 1.5, kNear = 1.1;
-  double fastest = kForever;
+  double fastest = kUnbounded;
   for (const Runner& runner : runners_) fastest = std::min(fastest, least(runner.totals));
   std::erase_if(runners_, [&](const Runner& runner) {
     if (least(runner.totals) < kSlow * fastest) return false;
@@ -203,7 +203,7 @@ void KernelRace::drop_hopeless() {
 
 void KernelRace::sort_runners() {
   std::ranges::stable_sort(runners_, {}, [](const Runner& runner) {
-    return runner.totals.empty() ? kForever : summarise(runner.totals).median;
+    return runner.totals.empty() ? kUnbounded : summarise(runner.totals).median;
   });
 }
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "core/turn_clock.hpp"
+#include "core/measuring/turn_clock.hpp"
 #include "d5/core/event.hpp"
 #include "d5/level1_network/network.hpp"
-#include "level1_network/compile.hpp"
+#include "level1_network/plan/compile.hpp"
 
 namespace d5 {
 

@@ -8,7 +8,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "level1_network/mixture/cheapest_assignment.hpp"
-#include "level1_network/node_names.hpp"
+#include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {
 namespace {

@@ -12,7 +12,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/interrupt.hpp"
 #include "level1_network/mixture/mixture_model.hpp"
-#include "level1_network/node_names.hpp"
+#include "level1_network/nodes/node_names.hpp"
 
 namespace d5 {
 namespace {
@@ -48,7 +48,7 @@ Comparison compared(std::span<const double> a, std::span<const double> b) {
   return compare(a.last(pairs), b.last(pairs));
 }
 
-struct Way {
+struct TimedWay {
   std::string name;
   PlanTrial* trial;
   Samples seconds = {};
@@ -69,7 +69,7 @@ class Search {
     race_.run();
     if (race_.runners().empty()) return first_that_compiles();
     if (race_.runners().size() > 1) mix();
-    const Way& chosen = verify();
+    const TimedWay& chosen = verify();
     ChosenPlan result{chosen.trial->assignment(), nullptr, report(chosen)};
     result.plan = chosen.trial->take_plan();
     return result;
@@ -141,7 +141,7 @@ class Search {
   }
 
   /// The whole, in turn.
-  const Way& verify() {
+  const TimedWay& verify() {
     constexpr int kSamples = 21, kFewest = 6;
     for (auto& runner : race_.runners()) {
       ways_.push_back({runner.lightened ? kMixture : runner.framework, runner.trial.get()});
@@ -150,20 +150,20 @@ class Search {
     if (ways_.size() == 1) return ways_.front();
     const double end = bench_.clock() + std::max(0.0, end_ - bench_.clock()) / 2;
     double fastest = kForever;
-    for (const Way& way : ways_) fastest = std::min(fastest, way.trial->total_seconds());
+    for (const TimedWay& way : ways_) fastest = std::min(fastest, way.trial->total_seconds());
     const Turns turns = turns_for(kSamples, fastest);
     const int fewest = turns_for(kFewest, fastest).rounds;
     for (int round = 0; round < turns.rounds && (round < fewest || bench_.clock() < end); ++round) {
       progress_.note(fmt::format("the whole, round {}", round + 1));
       for (std::size_t i = 0; i < ways_.size(); ++i) {
-        Way& way = ways_[(i + std::size_t(round)) % ways_.size()];
+        TimedWay& way = ways_[(i + std::size_t(round)) % ways_.size()];
         way.trial->settle();
         for (int k = 0; k < turns.samples; ++k) way.seconds.push_back(way.trial->time_whole());
       }
       progress_.advance();
       if (round + 1 == fewest) drop_slow();
     }
-    std::ranges::stable_sort(ways_, {}, &Way::median);
+    std::ranges::stable_sort(ways_, {}, &TimedWay::median);
     const auto single = std::ranges::find_if_not(ways_, is_mixture);
     const auto mixture = std::ranges::find_if(ways_, is_mixture);
     if (mixture == ways_.end()) return *single;
@@ -172,25 +172,25 @@ class Search {
     return ratio.ratio_interval.high < 1 ? *mixture : *single;
   }
 
-  static bool is_mixture(const Way& way) { return way.name == kMixture; }
+  static bool is_mixture(const TimedWay& way) { return way.name == kMixture; }
 
   /// But not the best single framework.
   void drop_slow() {
     constexpr double kSlow = 1.3;
     double fastest = kForever, fastest_single = kForever;
-    for (const Way& way : ways_) {
+    for (const TimedWay& way : ways_) {
       fastest = std::min(fastest, way.median());
       if (!is_mixture(way)) fastest_single = std::min(fastest_single, way.median());
     }
-    std::erase_if(ways_, [&](const Way& way) {
+    std::erase_if(ways_, [&](const TimedWay& way) {
       return way.median() > kSlow * fastest && (is_mixture(way) || way.median() > fastest_single);
     });
   }
 
-  FrameworkSelection report(const Way& chosen) {
+  FrameworkSelection report(const TimedWay& chosen) {
     FrameworkSelection result{.chosen = chosen.name, .refusals = race_.refusals()};
     bool told_mixture = false;  // the best of them is enough
-    for (const Way& way : ways_) {
+    for (const TimedWay& way : ways_) {
       if (way.seconds.empty() || (is_mixture(way) && std::exchange(told_mixture, true))) continue;
       result.ways.push_back({way.name, way.median(), compared(way.seconds, chosen.seconds)});
     }
@@ -219,7 +219,7 @@ class Search {
   Progress progress_;
   KernelRace race_;
   std::vector<std::unique_ptr<PlanTrial>> mixtures_;
-  std::vector<Way> ways_;
+  std::vector<TimedWay> ways_;
 };
 
 }  // namespace

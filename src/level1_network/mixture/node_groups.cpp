@@ -5,9 +5,9 @@
 #include <set>
 
 #include "d5/onnx/visitor.hpp"
-#include "level1_network/identical.hpp"
-#include "level1_network/node_names.hpp"
-#include "level1_network/random_nodes.hpp"
+#include "level1_network/nodes/identical.hpp"
+#include "level1_network/nodes/node_names.hpp"
+#include "level1_network/nodes/random_nodes.hpp"
 
 namespace d5 {
 namespace {

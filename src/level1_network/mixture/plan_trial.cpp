@@ -10,8 +10,8 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
-#include "level1_network/node_names.hpp"
-#include "level1_network/transfer_kernel.hpp"
+#include "level1_network/nodes/node_names.hpp"
+#include "level1_network/plan/transfer_kernel.hpp"
 
 namespace d5 {
 namespace {

@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "core/turn_clock.hpp"
+#include "core/measuring/turn_clock.hpp"
 #include "d5/level1_network/execution_event.hpp"
-#include "level1_network/compile.hpp"
 #include "level1_network/mixture/unchanged_tensors.hpp"
 #include "level1_network/mixture/value_sketch.hpp"
+#include "level1_network/plan/compile.hpp"
 
 namespace d5 {
 

@@ -6,7 +6,7 @@
 
 #include <concepts>
 
-#include "core/sha256.hpp"
+#include "core/files/sha256.hpp"
 
 namespace d5 {
 namespace {

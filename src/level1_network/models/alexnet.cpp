@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AlexNet in the single-tower form of Krizhevsky, "One Weird Trick for Parallelizing Convolutional
 // Neural Networks" (2014), which has neither groups nor local response normalization.
-#include "level1_network/model_builder.hpp"
+#include "level1_network/models/layers/model_builder.hpp"
 
 namespace d5::model {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The convolutional network of TensorFlow's tutorial "Deep MNIST for Experts" (2015), with its
 // initial values: weights truncated normal of deviation 0.1, biases 0.1.
-#include "level1_network/image_layers.hpp"
+#include "level1_network/models/layers/image_layers.hpp"
 
 namespace d5::model {
 namespace {

@@ -3,7 +3,7 @@
 // and compression 0.5.
 #include <array>
 
-#include "level1_network/image_layers.hpp"
+#include "level1_network/models/layers/image_layers.hpp"
 
 namespace d5::model {
 namespace {

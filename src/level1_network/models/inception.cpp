@@ -5,7 +5,7 @@
 #include <array>
 #include <span>
 
-#include "level1_network/image_layers.hpp"
+#include "level1_network/models/layers/image_layers.hpp"
 
 namespace d5::model {
 namespace {

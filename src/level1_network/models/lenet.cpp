@@ -2,7 +2,7 @@
 // LeNet-5 for 28x28 images: LeCun et al., "Gradient-Based Learning Applied to Document Recognition"
 // (1998), with maximum pooling and rectifiers, which have replaced its trained subsampling and
 // tanh.
-#include "level1_network/model_builder.hpp"
+#include "level1_network/models/layers/model_builder.hpp"
 
 namespace d5::model {
 namespace {

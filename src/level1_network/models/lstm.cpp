@@ -4,7 +4,7 @@
 // Dropout stands where no time passes. Each sequence begins with a state of zeros.
 #include <fmt/format.h>
 
-#include "level1_network/sequence_layers.hpp"
+#include "level1_network/models/layers/sequence_layers.hpp"
 
 namespace d5::model {
 namespace {

@@ -2,7 +2,7 @@
 // A multilayer perceptron: by default one hidden layer of 800 units, as in Simard et al., "Best
 // Practices for Convolutional Neural Networks Applied to Visual Document Analysis" (2003), with
 // rectifiers.
-#include "level1_network/model_builder.hpp"
+#include "level1_network/models/layers/model_builder.hpp"
 
 namespace d5::model {
 namespace {

@@ -4,7 +4,7 @@
 // the table gives it does not lead to the sizes in the table.
 #include <array>
 
-#include "level1_network/image_layers.hpp"
+#include "level1_network/models/layers/image_layers.hpp"
 
 namespace d5::model {
 namespace {

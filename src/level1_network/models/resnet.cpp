@@ -4,7 +4,7 @@
 // has it; for CIFAR (section 4.2) shortcuts have no parameters (option A).
 #include <limits>
 
-#include "level1_network/image_layers.hpp"
+#include "level1_network/models/layers/image_layers.hpp"
 
 namespace d5::model {
 namespace {
@@ -95,10 +95,10 @@ void add_stages(ModelBuilder& net, const Depth& depth, std::int64_t stem, Shortc
   pooled_classifier(net, channels, classes);
 }
 
-std::string name_of(const Depth& depth) { return "resnet-" + std::to_string(depth.layers); }
+std::string resnet_name(const Depth& depth) { return "resnet-" + std::to_string(depth.layers); }
 
 Network for_imagenet(const Depth& depth, const ClassifierOptions& options) {
-  ModelBuilder net(name_of(depth), options);
+  ModelBuilder net(resnet_name(depth), options);
   net.input("image", {"N", 3, 224, 224});
   conv_norm_relu(net, "stem", {.in = 3, .out = 64, .kernel = 7, .stride = 2, .pad = 3});
   net.max_pool("stem.pool", {.kernel = 3, .stride = 2, .pad = 1});
@@ -107,7 +107,7 @@ Network for_imagenet(const Depth& depth, const ClassifierOptions& options) {
 }
 
 Network for_cifar(const Depth& depth, const ClassifierOptions& options) {
-  ModelBuilder net(name_of(depth), options);
+  ModelBuilder net(resnet_name(depth), options);
   net.input("image", {"N", 3, 32, 32});
   conv_norm_relu(net, "stem", {.in = 3, .out = 16, .kernel = 3, .pad = 1});
   add_stages(net, depth, 16, zero_padding, options.classes_or(10));
@@ -118,7 +118,7 @@ Network for_cifar(const Depth& depth, const ClassifierOptions& options) {
 
 void register_resnet(Registry<ModelEntry>& registry) {
   const auto add = [&](const Depth& depth, auto build, const std::string& images) {
-    registry.add(name_of(depth),
+    registry.add(resnet_name(depth),
                  ModelEntry::with<ClassifierOptions>(
                      "ResNet-" + std::to_string(depth.layers) + images + " (He et al., 2015)",
                      [=](const ClassifierOptions& options) { return build(depth, options); }));

@@ -4,7 +4,7 @@
 // than half of the work.
 #include <array>
 
-#include "level1_network/image_layers.hpp"
+#include "level1_network/models/layers/image_layers.hpp"
 
 namespace d5::model {
 namespace {

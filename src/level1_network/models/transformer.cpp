@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "d5/core/error.hpp"
-#include "level1_network/sequence_layers.hpp"
+#include "level1_network/models/layers/sequence_layers.hpp"
 
 namespace d5::model {
 namespace {

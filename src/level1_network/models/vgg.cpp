@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "level1_network/image_layers.hpp"
+#include "level1_network/models/layers/image_layers.hpp"
 
 namespace d5::model {
 namespace {
@@ -16,12 +16,12 @@ struct Configuration {
   std::array<int, 5> convolutions;  ///< of each stage
 };
 
-std::string name_of(const Configuration& configuration) {
+std::string vgg_name(const Configuration& configuration) {
   return "vgg-" + std::to_string(configuration.layers);
 }
 
 Network vgg(const Configuration& configuration, const ClassifierOptions& options) {
-  ModelBuilder net(name_of(configuration), options,
+  ModelBuilder net(vgg_name(configuration), options,
                    {.conv = glorot_uniform, .linear = glorot_uniform, .linear_bias = constant(0)});
   net.input("image", {"N", 3, 224, 224});
   std::int64_t channels = 3;
@@ -54,7 +54,7 @@ void register_vgg(Registry<ModelEntry>& registry) {
        {Configuration{'A', 11, {1, 1, 2, 2, 2}}, Configuration{'B', 13, {2, 2, 2, 2, 2}},
         Configuration{'D', 16, {2, 2, 3, 3, 3}}, Configuration{'E', 19, {2, 2, 4, 4, 4}}}) {
     registry.add(
-        name_of(configuration),
+        vgg_name(configuration),
         ModelEntry::with<ClassifierOptions>(
             "VGG-" + std::to_string(configuration.layers) + ", configuration " +
                 configuration.letter + ", for 224x224 images (Simonyan and Zisserman, 2014)",

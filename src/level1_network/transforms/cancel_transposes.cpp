@@ -7,9 +7,9 @@
 
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level1_network/elementwise_nodes.hpp"
-#include "level1_network/graph_links.hpp"
-#include "level1_network/node_names.hpp"
+#include "level1_network/graph/graph_links.hpp"
+#include "level1_network/nodes/elementwise_nodes.hpp"
+#include "level1_network/nodes/node_names.hpp"
 
 namespace d5::transform {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes whose inputs are all constant become their results.
-#include "level1_network/constant_folding.hpp"
+#include "level1_network/plan/constant_folding.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,8 @@
 #include "d5/core/framework.hpp"
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/visitor.hpp"
-#include "level1_network/graph_links.hpp"
-#include "level1_network/node_names.hpp"
+#include "level1_network/graph/graph_links.hpp"
+#include "level1_network/nodes/node_names.hpp"
 
 namespace d5::transform {
 namespace {

@@ -5,8 +5,8 @@
 #include <ranges>
 
 #include "d5/level1_network/transform.hpp"
-#include "level1_network/graph_links.hpp"
-#include "level1_network/node_names.hpp"
+#include "level1_network/graph/graph_links.hpp"
+#include "level1_network/nodes/node_names.hpp"
 
 namespace d5::transform {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/float64.hpp"
+#include "core/tensor/float64.hpp"
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level0_ops/kernels/tensor_conversion.hpp"
-#include "level1_network/graph_links.hpp"
-#include "level1_network/parameter_layout.hpp"
+#include "level0_ops/operator/tensor_conversion.hpp"
+#include "level1_network/graph/graph_links.hpp"
+#include "level1_network/graph/parameter_layout.hpp"
 
 namespace d5::transform {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/nodes.hpp"
-#include "level1_network/graph_links.hpp"
-#include "level1_network/value_descs.hpp"
+#include "level1_network/graph/graph_links.hpp"
+#include "level1_network/nodes/value_descs.hpp"
 
 namespace d5::transform {
 namespace {

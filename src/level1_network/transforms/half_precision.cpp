@@ -7,10 +7,10 @@
 #include "d5/core/error.hpp"
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/file.hpp"
-#include "level1_network/graph_links.hpp"
-#include "level1_network/node_names.hpp"
-#include "level1_network/output_types.hpp"
-#include "level1_network/shorter_node.hpp"
+#include "level1_network/graph/graph_links.hpp"
+#include "level1_network/nodes/node_names.hpp"
+#include "level1_network/nodes/output_types.hpp"
+#include "level1_network/nodes/shorter_node.hpp"
 
 namespace d5::transform {
 namespace {

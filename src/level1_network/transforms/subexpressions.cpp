@@ -7,10 +7,10 @@
 #include "d5/level1_network/transform.hpp"
 #include "d5/onnx/schema.hpp"
 #include "d5/onnx/visitor.hpp"
-#include "level1_network/graph_links.hpp"
-#include "level1_network/identical.hpp"
-#include "level1_network/node_names.hpp"
-#include "level1_network/random_nodes.hpp"
+#include "level1_network/graph/graph_links.hpp"
+#include "level1_network/nodes/identical.hpp"
+#include "level1_network/nodes/node_names.hpp"
+#include "level1_network/nodes/random_nodes.hpp"
 
 namespace d5::transform {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level2_training/fitted_target.hpp"
+#include "level2_training/losses/parts/fitted_target.hpp"
 
 namespace d5 {
 namespace {
@@ -7,7 +7,7 @@ namespace {
 /// mean over all elements of -t log σ(x) - (1 - t) log(1 - σ(x)), where log σ(x) = -softplus(-x)
 /// and log(1 - σ(x)) = -softplus(x): no logarithm of a rounded probability. Its slope is σ(x) - t
 /// everywhere, at 0 too.
-void append(Network& network, const LossEnds& ends) {
+void append_bce(Network& network, const LossEnds& ends) {
   const std::string target = detail::fitted_target(network, ends);
   const auto node = [&](const char* part, const char* op, std::vector<std::string> inputs) {
     const std::string output = network.unused_name(ends.loss + "." + part);
@@ -29,7 +29,7 @@ void append(Network& network, const LossEnds& ends) {
 namespace loss {
 
 void register_bce(Registry<LossEntry>& registry) {
-  registry.add("bce", LossEntry("binary cross-entropy of scores before a sigmoid", append));
+  registry.add("bce", LossEntry("binary cross-entropy of scores before a sigmoid", append_bce));
 }
 
 }  // namespace loss

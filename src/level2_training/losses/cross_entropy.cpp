@@ -18,7 +18,8 @@ struct CrossEntropyOptions {
 };
 
 /// mean over samples and places of -log softmax(scores)[class]
-void append(Network& network, const LossEnds& ends, const CrossEntropyOptions& options) {
+void append_cross_entropy(Network& network, const LossEnds& ends,
+                          const CrossEntropyOptions& options) {
   std::string scores = ends.output, classes = ends.target;
   if (options.classes_last) {
     const auto tensor = [&](const char* part) {
@@ -43,8 +44,9 @@ void append(Network& network, const LossEnds& ends, const CrossEntropyOptions& o
 namespace loss {
 
 void register_cross_entropy(Registry<LossEntry>& registry) {
-  registry.add("cross_entropy", LossEntry::with<CrossEntropyOptions>(
-                                    "of scores before a softmax, for classes (int64)", append));
+  registry.add("cross_entropy",
+               LossEntry::with<CrossEntropyOptions>(
+                   "of scores before a softmax, for classes (int64)", append_cross_entropy));
 }
 
 }  // namespace loss

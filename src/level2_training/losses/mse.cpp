@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level2_training/fitted_target.hpp"
+#include "level2_training/losses/parts/fitted_target.hpp"
 
 namespace d5 {
 namespace {
 
 /// mean over all elements of (prediction - target)^2
-void append(Network& network, const LossEnds& ends) {
+void append_mse(Network& network, const LossEnds& ends) {
   const std::string target = detail::fitted_target(network, ends);
   const std::string error = network.unused_name(ends.loss + ".error");
   network.add_node("Sub", {ends.output, target}, {error});
@@ -19,7 +19,7 @@ void append(Network& network, const LossEnds& ends) {
 namespace loss {
 
 void register_mse(Registry<LossEntry>& registry) {
-  registry.add("mse", LossEntry("mean square of the error of predictions", append));
+  registry.add("mse", LossEntry("mean square of the error of predictions", append_mse));
 }
 
 }  // namespace loss

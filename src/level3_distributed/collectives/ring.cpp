@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "d5/level3_distributed/collective.hpp"
-#include "level3_distributed/reduce_elements.hpp"
+#include "level3_distributed/collectives/parts/reduce_elements.hpp"
 
 namespace d5::collective {
 namespace {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/dataset_summary.hpp"
+
+#include "bindings.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/level2_training/batch_step.hpp"
+#include "d5/level2_training/container.hpp"
+#include "d5/level2_training/dataset_bench.hpp"
+#include "d5/level2_training/subset.hpp"
+#include "d5/level2_training/tensor_dataset.hpp"
+#include "d5/level2_training/transformed_dataset.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+using Made = std::shared_ptr<Dataset>;
+using Base = std::shared_ptr<Dataset>;
+
+/// Names, and dicts with a name and settings.
+using Steps = py::typing::List<py::typing::Union<py::str, py::typing::Dict<py::str, Anything>>>;
+
+std::vector<EntryChoice> choices_of(const Steps& all) {
+  std::vector<EntryChoice> choices;
+  for (const auto& one : all) {
+    EntryChoice& choice = choices.emplace_back();
+    if (py::isinstance<py::str>(one)) {
+      choice.name = one.cast<std::string>();
+    } else {
+      choice.settings = to_settings(one.cast<py::kwargs>());
+      choice.name = choice.settings.take("name", "");
+    }
+  }
+  return choices;
+}
+
+void bind_summary_parts(py::module_& m) {
+  m.def(
+      "tensor_dataset",
+      [](const Values& fields, const std::string& name) -> Made {
+        std::vector<std::pair<std::string, Tensor>> tensors;
+        for (const auto& [field, value] : fields) {
+          tensors.emplace_back(field.cast<std::string>(), to_tensor(value));
+        }
+        return std::make_shared<TensorDataset>(name, std::move(tensors));
+      },
+      py::arg("fields"), py::arg("name") = "arrays",
+      "Samples that lie in memory: an array a field, dimension 0 is the sample.");
+  m.def(
+      "subset",
+      [](const Base& base, std::vector<std::int64_t> samples) -> Made {
+        return std::make_shared<SubsetDataset>(base, std::move(samples));
+      },
+      py::arg("dataset"), py::arg("samples"), "These samples, in this order.");
+  m.def(
+      "split",
+      [](const Base& base, double share, std::uint64_t seed) { return split(base, share, seed); },
+      py::arg("dataset"), py::arg("share"), py::kw_only(), py::arg("seed") = 0,
+      "Two parts that share no sample: the test part has `share` of them, drawn by the seed.");
+  m.def(
+      "transformed",
+      [](const Base& base, const Steps& steps, const std::string& field) -> Made {
+        return std::make_shared<TransformedDataset>(base, choices_of(steps), field);
+      },
+      py::arg("dataset"), py::arg("steps"), py::arg("field") = "image",
+      "A data set seen through steps (`d5 list steps`), names or dicts with a name and settings, "
+      "which work on one of its fields.");
+  m.def(
+      "with_batch_steps",
+      [](const std::shared_ptr<Sampler>& sampler, const Steps& steps, std::uint64_t seed) {
+        return with_batch_steps(sampler, choices_of(steps), seed);
+      },
+      py::arg("sampler"), py::arg("steps"), py::kw_only(), py::arg("seed") = 0,
+      py::keep_alive<0, 1>(),
+      "A sampler's batches seen through steps such as {\"name\": \"mixup\", \"classes\": 10}.");
+}
+
+}  // namespace
+
+void bind_dataset_summary(py::module_& m) {
+  bind_summary_parts(m);
+  m.def(
+      "class_counts",
+      [](const Dataset& dataset, const std::string& field) {
+        std::map<std::int64_t, std::int64_t> counts;
+        long_call([&](const Interrupt&) {
+          for (const std::int64_t label : dataset.labels(field)) ++counts[label];
+        });
+        return counts;
+      },
+      py::arg("dataset"), py::arg("field") = "label", "How often each value of that field comes.");
+  m.def(
+      "write_pictures",
+      [](const Dataset& dataset, std::int64_t count, const Path& folder) {
+        std::int64_t written = 0;
+        long_call([&](const Interrupt& interrupt) {
+          written = write_pictures(dataset, count, folder.string(), interrupt);
+        });
+        return written;
+      },
+      py::arg("dataset"), py::arg("count"), py::arg("folder"),
+      "The images of the first samples as INDEX-FIELD.png; returns how many there were.");
+  m.def(
+      "read_all",
+      [](const Dataset& dataset) {
+        std::int64_t bytes = 0;
+        long_call([&](const Interrupt& interrupt) { bytes = read_all(dataset, interrupt); });
+        return bytes;
+      },
+      py::arg("dataset"),
+      "Reads every sample once; what is broken is raised. Returns their bytes.");
+  m.def(
+      "bench_dataset",
+      [](const std::string& words, std::int64_t batch_size, std::vector<std::string> samplers,
+         int loader_threads, int samples, std::uint64_t seed) {
+        DatasetBenchOptions how{.batch_size = batch_size,
+                                .samplers = std::move(samplers),
+                                .loader_threads = loader_threads,
+                                .measuring = {.samples = samples, .seed = seed}};
+        const EntryChoice choice = dataset_of_words(words);
+        std::vector<Measurement> records;
+        long_call([&](const Interrupt& interrupt) {
+          how.measuring.interrupt = interrupt;
+          records = bench_dataset(choice, how);
+        });
+        return Measurements(records);
+      },
+      py::arg("dataset"), py::kw_only(), py::arg("batch_size") = 64,
+      py::arg("samplers") = std::vector<std::string>{"ordered", "shuffle"},
+      py::arg("loader_threads") = 0, py::arg("samples") = 30, py::arg("seed") = 0,
+      "`d5 data bench`: the time of a batch, its samples and bytes a second, by one sampler after "
+      "another. The data set is a text: \"mnist:data=DIR\", or a container's file.");
+}
+
+}  // namespace d5::python

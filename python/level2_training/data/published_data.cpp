@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/published_data.hpp"
+
+#include "bindings.hpp"
+#include "level2_training/training/session_options.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+std::string word_of(FileState::Is is) {
+  switch (is) {
+    case FileState::Is::right:
+      return "right";
+    case FileState::Is::unpacked:
+      return "unpacked";
+    case FileState::Is::missing:
+      return "missing";
+    case FileState::Is::wrong:
+      break;
+  }
+  return "wrong";
+}
+
+std::string fetch(const std::string& name, const Path& folder, const std::string& mirror,
+                  const Anything& say) {
+  FetchOptions how{.folder = folder.string(), .mirror = mirror};
+  if (const auto line = to_say(say)) {
+    how.on_file = [line](const PublishedFile& file) { line(file.name); };
+  }
+  std::string where;
+  long_call([&](const Interrupt& interrupt) {
+    how.interrupt = interrupt;
+    where = fetch_data(name, how);
+  });
+  return where;
+}
+
+}  // namespace
+
+void bind_published_data(py::module_& m) {
+  py::class_<PublishedData>(m, "PublishedData", "Where a data set comes from.")
+      .def_readonly("content", &PublishedData::content, "How much it is.")
+      .def_readonly("licence", &PublishedData::licence)
+      .def_readonly("source", &PublishedData::source, "A page for people.")
+      .def_readonly("by_hand", &PublishedData::by_hand, "What to do where nothing can be fetched.")
+      .def_property_readonly("files", [](const PublishedData& data) {
+        std::vector<std::string> names;
+        for (const auto& file : data.files) names.push_back(file.name);
+        return names;
+      });
+  m.def(
+      "published_data",
+      [] {
+        std::map<std::string, PublishedData> all;
+        for (const auto& [name, data] : published_data().entries()) all[name] = data;
+        return all;
+      },
+      "Data sets whose publishers d5 knows, by name.");
+  m.def("found_data", &found_data, py::arg("name"),
+        "The folder where its files are, below $D5_DATA_DIR or in the cache; empty: neither.");
+  m.def(
+      "fetch_data", &fetch, py::arg("name"), py::kw_only(), py::arg("folder") = "",
+      py::arg("mirror") = "", py::arg("say") = py::none(),
+      "Fetches what is not there yet, checked by SHA-256; returns the folder. `say` is called with "
+      "each file's name. Raises IoError, which says which file goes where; Unsupported for what "
+      "has to be fetched by hand.");
+  m.def(
+      "verify_data",
+      [](const std::string& name, const Path& folder) {
+        std::vector<FileState> states;
+        long_call([&](const Interrupt& interrupt) {
+          states = verify_data(name, folder.string(), interrupt);
+        });
+        std::map<std::string, std::string> words;
+        for (const auto& [is, file, reason] : states) {
+          words[file] = reason.empty() ? word_of(is) : word_of(is) + ": " + reason;
+        }
+        return words;
+      },
+      py::arg("name"), py::arg("folder"),
+      "Of each file: \"right\", \"unpacked\", \"missing\", or \"wrong: \" and why.");
+}
+
+}  // namespace d5::python

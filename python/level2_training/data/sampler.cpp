@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <functional>
+#include <optional>
+
+#include "bindings.hpp"
+#include "d5/level2_training/level2_training.hpp"
+#include "level2_training/data/python_sampler.hpp"
+#include "long_call.hpp"
+#include "use.hpp"
+
+namespace d5::python {
+namespace {
+
+std::optional<std::reference_wrapper<const Batch>> next(Sampler& sampler) {
+  const Use use(&sampler, "the sampler");
+  const Batch* batch = nullptr;
+  long_call([&](const Interrupt&) { batch = sampler.next(); });
+  return batch ? std::optional(std::cref(*batch)) : std::nullopt;
+}
+
+/// A call that may wait for threads that read.
+template <class F>
+void change(Sampler& sampler, const F& call) {
+  const Use use(&sampler, "the sampler");
+  long_call([&](const Interrupt&) { call(); });
+}
+
+void reset(Sampler& sampler, std::int64_t epoch) {
+  change(sampler, [&] { sampler.reset(epoch); });
+}
+
+void bind_batch(py::module_& m) {
+  py::class_<Batch>(m, "Batch", "What one step is fed; valid until the sampler's next one.")
+      .def_property_readonly("values", [](const Batch& b) { return from_values(b.values); })
+      .def_readonly("size", &Batch::size)
+      .def_readonly("epoch", &Batch::epoch)
+      .def_readonly("index", &Batch::index)
+      .def_property_readonly(
+          "samples", [](const Batch& b) { return std::vector(b.samples.begin(), b.samples.end()); },
+          "Which samples of the data set these are; empty where the sampler does not know.")
+      .def("__repr__", [](const Batch& b) {
+        return fmt::format("<d5.Batch {} of epoch {}: {} samples>", b.index, b.epoch, b.size);
+      });
+}
+
+constexpr const char* kAbout =
+    "Splits a data set into batches. Derive from it to train on another loader's: `next()` returns "
+    "a dict of arrays, dimension 0 is the sample, or None at the end of an epoch; `reset(epoch)` "
+    "begins one; `len()` is its number of batches. With `seek(epoch, index)` training resumes "
+    "quickly, without it by going through the epoch; `dataset` says what is read, if d5 has it, "
+    "and "
+    "`samples()` which of its samples the last batch holds, as `d5.test_sampler` wants to know.";
+
+void bind_network_feed(py::module_& m) {
+  py::class_<NetworkFeed, std::shared_ptr<NetworkFeed>>(m, "NetworkFeed",
+                                                        "Where a network takes its own data from.")
+      .def_property_readonly("batch", &NetworkFeed::batch,
+                             py::return_value_policy::reference_internal,
+                             "Of the last run; before the first, that of the first.")
+      .def(
+          "seek",
+          [](NetworkFeed& feed, std::int64_t epoch, std::int64_t index) {
+            long_call([&](const Interrupt&) { feed.seek(epoch, index); });
+          },
+          py::arg("epoch"), py::arg("index"), "The next run is on that batch.");
+  m.def("feed_from", &feed_from, py::arg("executor"), py::arg("sampler"), py::keep_alive<0, 1>(),
+        py::keep_alive<1, 2>(),
+        "Puts a node that takes the sampler's next batch in the place of the network's inputs: "
+        "executor.inference({}) and optimizer.step({}) pull their own data.");
+}
+
+}  // namespace
+
+void bind_sampler(py::module_& m) {
+  constexpr auto inside = py::return_value_policy::reference_internal;
+  bind_batch(m);
+  py::class_<Sampler, PythonSampler, std::shared_ptr<Sampler>>(m, "Sampler", kAbout)
+      .def(py::init<>())
+      .def("next", &next, inside, "The next batch, or None at the end of an epoch.")
+      .def("reset", &reset, py::arg("epoch") = 0)
+      .def(
+          "seek",
+          [](Sampler& sampler, std::int64_t epoch, std::int64_t index) {
+            change(sampler, [&] { sampler.seek(epoch, index); });
+          },
+          py::arg("epoch"), py::arg("index"), "Continues before a batch of an epoch.")
+      .def(
+          "read_ahead",
+          [](Sampler& sampler, int threads) {
+            change(sampler, [&] { sampler.read_ahead(threads); });
+          },
+          py::arg("threads"), "From the next batch on so many threads read batches ahead.")
+      .def_property_readonly("dataset", &Sampler::dataset, inside)
+      .def("__len__", &Sampler::batches)
+      .def(
+          "__iter__",
+          [](Sampler& sampler) -> Sampler& {
+            reset(sampler, 0);
+            return sampler;
+          },
+          inside)
+      .def(
+          "__next__",
+          [](Sampler& sampler) -> const Batch& {
+            if (const auto batch = next(sampler)) return *batch;
+            throw py::stop_iteration();
+          },
+          inside)
+      .def("__repr__", [](const py::object& self) {
+        const auto& sampler = self.cast<const Sampler&>();
+        return fmt::format("<d5.Sampler: {} batches an epoch of {}>", sampler.batches(),
+                           std::string(py::repr(self.attr("dataset"))));
+      });
+
+  m.def(
+      "sampler",
+      [](const std::string& name, std::shared_ptr<Dataset> dataset, const Options& options) {
+        return samplers().at(name).make(std::move(dataset), to_settings(options));
+      },
+      py::arg("name"), py::arg("dataset"),
+      "Batches of a data set, such as sampler(\"shuffle\", data, batch_size=64, seed=1).");
+  bind_network_feed(m);
+}
+
+}  // namespace d5::python

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <pybind11/typing.h>
+
+#include <optional>
+
+#include "bindings.hpp"
+#include "d5/level2_training/level2_training.hpp"
+#include "level1_network/network.hpp"
+#include "level2_training/optimization/python_optimizer.hpp"
+#include "level2_training/optimization/python_schedule.hpp"
+#include "level2_training/optimization/python_step_modifier.hpp"
+#include "long_call.hpp"
+#include "use.hpp"
+
+namespace d5::python {
+namespace {
+
+ThreeStepOptimizer& three_steps(Optimizer& optimizer) {
+  if (auto* it = dynamic_cast<ThreeStepOptimizer*>(&optimizer)) return *it;
+  throw Unsupported(
+      "this optimizer is no optimizer in three steps, so that nothing can take part in its steps; "
+      "leave its schedules and modifiers out, or choose another");
+}
+
+/// A list, or one alone.
+void add_modifiers(Optimizer& optimizer, const py::object& modifiers) {
+  const bool is_one = py::isinstance<py::str>(modifiers) || py::isinstance<py::dict>(modifiers);
+  const py::list all = is_one ? py::list(py::make_tuple(modifiers)) : py::list(modifiers);
+  for (const py::handle& modifier : all) three_steps(optimizer).add(to_step_modifier(modifier));
+}
+
+/// Those that are objects, by hyper-parameter; what settings can say stays.
+py::dict take_schedules_in_python(py::kwargs& options) {
+  py::dict taken;
+  if (!options.contains("schedules") || !py::isinstance<py::dict>(options["schedules"])) {
+    return taken;
+  }
+  const py::dict schedules(options["schedules"].attr("copy")());
+  for (const auto& [number, schedule] : py::dict(options["schedules"])) {
+    if (py::isinstance<py::str>(schedule) || py::isinstance<py::dict>(schedule)) continue;
+    taken[number] = schedule;
+    schedules.attr("pop")(number);
+  }
+  options["schedules"] = schedules;
+  return taken;
+}
+
+template <auto Count>
+std::int64_t steps(const Optimizer& optimizer) {
+  const auto* three_step = dynamic_cast<const ThreeStepOptimizer*>(&optimizer);
+  return three_step ? (three_step->*Count)() : 0;
+}
+
+Values step(Optimizer& optimizer, const Batch& batch) {
+  const Use use(&optimizer.executor(), "the optimizer's executor");
+  const ValueMap* outputs = nullptr;
+  long_call(optimizer.executor(), [&] { outputs = &optimizer.step(batch); });
+  return copy_values(*outputs);
+}
+
+using ReadGradient = py::typing::Callable<void(py::str, Tensor, double)>;
+
+void read_gradients(Optimizer& optimizer, const std::optional<ReadGradient>& reader) {
+  if (!reader) return optimizer.read_gradients({});
+  const auto called = std::make_shared<PythonReference>(*reader);
+  Network& network = optimizer.executor().network();
+  optimizer.read_gradients([called, &network](ParameterRange range, double factor) {
+    call_python([&] {
+      for (std::size_t i = range.begin; i < range.end; ++i) {
+        const Parameter& parameter = network.parameters()[i];
+        called->object(parameter.name, parameter.gradient, factor);
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void bind_optimizer(py::module_& m) {
+  py::class_<Optimizer, std::shared_ptr<Optimizer>>(m, "BoundOptimizer", "Trains a network.")
+      .def(
+          "step", [](Optimizer& optimizer, const Batch& batch) { return step(optimizer, batch); },
+          py::arg("batch"), "One step on a sampler's batch; returns the network's outputs.")
+      .def(
+          "step",
+          [](Optimizer& optimizer, const Values& values) {
+            Batch batch;
+            batch.values = to_values(values);
+            for (const auto& [name, value] : batch.values) {
+              if (value.is_tensor() && value.tensor().shape().rank() > 0) {
+                batch.size = value.tensor().shape()[0];
+              }
+            }
+            return step(optimizer, batch);
+          },
+          py::arg("values"), "One step on arrays by name.")
+      .def_property_readonly(
+          "hyper_parameters",
+          [](Optimizer& optimizer) {
+            std::map<std::string, double> values;
+            const HyperParameters& numbers = optimizer.hyper_parameters();
+            for (const auto& name : numbers.names()) values[name] = numbers.at(name);
+            return values;
+          },
+          "What may change from step to step, by name; of parameters in no group.")
+      .def(
+          "set_hyper_parameter",
+          [](Optimizer& optimizer, const std::string& name, double value) {
+            optimizer.hyper_parameters().set(name, value);
+          },
+          py::arg("name"), py::arg("value"),
+          "From the next step on; those of groups change in proportion.")
+      .def(
+          "read_gradients", &read_gradients, py::arg("reader").none(true),
+          "Has reader(name, gradient, factor) called in every step for each parameter's gradient "
+          "when it is final (summed over pieces and ranks), before anything clips, refuses or uses "
+          "it: a view, to be read within the call, of what counts `factor` times. In place of an "
+          "earlier reader; None ends it. Raises Unsupported where an optimizer does not tell them.")
+      .def_property_readonly(
+          "network", [](Optimizer& optimizer) { return optimizer.executor().network(); },
+          "That it trains.")
+      .def_property_readonly(
+          "executor", [](Optimizer& optimizer) { return &optimizer.executor(); },
+          py::return_value_policy::reference_internal)
+      .def_property_readonly("loss", &Optimizer::loss, "The output that it minimises.")
+      .def(
+          "state", [](const Optimizer& optimizer) { return copy_values(optimizer.state()); },
+          "What resuming needs besides the parameters, its modifiers' too: copies by name.")
+      .def(
+          "restore",
+          [](Optimizer& optimizer, const Values& state) { optimizer.restore(to_values(state)); },
+          py::arg("state"), "Of an optimizer that was made in the same way.")
+      .def("begin_test", &Optimizer::begin_test, py::call_guard<py::gil_scoped_release>(),
+           "Lends the network the parameters of test runs, such as an average.")
+      .def("end_test", &Optimizer::end_test, py::call_guard<py::gil_scoped_release>(),
+           "Gives it the trained ones again, bit for bit.")
+      .def_property_readonly("steps", &steps<&ThreeStepOptimizer::steps>,
+                             "That were made, refused ones among them.")
+      .def_property_readonly(
+          "refused_steps", &steps<&ThreeStepOptimizer::refused_steps>,
+          "Steps that a modifier refused, such as loss_scale one whose gradients overflowed.")
+      .def("__repr__", [](Optimizer& optimizer) {
+        return fmt::format("<d5.BoundOptimizer of {}>", describe(optimizer.executor().network()));
+      });
+
+  m.def(
+      "optimizer",
+      [](const Anything& which, const std::shared_ptr<GraphExecutor>& executor,
+         const std::string& loss, const Options& options) -> std::shared_ptr<Optimizer> {
+        py::kwargs own(options.attr("copy")());
+        const py::object modifiers = own.attr("pop")("modifiers", py::tuple());
+        py::dict in_python = take_schedules_in_python(own);
+        const Settings settings = to_settings(own);
+        std::shared_ptr<Optimizer> optimizer;
+        if (py::isinstance<py::str>(which)) {
+          optimizer = open_optimizer(which.cast<std::string>(), executor, loss, settings);
+        } else {
+          const py::object schedules = own.attr("pop")("schedules", py::dict());
+          OptionList(to_settings(own).owned_by("optimizer in Python")).expect_all_known();
+          optimizer = to_optimizer(which, executor, loss);
+          for (const auto& [number, choice] : py::dict(schedules)) in_python[number] = choice;
+        }
+        for (const auto& [number, schedule] : in_python) {
+          three_steps(*optimizer).add(to_scheduled(number.cast<std::string>(), schedule));
+        }
+        add_modifiers(*optimizer, modifiers);
+        return optimizer;
+      },
+      py::arg("which"), py::arg("executor"), py::arg("loss") = "loss",
+      "An optimizer by name (\"adam\", \"torch/adam\") with its options as keywords, or a "
+      "d5.Optimizer written in Python. `modifiers` take part in every step: names, dicts with a "
+      "name and settings, objects of d5.StepModifier. `schedules` is a dict from a hyper-parameter "
+      "to a schedule's name, a dict with its name and settings, {\"learning_rate\": {\"name\": "
+      "\"cosine\", \"length\": 1000}}, or an object of d5.Schedule.");
+  m.def("optimizers", [] { return optimizers().names(); });
+  m.def("step_modifiers", [] { return step_modifiers().names(); });
+}
+
+}  // namespace d5::python

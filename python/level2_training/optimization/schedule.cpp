@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "d5/core/error.hpp"
+#include "level2_training/optimization/python_schedule.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+std::string class_of(const py::object& self) {
+  return py::str(py::type::of(self).attr("__name__"));
+}
+
+/// Which of `words` the object's attribute is.
+template <class Enum, std::size_t N>
+Enum word_of(const py::object& self, const char* attribute,
+             const std::array<const char*, N>& words) {
+  const auto word = self.attr(attribute).cast<std::string>();
+  for (std::size_t i = 0; i < N; ++i) {
+    if (word == words[i]) return static_cast<Enum>(i);
+  }
+  throw ValueError(fmt::format("schedule {}: {} is '{}', expected {}", class_of(self), attribute,
+                               printable(word), fmt::join(words, " or ")));
+}
+
+class PythonSchedule final : public Schedule {
+ public:
+  explicit PythonSchedule(const py::object& self)
+      : self_(self),
+        observes_(word_of<Observes>(self, "observes",
+                                    std::array{"nothing", "training_loss", "test_loss"})) {
+    if (overrides(self, "Schedule", "at")) return;
+    throw TypeError(fmt::format("the schedule {} has no method at(time, initial)", class_of(self)));
+  }
+
+  [[nodiscard]] double at(std::int64_t time, double initial) override {
+    return call_python([&] { return self_.object.attr("at")(time, initial).cast<double>(); });
+  }
+  [[nodiscard]] Observes observes() const override { return observes_; }
+  void observe(double loss) override {
+    call_python([&] { self_.object.attr("observe")(loss); });
+  }
+  [[nodiscard]] ValueMap state() const override {
+    return call_python([&] { return to_values(Values(self_.object.attr("state")())); });
+  }
+  void restore(const ValueMap& state) override {
+    call_python([&] { self_.object.attr("restore")(copy_values(state)); });
+  }
+
+ private:
+  PythonReference self_;
+  Observes observes_;
+};
+
+}  // namespace
+
+std::shared_ptr<Schedule> to_schedule(const py::object& object) {
+  if (!py::isinstance(object, py::module_::import("d5").attr("Schedule"))) {
+    throw TypeError(fmt::format(
+        "a schedule is {}; expected a name, a dict with a name and settings, or an object of a "
+        "class derived from d5.Schedule",
+        std::string(py::repr(object))));
+  }
+  return std::make_shared<PythonSchedule>(object);
+}
+
+std::shared_ptr<StepModifier> to_scheduled(const std::string& hyper_parameter,
+                                           const py::handle& schedule) {
+  if (py::isinstance<py::str>(schedule)) {
+    return scheduled(hyper_parameter, EntryChoice{schedule.cast<std::string>()});
+  }
+  if (py::isinstance<py::dict>(schedule)) {
+    EntryChoice choice{"", to_settings(py::reinterpret_borrow<py::kwargs>(schedule))};
+    choice.name = choice.settings.take("name", "");
+    return scheduled(hyper_parameter, choice);
+  }
+  const auto object = py::reinterpret_borrow<py::object>(schedule);
+  auto made = to_schedule(object);
+  const auto every = word_of<Schedule::Every>(object, "every", std::array{"step", "epoch"});
+  return scheduled(hyper_parameter, std::move(made), every, class_of(object));
+}
+
+void bind_schedule(py::module_& m) {
+  py::class_<Schedule, std::shared_ptr<Schedule>>(m, "BoundSchedule",
+                                                  "What a hyper-parameter is at each time.")
+      .def("at", &Schedule::at, py::arg("time"), py::arg("initial"),
+           "The number at `time` (steps or epochs, from 0), where it is `initial` by itself.")
+      .def(
+          "observe",
+          [](Schedule& schedule, double loss) {
+            if (schedule.observes() != Schedule::Observes::nothing) schedule.observe(loss);
+          },
+          py::arg("loss"), "Tells it a loss, if it observes any.");
+  m.def(
+      "schedule",
+      [](const std::string& name, const Options& options) {
+        return schedules().at(name).make(to_settings(options));
+      },
+      py::arg("name"),
+      "A schedule by name, to look at: schedule(\"cosine\", length=100).at(50, 0.1).");
+  m.def("schedules", [] { return schedules().names(); });
+}
+
+}  // namespace d5::python

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level2_training/training/python_training_event.hpp"
+
+#include "d5/core/error.hpp"
+#include "level1_network/executor.hpp"
+#include "level2_training/training/python_metric.hpp"
+
+namespace d5::python {
+namespace {
+
+class PythonTrainingEvent final : public PythonTrainingHooks<TrainingEvent> {
+ public:
+  explicit PythonTrainingEvent(const py::object& self)
+      : PythonTrainingHooks(self), execution_(execution_event(self)) {
+    if (listens() || execution_) return;
+    throw TypeError("the event overrides none of d5.Event's hooks");
+  }
+  /// Once, however often it is asked to.
+  void listen_to(GraphExecutor& executor) {
+    if (!execution_) return;
+    executor.events().remove(execution_.get());
+    executor.events().add(execution_);
+  }
+  void before_training(Trainer& trainer) override {
+    listen_to(trainer.optimizer().executor());
+    PythonTrainingHooks::before_training(trainer);
+  }
+
+ private:
+  std::shared_ptr<Event> execution_;
+};
+
+bool is_metric(const py::object& self) {
+  return py::isinstance(self, py::module_::import("d5").attr("Metric"));
+}
+
+}  // namespace
+
+std::shared_ptr<TrainingEvent> training_event(const py::object& self) {
+  if (is_metric(self)) return to_metric(self);
+  return std::make_shared<PythonTrainingEvent>(self);
+}
+
+void add_event(Trainer& trainer, const py::object& self) {
+  if (is_metric(self)) {  // a checkpoint keeps it
+    trainer.events().add(to_metric(self));
+    return;
+  }
+  const auto event = std::make_shared<PythonTrainingEvent>(self);
+  event->listen_to(trainer.optimizer().executor());
+  trainer.events().add(event);
+}
+
+}  // namespace d5::python

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level2_training/training/session_options.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/byte_count.hpp"
+#include "d5/core/device.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+#include "level2_training/training/python_metric.hpp"
+#include "level2_training/training/python_training_event.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+/// Keywords, each taken once.
+class Keywords {
+ public:
+  explicit Keywords(const Options& all) : left_(all.attr("copy")()) {}
+
+  template <class T>
+  T take(const char* name, T fallback) {
+    known_.emplace_back(name);
+    if (!left_.contains(name)) return fallback;
+    const py::object value = left_.attr("pop")(name);
+    try {
+      return value.cast<T>();
+    } catch (const py::cast_error&) {
+      throw TypeError(
+          fmt::format("{} is {}, which is of the wrong type; help(d5.train) tells what it may be",
+                      name, std::string(py::repr(value))));
+    }
+  }
+  void expect_all_taken() const {
+    if (left_.empty()) return;
+    throw_unknown_name("option of training", py::str(py::list(left_)[0]).cast<std::string>(),
+                       known_);
+  }
+
+ private:
+  py::dict left_;
+  std::vector<std::string> known_;
+};
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+Recipe to_recipe(const RecipeOrFile& recipe) {
+  if (const auto* made = std::get_if<Recipe>(&recipe)) return *made;
+  return load_recipe(std::get<Path>(recipe).string());
+}
+
+std::function<void(const std::string&)> to_say(const Anything& say) {
+  if (say.is_none()) return {};
+  const auto function = std::make_shared<PythonReference>(say);
+  return [function](const std::string& line) { call_python([&] { function->object(line); }); };
+}
+
+SessionOptions to_session_options(const Options& keywords) {
+  Keywords given(keywords);
+  SessionOptions session;
+  session.frameworks = given.take("frameworks", session.frameworks);
+  for (const auto& rule : given.take("placement", Words{})) {
+    session.placement.push_back(placement_rule(rule));
+  }
+  session.device = device_from_name(given.take<std::string>("device", "cpu"));
+  const auto limit =
+      given.take("memory_limit", std::variant<std::size_t, std::string>(std::size_t{0}));
+  const auto* words = std::get_if<std::string>(&limit);
+  session.memory_limit = words ? byte_count(*words) : std::get<std::size_t>(limit);
+  session.recompute = given.take("recompute", Words{});
+  session.data = given.take<Path>("data", "").string();
+  session.checkpoint = given.take<Path>("checkpoint", "").string();
+  session.checkpoint_every = given.take("checkpoint_every", session.checkpoint_every);
+  session.checkpoints_kept = given.take("checkpoints_kept", session.checkpoints_kept);
+  session.resume = given.take<Path>("resume", "").string();
+  session.init.path = given.take<Path>("init", "").string();
+  if (given.take("init_skip_differing", false)) {
+    session.init.differing = InitialValues::Differing::leave;
+  }
+  session.save = given.take<Path>("save", "").string();
+  session.loader_threads = given.take("loader_threads", session.loader_threads);
+  for (const py::handle metric : given.take("metrics", py::list())) {
+    session.metrics.push_back(to_metric_choice(metric));
+  }
+  for (const py::handle event : given.take("events", py::list())) {
+    session.observers.push_back(training_event(py::reinterpret_borrow<py::object>(event)));
+  }
+  session.say = to_say(given.take<Anything>("say", py::none()));
+  given.expect_all_taken();
+  return session;
+}
+
+}  // namespace d5::python

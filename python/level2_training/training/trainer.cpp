@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level2_training/level2_training.hpp"
+#include "level2_training/training/python_training_event.hpp"
+#include "long_call.hpp"
+#include "use.hpp"
+
+namespace d5::python {
+namespace {
+
+void add(Trainer& trainer, const Anything& event) {
+  if (py::isinstance<Event>(event)) {
+    trainer.events().add(event.cast<std::shared_ptr<Event>>());
+    return;
+  }
+  add_event(trainer, event);
+}
+
+/// A trainer and what it works with are one thread's while it runs.
+struct TrainerUse {
+  explicit TrainerUse(Trainer& trainer)
+      : executor(&trainer.optimizer().executor(), "the trainer's executor"),
+        sampler(&trainer.train_sampler(), "the trainer's sampler") {}
+  Use executor, sampler;
+};
+
+void run_trainer(Trainer& trainer) {
+  const TrainerUse use(trainer);
+  orderly_call([&](const Interrupt& interrupt) { trainer.run(interrupt); });
+}
+
+void test_trainer(Trainer& trainer) {
+  const TrainerUse use(trainer);
+  long_call(trainer.optimizer().executor(), [&] { trainer.test(); });
+}
+
+}  // namespace
+
+void bind_trainer(py::module_& m) {
+  py::class_<Trainer>(m, "Trainer",
+                      "Epochs of batches, a test run after each, observers all along.")
+      .def(py::init([](Optimizer& optimizer, Sampler& train, std::optional<Sampler*> test,
+                       std::int64_t epochs, std::int64_t most_batches, const Path& checkpoint,
+                       std::int64_t checkpoints_kept, std::int64_t checkpoint_every,
+                       std::int64_t test_every, std::string recipe) {
+             return std::make_unique<Trainer>(optimizer, train, test.value_or(nullptr),
+                                              TrainerOptions{.epochs = epochs,
+                                                             .most_batches = most_batches,
+                                                             .checkpoint = checkpoint.string(),
+                                                             .test_every = test_every,
+                                                             .checkpoint_every = checkpoint_every,
+                                                             .checkpoints_kept = checkpoints_kept,
+                                                             .recipe = std::move(recipe)});
+           }),
+           py::arg("optimizer"), py::arg("train"), py::arg("test") = py::none(), py::kw_only(),
+           py::arg("epochs") = 1, py::arg("most_batches") = 0, py::arg("checkpoint") = "",
+           py::arg("checkpoints_kept") = 1, py::arg("checkpoint_every") = 500,
+           py::arg("test_every") = 1, py::arg("recipe") = "", py::keep_alive<1, 2>(),
+           py::keep_alive<1, 3>(), py::keep_alive<1, 4>(),
+           "`checkpoint` is written every `checkpoint_every` batches and after each epoch; older "
+           "ones stay as FILE.step-N, `checkpoints_kept` in all. A checkpoint of another `recipe`, "
+           "a text, is refused. `test_every` counts epochs.")
+      .def("run", &run_trainer,
+           "Trains to the end. Ctrl-C ends it within the batch that is at work; with a checkpoint "
+           "after it, and the next run continues there.")
+      .def(
+          "resume", [](Trainer& trainer, const Path& path) { trainer.resume(path.string()); },
+          py::arg("path"), "Continues from a checkpoint at the next run.")
+      .def(
+          "save_checkpoint",
+          [](Trainer& trainer, const Path& path) { trainer.save_checkpoint(path.string()); },
+          py::arg("path"), "Writes a checkpoint of this moment.")
+      .def("test", &test_trainer, "Runs the test set once.")
+      .def("add_event", &add, py::arg("event"), py::keep_alive<1, 2>())
+      .def_property_readonly(
+          "optimizer", [](Trainer& trainer) { return &trainer.optimizer(); },
+          py::return_value_policy::reference_internal)
+      .def_property_readonly("epoch", &Trainer::epoch)
+      .def_property_readonly("batch", &Trainer::batch, "The next of this epoch.")
+      .def_property_readonly("step", &Trainer::step, "Batches since the beginning.")
+      .def_property_readonly("interrupted", &Trainer::interrupted,
+                             "Whether the last run was interrupted.")
+      .def_property_readonly(
+          "batch_times",
+          [](const Trainer& trainer) {
+            const BatchTimes& times = trainer.batch_times();
+            return std::map<std::string, double>{{"waiting", times.waiting_seconds},
+                                                 {"making", times.making_seconds},
+                                                 {"step", times.step_seconds}};
+          },
+          "Seconds of the batch that before_batch or after_batch is about: waiting for the "
+          "sampler, "
+          "reading it, and its step (0 before it).")
+      .def("__repr__", [](const Trainer& trainer) {
+        return fmt::format("<d5.Trainer: epoch {} of {}, step {}>", trainer.epoch(),
+                           trainer.options().epochs, trainer.step());
+      });
+}
+
+}  // namespace d5::python

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+#include "d5/level2_training/level2_training.hpp"
+#include "level2_training/training/python_metric.hpp"
+
+namespace d5::python {
+
+void bind_training_metric(py::module_& m) {
+  py::class_<Event, std::shared_ptr<Event>>(m, "NativeEvent", "An observer written in C++.");
+  py::class_<TrainingMetric, Event, std::shared_ptr<TrainingMetric>>(
+      m, "TrainingMetric", "A metric that observes training: add it to a trainer's events.")
+      .def_property_readonly("name", &TrainingMetric::name)
+      .def_property_readonly("unit", &TrainingMetric::unit)
+      .def_property_readonly("samples", &TrainingMetric::samples, "In the order taken.")
+      .def_property_readonly(
+          "value",
+          [](const TrainingMetric& metric) {
+            if (metric.samples().empty()) {
+              throw NotFound("metric " + metric.name() + " has observed nothing yet");
+            }
+            return metric.samples().back();
+          },
+          "The last sample.")
+      .def("__repr__", [](const TrainingMetric& metric) {
+        return fmt::format("<d5.TrainingMetric {}: {} samples>", metric.name(),
+                           metric.samples().size());
+      });
+  m.def(
+      "training_metric",
+      [](const Anything& which, const Options& options) {
+        if (!py::isinstance<py::str>(which)) {
+          OptionList(to_settings(options).owned_by("metric in Python")).expect_all_known();
+          return to_metric(which);
+        }
+        const auto name = which.cast<std::string>();
+        auto metric = std::dynamic_pointer_cast<TrainingMetric>(
+            metrics().at(name).make(to_settings(options)));
+        if (!metric) throw TypeError("metric " + name + " is not one of training; use d5.measure");
+        return metric;
+      },
+      py::arg("which"),
+      "A metric by name, such as training_metric(\"test_accuracy\"), with its options as keywords; "
+      "or of an object of d5.Metric.");
+  m.def(
+      "gradient_norm", [](Network& network) { return gradient_norm(network); }, py::arg("network"),
+      "The Euclidean norm of all gradients together, summed in float64.");
+  m.def(
+      "count_right",
+      [](const Anything& scores, const Anything& labels, std::int64_t k) {
+        return count_right(to_tensor(scores), to_tensor(labels), k);
+      },
+      py::arg("scores"), py::arg("labels"), py::arg("k") = 1,
+      "How many rows of scores (floats, NxC or NxTxC) are largest at their label (integers, N or "
+      "NxT), or have it among the k largest.");
+}
+
+}  // namespace d5::python

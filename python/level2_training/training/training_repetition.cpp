@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_repetition.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/typing.h>
+
+#include "d5/core/registry.hpp"
+#include "d5/level2_training/convergence_reference.hpp"
+#include "d5/level2_training/training_comparison.hpp"
+#include "d5/level2_training/training_validation.hpp"
+#include "level2_training/training/session_options.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+/// Keywords of a repetition among others, which are taken away.
+RepetitionOptions take_repetition(py::kwargs& keywords, std::int64_t runs) {
+  RepetitionOptions how{.runs = runs};
+  const auto take = [&](const char* name, auto& value) {
+    using T = std::decay_t<decltype(value)>;
+    if (keywords.contains(name)) value = keywords.attr("pop")(name).template cast<T>();
+  };
+  take("runs", how.runs);
+  take("fewest", how.fewest);
+  take("most", how.most);
+  take("half_width", how.half_width);
+  take("seed", how.seed);
+  take("metric", how.metric);
+  if (keywords.contains("say")) how.say = to_say(keywords.attr("pop")("say"));
+  return how;
+}
+
+constexpr const char* kRepetitionHelp = R"(
+Keywords of the repetition: runs (0: `fewest`, 5, and more until the 95% interval of the mean is within
+`half_width`, 0.05, of it, `most`, 30, of them); metric: whose mean that is (else time_to_accuracy,
+test_accuracy or epoch_time); say: is called with a line a run. Ctrl-C ends it within the run that is at
+work.)";
+
+Measurements repeat(const RecipeOrFile& recipe, const Options& keywords) {
+  py::kwargs own(keywords.attr("copy")());
+  Recipe whole = to_recipe(recipe);
+  if (own.contains("seed")) whole = with_seed(whole, own["seed"].cast<std::uint64_t>());
+  RepetitionOptions how = take_repetition(own, 0);
+  const SessionOptions session = to_session_options(Options(own));
+  std::vector<Measurement> joined;
+  orderly_call([&](const Interrupt& interrupt) {
+    how.interrupt = interrupt;
+    joined = repeat_training(whole, how, session);
+    judge_convergence(joined, whole);
+  });
+  return Measurements(joined);
+}
+
+using Train = py::typing::Callable<std::vector<Measurement>(std::uint64_t)>;
+
+using RunsByName = py::typing::Dict<py::str, RepeatedRuns>;
+
+RunsByName repeat_all(const py::typing::Dict<py::str, Train>& trainings, const Options& keywords) {
+  py::kwargs own(keywords.attr("copy")());
+  RepetitionOptions how = take_repetition(own, 0);
+  if (!own.empty()) {
+    throw_unknown_name("option of a repetition", py::str(py::list(own)[0]).cast<std::string>(),
+                       {"runs", "fewest", "most", "half_width", "seed", "metric", "say"});
+  }
+  std::vector<RepeatedTraining> all;
+  for (const auto& [name, train] : trainings) {
+    const auto function =
+        std::make_shared<PythonReference>(py::reinterpret_borrow<py::object>(train));
+    all.push_back({.name = name.cast<std::string>(), .train = [function](std::uint64_t seed) {
+                     return call_python(
+                         [&] { return function->object(seed).cast<std::vector<Measurement>>(); });
+                   }});
+  }
+  std::vector<RepeatedRuns> runs;
+  long_call([&](const Interrupt& interrupt) {
+    how.interrupt = interrupt;
+    runs = repeat_trainings(all, how);
+  });
+  RunsByName by_name;
+  for (std::size_t i = 0; i < all.size(); ++i) by_name[py::cast(all[i].name)] = runs[i];
+  return by_name;
+}
+
+Measurements test_recipe(const RecipeOrFile& subject, const std::optional<RecipeOrFile>& base,
+                         const Options& keywords) {
+  py::kwargs own(keywords.attr("copy")());
+  RepetitionOptions how = take_repetition(own, 5);
+  const SessionOptions session = to_session_options(Options(own));
+  const Recipe one = to_recipe(subject);
+  std::vector<Measurement> records;
+  orderly_call([&](const Interrupt& interrupt) {
+    how.interrupt = interrupt;
+    records =
+        base ? test_training(one, to_recipe(*base), how, session) : test_training(one, session);
+  });
+  return Measurements(records);
+}
+
+std::vector<ComparedTraining> compared(const RunsByName& runs) {
+  std::vector<ComparedTraining> all;
+  for (const auto& [name, of_it] : runs) {
+    all.push_back({name.cast<std::string>(), of_it.cast<RepeatedRuns>()});
+  }
+  return all;
+}
+
+}  // namespace
+
+void bind_training_repetition(py::module_& m) {
+  py::class_<RepeatedRuns>(m, "RepeatedRuns", "What the runs of one training gave.")
+      .def(py::init(
+               [](std::vector<std::uint64_t> seeds, std::vector<std::vector<Measurement>> records) {
+                 return RepeatedRuns{std::move(seeds), std::move(records)};
+               }),
+           py::arg("seeds"), py::arg("records"))
+      .def_readonly("seeds", &RepeatedRuns::seeds)
+      .def_property_readonly(
+          "records",
+          [](const RepeatedRuns& runs) {
+            std::vector<Measurements> all;
+            for (const auto& records : runs.records) all.emplace_back(records);
+            return all;
+          },
+          "A list of records a run.")
+      .def_readonly("interrupted", &RepeatedRuns::interrupted)
+      .def(
+          "joined", [](const RepeatedRuns& runs) { return Measurements(join_runs(runs)); },
+          "The distribution over runs: a record a metric, a sample a run, in their order. Runs "
+          "that "
+          "failed make it mistrusted (one of three or more) or failed.")
+      .def("__repr__", [](const RepeatedRuns& runs) {
+        return fmt::format("<d5.RepeatedRuns: {} runs>", runs.records.size());
+      });
+
+  static const std::string repeat_about =
+      std::string(
+          "A recipe from several seeds: a record a metric, a sample a run, held against the "
+          "recipe's "
+          "reference where it has one. Source: MLPerf Training (Mattson et al., 2020).") +
+      kRepetitionHelp + "\n" + kSessionHelp;
+  m.def("repeat_training", &repeat, py::arg("recipe"), repeat_about.c_str());
+  static const std::string all_about = std::string(
+                                           "Repeats trainings, interleaved: all from the first "
+                                           "seed, all from the second one. Each is "
+                                           "a function of the seed that returns the records of a "
+                                           "run. Ends early where one has failed "
+                                           "twice. The first seed is `seed`.") +
+                                       kRepetitionHelp;
+  m.def("repeat_trainings", &repeat_all, py::arg("trainings"), all_about.c_str());
+  static const std::string test_about =
+      std::string(
+          "Runs a recipe twice: its records, and `reproducibility`, how many parameter elements "
+          "differ in any bit. With `base`, another recipe, trains both from several seeds, "
+          "interleaved, and compares them, too.") +
+      kRepetitionHelp + "\n" + kSessionHelp;
+  m.def("test_training", &test_recipe, py::arg("recipe"), py::arg("base") = py::none(),
+        test_about.c_str());
+  m.def(
+      "compare_trainings",
+      [](const RepeatedRuns& subject, const RepeatedRuns& base, const std::string& name,
+         const std::string& base_name) {
+        return Measurements(compare_trainings({name, subject}, {base_name, base}));
+      },
+      py::arg("subject"), py::arg("base"), py::arg("name") = "subject",
+      py::arg("base_name") = "base",
+      "How the subject did against the base, run by run of the same seeds: ratios with the "
+      "condition "
+      "\"verdict\" (\"higher\", \"lower\", \"undecided\" by Welch's test at 5%), and "
+      "\"trade_off\".");
+  m.def(
+      "judge_convergence",
+      [](std::vector<Measurement> joined, const Recipe& recipe) {
+        judge_convergence(joined, recipe);
+        return Measurements(joined);
+      },
+      py::arg("joined"), py::arg("recipe"),
+      "The records of repeated runs held against the recipe's reference (Welch, one-sided, 5%).");
+  m.def(
+      "accuracy_plot", [](const RunsByName& runs) { return accuracy_plot(compared(runs)); },
+      py::arg("runs"), "Test accuracy over epochs: a line a run, a colour a training.");
+  m.def(
+      "loss_plot", [](const RunsByName& runs) { return loss_plot(compared(runs)); },
+      py::arg("runs"),
+      "Training loss over seconds of steps, and of waiting for data where dataset_latency was "
+      "measured.");
+}
+
+}  // namespace d5::python

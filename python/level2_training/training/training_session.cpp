@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_session.hpp"
+
+#include <fmt/format.h>
+
+#include "level2_training/training/session_options.hpp"
+#include "long_call.hpp"
+#include "use.hpp"
+
+namespace d5::python {
+namespace {
+
+std::unique_ptr<TrainingSession> make(const RecipeOrFile& recipe, const Options& keywords) {
+  const Recipe whole = to_recipe(recipe);
+  SessionOptions options = to_session_options(keywords);
+  std::unique_ptr<TrainingSession> session;
+  long_call([&](const Interrupt& interrupt) {
+    session = std::make_unique<TrainingSession>(whole, std::move(options), interrupt);
+  });
+  return session;
+}
+
+Measurements run_session(TrainingSession& session) {
+  const Use use(&session.trainer().optimizer().executor(), "the session's executor");
+  std::vector<Measurement> results;
+  orderly_call([&](const Interrupt& interrupt) { results = session.run(interrupt); });
+  return Measurements(results);
+}
+
+std::pair<Measurements, bool> train(const RecipeOrFile& recipe,
+                                    const std::vector<std::string>& changes,
+                                    const Options& keywords) {
+  Recipe whole = to_recipe(recipe);
+  for (const auto& change : changes) whole.set(change);
+  const SessionOptions options = to_session_options(keywords);
+  RecipeRun run;
+  orderly_call([&](const Interrupt& interrupt) { run = run_recipe(whole, options, interrupt); });
+  return {Measurements(run.results.measurements), run.accepted};
+}
+
+}  // namespace
+
+void bind_training_session(py::module_& m) {
+  constexpr auto inside = py::return_value_policy::reference_internal;
+  static const std::string about =
+      std::string("A recipe made real: data, network, optimizer, trainer and metrics. ") +
+      kSessionHelp;
+  py::class_<TrainingSession>(m, "TrainingSession", about.c_str())
+      .def(py::init(&make), py::arg("recipe"))
+      .def("run", &run_session,
+           "Trains, then judges: a record a metric. Once; Ctrl-C as in Trainer.run.")
+      .def(
+          "save", [](TrainingSession& session, const Path& path) { session.save(path.string()); },
+          py::arg("path"),
+          "Writes the network without its loss, with the parameters that test runs see (ONNX).")
+      .def_property_readonly(
+          "trainer", [](TrainingSession& session) { return &session.trainer(); }, inside)
+      .def_property_readonly(
+          "network", [](TrainingSession& session) { return session.network(); }, "That is trained.")
+      .def_property_readonly("data", [](const TrainingSession& session) { return session.data(); });
+
+  static const std::string train_about =
+      std::string(
+          "Runs a recipe (its file, its name, or a Recipe), with the assignments `set`; returns "
+          "its "
+          "measurements and whether all acceptable metrics were met. ") +
+      kSessionHelp;
+  const std::vector<std::string> none;
+  m.def("train", &train, py::arg("recipe"), py::kw_only(), py::arg("set") = none,
+        train_about.c_str());
+}
+
+}  // namespace d5::python

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_validation.hpp"
+
+#include <pybind11/typing.h>
+
+#include "bindings.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/level2_training/optimizer_validation.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+using Make = py::typing::Callable<std::shared_ptr<Optimizer>()>;
+
+MakeOptimizer maker(const Make& make) {
+  const auto function = std::make_shared<PythonReference>(make);
+  return [function] {
+    return call_python([&] { return function->object().cast<std::shared_ptr<Optimizer>>(); });
+  };
+}
+
+/// "adam:learning_rate=0.1", and what keywords say besides.
+EntryChoice choice_of(const std::string& words, const Options& options) {
+  EntryChoice choice = entry_of_words("optimizer", words);
+  const Settings own = to_settings(options);
+  for (const auto& [name, value] : own.values()) choice.settings.set(name, value);
+  return choice;
+}
+
+std::pair<Measurements, Plot> check(const std::string& optimizer, const std::string& against,
+                                    const std::string& framework, std::int64_t steps,
+                                    std::uint64_t seed, bool each_parameter,
+                                    const Options& options) {
+  const EntryChoice choice = choice_of(optimizer, options);
+  Plot plot;
+  OptimizerCheck how{.framework = framework, .steps = steps, .seed = seed, .drawn = &plot};
+  if (!against.empty()) how.against = entry_of_words("optimizer", against);
+  if (each_parameter) how.parameters = OptimizerCheck::Parameters::each;
+  std::vector<Measurement> records;
+  long_call([&](const Interrupt&) { records = check_optimizer(choice, how); });
+  return {Measurements(records), plot};
+}
+
+std::pair<Measurements, Plot> test_against(const Make& subject, const Make& reference,
+                                           Sampler& data, std::int64_t steps,
+                                           double epsilons_a_step) {
+  const auto ours = maker(subject), theirs = maker(reference);
+  OptimizerJudgement judgement;
+  long_call([&](const Interrupt&) {
+    judgement = test_optimizer(ours, theirs, data, steps, {.epsilons_a_step = epsilons_a_step});
+  });
+  return {Measurements(judgement.records),
+          divergence_plot("difference of two optimizers", judgement.closed, judgement.open)};
+}
+
+}  // namespace
+
+void bind_training_validation(py::module_& m) {
+  m.def("check_optimizer", &check, py::arg("optimizer"), py::kw_only(), py::arg("against") = "",
+        py::arg("framework") = "reference", py::arg("steps") = 12, py::arg("seed") = 0,
+        py::arg("each_parameter") = false,
+        "`d5 optimizer check`: trains LeNet for some steps with the optimizer of that name, one in "
+        "Python among them (add_optimizer); further keywords are its options. Records: "
+        "`trajectory_difference` and `rule_difference` from its judge `against` "
+        "(\"sgd:learning_rate=0.1\"), with gradients of its own and with the judge's; "
+        "`optimizer_repeatability`, parameter elements that differ when it is trained again and "
+        "when a fresh one goes on from its state; `loss_ratio`. Also returns the plot of the "
+        "differences.");
+  m.def(
+      "test_optimizer", &test_against, py::arg("subject"), py::arg("reference"), py::arg("data"),
+      py::arg("steps"), py::kw_only(), py::arg("epsilons_a_step") = 8.0,
+      "Two optimizers, each made anew by a function for each of the two loops, on the same batches "
+      "of the sampler `data` from the reference's parameters. Records as check_optimizer's, and "
+      "`parameter_difference_l2` and `_largest` of each parameter; also returns their plot. "
+      "`epsilons_a_step`: the tolerance, in units of the element type's epsilon and of the "
+      "parameter's largest value.");
+  m.def(
+      "test_sampler",
+      [](const std::string& name, const std::shared_ptr<Dataset>& data, std::int64_t epochs,
+         const Options& options) {
+        const Settings settings = to_settings(options);
+        const SamplerEntry& entry = samplers().at(name);
+        std::vector<Measurement> records;
+        long_call([&](const Interrupt&) { records = test_sampler(entry, data, settings, epochs); });
+        return Measurements(records);
+      },
+      py::arg("name"), py::arg("dataset"), py::kw_only(), py::arg("epochs") = 2,
+      "`d5 sampler check`: `sampler_coverage`, draws too many or too few by the sampler's law; "
+      "`sampler_repeatability`; `dataset_latency`; `dataset_bias`. Further keywords are the "
+      "sampler's "
+      "options.");
+  m.def("samplers", [] { return samplers().names(); });
+}
+
+}  // namespace d5::python

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/machine/pinning.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "core/machine/machine.hpp"
+#include "d5/core/threads.hpp"
+
+namespace d5 {
+namespace {
+
+struct State {
+  std::mutex mutex;
+  std::optional<int> first;  ///< of the last request; none: nobody asked
+  std::string done = "none";
+};
+State& state() {
+  static State s;
+  return s;
+}
+
+/// Binds the calling thread. False if the system refuses.
+bool bind(const std::vector<int>& hardware_threads) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int number : hardware_threads) CPU_SET(std::size_t(number), &set);
+  return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+std::string pin(int first) {
+  const auto& allowed = detail::machine().allowed;
+  const int count = threads();
+  if (first < 0 || first + count > int(allowed.size())) {
+    bind(allowed);
+    return fmt::format("none: {} threads from place {} do not fit on {} hardware threads", count,
+                       first, allowed.size());
+  }
+  const std::vector<int> chosen(allowed.begin() + first, allowed.begin() + first + count);
+  std::atomic<bool> bound = true;
+  parallel_for(count, 1, [&](std::int64_t i, std::int64_t) {  // piece i runs on thread i
+    if (!bind({chosen[std::size_t(i)]})) bound = false;
+  });
+  // Threads that a framework makes later inherit the mask of this one: it keeps the whole set, or
+  // they would all share its core.
+  if (!bind(chosen)) bound = false;
+  return bound ? "cores " + detail::to_ranges(chosen) : "none: the system refuses to bind threads";
+}
+
+}  // namespace
+
+std::string pin_threads(int first) {
+  const std::lock_guard lock(state().mutex);
+  state().first = first;
+  return state().done = pin(first);
+}
+
+std::string pinning() {
+  const std::lock_guard lock(state().mutex);
+  return state().done;
+}
+
+void detail::follow_thread_count() {
+  const std::lock_guard lock(state().mutex);
+  if (state().first) state().done = pin(*state().first);
+}
+
+}  // namespace d5

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/threads.hpp"
+
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/machine/pinning.hpp"
+#include "core/text/thread_pool.hpp"
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+int allowed_cores() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, int(std::thread::hardware_concurrency()));
+}
+
+struct State {
+  std::mutex mutex;
+  std::atomic<int> count = allowed_cores();
+  std::vector<std::function<void(int)>> listeners;
+};
+State& state() {
+  static State s;
+  return s;
+}
+
+}  // namespace
+
+int threads() { return state().count; }
+
+void set_threads(int count) {
+  if (count < 1) throw ValueError(fmt::format("threads is {}, expected 1 or more", count));
+  const std::lock_guard lock(state().mutex);
+  state().count = count;
+  for (const auto& listener : state().listeners) listener(count);
+  detail::follow_thread_count();
+}
+
+void on_threads_changed(std::function<void(int)> listener) {
+  const std::lock_guard lock(state().mutex);
+  listener(state().count);
+  state().listeners.push_back(std::move(listener));
+}
+
+namespace detail {
+
+namespace {
+
+/// A loop that is being cut, and the exception of the first piece that threw.
+struct Loop {
+  std::int64_t count, pieces;
+  const void* body;
+  LoopBody call;
+  std::mutex mutex = {};
+  std::int64_t thrower = pieces;
+  std::exception_ptr error = {};
+
+  void run(std::int64_t i) {
+    try {
+      call(body, count / pieces * i + std::min(i, count % pieces),
+           count / pieces * (i + 1) + std::min(i + 1, count % pieces));
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (i < thrower) thrower = i, error = std::current_exception();
+    }
+  }
+};
+
+}  // namespace
+
+void run_pieces(std::int64_t count, std::int64_t pieces, const void* body, LoopBody call) {
+  Loop loop{.count = count, .pieces = pieces, .body = body, .call = call};
+  ThreadPool::instance().run(pieces, {&loop, [](void* self, std::int64_t piece) {
+                                        static_cast<Loop*>(self)->run(piece);
+                                      }});
+  if (loop.error) std::rethrow_exception(loop.error);
+}
+
+}  // namespace detail
+}  // namespace d5

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <optional>
+
+#include "core/machine/machine.hpp"
+#include "core/machine/other_work.hpp"
+#include "core/measuring/subject_runner.hpp"
+#include "core/measuring/trust.hpp"
+#include "d5/core/clock.hpp"
+#include "d5/core/random.hpp"
+#include "d5/core/ratio.hpp"
+#include "d5/core/threads.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::MetricRuns;
+
+void check(const MeasureOptions& options) {
+  if (options.samples < 1 || options.warmup < 0 || !(options.seconds_per_sample >= 0) ||
+      !(options.most_seconds > 0)) {
+    throw ValueError(fmt::format(
+        "measure: samples is {}, warmup {}, seconds_per_sample {}, most_seconds {}; expected at "
+        "least 1, 0, 0 and more than 0",
+        options.samples, options.warmup, options.seconds_per_sample, options.most_seconds));
+  }
+}
+
+/// Calls `body`; what it throws is the answer. An interrupt is nobody's failure, and goes on.
+template <class F>
+std::exception_ptr attempt(F&& body) {
+  try {
+    body();
+    return nullptr;
+  } catch (const Interrupted&) {
+    throw;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+/// One subject with its metrics, and how it fared.
+struct Lane {
+  Lane(const Subject& subject, const std::vector<MetricChoice>& choices,
+       const MeasureOptions& options, detail::ColdCache* cold_cache)
+      : once(subject.life == Subject::Life::once),
+        metrics(detail::make_metrics(subject, choices)),
+        runner(subject, options, cold_cache) {}
+
+  /// Its runs of one round.
+  void take_turn(int round, int as_asked) {
+    for (auto& group : metrics.groups) {
+      if (round < group.reruns(as_asked)) runner.sample(group);
+    }
+  }
+  [[nodiscard]] int rounds(int as_asked) const {
+    int most = 0;
+    for (const auto& group : metrics.groups) most = std::max(most, group.reruns(as_asked));
+    return once ? std::min(most, 1) : most;
+  }
+
+  bool once;
+  detail::SubjectMetrics metrics;
+  detail::SubjectRunner runner;
+  std::exception_ptr failure;
+};
+
+/// All subjects, round by round. Throws: Interrupted.
+void run_rounds(std::vector<Lane>& lanes, const MeasureOptions& options,
+                std::optional<detail::OtherWork>& other_work) {
+  const double deadline = now_seconds() + options.most_seconds;
+  std::vector<std::int64_t> order;
+  int rounds = 0;
+  for (auto& lane : lanes) {
+    order.push_back(std::int64_t(order.size()));
+    rounds = std::max(rounds, lane.rounds(options.samples));
+    lane.failure = attempt([&] { lane.runner.start(deadline); });
+  }
+  other_work.emplace();
+  RandomStream random(options.seed, stream_of("measure"));
+  for (int round = 0; round < rounds && (round == 0 || now_seconds() < deadline); ++round) {
+    random.shuffle(order);
+    for (const std::int64_t index : order) {
+      Lane& lane = lanes[std::size_t(index)];
+      if (lane.failure || round >= lane.rounds(options.samples)) continue;
+      lane.failure = attempt([&] {
+        if (lanes.size() > 1) lane.runner.settle();
+        lane.take_turn(round, options.samples);
+      });
+      if (options.on_sample) options.on_sample();
+    }
+  }
+}
+
+/// The record of one metric on one subject, before it is judged.
+Measurement describe(const Lane& lane, const MetricRuns& group, const Metric& metric) {
+  Measurement result = lane.runner.record();
+  result.metric = metric.name();
+  result.unit = metric.unit();
+  result.quantity = metric.quantity();
+  result.direction = metric.direction();
+  result.statistic = metric.statistic();
+  result.over_ranks = metric.over_ranks();
+  result.status = Status::passed;
+  if (group.begun()) {
+    if (const auto own = attempt([&] { metric.summarise(result); })) record_failure(result, own);
+  }
+  if (lane.failure) record_failure(result, lane.failure);
+  return result;
+}
+
+/// The records of one subject, metric by metric.
+std::vector<Measurement> records_of(const Lane& lane, const MeasureOptions& options,
+                                    const std::string& interruption, std::optional<double> others,
+                                    std::size_t subjects) {
+  std::vector<Measurement> records;
+  for (const auto& [group_index, metric_index] : lane.metrics.order) {
+    const MetricRuns& group = lane.metrics.groups[group_index];
+    const Metric& metric = *group.metrics()[metric_index];
+    Measurement& record = records.emplace_back(describe(lane, group, metric));
+    if (subjects > 1) {
+      record.conditions["interleaved"] =
+          fmt::format("{} subjects, seed {}", subjects, options.seed);
+    }
+    detail::judge_presence(record, interruption);
+    detail::judge_samples(record, metric.reruns());
+    if (record.quantity != Quantity::time && record.quantity != Quantity::rate) continue;
+    detail::judge_clock(record, lane.runner.shortest_seconds());
+    if (!others) continue;
+    detail::judge_other_work(record, *others, threads(), detail::machine().hardware_threads);
+  }
+  return records;
+}
+
+/// A list of records a subject.
+std::vector<std::vector<Measurement>> measure_each(const std::vector<Subject>& subjects,
+                                                   const std::vector<MetricChoice>& metrics,
+                                                   const MeasureOptions& options) {
+  check(options);
+  std::optional<detail::ColdCache> cold_cache;
+  if (options.cold_cache) cold_cache.emplace();
+  std::vector<Lane> lanes;
+  for (const Subject& subject : subjects) {
+    lanes.emplace_back(subject, metrics, options, cold_cache ? &*cold_cache : nullptr);
+  }
+  std::optional<detail::OtherWork> other_work;
+  bool interrupted = false;
+  try {
+    run_rounds(lanes, options, other_work);
+  } catch (const Interrupted&) {
+    interrupted = true;
+  }
+  const auto others = other_work ? other_work->processors() : std::nullopt;
+  std::vector<std::vector<Measurement>> results;
+  for (const Lane& lane : lanes) {
+    // What runs once ends by itself when it is interrupted.
+    const bool cut_short = interrupted || (lane.once && options.interrupt.due());
+    results.push_back(records_of(lane, options, cut_short ? options.interrupt.reason() : "", others,
+                                 subjects.size()));
+  }
+  return results;
+}
+
+const Measurement* time_in(const std::vector<Measurement>& records) {
+  const auto place = std::ranges::find(records, "time", &Measurement::metric);
+  return place == records.end() || place->samples.empty() ? nullptr : &*place;
+}
+
+std::vector<Measurement> joined(std::vector<std::vector<Measurement>> lists) {
+  std::vector<Measurement> all;
+  for (auto& list : lists) {
+    all.insert(all.end(), std::make_move_iterator(list.begin()),
+               std::make_move_iterator(list.end()));
+  }
+  return all;
+}
+
+/// Of what is being thrown.
+Subject refusal(const Measurement& record) {
+  return {.record = record,
+          .run = [why = std::current_exception()] { std::rethrow_exception(why); }};
+}
+
+}  // namespace
+
+std::vector<Measurement> measure(const std::vector<Subject>& subjects,
+                                 const std::vector<MetricChoice>& metrics,
+                                 const MeasureOptions& options) {
+  return joined(measure_each(subjects, metrics, options));
+}
+
+std::vector<Measurement> measure_side_by_side(const std::vector<Subject>& subjects,
+                                              const std::vector<MetricChoice>& metrics,
+                                              const MeasureOptions& options) {
+  auto lists = measure_each(subjects, metrics, options);
+  std::optional<Measurement> base;
+  for (auto& list : lists) {
+    const Measurement* time = time_in(list);
+    if (!time) continue;
+    if (base) {
+      list.push_back(ratio_record(*time, *base));
+    } else {
+      base = *time;
+    }
+  }
+  return joined(std::move(lists));
+}
+
+Subject subject_or_refusal(const Measurement& record, const std::function<Subject()>& make) {
+  try {
+    return make();
+  } catch (const std::exception& error) {
+    if (detail::is_bad_input(error)) throw;
+    return refusal(record);
+  } catch (...) {
+    return refusal(record);
+  }
+}
+
+bool detail::is_bad_input(const std::exception& error) {
+  return dynamic_cast<const NotFound*>(&error) || dynamic_cast<const FormatError*>(&error) ||
+         dynamic_cast<const IoError*>(&error);
+}
+
+void detail::plan_only(Measurement& record, const std::function<void()>& plan) {
+  record.metric = "time";
+  record.unit = "s";
+  record.quantity = Quantity::time;
+  record.status = Status::skipped;
+  record.reason = "planned, not run";
+  try {
+    plan();
+  } catch (const std::exception& error) {
+    if (is_bad_input(error)) throw;
+    record_failure(record, std::current_exception());
+  } catch (...) {
+    record_failure(record, std::current_exception());
+  }
+}
+
+}  // namespace d5

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/measuring/subject_runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/measuring/turn_clock.hpp"
+#include "d5/core/clock.hpp"
+#include "d5/core/threads.hpp"
+
+namespace d5::detail {
+
+double SubjectRunner::time_run() const {
+  if (subject_.synchronise) subject_.synchronise();  // earlier work of the device is not ours
+  // The clock starts. Inside: the calls through std::function (about 1 ns each), the wait for the
+  // device, and one reading of the clock (`clock_cost`). Nothing else.
+  const double begin = now_seconds();
+  for (int i = 0; i < repetitions_; ++i) subject_.run();
+  if (subject_.synchronise) subject_.synchronise();
+  const double end = now_seconds();
+  // The clock has stopped.
+  return end - begin;
+}
+
+void SubjectRunner::prepare() {
+  options_.interrupt.check("measure");
+  if (subject_.prepare) subject_.prepare();
+  if (cold_cache_) cold_cache_->evict();
+}
+
+void SubjectRunner::start(double deadline) {
+  if (subject_.life == Subject::Life::once) return;
+  for (; warmups_ < options_.warmup && (warmups_ == 0 || now_seconds() < deadline); ++warmups_) {
+    prepare();
+    (void)time_run();
+  }
+  if (cold_cache_) return;
+  constexpr int kMost = 1 << 28;
+  while (repetitions_ < kMost) {
+    prepare();
+    const double seconds = time_run();
+    if (seconds >= options_.seconds_per_sample || now_seconds() > deadline) break;
+    repetitions_ *= 2;
+  }
+}
+
+void SubjectRunner::settle() {
+  if (subject_.life == Subject::Life::once) return;
+  TurnClock().settle(shortest_, [&] {
+    prepare();
+    return time_run();
+  });
+}
+
+void SubjectRunner::sample(MetricRuns& metrics) {
+  prepare();
+  const auto hung = metrics.hang_up(subject_.events);
+  metrics.begin(repetitions_);
+  const double seconds = time_run();
+  metrics.end(seconds / repetitions_);
+  shortest_ = std::min(shortest_, seconds);
+}
+
+Measurement SubjectRunner::record() const {
+  Measurement record = subject_.record;
+  record.conditions["threads"] = fmt::format("{}", threads());
+  record.conditions["pinning"] = pinning();
+  if (subject_.life == Subject::Life::once) return record;
+  record.conditions["cache"] = cold_cache_ ? "cold" : "hot";
+  record.conditions["repetitions"] = fmt::format("{}", repetitions_);
+  record.conditions["warmup"] = fmt::format("{}", warmups_);
+  return record;
+}
+
+}  // namespace d5::detail

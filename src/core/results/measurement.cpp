@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/measurement.hpp"
+
+#include "core/results/record_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/interrupt.hpp"
+
+namespace d5 {
+
+std::string_view name_of(Quantity quantity) {
+  return detail::kQuantities.at(std::size_t(quantity));
+}
+
+std::string_view name_of(Direction direction) {
+  return detail::kDirections.at(std::size_t(direction));
+}
+
+std::string_view name_of(OverRanks over_ranks) {
+  return detail::kOverRanks.at(std::size_t(over_ranks));
+}
+
+std::string_view name_of(Status status) { return detail::kStatuses.at(std::size_t(status)); }
+
+Measurement error_record() {
+  Measurement record;
+  record.metric = "error";
+  record.unit = "1";
+  record.quantity = Quantity::error;
+  record.statistic = {.of = Statistic::Of::single};
+  return record;
+}
+
+void record_failure(Measurement& result, const std::exception_ptr& thrown) {
+  result.status = Status::failed;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (dynamic_cast<const Unsupported*>(&error)) result.status = Status::unsupported;
+    result.reason = error.what();
+  } catch (...) {
+    result.reason = "an exception of a type that d5 does not know";
+  }
+  if (result.reason.empty()) result.reason = "no message";
+}
+
+void mistrust(Measurement& result, const std::string& reason) {
+  if (result.status != Status::passed && result.status != Status::mistrusted) return;
+  result.status = Status::mistrusted;
+  result.reason += (result.reason.empty() ? "" : "; ") + reason;
+}
+
+Estimate estimate(const Measurement& measurement) {
+  return estimate(measurement.samples, measurement.statistic, measurement.direction);
+}
+
+}  // namespace d5

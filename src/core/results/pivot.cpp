@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/pivot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "core/results/result_cells.hpp"
+#include "core/results/result_notes.hpp"
+#include "core/results/scaled_unit.hpp"
+#include "d5/core/geometric_mean.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::ResultCell;
+
+/// Ratios of these mean something; those of errors, shares and losses do not.
+bool has_ratios(const Measurement& m) {
+  constexpr std::array<Quantity, 5> kinds = {Quantity::time, Quantity::energy, Quantity::bytes,
+                                             Quantity::rate, Quantity::count};
+  return std::ranges::find(kinds, m.quantity) != kinds.end();
+}
+
+std::string value_of(const Measurement& m, const std::string& column) {
+  for (const auto& cell : detail::cells_of(m)) {
+    if (cell.column == column) return cell.text;
+  }
+  return "";
+}
+
+/// What names a case besides its metric: all that tells records apart, but the key.
+std::map<std::string, std::string> case_of(const Measurement& m, const std::string& key) {
+  std::map<std::string, std::string> result;
+  for (const auto& [column, text, kind] : detail::cells_of(m)) {
+    const bool of_the_number =
+        column == "samples" || column == "statistic" || column.find('.') != std::string::npos;
+    if (kind == ResultCell::Kind::tells && column != key && !of_the_number && !text.empty()) {
+      result[column] = text;
+    }
+  }
+  return result;
+}
+
+struct Case {
+  std::string metric;
+  std::map<std::string, std::string> names;
+  std::map<std::string, const Measurement*> by_value;
+
+  /// What has geometric means of its own.
+  using Group = std::pair<std::string, std::string>;
+  [[nodiscard]] Group group() const {
+    const auto pass = names.find("pass");
+    return {metric, pass == names.end() ? "" : pass->second};
+  }
+};
+
+std::string cell_of(const Measurement* m) {
+  if (!m) return "";
+  if (m->samples.empty()) return std::string(name_of(m->status));
+  return detail::numbers_of(*m).value + (m->status == Status::passed ? "" : "*");
+}
+
+std::optional<double> ratio_of(const Measurement* m, const Measurement* base) {
+  if (!m || !base || m->samples.empty() || base->samples.empty() || !has_ratios(*m)) return {};
+  const double ratio = estimate(*m).value / estimate(*base).value;
+  return std::isfinite(ratio) && ratio > 0 ? std::optional(ratio) : std::nullopt;
+}
+
+/// Cases in the order in which they come, group by group.
+std::vector<Case> cases_in(const std::vector<Measurement>& measurements, const std::string& key,
+                           std::vector<std::string>& values) {
+  std::vector<Case> cases;
+  std::set<std::string> known;
+  for (const auto& m : measurements) {
+    for (const auto& cell : detail::cells_of(m)) {
+      if (cell.kind == ResultCell::Kind::tells) known.insert(cell.column);
+    }
+    const std::string value = value_of(m, key);
+    if (value.empty() || m.quantity == Quantity::ratio) continue;
+    if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+    const auto names = case_of(m, key);
+    auto place = std::ranges::find_if(cases, [&](const Case& one) {
+      return one.metric == m.metric && one.names == names && !one.by_value.contains(value);
+    });
+    if (place == cases.end()) place = cases.insert(place, {m.metric, names, {}});
+    place->by_value[value] = &m;
+  }
+  if (values.empty()) throw_unknown_name("column to pivot on", key, {known.begin(), known.end()});
+  // Metrics as they come, and within each its passes.
+  std::vector<std::string> metrics;
+  std::vector<Case::Group> groups;
+  for (const auto& one : cases) {
+    if (std::ranges::find(metrics, one.metric) == metrics.end()) metrics.push_back(one.metric);
+    if (std::ranges::find(groups, one.group()) == groups.end()) groups.push_back(one.group());
+  }
+  std::ranges::stable_sort(cases, {}, [&](const Case& one) {
+    return std::pair(std::ranges::find(metrics, one.metric) - metrics.begin(),
+                     std::ranges::find(groups, one.group()) - groups.begin());
+  });
+  return cases;
+}
+
+/// The columns that name cases: the subject, and those in which cases differ.
+std::vector<std::string> naming(const std::vector<Case>& cases) {
+  std::map<std::string, std::set<std::string>> seen;
+  for (const auto& one : cases) {
+    for (const auto& [column, text] : one.names) seen[column].insert(text);
+  }
+  std::vector<std::string> columns = {"subject"};
+  for (const auto& [column, texts] : seen) {
+    if (column != "subject" && texts.size() > 1) columns.push_back(column);
+  }
+  return columns;
+}
+
+/// "0.256 (3)": the geometric mean of three ratios.
+std::string mean_of(const std::vector<double>& ratios) {
+  if (ratios.empty()) return "";
+  return fmt::format("{} ({})", detail::with_digits(geometric_mean(ratios).value, 3),
+                     ratios.size());
+}
+
+}  // namespace
+
+TextTable pivot(const std::vector<Measurement>& measurements, const std::string& key) {
+  std::vector<std::string> values;
+  const auto cases = cases_in(measurements, key, values);
+  const auto names = naming(cases);
+  std::vector<TextTable::Column> columns = {"metric"};
+  columns.insert(columns.end(), names.begin(), names.end());
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    columns.emplace_back(values[v], TextTable::Align::right);
+    if (v > 0) columns.emplace_back(values[v] + " / " + values[0], TextTable::Align::right);
+  }
+  TextTable table(std::move(columns));
+  std::vector<std::vector<double>> ratios(values.size());
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto at = [&](const std::string& value) {
+      const auto place = cases[i].by_value.find(value);
+      return place == cases[i].by_value.end() ? nullptr : place->second;
+    };
+    std::vector<std::string> row = {cases[i].metric};
+    for (const auto& name : names) {
+      const auto place = cases[i].names.find(name);
+      row.push_back(place == cases[i].names.end() ? "" : place->second);
+    }
+    for (std::size_t v = 0; v < values.size(); ++v) {
+      row.push_back(cell_of(at(values[v])));
+      if (v == 0) continue;
+      const auto ratio = ratio_of(at(values[v]), at(values[0]));
+      row.push_back(ratio ? detail::with_digits(*ratio, 3) : "");
+      if (ratio) ratios[v].push_back(*ratio);
+    }
+    table.add(std::move(row));
+    if (i + 1 < cases.size() && cases[i + 1].group() == cases[i].group()) continue;
+    std::vector<std::string> means = {cases[i].metric};
+    for (const auto& name : names) {
+      means.push_back(name == "subject" ? "geometric mean"
+                      : name == "pass"  ? cases[i].group().second
+                                        : "");
+    }
+    means.emplace_back();  // of the base
+    bool any = false;
+    for (std::size_t v = 1; v < values.size(); ++v) {
+      means.emplace_back();
+      means.push_back(mean_of(ratios[v]));
+      any = any || !ratios[v].empty();
+      ratios[v].clear();
+    }
+    if (any) table.add(std::move(means));
+  }
+  table.drop_empty_columns();
+  return table;
+}
+
+std::string pivot_notes(const std::vector<Measurement>& measurements) {
+  std::map<Status, detail::ResultNotes> notes;
+  for (const auto& m : measurements) {
+    // A number that did not pass has a star, whatever it is.
+    if (m.status != Status::passed && m.quantity != Quantity::ratio) {
+      std::ignore = notes[m.samples.empty() ? m.status : Status::mistrusted].status_of(m);
+    }
+  }
+  std::string text;
+  for (const auto& [status, of_status] : notes) {
+    const std::string mark =
+        status == Status::mistrusted ? "*" : std::string(name_of(status)) + ":";
+    for (const auto& reason : of_status.reasons()) text += fmt::format("{} {}\n", mark, reason);
+  }
+  return text;
+}
+
+}  // namespace d5

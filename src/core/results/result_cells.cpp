@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/results/result_cells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/results/scaled_unit.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Conditions that tell how a number came to be, or more of it, but no record from another: files
+/// have them. Those with a dot count calls and bytes of one kind.
+bool is_detail(std::string_view condition) {
+  constexpr std::array<std::string_view, 6> details = {
+      "repetitions",    "warmup",           "rank test p",
+      "absolute error", "share of the run", "clock seconds taken off"};
+  return std::ranges::find(details, condition) != details.end();
+}
+
+}  // namespace
+
+ResultNumbers numbers_of(const Measurement& m) {
+  if (m.samples.empty()) return {};
+  const auto [value, interval, confidence] = estimate(m);
+  const auto unit = scaled_unit(value, m.unit);
+  const int digits = supported_digits(value, interval.high - interval.low);
+  const auto print = [&, value = value](double number) {
+    return with_digits(number / unit.divisor, digits, value / unit.divisor);
+  };
+  ResultNumbers result;
+  result.value = print(value) + (unit.name.empty() ? "" : " " + unit.name);
+  // Samples that are all equal, such as counted bytes, need no interval.
+  if (interval.low < interval.high) {
+    result.interval = fmt::format("[{}, {}]", print(interval.low), print(interval.high));
+  }
+  return result;
+}
+
+std::vector<ResultCell> cells_of(const Measurement& m) {
+  using enum ResultCell::Kind;
+  // One number that stands for itself says no more than its value.
+  const bool none = m.samples.empty() || m.statistic.of == Statistic::Of::single;
+  const auto [value, interval] = numbers_of(m);
+  std::vector<ResultCell> cells = {
+      {"subject", m.subject}, {"framework", m.framework}, {"device", m.device}};
+  for (const auto& [name, text] : m.conditions) {
+    if (!is_detail(name)) cells.push_back({name, text});
+  }
+  cells.push_back({"metric", m.metric, number});
+  cells.push_back({"statistic", none ? "" : to_string(m.statistic)});
+  cells.push_back({"value", value, number});
+  cells.push_back({"95% interval", interval, number});
+  cells.push_back({"samples", none ? "" : fmt::format("{}", m.samples.size())});
+  return cells;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/bench.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "d5/core/command_line.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/loadable_frameworks.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+#include "level0_ops/bench/idle_result.hpp"
+#include "level0_ops/bench/operator_subject.hpp"
+#include "level0_ops/run/differentiable_inputs.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::differentiable_inputs;
+using Passes = BenchOptions::Passes;
+
+std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions& options,
+                                    Passes pass) {
+  std::vector<Subject> subjects;
+  for (const auto& framework : options.frameworks) {
+    Measurement record = detail::pass_record(one, framework, pass);
+    record.device = to_string(options.device);
+    subjects.push_back(subject_or_refusal(
+        record, [&] { return operator_subject(one, framework, pass, options.device); }));
+  }
+  return measure_side_by_side(subjects, options.metrics, options.measuring);
+}
+
+/// The same for all records of a pass: what was measured interleaved is so again.
+void set_commands(std::vector<Measurement>& results, const OperatorCase& one,
+                  const BenchOptions& options, Passes pass) {
+  CommandLine line("op bench");
+  line.word(one.line)
+      .option("--pass", detail::name_of(pass))
+      .runs_in(options.frameworks, options.device);
+  line.append(to_line(options.measuring, options.metrics));
+  if (options.errors == ErrorDetail::norms) line.flag("--norms");
+  line.append(options.command_options);
+  for (auto& result : results) result.command = line.text();
+}
+
+/// Whether there is such a pass to measure. What cannot tell is measured: that says why.
+bool has_pass(const OperatorCase& one, const std::vector<std::string>& names, Passes pass) {
+  if (pass == Passes::forward) return true;
+  try {
+    std::vector<const OperatorRegistry*> registries;
+    for (const auto& name : names) registries.push_back(&framework(name).part<OperatorRegistry>());
+    const auto inputs = differentiable_inputs(one, *operator_for(one.node, registries));
+    return inputs.size() > (pass == Passes::backward_weights ? 1 : 0);
+  } catch (...) {
+    return true;
+  }
+}
+
+/// Marks what was timed of each framework whose results are none.
+void judge_results(const OperatorCase& one, const BenchOptions& options,
+                   std::vector<Measurement>& records) {
+  for (const auto& name : options.frameworks) {
+    options.measuring.interrupt.check(one.line);
+    const std::string reason = detail::idle_result(one, name, options.device);
+    if (reason.empty()) continue;
+    for (auto& record : records) {
+      const auto base = record.conditions.find("base");
+      const bool against_it = base != record.conditions.end() && base->second == name;
+      if (record.framework == name || against_it) mistrust(record, reason);
+    }
+  }
+}
+
+/// How far each framework's answer is from the reference's.
+void check(const OperatorCase& one, const BenchOptions& options,
+           std::vector<Measurement>& results) {
+  for (const auto& framework : options.frameworks) {
+    if (framework == "reference") continue;
+    for (auto& error : test_forward(one, framework,
+                                    {.device = options.device,
+                                     .interrupt = options.measuring.interrupt,
+                                     .errors = options.errors})) {
+      if (error.status == Status::unsupported) continue;  // its time says so already
+      error.conditions["pass"] = "forward";
+      error.conditions.erase("test");  // the pass says it
+      results.push_back(std::move(error));
+    }
+  }
+}
+
+std::vector<Measurement> run_pass(const OperatorCase& one, const BenchOptions& options,
+                                  Passes pass) {
+  const bool asked = pass == options.passes;
+  if (!asked && !has_pass(one, options.frameworks, pass)) return {};
+  auto records = bench_pass(one, options, pass);
+  if (pass != Passes::forward) return records;
+  try {
+    judge_results(one, options, records);
+    check(one, options, records);
+  } catch (const Interrupted&) {  // the times stand
+  }
+  return records;
+}
+
+/// What a pass becomes whose process crashed.
+Measurement crash_record(const OperatorCase& one, const BenchOptions& options, Passes pass) {
+  Measurement record =
+      detail::pass_record(one, fmt::format("{}", fmt::join(options.frameworks, ",")), pass);
+  record.metric = "time";
+  record.unit = "s";
+  record.quantity = Quantity::time;
+  return record;
+}
+
+/// Nothing if `framework` alone ends one run of the pass, whatever it answers; or what became of
+/// it.
+std::vector<Measurement> crash_alone(const OperatorCase& one, BenchOptions options, Passes pass,
+                                     const std::string& framework) {
+  options.frameworks = {framework};
+  options.measuring.samples = 1;
+  options.measuring.warmup = 0;
+  return isolated(options.isolation, crash_record(one, options, pass),
+                  [&]() -> std::vector<Measurement> {
+                    (void)run_pass(one, options, pass);
+                    return {};
+                  });
+}
+
+/// A pass in a process of its own, if it shall have one. After a crash in it those frameworks are
+/// left out that crash alone, too.
+std::vector<Measurement> isolated_pass(const OperatorCase& one, const BenchOptions& options,
+                                       Passes pass) {
+  const Measurement crash = crash_record(one, options, pass);
+  auto results = isolated(options.isolation, crash, [&] { return run_pass(one, options, pass); });
+  set_commands(results, one, options, pass);
+  const bool crashed = !results.empty() && results.front().framework == crash.framework;
+  if (!crashed || options.frameworks.size() == 1) return results;
+  BenchOptions others = options;
+  others.frameworks.clear();
+  std::vector<Measurement> crashes;
+  for (const auto& framework : options.frameworks) {
+    auto alone = crash_alone(one, options, pass, framework);
+    if (alone.empty()) others.frameworks.push_back(framework);
+    std::ranges::move(alone, std::back_inserter(crashes));
+  }
+  if (crashes.empty()) return results;
+  set_commands(crashes, one, options, pass);
+  results.clear();
+  if (!others.frameworks.empty()) results = isolated_pass(one, others, pass);
+  std::ranges::move(crashes, std::back_inserter(results));
+  return results;
+}
+
+}  // namespace
+
+std::vector<Passes> passes_in(Passes passes) {
+  if (passes == Passes::both) return {Passes::forward, Passes::backward};
+  if (passes != Passes::each) return {passes};
+  return {Passes::forward, Passes::backward_data, Passes::backward_weights};
+}
+
+std::vector<std::string> operator_words(const std::vector<std::string>& words) {
+  return framework_words(words, [](Framework& one) {
+    const bool has_any = !one.part<OperatorRegistry>().list().empty();
+    return has_any ? std::vector{one.name()} : std::vector<std::string>();
+  });
+}
+
+std::vector<Measurement> bench(const OperatorCase& one, const BenchOptions& given) {
+  BenchOptions options = given;
+  options.frameworks = operator_words(given.frameworks);
+  std::vector<Measurement> results;
+  for (const Passes pass : passes_in(options.passes)) {
+    if (!results.empty() && options.measuring.interrupt.due()) break;
+    std::ranges::move(isolated_pass(one, options, pass), std::back_inserter(results));
+  }
+  return results;
+}
+
+std::vector<Measurement> plan_bench(const OperatorCase& one, const BenchOptions& options) {
+  std::vector<Measurement> records;
+  for (const Passes pass : passes_in(options.passes)) {
+    for (const auto& framework : operator_words(options.frameworks)) {
+      Measurement& record = records.emplace_back(detail::pass_record(one, framework, pass));
+      record.device = to_string(options.device);
+      detail::plan_only(record,
+                        [&] { (void)detail::plan_pass(one, framework, pass, options.device); });
+    }
+  }
+  return records;
+}
+
+std::vector<Measurement> bench(const std::string& line, const BenchOptions& options) {
+  return bench(parse_case(line, options.measuring.seed), options);
+}
+
+}  // namespace d5

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level0_ops/bench/operator_subject.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "level0_ops/run/differentiable_inputs.hpp"
+#include "level0_ops/run/output_gradients.hpp"
+
+namespace d5 {
+namespace {
+
+using Passes = BenchOptions::Passes;
+
+/// The type of the first tensor that is one of floats; without any that of the first.
+DType computed_in(const OperatorCase& one) {
+  std::vector<DType> types;
+  for (const Value& input : one.inputs) {
+    if (input.is_tensor()) types.push_back(input.tensor().dtype());
+  }
+  const auto real = std::ranges::find_if(types, is_floating_point);
+  if (real != types.end()) return *real;
+  return types.empty() ? DType::float32 : types.front();
+}
+
+Work work_of(const Cost& cost, const OperatorCase& one) {
+  return {
+      .flop = cost.flop, .bytes = cost.bytes_read + cost.bytes_written, .dtype = computed_in(one)};
+}
+
+/// What `pass` computes gradients of; nothing: all that there are.
+std::optional<Places> gradients_of(const OperatorCase& one, const OperatorRegistry& registry,
+                                   Passes pass) {
+  if (pass != Passes::backward_data && pass != Passes::backward_weights) return {};
+  const auto inputs =
+      detail::differentiable_inputs(one, *operator_for(one.node, std::vector{&registry}));
+  if (pass == Passes::backward_weights && inputs.size() == 1) {
+    throw Unsupported(fmt::format(
+        "{}: only input {} has a gradient, so there are no weights; 'backward-data' is all of it",
+        onnx::describe(one.node), inputs[0]));
+  }
+  Places chosen;
+  for (const std::size_t input : inputs) {
+    if ((input == inputs[0]) == (pass == Passes::backward_data)) chosen.add(input);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+namespace detail {
+
+std::string name_of(Passes pass) {
+  return std::ranges::find(passes_by_name(), pass, [](const auto& entry) { return entry.second; })
+      ->first;
+}
+
+Measurement pass_record(const OperatorCase& one, const std::string& framework, Passes pass) {
+  Measurement record;
+  record.subject = one.line;
+  record.level = "operator";
+  record.framework = framework;
+  record.conditions["pass"] = name_of(pass);
+  return record;
+}
+
+std::shared_ptr<OperatorRunner> plan_pass(const OperatorCase& one, const std::string& name,
+                                          Passes pass, Device device) {
+  const auto& registry = framework(name).part<OperatorRegistry>();
+  const Mode mode = pass == Passes::forward ? Mode::inference : Mode::training;
+  return std::make_shared<OperatorRunner>(registry, one.node, one.inputs, mode, Guard::off, device,
+                                          gradients_of(one, registry, pass));
+}
+
+}  // namespace detail
+
+const std::map<std::string, Passes>& passes_by_name() {
+  static const std::map<std::string, Passes> passes{{"forward", Passes::forward},
+                                                    {"backward", Passes::backward},
+                                                    {"backward-data", Passes::backward_data},
+                                                    {"backward-weights", Passes::backward_weights},
+                                                    {"both", Passes::both},
+                                                    {"each", Passes::each}};
+  return passes;
+}
+
+Subject operator_subject(const OperatorCase& one, const std::string& framework, Passes pass,
+                         Device device) {
+  const auto runner = detail::plan_pass(one, framework, pass, device);
+  Subject subject{.record = detail::pass_record(one, framework, pass)};
+  subject.record.framework_version = d5::framework(framework).version();
+  subject.record.device = to_string(device);
+  subject.synchronise = [runner] { runner->synchronise(); };
+  if (pass == Passes::forward) {
+    subject.run = [runner] { runner->forward(); };
+    subject.work = work_of(runner->cost(), one);
+    return subject;
+  }
+  runner->forward();
+  runner->synchronise();
+  const auto gradients = detail::output_gradients(*runner, one);
+  runner->backward(gradients);  // throws here, not while measuring, if it cannot
+  subject.run = [runner, gradients] { runner->backward(gradients); };
+  if (const auto cost = runner->gradient_cost()) subject.work = work_of(*cost, one);
+  return subject;
+}
+
+}  // namespace d5

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level0_ops/kernels/learned_tables/post_transform.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "d5/core/error.hpp"
+
+namespace d5::detail {
+namespace {
+
+constexpr std::array<std::string_view, 5> kWords = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO",
+                                                    "PROBIT"};
+
+double logistic(double score) { return 1 / (1 + std::exp(-score)); }
+
+/// The quantile of the normal distribution, within 0.005 of it: the formula that ONNX's own
+/// implementation and ONNX Runtime have, so that models mean the same everywhere.
+/// Source: Winitzki, "A handy approximation for the error function and its inverse" (2008).
+double probit(double share) {
+  constexpr double a = 0.147;
+  const double x = 2 * share - 1;
+  const double log = std::log((1 - x) * (1 + x));
+  const double half = 2 / (std::numbers::pi * a) + log / 2;
+  return std::copysign(std::numbers::sqrt2 * std::sqrt(std::sqrt(half * half - log / a) - half), x);
+}
+
+void softmax(std::span<double> scores, bool keeps_zeros) {
+  constexpr double kZero = 1e-7;  // as ONNX's implementation has it
+  const double most = *std::ranges::max_element(scores);
+  double sum = 0;
+  for (double& score : scores) {
+    const bool is_zero = keeps_zeros && std::fabs(score) <= kZero;
+    sum += score = is_zero ? score * std::exp(-most) : std::exp(score - most);
+  }
+  for (double& score : scores) score = sum == 0 ? 0.5 : score / sum;
+}
+
+}  // namespace
+
+PostTransform post_transform(const std::string& word, std::string_view who) {
+  const auto place = std::ranges::find(kWords, word);
+  if (place != kWords.end()) return PostTransform(place - kWords.begin());
+  throw ValueError(fmt::format(
+      "{}: post_transform is {}, expected NONE, SOFTMAX, LOGISTIC, SOFTMAX_ZERO or PROBIT", who,
+      printable(word)));
+}
+
+PostTransform post_transform(std::int64_t number, std::string_view who) {
+  if (number >= 0 && number < std::int64_t(kWords.size())) return PostTransform(number);
+  throw ValueError(fmt::format("{}: post_transform is {}, expected 0 to 4", who, number));
+}
+
+void transform_scores(PostTransform transform, std::span<double> scores) {
+  if (scores.empty() || (scores.size() == 1 && transform != PostTransform::probit)) return;
+  switch (transform) {
+    case PostTransform::none:
+      return;
+    case PostTransform::softmax:
+      return softmax(scores, false);
+    case PostTransform::softmax_zero:
+      return softmax(scores, true);
+    case PostTransform::logistic:
+      for (double& score : scores) score = logistic(score);
+      return;
+    case PostTransform::probit:
+      for (double& score : scores) score = probit(score);
+  }
+}
+
+void differentiate(PostTransform transform, const float* transformed, std::span<double> gradients) {
+  if (gradients.size() == 1) return;
+  if (transform == PostTransform::logistic) {
+    for (double& gradient : gradients) {
+      const double y = double(*transformed++);
+      gradient *= y * (1 - y);
+    }
+  } else if (transform == PostTransform::softmax) {
+    double product = 0;
+    for (std::size_t i = 0; i < gradients.size(); ++i) {
+      product += gradients[i] * double(transformed[i]);
+    }
+    for (double& gradient : gradients) gradient = double(*transformed++) * (gradient - product);
+  }
+}
+
+void expect_slope(PostTransform transform, std::string_view who) {
+  if (transform != PostTransform::softmax_zero && transform != PostTransform::probit) return;
+  throw Unsupported(fmt::format("{}: there is no gradient through {}; leave the transform out", who,
+                                kWords[std::size_t(transform)]));
+}
+
+void transform_one_score(PostTransform transform, OneScore kind, std::span<double, 2> scores) {
+  const double score = scores[1];
+  const bool is_logistic = transform == PostTransform::logistic;
+  scores[0] = kind == OneScore::signed_distance || is_logistic ? -score : 1 - score;
+  if (is_logistic || transform == PostTransform::probit) transform_scores(transform, scores);
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "d5/level0_ops/kernel.hpp"
+#include "level0_ops/kernels/moving/indexed_places.hpp"
+
+namespace d5::detail {
+
+/// What becomes of an element of the data and an update that is scattered to it.
+enum class ScatterReduction { none, add, mul, max, min };
+
+/// Max and min came with opset 18. Throws: ValueError for another word.
+[[nodiscard]] ScatterReduction scatter_reduction(std::string_view word, const onnx::Node& node);
+
+/// The kernel that copies input 0 and scatters input 2 over it, in order. Input 1 has the indices.
+[[nodiscard]] std::unique_ptr<Kernel> plan_scatter(PlanContext& context, IndexedPlaces indexed,
+                                                   ScatterReduction reduction);
+
+}  // namespace d5::detail

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level0_ops/kernels/recurrent/scan_sequence.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/subgraph_runner.hpp"
+#include "level0_ops/kernels/moving/element_moving.hpp"
+#include "level0_ops/kernels/moving/stack_values.hpp"
+
+namespace d5::detail {
+
+namespace {
+
+/// Where slice `t` of `length` is, in the order in which they are visited.
+std::int64_t place_of(const ScannedTensor& scanned, std::int64_t t, std::int64_t length) {
+  return scanned.backwards ? length - 1 - t : t;
+}
+
+}  // namespace
+
+ScanResult scan_sequence(const OpContext& context, std::vector<Value> states,
+                         std::span<const ScannedTensor> inputs, std::int64_t length) {
+  SubgraphRunner& body = context.services().subgraph("body");
+  const std::size_t count = states.size();
+  if (body.input_count() != count + inputs.size() || body.output_count() < count ||
+      body.output_count() < context.output_count()) {
+    throw ShapeError(
+        fmt::format("{}: {} inputs, {} states and {} outputs do not fit a body of {} inputs and {} "
+                    "outputs",
+                    context.who(), count + inputs.size(), count, context.output_count(),
+                    body.input_count(), body.output_count()));
+  }
+  if (length > context.services().iteration_budget()) {
+    throw ValueError(fmt::format("{}: {} slices exceed the budget of {} iterations", context.who(),
+                                 length, context.services().iteration_budget()));
+  }
+  ScanResult result{std::move(states), {}};
+  result.stacks.resize(body.output_count() - count);
+  std::vector<Value> arguments(count + inputs.size());
+  for (std::int64_t t = 0; t < length; ++t) {
+    for (std::size_t k = 0; k < count; ++k) arguments[k] = std::move(result.states[k]);
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      arguments[count + k] =
+          slice_of(context.services(), inputs[k].x, inputs[k].axis, place_of(inputs[k], t, length));
+    }
+    std::vector<Value> made = body.run(arguments);
+    for (std::size_t k = 0; k < count; ++k) result.states[k] = std::move(made[k]);
+    for (std::size_t k = 0; k < result.stacks.size(); ++k) {
+      result.stacks[k].push_back(std::move(made[count + k]));
+    }
+  }
+  return result;
+}
+
+void scan_back(SubgraphRunner& body, RunServices& services, std::vector<Tensor>& states,
+               std::span<const ScannedTensor> stacks, std::span<const ScannedTensor> inputs,
+               std::int64_t length) {
+  const std::size_t count = states.size();
+  std::vector<Tensor> arriving = std::move(states);
+  arriving.resize(body.output_count());
+  for (std::int64_t t = length - 1; t >= 0; --t) {
+    for (std::size_t k = 0; k < stacks.size(); ++k) {
+      const ScannedTensor& stack = stacks[k];
+      if (!stack.x.defined()) continue;
+      arriving[count + k] = slice_of(services, stack.x, stack.axis, place_of(stack, t, length));
+    }
+    std::vector<Tensor> made = body.run_backward(arriving);
+    for (std::size_t k = 0; k < count; ++k) arriving[k] = std::move(made[k]);
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      if (!inputs[k].x.defined() || !made[count + k].defined()) continue;
+      Tensor into = inputs[k].x;
+      TensorPart(into.desc(), inputs[k].axis, place_of(inputs[k], t, length), 1)
+          .paste(made[count + k], into);
+    }
+  }
+  arriving.resize(count);
+  states = std::move(arriving);
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level0_ops/build_operators.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string_view>
+
+#include "core/files/cache_folder.hpp"
+#include "core/files/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/carried_file.hpp"
+#include "d5/core/command_line.hpp"
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How sources of one ending are compiled.
+struct Language {
+  std::string_view ending;
+  const char *variable, *compiler;  ///< what names the compiler, and the usual one
+  const char* flags;
+  const char* flags_variable;  ///< what adds to the flags
+  std::string_view package;    ///< what has the compiler
+};
+constexpr const char* kCxxFlags = "-std=c++20 -O2 -fPIC -fvisibility=hidden -shared";
+constexpr std::string_view kCxxPackage = "g++ or clang (Debian: apt install g++)";
+constexpr Language kLanguages[] = {
+    {".c", "CC", "cc", "-std=gnu11 -O2 -fPIC -fvisibility=hidden -shared", "CFLAGS",
+     "gcc or clang (Debian: apt install gcc)"},
+    {".cpp", "CXX", "c++", kCxxFlags, "CXXFLAGS", kCxxPackage},
+    {".cc", "CXX", "c++", kCxxFlags, "CXXFLAGS", kCxxPackage},
+    {".cxx", "CXX", "c++", kCxxFlags, "CXXFLAGS", kCxxPackage},
+    {".cu", "CUDACXX", "nvcc", "-std=c++17 -O2 -Xcompiler=-fPIC,-fvisibility=hidden -shared",
+     "CUDAFLAGS", "NVIDIA's CUDA toolkit"},
+};
+
+const Language* language_of(const std::string& path) {
+  const std::string ending = fs::path(path).extension().string();
+  const auto* found = std::ranges::find(kLanguages, ending, &Language::ending);
+  return found == std::end(kLanguages) ? nullptr : found;
+}
+
+std::string variable_or(const char* name, const char* otherwise) {
+  const char* value = std::getenv(name);
+  return value && *value ? value : otherwise;
+}
+
+struct Answer {
+  int status;  ///< of the shell; 127: no such command
+  std::string text;
+};
+
+/// Runs a line of the shell and collects what it prints.
+Answer run(const std::string& line) {
+  std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen((line + " 2>&1").c_str(), "re"), pclose);
+  if (!pipe) throw IoError(fmt::format("a process cannot be started: {}", std::strerror(errno)));
+  Answer answer{};
+  std::array<char, 1 << 16> bytes;
+  while (const std::size_t count = std::fread(bytes.data(), 1, bytes.size(), pipe.get())) {
+    answer.text.append(bytes.data(), count);
+  }
+  const int status = pclose(pipe.release());
+  answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return answer;
+}
+
+/// What a compiler printed, its lines kept.
+std::string lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::string result;
+  for (std::string line; std::getline(stream, line);) result += "\n" + printable_message(line);
+  return result;
+}
+
+/// One source and the compiler for it.
+class Compilation {
+ public:
+  Compilation(std::string source, const Language& language)
+      : source_(std::move(source)),
+        compiler_(variable_or(language.variable, language.compiler)),
+        language_(language) {
+    // In this order a user's flag wins over d5's.
+    command_ = fmt::format("{} {} {}{}", compiler_, language.flags,
+                           variable_or(language.flags_variable, ""),
+                           CommandLine().word("-I" + header_folder()).word(source_).text());
+  }
+
+  /// Everything that decides what the library will be: the compiler's edition, the command, and the
+  /// source with all headers in it.
+  [[nodiscard]] std::string key() const {
+    const std::string version = asked(compiler_ + " --version");
+    const std::string whole = asked(command_ + " -E");
+    return detail::Sha256().add(version).add(command_).add(libraries()).add(whole).digest();
+  }
+
+  void write(const std::string& library) const {
+    (void)asked(command_ + CommandLine().option("-o", library).text() + libraries());
+  }
+
+ private:
+  static std::string libraries() { return " " + variable_or("LDLIBS", "") + " -lm"; }
+
+  /// What the compiler prints. Throws: as `build_operators`.
+  [[nodiscard]] std::string asked(const std::string& line) const {
+    constexpr int kNoCommand = 127;
+    Answer answer = run(line);
+    if (answer.status == 0) return std::move(answer.text);
+    if (answer.status == kNoCommand) {
+      throw Unsupported(fmt::format(
+          "operators '{}' cannot be compiled: there is no compiler '{}'; install {}, or set {}",
+          printable(source_), printable(compiler_), language_.package, language_.variable));
+    }
+    throw FormatError(fmt::format("operators '{}' cannot be compiled; {} says:{}",
+                                  printable(source_), printable(compiler_), lines_of(answer.text)));
+  }
+
+  std::string source_, compiler_, command_;
+  const Language& language_;
+};
+
+/// The path of a source that was given as text: the same text, the same file.
+std::string file_of(const std::string& text) {
+  const fs::path file = fs::path(detail::cache_folder("operators")) /
+                        fmt::format("source-{:.16}.cpp", detail::sha256(text));
+  if (!fs::exists(file)) write_file(file.string(), text);
+  return file.string();
+}
+
+/// A name beside `path` that nobody else has.
+std::string beside(const std::string& path) {
+  static std::atomic<int> count = 0;
+  return fmt::format("{}.{}.{}", path, getpid(), count++);
+}
+
+}  // namespace
+
+bool is_operator_source(const std::string& path) { return language_of(path) != nullptr; }
+
+std::string build_operators(const std::string& source, const std::string& output) {
+  const bool is_text = source.find('\n') != std::string::npos;
+  const std::string path = is_text ? file_of(source) : fs::absolute(source).string();
+  const Language* language = language_of(path);
+  if (!language) {
+    throw Unsupported(fmt::format(
+        "operators '{}': expected a source in C (.c), C++ (.cpp, .cc, .cxx) or CUDA (.cu)",
+        printable(source)));
+  }
+  if (!fs::exists(path)) {
+    throw IoError(fmt::format("operators '{}': there is no such file", printable(source)));
+  }
+  const Compilation compilation(path, *language);
+  const std::string library =
+      (fs::path(detail::cache_folder("operators")) /
+       fmt::format("{}-{:.16}.so", fs::path(path).stem().string(), compilation.key()))
+          .string();
+  if (!fs::exists(library)) {
+    // A reader sees the whole library or none.
+    const std::string unfinished = beside(library);
+    compilation.write(unfinished);
+    fs::rename(unfinished, library);
+  }
+  if (output.empty()) return library;
+  write_file(output, read_file(library));
+  return output;
+}
+
+}  // namespace d5

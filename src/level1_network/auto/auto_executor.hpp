@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/level1_network/framework_selection.hpp"
+#include "level1_network/execution/plan_executor.hpp"
+#include "level1_network/mixture/kept_selection.hpp"
+
+namespace d5 {
+
+class ExecutorRace;
+
+/// Stands for the fastest of d5's plan, itself a mixture of frameworks, for inference that of the
+/// fused network, and the frameworks' own executors of whole networks: on the first run of each
+/// kind (shapes, loss, mode) they are timed against each other, then that one runs. Batches in
+/// flight are the plan's.
+class AutoExecutor final : public GraphExecutor {
+ public:
+  /// Whether there is anything but a plan that may do what the options ask for.
+  [[nodiscard]] static bool has_rivals(const ExecutorOptions& options);
+
+  AutoExecutor(Network network, ExecutorOptions options, SelectionOptions selection = {});
+
+  const ValueMap& inference(const ValueMap& inputs) override;
+  const ValueMap& inference_and_backprop(const ValueMap& inputs, std::string_view loss) override;
+  std::unique_ptr<BatchInFlight> forward(const ValueMap& inputs,
+                                         const std::vector<std::string>& outputs) override;
+  const Tensor& gradient(std::string_view name) const override { return current_->gradient(name); }
+  void set_loss_factor(double factor) override;
+  void end_run() override { current_->end_run(); }
+  bool ended_early() const override { return current_->ended_early(); }
+  void set_mode(NetworkMode mode) override { plan_.set_mode(mode); }
+  NetworkMode mode() const override { return plan_.mode(); }
+  void plan(const ValueMap& inputs, std::string_view loss) override;
+  void synchronise() override { current_->synchronise(); }
+  /// Of the plan, and under "torch:torch/..." of each executor that was made.
+  ValueMap state() const override;
+  void restore(const ValueMap& state) override;
+  Network& network() override { return plan_.network(); }
+  EventList& events() override { return events_; }
+  std::string framework() const override { return plan_.framework(); }
+
+  /// Who runs, or ran last.
+  [[nodiscard]] const GraphExecutor& current() const { return *current_; }
+  [[nodiscard]] PlanExecutor& planned() { return plan_; }
+  /// For the run that was planned or run last; null for a batch in flight.
+  [[nodiscard]] const FrameworkSelection* selection() const {
+    return choice_ ? &choice_->selection : nullptr;
+  }
+
+ private:
+  struct Rival {
+    std::string word;  ///< "torch:torch", "fused"
+    std::shared_ptr<GraphExecutor> executor = {};
+  };
+  /// Of runs of one kind.
+  struct Choice {
+    std::vector<std::pair<std::string, ValueDesc>> fed;
+    std::string loss;
+    NetworkMode mode;
+    std::uint64_t revision;
+    GraphExecutor* executor;
+    FrameworkSelection selection;
+  };
+  GraphExecutor& chosen_for(const ValueMap& inputs, const std::string& loss);
+  SelectionPurpose purpose_of(const Choice& choice);
+  GraphExecutor& choose(Choice& choice, const ValueMap& inputs);
+  /// What a race showed, whose first runner was the plan, called `planned`.
+  static void tell(const ExecutorRace& race, const std::string& planned, const Rival* winner,
+                   FrameworkSelection& selection);
+  [[nodiscard]] bool can_fuse(const Choice& choice);
+  /// Throws: what making it throws.
+  GraphExecutor& made(Rival& rival);
+  Rival* find(std::string_view word);
+  /// `events_` are its.
+  GraphExecutor& observed(GraphExecutor& executor);
+
+  ExecutorOptions options_;
+  SelectionOptions selection_;
+  PlanExecutor plan_;
+  std::vector<Rival> rivals_;
+  EventList events_;
+  std::vector<Choice> choices_;
+  const Choice* choice_ = nullptr;
+  double loss_factor_ = 1;
+  GraphExecutor* current_ = &plan_;
+};
+
+/// What runs on behalf of `executor`: itself, unless it stands for others.
+[[nodiscard]] const GraphExecutor& executor_behind(const GraphExecutor& executor);
+
+}  // namespace d5

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/auto/executor_race.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "d5/core/error.hpp"
+#include "d5/core/interrupt.hpp"
+#include "level1_network/mixture/value_sketch.hpp"
+#include "level1_network/nodes/random_nodes.hpp"
+
+namespace d5 {
+namespace {
+
+/// What runs overwrite, put back in the end.
+class UntouchedNetwork {
+ public:
+  UntouchedNetwork(Network& network, NetworkMode mode, bool goes_back) : network_(network) {
+    for (const auto& [constant, output] : graph_in_mode(network, mode).updates) {
+      keep(network.fetch(constant));
+    }
+    if (!goes_back) return;
+    for (const Parameter& parameter : network.parameters()) {
+      if (parameter.gradient.defined()) keep(parameter.gradient);
+    }
+  }
+  ~UntouchedNetwork() {
+    for (auto& [tensor, before] : kept_) tensor.copy_from(before);
+    network_.values_changed();
+  }
+  UntouchedNetwork(const UntouchedNetwork&) = delete;
+  UntouchedNetwork& operator=(const UntouchedNetwork&) = delete;
+
+ private:
+  void keep(const Tensor& tensor) { kept_.emplace_back(tensor, tensor.copy()); }
+  Network& network_;
+  std::vector<std::pair<Tensor, Tensor>> kept_;
+};
+
+class UntouchedState {
+ public:
+  explicit UntouchedState(GraphExecutor& executor) : executor_(&executor) {
+    for (const auto& [name, value] : executor.state()) {
+      before_[name] = value.is_tensor() ? Value(value.tensor().copy()) : value;
+    }
+  }
+  ~UntouchedState() {
+    if (executor_ && !before_.empty()) executor_->restore(before_);
+  }
+  UntouchedState(UntouchedState&& other) noexcept
+      : executor_(std::exchange(other.executor_, nullptr)), before_(std::move(other.before_)) {}
+  UntouchedState(const UntouchedState&) = delete;
+  UntouchedState& operator=(const UntouchedState&) = delete;
+  UntouchedState& operator=(UntouchedState&&) = delete;
+
+ private:
+  GraphExecutor* executor_;
+  ValueMap before_;
+};
+
+/// In the rounds that both ran.
+Comparison compared(const std::vector<double>& a, const std::vector<double>& b) {
+  const std::size_t rounds = std::min(a.size(), b.size());
+  return compare(std::span(a).first(rounds), std::span(b).first(rounds));
+}
+
+double median(const std::vector<double>& samples) { return summarise(samples).median; }
+
+constexpr double kSampleSeconds = 5e-3;
+
+}  // namespace
+
+/// What a run answered: outputs, and with a loss the parameters' gradients.
+struct ExecutorRace::Answer {
+  Answer(const ValueMap& outputs, Network& network, bool goes_back) {
+    for (const auto& [name, value] : outputs) {
+      if (const auto values = sketch(&value)) sketches.emplace_back("output " + name, *values);
+    }
+    if (!goes_back) return;
+    for (const Parameter& parameter : network.parameters()) {
+      const auto values = sketch(parameter.gradient);
+      if (!values) continue;
+      sketches.emplace_back("the gradient of " + parameter.name, *values);
+      if (values->finite) least = std::max(least, kLeastGradient * values->root_mean_square);
+    }
+  }
+  /// Empty: nothing that rounding would not explain.
+  std::string difference(const Answer& other) const {
+    for (const auto& [name, values] : sketches) {
+      const auto its =
+          std::ranges::find(other.sketches, name, [](const auto& s) { return s.first; });
+      if (its == other.sketches.end()) continue;
+      const bool is_output = name.starts_with("output ");
+      if (differ_grossly(values, its->second, is_output ? 0 : std::max(least, other.least))) {
+        return name;
+      }
+    }
+    return "";
+  }
+
+  static constexpr double kLeastGradient = 1e-5;
+  std::vector<std::pair<std::string, ValueSketch>> sketches;
+  double least = 0;  ///< that a gradient has to differ by: smaller ones may be rounding alone
+};
+
+ExecutorRace::ExecutorRace(Network& network, const ValueMap& inputs, std::string loss,
+                           TurnClock clock)
+    : network_(network), inputs_(inputs), loss_(std::move(loss)), clock_(std::move(clock)) {}
+
+void ExecutorRace::add(std::string name, GraphExecutor& executor) {
+  runners_.push_back({std::move(name), &executor});
+}
+
+const ValueMap& ExecutorRace::run_once(Runner& runner) {
+  const ValueMap& outputs = loss_.empty() ? runner.executor->inference(inputs_)
+                                          : runner.executor->inference_and_backprop(inputs_, loss_);
+  runner.executor->synchronise();
+  return outputs;
+}
+
+double ExecutorRace::time(Runner& runner) {
+  constexpr double kMostRuns = 1000;
+  const int runs = int(std::clamp(std::ceil(kSampleSeconds / runner.shortest), 1.0, kMostRuns));
+  const auto timed = [&] {
+    const double begin = clock_();
+    for (int i = 0; i < runs; ++i) (void)run_once(runner);
+    const double seconds = clock_() - begin;
+    runner.shortest = std::min(runner.shortest, seconds / runs);
+    return seconds;
+  };
+  clock_.settle(runs * runner.shortest, timed);
+  return timed() / runs;
+}
+
+void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
+  for (const auto& [name, value] : inputs_) read.keep("input " + name, value);
+  const GraphInMode run = graph_in_mode(network_, runners_.front().executor->mode());
+  for (const auto& [name, value] : network_.graph().initializers) {
+    if (!run.updates.contains(name)) read.keep(name, value);
+  }
+}
+
+void ExecutorRace::warm_up(Runner& runner) {
+  const bool is_first = &runner == &runners_.front();
+  UnchangedTensors read;
+  keep_what_is_read(read);
+  try {
+    const ValueMap& outputs = run_once(runner);
+    if (const auto changed = read.put_back()) {
+      throw ContractError(
+          fmt::format("it changes {}, which it may only read", printable(*changed)));
+    }
+    auto answer = std::make_shared<const Answer>(outputs, network_, !loss_.empty());
+    if (is_first) {
+      expected_ = std::move(answer);
+    } else if (!draws_random_numbers(network_.graph())) {
+      const std::string what = expected_->difference(*answer);
+      if (!what.empty()) {
+        runner.refusal = fmt::format("{} differs by more than rounding explains", printable(what));
+      }
+    }
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (is_first) throw;
+    runner.refusal = printable_message(error.what());
+  }
+}
+
+void ExecutorRace::drop_refused() {
+  for (const Runner& runner : runners_) {
+    if (!runner.refusal.empty()) refusals_.push_back({runner.name, runner.refusal});
+  }
+  std::erase_if(runners_, [](const Runner& runner) { return !runner.refusal.empty(); });
+}
+
+void ExecutorRace::refuse_the_far_slower() {
+  constexpr double kSlow = 2;
+  const auto least = [](const Runner& runner) { return *std::ranges::min_element(runner.seconds); };
+  const Runner& best = *std::ranges::min_element(runners_, {}, least);
+  for (Runner& runner : runners_) {
+    if (&runner == &runners_.front() || least(runner) < kSlow * least(best)) continue;
+    runner.refusal = fmt::format("it takes {:.2g} times as long as {}",
+                                 median(runner.seconds) / least(best), best.name);
+  }
+  drop_refused();
+}
+
+void ExecutorRace::retire_the_slower() {
+  const Runner& best = leader();
+  for (Runner& runner : runners_) {
+    if (&runner == &best || runner.retired) continue;
+    runner.retired = compared(runner.seconds, best.seconds).ratio_interval.low > 1;
+  }
+}
+
+const ExecutorRace::Runner& ExecutorRace::leader() const {
+  return *std::ranges::min_element(runners_, {}, [](const Runner& runner) {
+    return std::pair(runner.retired, median(runner.seconds));
+  });
+}
+
+void ExecutorRace::run(double most_seconds) {
+  // Few looks: each may by chance find a difference that is none.
+  constexpr int kTrial = 2, kFewest = 6, kRounds = 24;
+  const auto is_look = [](int rounds) { return rounds == 6 || rounds == 12; };
+  const UntouchedNetwork network(network_, runners_.front().executor->mode(), !loss_.empty());
+  std::vector<UntouchedState> states;
+  for (const Runner& runner : runners_) states.emplace_back(*runner.executor);
+  for (Runner& runner : runners_) warm_up(runner);
+  drop_refused();
+  for (Runner& runner : runners_) (void)time(runner);
+  const double end = clock_() + most_seconds;
+  const auto is_decided = [&] { return std::ranges::count(runners_, false, &Runner::retired) < 2; };
+  for (int round = 0; round < kRounds && !is_decided(); ++round) {
+    if (round >= kFewest && clock_() >= end) break;
+    for (std::size_t i = 0; i < runners_.size(); ++i) {
+      Runner& runner = runners_[(i + std::size_t(round)) % runners_.size()];
+      if (runner.retired) continue;
+      runner.seconds.push_back(time(runner));
+    }
+    if (round + 1 == kTrial) refuse_the_far_slower();
+    if (is_look(round + 1)) retire_the_slower();
+  }
+  winner_ = runners_.size() > 1 ? leader().name : runners_.front().name;
+}
+
+std::vector<FrameworkSelection::Way> ExecutorRace::ways() const {
+  const auto winner = std::ranges::find(runners_, winner_, &Runner::name);
+  std::vector<FrameworkSelection::Way> result;
+  for (const Runner& runner : runners_) {
+    result.push_back(
+        {runner.name, median(runner.seconds), compared(runner.seconds, winner->seconds)});
+  }
+  std::ranges::stable_sort(result, {}, &FrameworkSelection::Way::seconds);
+  return result;
+}
+
+}  // namespace d5

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/measuring/turn_clock.hpp"
+#include "d5/level1_network/framework_selection.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "level1_network/mixture/unchanged_tensors.hpp"
+
+namespace d5 {
+
+/// Executors of one network against each other, on the caller's values: in turn, each as a whole.
+/// Afterwards gradients, constants that runs update, and places in random streams are what they
+/// were. Who changes what it is fed, or a parameter or constant, is refused; that is put back.
+///
+/// Units: seconds of `clock`.
+class ExecutorRace {
+ public:
+  ExecutorRace(Network& network, const ValueMap& inputs, std::string loss, TurnClock clock);
+
+  /// The first is the judge: others whose answers differ from its are refused.
+  void add(std::string name, GraphExecutor& executor);
+  [[nodiscard]] std::size_t rivals() const { return runners_.empty() ? 0 : runners_.size() - 1; }
+  /// Rounds, in which each runs once, or for some milliseconds, made ready as `TurnClock` says.
+  /// After 6 and 12 those retire whose times are the leader's by a ratio whose interval lies
+  /// above 1; it ends when one is left, after 24 rounds, or after six and `most_seconds`. Throws:
+  /// Interrupted; what the first throws.
+  void run(double most_seconds);
+
+  /// Of those that never retired the one of the least median.
+  [[nodiscard]] const std::string& winner() const { return winner_; }
+  /// Those that were measured, the fastest first; ratios are to the winner.
+  [[nodiscard]] std::vector<FrameworkSelection::Way> ways() const;
+  [[nodiscard]] const std::vector<FrameworkSelection::Refusal>& refusals() const {
+    return refusals_;
+  }
+
+ private:
+  struct Runner {
+    std::string name;
+    GraphExecutor* executor;
+    std::vector<double> seconds = {};  ///< a round each, from the first on
+    std::string refusal = {};
+    double shortest = std::numeric_limits<double>::infinity();  ///< seconds of a run
+    bool retired = false;
+  };
+  const ValueMap& run_once(Runner& runner);
+  /// Seconds of a run, after what `TurnClock` says.
+  double time(Runner& runner);
+  void warm_up(Runner& runner);
+  /// What a run may not change: inputs, and of the network what no update overwrites.
+  void keep_what_is_read(UnchangedTensors& read) const;
+  void drop_refused();
+  void refuse_the_far_slower();
+  void retire_the_slower();
+  [[nodiscard]] const Runner& leader() const;
+
+  Network& network_;
+  const ValueMap& inputs_;
+  std::string loss_;
+  TurnClock clock_;
+  std::vector<Runner> runners_;
+  std::vector<FrameworkSelection::Refusal> refusals_;
+  std::string winner_;
+  struct Answer;
+  std::shared_ptr<const Answer> expected_;
+};
+
+}  // namespace d5

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "d5/core/arena.hpp"
+#include "d5/level1_network/network.hpp"
+#include "d5/onnx/file.hpp"
+#include "level1_network/nodes/node_names.hpp"
+
+namespace d5 {
+
+/// What handles of one network share.
+struct Network::State {
+  onnx::Model model;
+  onnx::Remainder remainder;                   ///< of the file that it was loaded from
+  std::set<std::string, std::less<>> tensors;  ///< every name that a node may read
+  std::set<std::string, std::less<>> trainable;
+  std::map<std::string, std::string> updates;
+  std::vector<Parameter> parameters;
+  Arena values, gradients;
+  Device device = {};  ///< of the parameters
+  bool laid_out = false;
+  std::uint64_t revision = 0, value_changes = 0;
+
+  void edited() {
+    laid_out = false;
+    ++revision;
+    ++value_changes;
+  }
+  /// Takes over a model whose names are its own.
+  void take_model(onnx::Model whole);
+  /// Throws: ValueError for a name that is taken, or empty.
+  void define(const std::string& name);
+  /// Throws: NotFound.
+  void expect_known(std::string_view name) const;
+  /// The opset of nodes in `domain`, which the model imports from now on.
+  int import_opset(const std::string& domain);
+  /// Gives a node what it lacks of name and opset, and defines what it writes.
+  /// Throws: ValueError for a name that is taken.
+  void admit(onnx::Node& node);
+  /// Takes out the nodes that write one of `names`, and values of these names. Where the last node
+  /// stood. Throws: NotFound; ValueError for an input of the network.
+  std::size_t take_out(const std::set<std::string, std::less<>>& names);
+  /// Whatever reads one of `names` reads what they stand for; outputs of the network stay.
+  void rename_reads(const NewNames& names);
+  /// Throws: ValueError, NotFound, where a node or the network itself reads what is not there.
+  void expect_whole(const State& before) const;
+  /// Brings nodes into order, and counts the edit. Throws: as `expect_whole`; ValueError for a
+  /// cycle.
+  void finish_edit(const State& before);
+  void lay_out();
+  /// A file's word on what is trained. Throws: FormatError.
+  void take_role(const onnx::Graph& graph, const std::string& name, const std::string& role);
+};
+
+}  // namespace d5

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/graph/parameter_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/onnx/visitor.hpp"
+#include "level1_network/nodes/node_names.hpp"
+
+namespace d5 {
+
+bool may_be_trained(DType dtype) {
+  return dtype == DType::float32 || dtype == DType::float64 || dtype == DType::float16 ||
+         dtype == DType::bfloat16;
+}
+
+namespace {
+
+/// Adds those of `candidates` to `result` that a node of `graph` can be differentiated by.
+void add_trainable(const onnx::Graph& graph, const std::set<std::string>& candidates,
+                   const OperatorRegistry& registry, std::set<std::string>& result) {
+  for (const auto& node : graph.nodes) {
+    std::unique_ptr<Operator> op;
+    if (registry.has_operator(node)) {
+      try {
+        op = registry.make(node);
+      } catch (const Error&) {
+        continue;  // a node that cannot be made says so when the network is compiled
+      }
+    }
+    const auto differentiable = [&](std::size_t place) {
+      return !op || op->gradients().contains(place);
+    };
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (candidates.contains(node.inputs[i]) && differentiable(i)) result.insert(node.inputs[i]);
+    }
+    if (!differentiable(node.inputs.size())) continue;
+    for (const auto& [attribute, subgraph] : onnx::subgraphs(node)) {
+      std::set<std::string> captured;
+      for (auto& name : onnx::captured_names(*subgraph)) {
+        if (candidates.contains(name)) captured.insert(std::move(name));
+      }
+      add_trainable(*subgraph, captured, registry, result);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
+  std::set<std::string> candidates, result;
+  for (const auto& [name, tensor] : graph.initializers) {
+    if (may_be_trained(tensor.dtype())) candidates.insert(name);
+  }
+  add_trainable(graph, candidates, framework("reference").part<OperatorRegistry>(), result);
+  return {result.begin(), result.end()};
+}
+
+ParameterLayout lay_out_parameters(const onnx::Graph& graph, const std::vector<std::string>& names,
+                                   Device device) {
+  struct Place {
+    std::size_t node, input;
+    std::string name;
+  };
+  std::map<std::string, Place> places;
+  for (const auto& name : names) places[name] = {0, 0, name};  // nobody reads it: last
+  for (std::size_t n = graph.nodes.size(); n-- > 0;) {
+    const auto reads = read_names(graph.nodes[n]);
+    for (std::size_t i = reads.size(); i-- > 0;) {
+      if (const auto place = places.find(reads[i]); place != places.end()) {
+        place->second = {n + 1, i, reads[i]};
+      }
+    }
+  }
+  std::vector<Place> order;
+  for (auto& [name, place] : places) order.push_back(std::move(place));
+  std::stable_sort(order.begin(), order.end(), [](const Place& a, const Place& b) {
+    return a.node != b.node ? a.node > b.node : a.input < b.input;
+  });
+
+  std::size_t bytes = 0;
+  for (const auto& place : order) {
+    bytes += Arena::aligned(graph.initializers.at(place.name).bytes());
+  }
+  ParameterLayout layout{{}, Arena(bytes, device), Arena(bytes, device)};
+  std::size_t offset = 0;
+  for (const auto& place : order) {
+    const Tensor& value = graph.initializers.at(place.name);
+    Parameter parameter{place.name, layout.values.at(offset, value.desc()),
+                        layout.gradients.at(offset, value.desc())};
+    parameter.value.copy_from(value);
+    layout.parameters.push_back(std::move(parameter));
+    offset += Arena::aligned(value.bytes());
+  }
+  return layout;
+}
+
+Tensor as_vector(const Arena& arena, const std::vector<Parameter>& parameters) {
+  const DType dtype = parameters.empty() ? DType::float32 : parameters.front().value.dtype();
+  for (const auto& parameter : parameters) {
+    if (parameter.value.dtype() != dtype) {
+      throw TypeError(
+          fmt::format("parameters '{}' and '{}' are {} and {}; go through them one by one",
+                      printable(parameters.front().name), printable(parameter.name), name_of(dtype),
+                      name_of(parameter.value.dtype())));
+    }
+  }
+  return arena.at(0, {dtype, {std::int64_t(arena.bytes() / size_of(dtype))}});
+}
+
+}  // namespace d5

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/network_mode.hpp"
+
+namespace d5 {
+
+/// The network that inference in `mode` runs, by the transforms fold-batch-norm and
+/// fuse-activation. Values that these leave alone are shared. Nothing where they change nothing or
+/// are refused, and where runs overwrite constants.
+[[nodiscard]] std::optional<Network> fused_network(const Network& network, NetworkMode mode);
+
+}  // namespace d5

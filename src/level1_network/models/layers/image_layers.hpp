@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "level1_network/models/layers/model_builder.hpp"
+
+/// Groups of layers that networks for images repeat.
+namespace d5::model {
+
+/// A convolution and a rectifier, "<name>.relu".
+void conv_relu(ModelBuilder& net, const std::string& name, const ModelBuilder::Convolution& shape);
+/// A convolution and a batch normalization, "<name>.norm", whose shift is the bias of both.
+void conv_norm(ModelBuilder& net, const std::string& name, ModelBuilder::Convolution shape);
+void conv_norm_relu(ModelBuilder& net, const std::string& name,
+                    const ModelBuilder::Convolution& shape);
+/// A batch normalization and a rectifier, before a convolution that then has no bias.
+void norm_relu(ModelBuilder& net, const std::string& name, std::int64_t channels);
+/// The last layers: each channel's mean, and the classifier "fc" on these.
+void pooled_classifier(ModelBuilder& net, std::int64_t channels, std::int64_t classes);
+
+}  // namespace d5::model

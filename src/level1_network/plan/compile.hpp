@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "d5/level1_network/graph_executor.hpp"
+#include "level1_network/plan/plan.hpp"
+
+namespace d5 {
+
+/// What a plan is made for.
+struct CompileRequest {
+  std::shared_ptr<const onnx::Graph> graph;
+  std::vector<std::pair<std::string, ValueDesc>> fed =
+      {};                                             ///< inputs, and names bound from outside
+  std::set<std::string, std::less<>> variables = {};  ///< initializers whose values may change
+  std::map<std::string, std::string> updates = {};    ///< constants to take over results
+  Mode mode = Mode::inference;
+  std::string loss = {};             ///< of backpropagation; its gradient is one
+  std::set<std::string> seeds = {};  ///< instead: outputs whose gradients are given in each run
+  std::vector<Parameter>* parameters = nullptr;  ///< in the order of the arena
+  std::set<std::string> gradients = {};          ///< of which tensors besides, by name
+  std::vector<std::string> recompute = {};       ///< as in `ExecutorOptions`
+  Device device = {};  ///< where steps run that a framework has kernels for there
+  OutputPlace outputs = OutputPlace::host;
+  /// Who is asked before all other candidates ("auto"), by the node's first output.
+  std::map<std::string, std::string, std::less<>> kernels = {};
+};
+
+/// Resolves, infers, folds constants, and lays all memory out.
+/// Throws: what operators throw for their inputs; Unsupported; MemoryError.
+[[nodiscard]] std::unique_ptr<Plan> compile(const CompileRequest& request, RunState& state);
+
+/// What `compile` lays out, without taking that memory.
+[[nodiscard]] PlannedMemory plan_memory(const CompileRequest& request, RunState& state);
+
+}  // namespace d5

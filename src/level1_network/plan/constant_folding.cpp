@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/plan/constant_folding.hpp"
+
+#include "d5/core/error.hpp"
+#include "d5/level0_ops/node_run.hpp"
+
+namespace d5 {
+namespace {
+
+/// Thrown through a kernel that cannot be folded; no error.
+struct NotFoldable {};
+
+class FoldingServices final : public RunServices {
+ public:
+  explicit FoldingServices(const RunState& state) : state_(state) {}
+  Tensor allocate(const TensorDesc& desc) override { return state_.allocate(desc); }
+  SubgraphRunner& subgraph(std::string_view) override { throw NotFoldable{}; }
+  RandomStream random() override { throw NotFoldable{}; }
+  std::int64_t iteration_budget() const override { return 1'000; }
+
+ private:
+  const RunState& state_;
+};
+
+}  // namespace
+
+std::optional<std::vector<Value>> fold(const onnx::Node& node, const Operator& op,
+                                       std::span<const Value* const> inputs,
+                                       const std::vector<const OperatorRegistry*>& frameworks,
+                                       const RunState& state) {
+  FoldingServices services(state);
+  std::vector<Value> values(node.outputs.size());
+  std::vector<Value*> outputs;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    outputs.push_back(node.has_output(k) ? &values[k] : nullptr);
+  }
+  try {
+    NodeRun run(node, op, frameworks, {}, services);
+    run.plan(inputs, outputs);
+    run.forward();
+  } catch (const NotFoldable&) {
+    return std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return values;
+}
+
+}  // namespace d5

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "level1_network/plan/compile.hpp"
+#include "level1_network/plan/memory/memory_plan.hpp"
+
+namespace d5 {
+
+/// A graph on its way to a plan: what the phases of `compile` find out, one after another.
+///
+/// Time is counted in steps: forward step i happens at time i, after them each backward step, and
+/// before it those that run again for it.
+struct Draft {
+  static constexpr std::size_t kNoBlock = MemoryBlock::kForever;
+
+  enum class Origin {
+    fed,       ///< bound in each run
+    constant,  ///< known now
+    variable,  ///< a parameter, or a constant that runs update
+    planned,   ///< in the arena
+    dynamic,   ///< allocated while running
+  };
+  /// A value of the graph.
+  struct Slot {
+    std::string name;
+    ValueDesc desc;  ///< kind none or unknown dimensions: only running tells
+    Origin origin = Origin::planned;
+    Value* value = nullptr;  ///< in the plan
+    std::size_t block = kNoBlock;
+
+    // Backpropagation.
+    bool wants_gradient = false;  ///< is or depends on something whose gradient is asked for
+    bool reached = false;         ///< the loss depends on it
+    Tensor* gradient = nullptr;   ///< in the plan
+    std::size_t gradient_block = kNoBlock;
+    std::size_t contributions = 0;
+  };
+  struct Step {
+    // Resolved.
+    const onnx::Node* node = nullptr;
+    const Operator* op = nullptr;
+    NodeServices* services = nullptr;
+    std::vector<Slot*> inputs, outputs;  ///< null: left out
+    NodeServices::Graphs graphs;         ///< that the node holds, or differentiates
+    std::vector<Slot*> captured;         ///< by the node's graphs, each once
+    std::vector<ValueDesc> input_descs, output_descs;
+    std::vector<const Value*> constants;
+    bool dynamic = false;    ///< its shapes are told by running
+    bool transfers = false;  ///< it brings a value to another device, or into another order
+    // Gradients: of the inputs and, after the last, of what is captured.
+    Places differentiable, grad_inputs;
+    // Selected.
+    Kernel* kernel = nullptr;
+    KernelTraits traits;
+    std::string_view framework;
+    Device device = {};       ///< where the kernel runs, and all that it reads and writes lies
+    Places accepted_layouts;  ///< inputs that it reads in whatever order they are
+    std::vector<std::shared_ptr<const Arrangement>> wanted_layouts;  ///< of inputs, or null
+    std::size_t scratch_bytes = 0;
+    std::vector<TensorDesc> saved;
+    bool recomputed = false;  ///< backward runs it again instead of keeping what it wrote
+    // Laid out.
+    std::size_t scratch_block = kNoBlock, backward_scratch_block = kNoBlock;
+    std::vector<std::size_t> saved_blocks;
+    std::span<Tensor> saved_tensors;
+  };
+  /// Room for the gradient of `slot` in a step: its own, or a term that is added to it.
+  struct GradientPlace {
+    Slot* slot = nullptr;
+    Tensor* tensor = nullptr;
+    std::size_t block = kNoBlock;
+    bool term = false;  ///< another reader has written the gradient before
+  };
+  struct BackwardStep {
+    Step* forward;
+    // Scheduled.
+    std::size_t time = 0;
+    std::vector<Step*> again = {};                 ///< run before it, one after another
+    std::vector<Slot*> inputs = {}, outputs = {};  ///< the forward step's, or computed again
+    Step* saver = nullptr;                         ///< whose saved tensors it reads
+    // Laid out.
+    /// One an input, then one a captured value; null slot: none wanted.
+    std::vector<GradientPlace> places = {};
+  };
+
+  Draft(const CompileRequest& for_request, RunState& for_state);
+
+  [[nodiscard]] bool goes_back() const { return !request.loss.empty() || !request.seeds.empty(); }
+  Slot& define(const std::string& name);
+  [[nodiscard]] Slot* find(const std::string& name);
+  /// Throws: NotFound.
+  [[nodiscard]] Slot& at(const std::string& name);
+  /// "conv1", "conv1 again", "gradient of conv1": what happens at each time.
+  [[nodiscard]] std::vector<std::string> names_of_steps() const;
+
+  const CompileRequest& request;
+  RunState& state;
+  std::unique_ptr<Plan> plan;
+  std::deque<Slot> slots;
+  std::map<std::string, Slot*, std::less<>> by_name;
+  std::vector<Step> steps;
+  std::deque<Step> kept;  ///< reorders of what runs leave alone; done when values have changed
+  Slot* loss = nullptr;   ///< null where outputs are seeds
+  std::map<std::string, Slot*, std::less<>> seeds;    ///< where backward begins; the loss is one
+  std::map<std::string, Slot*, std::less<>> asked;    ///< whose gradients are wanted by name
+  std::vector<BackwardStep> backward;                 ///< in the order in which they run
+  std::deque<Step> again;                             ///< steps that backward runs again
+  std::deque<Slot> again_slots;                       ///< what those write
+  std::map<std::string, Slot*, std::less<>> answers;  ///< where the outputs of the network end
+  std::map<std::string, Slot*, std::less<>> updates;  ///< what overwrites each constant
+  std::vector<MemoryBlock> blocks;
+  std::vector<Device> block_devices;  ///< of each block
+  std::map<Device, std::size_t> arena_bytes;
+};
+
+}  // namespace d5

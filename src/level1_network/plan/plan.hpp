@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "d5/core/arena.hpp"
+#include "d5/level0_ops/operator.hpp"
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/planned_memory.hpp"
+#include "level1_network/plan/gradients/gradient_sum.hpp"
+#include "level1_network/plan/run_state.hpp"
+#include "level1_network/plan/transfer_kernel.hpp"
+
+namespace d5 {
+
+struct FrameworkSelection;
+
+/// Throws: ShapeError unless `desc`, that of loss `name`, is one element.
+void expect_scalar(const std::string& name, const TensorDesc& desc);
+
+/// A graph compiled for one set of input shapes: flat lists of steps with everything resolved.
+/// Made by `compile`; the steps point into the containers below, which do not move.
+struct Plan {
+  struct Fed {
+    std::string name;
+    ValueDesc desc;
+    Value* value;
+  };
+  struct Output {
+    Value* answer;        ///< in `outputs`
+    const Value* source;  ///< in `values`
+  };
+  struct Update {
+    Tensor constant;
+    const Value* source;
+  };
+  struct ForwardStep {
+    Kernel* kernel;
+    OpContext context;
+  };
+  struct BackwardStep {
+    std::size_t again;  ///< steps of `Plan::again` that run before it
+    Kernel* kernel;
+    GradContext context;
+    std::span<GradientSum* const> sums;  ///< gradients of tensors with several readers
+    /// Gradients whose shape only the forward run told, and the values that they belong to.
+    std::span<const std::pair<Tensor*, const Value*>> to_allocate;
+    /// Gradients of captured values, to which the runs of the node's graphs add.
+    std::span<Tensor* const> accumulated;
+    std::size_t final_parameters;  ///< of the arena's first, how many are final after this step
+  };
+  /// An output of a step whose memory was planned.
+  struct Planned {
+    const Value* value;
+    const void* memory;
+    const onnx::Node* node;
+  };
+
+  std::shared_ptr<const onnx::Graph> graph;
+  std::string loss;  ///< its gradient is one
+  NetworkMode network_mode = NetworkMode::as_written;
+  std::set<std::string> given_seeds;  ///< without a loss: what `seeds` is to be given
+  std::vector<Fed> inputs;            ///< sorted by name
+  std::vector<ForwardStep> kept;      ///< reorders of parameters and constants, in their own memory
+  std::uint64_t kept_of = ~std::uint64_t{0};  ///< `Network::value_changes` when they ran last
+  std::vector<ForwardStep> forward;
+  std::vector<ForwardStep> again;  ///< what backward computes again, in the order of its steps
+  std::vector<BackwardStep> backward;
+  std::vector<StepInfo> infos;  ///< of the forward steps, then of backward's as they run
+  std::vector<StepInfo> kept_infos;
+  std::vector<Update> updates;
+  ValueMap outputs;
+  std::vector<Output> changing_outputs;  ///< those whose memory is another in every run
+  std::map<std::string, const Value*> output_sources;  ///< all, in `values`
+
+  Value* loss_value = nullptr;
+  Tensor* loss_gradient = nullptr;
+  double loss_factor = 1;              ///< that was written there last
+  std::vector<Tensor> zero_gradients;  ///< of what the loss does not depend on
+  /// The same, where only the forward run tells the shape.
+  std::vector<std::pair<Tensor*, const Value*>> dynamic_zeros;
+  std::size_t final_at_start = 0;
+  /// Gradients that backward begins with; written before it, and then added to.
+  std::map<std::string, Tensor*, std::less<>> seeds;
+  struct NamedGradient {
+    Tensor* tensor;
+    bool reached;  ///< otherwise it is zero in every run
+  };
+  /// Those of parameters, and those asked for.
+  std::map<std::string, NamedGradient, std::less<>> named_gradients;
+
+  std::vector<Planned> planned;
+  PlannedMemory memory;
+  std::shared_ptr<const FrameworkSelection> selection;  ///< null: nothing was measured
+
+  // What the steps point to.
+  std::map<Device, Arena> arenas;
+  std::deque<onnx::Node> nodes;             ///< of transfers, and those that stand for sequences
+  std::deque<std::string> framework_names;  ///< of steps that have several
+  HostReads host_reads;
+  std::deque<Value> values, again_values;
+  std::deque<Tensor> gradients;
+  std::deque<NodeServices> services;
+  std::deque<std::unique_ptr<Operator>> operators;
+  std::deque<std::unique_ptr<Kernel>> kernels;  // they keep their operators and services
+  std::deque<std::vector<const Value*>> input_lists, output_lists;
+  std::deque<std::vector<Value*>> writable_lists;
+  std::deque<std::vector<Tensor>> saved_lists;
+  std::deque<std::vector<const Tensor*>> grad_output_lists;
+  std::deque<std::vector<Tensor*>> grad_input_lists;
+  std::deque<GradientSum> sums;
+  std::deque<std::vector<GradientSum*>> sum_lists;
+  std::deque<std::vector<std::pair<Tensor*, const Value*>>> allocation_lists;
+
+  /// Observers of a run; `ended` becomes true when one of them wants no further step.
+  struct Observers {
+    std::span<ExecutionEvent* const> all;
+    const bool& ended;
+  };
+
+  /// Runs forward; inputs are bound. `value_changes`: the network's, now.
+  void run_forward(std::uint64_t value_changes);
+  /// Returns how many steps ran.
+  std::size_t run_forward(std::uint64_t value_changes, const Observers& observers);
+  /// Runs backward after forward, and announces final gradients of `parameters`.
+  void run_backward(RunState& state);
+  /// Returns how many steps ran.
+  std::size_t run_backward(RunState& state, std::vector<Parameter>& parameters,
+                           const Observers& observers);
+  /// Makes `outputs` true for this run and carries out the updates. The caller's inputs have been
+  /// read when it returns; other work of devices may be under way.
+  void finish();
+  /// Instead, of a run that ended after so many forward steps: the outputs that were computed.
+  [[nodiscard]] ValueMap finish_early(std::size_t forward_steps);
+
+ private:
+  void renew_kept(const Observers& observers);
+  void begin_backward(RunState& state);
+  void check_planned() const;
+  bool checked_ = false;
+};
+
+}  // namespace d5

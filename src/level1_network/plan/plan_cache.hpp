@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "level1_network/plan/plan.hpp"
+
+namespace d5 {
+
+/// The plans of one graph that were used last, one for each set of input shapes.
+class PlanCache {
+ public:
+  /// The plan that fits, moved to the front, or null.
+  template <class Fits>
+  [[nodiscard]] Plan* find(Fits&& fits) {
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      if (!fits(*plans_[i])) continue;
+      for (; i > 0; --i) std::swap(plans_[i], plans_[i - 1]);
+      return plans_.front().get();
+    }
+    return nullptr;
+  }
+  /// The plan that fits, which the caller has from now on, or null.
+  template <class Fits>
+  [[nodiscard]] std::unique_ptr<Plan> take(Fits&& fits) {
+    if (!find(fits)) return nullptr;
+    auto plan = std::move(plans_.front());
+    plans_.erase(plans_.begin());
+    return plan;
+  }
+  Plan& add(std::unique_ptr<Plan> plan) {
+    if (plans_.size() == kMost) plans_.pop_back();
+    plans_.insert(plans_.begin(), std::move(plan));
+    return *plans_.front();
+  }
+  void clear() { plans_.clear(); }
+
+ private:
+  static constexpr std::size_t kMost = 8;  // a plan holds memory for all its tensors
+  std::vector<std::unique_ptr<Plan>> plans_;
+};
+
+}  // namespace d5

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/plan/resolve.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "d5/core/framework.hpp"
+#include "d5/onnx/visitor.hpp"
+#include "level1_network/nodes/differentiated_graph.hpp"
+#include "level1_network/nodes/node_names.hpp"
+#include "level1_network/plan/constant_folding.hpp"
+#include "level1_network/plan/static_sequences.hpp"
+
+namespace d5 {
+namespace {
+
+using Slot = Draft::Slot;
+using Origin = Draft::Origin;
+
+void define_fed(Draft& draft) {
+  for (const auto& [name, desc] : draft.request.fed) {
+    Slot& slot = draft.define(name);
+    slot.desc = desc;
+    slot.origin = Origin::fed;
+    draft.plan->inputs.push_back({name, desc, slot.value});
+  }
+  std::sort(draft.plan->inputs.begin(), draft.plan->inputs.end(),
+            [](const Plan::Fed& a, const Plan::Fed& b) { return a.name < b.name; });
+}
+
+void define_initializers(Draft& draft) {
+  const CompileRequest& request = draft.request;
+  for (const auto& [name, tensor] : request.graph->initializers) {
+    if (draft.find(name)) continue;  // a default that was fed
+    Slot& slot = draft.define(name);
+    slot.desc = tensor.desc();
+    slot.origin = request.variables.contains(name) || request.updates.contains(name)
+                      ? Origin::variable
+                      : Origin::constant;
+    *slot.value = tensor;
+  }
+}
+
+/// A step that knows what its node reads.
+Draft::Step read_inputs(Draft& draft, const onnx::Node& node) {
+  Draft::Step step;
+  step.node = &node;
+  for (const auto& name : node.inputs) {
+    Slot* slot = name.empty() ? nullptr : &draft.at(name);
+    step.inputs.push_back(slot);
+    step.input_descs.push_back(slot ? slot->desc : ValueDesc());
+    step.constants.push_back(slot && slot->origin == Origin::constant ? slot->value : nullptr);
+  }
+  step.graphs =
+      is_gradient(node)
+          ? NodeServices::Graphs{{"graph", differentiated_graph(node, *draft.request.graph)}}
+          : onnx::subgraphs(node);
+  for (const auto& [attribute, graph] : step.graphs) {
+    for (const auto& name : onnx::captured_names(*graph)) {
+      // A subgraph may capture the graph's outer scope, which its own runner binds.
+      Slot* slot = draft.find(name);
+      const auto& known = step.captured;
+      if (slot && std::find(known.begin(), known.end(), slot) == known.end()) {
+        step.captured.push_back(slot);
+      }
+    }
+  }
+  return step;
+}
+
+bool is_constant(const Draft::Step& step) {
+  return step.graphs.empty() &&
+         std::all_of(step.inputs.begin(), step.inputs.end(),
+                     [](const Slot* slot) { return !slot || slot->origin == Origin::constant; });
+}
+
+/// Whether the node reads no value of its input, but its shape alone.
+bool asks_for_shape(const onnx::Node& node) {
+  return node.domain.empty() && (node.op_type == "Shape" || node.op_type == "Size");
+}
+
+bool reads_known_shape(const Draft::Step& step) {
+  const ValueDesc& input = step.input_descs.front();
+  return asks_for_shape(*step.node) && input.is_tensor() && input.is_static();
+}
+
+/// Whether the node's outputs are known now; it then needs no step.
+bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) {
+  std::vector<const Value*> known = step.constants;
+  auto frameworks = draft.state.frameworks_for(*step.node).all();
+  Value without_data;
+  if (!is_constant(step)) {
+    if (!reads_known_shape(step)) return false;
+    without_data = Tensor::borrow(step.input_descs.front().tensor, nullptr);
+    known.front() = &without_data;
+    // Others may look at the values all the same.
+    frameworks = {&d5::framework("reference").part<OperatorRegistry>()};
+  }
+  const auto& asked = draft.request.gradients;  // a step gives its outputs the gradients
+  if (std::ranges::any_of(step.node->outputs, [&](const auto& o) { return asked.contains(o); })) {
+    return false;
+  }
+  auto values = fold(*step.node, op, known, frameworks, draft.state);
+  if (!values) return false;
+  for (std::size_t k = 0; k < values->size(); ++k) {
+    if (!step.node->has_output(k)) continue;
+    Slot& slot = draft.define(step.node->outputs[k]);
+    slot.desc = (*values)[k].desc();
+    slot.origin = Origin::constant;
+    *slot.value = std::move((*values)[k]);
+  }
+  return true;
+}
+
+void infer(Draft::Step& step, const Operator& op) {
+  const onnx::Node& node = *step.node;
+  step.dynamic = !std::all_of(step.inputs.begin(), step.inputs.end(),
+                              [](const Slot* slot) { return !slot || slot->desc.is_static(); });
+  if (!step.dynamic) {
+    step.output_descs = op.infer(InferContext(node, step.input_descs, step.constants));
+  } else if (asks_for_shape(node)) {
+    step.output_descs = {unknown_shape(DType::int64)};  // which carries no gradient
+  }
+  step.output_descs.resize(node.outputs.size());
+  for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+    if (!node.has_output(k)) step.output_descs[k] = {};
+    step.dynamic = step.dynamic || (node.has_output(k) && !step.output_descs[k].is_static());
+  }
+  if (!step.dynamic) return;
+  // What such a step writes is planned in each run: its readers rely on no shape of today.
+  for (ValueDesc& output : step.output_descs) {
+    if (output.is_static()) output = unknown_shape(output.tensor.dtype);
+  }
+}
+
+void define_outputs(Draft& draft, Draft::Step& step) {
+  for (std::size_t k = 0; k < step.node->outputs.size(); ++k) {
+    Slot*& slot = step.outputs.emplace_back(nullptr);
+    if (!step.node->has_output(k)) continue;
+    slot = &draft.define(step.node->outputs[k]);
+    slot->desc = step.output_descs[k];
+    slot->origin = step.dynamic ? Origin::dynamic : Origin::planned;
+  }
+}
+
+}  // namespace
+
+void resolve_node(Draft& draft, const onnx::Node& node) {
+  Draft::Step step = read_inputs(draft, node);
+  std::unique_ptr<Operator> op = operator_for(node, draft.state.frameworks_for(node).all());
+  if (fold_into_slots(draft, step, *op)) return;
+  infer(step, *op);
+  step.differentiable = op->gradients();
+  step.op = draft.plan->operators.emplace_back(std::move(op)).get();
+  step.services = &draft.plan->services.emplace_back(draft.state, node);
+  step.services->bind_graphs(step.graphs, draft.request.mode,
+                             [&](const std::string& name) -> const Value* {
+                               const Slot* slot = draft.find(name);
+                               return slot ? slot->value : nullptr;
+                             });
+  define_outputs(draft, step);
+  draft.steps.push_back(std::move(step));
+}
+
+namespace {
+
+/// For who reads a sequence as a whole.
+void resolve_sequence(Draft& draft, const StaticSequences& sequences, const std::string& name) {
+  if (auto node = sequences.construct(name)) {
+    resolve_node(draft, draft.plan->nodes.emplace_back(std::move(*node)));
+  }
+}
+
+/// As `resolve_node`, in a graph that is to be differentiated.
+void resolve_without_sequences(Draft& draft, StaticSequences& sequences, const onnx::Node& node) {
+  if (auto others = sequences.unrolled(node)) {
+    for (auto& other : *others) {
+      resolve_node(draft, draft.plan->nodes.emplace_back(std::move(other)));
+    }
+    return;
+  }
+  for (const auto& name : read_names(node)) resolve_sequence(draft, sequences, name);
+  resolve_node(draft, node);
+}
+
+/// Constants that only other constants were made of need no memory.
+void drop_unread_constants(Draft& draft) {
+  std::set<const Slot*> read;
+  for (const auto& step : draft.steps) {
+    read.insert(step.inputs.begin(), step.inputs.end());
+    read.insert(step.captured.begin(), step.captured.end());
+  }
+  for (const auto& output : draft.request.graph->outputs) read.insert(draft.find(output.name));
+  for (const auto& [constant, output] : draft.request.updates) read.insert(draft.find(output));
+  for (const Slot& slot : draft.slots) {
+    if (slot.origin == Origin::constant && !read.contains(&slot)) *slot.value = Value();
+  }
+}
+
+}  // namespace
+
+void define_sources(Draft& draft) {
+  define_fed(draft);
+  define_initializers(draft);
+}
+
+void resolve(Draft& draft) {
+  define_sources(draft);
+  const onnx::Graph& graph = *draft.request.graph;
+  if (draft.goes_back()) {
+    StaticSequences sequences(draft);
+    for (const auto& node : graph.nodes) resolve_without_sequences(draft, sequences, node);
+    for (const auto& output : graph.outputs) resolve_sequence(draft, sequences, output.name);
+  } else {
+    for (const auto& node : graph.nodes) resolve_node(draft, node);
+  }
+  drop_unread_constants(draft);
+}
+
+}  // namespace d5

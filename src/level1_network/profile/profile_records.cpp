@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "d5/level1_network/network_profile.hpp"
+#include "level1_network/nodes/node_names.hpp"
+
+namespace d5 {
+namespace {
+
+using Step = NetworkProfile::Step;
+
+/// A way to put steps together.
+struct Grouping {
+  const char* by;
+  std::function<std::string(const Step&)> name;
+};
+
+const std::array<Grouping, 3>& groupings() {
+  static const std::array<Grouping, 3> all{{
+      {"operator", [](const Step& step) { return step.op_type; }},
+      {"layer", [](const Step& step) { return layer_of(step.node); }},
+      {"node", [](const Step& step) { return step.node; }},
+  }};
+  return all;
+}
+
+/// Steps of one name and direction, in the order in which they first ran.
+struct Group {
+  std::string name;
+  std::vector<const Step*> steps;
+};
+
+std::vector<Group> grouped(const std::vector<Step>& steps, const Grouping& grouping) {
+  std::vector<Group> groups;
+  for (const Step& step : steps) {
+    const std::string name = grouping.name(step);
+    const auto place = std::ranges::find_if(groups, [&](const Group& group) {
+      return group.name == name && group.steps.front()->pass == step.pass;
+    });
+    (place == groups.end() ? groups.emplace_back(Group{name, {}}) : *place).steps.push_back(&step);
+  }
+  return groups;
+}
+
+/// What all `steps` took together, sample by sample.
+std::vector<double> seconds_of(const std::vector<const Step*>& steps) {
+  std::vector<double> total;
+  for (const Step* step : steps) {
+    total.resize(std::max(total.size(), step->seconds.size()));
+    std::ranges::transform(total, step->seconds, total.begin(), std::plus<>());
+  }
+  return total;
+}
+
+/// The records of one group.
+class GroupRecords {
+ public:
+  GroupRecords(const Group& group, const Grouping& grouping, const Measurement& profiled)
+      : group_(group), base_(profiled), seconds_(seconds_of(group.steps)) {
+    const Step& first = *group.steps.front();
+    base_.level = "operator";
+    base_.over_ranks = OverRanks::apart;
+    for (const char* of_whole : {"profile.steps", "profile.clock seconds"})
+      base_.conditions.erase(of_whole);
+    base_.conditions["by"] = grouping.by;
+    base_.conditions[grouping.by] = printable(group.name);
+    base_.conditions["direction"] = first.pass == Pass::forward ? "forward" : "backward";
+    if (&grouping == &groupings().back()) {
+      base_.conditions["operator"] = printable(first.op_type);
+      base_.conditions["kernel"] = first.framework;
+    } else {
+      base_.conditions["nodes"] = fmt::format("{}", group.steps.size());
+    }
+  }
+
+  void append_to(std::vector<Measurement>& records, const std::vector<double>& all) const {
+    double flop = 0, bytes = 0, memory = 0;
+    for (const Step* step : group_.steps) {
+      flop += step->cost.flop;
+      bytes += step->cost.bytes_read + step->cost.bytes_written;
+      memory = std::max(memory, double(step->memory));
+    }
+    std::vector<double> shares, rates;
+    for (std::size_t i = 0; i < seconds_.size(); ++i) {
+      shares.push_back(all[i] > 0 ? seconds_[i] / all[i] : 0);
+      if (flop > 0 && seconds_[i] > 0) rates.push_back(flop / seconds_[i]);
+    }
+    const Statistic median, single{.of = Statistic::Of::single};
+    records.push_back(record("time", "s", Quantity::time, median, seconds_));
+    records.push_back(record("share", "1", Quantity::share, median, std::move(shares)));
+    if (!rates.empty()) {
+      records.push_back(record("flop_rate", "flop/s", Quantity::rate, median, std::move(rates)));
+      records.back().direction = Direction::higher_is_better;
+    }
+    if (bytes > 0) records.push_back(record("bytes", "byte", Quantity::bytes, single, {bytes}));
+    if (memory > 0) records.push_back(record("memory", "byte", Quantity::bytes, single, {memory}));
+  }
+
+ private:
+  Measurement record(std::string metric, std::string unit, Quantity quantity, Statistic statistic,
+                     std::vector<double> samples) const {
+    Measurement result = base_;
+    result.metric = std::move(metric);
+    result.unit = std::move(unit);
+    result.quantity = quantity;
+    result.statistic = statistic;
+    result.samples = std::move(samples);
+    if (quantity != Quantity::bytes) return result;
+    result.status = Status::passed;  // counted, whatever is said of the time
+    result.reason.clear();
+    return result;
+  }
+
+  const Group& group_;
+  Measurement base_;
+  std::vector<double> seconds_;
+};
+
+/// The part of whole runs that all steps took.
+Measurement steps_share(const Measurement& profiled, const std::vector<double>& all) {
+  Measurement record = profiled;
+  record.metric = "steps_share";
+  record.unit = "1";
+  record.quantity = Quantity::share;
+  record.direction = Direction::higher_is_better;
+  record.over_ranks = OverRanks::apart;
+  record.conditions["by"] = "run";
+  std::ranges::transform(all, profiled.samples, record.samples.begin(), std::divides<>());
+  return record;
+}
+
+}  // namespace
+
+std::vector<Measurement> profile_records(const NetworkProfile& profile,
+                                         const Measurement& profiled) {
+  std::vector<const Step*> steps;
+  for (const Step& step : profile.steps()) steps.push_back(&step);
+  const std::vector<double> all = seconds_of(steps);
+  if (steps.empty()) return {};
+  std::vector<Measurement> records = {steps_share(profiled, all)};
+  for (const Grouping& grouping : groupings()) {
+    for (const Group& group : grouped(profile.steps(), grouping)) {
+      GroupRecords(group, grouping, profiled).append_to(records, all);
+    }
+  }
+  return records;
+}
+
+bool is_profile_record(const Measurement& record) { return record.conditions.contains("by"); }
+
+}  // namespace d5

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/network_validation.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
+#include "level1_network/graph/parameter_layout.hpp"
+#include "level1_network/validation/rounding_judge.hpp"
+#include "level1_network/validation/value_check.hpp"
+
+namespace d5 {
+namespace {
+
+std::vector<Measurement> check_within(const Measurement& base, const std::vector<Answer>& got,
+                                      const std::vector<Answer>& expected,
+                                      ForwardTolerance tolerance) {
+  Measurement described = base;
+  described.conditions["tolerance"] = to_string(tolerance);
+  std::vector<Measurement> results;
+  for (const auto& [tensor, value] : expected) {
+    const Value* answer = find(got, tensor);
+    results.push_back(answer ? check_value(described, tensor, *answer, value, tolerance)
+                             : missing_value(described, tensor));
+  }
+  return results;
+}
+
+/// Normal numbers for each output that has a gradient, as the reference's has shape and type.
+ValueMap random_gradients(GraphExecutor& reference, const ValueMap& inputs) {
+  const ValueMap state = reference.state();
+  ValueMap gradients;
+  for (const auto& [name, value] : reference.inference(inputs)) {
+    if (!value.is_tensor() || !may_be_trained(value.tensor().dtype())) continue;
+    Tensor gradient = Tensor::empty(value.tensor().dtype(), value.tensor().shape());
+    RandomStream random(0, stream_of("gradient of " + name));
+    dispatch(FloatTypes{}, gradient.dtype(), "gradients of output '" + printable(name) + "'",
+             [&]<class T>() {
+               for (T& slope : gradient.span<T>()) slope = static_cast<T>(random.normal());
+             });
+    gradients[name] = std::move(gradient);
+  }
+  reference.restore(state);  // as if there had been no run
+  if (gradients.empty()) throw Unsupported("no output has a gradient: none is a float");
+  return gradients;
+}
+
+ValueMap copies_of(const ValueMap& values) {
+  ValueMap copies;
+  for (const auto& [name, value] : values) {
+    copies[name] = value.is_tensor() ? Value(value.tensor().copy({})) : value;
+  }
+  return copies;
+}
+
+/// Throws: ContractError.
+void expect_unchanged(const ValueMap& inputs, const ValueMap& before, const std::string& who) {
+  for (const auto& [name, value] : inputs) {
+    if (compare_values(value, before.at(name), {.relative = 0, .absolute = 0}).equal) continue;
+    throw ContractError(fmt::format(
+        "{} changed input '{}', which it may only read; kernels write into their outputs", who,
+        printable(name)));
+  }
+}
+
+enum class Backward { off, on };
+
+std::vector<Measurement> test(GraphExecutor& subject, GraphExecutor& reference,
+                              const ValueMap& inputs, Backward backward, std::string_view loss,
+                              const std::optional<ForwardTolerance>& tolerance,
+                              const Interrupt& interrupt) {
+  const InterruptibleRuns of_subject(subject, interrupt), of_reference(reference, interrupt);
+  Measurement base = error_record(printable(subject.network().name()), subject.framework());
+  base.conditions["reference"] = reference.framework();
+  return guarded(base, [&] {
+    BackwardBegin begin{.loss = std::string(loss)};
+    if (backward == Backward::on && loss.empty()) {
+      begin.output_gradients = random_gradients(reference, inputs);
+    }
+    const ValueMap before = copies_of(inputs);
+    const auto got = answers_of(subject, inputs, begin);
+    expect_unchanged(inputs, before, subject.framework());
+    if (tolerance) {
+      return check_within(base, got, answers_of(reference, inputs, begin), *tolerance);
+    }
+    return RoundingJudge(reference, inputs, begin, interrupt).judge(base, got);
+  });
+}
+
+}  // namespace
+
+std::vector<Measurement> test_executor(GraphExecutor& subject, GraphExecutor& reference,
+                                       const ValueMap& inputs,
+                                       std::optional<ForwardTolerance> tolerance,
+                                       const Interrupt& interrupt) {
+  return test(subject, reference, inputs, Backward::off, "", tolerance, interrupt);
+}
+
+std::vector<Measurement> test_executor_backprop(GraphExecutor& subject, GraphExecutor& reference,
+                                                const ValueMap& inputs, std::string_view loss,
+                                                std::optional<ForwardTolerance> tolerance,
+                                                const Interrupt& interrupt) {
+  auto results = test(subject, reference, inputs, Backward::on, loss, tolerance, interrupt);
+  if (results.size() != 1 || results.front().status != Status::unsupported) return results;
+  // Without gradients, outputs are judged all the same.
+  auto outputs = test(subject, reference, inputs, Backward::off, "", tolerance, interrupt);
+  if (outputs.front().status == Status::unsupported) return outputs;
+  results.front().conditions["tensor"] = "gradients";
+  outputs.push_back(std::move(results.front()));
+  return outputs;
+}
+
+}  // namespace d5

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/numeric_gradients.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "core/tensor/float64.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "level1_network/nodes/random_nodes.hpp"
+#include "level1_network/validation/float64_network.hpp"
+#include "level1_network/validation/value_check.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+/// Of a gradient's largest number. A central difference is right to about the square of its step,
+/// 4e-11, for a function whose third derivative is of the size of its first; networks bend more.
+constexpr double kRelative = 1e-6;
+/// What is left of a loss's digits, summed over many layers: 100 roundings.
+constexpr double kRoundings = 100;
+
+/// A number that should be there, and how far off it may be.
+struct Slope {
+  double value, uncertain;
+};
+
+class FiniteDifferences {
+ public:
+  FiniteDifferences(const GraphExecutor& executor, const Network& network, const ValueMap& inputs,
+                    std::string_view loss, const Interrupt& interrupt)
+      : executor_(make_executor(in_float64(network), {.frameworks = frameworks_of(executor)})),
+        within_(*executor_, interrupt),
+        inputs_(in_float64(inputs)),
+        loss_(loss) {
+    executor_->set_mode(executor.mode());
+    (void)executor_->inference_and_backprop(inputs_, loss_);
+    for (const Parameter& parameter : executor_->network().parameters()) {
+      gradients_.push_back(parameter.gradient.copy());
+    }
+    middle_ = this->loss();
+  }
+
+  [[nodiscard]] const std::vector<Parameter>& parameters() {
+    return executor_->network().parameters();
+  }
+  [[nodiscard]] const Tensor& gradient(std::size_t parameter) const {
+    return gradients_[parameter];
+  }
+
+  /// By element `i` of the parameter.
+  [[nodiscard]] Slope slope(const Parameter& parameter, std::int64_t i) {
+    Tensor value = parameter.value;
+    double& w = value.data<double>()[i];
+    const double before = w;
+    const double step = std::cbrt(kEpsilon) * std::max(1.0, std::fabs(before));
+    w = before + step;
+    const double above = w - before, right = loss();
+    w = before - step;
+    const double below = before - w, left = loss();
+    w = before;
+    const double kink = std::fabs((right - middle_) / above - (middle_ - left) / below);
+    const double rounding = kRoundings * kEpsilon * std::fabs(middle_) / step;
+    return {(right - left) / (above + below), kink + rounding};
+  }
+
+ private:
+  /// As backpropagation computes it.
+  double loss() {
+    const auto batch = executor_->forward(inputs_, {loss_});
+    return detail::to_float64(batch->outputs().at(loss_).tensor()).item<double>();
+  }
+
+  std::unique_ptr<GraphExecutor> executor_;
+  InterruptibleRuns within_;
+  ValueMap inputs_;
+  std::string loss_;
+  std::vector<Tensor> gradients_;
+  double middle_ = 0;
+};
+
+std::vector<std::int64_t> sampled(std::int64_t elements, const NumericGradientOptions& options,
+                                  RandomStream& random) {
+  std::set<std::int64_t> places;
+  if (elements <= options.elements) {
+    for (std::int64_t i = 0; i < elements; ++i) places.insert(i);
+  }
+  while (std::ssize(places) < std::min(elements, options.elements)) {
+    places.insert(std::int64_t(random.below(std::uint64_t(elements))));
+  }
+  return {places.begin(), places.end()};
+}
+
+double largest_entry(const Tensor& tensor) {
+  double largest = 0;
+  for (const double element : tensor.span<double>())
+    largest = std::fmax(largest, std::fabs(element));
+  return largest;
+}
+
+Measurement check(FiniteDifferences& differences, std::size_t p, const Measurement& base,
+                  const NumericGradientOptions& options) {
+  const Parameter& parameter = differences.parameters()[p];
+  const Tensor& gradient = differences.gradient(p);
+  Measurement record = base;
+  const std::string what = "gradient of " + printable(parameter.name);
+  record.conditions["tensor"] = what;
+  const double scale = largest_entry(gradient);
+  RandomStream random(options.seed, stream_of(parameter.name));
+  double largest = 0;
+  const auto places = sampled(gradient.elements(), options, random);
+  for (const std::int64_t i : places) {
+    const double got = gradient.data<double>()[i];
+    const Slope slope = differences.slope(parameter, i);
+    const double error = std::fabs(got - slope.value);
+    if (error > 0) largest = std::max(largest, error / std::max(scale, std::fabs(slope.value)));
+    if (error <= kRelative * scale + slope.uncertain) continue;
+    record.status = Status::failed;
+    record.reason = fmt::format(
+        "{}: element {} is {:.9g}, but finite differences of the loss say {:.9g} ± {:.2g}", what, i,
+        got, slope.value, slope.uncertain);
+  }
+  record.conditions["elements"] = fmt::format("{} of {}", places.size(), gradient.elements());
+  record.samples = {largest};
+  return record;
+}
+
+Measurement skipped(Measurement record, const std::string& reason) {
+  record.status = Status::skipped;
+  record.reason = reason;
+  return record;
+}
+
+}  // namespace
+
+std::vector<Measurement> test_numeric_gradients(GraphExecutor& executor, const ValueMap& inputs,
+                                                std::string_view loss,
+                                                const NumericGradientOptions& options,
+                                                const Interrupt& interrupt) {
+  const Network& network = executor.network();
+  Measurement base = error_record(printable(network.name()), executor.framework());
+  base.conditions["judge"] = "finite differences in float64";
+  return guarded(base, [&]() -> std::vector<Measurement> {
+    if (draws_random_numbers(network.graph())) {
+      return {skipped(base, "the network draws random numbers: its loss is another in every run")};
+    }
+    std::optional<FiniteDifferences> differences;
+    try {
+      differences.emplace(executor, network, inputs, loss, interrupt);
+    } catch (const Unsupported& error) {
+      return {skipped(base, error.what())};
+    }
+    std::vector<Measurement> records;
+    for (std::size_t p = differences->parameters().size(); p-- > 0;) {  // the first layer's first
+      records.push_back(check(*differences, p, base, options));
+    }
+    return records;
+  });
+}
+
+}  // namespace d5

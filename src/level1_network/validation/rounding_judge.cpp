@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/validation/rounding_judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+#include "core/tensor/float64.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "level1_network/graph/parameter_layout.hpp"
+#include "level1_network/nodes/random_nodes.hpp"
+#include "level1_network/validation/float64_network.hpp"
+#include "level1_network/validation/nudge.hpp"
+#include "level1_network/validation/value_check.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr double kMultiple = 8, kUlps = 8;
+constexpr double kCancelled = 64;  // the root of 4096 terms
+constexpr std::uint32_t kFewRuns = 3, kMostRuns = 19;
+
+bool holds_floats(const Value& value) {
+  return value.is_tensor() && may_be_trained(value.tensor().dtype());
+}
+
+/// Over the elements that are finite in both.
+double largest_distance(const Tensor& got, const Tensor& exact) {
+  double largest = 0;
+  const auto a = got.span<double>(), b = exact.span<double>();
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    const double distance = std::fabs(a[i] - b[i]);
+    if (std::isfinite(distance)) largest = std::max(largest, distance);
+  }
+  return largest;
+}
+
+double largest_magnitude(const Tensor& tensor) {
+  return largest_distance(tensor, Tensor::zeros(tensor.desc()));
+}
+
+/// What overflows in the network's own type is right there.
+Tensor where_finite(const Tensor& exact, const Tensor& own) {
+  Tensor result = exact.copy();
+  std::ranges::transform(
+      exact.span<double>(), own.span<double>(), result.data<double>(),
+      [](double e, double o) { return std::isfinite(e) && std::isfinite(o) ? e : o; });
+  return result;
+}
+
+}  // namespace
+
+RoundingJudge::RoundingJudge(GraphExecutor& reference, ValueMap inputs, BackwardBegin begin,
+                             const Interrupt& interrupt)
+    : reference_(reference),
+      inputs_(std::move(inputs)),
+      begin_(std::move(begin)),
+      state_(reference.state()) {
+  for (auto& [tensor, value] : answers_of(reference_, inputs_, begin_)) {
+    expected_.push_back({.tensor = std::move(tensor), .own = std::move(value)});
+  }
+  for (Expected& expected : expected_) {
+    if (!holds_floats(expected.own)) continue;
+    expected.exact = detail::to_float64(expected.own.tensor());
+    expected.distances = {0};
+  }
+  run_in_float64(interrupt);
+  for (Expected& expected : expected_) {
+    if (expected.exact.defined()) expected.scale = largest_magnitude(expected.exact);
+  }
+  while (runs_ < kFewRuns) run_nudged();
+}
+
+void RoundingJudge::run_in_float64(const Interrupt& interrupt) {
+  const Network& network = reference_.network();
+  if (draws_random_numbers(network.graph())) {
+    no_float64_ = "the network draws random numbers, which are others in float64";
+    return;
+  }
+  std::vector<Answer> answers;
+  try {
+    const auto executor =
+        make_executor(in_float64(network), {.frameworks = frameworks_of(reference_)});
+    const InterruptibleRuns within(*executor, interrupt);
+    answers = answers_of(*executor, in_float64(inputs_),
+                         {begin_.loss, in_float64(begin_.output_gradients)});
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error& error) {
+    no_float64_ = error.what();
+    return;
+  }
+  for (Expected& expected : expected_) {
+    const Value* exact = find(answers, expected.tensor);
+    // A parameter that has no gradient in float64 has none at all.
+    if (!expected.exact.defined() || !exact || !holds_floats(*exact)) continue;
+    if (exact->tensor().desc() != expected.exact.desc()) continue;
+    const Tensor own = std::move(expected.exact);
+    expected.exact = where_finite(exact->tensor(), own);
+    expected.distances = {largest_distance(own, expected.exact)};
+  }
+}
+
+void RoundingJudge::run_nudged() {
+  RandomStream random(0, stream_of("rounding"), runs_++);
+  reference_.restore(state_);
+  std::vector<Answer> answers;
+  {
+    const NudgedParameters parameters(reference_.network(), random);
+    answers = answers_of(reference_, nudged(inputs_, random), begin_);
+  }
+  for (Expected& expected : expected_) {
+    const Value* moved = find(answers, expected.tensor);
+    if (!expected.exact.defined() || moved->tensor().shape() != expected.exact.shape()) continue;
+    expected.distances.push_back(
+        largest_distance(detail::to_float64(moved->tensor()), expected.exact));
+  }
+}
+
+double RoundingJudge::bound_of(const Expected& expected) const {
+  const auto& distances = expected.distances;
+  std::vector<double> few(
+      distances.begin(),
+      distances.begin() + std::min<std::ptrdiff_t>(kFewRuns, std::ssize(distances)));
+  std::ranges::sort(few);
+  const double ulp = ulp_of_one(expected.own.tensor().dtype()) * expected.scale;
+  const double bound = kMultiple * few[few.size() / 2] + std::ranges::max(distances) + kUlps * ulp;
+  return bound < expected.scale ? bound : kCancelled * bound;
+}
+
+Measurement RoundingJudge::check(const Measurement& base, const Expected& expected,
+                                 const Value& answer) const {
+  if (!expected.exact.defined() || !answer.is_tensor() ||
+      answer.tensor().desc() != expected.own.tensor().desc()) {
+    return check_value(base, expected.tensor, answer, expected.own, {});
+  }
+  const double bound = bound_of(expected);
+  Measurement record = check_value(base, expected.tensor, detail::to_float64(answer.tensor()),
+                                   expected.exact, {.relative = 0, .absolute = bound});
+  const double scale = expected.scale > 0 ? expected.scale : 1;
+  record.conditions["bound"] = fmt::format("{:.3g}", bound / scale);
+  record.conditions["tolerance"] =
+      fmt::format("{} x median + largest of {} runs + {} ulp", kMultiple, runs_, kUlps);
+  if (record.status == Status::failed) {
+    record.reason += fmt::format(", where rounding explains {:.3g}", bound);
+  }
+  if (bound >= expected.scale && bound > 0) {
+    mistrust(record, fmt::format("{}: rounding alone can move it by {:.3g}, and its largest number "
+                                 "is {:.3g}: there is nothing to compare",
+                                 printable(expected.tensor), bound, expected.scale));
+  }
+  return record;
+}
+
+std::vector<Measurement> RoundingJudge::judge(const Measurement& base,
+                                              const std::vector<Answer>& answers) {
+  Measurement described = base;
+  described.conditions["judge"] = no_float64_.empty() ? "float64" : "the network's own types";
+  if (!no_float64_.empty()) described.conditions["no float64"] = printable(no_float64_);
+
+  std::vector<Measurement> records;
+  const auto outside = [](const Measurement& m) {
+    return m.status == Status::failed && m.conditions.contains("bound");
+  };
+  for (const Expected& expected : expected_) {
+    const Value* answer = find(answers, expected.tensor);
+    records.push_back(answer ? check(described, expected, *answer)
+                             : missing_value(described, expected.tensor));
+  }
+  while (runs_ < kMostRuns && std::ranges::any_of(records, outside)) {
+    run_nudged();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      if (!outside(records[i])) continue;
+      records[i] = check(described, expected_[i], *find(answers, expected_[i].tensor));
+    }
+  }
+  return records;
+}
+
+}  // namespace d5

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/interrupt.hpp"
+#include "d5/core/measurement.hpp"
+#include "level1_network/validation/answers.hpp"
+
+namespace d5 {
+
+/// Judges what an executor answers by what rounding can do to this network, on these inputs.
+///
+/// Expected is what the reference answers in float64. What rounding does to a tensor is not
+/// guessed: it is how far from there, in the largest of its elements, runs of the reference in the
+/// network's own types come to lie. The first run is as it is; in the others every parameter and
+/// input has been rounded once more (`nudged`). So it grows with depth, width and condition as
+/// rounding does. An element passes within
+///
+///     bound = 8 x (the median of three runs) + (the largest of all runs)
+///             + 8 ulp of the tensor's largest number
+///
+/// 8 leaves room for another order of summation and for fast algorithms of convolution; the units
+/// in the last place are for networks so short that the reference rounds once or never. The largest
+/// counts once: functions with steps (a ReLU at zero, a maximum with two candidates) turn the
+/// smallest rounding into a jump of their gradient, which does not grow. If an answer is outside,
+/// up to 16 more runs look for a jump.
+///
+/// Where that is the tensor's whole size, nothing is left to compare, and the record is mistrusted:
+/// its terms cancel, as in the gradient of a bias before a batch normalization. What stays are the
+/// errors of the terms, which another order of summation may multiply by the root of their number:
+/// only above 64 bounds it fails.
+///
+/// Where float64 cannot be run, the run as it is takes its place; records say why. What holds no
+/// floats must agree exactly.
+///
+/// Source: Higham, "Accuracy and Stability of Numerical Algorithms" (2nd ed., 2002), section 1.5
+/// and chapter 3 (backward error: a good answer is the exact one for numbers nearby); Higham and
+/// Mary, "A New Approach to Probabilistic Rounding Error Analysis" (2019): errors of random sign
+/// grow with the square root of their number; Parker, "Monte Carlo Arithmetic" (1997).
+class RoundingJudge {
+ public:
+  /// Runs the reference, whose random numbers are the same in each run. `reference` outlives it.
+  /// `interrupt` ends the run in float64; those of `reference` are the caller's to end.
+  RoundingJudge(GraphExecutor& reference, ValueMap inputs, BackwardBegin begin,
+                const Interrupt& interrupt = {});
+
+  /// A record of each tensor: `base`, its error relative to its largest number, and as conditions
+  /// the bound of that and what it is made of.
+  [[nodiscard]] std::vector<Measurement> judge(const Measurement& base,
+                                               const std::vector<Answer>& answers);
+
+ private:
+  struct Expected {
+    std::string tensor;
+    Value own;                           ///< as the reference answers
+    Tensor exact = {};                   ///< in float64; undefined for what holds no floats
+    double scale = 0;                    ///< its largest magnitude
+    std::vector<double> distances = {};  ///< of each run
+  };
+  void run_in_float64(const Interrupt& interrupt);
+  /// One more run, with everything rounded once more.
+  void run_nudged();
+  [[nodiscard]] double bound_of(const Expected& expected) const;
+  [[nodiscard]] Measurement check(const Measurement& base, const Expected& expected,
+                                  const Value& answer) const;
+
+  GraphExecutor& reference_;
+  const ValueMap inputs_;
+  const BackwardBegin begin_;
+  const ValueMap state_;  ///< of the reference before its first run
+  std::vector<Expected> expected_;
+  std::string no_float64_;  ///< why; empty: it ran
+  std::uint32_t runs_ = 1;  ///< in the network's own types
+};
+
+}  // namespace d5

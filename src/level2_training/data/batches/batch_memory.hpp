@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "d5/level2_training/sampler.hpp"
+#include "level2_training/data/batches/padded_field.hpp"
+
+namespace d5::detail {
+
+/// What one batch is to hold.
+struct BatchPlan {
+  std::int64_t epoch = 0, index = 0;
+  std::int64_t global_size = 0;  ///< as in `Batch`
+  std::span<const std::int64_t> samples;
+  std::span<const std::int64_t> draws = {};  ///< `Draw::epoch` of each; empty: `epoch` of all
+};
+
+/// Where a sampler's batches come from.
+struct BatchSource {
+  std::shared_ptr<const Dataset> dataset;
+  std::uint64_t seed = 0;
+  double pad = 0;        ///< behind what is shorter than the batch's longest
+  bool one_draw = true;  ///< of all samples of a batch: they can be read together
+};
+
+/// One batch's memory. Its pieces are read by any threads at the same time, and `complete` makes
+/// them the batch.
+class BatchMemory {
+ public:
+  /// `pieces` at most, of samples that are read together; where each is a read of its own, they are
+  /// as many as samples.
+  BatchMemory(const BatchSource& source, std::int64_t samples, std::int64_t pieces);
+
+  [[nodiscard]] std::int64_t size() const { return batch_.size; }
+  [[nodiscard]] std::size_t pieces() const { return reads_.size(); }
+
+  /// `plan`'s spans stay until `complete`.
+  void begin(const BatchPlan& plan);
+  /// What the data set throws is kept for `batch`.
+  void read(std::size_t piece) noexcept;
+  /// After all pieces, whose reading took so long together.
+  void complete(double seconds) noexcept;
+  /// Throws: what reading threw, of several pieces the first one's.
+  [[nodiscard]] const Batch& batch() const;
+
+ private:
+  [[nodiscard]] std::size_t begin_of(std::size_t piece) const {
+    return piece * std::size_t(batch_.size) / pieces();
+  }
+
+  BatchSource source_;
+  BatchPlan plan_;
+  std::vector<std::int64_t> samples_;
+  std::vector<std::vector<Tensor>> reads_;  // of each piece, one tensor a field
+  std::vector<std::exception_ptr> errors_;  // of each piece, then of `complete`
+  std::vector<PaddedField> padded_;
+  Batch batch_;
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "core/files/sha256.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/progress.hpp"
+#include "d5/level2_training/container.hpp"
+#include "level2_training/data/storage/mapped_file.hpp"
+#include "level2_training/data/storage/shard_name.hpp"
+
+namespace d5 {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Files that are written, and take their names together. Until then they are removed at the end.
+class PendingFiles {
+ public:
+  PendingFiles() = default;
+  PendingFiles(const PendingFiles&) = delete;
+  PendingFiles& operator=(const PendingFiles&) = delete;
+  ~PendingFiles() {
+    std::error_code ignored;
+    for (const auto& path : paths_) {
+      fs::remove(path, ignored);
+      fs::remove(path + detail::kIndexSuffix, ignored);
+    }
+  }
+
+  /// A name for the next file.
+  [[nodiscard]] std::string add(const std::string& path) {
+    return paths_.emplace_back(fmt::format("{}.part-{:05}", path, paths_.size()));
+  }
+  [[nodiscard]] const std::string& last() const { return paths_.back(); }
+  [[nodiscard]] std::size_t size() const { return paths_.size(); }
+
+  /// An index goes first and comes last: none ever stands beside another's file.
+  void take_names(const std::vector<std::string>& names) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string index = names[i] + detail::kIndexSuffix;
+      std::error_code error;
+      fs::remove(index, error);
+      if (!error) fs::rename(paths_[i], names[i], error);
+      const std::string new_index = paths_[i] + detail::kIndexSuffix;
+      if (!error && fs::exists(new_index)) fs::rename(new_index, index, error);
+      if (error) {
+        throw IoError(fmt::format("cannot replace '{}': {}", printable(names[i]), error.message()));
+      }
+    }
+    paths_.clear();
+  }
+
+ private:
+  std::vector<std::string> paths_;
+};
+
+/// What is told of a file that is whole.
+ContainerFile summed_up(const std::string& path, std::int64_t samples, const Interrupt& interrupt) {
+  constexpr std::size_t kPiece = std::size_t{1} << 24;
+  const detail::MappedFile file(path);
+  detail::Sha256 sum;
+  for (std::size_t at = 0; at < file.bytes().size(); at += kPiece) {
+    interrupt.check(fmt::format("summing up '{}'", printable(path)));
+    sum.add(file.bytes().substr(at, kPiece));
+  }
+  return {.path = path, .samples = samples, .bytes = file.bytes().size(), .sha256 = sum.digest()};
+}
+
+/// Whether the file that holds samples [begin, index) is full.
+bool is_full(const ConvertOptions& options, std::int64_t samples, std::size_t files,
+             std::int64_t begin, std::int64_t index, std::size_t bytes) {
+  if (options.shards > 0) {
+    // Of `samples`, the first files hold one more where they do not divide.
+    const std::int64_t each = samples / options.shards, more = samples % options.shards;
+    return index - begin >= each + (std::int64_t(files) <= more ? 1 : 0);
+  }
+  if (options.shard_samples > 0) return index - begin >= options.shard_samples;
+  return options.shard_bytes > 0 && bytes >= options.shard_bytes;
+}
+
+void check(const Dataset& dataset, const Container& container, const std::string& path,
+           const ConvertOptions& options) {
+  const int limits =
+      int(options.shards != 0) + int(options.shard_samples != 0) + int(options.shard_bytes != 0);
+  if (limits > 1 || options.shards < 0 || options.shard_samples < 0) {
+    throw ValueError(fmt::format(
+        "converting '{}': {} shards, {} samples and {} bytes a shard were asked for; one of them "
+        "spreads the samples, and none is negative",
+        printable(dataset.name()), options.shards, options.shard_samples, options.shard_bytes));
+  }
+  if (options.shards > std::max<std::int64_t>(1, dataset.size())) {
+    throw ValueError(fmt::format("converting '{}': {} shards are asked for, but it has {} samples",
+                                 printable(dataset.name()), options.shards, dataset.size()));
+  }
+  const std::string extension = "." + container.extension();
+  if (!path.ends_with(extension)) {
+    throw ValueError(fmt::format("converting '{}': '{}' does not end in {}, as its files do",
+                                 printable(dataset.name()), printable(path), extension));
+  }
+}
+
+/// What `count` files are called.
+std::vector<std::string> names_of(const std::string& path, const ConvertOptions& options,
+                                  std::size_t count) {
+  const bool is_sharded =
+      options.shards > 0 || options.shard_samples > 0 || options.shard_bytes > 0;
+  if (!is_sharded) return {path};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < count; ++i) names.push_back(detail::shard_name(path, i, count));
+  return names;
+}
+
+/// What would make it unclear which files `path` stands for: shards of another number, or shards
+/// where one file comes.
+void check_way(const std::string& path, const std::vector<std::string>& names) {
+  std::vector<std::string> there = detail::shards_of(path);
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) there.push_back(path);
+  for (const auto& file : there) {
+    if (std::ranges::find(names, file) != names.end()) continue;
+    throw IoError(
+        fmt::format("'{}' is in the way: '{}' would stand for it, too; take it away, or give "
+                    "another name",
+                    printable(file), printable(path)));
+  }
+}
+
+}  // namespace
+
+std::vector<ContainerFile> convert(const Dataset& dataset, std::string_view container,
+                                   const std::string& path, const ConvertOptions& options) {
+  const std::string name = container.empty() ? container_of(path) : std::string(container);
+  const auto format = containers().at(name).make(options.settings);
+  check(dataset, *format, path, options);
+  const std::int64_t samples = dataset.size();
+  if (options.shard_bytes == 0) {
+    // The number of files is known: no work is lost.
+    const std::int64_t each = std::max<std::int64_t>(1, options.shard_samples);
+    const std::int64_t by_samples = std::max<std::int64_t>(1, (samples + each - 1) / each);
+    check_way(path, names_of(path, options,
+                             std::size_t(options.shards > 0 ? options.shards : by_samples)));
+  }
+  PendingFiles files;
+  std::vector<ContainerFile> written;
+  std::unique_ptr<ContainerWriter> writer;
+  std::int64_t begin = 0;  // of the file that is written
+  const auto next_file = [&] { writer = format->create(files.add(path), dataset.fields()); };
+  const auto end_file = [&](std::int64_t end) {
+    writer->finish();
+    writer.reset();
+    written.push_back(summed_up(files.last(), end - begin, options.interrupt));
+    begin = end;
+  };
+  std::optional<Progress> progress;
+  if (options.shows_progress) progress.emplace(path, samples, ProgressOptions{.unit = "samples"});
+
+  next_file();
+  std::vector<Tensor> sample = empty_batch(dataset, 1);
+  for (std::int64_t index = 0; index < samples; ++index) {
+    options.interrupt.check(fmt::format("writing '{}'", printable(path)));
+    if (is_full(options, samples, files.size(), begin, index, writer->bytes())) {
+      end_file(index);
+      next_file();
+    }
+    dataset.read(std::span(&index, 1), options.draw, sample);
+    writer->add(dataset.sample_name(index), sample);
+    if (progress) progress->advance();
+  }
+  end_file(samples);
+
+  const auto names = names_of(path, options, files.size());
+  check_way(path, names);
+  files.take_names(names);
+  for (std::size_t i = 0; i < names.size(); ++i) written[i].path = names[i];
+  return written;
+}
+
+}  // namespace d5

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images of one's own: folders of classes, or a list of files.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level2_training/subset.hpp"
+#include "level2_training/data/encoded_files.hpp"
+
+namespace d5 {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::EncodedFile;
+
+struct FilesOptions : DatasetOptions {
+  std::string data, test;
+  std::int64_t classes = 0;
+
+  void declare(OptionList& options) {
+    options.add("data", data,
+                "a folder of classes' folders, or a text file with 'PATH LABEL' in each line, "
+                "paths from where it lies");
+    options.add("test", test, "the same of the test part; without, there is none");
+    options.add("classes", classes, "labels of a list are below it; 0: as many as come",
+                {.least = 0});
+    DatasetOptions::declare(options);
+  }
+};
+
+/// The first folder below the data set's own.
+std::string class_of(const EncodedFile& file) {
+  const fs::path name(file.name);
+  if (name.has_parent_path()) return name.begin()->string();
+  throw FormatError(
+      fmt::format("dataset files: '{}' is in no class's folder", printable(file.path)));
+}
+
+/// A path, which may have spaces in it, and after the last space the label.
+EncodedFile parse_line(std::string_view line, const std::string& place, std::int64_t classes) {
+  const auto fail = [&](const std::string& what) {
+    throw FormatError(fmt::format("{}: {}; expected PATH LABEL", place, what));
+  };
+  const std::size_t end = line.find_last_not_of(" \t\r");
+  const std::size_t gap = line.find_last_of(" \t", end);
+  if (gap == std::string_view::npos ||
+      line.find_last_not_of(" \t", gap) == std::string_view::npos) {
+    fail(fmt::format("'{}' has no label", printable(line)));
+  }
+  const std::string_view word = line.substr(gap + 1, end - gap);
+  EncodedFile file{.path = {},
+                   .name = std::string(line.substr(0, line.find_last_not_of(" \t", gap) + 1))};
+  const auto [rest, error] = std::from_chars(word.begin(), word.end(), file.label);
+  if (error != std::errc() || rest != word.end() || file.label < 0) {
+    fail(fmt::format("label '{}' is no number from 0", printable(word)));
+  }
+  if (classes > 0 && file.label >= classes) {
+    fail(fmt::format("label {}, but labels are 0 to {} (classes={})", file.label, classes - 1,
+                     classes));
+  }
+  if (file.name.find('\0') != std::string::npos) fail("the path has a byte 0");
+  return file;
+}
+
+std::vector<EncodedFile> read_list(const std::string& path, std::int64_t classes,
+                                   const Interrupt& interrupt) {
+  const std::string text = read_file(path, memory_budget(), interrupt);
+  const fs::path folder = fs::path(path).parent_path();
+  std::vector<EncodedFile> files;
+  std::int64_t number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    interrupt.check(fmt::format("reading '{}'", printable(path)));
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    begin = end + 1;
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    files.push_back(parse_line(line, fmt::format("{}:{}", printable(path), number), classes));
+    files.back().path = (folder / files.back().name).string();
+  }
+  return files;
+}
+
+DatasetPair open_files(const Interrupt& interrupt, const FilesOptions& options) {
+  if (options.data.empty()) {
+    throw ValueError(
+        "dataset files: data=PATH is missing: a folder of classes, or a list of files");
+  }
+  std::vector<std::string> classes;
+  const auto part = [&](const char* name, const std::string& path) {
+    std::error_code ignored;
+    const bool is_folder = fs::is_directory(path, ignored);
+    std::vector<EncodedFile> files =
+        is_folder ? detail::files_below(path, detail::image_endings(), interrupt)
+                  : read_list(path, options.classes, interrupt);
+    if (files.empty()) {
+      throw NotFound(fmt::format("dataset files: '{}' holds no images", printable(path)));
+    }
+    if (is_folder) {
+      if (classes.empty()) classes = detail::classes_of(files, class_of);
+      detail::label_files(files, classes, class_of, "dataset files");
+    }
+    return std::make_shared<detail::EncodedFiles>(name, "files from " + printable(path),
+                                                  std::move(files));
+  };
+  DatasetPair pair{part("files-train", options.data), nullptr};
+  if (!options.test.empty()) pair.test = part("files-test", options.test);
+  return options.parts_of(std::move(pair));
+}
+
+}  // namespace
+
+namespace dataset {
+
+void register_files(Registry<DatasetEntry>& registry) {
+  registry.add("files",
+               DatasetEntry::with<FilesOptions>(
+                   "images of one's own, as files: a folder a class, or a list", open_files));
+}
+
+}  // namespace dataset
+}  // namespace d5

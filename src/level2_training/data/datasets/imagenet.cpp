@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level2_training/container.hpp"
+#include "d5/level2_training/published_data.hpp"
+#include "d5/level2_training/subset.hpp"
+#include "level2_training/data/encoded_files.hpp"
+#include "level2_training/data/image_records.hpp"
+#include "level2_training/data/storage/shard_name.hpp"
+
+namespace d5 {
+namespace {
+
+namespace fs = std::filesystem;
+using detail::EncodedFile;
+
+struct ImagenetOptions : DatasetOptions {
+  std::string data, val, val_synsets;
+  std::int64_t label_offset = 0, first_label = 1;
+
+  void declare(OptionList& options) {
+    options.add("data", data,
+                "the training images: a folder of class folders, or of images whose names begin "
+                "with their class; ILSVRC2012_img_train.tar as it is; TFRecord files; or a folder "
+                "that holds one of these and the test part; else where 'd5 data list' finds it");
+    options.add("val", val,
+                "the test part, likewise; else what stands beside: the folder 'val', "
+                "ILSVRC2012_img_val.tar, validation-*-of-*");
+    options.add("val_synsets", val_synsets,
+                "a file with the class of each test image, a line each in the order of their "
+                "names, where folders and names do not tell it");
+    options.add("label_offset", label_offset,
+                "the first class's label: 1 where labels are to be those of published TFRecords",
+                {.least = 0});
+    options.add("first_label", first_label, "what TFRecords hold for the first class",
+                {.least = 0});
+    DatasetOptions::declare(options);
+  }
+};
+
+/// "n01440764": a synset of WordNet, as the classes are called.
+bool is_synset(std::string_view word) {
+  constexpr std::size_t kDigits = 8;
+  return word.size() == 1 + kDigits && word[0] == 'n' &&
+         std::ranges::all_of(word.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// The folder that it is in, or what its own name begins with: "n01440764_10026.JPEG".
+std::string synset_of(const EncodedFile& file) {
+  const fs::path name(file.name);
+  const std::string folder = name.parent_path().filename().string();
+  if (is_synset(folder)) return folder;
+  const std::string stem = name.filename().string();
+  const std::string begin = stem.substr(0, stem.find('_'));
+  if (is_synset(begin)) return begin;
+  throw FormatError(fmt::format(
+      "dataset imagenet: '{}' is in no class's folder, and its name begins with none; expected "
+      "n01440764/NAME.JPEG or n01440764_NAME.JPEG, or val_synsets=FILE for the test images",
+      printable(file.path)));
+}
+
+/// Puts each file into the folder of its class, which a line of `path` says.
+void take_synsets(const std::string& path, std::vector<EncodedFile>& files) {
+  std::istringstream words(read_file(path, memory_budget()));
+  std::size_t count = 0;
+  for (std::string word; words >> word; ++count) {
+    if (!is_synset(word)) {
+      throw FormatError(fmt::format("'{}': word {} is '{}', expected a class such as n01440764",
+                                    printable(path), count + 1, printable(word)));
+    }
+    if (count < files.size()) files[count].name = word + "/" + files[count].name;
+  }
+  if (count == files.size()) return;
+  throw FormatError(fmt::format("'{}' names the classes of {} images, but there are {}",
+                                printable(path), count, files.size()));
+}
+
+bool is_archive(const std::string& place) { return place.ends_with(".tar"); }
+
+std::vector<EncodedFile> images_in(const std::string& place, const Interrupt& interrupt) {
+  const auto& endings = detail::image_endings();
+  auto files = is_archive(place) ? detail::files_in_archive(place, endings, interrupt)
+                                 : detail::files_below(place, endings, interrupt);
+  if (!files.empty()) return files;
+  throw NotFound(fmt::format("dataset imagenet: '{}' holds no images; {}", printable(place),
+                             published_data().at("imagenet").by_hand));
+}
+
+/// Where a part is in `folder`; empty if it is not.
+std::string place_in(const std::string& folder, const char* images, const char* archive,
+                     const char* records) {
+  std::error_code ignored;
+  const fs::path base(folder);
+  if (fs::is_directory(base / images, ignored)) return base / images;
+  if (fs::is_regular_file(base / archive, ignored)) return base / archive;
+  return detail::shards_of(base / records).empty() ? "" : base / records;
+}
+
+/// Opens parts, of which the first that is of files tells the classes of all.
+class Parts {
+ public:
+  Parts(const ImagenetOptions& options, const Interrupt& interrupt)
+      : options_(options), interrupt_(interrupt) {}
+
+  std::shared_ptr<const Dataset> open(const char* name, const std::string& place,
+                                      const std::string& synsets = {}) {
+    std::error_code ignored;
+    if (!fs::is_directory(place, ignored) && !is_archive(place)) {
+      return std::make_shared<detail::ImageRecords>(
+          name, container_files(place, "tfrecord"),
+          detail::ImageRecords::Labels{options_.first_label, options_.label_offset}, interrupt_);
+    }
+    auto files = images_in(place, interrupt_);
+    if (!synsets.empty()) take_synsets(synsets, files);
+    if (classes_.empty()) classes_ = detail::classes_of(files, synset_of);
+    detail::label_files(files, classes_, synset_of, "dataset imagenet");
+    for (auto& file : files) file.label += options_.label_offset;
+    return std::make_shared<detail::EncodedFiles>(name, "ImageNet files from " + printable(place),
+                                                  std::move(files));
+  }
+
+ private:
+  const ImagenetOptions& options_;
+  const Interrupt& interrupt_;
+  std::vector<std::string> classes_;
+};
+
+DatasetPair open_imagenet(const Interrupt& interrupt, const ImagenetOptions& options) {
+  const std::string data = options.data.empty() ? found_data("imagenet") : options.data;
+  if (data.empty()) {
+    const PublishedData& published = published_data().at("imagenet");
+    throw NotFound(fmt::format(
+        "dataset imagenet: its folder is not known; data=DIR, or D5_DATA_DIR, the folder above "
+        "'{}', says where it is. From {}: {}",
+        published.folder, published.source, published.by_hand));
+  }
+  std::error_code ignored;
+  std::string train = data, test = options.val;
+  if (fs::is_directory(data, ignored)) {
+    const std::string found = place_in(data, "train", "ILSVRC2012_img_train.tar", "train");
+    if (!found.empty()) train = found;
+    if (!found.empty() && test.empty()) {
+      test = place_in(data, "val", "ILSVRC2012_img_val.tar", "validation");
+    }
+  }
+  Parts parts(options, interrupt);
+  DatasetPair pair{parts.open("imagenet-train", train), nullptr};
+  if (!test.empty()) pair.test = parts.open("imagenet-test", test, options.val_synsets);
+  return options.parts_of(std::move(pair));
+}
+
+}  // namespace
+
+namespace dataset {
+
+void register_imagenet(Registry<DatasetEntry>& registry) {
+  registry.add("imagenet",
+               DatasetEntry::with<ImagenetOptions>(
+                   "photographs as files, 1,000 classes by their sorted ids (Russakovsky et al., "
+                   "2015)",
+                   open_imagenet));
+}
+
+}  // namespace dataset
+}  // namespace d5

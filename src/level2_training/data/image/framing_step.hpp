@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "d5/core/image.hpp"
+#include "level2_training/data/image/layout.hpp"
+#include "level2_training/data/image/resampler.hpp"
+
+namespace d5::detail {
+
+/// A rectangle of an image, which may reach over its borders, and the size that it becomes.
+struct Frame {
+  std::int64_t top = 0, left = 0, height = 0, width = 0;
+  ImageSize size = {};
+  [[nodiscard]] bool resizes() const { return size.height != height || size.width != width; }
+};
+
+/// What a framing step keeps: a resampler.
+struct FramingMemory : StepRun::Memory {
+  Resampler resampler;
+};
+
+/// A step that shows one rectangle of an image, at another size or its own. Where it reaches over
+/// the borders there are `fill()`s.
+class FramingStep : public SampleStep {
+ public:
+  [[nodiscard]] virtual Frame frame(const ImageSize& image, RandomStream& random) const = 0;
+  [[nodiscard]] virtual double fill() const { return 0; }
+  [[nodiscard]] std::unique_ptr<StepRun::Memory> memory() const override {
+    return std::make_unique<FramingMemory>();
+  }
+  void run(StepRun& run) const override;
+};
+
+/// `frame` of `image`, whose rows begin `stride` bytes after each other, without resizing, the same
+/// element type.
+void copy_frame(const SampleView& image, std::int64_t stride, const Frame& frame, double fill,
+                const SampleView& out);
+
+}  // namespace d5::detail

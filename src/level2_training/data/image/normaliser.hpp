@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "d5/level2_training/sample_step.hpp"
+#include "level2_training/data/image/pixel_loops.hpp"
+
+namespace d5::detail {
+
+/// (value / 255 - mean) / deviation by channel, from bytes with their channels last to float32 with
+/// their channels first. A byte has 256 values, so that it is a table for each channel.
+class Normaliser {
+ public:
+  /// One mean and deviation for each channel, or one for all.
+  Normaliser(std::vector<double> means, std::vector<double> deviations);
+
+  /// Throws: ShapeError where an image has another number of channels.
+  void expect_channels(std::int64_t channels) const;
+  void run(const SampleView& bytes, const SampleView& out) const;
+  /// (value - mean) / deviation, in place.
+  void run(const SampleView& floats) const;
+
+ private:
+  [[nodiscard]] std::size_t of_channel(std::int64_t channel) const {
+    return means_.size() == 1 ? 0 : std::size_t(channel);
+  }
+  std::vector<double> means_, deviations_;
+  std::vector<std::array<float, 256>> tables_;
+  std::array<ByteLine, 3> lines_;  ///< of three channels
+  bool lines_are_tables_ = false;  ///< to the bit
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "level2_training/data/image/resampler.hpp"
+
+namespace d5::detail {
+
+/// byte * factor + offset in float64, not rounded between, then in float32.
+struct ByteLine {
+  double factor = 1, offset = 0;
+};
+
+/// The loops that images go through, by what the processor can: what d5 is compiled for may be
+/// older. All of them give the same bits.
+struct PixelLoops {
+  /// How far behind a row's last pixel `narrow_rgb` reads: zeros' worth.
+  [[nodiscard]] static std::int64_t overshoot(const ResampleWeights& weights) {
+    return 3 * weights.count() + 16;
+  }
+  /// Each pixel of a row from its neighbours in the row. Writes one byte behind `out`.
+  void (*narrow_rgb)(const std::uint8_t* in, const ResampleWeights& weights, std::uint8_t* out);
+  /// A row of `count` bytes from `rows` of them above each other.
+  void (*lower)(const std::uint8_t* in, std::int64_t count, const std::int32_t* weights,
+                std::int64_t rows, std::uint8_t* out);
+  /// RGB pixels to a plane for each channel; null where the processor has nothing better for it
+  /// than a table.
+  void (*planes)(const std::uint8_t* rgb, std::int64_t pixels, const std::array<ByteLine, 3>& lines,
+                 float* out) = nullptr;
+};
+
+[[nodiscard]] PixelLoops pixel_loops();
+
+}  // namespace d5::detail

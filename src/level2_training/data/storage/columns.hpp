@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "level2_training/data/storage/shard.hpp"
+
+namespace d5::detail {
+
+/// Samples as plain tensors, whatever file holds these. Of a field F of numbers, each sample of the
+/// same shape, there is one: "F" {samples, shape...}. Where a dimension is open, "F" {elements} has
+/// all of them one after another, and "F/shapes" int64 {samples, rank} says how many. Strings lie
+/// as bytes: "F" uint8 {bytes}, and "F/ends" int64 {samples, shape...} ({strings} where a dimension
+/// is open) has the place behind each. Names of samples are strings, too: "__key__".
+struct Column {
+  std::string name;
+  TensorDesc desc;
+  std::string_view bytes;
+};
+
+inline constexpr std::string_view kNameColumn = "__key__";
+
+/// Reads columns, in memory of `owner`. Without `fields` each column is one of its own, strings
+/// where it has "/ends"; a dimension of F/shapes that varies is then open.
+class ColumnShard final : public Shard {
+ public:
+  /// Throws: FormatError where columns are missing, or of other types, sizes or lengths than the
+  /// rest demands.
+  ColumnShard(std::string file, std::shared_ptr<const void> owner, std::vector<Column> columns,
+              std::optional<std::vector<Dataset::Field>> fields = {});
+
+  [[nodiscard]] const std::vector<Dataset::Field>& fields() const override { return fields_; }
+  [[nodiscard]] std::int64_t size() const override { return size_; }
+  [[nodiscard]] std::string sample_name(std::int64_t index) const override;
+  [[nodiscard]] std::string place(std::int64_t index) const override;
+  void read(std::int64_t index, SampleRow& row) const override;
+
+ private:
+  /// Where a field's samples are.
+  struct Parts {
+    std::string_view bytes;
+    const char* ends = nullptr;        ///< int64, of strings
+    const char* shapes = nullptr;      ///< int64, where a dimension is open
+    std::vector<std::int64_t> begins;  ///< of the samples in elements, where a dimension is open
+  };
+
+  [[noreturn]] void refuse(const std::string& what) const;
+  [[nodiscard]] const Column* find(const std::string& name) const;
+  [[nodiscard]] const Column& at(const std::string& name, DType dtype, std::size_t rank) const;
+  [[nodiscard]] std::vector<Dataset::Field> guessed_fields() const;
+  [[nodiscard]] Parts parts_of(const Dataset::Field& field);
+  [[nodiscard]] Parts open_parts(const Dataset::Field& field);
+  void agree_on_size(std::int64_t samples, const std::string& name);
+  void check_ends(const Parts& parts, std::int64_t strings, const std::string& name) const;
+  [[nodiscard]] std::string_view text(const Parts& parts, std::int64_t number) const;
+
+  std::shared_ptr<const void> owner_;
+  std::vector<Column> columns_;
+  std::vector<Dataset::Field> fields_;
+  std::int64_t size_ = -1;
+  std::vector<Parts> parts_;
+  std::optional<Parts> names_;
+};
+
+/// Makes columns of samples, in memory.
+class ColumnBuilder {
+ public:
+  /// `who` begins messages. Throws: Unsupported where two columns would have the same name.
+  ColumnBuilder(std::string who, std::vector<Dataset::Field> fields);
+  /// Throws: MemoryError where all would be more than the memory budget.
+  void add(const std::string& name, std::span<const Tensor> sample);
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// The columns, the largest elements first, so that each is aligned where it follows another.
+  /// They lie in the builder.
+  [[nodiscard]] std::vector<Column> finish();
+
+ private:
+  struct Parts {
+    std::string bytes, ends, shapes;
+    std::int64_t strings = 0, elements = 0;
+  };
+  void add_text(Parts& parts, const std::string& text);
+
+  std::string who_;
+  std::vector<Dataset::Field> fields_;
+  std::vector<Parts> parts_;
+  Parts names_;
+  bool has_names_ = false;  ///< other ones than the samples' numbers
+  std::int64_t samples_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "level2_training/data/storage/example.hpp"
+#include "level2_training/data/storage/shard.hpp"
+
+namespace d5::detail {
+
+/// What the name of a sample is called in an Example.
+inline constexpr std::string_view kNameFeature = "__key__";
+
+/// The type that a field's elements have in an Example: numbers other than float32 and int64 are
+/// bytes, all of a sample's in one value.
+[[nodiscard]] Feature::Kind kind_of(DType dtype);
+
+/// Finds out what fields Examples have that nobody told: bytes are strings, floats float32,
+/// integers int64; scalars where each sample has one value, else lists, open where they differ in
+/// length.
+class ExampleFields {
+ public:
+  /// Throws: FormatError where a feature is of another kind than before, or the message breaks.
+  void add(std::string_view example);
+  /// By name.
+  [[nodiscard]] std::vector<Dataset::Field> fields() const;
+
+ private:
+  struct Seen {
+    Feature::Kind kind = Feature::Kind::none;
+    std::int64_t least = 0, most = 0, examples = 0;
+  };
+  std::map<std::string, Seen, std::less<>> features_;
+  std::int64_t examples_ = 0;
+};
+
+/// Writes an Example into a row. Throws: FormatError, by the row.
+class ExampleReader {
+ public:
+  explicit ExampleReader(const std::vector<Dataset::Field>& fields);
+  void read(std::string_view example, SampleRow& row) const;
+
+ private:
+  void read(std::size_t field, const Feature& feature, const Feature& shape, SampleRow& row) const;
+  /// Places of a field's feature and of the one that tells its shape, 2 i and 2 i + 1.
+  std::map<std::string, std::size_t, std::less<>> places_;
+  std::size_t fields_;
+};
+
+/// Adds a sample's features. `fields` are those that `ExampleReader` will be given.
+void add_features(const std::vector<Dataset::Field>& fields, std::span<const Tensor> sample,
+                  ExampleWriter& writer);
+
+}  // namespace d5::detail

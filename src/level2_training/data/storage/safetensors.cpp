@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level2_training/data/storage/safetensors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "d5/core/error.hpp"
+#include "level2_training/data/storage/little_endian.hpp"
+
+namespace d5::detail {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostHeader = std::size_t{100'000'000};  // the format's own limit
+
+struct TypeName {
+  DType dtype;
+  const char* name;
+};
+constexpr std::array<TypeName, 13> kTypes{{{DType::float64, "F64"},
+                                           {DType::float32, "F32"},
+                                           {DType::float16, "F16"},
+                                           {DType::bfloat16, "BF16"},
+                                           {DType::int64, "I64"},
+                                           {DType::int32, "I32"},
+                                           {DType::int16, "I16"},
+                                           {DType::int8, "I8"},
+                                           {DType::uint64, "U64"},
+                                           {DType::uint32, "U32"},
+                                           {DType::uint16, "U16"},
+                                           {DType::uint8, "U8"},
+                                           {DType::boolean, "BOOL"}}};
+
+[[noreturn]] void fail(const std::string& who, const std::string& what) {
+  throw FormatError(fmt::format("{}: {}", who, what));
+}
+
+Safetensors::Stored stored(const std::string& name, const json& entry, std::string_view data,
+                           const std::string& who) {
+  const auto& type = entry.at("dtype").get_ref<const std::string&>();
+  const auto known = std::ranges::find(kTypes, type, &TypeName::name);
+  const auto begin = entry.at("data_offsets").at(0).get<std::size_t>();
+  const auto end = entry.at("data_offsets").at(1).get<std::size_t>();
+  const Shape shape(entry.at("shape").get<std::vector<std::int64_t>>());
+  if (known == kTypes.end()) {
+    fail(who,
+         fmt::format("tensor '{}' is of the unknown type '{}'", printable(name), printable(type)));
+  }
+  const TensorDesc desc{known->dtype, shape};
+  if (begin > end || end > data.size() || end - begin != desc.bytes()) {
+    fail(who, fmt::format("tensor '{}' ({}) is said to be at bytes {} to {} of {}", printable(name),
+                          to_string(desc), begin, end, data.size()));
+  }
+  return {name, desc, data.substr(begin, end - begin)};
+}
+
+}  // namespace
+
+SafetensorsParts split_safetensors(std::string_view file, const std::string& who,
+                                   std::string_view kind) {
+  constexpr std::size_t kPrefix = SafetensorsParts::kPrefix;
+  if (file.size() < kPrefix) {
+    fail(who, fmt::format("holds {} bytes; a {} has more", file.size(), kind));
+  }
+  const auto length = from_little_endian<std::uint64_t>(file.data());
+  if (length > std::min(kMostHeader, file.size() - kPrefix)) {
+    fail(who, fmt::format("byte 0: promises a header of {} bytes, but {} follow; it is truncated "
+                          "or no {}",
+                          length, file.size() - kPrefix, kind));
+  }
+  return {file.substr(kPrefix, length), file.substr(kPrefix + length)};
+}
+
+Safetensors read_safetensors(const SafetensorsParts& parts, const std::string& who) try {
+  const json header = json::parse(parts.header);
+  Safetensors result;
+  for (const auto& [name, entry] : header.items()) {
+    if (name == "__metadata__") {
+      result.metadata = entry.get<std::map<std::string, std::string>>();
+    } else {
+      result.tensors.push_back(stored(name, entry, parts.data, who));
+    }
+  }
+  std::ranges::sort(result.tensors, {}, [](const auto& tensor) { return tensor.bytes.data(); });
+  return result;
+} catch (const json::exception& error) {
+  fail(who, fmt::format("byte {}: its header is not what a safetensors file's is ({})",
+                        SafetensorsParts::kPrefix, printable(error.what())));
+}
+
+std::size_t safetensors_bytes(std::string_view header) {
+  const json tensors = json::parse(header);
+  std::size_t end = 0;
+  for (const auto& [name, entry] : tensors.items()) {
+    if (name == "__metadata__") continue;
+    end = std::max(end, entry.at("data_offsets").at(1).get<std::size_t>());
+  }
+  return end;
+}
+
+bool fits_safetensors(DType dtype) {
+  return std::ranges::find(kTypes, dtype, &TypeName::dtype) != kTypes.end();
+}
+
+std::string safetensors_begin(const std::map<std::string, std::string>& metadata,
+                              std::span<const TensorName> tensors, const std::string& who) {
+  json header;
+  header["__metadata__"] = metadata;
+  std::size_t offset = 0;
+  for (const auto& [name, desc] : tensors) {
+    const auto type = std::ranges::find(kTypes, desc.dtype, &TypeName::dtype);
+    if (type == kTypes.end()) {
+      throw Unsupported(fmt::format("{}: tensor '{}' is {}, which safetensors lacks", who,
+                                    printable(name), name_of(desc.dtype)));
+    }
+    const auto dims = desc.shape.dims();
+    header[name] = {{"dtype", type->name},
+                    {"shape", std::vector<std::int64_t>(dims.begin(), dims.end())},
+                    {"data_offsets", {offset, offset + desc.bytes()}}};
+    offset += desc.bytes();
+  }
+  std::string text;
+  try {
+    text = header.dump();
+  } catch (const json::exception&) {
+    throw Unsupported(
+        fmt::format("{}: a name holds bytes that are not UTF-8, which safetensors lacks", who));
+  }
+  constexpr std::size_t kWord = 8;  // data begin on one
+  text.append((kWord - text.size() % kWord) % kWord, ' ');
+  return to_little_endian(std::uint64_t(text.size())) + text;
+}
+
+}  // namespace d5::detail

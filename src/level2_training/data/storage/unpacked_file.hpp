@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/files/gzip.hpp"
+#include "d5/core/interrupt.hpp"
+#include "level2_training/data/storage/mapped_file.hpp"
+
+namespace d5::detail {
+
+/// A file's bytes, mapped; of one that is packed as a whole, unpacked into memory.
+class UnpackedFile {
+ public:
+  explicit UnpackedFile(const std::string& path) : file_(path), bytes_(file_.bytes()) {}
+  UnpackedFile(const UnpackedFile&) = delete;
+  UnpackedFile& operator=(const UnpackedFile&) = delete;
+
+  /// Before anybody asks for the bytes. Throws: FormatError for a broken stream, MemoryError where
+  /// it unpacks to more than the memory budget, Interrupted.
+  void unpack(Packing packing, const Interrupt& interrupt);
+
+  [[nodiscard]] const std::string& path() const { return file_.path(); }
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+
+ private:
+  MappedFile file_;
+  std::string unpacked_;
+  std::string_view bytes_;
+};
+
+/// Whether `bytes` begin as a file that is packed by gzip (RFC 1952).
+[[nodiscard]] bool is_gzip(std::string_view bytes);
+
+/// For formats that are not read packed. Throws: Unsupported with the way out.
+void expect_not_packed(std::string_view bytes, const std::string& path);
+
+}  // namespace d5::detail

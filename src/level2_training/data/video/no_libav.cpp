@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands where libav was not found when d5 was configured.
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "level2_training/data/video/video.hpp"
+
+namespace d5::detail {
+
+std::unique_ptr<Video> open_video_file(const std::string& path) {
+  throw Unsupported(fmt::format(
+      "'{}': this d5 was built without libav (libavformat-dev libavcodec-dev libswscale-dev), "
+      "which decodes videos; install it and build d5 again, or make a folder of pictures of each "
+      "video: ffmpeg -i v.avi v/%05d.jpg",
+      printable(path)));
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/gradient_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "level2_training/losses/parts/scalar_loss.hpp"
+#include "level2_training/optimization/shared/on_host.hpp"
+
+namespace d5 {
+
+void GradientSource::finish_all() {
+  for (std::size_t part = 0; part < parts(); ++part) (void)finish(part);
+}
+
+LocalGradients::LocalGradients(std::shared_ptr<GraphExecutor> executor, std::string loss)
+    : executor_(std::move(executor)), loss_(std::move(loss)) {
+  const auto outputs = executor_->network().output_names();
+  if (std::ranges::find(outputs, loss_) == outputs.end()) {
+    throw_unknown_name(fmt::format("network '{}': output", printable(executor_->network().name())),
+                       loss_, outputs);
+  }
+}
+
+const ValueMap& LocalGradients::run(const Batch& batch, const GradientRun& how) {
+  const bool adds = how.write == GradientRun::Write::add;
+  if (adds) keep_gradients();
+  executor_->set_loss_factor(how.factor);
+  const ValueMap& outputs =
+      executor_->inference_and_backprop(feed_.of(executor_->network(), batch), loss_);
+  if (adds && !executor_->ended_early()) add_kept();
+  return outputs;
+}
+
+ParameterRange LocalGradients::finish(std::size_t) {
+  return {0, executor_->network().parameters().size()};
+}
+
+double LocalGradients::loss_of(const Batch& batch) {
+  return detail::scalar_loss(executor_->inference(feed_.of(executor_->network(), batch)), loss_);
+}
+
+void LocalGradients::keep_gradients() {
+  executor_->synchronise();
+  const auto& parameters = executor_->network().parameters();
+  kept_.resize(parameters.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const Tensor& gradient = parameters[i].gradient;
+    if (!kept_[i].defined() || kept_[i].shape() != gradient.shape()) {
+      kept_[i] = Tensor::zeros(gradient.dtype(), gradient.shape());
+    }
+    kept_[i].copy_from(gradient);
+  }
+}
+
+void LocalGradients::add_kept() {
+  executor_->synchronise();
+  auto& parameters = executor_->network().parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    detail::change_on_host(parameters[i].gradient, [&]<class T>(std::span<T> sum) {
+      const auto kept = kept_[i].span<T>();
+      for (std::size_t e = 0; e < sum.size(); ++e) sum[e] = T(sum[e] + kept[e]);
+    });
+  }
+}
+
+}  // namespace d5

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/tensor_optimizer.hpp"
+#include "level0_ops/kernels/matrix/matrix_product.hpp"
+#include "level2_training/optimization/shared/adam_step.hpp"
+#include "level2_training/optimization/shared/block_sums.hpp"
+#include "level2_training/optimization/shared/sweep.hpp"
+
+namespace d5 {
+namespace {
+
+struct MuonOptions {
+  enum class Adjustment { original, match_rms_adamw };
+  double learning_rate = 1e-3;
+  double weight_decay = 0.1;
+  double momentum = 0.95;
+  bool nesterov = true;
+  std::vector<double> coefficients = {3.4445, -4.775, 2.0315};
+  double epsilon = 1e-7;
+  std::int64_t iterations = 5;
+  Adjustment adjustment = Adjustment::original;
+  double adamw_learning_rate = 1e-3;
+  double adamw_weight_decay = 0.01;
+  double adamw_beta1 = 0.9;
+  double adamw_beta2 = 0.999;
+  double adamw_epsilon = 1e-8;
+
+  void declare(OptionList& options) {
+    options.add("learning_rate", learning_rate, "of matrices", {.least = 0});
+    options.add("weight_decay", weight_decay,
+                "times learning_rate, share of a matrix that a step takes away", {.least = 0});
+    options.add("momentum", momentum, "share of a matrix's moment that stays",
+                {.least = 0, .below = 1});
+    options.add("nesterov", nesterov, "mixes the gradient with the moment once more");
+    options.add("coefficients", coefficients, "three, of the iteration's a X + b X^3 + c X^5");
+    options.add("epsilon", epsilon, "least norm that a matrix is divided by", {.above = 0});
+    options.add("iterations", iterations, "of the polynomial", {.least = 1, .below = 100});
+    options.add("adjustment", adjustment, "of the rate to a matrix's sizes",
+                {"original", "match_rms_adamw"});
+    options.add("adamw_learning_rate", adamw_learning_rate, "of what is no matrix", {.least = 0});
+    options.add("adamw_weight_decay", adamw_weight_decay,
+                "times adamw_learning_rate, share that a step takes away", {.least = 0});
+    options.add("adamw_beta1", adamw_beta1, "share of AdamW's first moment that stays",
+                {.least = 0, .below = 1});
+    options.add("adamw_beta2", adamw_beta2, "share of AdamW's second moment that stays",
+                {.least = 0, .below = 1});
+    options.add("adamw_epsilon", adamw_epsilon, "added to the root of AdamW's second moment",
+                {.least = 0});
+  }
+};
+
+/// A matrix goes by its moment with singular values near 1; whatever has not two dimensions goes by
+/// AdamW.
+///
+///     M <- momentum * M + (1 - momentum) * G;  U = M, or nesterov's (1 - momentum) * G + momentum
+///     * M X = U / max(|U|, epsilon), then `iterations` times X <- a X + b (X X^T) X + c (X X^T)^2
+///     X W <- (1 - learning_rate * weight_decay) W - learning_rate * s * X
+///
+/// of rows x columns; s = sqrt(max(1, rows / columns)), or 0.2 sqrt(max(rows, columns)) to match
+/// AdamW's steps. LibTorch iterates in bfloat16, this in the parameter's type.
+///
+/// Source: Jordan et al., "Muon: An Optimizer for Hidden Layers in Neural Networks" (2024); the
+/// match after Liu et al., "Muon is Scalable for LLM Training" (2025).
+template <class T>
+struct Muon {
+  using Options = MuonOptions;
+  static constexpr std::array kSlots{"moment", "first_moment", "second_moment"};
+  static Shape slot_shape(std::size_t slot, const Shape& parameter, const Options&) {
+    return (parameter.rank() == 2) == (slot == 0) ? parameter : Shape{0};
+  }
+
+  Muon(const Options& options, std::int64_t step) : options_(options), adam_(rest(options), step) {
+    if (options.coefficients.size() == 3) return;
+    throw ValueError("optimizer muon: option 'coefficients' has " +
+                     std::to_string(options.coefficients.size()) +
+                     " numbers, expected three: a, b and c");
+  }
+
+  void operator()(const TensorUpdate<T>& parameter) const {
+    if (parameter.elements() == 0) return;
+    if (parameter.shape.rank() == 2) return update_matrix(parameter);
+    const T* g = parameter.gradient.data();
+    T *w = parameter.value.data(), *m = parameter.slots[1].data(), *v = parameter.slots[2].data();
+    const T kept = T(1 - options_.adamw_learning_rate * options_.adamw_weight_decay);
+    detail::sweep(parameter.elements(), [&](std::int64_t begin, std::int64_t end) {
+#pragma GCC ivdep
+      for (std::int64_t i = begin; i < end; ++i) w[i] = kept * w[i] - adam_(g[i], m[i], v[i]);
+    });
+  }
+
+ private:
+  struct Rest {
+    double learning_rate, beta1, beta2, epsilon;
+  };
+  static Rest rest(const Options& options) {
+    return {options.adamw_learning_rate, options.adamw_beta1, options.adamw_beta2,
+            options.adamw_epsilon};
+  }
+
+  void update_matrix(const TensorUpdate<T>& parameter) const {
+    const std::int64_t count = parameter.elements();
+    const std::int64_t rows = parameter.shape[0], columns = parameter.shape[1];
+    const T* g = parameter.gradient.data();
+    T *w = parameter.value.data(), *moment = parameter.slots[0].data();
+    T* u = parameter.scratch.data();
+    const T momentum = T(options_.momentum), fresh = T(1 - options_.momentum);
+    const bool nesterov = options_.nesterov;
+    const auto [squares] = detail::block_sums<1>(count, [&](std::int64_t begin, std::int64_t end) {
+#pragma GCC ivdep
+      for (std::int64_t i = begin; i < end; ++i) {
+        moment[i] += fresh * (g[i] - moment[i]);
+        u[i] = nesterov ? g[i] + momentum * (moment[i] - g[i]) : moment[i];
+      }
+      return std::array{detail::sum_of_squares(u + begin, end - begin)};
+    });
+    const T scale = T(1 / std::max(std::sqrt(squares), options_.epsilon));
+    detail::sweep(count, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) u[i] *= scale;
+    });
+    std::vector<T> memory(u, u + count);
+    const T* x = iterate(memory, rows, columns);
+    const double sizes = options_.adjustment == Options::Adjustment::original
+                             ? std::sqrt(std::max(1.0, double(rows) / double(columns)))
+                             : 0.2 * std::sqrt(double(std::max(rows, columns)));
+    const T length = T(options_.learning_rate * sizes);
+    const T kept = T(1 - options_.learning_rate * options_.weight_decay);
+    detail::sweep(count, [&](std::int64_t begin, std::int64_t end) {
+#pragma GCC ivdep
+      for (std::int64_t i = begin; i < end; ++i) w[i] = kept * w[i] - length * x[i];
+    });
+  }
+
+  /// The products run over the shorter side: X X^T, or X^T X of a tall matrix.
+  const T* iterate(std::vector<T>& x, std::int64_t rows, std::int64_t columns) const {
+    const T a = T(options_.coefficients[0]), b = T(options_.coefficients[1]);
+    const T c = T(options_.coefficients[2]);
+    const bool tall = rows > columns;
+    const std::int64_t side = std::min(rows, columns);
+    std::vector<T> gram(std::size_t(side * side)), update(gram.size()), next(x.size());
+    using View = detail::MatrixView<T>;
+    using ConstView = detail::MatrixView<const T>;
+    for (std::int64_t i = 0; i < options_.iterations; ++i) {
+      const ConstView plain{x.data(), rows, columns, columns};
+      const ConstView turned{x.data(), columns, rows, columns, true};
+      const ConstView square{gram.data(), side, side, side},
+          polynomial{update.data(), side, side, side};
+      detail::matrix_product<T>(tall ? turned : plain, tall ? plain : turned,
+                                View{gram.data(), side, side, side});
+      update = gram;
+      detail::matrix_product<T>(square, square, View{update.data(), side, side, side}, c, b);
+      next = x;
+      detail::matrix_product<T>(tall ? plain : polynomial, tall ? polynomial : plain,
+                                View{next.data(), rows, columns, columns}, T(1), a);
+      x.swap(next);
+    }
+    return x.data();
+  }
+
+  Options options_;
+  detail::AdamStep<T> adam_;
+};
+
+}  // namespace
+
+namespace optimizer {
+
+void register_muon(Registry<OptimizerEntry>& registry) {
+  registry.add("muon", TensorOptimizer<Muon>::entry(
+                           "orthogonalised momentum of matrices (Jordan et al., 2024)"));
+}
+
+}  // namespace optimizer
+}  // namespace d5

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "d5/core/error.hpp"
+#include "level2_training/losses/parts/scalar_loss.hpp"
+#include "level2_training/optimization/taken_options.hpp"
+
+namespace d5 {
+
+// Generated: one call a file of the folder.
+namespace schedule {
+void register_all(Registry<ScheduleEntry>& registry);
+}
+
+namespace {
+
+struct TimeOptions {
+  Schedule::Every every = Schedule::Every::step;
+
+  void declare(OptionList& options) {
+    options.add("every", every, "what the time of a schedule counts", {"step", "epoch"});
+  }
+};
+
+class ScheduledNumber final : public StepModifier {
+ public:
+  ScheduledNumber(std::string number, std::string word, std::shared_ptr<Schedule> schedule,
+                  Schedule::Every every)
+      : number_(std::move(number)),
+        word_(std::move(word)),
+        schedule_(std::move(schedule)),
+        every_(every) {}
+
+  [[nodiscard]] std::string name() const override { return "schedule." + number_; }
+  void attach(ThreeStepOptimizer& optimizer) override {
+    (void)optimizer.hyper_parameters().at(number_);
+  }
+
+  void before_step(ThreeStepOptimizer& optimizer, const Batch& batch) override {
+    const bool epochs = every_ == Schedule::Every::epoch;
+    const std::int64_t time = epochs ? batch.epoch : optimizer.steps();
+    HyperParameters& numbers = optimizer.hyper_parameters();
+    const double value = schedule_->at(time, numbers.initial(number_));
+    if (!std::isfinite(value)) {
+      throw NumericError(fmt::format("schedule {} of {} is {} in {} {}; look at its settings",
+                                     word_, number_, value, epochs ? "epoch" : "step", time));
+    }
+    numbers.set(number_, value);
+  }
+
+  void after_step(ThreeStepOptimizer& optimizer, const Batch& batch,
+                  const ValueMap& outputs) override {
+    if (schedule_->observes() != Schedule::Observes::training_loss) return;
+    const double mine = detail::scalar_loss(outputs, optimizer.loss());
+    schedule_->observe(optimizer.gradients().mean(mine, batch));
+  }
+  void tested(ThreeStepOptimizer&, double loss) override {
+    if (schedule_->observes() == Schedule::Observes::test_loss) schedule_->observe(loss);
+  }
+
+  [[nodiscard]] ValueMap state() const override { return schedule_->state(); }
+  void restore(const ValueMap& state) override { schedule_->restore(state); }
+
+ private:
+  std::string number_, word_;
+  std::shared_ptr<Schedule> schedule_;
+  Schedule::Every every_;
+};
+
+}  // namespace
+
+Registry<ScheduleEntry>& schedules() {
+  static Registry<ScheduleEntry> registry("schedule", schedule::register_all);
+  return registry;
+}
+
+std::shared_ptr<StepModifier> scheduled(const std::string& hyper_parameter,
+                                        const EntryChoice& schedule) {
+  const ScheduleEntry& entry = schedules().at(schedule.name);
+  Settings own = schedule.settings;
+  const auto time = detail::take_options<TimeOptions>(own);
+  return scheduled(hyper_parameter, entry.make(own), time.every, schedule.name);
+}
+
+std::shared_ptr<StepModifier> scheduled(const std::string& hyper_parameter,
+                                        std::shared_ptr<Schedule> schedule, Schedule::Every every,
+                                        const std::string& word) {
+  return std::make_shared<ScheduledNumber>(hyper_parameter, word, std::move(schedule), every);
+}
+
+}  // namespace d5

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/gradient_norm.hpp"
+
+#include <array>
+#include <cmath>
+#include <ranges>
+
+#include "level2_training/optimization/shared/block_sums.hpp"
+
+namespace d5 {
+namespace {
+
+double sum_of_squares(const Tensor& tensor) {
+  double sum = 0;
+  dispatch(FloatTypes{}, tensor.dtype(), "norm", [&]<class T>() {
+    const T* values = tensor.data<T>();
+    sum = detail::block_sums<1>(tensor.elements(), [&](std::int64_t begin, std::int64_t end) {
+      return std::array{detail::sum_of_squares(values + begin, end - begin)};
+    })[0];
+  });
+  return sum;
+}
+
+}  // namespace
+
+double norm_of(const Tensor& tensor) { return std::sqrt(sum_of_squares(tensor.on_host())); }
+
+double gradient_norm(Network& network) {
+  double total = 0;
+  // From the last on: what reads them next, an update from the first on, finds those in the cache.
+  for (const Parameter& parameter : std::views::reverse(network.parameters())) {
+    total += sum_of_squares(parameter.gradient.on_host());
+  }
+  return std::sqrt(total);
+}
+
+}  // namespace d5

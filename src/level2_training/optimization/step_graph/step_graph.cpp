@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/step_graph.hpp"
+
+#include <algorithm>
+
+#include "d5/level0_ops/operator_registry.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level2_training/update_rule.hpp"
+#include "d5/onnx/nodes.hpp"
+#include "level1_network/nodes/differentiated_graph.hpp"
+#include "level2_training/optimization/step_graph/step_file.hpp"
+#include "level2_training/optimization/step_graph/step_model.hpp"
+#include "level2_training/optimization/step_graph/step_parts.hpp"
+#include "level2_training/optimization/step_graph/update_operator.hpp"
+
+namespace d5 {
+
+StepGraph::StepGraph(Optimizer& optimizer) {
+  GraphExecutor& executor = optimizer.executor();
+  Network step = detail::step_network(optimizer);
+  inference_ = detail::inference_file(executor.network(), optimizer.loss());
+  take(std::move(step), {.frameworks = frameworks_of(executor)});
+}
+
+StepGraph StepGraph::load(const std::string& path, ExecutorOptions options) {
+  detail::StepFile file = detail::load_step_file(path);
+  StepGraph result;
+  result.inference_ = std::move(file.inference);
+  result.take(std::move(file.step), std::move(options));
+  for (auto& [input, value] : file.numbers) {
+    const auto number = std::ranges::find(result.numbers_, input, &Number::input);
+    if (number != result.numbers_.end()) *number->value = value;
+  }
+  return result;
+}
+
+/// Forward and backward as the optimizer runs them, then the rest.
+struct StepGraph::Halves {
+  explicit Halves(detail::StepParts both) : parts(std::move(both)) {}
+
+  detail::StepParts parts;
+  std::unique_ptr<GraphExecutor> update;
+  ValueMap outputs;
+  BatchFeed feed;
+};
+
+StepGraph::StepGraph() = default;
+StepGraph::StepGraph(StepGraph&&) noexcept = default;
+StepGraph& StepGraph::operator=(StepGraph&&) noexcept = default;
+StepGraph::~StepGraph() = default;
+
+void StepGraph::take(Network step, ExecutorOptions options) {
+  network_ = std::make_unique<Network>(std::move(step));
+  if (auto parts = detail::parts_of(*network_)) {
+    halves_ = std::make_unique<Halves>(std::move(*parts));
+    halves_->update = make_executor(halves_->parts.update);
+    options.gradients = halves_->parts.variables;
+    options.parameter_gradients = false;
+    executor_ = make_executor(halves_->parts.forward, std::move(options));
+  } else {
+    executor_ = make_executor(*network_, std::move(options));
+  }
+  hyper_parameters_ = std::make_unique<HyperParameters>();
+  const Network& network = *network_;
+  std::size_t gradients = 0;
+  for (const onnx::Node& node : network.graph().nodes) {
+    if (is_gradient(node)) {
+      const onnx::nodes::training::Gradient view(node);
+      const auto xs = view.xs();
+      std::ranges::copy_if(xs, std::back_inserter(parameters_), [&](const std::string& name) {
+        return network.updates().contains(name);
+      });
+      loss_ = ++gradients == 1 ? view.y() : "";
+    } else if (detail::is_update(node)) {
+      take_rule(node);
+    }
+  }
+}
+
+void StepGraph::take_rule(const onnx::Node& node) {
+  (void)operator_for(node);  // which refuses what does not fit
+  const detail::UpdateWords words = detail::words_of(node);
+  UpdateRule& rule = *rules_.emplace_back(make_update_rule(words.optimizer, words.settings));
+  hyper_parameters_->bind(rule);
+  OptionList list;
+  rule.declare(list);
+  const auto inputs = network().input_names();
+  for (std::size_t h = 0; h < words.hyper_parameters.size(); ++h) {
+    const auto number =
+        std::ranges::find(list.numbers(), words.hyper_parameters[h], &OptionList::Number::name);
+    const std::string& input = node.inputs.at(1 + h);
+    if (number == list.numbers().end() || std::ranges::find(inputs, input) == inputs.end()) {
+      continue;
+    }
+    numbers_.push_back({number->value, input});
+  }
+  for (const auto& [constant, output] : network().updates()) {
+    if (output == node.inputs.front()) counter_ = constant;
+  }
+}
+
+const ValueMap& StepGraph::step(const Batch& batch) {
+  fed_.values = batch.values;
+  for (const Number& number : numbers_) {
+    fed_.values[number.input] = Tensor::scalar(*number.value);
+  }
+  network_->values_changed();
+  if (!halves_) return executor_->inference(feed_.of(*network_, fed_));
+  return step_in_halves();
+}
+
+const ValueMap& StepGraph::step_in_halves() {
+  Halves& halves = *halves_;
+  const detail::StepParts& parts = halves.parts;
+  executor_->network().values_changed();
+  const ValueMap& outputs =
+      executor_->inference_and_backprop(feed_.of(executor_->network(), fed_), parts.loss);
+  halves.outputs.clear();
+  for (const std::string& name : network_->output_names()) {
+    if (const auto output = outputs.find(name); output != outputs.end()) {
+      halves.outputs[name] = output->second;
+    }
+  }
+  if (executor_->ended_early()) return halves.outputs;
+  executor_->synchronise();
+  for (const std::string& name : parts.handed) fed_.values[name] = outputs.at(name);
+  for (std::size_t i = 0; i < parts.variables.size(); ++i) {
+    fed_.values[parts.gradients[i]] = executor_->gradient(parts.variables[i]).on_host();
+  }
+  halves.update->inference(halves.feed.of(halves.update->network(), fed_));
+  network_->values_changed();
+  return halves.outputs;
+}
+
+std::int64_t StepGraph::steps() const {
+  if (counter_.empty()) return 0;
+  return network_->fetch(counter_).item<std::int64_t>();
+}
+
+Network StepGraph::inference() const {
+  Network result(detail::with_values_of(*network_, inference_->model));
+  return result.copy();
+}
+
+void StepGraph::save(const std::string& path) const {
+  detail::StepFile file{.step = *network_, .inference = inference_, .numbers = {}};
+  for (const Number& number : numbers_) file.numbers[number.input] = *number.value;
+  detail::save_step_file(file, path);
+}
+
+}  // namespace d5

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/step_modifier.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/schedule.hpp"
+#include "level2_training/optimization/taken_options.hpp"
+
+namespace d5 {
+
+// Generated: one call a file of the folder.
+namespace step_modifier {
+void register_all(Registry<StepModifierEntry>& registry);
+}
+
+Registry<StepModifierEntry>& step_modifiers() {
+  static Registry<StepModifierEntry> registry("step modifier", step_modifier::register_all);
+  return registry;
+}
+
+void ModifierOptions::declare(OptionList& options) {
+  options.add("modifiers", modifiers, "of every step, one after another", "step modifier");
+}
+
+namespace {
+
+/// Those of `schedules`, by hyper-parameter, which are taken away.
+std::vector<std::shared_ptr<StepModifier>> take_schedules(Settings& settings) {
+  if (settings.has("schedules")) {
+    throw ValueError(fmt::format(
+        "{}: schedules is '{}', expected hyper-parameters with a schedule each: schedules: "
+        "{{learning_rate: {{name: cosine, length: 1000}}}}",
+        settings.place_of("schedules"), printable(settings.text("schedules", ""))));
+  }
+  const Settings all = settings.below("schedules");
+  std::set<std::string> numbers;
+  for (const auto& [name, value] : all.values()) {
+    numbers.insert(name.substr(0, name.find('.')));
+    settings.take("schedules." + name, "");
+  }
+  std::vector<std::shared_ptr<StepModifier>> result;
+  for (const std::string& number : numbers) {
+    EntryChoice choice{all.text(number, ""), all.below(number)};
+    choice.name = choice.settings.take("name", choice.name);
+    result.push_back(scheduled(number, choice));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::shared_ptr<Optimizer> open_optimizer(const std::string& name,
+                                          std::shared_ptr<GraphExecutor> executor,
+                                          const std::string& loss, const Settings& settings) {
+  const OptimizerEntry& entry = find_optimizer(name);
+  Settings own = settings;
+  const auto around = detail::take_options<ModifierOptions>(own);
+  auto modifiers = take_schedules(own);
+  for (const EntryChoice& choice : around.modifiers) {
+    modifiers.push_back(step_modifiers().at(choice.name).make(choice.settings));
+  }
+  auto optimizer = entry.make(std::move(executor), loss, own);
+  if (modifiers.empty()) return optimizer;
+  const auto three_step = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
+  if (!three_step) {
+    throw Unsupported(fmt::format(
+        "optimizer {} is no optimizer in three steps, so that nothing can take part in its steps; "
+        "leave its schedules and modifiers out, or choose another",
+        name));
+  }
+  for (auto& modifier : modifiers) three_step->add(std::move(modifier));
+  return optimizer;
+}
+
+}  // namespace d5

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/step_modifier.hpp"
+#include "level2_training/optimization/joined_outputs.hpp"
+
+namespace d5 {
+namespace {
+
+struct AccumulateOptions {
+  std::int64_t pieces = 2;
+
+  void declare(OptionList& options) {
+    options.add("pieces", pieces, "that each batch is run in", {.least = 1});
+  }
+};
+
+/// Samples [first, first + size) of `batch`, as views.
+Batch cut(const Batch& batch, std::int64_t first, std::int64_t size) {
+  Batch piece;
+  piece.size = size;
+  piece.epoch = batch.epoch;
+  piece.index = batch.index;
+  if (std::ssize(batch.samples) == batch.size) {
+    piece.samples = batch.samples.subspan(std::size_t(first), std::size_t(size));
+  }
+  for (const auto& [name, value] : batch.values) {
+    const bool is_whole = value.is_tensor() && value.tensor().shape().rank() == 0;
+    if (!is_whole && (!value.is_tensor() || value.tensor().shape()[0] != batch.size)) {
+      throw ShapeError(
+          fmt::format("accumulate: field '{}' is {} in a batch of {} samples; expected these in "
+                      "dimension 0, so "
+                      "that it can be cut",
+                      printable(name), to_string(value.desc()), batch.size));
+    }
+    piece.values[name] = is_whole ? value : Value(value.tensor().slice(first, first + size));
+  }
+  return piece;
+}
+
+/// Gradients of a batch as the sum of those of its pieces, by their shares of the samples.
+class AccumulatedGradients final : public GradientDecorator {
+ public:
+  AccumulatedGradients(std::shared_ptr<GradientSource> inner, std::int64_t pieces)
+      : GradientDecorator(std::move(inner)), pieces_(pieces) {}
+
+  const ValueMap& run(const Batch& batch, const GradientRun& how) override {
+    outputs_.begin(batch.size);
+    for_pieces(batch, [&](const Batch& piece, std::int64_t first, double share) {
+      if (first > 0) inner().finish_all();
+      const ValueMap& outputs =
+          inner().run(piece, {.factor = how.factor * share,
+                              .write = first == 0 ? how.write : GradientRun::Write::add});
+      if (executor().ended_early()) return false;
+      outputs_.add(outputs, first, piece.size);
+      return true;
+    });
+    return outputs_.all();
+  }
+  [[nodiscard]] bool announces() const override { return false; }
+  double loss_of(const Batch& batch) override {
+    double loss = 0;
+    for_pieces(batch, [&](const Batch& piece, std::int64_t, double share) {
+      loss += share * inner().loss_of(piece);
+      return true;
+    });
+    return loss;
+  }
+
+ private:
+  /// Calls `body(piece, first sample, share)` until it returns false.
+  template <class Body>
+  void for_pieces(const Batch& batch, const Body& body) {
+    if (batch.size < 1) {
+      throw ValueError(fmt::format(
+          "accumulate: a batch of {} samples cannot be cut into pieces; feed one that has its size",
+          batch.size));
+    }
+    const std::int64_t pieces = std::min(pieces_, batch.size);
+    std::int64_t first = 0;
+    for (std::int64_t i = 0; i < pieces; ++i) {
+      const std::int64_t size = batch.size / pieces + (i < batch.size % pieces ? 1 : 0);
+      if (!body(cut(batch, first, size), first, double(size) / double(batch.size))) return;
+      first += size;
+    }
+  }
+
+  std::int64_t pieces_;
+  detail::JoinedOutputs outputs_;
+};
+
+/// Runs each batch in pieces, whose memory alone is needed: the loss has to be a mean over samples,
+/// and then the gradient is that of the whole batch. What a network counts over samples by itself,
+/// such as batch normalization, it counts over a piece.
+class Accumulate final : public StepModifier {
+ public:
+  using Options = AccumulateOptions;
+  explicit Accumulate(const Options& options) : pieces_(options.pieces) {}
+  [[nodiscard]] std::string name() const override { return "accumulate"; }
+  void attach(ThreeStepOptimizer& optimizer) override {
+    optimizer.add_gradient_layer(ThreeStepOptimizer::GradientLayer::accumulated,
+                                 [pieces = pieces_](std::shared_ptr<GradientSource> inner) {
+                                   return std::make_shared<AccumulatedGradients>(std::move(inner),
+                                                                                 pieces);
+                                 });
+  }
+
+ private:
+  std::int64_t pieces_;
+};
+
+}  // namespace
+
+namespace step_modifier {
+
+void register_accumulate(Registry<StepModifierEntry>& registry) {
+  registry.add("accumulate",
+               StepModifierEntry::of<Accumulate>("a batch is run in pieces, for their memory"));
+}
+
+}  // namespace step_modifier
+}  // namespace d5

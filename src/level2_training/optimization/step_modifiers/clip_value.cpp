@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "d5/level2_training/step_modifier.hpp"
+#include "level2_training/optimization/shared/on_host.hpp"
+
+namespace d5 {
+namespace {
+
+struct ClipValueOptions {
+  double most = 1;
+
+  void declare(OptionList& options) {
+    options.add("most", most, "size of an element that none goes above", {.above = 0});
+  }
+};
+
+/// Each element of a gradient is brought into [-most, most]; one that is not a number stays so.
+class ClipValue final : public StepModifier {
+ public:
+  using Options = ClipValueOptions;
+  explicit ClipValue(const Options& options) : options_(options) {}
+
+  [[nodiscard]] std::string name() const override { return "clip_value"; }
+  [[nodiscard]] bool wants_all_gradients() const override { return true; }
+  bool gradients_final(ThreeStepOptimizer& optimizer, double& factor) override {
+    const double most = options_.most / factor;
+    for (Parameter& parameter : optimizer.executor().network().parameters()) {
+      detail::change_on_host(parameter.gradient, [most]<class T>(std::span<T> values) {
+        for (T& value : values) {
+          if (double(value) > most) value = T(detail::Wide<T>(most));
+          if (double(value) < -most) value = T(detail::Wide<T>(-most));
+        }
+      });
+    }
+    return true;
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+namespace step_modifier {
+
+void register_clip_value(Registry<StepModifierEntry>& registry) {
+  registry.add("clip_value",
+               StepModifierEntry::of<ClipValue>("gradients' elements are limited in size"));
+}
+
+}  // namespace step_modifier
+}  // namespace d5

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level2_training/optimization/shared/parameter_average.hpp"
+
+namespace d5 {
+namespace {
+
+struct SwaOptions {
+  std::int64_t begin = 0;
+  std::int64_t every = 1;
+
+  void declare(OptionList& options) {
+    options.add("begin", begin, "steps before the first value", {.least = 0});
+    options.add("every", every, "steps from value to value", {.least = 1});
+  }
+};
+
+/// The plain average of the parameters after steps begin + every, begin + 2 every, ..., which test
+/// runs have.
+///
+/// Source: Izmailov et al., "Averaging Weights Leads to Wider Optima and Better Generalization"
+/// (UAI 2018), algorithm 1, without its last line: running statistics stay those of the trained
+/// network.
+class Swa final : public detail::ParameterAverage {
+ public:
+  using Options = SwaOptions;
+  explicit Swa(const Options& options) : options_(options) {}
+  [[nodiscard]] std::string name() const override { return "swa"; }
+  void after_step(ThreeStepOptimizer& optimizer, const Batch&, const ValueMap&) override {
+    const std::int64_t since = optimizer.steps() - options_.begin;
+    if (since > 0 && since % options_.every == 0) take(optimizer, 1 / double(values() + 1));
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+namespace step_modifier {
+
+void register_swa(Registry<StepModifierEntry>& registry) {
+  registry.add("swa", StepModifierEntry::of<Swa>(
+                          "tests see the average of late steps (Izmailov et al., 2018)"));
+}
+
+}  // namespace step_modifier
+}  // namespace d5

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "d5/core/measurement.hpp"
+#include "d5/level2_training/dataset_metrics.hpp"
+#include "level2_training/training/class_counts.hpp"
+
+namespace d5 {
+
+// While it counts, `samples_` holds the number of samples of each class.
+
+void DatasetBias::count(const Batch& batch) { detail::count_classes(batch, label_, samples_); }
+
+void DatasetBias::after_batch(Trainer&, const Batch& batch, const ValueMap&) { count(batch); }
+
+void DatasetBias::summarise(Measurement& result) const {
+  TrainingMetric::summarise(result);
+  double total = 0;
+  for (const double count : samples_) total += count;
+  for (double& share : result.samples) share /= total;
+  result.conditions["drawn"] = fmt::format("{}", total);
+}
+
+namespace training_metric {
+
+void register_dataset_bias(Registry<MetricEntry>& registry) {
+  struct Options {
+    std::string label = "label";
+    void declare(OptionList& options) {
+      options.add("label", label, "field of a batch with the right class");
+    }
+  };
+  registry.add("dataset_bias",
+               MetricEntry::with<Options>("share of each class among the samples drawn",
+                                          [](const Options& options) {
+                                            return std::make_shared<DatasetBias>(options.label);
+                                          }));
+}
+
+}  // namespace training_metric
+}  // namespace d5

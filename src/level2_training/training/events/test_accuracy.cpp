@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/accuracy.hpp"
+#include "level2_training/training/classification.hpp"
+
+namespace d5 {
+
+void TestAccuracy::before_test(Trainer&) { right_ = seen_ = 0; }
+
+void TestAccuracy::after_test_batch(Trainer&, const Batch& batch, const ValueMap& outputs) {
+  const Tensor& labels = detail::named(batch.values, names_.label, "test_accuracy: field");
+  right_ += count_right(detail::named(outputs, names_.logits, "test_accuracy: output"), labels);
+  seen_ += labels.elements();
+}
+
+void TestAccuracy::after_test(Trainer&) {
+  if (seen_ > 0) samples_.push_back(double(right_) / double(seen_));
+}
+
+namespace training_metric {
+
+void register_test_accuracy(Registry<MetricEntry>& registry) {
+  registry.add("test_accuracy", MetricEntry::with<ClassificationNames>(
+                                    "share of test samples classified right, a test run",
+                                    [](const ClassificationNames& names) {
+                                      return std::make_shared<TestAccuracy>(names);
+                                    }));
+}
+
+}  // namespace training_metric
+}  // namespace d5

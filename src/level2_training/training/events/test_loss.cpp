@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training_metric.hpp"
+#include "level2_training/losses/parts/scalar_loss.hpp"
+#include "level2_training/training/test_mean.hpp"
+
+namespace d5 {
+namespace {
+
+/// The loss over the samples of a test run, of a network whose loss is a batch's mean.
+class TestLoss : public TrainingMetric {
+ public:
+  [[nodiscard]] std::string name() const override { return "test_loss"; }
+  [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::loss; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
+  [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
+  void before_test(Trainer&) override { mean_.begin(); }
+  void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
+    mean_.add(detail::scalar_loss(outputs, trainer.optimizer().loss()), batch.size);
+  }
+  void after_test(Trainer&) override {
+    if (!mean_.empty()) samples_.push_back(mean_.value());
+  }
+
+ private:
+  detail::TestMean mean_;
+};
+
+/// exp of the test loss: of a language model whose loss is the mean cross-entropy of a token in
+/// nats, among how many tokens it is as undecided as if it guessed. Averaged over tokens first.
+///
+/// Source: Jelinek, Mercer, Bahl and Baker, "Perplexity: a Measure of the Difficulty of Speech
+/// Recognition Tasks" (1977).
+class Perplexity final : public TestLoss {
+ public:
+  [[nodiscard]] std::string name() const override { return "perplexity"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::other; }
+  void after_test(Trainer& trainer) override {
+    const std::size_t before = samples_.size();
+    TestLoss::after_test(trainer);
+    if (samples_.size() > before) samples_.back() = std::exp(samples_.back());
+  }
+};
+
+}  // namespace
+
+namespace training_metric {
+
+void register_test_loss(Registry<MetricEntry>& registry) {
+  registry.add("test_loss", MetricEntry::of<TestLoss>("mean loss of the test samples, a test run"));
+  registry.add("perplexity",
+               MetricEntry::of<Perplexity>("exp of the mean loss of the test samples, a test run"));
+}
+
+}  // namespace training_metric
+}  // namespace d5

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/accuracy.hpp"
+#include "level2_training/training/classification.hpp"
+#include "level2_training/training/test_mean.hpp"
+
+namespace d5 {
+namespace {
+
+struct TopKOptions {
+  std::int64_t k = 5;
+  ClassificationNames names = {};
+
+  void declare(OptionList& options) {
+    options.add("k", k, "classes that a sample may be given", {.least = 1});
+    names.declare(options);
+  }
+};
+
+/// Share of the test samples whose class is among the k of the highest scores.
+///
+/// Source: Russakovsky et al., "ImageNet Large Scale Visual Recognition Challenge" (2015), top-5
+/// error.
+class TopKAccuracy final : public TrainingMetric {
+ public:
+  using Options = TopKOptions;
+  explicit TopKAccuracy(Options options) : options_(std::move(options)) {}
+  [[nodiscard]] std::string name() const override { return "top_k_accuracy"; }
+  [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::accuracy; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
+  [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
+  [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
+  void summarise(Measurement& result) const override {
+    TrainingMetric::summarise(result);
+    result.conditions["k"] = std::to_string(options_.k);
+  }
+  void before_test(Trainer&) override { mean_.begin(); }
+  void after_test_batch(Trainer&, const Batch& batch, const ValueMap& outputs) override {
+    const auto& [logits, label] = options_.names;
+    const Tensor& labels = detail::named(batch.values, label, "top_k_accuracy: field");
+    const std::int64_t right =
+        count_right(detail::named(outputs, logits, "top_k_accuracy: output"), labels, options_.k);
+    mean_.add(double(right) / double(labels.elements()), labels.elements());
+  }
+  void after_test(Trainer&) override {
+    if (!mean_.empty()) samples_.push_back(mean_.value());
+  }
+
+ private:
+  Options options_;
+  detail::TestMean mean_;
+};
+
+}  // namespace
+
+namespace training_metric {
+
+void register_top_k_accuracy(Registry<MetricEntry>& registry) {
+  registry.add("top_k_accuracy",
+               MetricEntry::of<TopKAccuracy>(
+                   "share of test samples whose class is among the k likeliest, a test run"));
+}
+
+}  // namespace training_metric
+}  // namespace d5

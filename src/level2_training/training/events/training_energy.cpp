@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/machine/rapl.hpp"
+#include "d5/core/measurement.hpp"
+#include "d5/level2_training/parameter_slots.hpp"
+#include "d5/level2_training/training_metric.hpp"
+
+namespace d5 {
+namespace {
+
+/// Energy of the processor packages in each epoch, its test run and observers included. An epoch
+/// that was interrupted counts its parts. A device's energy is not in it.
+class TrainingEnergy final : public TrainingMetric {
+ public:
+  [[nodiscard]] std::string name() const override { return "training_energy"; }
+  [[nodiscard]] std::string unit() const override { return "J"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::energy; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::maximum; }
+  void before_training(Trainer&) override { last_ = counters_.joules(); }
+  void before_epoch(Trainer&, std::int64_t) override { spent_ = 0, last_ = counters_.joules(); }
+  /// Often enough for counters that begin again at zero.
+  void after_batch(Trainer&, const Batch&, const ValueMap&) override { count(); }
+  void after_test_batch(Trainer&, const Batch&, const ValueMap&) override { count(); }
+  void after_epoch(Trainer&, std::int64_t) override {
+    count();
+    if (counters_.absence().empty()) samples_.push_back(spent_);
+    spent_ = 0;
+  }
+  void summarise(Measurement& result) const override {
+    TrainingMetric::summarise(result);
+    if (counters_.absence().empty()) return;
+    result.status = Status::skipped;
+    result.reason = counters_.absence();
+  }
+  [[nodiscard]] ValueMap state() const override {
+    ValueMap state = TrainingMetric::state();
+    state["spent"] = Tensor::scalar(spent_);
+    return state;
+  }
+  void restore(const ValueMap& state) override {
+    TrainingMetric::restore(state);
+    spent_ = state_entry(state, "spent", "metric training_energy").item<double>();
+  }
+
+ private:
+  void count() {
+    const double now = counters_.joules();
+    spent_ += now - last_;
+    last_ = now;
+  }
+
+  detail::Rapl counters_;
+  double spent_ = 0, last_ = 0;
+};
+
+}  // namespace
+
+namespace training_metric {
+
+void register_training_energy(Registry<MetricEntry>& registry) {
+  registry.add("training_energy", MetricEntry::of<TrainingEnergy>(
+                                      "energy of the processor packages in an epoch (RAPL)"));
+}
+
+}  // namespace training_metric
+}  // namespace d5

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/recipe.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "core/files/sha256.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/carried_file.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/level1_network/models.hpp"
+#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/sampler.hpp"
+
+namespace d5 {
+namespace {
+
+/// The names of an entry's options; none where there is no such entry.
+std::set<std::string> options_of(const std::string& section, const std::string& name) {
+  std::set<std::string> names;
+  const auto add = [&](const auto& entry) {
+    for (const Option& option : entry.options()) names.insert(option.name);
+  };
+  try {
+    if (section == "optimizer") add(find_optimizer(name));
+    if (section == "sampler") add(samplers().at(name));
+    if (section == "model") add(models().at(name));
+    if (section == "dataset") add(datasets().at(name));
+  } catch (const Error&) {
+    names.clear();  // whoever opens it says why
+  }
+  return names;
+}
+
+}  // namespace
+
+void TrainingOptions::declare(OptionList& options) {
+  options.add("epochs", epochs, "times that the training set is gone through", {.least = 0});
+  options.add("most_batches", most_batches, "of the whole run; 0: no limit", {.least = 0});
+  options.add("seed", seed, "of all random numbers");
+  options.add("test_batch_size", test_batch_size, "samples in a batch of a test run", {.least = 1});
+  options.add("test_every", test_every, "epochs between two test runs", {.least = 1});
+  options.add("precision", precision,
+              "what the network computes in, where operators have it; parameters stay float32",
+              {"float32", "float16", "bfloat16"});
+}
+
+void Recipe::set(std::string_view assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos) {
+    throw ValueError(fmt::format("'{}' sets nothing; expected key=value", printable(assignment)));
+  }
+  const std::string key(assignment.substr(0, equals));
+  set_value(key, std::string(assignment.substr(equals + 1)));
+  changes_.emplace_back(assignment);
+}
+
+void Recipe::set_value(const std::string& key, const std::string& text) {
+  const auto place = values_.find(key);
+  if (place == values_.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, value] : values_) {
+      if (!value.fixed) known.push_back(name);
+    }
+    throw_unknown_name(fmt::format("recipe '{}': mutable value", printable(name_)), key, known);
+  }
+  if (place->second.fixed) {
+    throw ValueError(
+        fmt::format("recipe '{}': '{}' is fixed ({}:{}), because results with another value are "
+                    "not comparable; "
+                    "copy the recipe under another name to change it",
+                    printable(name_), key, printable(file_), place->second.line));
+  }
+  constexpr std::string_view kName = ".name";
+  const bool names_section = key.ends_with(kName) && std::ranges::count(key, '.') == 1;
+  if (!names_section) {
+    place->second.text = text;
+    return;
+  }
+  choose(key.substr(0, key.size() - kName.size()), text);
+}
+
+/// What belongs to the section's old entry alone is taken out.
+void Recipe::choose(const std::string& section, const std::string& words) {
+  const EntryChoice chosen = entry_of_words(section, words);
+  Value& name = values_.find(section + ".name")->second;
+  const auto before = options_of(section, name.text), now = options_of(section, chosen.name);
+  name.text = chosen.name;
+  const std::string prefix = section + ".";
+  if (!now.empty()) {
+    std::erase_if(values_, [&](const auto& value) {
+      if (!value.first.starts_with(prefix) || value.second.fixed) return false;
+      const std::string rest = value.first.substr(prefix.size());
+      const std::string option = rest.substr(0, rest.find('.'));
+      return before.contains(option) && !now.contains(option);
+    });
+  }
+  for (const auto& [option, text] : chosen.settings.values()) {
+    const auto [place, fresh] = values_.try_emplace(prefix + option, Value{text, false, name.line});
+    if (!fresh) set_value(prefix + option, text);
+  }
+}
+
+std::string Recipe::text_with_reference(const std::string& metric,
+                                        const std::vector<double>& runs) const {
+  std::string result;
+  bool skips = false;
+  std::istringstream lines(text_);
+  for (std::string line; std::getline(lines, line);) {
+    const bool begins = !line.empty() && line[0] != ' ';
+    if (begins) skips = line.starts_with("reference:");
+    if (!skips) result += line + "\n";
+  }
+  result += fmt::format("reference:\n  {}: [{}]\n", metric, fmt::join(runs, ", "));
+  return result;
+}
+
+Settings Recipe::section(std::string_view section) const {
+  const std::string prefix = std::string(section) + ".";
+  Settings below;
+  for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
+       ++it) {
+    below.set(it->first.substr(prefix.size()), it->second.text,
+              fmt::format("{}:{}", printable(file_), it->second.line));
+  }
+  return below;
+}
+
+EntryChoice Recipe::choice(std::string_view section, std::string_view usual) const {
+  Settings settings = this->section(section);
+  std::string name = settings.take("name", usual);
+  return {std::move(name), std::move(settings)};
+}
+
+TrainingOptions Recipe::training() const {
+  return read_options<TrainingOptions>(section("training").owned_by("training"));
+}
+
+std::vector<std::string> Recipe::names_below(std::string_view section) const {
+  const std::string prefix = std::string(section) + ".";
+  std::set<std::string> names;
+  for (auto it = values_.lower_bound(prefix); it != values_.end() && it->first.starts_with(prefix);
+       ++it) {
+    const std::string rest = it->first.substr(prefix.size());
+    names.insert(rest.substr(0, rest.find('.')));
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string Recipe::checksum() const {
+  detail::Sha256 sum;
+  for (const auto& [key, value] : values_) {
+    const bool is_length = key == "training.epochs" || key == "training.most_batches";
+    if (is_length || key == "training.test_every" || key.starts_with("metrics.")) continue;
+    // Lengths keep neighbours apart.
+    sum.add(fmt::format("{} {}\n{} {}\n", key.size(), key, value.text.size(), value.text));
+  }
+  return sum.digest();
+}
+
+CommandLine Recipe::command() const {
+  CommandLine line("train");
+  line.word(file_);
+  for (const std::string& change : changes_) line.option("--set", change);
+  return line;
+}
+
+Recipe load_recipe(const std::string& file_or_name) {
+  std::error_code ignored;
+  std::string path = file_or_name;
+  const bool is_name = file_or_name.find_first_of("/.") == std::string::npos;
+  if (is_name && !std::filesystem::exists(path, ignored)) {
+    const auto known = carried_recipes();
+    if (std::ranges::find(known, file_or_name) == known.end()) {
+      throw_unknown_name("recipe", file_or_name, known);
+    }
+    path = carried_file("recipes/" + file_or_name + ".yaml");
+  }
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  return Recipe::parse(read_file(path, kMostBytes), file_or_name);
+}
+
+std::vector<std::string> carried_recipes() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(carried_file("recipes"))) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace d5

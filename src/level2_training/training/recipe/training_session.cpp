@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/files/sha256.hpp"
+#include "d5/core/environment.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/measure.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/transform.hpp"
+#include "d5/level2_training/batch_step.hpp"
+#include "d5/level2_training/step_modifier.hpp"
+#include "level2_training/optimization/taken_options.hpp"
+#include "level2_training/training/epoch_report.hpp"
+#include "level2_training/training/trained_model.hpp"
+
+namespace d5 {
+namespace {
+
+/// The number that an option is set to, given or not; empty where there is no such option.
+std::string number_in_force(const OptimizerEntry& entry, const Settings& settings,
+                            std::string_view name) {
+  const auto option = std::ranges::find(entry.options(), name, &Option::name);
+  if (option == entry.options().end()) return "";
+  return fmt::format("{}", settings.number(name, std::stod(option->initial)));
+}
+
+std::string words_of(const Recipe::Acceptable& acceptable) {
+  const bool at_least = acceptable.bound == Recipe::Acceptable::Bound::at_least;
+  return fmt::format("{} {}", at_least ? "at least" : "at most", acceptable.value);
+}
+
+/// Before hours of training, not after them: what tests are fed is of the type that training is.
+void expect_alike(const DatasetPair& data) {
+  for (const Dataset::Field& field : data.train->fields()) {
+    const auto same = std::ranges::find(data.test->fields(), field.name, &Dataset::Field::name);
+    if (same == data.test->fields().end() || same->desc.dtype == field.desc.dtype) continue;
+    throw TypeError(fmt::format(
+        "field '{}' of the training set is {}, that of the test set {}; 'test_steps' are the steps "
+        "of the test set, as 'steps' are those of the training set",
+        printable(field.name), to_string(field.desc), to_string(same->desc)));
+  }
+}
+
+/// Says what will be judged, and by which number.
+void announce(Measurement& result, const Recipe::Acceptable& acceptable) {
+  result.conditions["accepted"] = words_of(acceptable);
+  if (acceptable.of) result.statistic = *acceptable.of;
+}
+
+}  // namespace
+
+TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options,
+                                 const Interrupt& interrupt)
+    : recipe_(recipe), options_(std::move(options)) {
+  training_ = recipe_.training();
+  make_data(interrupt);
+  make_optimizer();
+  make_trainer();
+  make_metrics();
+  if (!options_.resume.empty()) trainer_->resume(options_.resume);
+}
+
+TrainingSession::~TrainingSession() = default;
+
+void TrainingSession::make_data(const Interrupt& interrupt) {
+  EntryChoice dataset = recipe_.choice("dataset");
+  const DatasetEntry& opener = datasets().at(dataset.name);
+  if (!options_.data.empty()) dataset.settings.set("data", options_.data);
+  opener.offer(dataset.settings, "seed", training_.seed);
+  data_ = open_dataset(dataset.name, dataset.settings, interrupt);
+
+  EntryChoice sampler = recipe_.choice("sampler", "shuffle");
+  const SamplerEntry& order = samplers().at(sampler.name);
+  const auto mixing = detail::take_options<BatchStepOptions>(sampler.settings);
+  order.offer(sampler.settings, "seed", training_.seed);
+  train_ = options_.make_train_sampler
+               ? options_.make_train_sampler(order, data_.train, sampler.settings)
+               : order.make(data_.train, sampler.settings);
+  train_->read_ahead(options_.loader_threads);
+  train_ = with_batch_steps(std::move(train_), mixing.batch_steps, training_.seed);
+  if (!data_.test) return;
+  expect_alike(data_);
+  test_ = samplers().at("ordered").make(data_.test, {{"batch_size", training_.test_batch_size}});
+  test_->read_ahead(options_.loader_threads);
+}
+
+ExecutorOptions TrainingSession::execution() const {
+  return {.frameworks = options_.frameworks,
+          .device = options_.device,
+          .seed = training_.seed,
+          .placement = options_.placement,
+          .memory_limit = options_.memory_limit,
+          .recompute = options_.recompute};
+}
+
+void TrainingSession::make_optimizer() {
+  model_ = std::make_unique<detail::TrainedModel>(
+      detail::trained_model(recipe_, *data_.train, options_.init));
+  if (training_.precision != TrainingOptions::Precision::float32) {
+    const bool is_half = training_.precision == TrainingOptions::Precision::float16;
+    apply_transforms(
+        model_->network,
+        {{"half-precision", {{"type", is_half ? "float16" : "bfloat16"}, {"masters", true}}}});
+  }
+  std::shared_ptr<GraphExecutor> executor = make_executor(model_->network, execution());
+  executor->set_mode(model_->mode);
+  EntryChoice optimizer = recipe_.choice("optimizer");
+  const OptimizerEntry& rule = find_optimizer(optimizer.name);
+  rule.offer(optimizer.settings, "seed", training_.seed);
+  optimizer_ =
+      open_optimizer(optimizer.name, std::move(executor), model_->loss, optimizer.settings);
+  learning_rate_ = number_in_force(rule, optimizer.settings, "learning_rate");
+  if (options_.wrap_optimizer) optimizer_ = options_.wrap_optimizer(std::move(optimizer_));
+}
+
+void TrainingSession::make_trainer() {
+  std::string identity = recipe_.checksum() + "\n" + options_.variant;
+  for (const Artefact& artefact : model_->artefacts) identity += "\n" + artefact.sha256;
+  trainer_ = std::make_unique<Trainer>(*optimizer_, *train_, test_.get(),
+                                       TrainerOptions{.epochs = training_.epochs,
+                                                      .most_batches = training_.most_batches,
+                                                      .checkpoint = options_.checkpoint,
+                                                      .test_every = training_.test_every,
+                                                      .checkpoint_every = options_.checkpoint_every,
+                                                      .checkpoints_kept = options_.checkpoints_kept,
+                                                      .recipe = detail::sha256(identity),
+                                                      .agree_to_stop = options_.agree_to_stop});
+  for (const auto& observer : options_.observers) trainer_->events().add(observer);
+}
+
+void TrainingSession::make_metrics() {
+  std::vector<std::string> names = recipe_.names_below("metrics");
+  std::vector<std::string> usual{"loss", "epoch_time", "batch_time"};
+  if (model_->tells_classes) {
+    usual.insert(usual.begin(), {"training_accuracy", "test_accuracy"});
+  }
+  for (const std::string& name : usual) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  for (const auto& acceptable : recipe_.acceptable()) {
+    if (std::ranges::find(names, acceptable.metric) == names.end())
+      names.push_back(acceptable.metric);
+  }
+  for (const std::string& name : names) metrics_.push_back(choice_of(name).make());
+  for (const MetricChoice& choice : options_.metrics) {
+    const bool there = std::ranges::find(names, choice.name()) != names.end();
+    if (!there || choice.name().empty()) metrics_.push_back(choice.make());
+  }
+}
+
+/// With the settings of the recipe, and the model's names where the recipe gives no others.
+MetricChoice TrainingSession::choice_of(const std::string& metric) const {
+  const MetricEntry& entry = metrics().at(metric);
+  Settings settings(fmt::format("{}: metric {}", printable(recipe_.file()), metric),
+                    recipe_.section("metrics." + metric).values());
+  entry.offer(settings, "logits", model_->logits);
+  entry.offer(settings, "label", model_->label);
+  return {metric, std::move(settings)};
+}
+
+std::vector<Measurement> TrainingSession::run(const Interrupt& interrupt) {
+  auto results = run_unjudged(interrupt);
+  if (!trainer_->interrupted()) judge(results, recipe_);  // what is accepted is so at the end
+  return results;
+}
+
+std::vector<Measurement> TrainingSession::run_unjudged(const Interrupt& interrupt) {
+  if (options_.say) {
+    options_.say(fmt::format("{}: {}, {} batches an epoch", printable(recipe_.name()),
+                             data_.train->description(), train_->batches()));
+    if (!options_.init.path.empty()) {
+      options_.say(fmt::format("{}: {}", printable(options_.init.path), to_string(model_->taken)));
+    }
+  }
+  Subject subject{.record = record(),
+                  .run = [&] { train(interrupt); },
+                  .events = {&trainer_->events()},
+                  .life = Subject::Life::once};
+  std::vector<MetricChoice> choices;
+  for (const auto& metric : metrics_) {
+    choices.emplace_back([metric] { return metric; });
+    const bool of_executor = dynamic_cast<ExecutionEvent*>(metric.get()) != nullptr;
+    if (of_executor && subject.events.size() == 1) {
+      subject.events.push_back(&optimizer_->executor().events());
+    }
+  }
+  auto results = measure({subject}, choices, {.interrupt = interrupt});
+  for (Measurement& result : results) {
+    result.conditions["steps"] = std::to_string(trainer_->step());
+    for (const auto& acceptable : recipe_.acceptable()) {
+      if (acceptable.metric == result.metric) announce(result, acceptable);
+    }
+  }
+  return results;
+}
+
+/// The run itself. What is said of an epoch comes after the metrics have seen it.
+void TrainingSession::train(const Interrupt& interrupt) {
+  std::shared_ptr<Event> report;
+  if (options_.say) report = std::make_shared<detail::EpochReport>(options_.say, metrics_);
+  EventList& events = trainer_->events();
+  if (report) events.add(report);
+  try {
+    trainer_->run(interrupt);
+  } catch (const std::exception& error) {
+    if (options_.say) options_.say(error.what());
+    events.remove(report.get());
+    throw;
+  }
+  events.remove(report.get());
+  if (!options_.save.empty()) save(options_.save);
+}
+
+void TrainingSession::save(const std::string& path) {
+  const TestParameters lent(*optimizer_);
+  model_->learnt().save(path);
+}
+
+void judge(Measurement& result, const Recipe::Acceptable& acceptable) {
+  announce(result, acceptable);
+  const std::string wanted = words_of(acceptable);
+  if (result.status == Status::failed) return;  // its reason says more
+  if (result.samples.empty()) {
+    result.status = Status::failed;
+    result.reason = fmt::format("there is no sample, {} is accepted", wanted);
+    return;
+  }
+  const double value = estimate(result).value;
+  const bool at_least = acceptable.bound == Recipe::Acceptable::Bound::at_least;
+  if (at_least ? value >= acceptable.value : value <= acceptable.value) return;
+  result.status = Status::failed;
+  result.reason = fmt::format("{} is not accepted: {} is", value, wanted);
+}
+
+void judge(std::vector<Measurement>& results, const Recipe& recipe) {
+  for (auto& result : results) {
+    for (const auto& acceptable : recipe.acceptable()) {
+      if (acceptable.metric == result.metric) judge(result, acceptable);
+    }
+  }
+}
+
+RecipeRun run_recipe(const Recipe& recipe, SessionOptions options, const Interrupt& interrupt) {
+  TrainingSession session(recipe, std::move(options), interrupt);
+  RecipeRun run;
+  run.results.measurements = session.run(interrupt);
+  run.results.environment = environment();
+  run.accepted = std::ranges::none_of(run.results.measurements, [](const Measurement& result) {
+    return result.status == Status::failed;
+  });
+  return run;
+}
+
+}  // namespace d5

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the records of a training say of it.
+#include <algorithm>
+#include <iterator>
+
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level2_training/training_session.hpp"
+#include "level2_training/training/trained_model.hpp"
+
+namespace d5 {
+
+Measurement TrainingSession::record() const {
+  Measurement result;
+  result.subject = recipe_.name();
+  result.command = command();
+  result.level = "training";
+  result.framework = word_of(options_.frameworks);
+  result.framework_version = version_of(result.framework);
+  result.device = to_string(options_.device);
+  result.conditions["dataset"] = data_.train->description();
+  result.conditions["seed"] = std::to_string(training_.seed);
+  note_execution(result, execution());
+  if (training_.precision != TrainingOptions::Precision::float32) {
+    result.conditions["precision"] = recipe_.section("training").text("precision", "");
+  }
+  result.conditions["model"] = model_->name;
+  result.conditions["optimizer"] = recipe_.choice("optimizer").name;
+  if (!learning_rate_.empty()) result.conditions["learning_rate"] = learning_rate_;
+  const auto sampling = read_shared_options<SamplerOptions>(recipe_.section("sampler"));
+  result.conditions["batch"] = std::to_string(sampling.batch_size);
+  if (options_.loader_threads > 0) {
+    result.conditions["loader_threads"] = std::to_string(options_.loader_threads);
+  }
+  result.artefacts = {{.name = "recipe " + recipe_.name(), .sha256 = recipe_.checksum()}};
+  std::ranges::copy(model_->artefacts, std::back_inserter(result.artefacts));
+  std::ranges::copy(model_->begun_with, std::back_inserter(result.artefacts));
+  for (const auto& part : {data_.train, data_.test}) {
+    if (part) std::ranges::copy(part->artefacts(), std::back_inserter(result.artefacts));
+  }
+  return result;
+}
+
+/// Checkpoints are left out: what is resumed reports as what was never interrupted.
+std::string TrainingSession::command() const {
+  CommandLine line = recipe_.command();
+  line.runs_in({word_of(options_.frameworks)}, options_.device);
+  if (!options_.data.empty()) line.option("--data", options_.data);
+  if (!options_.init.path.empty()) line.option("--init", options_.init.path);
+  if (options_.init.differing == InitialValues::Differing::leave) {
+    line.word("--init-skip-differing");
+  }
+  if (options_.loader_threads > 0) line.option("--loader-threads", options_.loader_threads);
+  line.append(execution_line(execution()));
+  return line.metrics(options_.metrics).append(options_.command_options).text();
+}
+
+}  // namespace d5

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/framework.hpp"
+#include "d5/core/metric.hpp"
+#include "d5/level2_training/container.hpp"
+#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/sampler.hpp"
+#include "d5/level2_training/transformed_dataset.hpp"
+#include "level2_training/optimization/taken_options.hpp"
+
+namespace d5 {
+
+// Generated: one call a file of the folder.
+namespace dataset {
+void register_all(Registry<DatasetEntry>& registry);
+}
+namespace container {
+void register_all(Registry<ContainerEntry>& registry);
+}
+namespace sampler {
+void register_all(Registry<SamplerEntry>& registry);
+}
+namespace optimizer {
+void register_all(Registry<OptimizerEntry>& registry);
+}
+namespace training_metric {
+void register_all(Registry<MetricEntry>& registry);
+}
+
+Registry<DatasetEntry>& datasets() {
+  static Registry<DatasetEntry> registry("dataset", dataset::register_all);
+  return registry;
+}
+
+DatasetPair open_dataset(std::string_view name, const Settings& settings,
+                         const Interrupt& interrupt) {
+  const DatasetEntry& entry = datasets().at(name);
+  Settings own = settings;
+  const auto steps = detail::take_options<StepOptions>(own);
+  return with_steps(entry.make(interrupt, own), steps);
+}
+
+Registry<ContainerEntry>& containers() {
+  static Registry<ContainerEntry> registry("container", container::register_all);
+  return registry;
+}
+
+Registry<SamplerEntry>& samplers() {
+  static Registry<SamplerEntry> registry("sampler", sampler::register_all);
+  return registry;
+}
+
+Registry<OptimizerEntry>& optimizers() {
+  static Registry<OptimizerEntry> registry("optimizer", optimizer::register_all);
+  return registry;
+}
+
+const OptimizerEntry& find_optimizer(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return optimizers().at(name);
+  return framework(name.substr(0, slash)).part<NativeOptimizers>().at(name.substr(slash + 1));
+}
+
+void detail::add_training_metrics(Registry<MetricEntry>& registry) {
+  training_metric::register_all(registry);
+}
+
+}  // namespace d5

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/trainer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
+#include "d5/level1_network/execution_interrupt.hpp"
+#include "d5/level2_training/network_feed.hpp"
+#include "level2_training/losses/parts/scalar_loss.hpp"
+#include "level2_training/training/older_checkpoints.hpp"
+
+namespace d5 {
+namespace {
+
+const Batch* traced_next_batch(Sampler& sampler) {
+  const Span span("data", "next batch");
+  return sampler.next();
+}
+
+}  // namespace
+
+Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOptions options)
+    : optimizer_(optimizer), train_(train), test_(test), options_(std::move(options)) {
+  if (options_.epochs < 0 || options_.most_batches < 0 || options_.checkpoint_every < 1 ||
+      options_.test_every < 1 || options_.checkpoints_kept < 1) {
+    throw ValueError(fmt::format(
+        "trainer: epochs {}, most_batches {}, checkpoint_every {}, test_every {}, checkpoints_kept "
+        "{}; expected none below 0, a checkpoint every batch and a test run every epoch at the "
+        "most, and one checkpoint that is kept",
+        options_.epochs, options_.most_batches, options_.checkpoint_every, options_.test_every,
+        options_.checkpoints_kept));
+  }
+  if (const Network& network = optimizer_.executor().network(); pulls_data(network)) {
+    throw Unsupported(fmt::format(
+        "trainer: network '{}' pulls its own data, but a trainer feeds what its sampler gives; "
+        "train it by optimizer.step({{}}), or make the fields inputs again",
+        printable(network.name())));
+  }
+}
+
+void Trainer::hear_observers() {
+  if (!options_.agree_to_stop) agree_to_stop();
+}
+
+void Trainer::agree_to_stop() {
+  const bool wish =
+      std::ranges::any_of(listeners_, [](const auto* event) { return event->wants_stop(); });
+  stop_ = options_.agree_to_stop ? options_.agree_to_stop(wish) : wish;
+}
+
+bool Trainer::finished() const {
+  return stop_ || (options_.most_batches > 0 && step_ >= options_.most_batches);
+}
+
+void Trainer::run(const Interrupt& interrupt) {
+  const Span span("training", "training");
+  restore_metrics();
+  events_.collect(listeners_);
+  for (auto* event : listeners_) event->before_training(*this);
+  interrupted_ = false;
+  interrupt_ = interrupt;
+  std::optional<InterruptibleRuns> within_batches;
+  if (interrupt.possible() && options_.checkpoint.empty()) {
+    within_batches.emplace(optimizer_.executor(), interrupt);
+  }
+  try {
+    agree_to_stop();
+    while (epoch_ < options_.epochs && !finished()) {
+      if (run_epoch() == Stop::yes) break;
+    }
+  } catch (const Interrupted&) {
+    interrupted_ = true;
+    checkpoint();
+  }
+  interrupt_ = {};
+  for (auto* event : listeners_) event->after_training(*this);
+}
+
+Trainer::Stop Trainer::run_epoch() {
+  Span span("training", "epoch");
+  span.argument("epoch", epoch_);
+  train_.seek(epoch_, batch_);
+  if (batch_ == 0) {
+    for (auto* event : listeners_) event->before_epoch(*this, epoch_);
+  }
+  interrupt_.check("training");
+  while (const Batch* batch = next_training_batch()) {
+    run_batch(*batch);
+    hear_observers();
+    if (finished()) {
+      // Saved as it stands, within the epoch: whoever resumes with a higher limit continues as if
+      // there had been none.
+      checkpoint();
+      break;
+    }
+    interrupt_.check("training");
+    if (step_ % options_.checkpoint_every == 0) checkpoint();
+  }
+  agree_to_stop();
+  const Stop stop = batch_ < train_.batches() ? Stop::yes : Stop::no;
+  const bool is_last = stop == Stop::yes || epoch_ + 1 == options_.epochs || finished();
+  if (is_last || (epoch_ + 1) % options_.test_every == 0) test();
+  for (auto* event : listeners_) event->after_epoch(*this, epoch_);
+  agree_to_stop();
+  if (stop == Stop::no) {
+    ++epoch_;
+    batch_ = 0;
+    saved_step_ = -1;  // the same step, but now with its test run
+    checkpoint();
+  }
+  return stop;
+}
+
+const Batch* Trainer::next_training_batch() {
+  // The clock runs while the sampler works, and nobody else (a listening trace notes the span).
+  const double begin = now_seconds();
+  const Batch* batch = traced_next_batch(train_);
+  const double waited = now_seconds() - begin;
+  const bool is_known = batch && batch->making_seconds > 0;
+  batch_times_ = {.waiting_seconds = waited,
+                  .making_seconds = is_known ? batch->making_seconds : waited};
+  return batch;
+}
+
+void Trainer::run_batch(const Batch& batch) {
+  Span span("training", "batch");
+  span.argument("batch", batch.index);
+  span.argument("samples", batch.size);
+  for (auto* event : listeners_) event->before_batch(*this, batch);
+  // The clock runs during the step alone: forward, backward, update, and the wait for the device.
+  const double begin = now_seconds();
+  const ValueMap& outputs = optimizer_.step(batch);
+  optimizer_.executor().synchronise();
+  batch_times_.step_seconds = now_seconds() - begin;
+  if (optimizer_.executor().ended_early()) return count(batch);
+  const double loss = detail::scalar_loss(outputs, optimizer_.loss());
+  if (!std::isfinite(loss)) {
+    throw NumericError(fmt::format(
+        "epoch {} of {}, batch {} of {}: the loss is {}; lower the learning rate, or look at the "
+        "data of this "
+        "batch{}",
+        batch.epoch + 1, options_.epochs, batch.index + 1, train_.batches(), loss,
+        options_.checkpoint.empty()
+            ? ""
+            : fmt::format(" (the last good state is in '{}')", printable(options_.checkpoint))));
+  }
+  Trace::count("training", "loss", loss);
+  count(batch);
+  for (auto* event : listeners_) event->after_batch(*this, batch, outputs);
+}
+
+void Trainer::count(const Batch& batch) {
+  ++step_;
+  batch_ = batch.index + 1;
+}
+
+void Trainer::test() {
+  if (!test_) return;
+  const Span span("training", "test");
+  events_.collect(listeners_);
+  for (auto* event : listeners_) event->before_test(*this);
+  test_->reset(0);
+  GraphExecutor& executor = optimizer_.executor();
+  const TestParameters lent(optimizer_);
+  const ModeScope inference(executor, NetworkMode::inference);
+  double losses = 0;
+  std::int64_t samples = 0;
+  while (const Batch* batch = traced_next_batch(*test_)) {
+    interrupt_.check("test run");
+    const ValueMap& outputs = executor.inference(test_feed_.of(executor.network(), *batch));
+    if (executor.ended_early()) continue;
+    if (outputs.contains(optimizer_.loss())) {
+      losses += detail::scalar_loss(outputs, optimizer_.loss()) * double(batch->size);
+      samples += batch->size;
+    }
+    for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
+  }
+  if (samples > 0) optimizer_.tested(losses / double(samples));
+  for (auto* event : listeners_) event->after_test(*this);
+}
+
+void Trainer::checkpoint() {
+  if (options_.checkpoint.empty() || saved_step_ == step_) return;
+  const Span span("training", "checkpoint");
+  if (options_.checkpoints_kept > 1) detail::keep_as_older(options_.checkpoint);
+  save_checkpoint(options_.checkpoint);
+  if (options_.checkpoints_kept > 1) {
+    detail::remove_older(options_.checkpoint, options_.checkpoints_kept - 1);
+  }
+  saved_step_ = step_;
+  for (auto* event : listeners_) event->after_checkpoint(*this, options_.checkpoint);
+}
+
+}  // namespace d5

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trainer's state, to and from a checkpoint.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "d5/core/error.hpp"
+#include "d5/level1_network/network_mode.hpp"
+#include "d5/level2_training/checkpoint.hpp"
+#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training_metric.hpp"
+#include "level1_network/nodes/identical.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr std::string_view kParameter = "parameter/", kConstant = "constant/",
+                           kOptimizer = "optimizer/", kHyper = "hyper/", kExecutor = "executor/",
+                           kMetric = "metric/";
+
+std::string joined(std::string_view prefix, std::string_view name) {
+  return std::string(prefix).append(name);
+}
+
+std::string metric_prefix(const TrainingMetric& metric) {
+  return joined(kMetric, metric.name()) + "/";
+}
+
+/// Names of tensors that are no parameters but may change: running statistics.
+std::vector<std::string> constants(Network& network) {
+  std::set<std::string, std::less<>> parameters;
+  for (const Parameter& parameter : network.parameters()) parameters.insert(parameter.name);
+  std::vector<std::string> result;
+  for (const auto& [name, value] : network.graph().initializers) {
+    if (!parameters.contains(name) && fits_checkpoint(value.dtype())) result.push_back(name);
+  }
+  return result;
+}
+
+/// Wherever the two are.
+bool are_alike(const TensorDesc& a, const TensorDesc& b) {
+  return a.dtype == b.dtype && a.shape == b.shape;
+}
+
+/// The constants that a network in training cannot go on without.
+std::set<std::string> running_statistics(const Network& network) {
+  std::set<std::string> result;
+  for (const auto& [constant, output] : graph_in_mode(network, NetworkMode::training).updates) {
+    result.insert(constant);
+  }
+  for (const auto& [constant, output] : network.updates()) result.insert(constant);
+  return result;
+}
+
+/// Of those that were changed since the optimizer was made; the others are what it is made with.
+ValueMap changed(const HyperParameters& numbers) {
+  ValueMap result;
+  for (const auto& name : numbers.names()) {
+    const double value = numbers.at(name);
+    if (value != numbers.initial(name)) result[name] = Tensor::scalar(value);
+  }
+  return result;
+}
+
+/// An entry that `has` lacks or has otherwise than `wanted`; empty if there is none.
+std::string first_difference(const ValueMap& wanted, const ValueMap& has) {
+  for (const auto& [name, value] : wanted) {
+    const auto place = has.find(name);
+    if (place == has.end() ||
+        !identical(place->second.tensor().on_host(), value.tensor().on_host())) {
+      return name;
+    }
+  }
+  return "";
+}
+
+/// The entries of `tensors` that begin with `prefix`, without it.
+ValueMap below(const ValueMap& tensors, std::string_view prefix) {
+  ValueMap result;
+  for (auto it = tensors.lower_bound(prefix); it != tensors.end() && it->first.starts_with(prefix);
+       ++it) {
+    result[it->first.substr(prefix.size())] = it->second;
+  }
+  return result;
+}
+
+}  // namespace
+
+void Trainer::save_checkpoint(const std::string& path) {
+  Checkpoint checkpoint{
+      .recipe = options_.recipe, .epoch = epoch_, .batch = batch_, .step = step_, .tensors = {}};
+  Network& network = optimizer_.executor().network();
+  for (const Parameter& parameter : network.parameters()) {
+    checkpoint.tensors[joined(kParameter, parameter.name)] = parameter.value;
+  }
+  for (const std::string& name : constants(network)) {
+    checkpoint.tensors[joined(kConstant, name)] = network.fetch(name);
+  }
+  const auto add = [&](std::string_view prefix, const ValueMap& state) {
+    for (const auto& [name, value] : state) checkpoint.tensors[joined(prefix, name)] = value;
+  };
+  add(kOptimizer, optimizer_.state());
+  add(kHyper, changed(optimizer_.hyper_parameters()));
+  add(kExecutor, optimizer_.executor().state());
+  std::vector<TrainingMetric*> metrics;
+  events_.collect(metrics);
+  add(kMetric, metric_state_);
+  for (const auto* metric : metrics) add(metric_prefix(*metric), metric->state());
+  write_checkpoint(checkpoint, path);
+}
+
+void Trainer::resume(const std::string& path) {
+  const Checkpoint checkpoint = read_checkpoint(path);
+  const auto fail = [&](const std::string& what) {
+    throw FormatError(fmt::format("checkpoint '{}': {}", printable(path), what));
+  };
+  if (checkpoint.recipe != options_.recipe) {
+    fail(
+        fmt::format("is of another recipe, of other settings or another model file: '{}', expected "
+                    "'{}'; resume "
+                    "with what it was begun with",
+                    printable(checkpoint.recipe), printable(options_.recipe)));
+  }
+  if (checkpoint.batch > train_.batches()) {
+    fail(fmt::format("is before batch {} of an epoch, but the data make {}", checkpoint.batch,
+                     train_.batches()));
+  }
+  // Checked whole before anything is changed.
+  Network& network = optimizer_.executor().network();
+  const ValueMap parameters = below(checkpoint.tensors, kParameter);
+  if (parameters.size() != network.parameters().size()) {
+    fail(fmt::format("has {} parameters, but network '{}' has {}", parameters.size(),
+                     printable(network.name()), network.parameters().size()));
+  }
+  for (const Parameter& parameter : network.parameters()) {
+    const auto saved = parameters.find(parameter.name);
+    if (saved == parameters.end() ||
+        !are_alike(saved->second.tensor().desc(), parameter.value.desc())) {
+      fail(fmt::format("parameter '{}' is {}, but {} in network '{}'", printable(parameter.name),
+                       saved == parameters.end() ? "missing" : to_string(saved->second.desc()),
+                       to_string(parameter.value.desc()), printable(network.name())));
+    }
+  }
+  const ValueMap saved_constants = below(checkpoint.tensors, kConstant);
+  const auto statistics = running_statistics(network);
+  for (const std::string& name : constants(network)) {
+    const auto saved = saved_constants.find(name);
+    const bool is_missing = saved == saved_constants.end();
+    const TensorDesc& desc = network.fetch(name).desc();
+    if (is_missing ? statistics.contains(name) : !are_alike(saved->second.tensor().desc(), desc)) {
+      fail(fmt::format("constant '{}' is {}, but {} in network '{}'", printable(name),
+                       is_missing ? "missing" : to_string(saved->second.desc()), to_string(desc),
+                       printable(network.name())));
+    }
+  }
+  for (const auto& [name, value] : saved_constants) {
+    if (network.graph().initializers.contains(name) && !network.is_parameter(name)) continue;
+    fail(
+        fmt::format("has a constant '{}', which network '{}' lacks; resume the network that it "
+                    "was begun with",
+                    printable(name), printable(network.name())));
+  }
+  const ValueMap saved_state = below(checkpoint.tensors, kOptimizer);
+  optimizer_.restore(saved_state);
+  // What an optimizer forgets, or never gave away, would be missing without a word.
+  if (const auto lost = first_difference(saved_state, optimizer_.state()); !lost.empty()) {
+    fail(
+        fmt::format("the optimizer did not take over '{}' of its state; resume with the optimizer "
+                    "and the modifiers that it was begun with, or mend its state() and restore()",
+                    printable(lost)));
+  }
+  for (const auto& [name, value] : below(checkpoint.tensors, kHyper)) {
+    optimizer_.hyper_parameters().set(name, value.tensor().item<double>());
+  }
+  optimizer_.executor().restore(below(checkpoint.tensors, kExecutor));
+  for (Parameter& parameter : network.parameters()) {
+    parameter.value.copy_from(parameters.find(parameter.name)->second.tensor());
+  }
+  for (const auto& [name, value] : saved_constants) network.feed(name, value.tensor());
+  metric_state_ = below(checkpoint.tensors, kMetric);
+  restore_metrics();
+  epoch_ = checkpoint.epoch;
+  batch_ = checkpoint.batch;
+  step_ = checkpoint.step;
+}
+
+void Trainer::restore_metrics() {
+  std::vector<TrainingMetric*> metrics;
+  events_.collect(metrics);
+  for (auto* metric : metrics) {
+    const std::string prefix = metric->name() + "/";
+    const ValueMap state = below(metric_state_, prefix);
+    if (!state.empty()) metric->restore(state);  // a metric that was added since begins here
+    for (const auto& [name, value] : state) metric_state_.erase(joined(prefix, name));
+  }
+}
+
+}  // namespace d5

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/trajectory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "d5/core/error.hpp"
+#include "level2_training/optimization/gradient_tape.hpp"
+
+namespace d5 {
+namespace {
+
+struct Distance {
+  double l2 = 0, largest = 0;
+};
+
+/// Relative to the larger one of the two.
+template <class T>
+Distance distance(const Tensor& a, const Tensor& b) {
+  double largest = 0, scale = 0, squares = 0, squares_a = 0, squares_b = 0;
+  for (std::int64_t i = 0; i < a.elements(); ++i) {
+    const double x = double(a.data<T>()[i]), y = double(b.data<T>()[i]);
+    if (std::isnan(x) != std::isnan(y)) {
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();
+      return {kInfinity, kInfinity};
+    }
+    if (x == y || std::isnan(x)) {
+      scale = std::max(scale, std::abs(x));
+      squares_a += std::isnan(x) ? 0 : x * x, squares_b += std::isnan(x) ? 0 : x * x;
+      continue;
+    }
+    largest = std::max(largest, std::abs(x - y));
+    scale = std::max({scale, std::abs(x), std::abs(y)});
+    squares += (x - y) * (x - y), squares_a += x * x, squares_b += y * y;
+  }
+  if (largest == 0) return {};
+  return {std::sqrt(squares / std::max(squares_a, squares_b)), largest / scale};
+}
+
+const Batch& next_batch(Sampler& data, std::int64_t& epoch) {
+  if (const Batch* batch = data.next()) return *batch;
+  data.reset(++epoch);
+  if (const Batch* batch = data.next()) return *batch;
+  throw ValueError("test_optimizer: the sampler gives no batch");
+}
+
+/// Gives the subject the reference's parameters.
+void begin_together(Network& network, const std::vector<Parameter>& expected) {
+  if (network.parameters().size() != expected.size()) {
+    throw ShapeError(fmt::format("test_optimizer: the networks have {} and {} parameters",
+                                 network.parameters().size(), expected.size()));
+  }
+  for (const Parameter& parameter : expected) {
+    network.parameter(parameter.name).value.copy_from(parameter.value);
+  }
+}
+
+std::unique_ptr<detail::GradientTape> tape_between(Optimizer& reference, Optimizer& subject) {
+  auto* recorded = dynamic_cast<ThreeStepOptimizer*>(&reference);
+  auto* given = dynamic_cast<ThreeStepOptimizer*>(&subject);
+  if (!recorded || !given) {
+    throw Unsupported(
+        "an open loop gives an optimizer other gradients than its own, which takes one that is a "
+        "ThreeStepOptimizer");
+  }
+  return std::make_unique<detail::GradientTape>(*recorded, *given);
+}
+
+void measure_step(Network& network, const std::vector<Parameter>& expected, Divergence& result) {
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const Tensor reference = expected[i].value.on_host();
+    const Tensor subject = network.parameter(expected[i].name).value.on_host();
+    dispatch(RealTypes{}, reference.dtype(), "test_optimizer", [&]<class T>() {
+      const Distance apart = distance<T>(subject, reference);
+      result.parameters[i].l2.push_back(apart.l2);
+      result.parameters[i].largest.push_back(apart.largest);
+      result.epsilon = std::max(result.epsilon, double(std::numeric_limits<T>::epsilon()));
+    });
+  }
+}
+
+}  // namespace
+
+std::vector<double> Divergence::largest() const {
+  std::vector<double> all;
+  for (const auto& parameter : parameters) {
+    all.resize(parameter.largest.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], parameter.largest[i]);
+  }
+  return all;
+}
+
+Divergence divergence(Optimizer& subject, Optimizer& reference, Sampler& data, std::int64_t steps,
+                      Loop loop) {
+  Network& network = subject.executor().network();
+  const std::vector<Parameter>& expected = reference.executor().network().parameters();
+  begin_together(network, expected);
+  const auto tape = loop == Loop::open ? tape_between(reference, subject) : nullptr;
+  Divergence result;
+  for (const Parameter& parameter : expected) result.parameters.push_back({.name = parameter.name});
+  std::int64_t epoch = 0;
+  data.reset(epoch);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Batch& batch = next_batch(data, epoch);
+    if (tape) tape->rewind();
+    reference.step(batch);
+    subject.step(batch);
+    measure_step(network, expected, result);
+  }
+  return result;
+}
+
+Plot divergence_plot(const std::string& title, const Divergence& closed, const Divergence& open) {
+  Plot plot{.name = "divergence",
+            .title = title,
+            .note = open.parameters.empty()
+                        ? ""
+                        : "Bold: each with gradients of its own. Faint: both with the "
+                          "reference's, where rounding alone remains.",
+            .x = {.label = "step", .scale = PlotAxis::Scale::whole},
+            .y = {.label = "difference of a parameter, by its norm",
+                  .scale = PlotAxis::Scale::logarithmic}};
+  const auto draw = [&](const Divergence& loop, PlotMark::Shape shape, const char* word) {
+    for (std::size_t i = 0; i < loop.parameters.size(); ++i) {
+      const auto& parameter = loop.parameters[i];
+      PlotMark line{.shape = shape, .series = i, .tip = parameter.name + ", " + word};
+      for (std::size_t step = 0; step < parameter.l2.size(); ++step) {
+        line.points.push_back({double(step + 1), parameter.l2[step]});
+      }
+      plot.marks.push_back(std::move(line));
+    }
+  };
+  for (const auto& parameter : closed.parameters) plot.series.push_back(parameter.name);
+  draw(open, PlotMark::Shape::faint_line, "open loop");
+  draw(closed, PlotMark::Shape::line, "closed loop");
+  return plot;
+}
+
+}  // namespace d5

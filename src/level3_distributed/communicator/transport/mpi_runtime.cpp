@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level3_distributed/communicator/transport/mpi_runtime.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <thread>
+
+#include "d5/core/error.hpp"
+
+namespace d5::detail {
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto kPatience = 3s;
+
+/// A communicator of its own for saying goodbye, apart from whatever calls are still under way.
+MPI_Comm farewell = MPI_COMM_NULL;
+/// Who starts MPI ends it: d5, or the program around it.
+bool started_here = false;
+
+int world_rank() {
+  int rank = -1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+[[noreturn]] void end_with_exception() {
+  std::string reason = "terminated without an exception";
+  if (const auto exception = std::current_exception()) {
+    try {
+      std::rethrow_exception(exception);
+    } catch (const std::exception& error) {
+      reason = error.what();
+    } catch (...) {
+      reason = "an exception that is no std::exception";
+    }
+  }
+  abort_mpi(reason);
+}
+
+}  // namespace
+
+void leave_mpi(int status) {
+  int finalized = 0;
+  MPI_Finalized(&finalized);
+  if (finalized || farewell == MPI_COMM_NULL) return;
+  MPI_Request all_left;
+  MPI_Ibarrier(farewell, &all_left);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  for (int done = 0;;) {
+    MPI_Test(&all_left, &done, MPI_STATUS_IGNORE);
+    if (done) break;
+    if (status != 0 && std::chrono::steady_clock::now() > deadline) {
+      abort_mpi(
+          fmt::format("exited with status {} while others were at work; the job ends", status),
+          status);
+    }
+    std::this_thread::sleep_for(200us);
+  }
+  MPI_Comm_free(&farewell);
+  if (started_here) MPI_Finalize();
+}
+
+void start_mpi() {
+  int started = 0;
+  MPI_Initialized(&started);
+  if (!started) {
+    int provided = MPI_THREAD_SINGLE;
+    // Serialized: any thread may call, one at a time, which is what `Communicator` promises.
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+    if (provided < MPI_THREAD_SERIALIZED) {
+      throw CommunicationError(fmt::format(
+          "rank {}: this MPI library allows calls from its main thread alone; use one that was "
+          "built with MPI_THREAD_SERIALIZED",
+          world_rank()));
+    }
+    started_here = true;
+  }
+  MPI_Comm_dup(MPI_COMM_WORLD, &farewell);
+  std::set_terminate(end_with_exception);
+  on_exit([](int status, void*) { leave_mpi(status); }, nullptr);
+}
+
+void abort_mpi(const std::string& reason, int status) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "rank %d: %s\n", world_rank(), reason.c_str());
+  std::fflush(stderr);
+  MPI_Abort(MPI_COMM_WORLD, status == 0 ? 1 : status);
+  std::abort();  // MPI_Abort does not return, but is not declared so
+}
+
+}  // namespace d5::detail

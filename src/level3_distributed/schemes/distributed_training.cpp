@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/distributed_training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include "core/text/launcher.hpp"
+#include "d5/core/command_line.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/communication_volume.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/distributed_sampler.hpp"
+#include "d5/level3_distributed/gather_records.hpp"
+#include "level3_distributed/schemes/rank_checkpoints.hpp"
+
+namespace d5 {
+namespace {
+
+std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
+                                const EntryChoice& scheme,
+                                const std::shared_ptr<Communicator>& ranks) {
+  auto three_step = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
+  if (!three_step) {
+    throw Unsupported(
+        "this optimizer cannot be distributed: it is no ThreeStepOptimizer (a framework's own is "
+        "not); choose one of 'd5 list optimizers'");
+  }
+  return distributed_optimizers()
+      .at(scheme.name)
+      .make(std::move(three_step), ranks, scheme.settings);
+}
+
+Settings of_one_rank(const Settings& sampling, const DistributedOptions& options, int ranks) {
+  const std::int64_t batch_size = read_shared_options<SamplerOptions>(sampling).batch_size;
+  if (options.scaling == "weak") return sampling;
+  if (batch_size % ranks != 0) {
+    throw ValueError(
+        fmt::format("a batch of {} cannot be shared by {} ranks; change the batch size, "
+                    "or use --scaling weak",
+                    batch_size, ranks));
+  }
+  Settings mine = sampling;
+  mine.set("batch_size", batch_size / ranks);
+  return mine;
+}
+
+/// Every option of the scheme as it is in force; of an entry that one chooses, the name.
+std::map<std::string, std::string, std::less<>> in_force(const EntryChoice& scheme) {
+  constexpr std::string_view kName = ".name";
+  std::map<std::string, std::string, std::less<>> result;
+  for (const Option& option : distributed_optimizers().at(scheme.name).options()) {
+    result[option.name] = option.initial;
+  }
+  for (const auto& [key, text] : scheme.settings.values()) {
+    const bool names = key.ends_with(kName);
+    result[names ? key.substr(0, key.size() - kName.size()) : key] = text;
+  }
+  return result;
+}
+
+/// " --distributed NAME --scaling strong --all-reduce ring"; settings without an option of the
+/// program are the recipe's.
+std::string to_line(const DistributedOptions& options) {
+  CommandLine line;
+  line.option("--distributed", options.scheme.name).option("--scaling", options.scaling);
+  const auto settings = in_force(options.scheme);
+  for (const auto& [key, option] :
+       {std::pair{"all_reduce", "--all-reduce"}, {"bucket_bytes", "--bucket-bytes"}}) {
+    const auto place = settings.find(key);
+    if (place != settings.end()) line.option(option, place->second);
+  }
+  return line.text();
+}
+
+/// Says in a rank's record how the ranks worked together.
+void describe(Measurement& result, const DistributedOptions& options, int ranks) {
+  result.level = "distributed";
+  result.command = detail::launcher_line(ranks) + result.command;
+  result.conditions["ranks"] = std::to_string(ranks);
+  result.conditions["distributed"] = options.scheme.name;
+  result.conditions["scaling"] = options.scaling;
+  for (const auto& [key, text] : in_force(options.scheme)) result.conditions[key] = text;
+}
+
+/// Whether training came to an end that the other ranks do not share, such as a NaN loss here.
+bool ended_alone(const std::vector<Measurement>& results) {
+  return std::ranges::all_of(results,
+                             [](const Measurement& m) { return m.status == Status::failed; });
+}
+
+/// Names that stand nowhere are found on one rank too, where nobody reads them.
+void check_names(const EntryChoice& scheme) {
+  const auto& entry = distributed_optimizers().at(scheme.name);
+  std::vector<std::string> known;
+  for (const auto& option : entry.options()) known.push_back(option.name);
+  for (const auto& [name, value] : scheme.settings.values()) {
+    const std::string option = name.substr(0, name.find('.'));
+    if (!entry.has_option(option)) {
+      throw_unknown_name(scheme.settings.place_of(name) + ": option", option, known);
+    }
+  }
+  Settings chosen = scheme.settings.below("all_reduce");
+  const std::string name = chosen.take("name", scheme.settings.text("all_reduce", ""));
+  if (!name.empty()) (void)all_reduces().at(name);
+}
+
+}  // namespace
+
+DistributedOptions distributed_options(const Recipe& recipe, const DistributedChanges& changes) {
+  const bool changed =
+      !(changes.scheme + changes.scaling + changes.all_reduce + changes.bucket_bytes).empty();
+  if (changed && detail::launched_ranks() == 0) {
+    throw ValueError(
+        "train: --distributed, --all-reduce, --bucket-bytes and --scaling say how ranks work "
+        "together, and this is no rank; start it by mpirun -np N");
+  }
+  DistributedOptions options{recipe.choice("distributed", "consistent_decentralized")};
+  Settings& settings = options.scheme.settings;
+  options.scaling = settings.take("scaling", options.scaling);
+  if (!changes.scaling.empty()) options.scaling = changes.scaling;
+  if (options.scaling != "strong" && options.scaling != "weak") {
+    throw ValueError(fmt::format("{}: scaling is '{}', expected strong or weak",
+                                 printable(recipe.file()), printable(options.scaling)));
+  }
+  if (!changes.scheme.empty()) options.scheme.name = changes.scheme;
+  if (!changes.all_reduce.empty()) {
+    (void)settings.take("all_reduce.name", "");  // where the recipe has it as a map
+    settings.set("all_reduce", changes.all_reduce);
+  }
+  if (!changes.bucket_bytes.empty()) settings.set("bucket_bytes", changes.bucket_bytes);
+  check_names(options.scheme);
+  return options;
+}
+
+void distribute(SessionOptions& session, const DistributedOptions& options,
+                const std::shared_ptr<Communicator>& ranks) {
+  if (ranks->size() == 1) return;
+  // What ranks have of their own (running statistics, random streams, metrics, under some schemes
+  // parameters) is in their own parts. Two stay, for a job that is killed between their writes.
+  session.checkpoint = detail::part_of_rank(session.checkpoint, ranks->rank());
+  session.checkpoints_kept = std::max<std::int64_t>(session.checkpoints_kept, 2);
+  session.resume = detail::common_checkpoint(session.resume, *ranks);
+  if (ranks->rank() != 0) {
+    session.save.clear();
+    session.say = {};
+  }
+  session.command_options = to_line(options) + session.command_options;
+  session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
+  session.make_train_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
+                                   const Settings& sampling) {
+    return distributed_sampler(std::move(data), entry,
+                               of_one_rank(sampling, options, ranks->size()), ranks->rank(),
+                               ranks->size());
+  };
+  // Where one ends, such as by a target that the others' running statistics miss, all end: they
+  // would wait for its gradients for ever.
+  session.agree_to_stop = [=](bool wish) {
+    Tensor any = Tensor::scalar(wish ? 1.0f : 0.0f);
+    ranks->all_reduce(any, Reduction::maximum);
+    return any.item<float>() > 0;
+  };
+  session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
+    return wrap(optimizer, options.scheme, ranks);
+  };
+}
+
+void share_threads() {
+  const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const int ranks_here = local ? std::atoi(local) : 1;
+  if (ranks_here < 2) return;
+  // mpirun may have bound this rank to some cores already: those are its share.
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  const bool bound = cores <= threads() / ranks_here;
+  set_threads(std::max(1, bound ? cores : threads() / ranks_here));
+}
+
+std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
+                               const DistributedOptions& options,
+                               const std::shared_ptr<Communicator>& ranks,
+                               const Interrupt& interrupt) {
+  if (ranks->size() == 1) {
+    return TrainingSession(recipe, std::move(session), interrupt).run(interrupt);
+  }
+  std::erase_if(session.metrics,
+                [](const auto& metric) { return metric.name() == "communication_volume"; });
+  session.metrics.emplace_back([ranks] { return std::make_shared<CommunicationVolume>(ranks); });
+  distribute(session, options, ranks);
+  TrainingSession training(recipe, std::move(session));
+  auto mine = training.run_unjudged();
+  if (ended_alone(mine)) throw NumericError(mine.front().reason);
+  for (auto& result : mine) describe(result, options, ranks->size());
+  auto results = gather_records(std::move(mine), *ranks);
+  judge(results, recipe);
+  return results;
+}
+
+}  // namespace d5

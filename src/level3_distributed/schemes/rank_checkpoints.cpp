@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level3_distributed/schemes/rank_checkpoints.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <vector>
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/checkpoint.hpp"
+#include "level2_training/training/older_checkpoints.hpp"
+#include "level3_distributed/communicator/gather_texts.hpp"
+
+namespace d5::detail {
+namespace {
+
+/// Files by what they are of, the newest last: before and after a test run the step is one.
+using Parts = std::map<std::string, std::string>;
+
+Parts parts_at(const std::string& file) {
+  std::vector<std::string> files = older_checkpoints(file);
+  files.push_back(file);
+  Parts parts;
+  for (const std::string& one : files) {
+    try {
+      const Checkpoint part = read_checkpoint(one);
+      parts[fmt::format("{:020} {:020} {:020}", part.step, part.epoch, part.batch)] = one;
+    } catch (const IoError&) {
+    } catch (const FormatError&) {  // what cannot be read is no part
+    }
+  }
+  return parts;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+std::string part_of_rank(const std::string& file, int rank) {
+  return rank == 0 || file.empty() ? file : fmt::format("{}.rank-{}", file, rank);
+}
+
+std::string common_checkpoint(const std::string& file, Communicator& ranks) {
+  const auto files = gather_texts(ranks, file);
+  const auto named = std::ranges::find_if(files, [](const auto& one) { return !one.empty(); });
+  if (named == files.end()) return "";
+  const Parts mine = parts_at(part_of_rank(*named, ranks.rank()));
+  std::string keys;
+  for (const auto& [key, path] : mine) keys += key + "\n";
+  const auto all = gather_texts(ranks, keys);
+  for (auto part = mine.rbegin(); part != mine.rend(); ++part) {
+    const bool is_common = std::ranges::all_of(
+        all, [&](const std::string& one) { return one.find(part->first) != std::string::npos; });
+    if (is_common) return part->second;
+  }
+  std::string what;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    const auto steps = lines_of(all[std::size_t(rank)]);
+    what +=
+        fmt::format("{}rank {} has {}", rank == 0 ? "" : ", ", rank,
+                    steps.empty() ? "none" : "step " + std::to_string(std::stoll(steps.back())));
+  }
+  throw FormatError(
+      fmt::format("checkpoint '{0}': the ranks have no part of one step: {1}; each rank's part is "
+                  "needed ('{0}', '{0}.rank-1', ...): copy them to where the ranks run, or train "
+                  "without --resume",
+                  printable(*named), what));
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// "auto" between d5's plan and executors of whole networks.
+#include "level1_network/auto/auto_executor.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/level1_network/planned_steps.hpp"
+#include "tests/level1_network/timed_frameworks.hpp"
+
+using namespace d5;
+using Catch::Contains;
+using timed::world;
+
+namespace {
+
+/// The plan takes 6, or more where a test says so.
+AutoExecutor executor_of(const Network& network, double whole_seconds) {
+  timed::use_frameworks();
+  for (const char* op : {"Up", "Over", "On"}) world.costs["slow"][op] = 100;
+  world.costs["alpha"] = {{"Up", 2}, {"Over", 3}};
+  world.costs["beta"] = {{"Up", 3}, {"Over", 2}};
+  world.costs["whole"]["run"] = whole_seconds;
+  return AutoExecutor(network, {.frameworks = {"auto"}},
+                      {.clock = timed::clock, .most_seconds = 1e9});
+}
+
+ValueMap fed(std::int64_t size = 2) { return {{"x", Tensor::zeros(DType::float32, {size})}}; }
+
+float first(const ValueMap& outputs, const char* name = "y") {
+  return outputs.at(name).tensor().span<float>()[0];
+}
+
+std::string reason_of(const FrameworkSelection& selection, const std::string& framework) {
+  for (const auto& refusal : selection.refusals) {
+    if (refusal.framework == framework) return refusal.reason;
+  }
+  return "";
+}
+
+class Counter final : public ExecutionEvent {
+ public:
+  int runs = 0, nodes = 0;
+  void before_run(Pass) override { ++runs; }
+  void before_node(const StepInfo&) override { ++nodes; }
+};
+
+}  // namespace
+
+TEST_CASE("an executor of whole networks runs where it is the fastest, and is observed") {
+  const timed::Fresh fresh;
+  AutoExecutor executor = executor_of(timed::chain(), 3);
+  const auto counter = std::make_shared<Counter>();
+  executor.events().add(counter);
+  CHECK(first(executor.inference(fed())) == 3);
+  CHECK(counter->runs == 1);  // those of measuring are nobody's business
+  CHECK(counter->nodes == 3);
+  const FrameworkSelection selection = framework_selection(executor);
+  CHECK(selection.chosen == "alpha:whole");
+  REQUIRE(selection.ways.size() == 2);
+  CHECK(selection.ways.at(0).seconds == 3);
+  CHECK(selection.ways.at(1).name == "mixture");
+  CHECK(selection.ways.at(1).ratio.ratio == 2);
+  CHECK(planned_steps(executor).empty());
+
+  AutoExecutor second = executor_of(timed::chain(), 100);  // nobody asks how long it takes now
+  CHECK(first(second.inference(fed())) == 3);
+  CHECK(framework_selection(second).kept);
+  CHECK(framework_selection(second).chosen == "alpha:whole");
+}
+
+TEST_CASE("the plan runs where nothing is faster") {
+  const timed::Fresh fresh;
+  AutoExecutor executor = executor_of(timed::chain(), 9);
+  CHECK(first(executor.inference(fed())) == 3);
+  const FrameworkSelection selection = framework_selection(executor);
+  CHECK(selection.chosen == "mixture");
+  CHECK(selection.nodes.size() == 3);
+  CHECK(planned_steps(executor).size() == 3);
+  CHECK(planned_memory(executor).steps.size() == 3);
+  CHECK(std::ranges::find(selection.ways, "alpha:whole", &FrameworkSelection::Way::name) !=
+        selection.ways.end());
+}
+
+TEST_CASE("shapes and passes are chosen for one by one") {
+  const timed::Fresh fresh;
+  AutoExecutor executor = executor_of(timed::chain(), 3);
+  (void)executor.inference(fed(2));
+  world.costs["whole"]["run"] = 20;
+  (void)executor.inference(fed(5));
+  CHECK(framework_selection(executor).chosen == "mixture");
+  (void)executor.inference(fed(2));
+  CHECK(framework_selection(executor).chosen == "alpha:whole");
+  const auto batch = executor.forward(fed(2), {"y"});  // a matter of the plan
+  CHECK(first(batch->outputs()) == 3);
+}
+
+TEST_CASE("an executor that cannot go back is no candidate for training") {
+  const timed::Fresh fresh;
+  world.faults["whole"] = "inference alone";
+  Network network = timed::trained();
+  AutoExecutor executor = executor_of(network, 0.5);
+  CHECK(first(executor.inference_and_backprop({}, "loss"), "loss") == 3);
+  CHECK(network.parameters().front().gradient.item<float>() == 1);
+  CHECK(executor.gradient("w").item<float>() == 1);
+  CHECK_THAT(reason_of(framework_selection(executor), "alpha:whole"), Contains("inference alone"));
+  CHECK(first(executor.inference({}), "loss") == 3);
+  CHECK(framework_selection(executor).chosen == "alpha:whole");
+}
+
+TEST_CASE("an executor that computes something else is refused and named") {
+  const timed::Fresh fresh;
+  world.faults["slow Up"] = "wrong";
+  AutoExecutor executor = executor_of(timed::chain(), 1);
+  CHECK(first(executor.inference(fed())) == 3);
+  CHECK_THAT(reason_of(framework_selection(executor), "alpha:whole"), Contains("output y"));
+}
+
+TEST_CASE("an executor that changes what it is fed, or a parameter, is refused") {
+  const timed::Fresh fresh;
+  world.faults["slow Up"] = "changes";
+  AutoExecutor executor = executor_of(timed::chain(), 1);
+  const ValueMap inputs = fed();
+  CHECK(first(executor.inference(inputs)) == 3);
+  CHECK(first(inputs, "x") == 0);
+  CHECK_THAT(reason_of(framework_selection(executor), "alpha:whole"), Contains("input x"));
+  Network network = timed::trained();
+  AutoExecutor trained = executor_of(network, 1);
+  CHECK(first(trained.inference({}), "loss") == 3);
+  CHECK(network.fetch("w").item<float>() == 2);
+  CHECK_THAT(reason_of(framework_selection(trained), "alpha:whole"), Contains("changes w"));
+}
+
+TEST_CASE("measuring carries out no update, and leaves places in random streams") {
+  const timed::Fresh fresh;
+  Network network("counting");
+  network.add_constant("count", Tensor::of<float>({1}, {0}));
+  timed::add_operator(network, "Up", "count", {"y"});
+  network.add_output("y");
+  network.add_update("count", "y");
+  AutoExecutor executor = executor_of(network, GENERATE(0.5, 9.0));
+  executor.plan({}, "");
+  CHECK(executor.state().at("runs").tensor().item<std::int64_t>() == 0);
+  CHECK(first(executor.inference({})) == 1);
+  CHECK(first(executor.inference({})) == 2);
+  CHECK(network.fetch("count").item<float>() == 2);
+  const ValueMap state = executor.state();
+  executor.restore(state);
+  CHECK(executor.state().size() == state.size());
+}
+
+TEST_CASE("what only a plan can do leaves no rivals") {
+  timed::use_frameworks();
+  CHECK(AutoExecutor::has_rivals({.frameworks = {"auto"}}));
+  CHECK_FALSE(AutoExecutor::has_rivals({.frameworks = {"alpha"}}));
+  CHECK_FALSE(AutoExecutor::has_rivals({.frameworks = {"alpha", "auto"}}));
+  CHECK_FALSE(AutoExecutor::has_rivals({.frameworks = {"auto"}, .placement = {{"Conv", "alpha"}}}));
+  CHECK_FALSE(AutoExecutor::has_rivals({.frameworks = {"auto"}, .memory_limit = 1}));
+  CHECK_FALSE(AutoExecutor::has_rivals({.frameworks = {"auto"}, .recompute = {"auto"}}));
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executors whose runs take as long as a script says.
+#include "level1_network/auto/executor_race.hpp"
+
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "tests/level1_network/timed_frameworks.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// The n-th run takes `seconds[n]`, and then from the first on again; `after_others` more where
+/// another one ran before.
+class ScriptedExecutor final : public GraphExecutor {
+ public:
+  explicit ScriptedExecutor(std::vector<double> seconds, double after_others = 0)
+      : seconds_(std::move(seconds)), after_others_(after_others) {
+    timed::use_frameworks();
+    inner_ = make_executor(timed::chain(), {.frameworks = {"slow", "reference"}});
+  }
+  const ValueMap& inference(const ValueMap& inputs) override {
+    const double before = timed::world.now;
+    const ValueMap& outputs = inner_->inference(inputs);
+    timed::world.now = before + seconds_[runs_++ % seconds_.size()];
+    if (std::exchange(last, this) != this) timed::world.now += after_others_;
+    return outputs;
+  }
+  const ValueMap& inference_and_backprop(const ValueMap&, std::string_view) override {
+    throw Unsupported("inference alone");
+  }
+  const Tensor& gradient(std::string_view name) const override { return inner_->gradient(name); }
+  void set_mode(NetworkMode mode) override { inner_->set_mode(mode); }
+  NetworkMode mode() const override { return inner_->mode(); }
+  ValueMap state() const override { return inner_->state(); }
+  void restore(const ValueMap& state) override { inner_->restore(state); }
+  Network& network() override { return inner_->network(); }
+  EventList& events() override { return inner_->events(); }
+  std::string framework() const override { return "scripted"; }
+  std::size_t runs() const { return runs_; }
+
+ private:
+  static inline const ScriptedExecutor* last = nullptr;
+  std::unique_ptr<GraphExecutor> inner_;
+  std::vector<double> seconds_;
+  double after_others_;
+  std::size_t runs_ = 0;
+};
+
+/// The rivals of "first", in their order "second", "third".
+struct Race {
+  Network network = timed::chain();
+  ValueMap inputs{{"x", Tensor::zeros(DType::float32, {2})}};
+  ExecutorRace race{network, inputs, "", timed::clock};
+
+  Race(std::vector<ScriptedExecutor*> executors, double most_seconds = 1e9) {
+    const std::vector<std::string> names = {"first", "second", "third"};
+    for (std::size_t i = 0; i < executors.size(); ++i) race.add(names.at(i), *executors[i]);
+    race.run(most_seconds);
+  }
+  Comparison ratio(const std::string& name) const {
+    for (const auto& way : race.ways()) {
+      if (way.name == name) return way.ratio;
+    }
+    return {};
+  }
+};
+
+/// Before the first round.
+constexpr std::size_t kUntimed = 3;
+
+}  // namespace
+
+TEST_CASE("a race ends with the first six rounds where these tell who is the fastest") {
+  ScriptedExecutor first({10}), second({8});
+  const Race race({&first, &second});
+  CHECK(race.race.winner() == "second");
+  CHECK(second.runs() == kUntimed + 6);
+  CHECK(race.ratio("first").ratio_interval.low > 1);
+}
+
+TEST_CASE("a race goes on while it is undecided, without those that are surely slower") {
+  // Two of twelve rounds are slower for the second: six of them do not tell, twelve do.
+  ScriptedExecutor first({10}), second({8, 8, 11, 8, 8, 8}), third({12});
+  const Race race({&first, &second, &third});
+  CHECK(race.race.winner() == "second");
+  CHECK(third.runs() == kUntimed + 6);
+  CHECK(first.runs() == kUntimed + 12);
+  CHECK(second.runs() == kUntimed + 12);
+  CHECK(race.ratio("first").ratio_interval.low > 1);
+  CHECK(race.ratio("third").ratio_interval.low > 1);  // over its six rounds
+}
+
+TEST_CASE("undecided in the end, the better median wins, whoever was first") {
+  // Three of five rounds are faster for the second: no interval of 24 tells.
+  const std::vector<double> noisy = {8, 11, 8, 11, 8};
+  {
+    ScriptedExecutor first({10}), second(noisy);
+    const Race race({&first, &second});
+    CHECK(race.race.winner() == "second");
+    CHECK(second.runs() == kUntimed + 24);
+    CHECK(race.ratio("first").ratio_interval.low <= 1);
+  }
+  ScriptedExecutor first(noisy), second({10});
+  CHECK(Race({&first, &second}).race.winner() == "first");
+}
+
+TEST_CASE("a race ends when its time is over, after six rounds at least") {
+  ScriptedExecutor first({10}), second({8, 11, 8, 11, 8});
+  const Race race({&first, &second}, GENERATE(0.0, 100.0));
+  CHECK(second.runs() == kUntimed + 6);
+}
+
+TEST_CASE("who takes twice as long as another leaves after two rounds, unless it was first") {
+  ScriptedExecutor first({30}), second({10}), third({21});
+  const Race race({&first, &second, &third});
+  CHECK(race.race.winner() == "second");
+  CHECK(third.runs() == kUntimed + 2);
+  REQUIRE(race.race.refusals().size() == 1);
+  CHECK(race.race.refusals().at(0).reason == "it takes 2.1 times as long as second");
+  CHECK(race.ratio("first").ratio == 3);
+}
+
+TEST_CASE("short runs are timed together, after as many that are not") {
+  // The first one's threads wait for those of the second to sleep, once.
+  ScriptedExecutor first({1e-5}, 1e-3), second({2e-5});
+  const Race race({&first, &second});
+  CHECK(race.race.winner() == "first");
+  CHECK(race.ratio("second").ratio == Approx(2));
+}

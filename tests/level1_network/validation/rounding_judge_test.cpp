@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/validation/rounding_judge.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_validation.hpp"
+#include "level1_network/validation/float64_network.hpp"
+#include "tests/level1_network/toy_framework.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// y = tanh(... tanh(x w) ... w), `depth` times, `width` wide, and the mean of its squares as loss.
+Network chain(std::int64_t depth, std::int64_t width) {
+  Network network("chain");
+  network.add_input("x", DType::float32, {4, width});
+  std::string now = "x";
+  for (std::int64_t i = 0; i < depth; ++i) {
+    const std::string layer = std::to_string(i);
+    Tensor w = Tensor::empty(DType::float32, {width, width});
+    RandomStream random(7, static_cast<std::uint32_t>(i));
+    for (float& value : w.span<float>()) {
+      value = static_cast<float>(2 * random.normal() / std::sqrt(double(width)));
+    }
+    network.add_parameter("w" + layer, w);
+    network.add_node("MatMul", {now, "w" + layer}, {"m" + layer});
+    network.add_node("Tanh", {"m" + layer}, {"t" + layer});
+    now = "t" + layer;
+  }
+  network.add_node("Identity", {now}, {"y"});
+  network.add_node("Mul", {"y", "y"}, {"squares"});
+  network.add_node("ReduceMean", {"squares"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("y");
+  network.add_output("loss");
+  return network;
+}
+
+/// The bound of "output y", relative to its largest number.
+double bound_of(const Network& network) {
+  const auto reference = make_executor(network), subject = make_executor(network);
+  for (const auto& m : test_executor(*subject, *reference, random_inputs(network))) {
+    CHECK(m.status == Status::passed);
+    if (m.conditions.at("tensor") == "output y") return std::stod(m.conditions.at("bound"));
+  }
+  FAIL("there is no record of output y");
+  return 0;
+}
+
+const Measurement& judged_record(const std::vector<Measurement>& records,
+                                 const std::string& tensor) {
+  for (const auto& one : records) {
+    if (one.conditions.at("tensor") == tensor) return one;
+  }
+  FAIL("there is no record of " << tensor);
+  return records.front();
+}
+
+}  // namespace
+
+TEST_CASE("the bound grows with depth") {
+  const double shallow = bound_of(chain(1, 64)), deep = bound_of(chain(30, 64));
+  CHECK(shallow > 8 * 0x1p-23);
+  CHECK(shallow < 1e-5);
+  CHECK(deep > 3 * shallow);
+  CHECK(deep < 1e-2);
+}
+
+TEST_CASE("an error of twice the bound is found in an output and in a gradient") {
+  const auto executor = make_executor(chain(5, 16));
+  const ValueMap inputs = random_inputs(executor->network());
+  const auto right = answers_of(*executor, inputs, {.loss = "loss"});
+  RoundingJudge judge(*executor, inputs, {.loss = "loss"});
+  for (const auto& passed : judge.judge({}, right)) {
+    REQUIRE(passed.status == Status::passed);
+    const std::string tensor = passed.conditions.at("tensor");
+    auto wrong = right;
+    auto place = std::ranges::find(wrong, tensor, &Answer::tensor);
+    place->value = place->value.tensor().copy();
+    auto values = place->value.tensor().span<float>();
+    const auto largest = std::ranges::max_element(values, {}, [](float v) { return std::fabs(v); });
+    *largest *= static_cast<float>(1 + 2 * std::stod(passed.conditions.at("bound")));
+    const auto records = judge.judge({}, wrong);
+    INFO(tensor);
+    CHECK(judged_record(records, tensor).status == Status::failed);
+    CHECK(std::ranges::count(records, Status::failed, &Measurement::status) == 1);
+  }
+}
+
+TEST_CASE("parameters and random numbers are as before when it was judged") {
+  const auto executor = make_executor(chain(2, 8));
+  const Tensor before = executor->network().parameter_arena().copy();
+  const ValueMap inputs = random_inputs(executor->network());
+  RoundingJudge judge(*executor, inputs, {.loss = "loss"});
+  (void)judge.judge({}, answers_of(*executor, inputs, {.loss = "loss"}));
+  CHECK(compare_values(executor->network().parameter_arena(), before, {0, 0}).equal);
+}
+
+TEST_CASE("what has no kernel for float64 is judged in its own types, and says why") {
+  Network network("total");
+  network.add_input("x", DType::float32, {std::int64_t{3}});
+  network.add_node("Total", {"x"}, {"y"});
+  network.add_output("y");
+  const ExecutorOptions mixed{.frameworks = {toy::name(), "reference"}};
+  const auto subject = make_executor(network, mixed), reference = make_executor(network, mixed);
+  const auto records =
+      test_executor(*subject, *reference, {{"x", Tensor::of<float>({3}, {1, 2, 3})}});
+  REQUIRE(records.size() == 1);
+  CHECK(records[0].status == Status::passed);
+  CHECK(records[0].conditions.at("judge") == "the network's own types");
+  CHECK_THAT(records[0].conditions.at("no float64"), Catch::Contains("float64"));
+  CHECK(judged_record(test_executor(*make_executor(chain(1, 4)), *make_executor(chain(1, 4)),
+                                    random_inputs(chain(1, 4))),
+                      "output y")
+            .conditions.at("judge") == "float64");
+}
+
+TEST_CASE("a tolerance that was asked for takes the place of the bound") {
+  const auto subject = make_executor(chain(2, 8)), reference = make_executor(chain(2, 8));
+  const auto records = test_executor(*subject, *reference, random_inputs(subject->network()),
+                                     ForwardTolerance{.relative = 1e-3, .absolute = 0});
+  CHECK(records.at(0).conditions.at("tolerance") == "rtol 0.001, atol 0");
+  CHECK(records.at(0).conditions.count("bound") == 0);
+}
+
+TEST_CASE("a network of rounding alone is mistrusted, for nothing was compared") {
+  // The mean is taken off twice: what is left of the second is rounding.
+  Network network("nothing");
+  network.add_input("x", DType::float32, {std::int64_t{50}});
+  network.add_node("ReduceMean", {"x"}, {"mean"});
+  network.add_node("Sub", {"x", "mean"}, {"centred"});
+  network.add_node("ReduceMean", {"centred"}, {"y"});
+  network.add_output("y");
+  const auto subject = make_executor(network), reference = make_executor(network);
+  const auto records = test_executor(*subject, *reference, random_inputs(network));
+  CHECK(records.at(0).status == Status::mistrusted);
+  CHECK_THAT(records.at(0).reason, Catch::Contains("rounding alone"));
+
+  RoundingJudge judge(*reference, random_inputs(network), {});
+  const Value one = Tensor::of<float>({1}, {1});
+  CHECK(judge.judge({}, {{"output y", one}}).at(0).status == Status::failed);
+}
+
+TEST_CASE("in float64 a network casts, fills and holds constants in float64") {
+  Network network("types");
+  network.add_input("x", DType::float16, {std::int64_t{2}});
+  network.add_constant("shape", Tensor::vector(std::vector<std::int64_t>{2}));
+  network.add_parameter("w", Tensor::of<float>({2}, {0.1F, 3}));
+  network.add_node("Cast", {"x"}, {"wide"}, {{"to", std::int64_t(DType::float32)}});
+  network.add_node("ConstantOfShape", {"shape"}, {"zeros"});
+  network.add_node("Constant", {}, {"half"}, {{"value_float", 0.5F}});
+  network.add_node("Add", {"wide", "zeros"}, {"a"});
+  network.add_node("Mul", {"a", "w"}, {"b"});
+  network.add_node("Mul", {"b", "half"}, {"y"});
+  network.add_output("y");
+  const auto executor = make_executor(in_float64(network));
+  const ValueMap inputs{{"x", Tensor::of<Float16>({2}, {Float16(2), Float16(4)})}};
+  const auto y = executor->inference(in_float64(inputs)).at("y").tensor().span<double>();
+  CHECK(y[0] == double(0.1F));
+  CHECK(y[1] == 6);
+  CHECK(network.fetch("w").dtype() == DType::float32);
+}

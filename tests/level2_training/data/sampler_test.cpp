@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/sampler.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "d5/level2_training/tensor_dataset.hpp"
+
+using namespace d5;
+
+namespace {
+
+/// Samples that are their own number, in two fields.
+std::shared_ptr<const Dataset> numbers(std::int64_t count) {
+  std::vector<std::int64_t> values(static_cast<std::size_t>(count));
+  std::vector<float> pairs;
+  for (std::int64_t i = 0; i < count; ++i) {
+    values[std::size_t(i)] = i;
+    pairs.insert(pairs.end(), {float(i), -float(i)});
+  }
+  return std::make_shared<TensorDataset>(
+      "numbers", std::vector<std::pair<std::string, Tensor>>{
+                     {"number", Tensor::vector(values)},
+                     {"pair", Tensor::of<float>({count, 2}, std::span<const float>(pairs))}});
+}
+
+std::vector<std::int64_t> numbers_of_epoch(Sampler& sampler) {
+  std::vector<std::int64_t> seen;
+  while (const Batch* batch = sampler.next()) {
+    const auto values = batch->values.at("number").tensor().span<std::int64_t>();
+    seen.insert(seen.end(), values.begin(), values.end());
+  }
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("every sampler that promises it gives every sample exactly once an epoch") {
+  int promised = 0;
+  for (const auto& [name, entry] : samplers().entries()) {
+    for (const std::int64_t count : {1, 7, 12}) {
+      for (const std::int64_t batch_size : {1, 4, 20}) {
+        CAPTURE(name, count, batch_size);
+        Settings settings{{"batch_size", batch_size}};
+        entry.offer(settings, "label", "number");
+        entry.offer(settings, "copies", 1);
+        const auto sampler = entry.make(numbers(count), settings);
+        if (sampler->law().least == 0) continue;
+        CHECK(sampler->law().draws == count);
+        ++promised;
+        for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+          sampler->reset(epoch);
+          const auto seen = numbers_of_epoch(*sampler);
+          CHECK(std::int64_t(seen.size()) == count);
+          CHECK(std::set<std::int64_t>(seen.begin(), seen.end()).size() == seen.size());
+          CHECK(sampler->next() == nullptr);
+        }
+      }
+    }
+  }
+  CHECK(promised >= 9 * 6);
+}
+
+TEST_CASE("a batch says its size, epoch and index, and its fields belong together") {
+  const auto sampler = samplers().at("ordered").make(numbers(5), {{"batch_size", 2}});
+  sampler->seek(3, 1);
+  const Batch* batch = sampler->next();
+  REQUIRE(batch);
+  CHECK(batch->size == 2);
+  CHECK(batch->epoch == 3);
+  CHECK(batch->index == 1);
+  CHECK(batch->values.at("number").tensor().span<std::int64_t>()[0] == 2);
+  CHECK(batch->values.at("pair").tensor().shape() == Shape{2, 2});
+  CHECK(batch->values.at("pair").tensor().span<float>()[3] == -3.0f);
+}
+
+TEST_CASE("the last batch is shorter, or dropped where that was asked") {
+  const auto keep = samplers().at("ordered").make(numbers(5), {{"batch_size", 2}});
+  CHECK(keep->batches() == 3);
+  keep->seek(0, 2);
+  const Batch* last = keep->next();
+  REQUIRE(last);
+  CHECK(last->size == 1);
+  CHECK(last->values.at("number").tensor().shape() == Shape{1});
+
+  const auto drop =
+      samplers().at("ordered").make(numbers(5), {{"batch_size", 2}, {"tail", "drop"}});
+  CHECK(drop->batches() == 2);
+  drop->reset(0);
+  CHECK(numbers_of_epoch(*drop) == std::vector<std::int64_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("a shuffled order depends on the seed and the epoch alone") {
+  const auto order = [](std::uint64_t seed, std::int64_t epoch, std::int64_t batch_size) {
+    const auto sampler =
+        samplers().at("shuffle").make(numbers(50), {{"batch_size", batch_size}, {"seed", seed}});
+    sampler->reset(epoch);
+    return numbers_of_epoch(*sampler);
+  };
+  const auto first = order(1, 0, 8);
+  CHECK(first == order(1, 0, 8));
+  CHECK(first == order(1, 0, 3));
+  CHECK(first != order(1, 1, 8));
+  CHECK(first != order(2, 0, 8));
+
+  const auto sampler = samplers().at("shuffle").make(numbers(50), {{"batch_size", 8}, {"seed", 1}});
+  sampler->reset(4);
+  (void)numbers_of_epoch(*sampler);
+  sampler->reset(0);
+  CHECK(numbers_of_epoch(*sampler) == first);
+}
+
+TEST_CASE("seeking continues an epoch where it was left") {
+  const auto sampler = samplers().at("shuffle").make(numbers(20), {{"batch_size", 3}, {"seed", 9}});
+  sampler->reset(2);
+  auto whole = numbers_of_epoch(*sampler);
+  for (std::int64_t index = 0; index <= sampler->batches(); ++index) {
+    const auto fresh = samplers().at("shuffle").make(numbers(20), {{"batch_size", 3}, {"seed", 9}});
+    fresh->seek(2, index);
+    const auto begin = whole.begin() + std::min<std::int64_t>(3 * index, 20);
+    CHECK(numbers_of_epoch(*fresh) == std::vector<std::int64_t>(begin, whole.end()));
+  }
+  CHECK_THROWS_AS(sampler->seek(2, sampler->batches() + 1), ValueError);
+  CHECK_THROWS_AS(sampler->seek(-1, 0), ValueError);
+}
+
+TEST_CASE("next gives the same memory for every full batch") {
+  const auto sampler = samplers().at("shuffle").make(numbers(12), {{"batch_size", 4}});
+  const void* first = sampler->next()->values.at("pair").tensor().raw();
+  CHECK(sampler->next()->values.at("pair").tensor().raw() == first);
+  sampler->reset(1);
+  CHECK(sampler->next()->values.at("pair").tensor().raw() == first);
+}
+
+TEST_CASE("options out of range are refused") {
+  const auto make = [](std::int64_t count, const Settings& settings) {
+    return samplers().at("ordered").make(numbers(count), settings);
+  };
+  CHECK_THROWS_AS(make(0, {}), ValueError);
+  CHECK_THROWS_AS(make(5, {{"batch_size", 0}}), ValueError);
+  CHECK_THROWS_AS(make(5, {{"batch_size", 8}, {"tail", "drop"}}), ValueError);
+  CHECK_THROWS_AS(samplers().at("shufle"), NotFound);
+}
+
+TEST_CASE("a dataset refuses indices and tensors that do not fit") {
+  const auto dataset = numbers(3);
+  std::vector<Tensor> batch{Tensor::empty(DType::int64, {1}),
+                            Tensor::empty(DType::float32, {1, 2})};
+  const auto read = [&](std::int64_t index) { dataset->read(std::span(&index, 1), {}, batch); };
+  CHECK_NOTHROW(read(2));
+  CHECK_THROWS_AS(read(3), ValueError);
+  CHECK_THROWS_AS(read(-1), ValueError);
+  batch[1] = Tensor::empty(DType::float32, {2, 1});
+  CHECK_THROWS_AS(read(0), ShapeError);
+  batch[1] = Tensor::empty(DType::float64, {1, 2});
+  CHECK_THROWS_AS(read(0), TypeError);
+  batch.pop_back();
+  CHECK_THROWS_AS(read(0), ShapeError);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/checkpoint.hpp"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "d5/core/atomic_file.hpp"
+#include "d5/level2_training/accuracy.hpp"
+#include "d5/level2_training/loss_curve.hpp"
+#include "d5/level2_training/trainer.hpp"
+#include "tests/level2_training/points.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace d5;
+
+namespace {
+
+void put(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+/// 40 points in batches of 6, so that every epoch has a short tail.
+struct Run {
+  explicit Run(TrainerOptions options, const std::string& name = "adam", float dropped = 0)
+      : optimizer(test::points_optimizer(name, {}, dropped)),
+        train(samplers().at("shuffle").make(test::points(40), {{"batch_size", 6}, {"seed", 5}})),
+        test(samplers().at("ordered").make(test::points(30, 2), {{"batch_size", 30}})),
+        trainer(*optimizer, *train, test.get(), std::move(options)) {
+    for (const std::shared_ptr<Event>& event : std::vector<std::shared_ptr<Event>>{
+             loss, accuracy, std::make_shared<TimeToAccuracy>(0.5)}) {
+      trainer.events().add(event);
+    }
+  }
+  std::shared_ptr<LossCurve> loss = std::make_shared<LossCurve>();
+  std::shared_ptr<TrainingAccuracy> accuracy = std::make_shared<TrainingAccuracy>();
+  std::shared_ptr<Optimizer> optimizer;
+  std::shared_ptr<Sampler> train, test;
+  Trainer trainer;
+};
+
+}  // namespace
+
+TEST_CASE("what is written is read again to the bit") {
+  const testing::TemporaryFolder folder;
+  const Checkpoint checkpoint{
+      .recipe = "abc",
+      .epoch = 3,
+      .batch = 7,
+      .step = 1007,
+      .tensors = {{"parameter/w \"\x01\xc3\xa9", Tensor::of<float>({2, 2}, {1, -0.0f, 1e-42f, 3})},
+                  {"optimizer/step", Tensor::scalar<std::int64_t>(-5)},
+                  {"constant/empty", Tensor::empty(DType::float64, {0, 3})},
+                  {"metric/m/flags", Tensor::of<bool>({3}, {true, false, true})}}};
+  write_checkpoint(checkpoint, folder / "c");
+  const Checkpoint read = read_checkpoint(folder / "c");
+  CHECK(read.recipe == "abc");
+  CHECK(read.epoch == 3);
+  CHECK(read.batch == 7);
+  CHECK(read.step == 1007);
+  REQUIRE(read.tensors.size() == 4);
+  for (const auto& [name, value] : checkpoint.tensors) {
+    const Tensor& expected = value.tensor();
+    const Tensor& given = read.tensors.at(name).tensor();
+    REQUIRE(given.desc() == expected.desc());
+    CHECK(std::string_view(static_cast<const char*>(given.raw()), given.bytes()) ==
+          std::string_view(static_cast<const char*>(expected.raw()), expected.bytes()));
+  }
+}
+
+TEST_CASE("any byte but 0 that stands for a bool is read as 1") {
+  const testing::TemporaryFolder folder;
+  Tensor bits = Tensor::zeros(DType::boolean, {3});
+  static_cast<std::uint8_t*>(bits.raw())[1] = 2;
+  static_cast<std::uint8_t*>(bits.raw())[2] = 255;
+  write_checkpoint({.recipe = "r", .tensors = {{"metric/m/flags", bits}}}, folder / "c");
+  const Tensor again = read_checkpoint(folder / "c").tensors.at("metric/m/flags").tensor();
+  const auto* bytes = static_cast<const std::uint8_t*>(again.raw());
+  CHECK(std::vector<int>(bytes, bytes + 3) == std::vector<int>{0, 1, 1});
+}
+
+TEST_CASE("every truncation and every flipped bit of a checkpoint is refused") {
+  const testing::TemporaryFolder folder;
+  write_checkpoint({.recipe = "r", .tensors = {{"parameter/w", Tensor::of<float>({3}, {1, 2, 3})}}},
+                   folder / "c");
+  const std::string whole = read_file(folder / "c");
+  REQUIRE(whole.size() < 1000);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    put(folder / "broken", whole.substr(0, size));
+    CHECK_THROWS_AS(read_checkpoint(folder / "broken"), FormatError);
+  }
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string broken = whole;
+    broken[bit / 8] = char(broken[bit / 8] ^ (1 << (bit % 8)));
+    put(folder / "broken", broken);
+    CHECK_THROWS_AS(read_checkpoint(folder / "broken"), FormatError);
+  }
+  put(folder / "broken", whole + "x");
+  CHECK_THROWS_WITH(read_checkpoint(folder / "broken"), Catch::Contains("changed"));
+}
+
+TEST_CASE("files of other kinds and missing ones are told apart") {
+  const testing::TemporaryFolder folder;
+  CHECK_THROWS_AS(read_checkpoint(folder / "none"), IoError);
+  put(folder / "text", "hello, world, this is no checkpoint");
+  CHECK_THROWS_WITH(read_checkpoint(folder / "text"), Catch::Contains("no checkpoint"));
+  put(folder / "json", std::string("\x02\0\0\0\0\0\0\0{}", 10));
+  CHECK_THROWS_WITH(read_checkpoint(folder / "json"), Catch::Contains("no checkpoint of d5"));
+  CHECK_THROWS_AS(
+      write_checkpoint(
+          {.recipe = {}, .tensors = {{"s", Tensor::of<std::string>({1}, {std::string("a")})}}},
+          folder / "c"),
+      Unsupported);
+  CHECK_THROWS_AS(write_checkpoint({}, folder / "no/such/folder/c"), IoError);
+}
+
+TEST_CASE("a resumed run ends with the bits of one that was never interrupted") {
+  const testing::TemporaryFolder folder;
+  for (const std::string name : {"sgd", "momentum", "adam"}) {
+    Run whole({.epochs = 3}, name);
+    whole.trainer.run();
+    for (const std::int64_t interrupted_after : {1, 5, 7, 9, 14, 20}) {
+      CAPTURE(name, interrupted_after);
+      Run first({.epochs = 3, .most_batches = interrupted_after, .checkpoint = folder / "c"}, name);
+      first.trainer.run();
+      Run second({.epochs = 3}, name);
+      second.trainer.resume(folder / "c");
+      CHECK(second.trainer.step() == interrupted_after);
+      second.trainer.run();
+      CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
+      CHECK(second.loss->samples() == whole.loss->samples());
+      CHECK(second.accuracy->samples() == whole.accuracy->samples());
+    }
+  }
+}
+
+TEST_CASE("a run that was interrupted leaves a checkpoint, and goes on to the same bits") {
+  struct Stopper final : TrainingEvent {
+    std::stop_source stop;
+    std::int64_t batch = 0;
+    void before_batch(Trainer& trainer, const Batch&) override {
+      if (trainer.step() == batch) stop.request_stop();
+    }
+  };
+  const testing::TemporaryFolder folder;
+  for (const float dropped : {0.0f, 0.5f}) {
+    Run whole({.epochs = 3}, "adam", dropped);
+    whole.trainer.run();
+    for (const std::int64_t batch : {0, 4, 6, 15}) {
+      CAPTURE(dropped, batch);
+      Run first({.epochs = 3, .checkpoint = folder / "c"}, "adam", dropped);
+      const auto stopper = std::make_shared<Stopper>();
+      stopper->batch = batch;
+      first.trainer.events().add(stopper);
+      first.trainer.run({.token = stopper->stop.get_token()});
+      // With a checkpoint the batch is finished first: its state is whole.
+      CHECK(first.trainer.interrupted());
+      CHECK(first.trainer.step() == batch + 1);
+      Run second({.epochs = 3}, "adam", dropped);
+      second.trainer.resume(folder / "c");
+      CHECK(second.trainer.step() == batch + 1);
+      second.trainer.run();
+      CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
+      CHECK(second.loss->samples() == whole.loss->samples());
+      CHECK(second.accuracy->samples() == whole.accuracy->samples());
+    }
+  }
+}
+
+TEST_CASE("a resumed run drops the values that an uninterrupted one drops") {
+  const testing::TemporaryFolder folder;
+  Run whole({.epochs = 3}, "sgd", 0.5f);
+  whole.trainer.run();
+  Run first({.epochs = 3, .most_batches = 9, .checkpoint = folder / "c"}, "sgd", 0.5f);
+  first.trainer.run();
+  Run second({.epochs = 3}, "sgd", 0.5f);
+  second.trainer.resume(folder / "c");
+  second.trainer.run();
+  CHECK(test::parameters(*second.optimizer) == test::parameters(*whole.optimizer));
+}
+
+TEST_CASE("a finished run that is resumed does nothing more") {
+  const testing::TemporaryFolder folder;
+  Run first({.epochs = 2, .checkpoint = folder / "c"});
+  first.trainer.run();
+  Run second({.epochs = 2});
+  second.trainer.resume(folder / "c");
+  second.trainer.run();
+  CHECK(second.trainer.step() == first.trainer.step());
+  CHECK(test::parameters(*second.optimizer) == test::parameters(*first.optimizer));
+}
+
+TEST_CASE("a checkpoint of another recipe, network or optimizer is refused and changes nothing") {
+  const testing::TemporaryFolder folder;
+  Run first({.epochs = 1, .checkpoint = folder / "c", .recipe = "one"});
+  first.trainer.run();
+
+  Run other({.epochs = 1, .recipe = "two"});
+  const auto before = test::parameters(*other.optimizer);
+  CHECK_THROWS_WITH(other.trainer.resume(folder / "c"), Catch::Contains("another recipe"));
+  CHECK(test::parameters(*other.optimizer) == before);
+
+  Run momentum({.epochs = 1, .recipe = "one"}, "momentum");
+  CHECK_THROWS_AS(momentum.trainer.resume(folder / "c"), NotFound);
+  CHECK(test::parameters(*momentum.optimizer) == before);
+
+  Checkpoint fewer = read_checkpoint(folder / "c");
+  fewer.tensors.erase("parameter/b1");
+  write_checkpoint(fewer, folder / "fewer");
+  Run third({.epochs = 1, .recipe = "one"});
+  CHECK_THROWS_WITH(third.trainer.resume(folder / "fewer"), Catch::Contains("3 parameters"));
+  fewer.tensors["parameter/b1"] = Tensor::of<float>({1}, {0});
+  write_checkpoint(fewer, folder / "fewer");
+  CHECK_THROWS_WITH(third.trainer.resume(folder / "fewer"), Catch::Contains("'b1'"));
+  CHECK(test::parameters(*third.optimizer) == before);
+}
+
+TEST_CASE("a checkpoint that cannot be written ends training with the reason") {
+  Run run({.epochs = 1, .checkpoint = "/nonexistent/folder/c"});
+  CHECK_THROWS_AS(run.trainer.run(), IoError);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/distributed_trace.hpp"
+#include <catch2/catch.hpp>
+#include "d5/level3_distributed/communicator.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <string>
+
+using namespace d5;
+
+namespace {
+
+Timeline one_span(int rank) {
+  Timeline timeline;
+  timeline.ranks = {{.rank = rank, .host = "host"}};
+  timeline.lanes = {{rank, 0, "thread 0"}};
+  timeline.records = {{.rank = rank,
+                       .lane = 0,
+                       .id = 1,
+                       .begin_ns = 1000 * rank,
+                       .end_ns = 1000 * rank + 500,
+                       .level = "test",
+                       .name = "rank " + std::to_string(rank)}};
+  return timeline;
+}
+
+}  // namespace
+
+TEST_CASE("ranks of one machine share a clock") { CHECK(clock_offset(*world()) == ClockOffset{}); }
+
+TEST_CASE("the offset of a clock is found within the uncertainty that is stated") {
+  const int rank = world()->rank();
+  const std::int64_t ahead = rank * 1'000'000'000;
+  const auto clock = [&] { return Trace::now_ns() + ahead; };
+  const ClockOffset offset = estimate_clock_offset(*world(), clock);
+  if (rank == 0) {
+    CHECK(offset == ClockOffset{});
+  } else {
+    CHECK(offset.uncertainty_ns > 0);
+    CHECK(std::abs(offset.offset_ns + ahead) <= offset.uncertainty_ns);
+  }
+}
+
+TEST_CASE("rank 0 gets all ranks' timelines as one on its clock") {
+  const int rank = world()->rank(), n = world()->size();
+  const Timeline all =
+      gather_timeline(*world(), one_span(rank), {.offset_ns = -10 * rank, .uncertainty_ns = rank});
+  if (rank != 0) {
+    CHECK(all == Timeline{});
+    return;
+  }
+  REQUIRE(all.records.size() == static_cast<std::size_t>(n));
+  REQUIRE(all.ranks.size() == static_cast<std::size_t>(n));
+  for (int r = 0; r < n; ++r) {
+    const TraceRecord& record = all.records[static_cast<std::size_t>(r)];
+    CHECK(record.rank == r);
+    CHECK(record.name == "rank " + std::to_string(r));
+    CHECK(record.begin_ns == 990 * r);
+    CHECK(record.end_ns == 990 * r + 500);
+    CHECK(all.ranks[static_cast<std::size_t>(r)].clock == ClockOffset{-10 * r, r});
+  }
+}
+
+TEST_CASE("a call is a span with its bytes; what it started is another until it is complete") {
+  Tensor data = Tensor::zeros(DType::float32, {1000});
+  Trace::start({.rank = world()->rank()});
+  world()->barrier();
+  {
+    auto first = world()->start_all_reduce(data);
+    Tensor more = Tensor::zeros(DType::float32, {10});
+    const auto second = world()->start_all_reduce(more);
+    first->wait();
+    while (!second->done()) {
+    }
+  }
+  Trace::stop();
+  const Timeline timeline = Trace::timeline();
+  const auto of_kind = [&](TraceRecord::Kind kind, const std::string& name) {
+    std::vector<TraceRecord> found;
+    std::ranges::copy_if(timeline.records, std::back_inserter(found), [&](const auto& record) {
+      return record.kind == kind && record.name == name;
+    });
+    return found;
+  };
+  using enum TraceRecord::Kind;
+  const std::int64_t bytes = world()->size() == 1 ? 0 : 4000;
+  const auto calls = of_kind(span, "all_reduce"), lives = of_kind(overlapping, "all_reduce");
+  CHECK(of_kind(span, "barrier").size() == 1);
+  CHECK(of_kind(span, "wait").size() == 1);
+  REQUIRE(calls.size() == 2);
+  REQUIRE(lives.size() == 2);
+  CHECK(calls[0].level == "communication");
+  CHECK(calls[0].arguments ==
+        std::vector<TraceArgument>{{"bytes_sent", bytes}, {"bytes_received", bytes}});
+  CHECK(lives[0].parent == calls[0].id);
+  CHECK(lives[1].parent == calls[1].id);
+  // Both were under way at once.
+  CHECK(lives[1].begin_ns < lives[0].end_ns);
+  CHECK(lives[0].end_ns >= of_kind(span, "wait")[0].begin_ns);
+}

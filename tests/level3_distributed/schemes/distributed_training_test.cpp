@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/distributed_training.hpp"
+#include <catch2/catch.hpp>
+#include "d5/level3_distributed/communicator.hpp"
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level3_distributed/collective.hpp"
+
+using namespace d5;
+
+namespace {
+
+constexpr const char* kRecipe = R"(name: tiny
+fixed:
+  dataset: {name: mnist, subset: sample, train_samples: 24, test_samples: 10}
+  model: {name: lenet}
+mutable:
+  sampler: {batch_size: 8}
+  optimizer: {name: sgd, learning_rate: 0.05}
+  training: {epochs: 1, seed: 1}
+)";
+
+/// The library's all-reduce under a user's name, with an option.
+class NamedAllReduce final : public AllReduce {
+ public:
+  struct Options {
+    std::int64_t parts = 1;
+    void declare(OptionList& options) { options.add("parts", parts, "of the data"); }
+  };
+  explicit NamedAllReduce(const Options&) {}
+  std::unique_ptr<Request> start(Communicator& communicator, Tensor& data,
+                                 Reduction reduction) override {
+    return communicator.start_all_reduce(data, reduction);
+  }
+};
+
+void register_own_all_reduce() {
+  if (all_reduces().find("users_own")) return;
+  all_reduces().add("users_own", AllReduceEntry::of<NamedAllReduce>("of this test"));
+}
+
+std::vector<Measurement> trained(const std::string& section, const DistributedChanges& changes) {
+  const Recipe recipe = Recipe::parse(kRecipe + section, "tiny.yaml");
+  return train(recipe, {.data = ""}, distributed_options(recipe, changes), world());
+}
+
+}  // namespace
+
+TEST_CASE("a record says how its ranks worked together, and its command starts them so again") {
+  register_own_all_reduce();
+  const auto results = trained(
+      "", {.scheme = "", .scaling = "weak", .all_reduce = "users_own", .bucket_bytes = "8192"});
+  const int ranks = world()->size();
+  const std::string threads = " --threads " + std::to_string(d5::threads());
+  for (const auto& m : results) {
+    if (ranks == 1) {
+      CHECK(m.level == "training");
+      CHECK(m.command == "d5 train tiny.yaml --framework reference" + threads);
+      CHECK_FALSE(m.conditions.contains("all_reduce"));
+      continue;
+    }
+    CHECK(m.level == "distributed");
+    CHECK_THAT(m.command, Catch::StartsWith("mpirun -np " + std::to_string(ranks) + " ") &&
+                              Catch::EndsWith("d5 train tiny.yaml --framework reference" + threads +
+                                              " --distributed consistent_decentralized "
+                                              "--scaling weak --all-reduce users_own "
+                                              "--bucket-bytes 8192"));
+    CHECK(m.conditions.at("ranks") == std::to_string(ranks));
+    CHECK(m.conditions.at("distributed") == "consistent_decentralized");
+    CHECK(m.conditions.at("scaling") == "weak");
+    CHECK(m.conditions.at("all_reduce") == "users_own");
+    CHECK(m.conditions.at("bucket_bytes") == "8192");
+  }
+}
+
+TEST_CASE("what nobody chose is recorded as well, and so are an all-reduce's own settings") {
+  if (world()->size() == 1) return;
+  register_own_all_reduce();
+  CHECK(trained("", {}).front().conditions.at("all_reduce") == "mpi");
+  const std::string section = "  distributed: {all_reduce: {name: users_own, parts: 2}}\n";
+  const auto own = trained(section, {}).front();
+  CHECK(own.conditions.at("all_reduce") == "users_own");
+  CHECK(own.conditions.at("all_reduce.parts") == "2");
+}
+
+TEST_CASE("an all-reduce of the command line takes the place of the recipe's, map or word") {
+  register_own_all_reduce();
+  for (const std::string way : {"ring", "{name: ring}"}) {
+    const Recipe recipe =
+        Recipe::parse(kRecipe + ("  distributed: {all_reduce: " + way + "}\n"), "tiny.yaml");
+    const Settings settings =
+        distributed_options(recipe, {"", "", "users_own", ""}).scheme.settings;
+    CHECK(settings.text("all_reduce", "") == "users_own");
+    CHECK_FALSE(settings.has("all_reduce.name"));
+  }
+}
+
+TEST_CASE("where one rank has reached what it was after, all end after that epoch") {
+  struct Reached final : TrainingEvent {
+    bool reached = false;
+    void after_test(Trainer&) override { reached = world()->rank() == 0; }
+    bool wants_stop() const override { return reached; }
+  };
+  Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
+  recipe.set("training.epochs=4");
+  const auto results = train(recipe, {.observers = {std::make_shared<Reached>()}},
+                             distributed_options(recipe, {}), world());
+  CHECK(std::ranges::find(results, "loss", &Measurement::metric)->samples.size() == 3);
+}
+
+TEST_CASE("where one rank has enough within an epoch, all end after that epoch") {
+  struct Enough final : TrainingEvent {
+    std::int64_t batches = 0, epochs = 0;
+    void after_batch(Trainer&, const Batch&, const ValueMap&) override { ++batches; }
+    void after_epoch(Trainer&, std::int64_t) override { ++epochs; }
+    bool wants_stop() const override { return world()->rank() == 0 && batches >= 4; }
+  };
+  const auto enough = std::make_shared<Enough>();
+  Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
+  recipe.set("training.epochs=4");
+  (void)train(recipe, {.observers = {enough}}, distributed_options(recipe, {}), world());
+  CHECK(enough->epochs == 2);
+  CHECK(enough->batches == (world()->size() == 1 ? 4 : 6));
+}
+
+TEST_CASE("several ranks are judged by what they print together") {
+  const std::string section = "acceptable:\n  training_accuracy: {at_least: ";
+  const auto accuracy = [](const std::vector<Measurement>& results) {
+    return *std::ranges::find(results, "training_accuracy", &Measurement::metric);
+  };
+  const double together = estimate(accuracy(trained("", {}))).value;
+  const auto with_bound = [&](double bound) {
+    return accuracy(trained(section + std::to_string(bound) + "}\n", {})).status;
+  };
+  // One of the ranks alone has less than the mean, unless all have the same.
+  CHECK(with_bound(together - 1e-5) == Status::passed);
+  CHECK(with_bound(together + 1e-5) == Status::failed);
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <optional>
+
+#include "d5/core/error.hpp"
+#include "d5/level1_network/models.hpp"
+#include "d5/level2_training/checkpoint.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "level1_network/nodes/identical.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace d5;
+
+namespace {
+
+struct NoOptions {
+  void declare(OptionList&) {}
+};
+
+/// Batch normalization, whose running statistics are each rank's own, and dropout, which draws.
+Network normalised(const NoOptions&) {
+  Network network("normalised");
+  network.add_input("image", DType::float32,
+                    {"N", std::int64_t{1}, std::int64_t{28}, std::int64_t{28}});
+  network.add_input("label", DType::int64, {"N"});
+  std::vector<float> weights(7840);
+  for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = float(i % 17) / 170 - 0.05f;
+  network.add_parameter("scale", Tensor::vector<float>({1}));
+  network.add_parameter("shift", Tensor::vector<float>({0}));
+  network.add_constant("mean", Tensor::vector<float>({0}));
+  network.add_constant("variance", Tensor::vector<float>({1}));
+  network.add_constant("ratio", Tensor::scalar(0.25f));
+  network.add_constant("training", Tensor::scalar(true));
+  network.add_parameter("weight", Tensor::of<float>({784, 10}, std::span<const float>(weights)));
+  network.add_node("BatchNormalization", {"image", "scale", "shift", "mean", "variance"},
+                   {"n", "new_mean", "new_variance"}, {{"training_mode", std::int64_t{1}}});
+  network.add_update("mean", "new_mean");
+  network.add_update("variance", "new_variance");
+  network.add_node("Flatten", {"n"}, {"flat"});
+  network.add_node("Dropout", {"flat", "ratio", "training"}, {"kept"});
+  network.add_node("Gemm", {"kept", "weight"}, {"logits"});
+  network.add_node("SoftmaxCrossEntropyLoss", {"logits", "label"}, {"loss"});
+  network.add_output("logits");
+  network.add_output("loss");
+  return network;
+}
+
+/// Three batches an epoch, shared by the ranks; ended after so many.
+Recipe recipe_of(int batches) {
+  static const bool registered = [] {
+    models().add("normalised", ModelEntry::with<NoOptions>("of this test", normalised));
+    return true;
+  }();
+  CHECK(registered);
+  Recipe recipe = Recipe::parse(R"(name: tiny
+fixed:
+  dataset: {name: mnist, subset: sample, train_samples: 24, test_samples: 10}
+  model: {name: normalised}
+mutable:
+  sampler: {batch_size: 8}
+  optimizer: {name: momentum, learning_rate: 0.05}
+  training: {epochs: 3, most_batches: 0, seed: 1}
+)",
+                                "tiny.yaml");
+  recipe.set("training.most_batches=" + std::to_string(batches));
+  return recipe;
+}
+
+/// A folder that all ranks see, gone when the last of them has left.
+class SharedFolder {
+ public:
+  SharedFolder() {
+    if (world()->rank() == 0) own_.emplace();
+    std::string path = own_ ? own_->path().string() : "";
+    path.resize(4096);
+    Tensor text = Tensor::empty(DType::uint8, {4096});
+    std::ranges::copy(path, static_cast<char*>(text.raw()));
+    world()->broadcast(text, 0);
+    path_ = static_cast<const char*>(text.raw());
+  }
+  ~SharedFolder() { world()->barrier(); }
+  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::optional<testing::TemporaryFolder> own_;
+  std::string path_;
+};
+
+std::vector<Measurement> trained_on_ranks(int batches, SessionOptions session) {
+  session.checkpoint_every = 2;
+  const Recipe recipe = recipe_of(batches);
+  return train(recipe, std::move(session), distributed_options(recipe, {}), world());
+}
+
+std::string part(const std::string& file) {
+  const int rank = world()->rank();
+  return rank == 0 ? file : file + ".rank-" + std::to_string(rank);
+}
+
+/// Metrics of time differ.
+void check_same(const std::vector<Measurement>& results, const std::vector<Measurement>& expected) {
+  for (const char* metric : {"loss", "training_accuracy", "test_accuracy"}) {
+    const auto its = [&](const std::vector<Measurement>& all) {
+      return std::ranges::find(all, metric, &Measurement::metric)->samples;
+    };
+    CAPTURE(metric);
+    CHECK(its(results) == its(expected));
+  }
+}
+
+void check_same_parts(const std::string& file, const std::string& expected) {
+  const Checkpoint mine = read_checkpoint(part(file)), its = read_checkpoint(part(expected));
+  CHECK(mine.step == its.step);
+  REQUIRE(mine.tensors.size() == its.tensors.size());
+  for (const auto& [name, value] : its.tensors) {
+    CAPTURE(name);
+    if (name.starts_with("metric/") && name.find("time") != std::string::npos) continue;
+    CHECK(identical(mine.tensors.at(name).tensor(), value.tensor()));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ranks that resume go on with what is their own, to the bit") {
+  const SharedFolder folder;
+  const std::string whole = folder / "whole.ckpt", cut = folder / "cut.ckpt";
+  const auto expected = trained_on_ranks(7, {.checkpoint = whole});
+  (void)trained_on_ranks(4, {.checkpoint = cut});
+  CHECK(std::filesystem::exists(part(cut)));
+  const auto results = trained_on_ranks(7, {.checkpoint = cut, .resume = cut});
+  check_same(results, expected);
+  check_same_parts(cut, whole);
+  if (world()->size() == 1) return;
+  // Each saw other samples: their statistics are not rank 0's.
+  const auto mean_in = [](const std::string& file) {
+    return read_checkpoint(file).tensors.at("constant/mean").tensor().item<float>();
+  };
+  if (world()->rank() > 0) CHECK(mean_in(part(whole)) != mean_in(whole));
+}
+
+TEST_CASE("a job that was killed between its ranks' writes resumes from what all have") {
+  if (world()->size() == 1) return;
+  const SharedFolder folder;
+  const std::string whole = folder / "whole.ckpt", cut = folder / "cut.ckpt";
+  const auto expected = trained_on_ranks(7, {.checkpoint = whole});
+  (void)trained_on_ranks(4, {.checkpoint = cut});
+  if (world()->rank() == 1) {  // it had not written its last part
+    std::filesystem::rename(part(cut) + ".step-3", part(cut));
+  }
+  world()->barrier();
+  check_same(trained_on_ranks(7, {.checkpoint = cut, .resume = cut}), expected);
+  check_same_parts(cut, whole);
+}
+
+TEST_CASE("a rank whose part is missing is named on every rank") {
+  if (world()->size() == 1) return;
+  const SharedFolder folder;
+  const std::string file = folder / "run.ckpt";
+  (void)trained_on_ranks(2, {.checkpoint = file});
+  if (world()->rank() == 1) {
+    std::filesystem::remove(part(file));
+    std::filesystem::remove(part(file) + ".step-2");
+  }
+  world()->barrier();
+  CHECK_THROWS_WITH(trained_on_ranks(7, {.checkpoint = file, .resume = file}),
+                    Catch::Contains("rank 1 has none") && Catch::Contains("rank 0 has step 2"));
+  // One that does not see FILE, which is rank 0's, resumes with the others.
+  const std::string other = folder / "other.ckpt";
+  (void)trained_on_ranks(4, {.checkpoint = other});
+  const auto results =
+      trained_on_ranks(7, {.checkpoint = other, .resume = world()->rank() == 0 ? other : ""});
+  CHECK(std::ranges::find(results, "loss", &Measurement::metric)->samples.size() == 7);
+}
