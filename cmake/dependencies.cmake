@@ -26,7 +26,6 @@ endmacro()
 
 find_package(Threads REQUIRED)
 d5_require(fmt libfmt-dev)
-d5_require(spdlog libspdlog-dev)
 d5_require(nlohmann_json nlohmann-json3-dev 3)
 d5_require(yaml-cpp libyaml-cpp-dev)
 d5_require(CLI11 libcli11-dev)

@@ -170,6 +170,18 @@ def own_types() -> Iterator[str]:
             yield done.stdout + done.stderr
 
 
+def names_of_before() -> Iterator[str]:
+    """What others import of 0.1.0 is still there, or the change log says what to write instead."""
+    names = (SOURCE / "tests/house/before/module_names.txt").read_text().split()
+    script = "import d5, sys; print(*(name for name in sys.argv[1:] if not hasattr(d5, name)))"
+    done = run(sys.executable, "-c", script, *names)
+    changes = (SOURCE / "CHANGELOG.md").read_text()
+    yield from (f"d5.{name} is gone, and CHANGELOG.md does not say so" for name in done.stdout.split()
+                if f"d5.{name}" not in changes)
+    if done.returncode != 0:
+        yield done.stderr
+
+
 def metadata() -> Iterator[str]:
     """What a wheel says of itself."""
     script = "import scikit_build_core.build as b, sys; print(b.prepare_metadata_for_build_wheel(sys.argv[1]))"
@@ -188,7 +200,7 @@ def metadata() -> Iterator[str]:
 
 
 CHECKS: dict[Callable[[], Iterator[str]], str] = {
-    files: "", program: "", types: "mypy", own_types: "mypy", metadata: "scikit_build_core",
+    files: "", program: "", names_of_before: "", types: "mypy", own_types: "mypy", metadata: "scikit_build_core",
 }  # and the tool that each needs
 
 

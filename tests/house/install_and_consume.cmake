@@ -18,6 +18,15 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_COMMAND} -E env D5_PLUGIN_PATH=${WORK}/build ${WORK}/build/consumer)
 message(STATUS "${output}")
 
+# What others wrote against 0.1.0: their program, and their plug-in, as they are.
+run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/tests/house/before -B ${WORK}/before
+    -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release
+    "-DCMAKE_CXX_FLAGS=${FLAGS}" -DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER})
+run(${CMAKE_COMMAND} --build ${WORK}/before)
+run(${CMAKE_COMMAND} -E env D5_PLUGIN_PATH=${WORK}/before OMPI_ALLOW_RUN_AS_ROOT=1
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ${WORK}/before/before)
+message(STATUS "${output}")
+
 # Operators of a user's own: ahead of time by d5_add_operator, and just in time by the installed d5.
 set(example ${SOURCE}/examples/101_custom_operator)
 run(${CMAKE_COMMAND} -G Ninja -S ${example} -B ${WORK}/operator -DCMAKE_PREFIX_PATH=${WORK}/prefix
