@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/model_argument.hpp"
 
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 
 #include "apps/value_checks.hpp"
-#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5::app {
@@ -52,41 +49,15 @@ void add_transform_option(CLI::App& command, TransformOptions& options) {
 }
 
 TransformChain chain_of(const TransformOptions& options) {
-  TransformChain chain;
-  for (const auto& words : options.transforms) {
-    chain.push_back(entry_of_words("transform", words));
-  }
-  (void)kept_by(chain);  // a misspelt name or setting is bad usage, and no finding of a run
-  return chain;
-}
-
-void refuse_sizes(const SizeOptions& options, const std::string& model) {
-  if (options.batch == 1 && options.dims.empty()) return;
-  throw ValueError(fmt::format("--batch and --dim are of inputs that d5 makes; '{}' brings its own",
-                               printable(model)));
+  return transform_chain(options.transforms);
 }
 
 OpenSizes sizes_of(const SizeOptions& options) {
-  OpenSizes sizes{.batch = options.batch};
-  for (const auto& word : options.dims) {
-    const auto equals = word.find('=');
-    std::size_t read = 0;
-    std::int64_t size = 0;
-    try {
-      size = std::stoll(equals == std::string::npos ? "" : word.substr(equals + 1), &read);
-    } catch (const std::exception&) {
-    }
-    if (size < 1 || equals + 1 + read != word.size()) {
-      throw ValueError(
-          fmt::format("--dim '{}': expected NAME=SIZE with a positive size", printable(word)));
-    }
-    const std::string name = word.substr(0, equals);
-    if (!sizes.by_name.emplace(name, size).second) {
-      throw ValueError(fmt::format("--dim '{}': '{}' has a size already; give it once",
-                                   printable(word), printable(name)));
-    }
+  try {
+    return open_sizes(options.dims, options.batch);
+  } catch (const ValueError& error) {
+    throw ValueError(std::string("--dim ") + error.what());
   }
-  return sizes;
 }
 
 }  // namespace d5::app

@@ -22,8 +22,6 @@ struct SizeOptions {
 void add_size_options(CLI::App& command, SizeOptions& options);
 /// `--dim` alone.
 void add_dim_option(CLI::App& command, SizeOptions& options);
-/// Throws: ValueError if a size was given, for a model that has inputs of its own.
-void refuse_sizes(const SizeOptions& options, const std::string& model);
 /// Throws: ValueError for a bad `--dim`.
 [[nodiscard]] OpenSizes sizes_of(const SizeOptions& options);
 

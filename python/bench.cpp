@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "bindings.hpp"
-#include "d5/core/entry_words.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
 #include "long_call.hpp"
@@ -50,16 +49,16 @@ void bind_bench(py::module_& m) {
   m.def(
       "bench_network",
       [](const Path& model, const std::vector<std::string>& frameworks,
-         const std::variant<std::int64_t, std::vector<std::int64_t>>& batch, bool training,
+         const std::variant<std::int64_t, std::vector<std::int64_t>>& batch,
+         const std::map<std::string, std::int64_t>& dims, bool training,
          const std::vector<std::string>& metrics, int samples, std::uint64_t seed, bool profile,
          const std::vector<std::string>& transforms, const std::vector<std::string>& placement) {
         NetworkBenchOptions options{.frameworks = frameworks,
                                     .metrics = {metrics.begin(), metrics.end()},
                                     .profile = profile,
                                     .measuring = {.samples = samples, .seed = seed}};
-        for (const auto& words : transforms) {
-          options.transforms.push_back(entry_of_words("transform", words));
-        }
+        options.sizes.by_name = dims;
+        options.transforms = transform_chain(transforms);
         for (const auto& rule : placement) options.placement.push_back(placement_rule(rule));
         std::vector<Measurement> results;
         const auto* one = std::get_if<std::int64_t>(&batch);
@@ -77,13 +76,14 @@ void bind_bench(py::module_& m) {
       },
       py::arg("model"), py::kw_only(),
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("batch") = 1,
-      py::arg("training") = false,
+      py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("training") = false,
       py::arg("metrics") = std::vector<std::string>{"time", "framework_overhead"},
       py::arg("samples") = 30, py::arg("seed") = 0, py::arg("profile") = false,
       py::arg("transforms") = std::vector<std::string>(),
       py::arg("placement") = std::vector<std::string>(),
       "One network in several frameworks, interleaved: `d5 net bench`; with several sizes of batch "
-      "one after the other. With profile=True also what "
+      "one after the other; `dims` are sizes of open dimensions by name. With profile=True also "
+      "what "
       "each operator type, layer and node takes (conditions 'by', 'operator', 'layer', 'node', "
       "'direction').");
 }

@@ -18,6 +18,7 @@ PYBIND11_MODULE(_d5, m) {
   m.def("_serve_program", &d5::python::serve_program, "For the loader of Python files.");
   d5::python::bind_core(m);
   d5::python::bind_tensor(m);
+  d5::python::bind_table(m);
   d5::python::bind_measurement(m);
   d5::python::bind_plot(m);
   d5::python::bind_onnx(m);
@@ -30,6 +31,8 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_operator_validation(m);
   d5::python::bind_network_summary(m);
   d5::python::bind_network(m);
+  d5::python::bind_model_source(m);
+  d5::python::bind_network_tables(m);
   d5::python::bind_executor(m);
   d5::python::bind_framework_selection(m);
   d5::python::bind_network_validation(m);

@@ -179,7 +179,7 @@ int run_net_check(NetCheckOptions options) {
     throw ValueError("--by-node compares what nodes answer forward; leave out --backward");
   }
   for (const auto& model : options.models) {
-    if (is_test_folder(model)) app::refuse_sizes(options, model);
+    if (is_test_folder(model)) refuse_sizes(app::sizes_of(options), model);
     if (is_test_folder(model) && options.backward) {
       throw ValueError(
           fmt::format("--backward: test folder '{}' expects no gradients; name its "

@@ -75,7 +75,7 @@ ValueMap inputs_of(const std::string& model, const Network& network, const NetRu
         file.is_npy() ? Value(read_npy(file.path)) : onnx::load_value(file.path, type);
   }
   if (given.size() == network.input_names().size()) {
-    app::refuse_sizes(options, model);
+    refuse_sizes(app::sizes_of(options), model);
     return given;
   }
   ValueMap all = random_inputs(network, app::sizes_of(options), options.seed);

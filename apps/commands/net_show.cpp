@@ -8,7 +8,6 @@
 
 #include "apps/execution_options.hpp"
 #include "apps/model_argument.hpp"
-#include "apps/network_tables.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
@@ -20,6 +19,7 @@
 #include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/network_drawing.hpp"
 #include "d5/level1_network/network_summary.hpp"
+#include "d5/level1_network/network_tables.hpp"
 #include "d5/level1_network/planned_memory.hpp"
 #include "d5/level1_network/planned_steps.hpp"
 #include "d5/level1_network/planning_report.hpp"
@@ -154,15 +154,15 @@ int run_net_show(const NetShowOptions& options) {
   Network network = open_model(options.model, {{"seed", options.seed}});
   const auto applied = apply_transforms(network, app::chain_of(options), wishes_of(options));
   const NetworkSummary summary = summarise(network, app::sizes_of(options));
-  const SummaryBy by = options.by.value_or(app::usual_parts(summary));
+  const SummaryBy by = options.by.value_or(usual_parts(summary));
   const TextTable parts =  // before anything is printed: it may refuse a framework
-      app::parts_table(network, summary, by, options.frameworks, options.format);
+      parts_table(network, summary, by, options.frameworks, options.format);
   if (options.format == Format::table) {
     if (!applied.empty()) {
       app::print(to_table(applied), options.format);
       fmt::print("\n");
     }
-    app::print(app::facts_table(network, summary, options.model, app::sizes_of(options)),
+    app::print(facts_table(network, summary, options.model, app::sizes_of(options)),
                options.format);
     fmt::print("\n");
   }

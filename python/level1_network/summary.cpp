@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "bindings.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level1_network/network_tables.hpp"
 
 namespace d5::python {
 namespace {
@@ -43,7 +47,44 @@ void bind_part(py::module_& m) {
       });
 }
 
+SummaryBy part_of(const std::string& word) {
+  if (word == "node") return SummaryBy::node;
+  if (word == "layer") return SummaryBy::layer;
+  if (word == "operator") return SummaryBy::operator_type;
+  throw ValueError(
+      fmt::format("by is '{}', expected node, layer, operator or None", printable(word)));
+}
+
+TextTable facts_of(Network& network, const std::string& model, std::int64_t batch,
+                   const std::map<std::string, std::int64_t>& dims) {
+  const OpenSizes sizes{.batch = batch, .by_name = dims};
+  return facts_table(network, summarise(network, sizes), model.empty() ? network.name() : model,
+                     sizes);
+}
+
+TextTable table_of_parts(const Network& network, const std::optional<std::string>& by,
+                         const std::vector<std::string>& frameworks, std::int64_t batch,
+                         const std::map<std::string, std::int64_t>& dims) {
+  const NetworkSummary summary = summarise(network, {.batch = batch, .by_name = dims});
+  return parts_table(network, summary, by ? part_of(*by) : usual_parts(summary), frameworks);
+}
+
 }  // namespace
+
+void bind_network_tables(py::module_& m) {
+  m.def("facts_table", &facts_of, py::arg("network"), py::kw_only(), py::arg("model") = "",
+        py::arg("batch") = 1, py::arg("dims") = std::map<std::string, std::int64_t>(),
+        py::call_guard<py::gil_scoped_release>(),
+        "What a network is, a row a fact: inputs, outputs, opsets, the size of its parameters. "
+        "`model` is what it was opened by.");
+  m.def("parts_table", &table_of_parts, py::arg("network"), py::kw_only(),
+        py::arg("by") = py::none(), py::arg("frameworks") = std::vector<std::string>(),
+        py::arg("batch") = 1, py::arg("dims") = std::map<std::string, std::int64_t>(),
+        py::call_guard<py::gil_scoped_release>(),
+        "A row a node, layer or operator, with FLOP and bytes, and a column a framework: whether "
+        "it has the operators, or why not: `d5 net show`. Without `by` layers where there are many "
+        "nodes.");
+}
 
 void bind_network_summary(py::module_& m) {
   bind_part(m);

@@ -89,3 +89,17 @@ def test_graphs_within_nodes_are_visited(tmp_path):
     visitor.walk(network)
     assert visitor.seen == ["If", "Neg", "Relu"]
     assert network.nodes[0].graphs["then_branch"].output_names == ["p"]
+
+
+def test_tables_tell_what_a_network_is_and_who_has_its_operators():
+    network = d5.model("lenet")
+    facts = dict(d5.facts_table(network, batch=2).rows)
+    assert facts["network"] == "lenet"
+    assert "61706 elements" in facts["parameters"]
+    parts = d5.parts_table(network, by="operator", frameworks=["reference"])
+    assert parts.columns[0] == "operator" and parts.columns[-1] == "reference"
+    assert {row[-1] for row in parts.rows[:-1]} == {"yes"}
+    assert len(parts) == len({node.op_type for node in network.nodes}) + 1
+    assert "total" in str(parts) and parts.text("csv").startswith("operator,")
+    with pytest.raises(d5.ValueError, match="expected node, layer"):
+        d5.parts_table(network, by="nodes")

@@ -11,6 +11,7 @@
 #include "d5/level0_ops/operator_case.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
+#include "d5/level1_network/open_sizes.hpp"
 #include "d5/level1_network/transform.hpp"
 
 namespace d5 {
@@ -35,6 +36,9 @@ namespace d5 {
 /// Throws: NotFound for what is neither a file, a folder nor a built-in network; FormatError for a
 /// case that is none.
 [[nodiscard]] std::vector<std::string> models_of(const std::vector<std::string>& words);
+/// Whether `word` names a network that is there: a built-in one, a file, a folder. What is none may
+/// be an operator's case.
+[[nodiscard]] bool is_network(const std::string& word);
 /// Whether `model` is a folder, and so an ONNX test folder.
 [[nodiscard]] bool is_test_folder(const std::string& model);
 /// What a record calls it, the same on all machines: a built-in network's name, a file's without
@@ -44,15 +48,6 @@ namespace d5 {
 /// What `open_model` opens: the file with its checksum, or the built-in network, or the case, of
 /// this version.
 [[nodiscard]] Artefact model_artefact(const std::string& model);
-
-/// Sizes of the dimensions that a model leaves open.
-struct OpenSizes {
-  std::int64_t batch = 1;  ///< of those that `by_name` does not name
-  std::map<std::string, std::int64_t> by_name = {};
-};
-
-/// " --batch 4 --dim T=16", as the program takes them.
-[[nodiscard]] std::string to_line(const OpenSizes& sizes);
 
 /// What a run in the framework `word` knows that models and transforms may take: "batch",
 /// "framework", "memory" where there is a limit, "seed".

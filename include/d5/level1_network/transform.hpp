@@ -53,6 +53,12 @@ using TransformEntry = Entry<std::shared_ptr<Transform>()>;
 /// Transforms by name, with their settings, one after the other.
 using TransformChain = std::vector<EntryChoice>;
 
+/// Of words NAME[:KEY=VALUE]..., one a transform.
+///
+///     apply_transforms(network, transform_chain({"dead-code", "half-precision:type=bfloat16"}));
+///
+/// Throws: NotFound, ValueError, for a name or a setting that no transform has.
+[[nodiscard]] TransformChain transform_chain(const std::vector<std::string>& words);
 /// "dead-code,half-precision:type=bfloat16", as the program takes it.
 [[nodiscard]] std::string to_words(const TransformChain& chain);
 /// " --transform dead-code", or nothing.

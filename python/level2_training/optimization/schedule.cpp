@@ -18,8 +18,8 @@ std::string class_of(const py::object& self) {
 
 /// Which of `words` the object's attribute is.
 template <class Enum, std::size_t N>
-Enum word_of(const py::object& self, const char* attribute,
-             const std::array<const char*, N>& words) {
+Enum schedule_word(const py::object& self, const char* attribute,
+                   const std::array<const char*, N>& words) {
   const auto word = self.attr(attribute).cast<std::string>();
   for (std::size_t i = 0; i < N; ++i) {
     if (word == words[i]) return static_cast<Enum>(i);
@@ -32,8 +32,8 @@ class PythonSchedule final : public Schedule {
  public:
   explicit PythonSchedule(const py::object& self)
       : self_(self),
-        observes_(word_of<Observes>(self, "observes",
-                                    std::array{"nothing", "training_loss", "test_loss"})) {
+        observes_(schedule_word<Observes>(self, "observes",
+                                          std::array{"nothing", "training_loss", "test_loss"})) {
     if (overrides(self, "Schedule", "at")) return;
     throw TypeError(fmt::format("the schedule {} has no method at(time, initial)", class_of(self)));
   }
@@ -81,7 +81,7 @@ std::shared_ptr<StepModifier> to_scheduled(const std::string& hyper_parameter,
   }
   const auto object = py::reinterpret_borrow<py::object>(schedule);
   auto made = to_schedule(object);
-  const auto every = word_of<Schedule::Every>(object, "every", std::array{"step", "epoch"});
+  const auto every = schedule_word<Schedule::Every>(object, "every", std::array{"step", "epoch"});
   return scheduled(hyper_parameter, std::move(made), every, class_of(object));
 }
 

@@ -11,7 +11,7 @@
 namespace d5::python {
 namespace {
 
-void add(Trainer& trainer, const Anything& event) {
+void hang_up(Trainer& trainer, const Anything& event) {
   if (py::isinstance<Event>(event)) {
     trainer.events().add(event.cast<std::shared_ptr<Event>>());
     return;
@@ -74,7 +74,7 @@ void bind_trainer(py::module_& m) {
           [](Trainer& trainer, const Path& path) { trainer.save_checkpoint(path.string()); },
           py::arg("path"), "Writes a checkpoint of this moment.")
       .def("test", &test_trainer, "Runs the test set once.")
-      .def("add_event", &add, py::arg("event"), py::keep_alive<1, 2>())
+      .def("add_event", &hang_up, py::arg("event"), py::keep_alive<1, 2>())
       .def_property_readonly(
           "optimizer", [](Trainer& trainer) { return &trainer.optimizer(); },
           py::return_value_policy::reference_internal)

@@ -49,6 +49,13 @@ Registry<TransformEntry>& transforms() {
   return registry;
 }
 
+TransformChain transform_chain(const std::vector<std::string>& words) {
+  TransformChain chain;
+  for (const auto& word : words) chain.push_back(entry_of_words("transform", word));
+  (void)made(chain);  // a misspelt name or setting is found before there is a network
+  return chain;
+}
+
 std::string to_words(const TransformChain& chain) {
   std::string words;
   for (const auto& choice : chain) words += (words.empty() ? "" : ",") + to_words(choice);

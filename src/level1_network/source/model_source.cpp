@@ -9,7 +9,6 @@
 #include "core/files/sha256.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/byte_count.hpp"
-#include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/onnx/file.hpp"
 #include "d5/version.hpp"
@@ -73,6 +72,11 @@ std::vector<std::string> models_of(const std::vector<std::string>& words) {
   return models;
 }
 
+bool is_network(const std::string& word) {
+  std::error_code ignored;
+  return models().find(word) || fs::exists(word, ignored);
+}
+
 bool is_test_folder(const std::string& model) {
   std::error_code ignored;
   return fs::is_directory(model, ignored);
@@ -110,15 +114,6 @@ Artefact model_artefact(const std::string& model) {
   }
   return {.name = fs::path(file).filename().string(),
           .sha256 = detail::sha256(read_file(file, onnx::LoadOptions{}.most_file_bytes))};
-}
-
-std::string to_line(const OpenSizes& sizes) {
-  CommandLine line;
-  line.option("--batch", sizes.batch);
-  for (const auto& [name, size] : sizes.by_name) {
-    line.option("--dim", name + "=" + std::to_string(size));
-  }
-  return line.text();
 }
 
 Settings run_wishes(const std::string& word, const OpenSizes& sizes,

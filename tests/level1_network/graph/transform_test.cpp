@@ -151,3 +151,13 @@ TEST_CASE("what is said of a chain names each transform and what it left") {
   CHECK_THAT(text, Contains("left: BatchNormalization 'norm1': 'c1' is an output too"));
   CHECK_THAT(text, Contains("nothing to change"));
 }
+
+TEST_CASE("words of a chain are read back as they are written, and misspelt ones refused") {
+  const std::string words = "half-precision:type=bfloat16";
+  const TransformChain chain = transform_chain({"dead-code", words});
+  CHECK(to_words(chain) == "dead-code," + words);
+  CHECK(transform_chain({}).empty());
+  CHECK_THROWS_WITH(transform_chain({"dead-cod"}), Contains("did you mean dead-code?"));
+  CHECK_THROWS_WITH(transform_chain({"half-precision:type=float8"}), Contains("float8"));
+  CHECK_THROWS_AS(transform_chain({"dead-code:deep=true"}), Error);
+}

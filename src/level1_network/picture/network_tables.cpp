@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/network_tables.hpp"
+#include "d5/level1_network/network_tables.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "d5/core/report.hpp"
 #include "d5/core/results.hpp"
 #include "d5/level1_network/node_support.hpp"
 
-namespace d5::app {
+namespace d5 {
 namespace {
 
 using Nodes = std::vector<const onnx::Node*>;
@@ -99,4 +98,4 @@ TextTable facts_table(Network& network, const NetworkSummary& summary, const std
   return table;
 }
 
-}  // namespace d5::app
+}  // namespace d5

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/model_source.hpp"
+
+#include <optional>
+
+#include "bindings.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+
+void bind_model_source(py::module_& m) {
+  m.def(
+      "open_model",
+      [](const Path& model, const std::vector<std::string>& transforms, const Options& wishes) {
+        const Settings settings = to_settings(wishes);
+        std::optional<Network> network;
+        long_call([&](const Interrupt& interrupt) {
+          network.emplace(
+              open_model(model.string(), settings, transform_chain(transforms), interrupt));
+        });
+        return *std::move(network);
+      },
+      py::arg("model"), py::kw_only(), py::arg("transforms") = std::vector<std::string>(),
+      "The network that the program's MODEL means: an .onnx file, an ONNX test folder, a built-in "
+      "network, or one operator, \"Gemm 64x512 512x32\"; transformed, each as NAME[:KEY=VALUE]... "
+      "Further keywords are wishes, which it takes if it has such options: seed, with_loss, "
+      "batch.");
+  m.def("models_of", &models_of, py::arg("words"), py::call_guard<py::gil_scoped_release>(),
+        "The models that words name, each one of open_model: a folder of models stands for them, a "
+        ".txt file of cases, and a line with `for`, for its cases.");
+}
+
+}  // namespace d5::python
