@@ -11,7 +11,6 @@
 #include "apps/ctrl_c.hpp"
 #include "apps/loadable_frameworks.hpp"
 #include "apps/say.hpp"
-#include "apps/traced_run.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/command_line.hpp"
 #include "d5/core/device.hpp"

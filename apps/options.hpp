@@ -58,6 +58,8 @@ void check_framework_name(const std::string& word);
 /// `--framework`, `--load`
 void add_framework_options(CLI::App& command, RunOptions& options);
 
+/// The option of every command that runs something.
+inline constexpr const char* kTraceOption = "--trace";
 /// `--threads`, `--seed`, `--trace`
 void add_process_options(CLI::App& command, RunOptions& options);
 /// All of these, and `--device`

@@ -12,15 +12,29 @@
 #include <system_error>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/options.hpp"
 #include "apps/say.hpp"
-#include "apps/traced_run.hpp"
 #include "apps/usage_error.hpp"
 #include "apps/usage_rules.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level3_distributed/traced_run.hpp"
 #include "d5/version.hpp"
 
 namespace d5::app {
 namespace {
+
+/// What `d5` alone says: what people do first.
+constexpr const char* kFirstSteps =
+    R"(d5 measures, validates, combines and reproduces deep learning. To begin with:
+
+  d5 op check "Conv 2x3x9x9 4x3x3x3"               is an operator right, gradient too
+  d5 op bench "Gemm 64x64 64x64" --framework all   its time in each framework, side by side
+  d5 net show MODEL.onnx                           load your own exported model, look at it
+  d5 train mnist-lenet-quick                       train by a recipe, to its accuracy
+  d5 compare old.json new.json                     two results: faster, slower, or noise
+
+d5 --help has all commands.
+)";
 
 constexpr const char* kFooter = R"(Examples:
   d5 env                                        this machine, and what was found on it
@@ -46,6 +60,16 @@ void print_error(std::string_view message) {
 std::string trace_file(const CLI::App& command) {
   const CLI::Option* option = command.get_option_no_throw(kTraceOption);
   return option && option->count() > 0 ? option->as<std::string>() : "";
+}
+
+int run_traced_if(const std::string& path, const std::function<int()>& run) {
+  if (path.empty()) return run();  // and asks for no ranks
+  int status = kPassed;
+  run_traced({.path = path,
+              .who = kTraceOption,
+              .say = [](const std::string& line) { say("note: " + line); }},
+             world(), [&] { status = run(); });
+  return status;
 }
 
 /// A closed stdout or stderr keeps its number: no file that is opened later is taken for it.
@@ -102,6 +126,10 @@ CLI::App& Program::add(std::string_view path, const std::string& summary,
 }
 
 int Program::parse_and_run(int argc, char** argv) {
+  if (argc <= 1) {
+    fmt::print("{}", kFirstSteps);
+    return kPassed;
+  }
   refuse_values_of_flags(app_);
   try {
     app_.parse(argc, argv);
@@ -112,7 +140,7 @@ int Program::parse_and_run(int argc, char** argv) {
   }
   const CLI::App& command = deepest(app_);
   check_usage(command);
-  const int status = run_traced(trace_file(command), chosen_);
+  const int status = run_traced_if(trace_file(command), chosen_);
   return interrupted() ? interrupted_status() : status;
 }
 

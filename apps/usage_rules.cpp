@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/traced_run.hpp"
+#include "apps/options.hpp"
 #include "apps/usage_error.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/communicator.hpp"

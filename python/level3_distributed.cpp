@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <pybind11/typing.h>
 
 #include "bindings.hpp"
 #include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/traced_run.hpp"
+#include "long_call.hpp"
 
 namespace d5::python {
 namespace {
@@ -67,6 +70,21 @@ void bind_level3_distributed(py::module_& m) {
         return all;
       },
       "All ranks of the job: under mpirun all of them, otherwise this process.");
+  m.def(
+      "run_traced",
+      [](const Path& path, const py::typing::Callable<py::object()>& run) {
+        Anything result = py::none();
+        long_call(
+            [&](const Interrupt&) {
+              run_traced({.path = path.string()}, world(),
+                         [&] { result = Anything(call_python([&] { return run(); })); });
+            },
+            Gil::held);
+        return result;
+      },
+      py::arg("path"), py::arg("run"),
+      "What `run` returns; what all ranks did meanwhile is a timeline in the file `path`, which "
+      "ui.perfetto.dev opens: `--trace`.");
   m.def(
       "leave_world", &leave_world, py::arg("status"), released,
       "Waits until all ranks have come here; with a status other than 0 for 3 s, and ends the job "

@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 
-#include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
 #include "apps/say.hpp"
 #include "apps/value_checks.hpp"
-#include "d5/core/command_line.hpp"
+#include "d5/core/compared_files.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/gate.hpp"
-#include "d5/core/report.hpp"
 #include "d5/core/threads.hpp"
-#include "d5/level0_ops/bench.hpp"
-#include "d5/level1_network/network_bench.hpp"
+#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/subject_comparison.hpp"
 
 namespace d5::command {
 namespace {
@@ -49,76 +46,6 @@ bool is_results_file(const std::string& word) {
   return word.ends_with(".json") || word.ends_with(".JSON");
 }
 
-bool is_network(const std::string& word) {
-  std::error_code ignored;
-  return models().find(word) || std::filesystem::exists(word, ignored);
-}
-
-/// What is no operator may be a network's name, misspelt.
-OperatorCase case_of(const std::string& word, std::uint64_t seed) {
-  try {
-    const auto cases = read_case_words({word}, seed);
-    if (cases.size() == 1) return cases.front().draw();
-    throw ValueError(fmt::format("'{}' is {} cases, expected one: 'd5 op bench' takes several",
-                                 printable(word), cases.size()));
-  } catch (const NotFound&) {
-    if (nearest_names(word, models().names()).empty()) throw;
-    throw_unknown_name("network", word, models().names());
-  }
-}
-
-/// One that cannot run has records that say why.
-Subject subject_of(const std::string& word, const std::string& framework,
-                   const CompareOptions& options) {
-  const Device device = device_from_name(options.device);
-  Measurement record{.subject = word, .framework = framework, .device = to_string(device)};
-  if (is_network(word)) {
-    record.level = "network";
-    return subject_or_refusal(record, [&] {
-      return network_subject(word, framework, {.batch = options.batch},
-                             {.device = device, .seed = options.seed});
-    });
-  }
-  record.level = "operator";
-  return subject_or_refusal(record, [&, one = case_of(word, options.seed)] {
-    return operator_subject(one, framework, BenchOptions::Passes::forward, device);
-  });
-}
-
-std::vector<Measurement> run_both(const CompareOptions& options, int samples) {
-  auto measuring = app::measuring_of(options.measuring, options);
-  measuring.samples = samples;
-  const auto metrics = app::metrics_of(options, {"time"});
-  const auto& first = options.frameworks.front();
-  const auto& second = options.frameworks.back();
-  auto results = measure_side_by_side(
-      {subject_of(options.a, first, options), subject_of(options.b, second, options)}, metrics,
-      measuring);
-  CommandLine line("compare");
-  line.word(options.a).word(options.b);
-  if (is_network(options.a) || is_network(options.b)) line.option("--batch", options.batch);
-  if (options.fail_above > 0) line.option("--fail-above", options.fail_above);
-  if (options.retries > 0) line.option("--retry", options.retries);
-  line.runs_in({first, second}, device_from_name(options.device));
-  line.append(to_line(measuring, metrics)).append(app::to_line(options));
-  for (auto& result : results) result.command = line.text();
-  return results;
-}
-
-std::string or_none(const std::string& value) {
-  return value.empty() ? "none said" : printable(value);
-}
-
-void note_missing(const Results& a, const Results& b) {
-  const auto missing = missing_results(a, b);
-  if (missing.empty()) return;
-  const auto& [first, reason] = missing.front();
-  app::say(fmt::format("note: {} of A's records {} not compared: {} {} {}: {}{}", missing.size(),
-                       missing.size() == 1 ? "is" : "are", printable(first.subject),
-                       printable(first.framework), printable(first.metric),
-                       printable_message(reason), missing.size() == 1 ? "" : ", ..."));
-}
-
 /// What the gate did not find to hold, on stderr.
 int report(const std::vector<GateFinding>& findings, double limit) {
   int status = app::kPassed;
@@ -132,80 +59,34 @@ int report(const std::vector<GateFinding>& findings, double limit) {
   return status;
 }
 
-/// Leaves the metrics that were asked for. Throws: NotFound for one that neither has.
-void choose_metrics(Results& a, Results& b, const std::vector<std::string>& metrics) {
-  if (metrics.empty()) return;
-  std::vector<std::string> known;
-  for (const auto* results : {&a, &b}) {
-    for (const auto& m : results->measurements) {
-      if (std::ranges::find(known, m.metric) == known.end()) known.push_back(m.metric);
-    }
+int show_files(const CompareOptions& options) {
+  const ComparedFiles both = compare_files(
+      options.a, options.b, {.metrics = options.metrics, .fail_above = options.fail_above});
+  if (!options.quiet) {
+    for (const auto& note : notes_of(both)) app::say("note: " + note);
   }
-  for (const auto& name : metrics) {
-    if (std::ranges::find(known, name) == known.end()) throw_unknown_name("metric", name, known);
-  }
-  for (auto* results : {&a, &b}) {
-    std::erase_if(results->measurements, [&](const Measurement& m) {
-      return std::ranges::find(metrics, m.metric) == metrics.end();
-    });
-  }
+  app::print(to_text(both, options.format, screen_of(STDOUT_FILENO).width), options.format);
+  return report(both.findings, options.fail_above);
 }
 
-int compare_files(const CompareOptions& options) {
-  Results a = read_results(options.a), b = read_results(options.b);
-  choose_metrics(a, b, options.metrics);
-  const auto pairs = compare_results(a, b);
-  if (pairs.empty()) {
-    throw ValueError(
-        fmt::format("compare: no measurement is in both '{}' and '{}'; they must agree "
-                    "in subject and metric, and where one holds several frameworks, ranks, "
-                    "threads, batches or caches, in these",
-                    printable(options.a), printable(options.b)));
-  }
-  auto differing = differences(a, b);
-  const auto add = [&](const char* what, const std::string& in_a, const std::string& in_b) {
-    if (in_a != in_b) differing.push_back({what, in_a, in_b});
-  };
-  add("machine", a.environment.hostname, b.environment.hostname);
-  add("processor", a.environment.cpu, b.environment.cpu);
-  add("compiler", a.environment.compiler, b.environment.compiler);
-  for (const auto& [what, in_a, in_b] : differing) {
-    if (options.quiet) break;
-    app::say(
-        fmt::format("note: A and B differ in {}: {} and {}", what, or_none(in_a), or_none(in_b)));
-  }
-  if (!options.quiet) note_missing(a, b);
-  if (is_drawn(options.format)) {
-    app::print(to_text(Report{.title = fmt::format("{} and {}", options.a, options.b),
-                              .sources = {{options.a, a}, {options.b, b}},
-                              .pairs = pairs},
-                       options.format),
-               options.format);
-  } else {
-    app::print(to_table(pairs), options.format);
-  }
-  if (options.fail_above == 0) return app::kPassed;
-  return report(judge(a, b, options.fail_above), options.fail_above);
-}
-
-int compare_subjects(const CompareOptions& options) {
-  if (options.frameworks.size() > 2) {
-    throw ValueError("compare: give one framework for both subjects, or one for each");
-  }
+int run_subjects(const CompareOptions& options) {
   app::check_output(options);
   pin_threads();
-  const int samples = options.measuring.samples;
-  if (options.fail_above == 0) return app::publish(run_both(options, samples), options);
-  const GateOptions gate{
-      .limit = options.fail_above,
-      .retries = options.retries,
-      .interrupt = app::ctrl_c(),
-      .before_retry = [&](const GateFinding& finding, int retry, int now) {
-        app::say(fmt::format("note: cannot tell ({}); retry {} of {}, {} samples", finding.reason,
-                             retry, options.retries, now));
-      }};
-  auto [records, finding] =
-      measure_until_decided([&](int now) { return run_both(options, now); }, samples, gate);
+  auto [records, finding] = compare_subjects(
+      options.a, options.b,
+      {.frameworks = options.frameworks,
+       .batch = options.batch,
+       .device = device_from_name(options.device),
+       .metrics = app::metrics_of(options, {"time"}),
+       .measuring = app::measuring_of(options.measuring, options),
+       .fail_above = options.fail_above,
+       .retries = options.retries,
+       .before_retry =
+           [&](const GateFinding& found, int retry, int now) {
+             app::say(fmt::format("note: cannot tell ({}); retry {} of {}, {} samples",
+                                  found.reason, retry, options.retries, now));
+           },
+       .command_options = app::to_line(options)});
   const int status = app::publish(std::move(records), options);
   return std::max(status, report({finding}, options.fail_above));
 }
@@ -247,9 +128,9 @@ void check_usage(const CLI::App& command, const CompareOptions& options) {
 }
 
 int run_compare(const CompareOptions& options) {
-  if (is_results_file(options.a)) return compare_files(options);
+  if (is_results_file(options.a)) return show_files(options);
   app::apply(options);
-  return compare_subjects(options);
+  return run_subjects(options);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ struct NetBenchOptions : app::OutputOptions,
                          app::RunOptions,
                          app::ExecutionOptions,
                          app::ModelsArgument,
-                         app::WorkOptions {
+                         app::ListOptions {
   bool training = false;
   bool profile = false;
   std::string batches = "1";
@@ -67,8 +67,8 @@ std::vector<Measurement> plan_bench(const std::string& model, const NetworkBench
   return records;
 }
 
-app::Work piece(const std::string& model, const NetworkBenchOptions& how, bool training) {
-  app::Work work;
+WorkPiece piece(const std::string& model, const NetworkBenchOptions& how, bool training) {
+  WorkPiece work;
   work.record = detail::network_record(model, how.frameworks.front(), how.sizes, "inference");
   work.record.metric = "time";
   work.record.unit = "s";
@@ -104,7 +104,7 @@ int run_net_bench(NetBenchOptions options) {
   const auto models = models_of(options.models);
   const auto limits =
       options.memory_limits.empty() ? std::vector<std::size_t>{0} : options.memory_limits;
-  std::vector<app::Work> work;
+  std::vector<WorkPiece> work;
   for (const auto& model : models) {
     for (const std::int64_t batch : sizes_from(options.batches)) {
       for (const std::size_t limit : limits) {
@@ -115,7 +115,7 @@ int run_net_bench(NetBenchOptions options) {
       }
     }
   }
-  return app::run_work(work, options, options);
+  return app::run_list(work, options, options);
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ void register_net_bench(app::Program& program) {
       ->group(app::kManyGroup);
   app::add_dim_option(command, *options);
   app::add_transform_option(command, *options);
-  app::add_work_options(command, *options);
+  app::add_list_options(command, *options);
   command.add_flag("--training", options->training, "time training steps too");
   command.add_flag("--profile", options->profile,
                    "which operator costs most: by type, by layer, by node");

@@ -41,7 +41,7 @@ struct NetCheckOptions : app::OutputOptions,
                          app::RunOptions,
                          app::ExecutionOptions,
                          app::ModelsArgument,
-                         app::WorkOptions,
+                         app::ListOptions,
                          app::ToleranceOptions {
   std::string against = "reference";
   bool by_node = false, backward = false;
@@ -194,22 +194,21 @@ int run_net_check(NetCheckOptions options) {
         "--backward: a transform of the chain keeps no gradients ('d5 list transforms')");
   }
   const Interrupt interrupt = app::ctrl_c();
-  std::vector<app::Work> work;
+  std::vector<WorkPiece> work;
   for (const auto& model : models_of(options.models)) {
-    app::Work& one = work.emplace_back();
+    WorkPiece& one = work.emplace_back();
     one.record = error_record();
     one.record.subject = model;
     one.record.level = "network";
     one.samples = std::int64_t(options.frameworks.size());
     one.run = [&, model, record = one.record](const std::function<void()>& sampled) {
-      return app::check_each(options.frameworks, record, sampled,
-                             [&](const auto& word, auto& results) {
-                               check(model, options, word, chain, interrupt, results);
-                             });
+      return check_each(options.frameworks, record, sampled, [&](const auto& word, auto& results) {
+        check(model, options, word, chain, interrupt, results);
+      });
     };
     one.plan = [&, model] { return plan_check(model, options, chain); };
   }
-  return app::run_work(work, options, options);
+  return app::run_list(work, options, options);
 }
 
 }  // namespace
@@ -221,7 +220,7 @@ void register_net_check(app::Program& program) {
   app::add_models_argument(command, *options);
   app::add_size_options(command, *options);
   app::add_transform_option(command, *options);
-  app::add_work_options(command, *options);
+  app::add_list_options(command, *options);
   command
       .add_option("--against", options->against,
                   "the framework that models are held against; test folders bring what is expected")

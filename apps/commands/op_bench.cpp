@@ -26,7 +26,7 @@ constexpr const char* kOpBenchExamples =
                                                 a table of cases by frameworks, geometric mean
   d5 op bench "Relu 1x64" --metrics peak_memory --samples 100 --cold-cache)";
 
-struct OpBenchOptions : app::OutputOptions, app::RunOptions, app::WorkOptions {
+struct OpBenchOptions : app::OutputOptions, app::RunOptions, app::ListOptions {
   std::vector<std::string> words;
   BenchOptions::Passes passes = BenchOptions::Passes::both;
   bool norms = false;
@@ -48,7 +48,7 @@ int run_op_bench(OpBenchOptions options) {
                          .isolation = isolation,
                          .command_options = app::to_line(options) + app::to_line(isolation)};
   pin_threads();
-  std::vector<app::Work> work;
+  std::vector<WorkPiece> work;
   for (const auto& one : cases) {
     const auto passes = std::int64_t(passes_in(options.passes).size());
     work.push_back(
@@ -67,7 +67,7 @@ int run_op_bench(OpBenchOptions options) {
              },
          .plan = [&] { return plan_bench(one.draw(), how); }});
   }
-  return app::run_work(work, options, options);
+  return app::run_list(work, options, options);
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ void register_op_bench(app::Program& program) {
   auto& command = program.add("op bench", "how fast is an operator, in which framework",
                               kOpBenchExamples, [options] { return run_op_bench(*options); });
   command.add_option("CASE", options->words, "cases, or files of them")->required();
-  app::add_work_options(command, *options);
+  app::add_list_options(command, *options);
   command.add_option("--pass", options->passes, "what is timed")
       ->transform(app::one_of(passes_by_name()))
       ->option_text("forward|backward|backward-data|backward-weights|both|each");

@@ -37,7 +37,7 @@ A case is an operator, its inputs as TYPE:SHAPE, and its attributes; docs/progra
 
 struct OpCheckOptions : app::OutputOptions,
                         app::RunOptions,
-                        app::WorkOptions,
+                        app::ListOptions,
                         app::ToleranceOptions {
   std::vector<std::string> words;
   bool no_gradient = false, norms = false, exact = false;
@@ -105,18 +105,17 @@ int run_op_check(OpCheckOptions options) {
   const Isolation isolation = app::isolation_of(options.isolation, options);
   app::apply(options, operator_words);
   const auto cases = read_case_words(options.words, options.seed);
-  std::vector<app::Work> work;
+  std::vector<WorkPiece> work;
   for (const auto& one : cases) {
-    app::Work& piece = work.emplace_back();
+    WorkPiece& piece = work.emplace_back();
     piece.record = error_record();
     piece.record.subject = one.line;
     piece.record.level = "operator";
     piece.samples = std::int64_t(options.frameworks.size());
     piece.run = [&, record = piece.record](const std::function<void()>& sampled) {
-      return app::check_each(options.frameworks, record, sampled,
-                             [&](const auto& word, auto& results) {
-                               check_case(one.draw(), word, options, isolation, results);
-                             });
+      return check_each(options.frameworks, record, sampled, [&](const auto& word, auto& results) {
+        check_case(one.draw(), word, options, isolation, results);
+      });
     };
     piece.plan = [&] {
       return plan_bench(one.draw(), {.frameworks = options.frameworks,
@@ -125,7 +124,7 @@ int run_op_check(OpCheckOptions options) {
                                                                    : BenchOptions::Passes::both});
     };
   }
-  return app::run_work(work, options, options);
+  return app::run_list(work, options, options);
 }
 
 }  // namespace
@@ -135,7 +134,7 @@ void register_op_check(app::Program& program) {
   auto& command = program.add("op check", "is an operator right, forward and backward",
                               kOpCheckExamples, [options] { return run_op_check(*options); });
   command.add_option("CASE", options->words, "cases, or files of them")->required();
-  app::add_work_options(command, *options);
+  app::add_list_options(command, *options);
   command.add_flag("--no-gradient", options->no_gradient, "leave out the check of gradients");
   command.add_flag("--exact", options->exact,
                    "judge forward by the reference in float64, also the reference itself");

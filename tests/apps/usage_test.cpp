@@ -29,9 +29,19 @@ TEST_CASE("help of every command teaches by examples and ends with status 0") {
   }
 }
 
+TEST_CASE("d5 alone tells five things to begin with, each on a line, and the way to the rest") {
+  const auto run = run_d5("");
+  CHECK(run.status == 0);
+  CHECK(run.err.empty());
+  for (const std::string command : {"op check", "op bench", "net show", "train", "compare"}) {
+    CHECK_THAT(run.out, Contains("\n  d5 " + command + " "));
+  }
+  CHECK_THAT(run.out, Contains("\nd5 --help has all commands"));
+  CHECK(run_d5("op check 'Conv 2x3x9x9 4x3x3x3'").status == 0);  // the first of them, as it stands
+}
+
 TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on stdout") {
   const auto [arguments, message] = GENERATE(table<std::string, std::string>({
-      {"", "d5 --help"},
       {"opp", "did you mean op"},
       {"op chek", "did you mean check"},
       {"env --formt table", "did you mean --format"},
@@ -169,7 +179,7 @@ TEST_CASE("a message that cannot be written loses nothing else") {
 }
 
 TEST_CASE("what is printed on a full disk, or nowhere, ends with status 2") {
-  for (const std::string command : {"op check 'Relu 2'", "list samplers", "--help", "env"}) {
+  for (const std::string command : {"op check 'Relu 2'", "list samplers", "--help", "env", ""}) {
     INFO(command);
     for (const std::string target : {"/dev/full", "&-"}) {
       const auto run = run_d5(command, "sh -c 'exec \"$0\" \"$@\" >" + target + "'");

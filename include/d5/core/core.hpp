@@ -8,6 +8,7 @@
 #include "d5/core/case_summary.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/command_line.hpp"
+#include "d5/core/compared_files.hpp"
 #include "d5/core/device.hpp"
 #include "d5/core/device_memory.hpp"
 #include "d5/core/dlpack.hpp"
@@ -61,3 +62,4 @@
 #include "d5/core/trace.hpp"
 #include "d5/core/value.hpp"
 #include "d5/core/waiting.hpp"
+#include "d5/core/work_list.hpp"

@@ -30,4 +30,5 @@
 #include "d5/level1_network/planned_steps.hpp"
 #include "d5/level1_network/planning_report.hpp"
 #include "d5/level1_network/step_info.hpp"
+#include "d5/level1_network/subject_comparison.hpp"
 #include "d5/level1_network/transform.hpp"

@@ -12,4 +12,5 @@
 #include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
 #include "d5/level3_distributed/scaling_table.hpp"
+#include "d5/level3_distributed/traced_run.hpp"
 #include "d5/level3_distributed/traffic.hpp"

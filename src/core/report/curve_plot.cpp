@@ -12,7 +12,7 @@
 namespace d5::detail {
 namespace {
 
-using Shape = PlotMark::Shape;
+using MarkShape = PlotMark::Shape;
 
 std::string counted_by(const Measurement& m) {
   if (m.quantity == Quantity::accuracy) return "epoch";
@@ -33,7 +33,7 @@ void add_point(Plot& plot, const Measurement& m, std::size_t series, std::size_t
                const std::string& word, Labels labels) {
   const std::string value = with_prefix(m.samples[sample], m.unit);
   const std::string where = fmt::format("{} {}", counted_by(m), sample + 1);
-  plot.marks.push_back({.shape = Shape::dots,
+  plot.marks.push_back({.shape = MarkShape::dots,
                         .series = series,
                         .points = {{double(sample + 1), m.samples[sample]}},
                         .label = labels == Labels::yes ? word + " " + value : "",
@@ -49,14 +49,14 @@ void add_line(Plot& plot, PlotMark line, const std::string& counted) {
     return;
   }
   const std::size_t length = (points.size() + kStretches - 1) / kStretches;
-  PlotMark medians{.shape = Shape::line, .series = line.series, .points = {}, .tip = line.tip};
+  PlotMark medians{.shape = MarkShape::line, .series = line.series, .points = {}, .tip = line.tip};
   for (std::size_t begin = 0; begin + length <= points.size(); begin += length) {
     std::vector<double> stretch;
     for (std::size_t i = begin; i < begin + length; ++i) stretch.push_back(points[i].y);
     medians.points.push_back(
         {(points[begin].x + points[begin + length - 1].x) / 2, summarise(stretch).median});
   }
-  line.shape = Shape::faint_line;
+  line.shape = MarkShape::faint_line;
   plot.note = fmt::format("Faint: each {0}; bold: the median of {1} at a time.", counted, length);
   plot.marks.push_back(std::move(line));
   plot.marks.push_back(std::move(medians));
@@ -96,7 +96,7 @@ Plot curve_plot(const Figures& figures) {
     plot.series.push_back(rows.size() > 1 || figure.series.empty()
                               ? figure.row + (both ? ", " + figure.series : "")
                               : figure.series);
-    PlotMark line{.shape = Shape::line, .series = series, .points = {}, .tip = figure.tip};
+    PlotMark line{.shape = MarkShape::line, .series = series, .points = {}, .tip = figure.tip};
     for (std::size_t i = 0; i < m.samples.size(); ++i) {
       line.points.push_back({double(i + 1), m.samples[i]});
     }

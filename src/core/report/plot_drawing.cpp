@@ -16,7 +16,7 @@ namespace d5 {
 namespace detail {
 namespace {
 
-using Shape = PlotMark::Shape;
+using MarkShape = PlotMark::Shape;
 struct Pixel {
   double x, y;
 };
@@ -142,7 +142,7 @@ class Drawing {
 
   void draw(const PlotMark& mark) {
     const auto points = pixels_of(mark);
-    const bool pairs = mark.shape == Shape::box || mark.shape == Shape::interval;
+    const bool pairs = mark.shape == MarkShape::box || mark.shape == MarkShape::interval;
     if (points.empty() || (pairs && points.size() != mark.points.size())) return;
     body_ += fmt::format("<g class=\"s{}\">", mark.series % kSeriesColours);
     if (!mark.tip.empty()) body_ += "<title>" + escaped(mark.tip) + "</title>";
@@ -152,14 +152,14 @@ class Drawing {
   std::string path_of(const PlotMark& mark, const std::vector<Pixel>& points) const {
     std::string d, paint = "fill=\"currentColor\"";
     switch (mark.shape) {
-      case Shape::dots:
+      case MarkShape::dots:
         for (const auto& point : points) d += dot_at(point, mark.series);
         break;
-      case Shape::box:
+      case MarkShape::box:
         for (std::size_t i = 0; i + 1 < points.size(); i += 2) d += box(points[i], points[i + 1]);
         if (points.size() == 2 && is_large(points[0], points[1])) paint += " class=\"edge\"";
         break;
-      case Shape::line: {
+      case MarkShape::line: {
         for (const auto& point : thinned(points))
           d += (d.empty() ? "M" : "L") + at(point.x, point.y);
         paint =
@@ -168,12 +168,12 @@ class Drawing {
             dashes_of(mark.series);
         break;
       }
-      case Shape::faint_line:
+      case MarkShape::faint_line:
         for (const auto& point : thinned(points))
           d += (d.empty() ? "M" : "L") + at(point.x, point.y);
         paint = "fill=\"none\" stroke=\"currentColor\" stroke-opacity=\"0.35\"";
         break;
-      case Shape::interval:
+      case MarkShape::interval:
         for (std::size_t i = 0; i + 1 < points.size(); i += 2) {
           d += interval(points[i], points[i + 1]);
         }
@@ -183,7 +183,7 @@ class Drawing {
             "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.6\" "
             "d=\"{0}\"/>",
             d);
-      case Shape::rule:
+      case MarkShape::rule:
         d = plot_.rows.empty()
                 ? fmt::format("M{} H{:.1f}", at(layout_.left, points[0].y), layout_.right)
                 : fmt::format("M{} V{:.1f}", at(points[0].x, layout_.top), layout_.bottom);

@@ -10,7 +10,7 @@
 namespace d5::detail {
 namespace {
 
-using Shape = PlotMark::Shape;
+using MarkShape = PlotMark::Shape;
 
 struct Roof {
   std::string name;
@@ -51,7 +51,7 @@ void add_roof(Plot& plot, const Roof& roof, const Extremes& extremes) {
   }
   plot.series.push_back(roof.name);
   plot.marks.push_back(
-      {.shape = Shape::line, .series = plot.series.size() - 1, .points = std::move(points)});
+      {.shape = MarkShape::line, .series = plot.series.size() - 1, .points = std::move(points)});
 }
 
 /// A dot for each that has both rates.
@@ -71,12 +71,12 @@ Extremes add_points(Plot& plot, const Figures& flop_rates, const Figures& byte_r
     const auto number = std::size_t(series - plot.series.begin());
     const auto [from, to] = flop.estimate.interval;
     if (from < to) {
-      plot.marks.push_back({.shape = Shape::interval,
+      plot.marks.push_back({.shape = MarkShape::interval,
                             .series = number,
                             .points = {{intensity, from}, {intensity, to}}});
     }
     plot.marks.push_back(
-        {.shape = Shape::dots,
+        {.shape = MarkShape::dots,
          .series = number,
          .points = {{intensity, rate}},
          .label = flop_rates.size() <= kMostLabels ? flop.row.substr(0, flop.row.find(' ')) : "",

@@ -17,7 +17,7 @@
 namespace d5::detail {
 namespace {
 
-using Shape = PlotMark::Shape;
+using MarkShape = PlotMark::Shape;
 
 bool is_byte_count(const std::string& text) { return text.ends_with('B'); }
 
@@ -78,21 +78,22 @@ Plot plot_over(const std::string& condition, const Figures& figures,
             .y = {.label = words_of(first.metric), .unit = first.unit}};
   double low = INFINITY, high = 0, least = INFINITY, most = 0;
   for (const auto& [name, curve] : curves) {
-    PlotMark line{.shape = Shape::line, .series = plot.series.size(), .points = {}, .tip = name};
+    PlotMark line{
+        .shape = MarkShape::line, .series = plot.series.size(), .points = {}, .tip = name};
     for (const auto& [x, figure] : curve) {
       const auto [value, interval, confidence] = figure->estimate;
       line.points.push_back({x, value});
       low = std::min(low, x), high = std::max(high, x);
       least = std::min(least, value), most = std::max(most, value);
       if (!(interval.low < interval.high)) continue;
-      plot.marks.push_back({.shape = Shape::interval,
+      plot.marks.push_back({.shape = MarkShape::interval,
                             .series = line.series,
                             .points = {{x, interval.low}, {x, interval.high}},
                             .tip = figure->tip});
     }
     plot.marks.push_back(line);
     for (const auto& [x, figure] : curve) {  // over lines and intervals
-      plot.marks.push_back({.shape = Shape::dots,
+      plot.marks.push_back({.shape = MarkShape::dots,
                             .series = line.series,
                             .points = {{x, figure->estimate.value}},
                             .tip = figure->tip});

@@ -11,7 +11,7 @@
 namespace d5 {
 namespace {
 
-using Shape = PlotMark::Shape;
+using MarkShape = PlotMark::Shape;
 constexpr std::size_t kMostLanes = 8;  // of spans within spans
 constexpr double kNanosecond = 1e-9;
 
@@ -113,7 +113,7 @@ Plot timeline_plot(const Timeline& timeline) {
     const double from = double(span.begin_ns - begin) * kNanosecond;
     const double to = double(span.end_ns - begin) * kNanosecond;
     plot.marks.push_back(
-        {.shape = Shape::box,
+        {.shape = MarkShape::box,
          .series = span.series,
          .points = {{from, top}, {to, top + 0.88 / lanes}},
          .tip = fmt::format("{}{}, {}", span.name,

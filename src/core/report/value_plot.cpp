@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-using Shape = PlotMark::Shape;
+using MarkShape = PlotMark::Shape;
 
 /// Bars begin at 0, which lengths over two decades and more cannot do and be seen.
 bool spans_decades(const Figures& figures) {
@@ -37,12 +37,12 @@ void add_value(Plot& plot, const Figure& figure, const RowPlaces::Place& place, 
     plot.marks.push_back(std::move(mark));
     return;
   }
-  PlotMark interval{.shape = Shape::interval,
+  PlotMark interval{.shape = MarkShape::interval,
                     .series = place.series,
                     .points = {{low, place.y}, {high, place.y}},
                     .label = figure.label,
                     .tip = figure.tip};
-  if (mark.shape == Shape::dots) std::swap(mark, interval);  // a dot is drawn over its interval
+  if (mark.shape == MarkShape::dots) std::swap(mark, interval);  // a dot is drawn over its interval
   plot.marks.push_back(std::move(mark));
   plot.marks.push_back(std::move(interval));
 }
@@ -52,7 +52,7 @@ void add_dots(Plot& plot, const Figures& figures) {
   for (const auto& figure : figures) {
     if (const auto place = places(figure)) {
       add_value(plot, figure, *place,
-                {.shape = Shape::dots, .points = {{figure.estimate.value, place->y}}});
+                {.shape = MarkShape::dots, .points = {{figure.estimate.value, place->y}}});
     }
   }
 }
@@ -64,7 +64,7 @@ void add_bars(Plot& plot, const Figures& figures) {
     if (!place) continue;
     const double half = 0.36 * place->lane;
     add_value(plot, figure, *place,
-              {.shape = Shape::box,
+              {.shape = MarkShape::box,
                .points = {{0, place->y - half}, {figure.estimate.value, place->y + half}}});
   }
 }
@@ -75,7 +75,7 @@ Plot sorted_ratios(const std::string& name, const std::string& title, Figures fi
   Plot plot{.name = name,
             .title = title,
             .x = {.label = "ratio", .scale = PlotAxis::Scale::logarithmic},
-            .marks = {{.shape = Shape::rule, .points = {{1, 0}}}}};
+            .marks = {{.shape = MarkShape::rule, .points = {{1, 0}}}}};
   add_dots(plot, figures);
   return plot;
 }

@@ -24,7 +24,7 @@ bool is_judged(const ResultPair& pair) {
   return is_cost(m) || pair.has_interval();
 }
 
-std::string name_of(const Measurement& m) {
+std::string judged_name(const Measurement& m) {
   return fmt::format("{} {} {}", printable(m.subject), printable(m.framework), printable(m.metric));
 }
 
@@ -49,7 +49,7 @@ void judge_interval(GateFinding& finding, const Interval& worse, double limit,
 }
 
 GateFinding judge_pair(const ResultPair& pair, double limit) {
-  GateFinding finding{.subject = name_of(pair.b)};
+  GateFinding finding{.subject = judged_name(pair.b)};
   for (const auto& [name, part] : {std::pair{"A", &pair.a}, std::pair{"B", &pair.b}}) {
     if (part->status != Status::mistrusted) continue;
     finding.answer = Answer::undecided;
@@ -82,7 +82,7 @@ GateFinding judge_try(std::vector<Measurement>& records, double limit, double co
 }  // namespace
 
 GateFinding judge(const Measurement& ratio, double limit, double confidence) {
-  GateFinding finding{.subject = name_of(ratio)};
+  GateFinding finding{.subject = judged_name(ratio)};
   if (ratio.status != Status::passed) {
     finding.answer = Answer::undecided;
     finding.reason = fmt::format("{}: {}", name_of(ratio.status), printable_message(ratio.reason));
@@ -100,7 +100,7 @@ std::vector<GateFinding> judge(const Results& a, const Results& b, double limit)
     if (is_judged(pair)) findings.push_back(judge_pair(pair, limit));
   }
   for (const auto& [missing, reason] : missing_results(a, b)) {
-    if (is_cost(missing)) findings.push_back({Answer::undecided, name_of(missing), reason});
+    if (is_cost(missing)) findings.push_back({Answer::undecided, judged_name(missing), reason});
   }
   if (findings.empty()) {
     findings.push_back({Answer::undecided, "nothing was judged",

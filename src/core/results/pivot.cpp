@@ -50,7 +50,7 @@ std::map<std::string, std::string> case_of(const Measurement& m, const std::stri
   return result;
 }
 
-struct Case {
+struct PivotCase {
   std::string metric;
   std::map<std::string, std::string> names;
   std::map<std::string, const Measurement*> by_value;
@@ -76,9 +76,9 @@ std::optional<double> ratio_of(const Measurement* m, const Measurement* base) {
 }
 
 /// Cases in the order in which they come, group by group.
-std::vector<Case> cases_in(const std::vector<Measurement>& measurements, const std::string& key,
-                           std::vector<std::string>& values) {
-  std::vector<Case> cases;
+std::vector<PivotCase> pivot_cases(const std::vector<Measurement>& measurements,
+                                   const std::string& key, std::vector<std::string>& values) {
+  std::vector<PivotCase> cases;
   std::set<std::string> known;
   for (const auto& m : measurements) {
     for (const auto& cell : detail::cells_of(m)) {
@@ -88,7 +88,7 @@ std::vector<Case> cases_in(const std::vector<Measurement>& measurements, const s
     if (value.empty() || m.quantity == Quantity::ratio) continue;
     if (std::ranges::find(values, value) == values.end()) values.push_back(value);
     const auto names = case_of(m, key);
-    auto place = std::ranges::find_if(cases, [&](const Case& one) {
+    auto place = std::ranges::find_if(cases, [&](const PivotCase& one) {
       return one.metric == m.metric && one.names == names && !one.by_value.contains(value);
     });
     if (place == cases.end()) place = cases.insert(place, {m.metric, names, {}});
@@ -97,12 +97,12 @@ std::vector<Case> cases_in(const std::vector<Measurement>& measurements, const s
   if (values.empty()) throw_unknown_name("column to pivot on", key, {known.begin(), known.end()});
   // Metrics as they come, and within each its passes.
   std::vector<std::string> metrics;
-  std::vector<Case::Group> groups;
+  std::vector<PivotCase::Group> groups;
   for (const auto& one : cases) {
     if (std::ranges::find(metrics, one.metric) == metrics.end()) metrics.push_back(one.metric);
     if (std::ranges::find(groups, one.group()) == groups.end()) groups.push_back(one.group());
   }
-  std::ranges::stable_sort(cases, {}, [&](const Case& one) {
+  std::ranges::stable_sort(cases, {}, [&](const PivotCase& one) {
     return std::pair(std::ranges::find(metrics, one.metric) - metrics.begin(),
                      std::ranges::find(groups, one.group()) - groups.begin());
   });
@@ -110,7 +110,7 @@ std::vector<Case> cases_in(const std::vector<Measurement>& measurements, const s
 }
 
 /// The columns that name cases: the subject, and those in which cases differ.
-std::vector<std::string> naming(const std::vector<Case>& cases) {
+std::vector<std::string> naming(const std::vector<PivotCase>& cases) {
   std::map<std::string, std::set<std::string>> seen;
   for (const auto& one : cases) {
     for (const auto& [column, text] : one.names) seen[column].insert(text);
@@ -133,7 +133,7 @@ std::string mean_of(const std::vector<double>& ratios) {
 
 TextTable pivot(const std::vector<Measurement>& measurements, const std::string& key) {
   std::vector<std::string> values;
-  const auto cases = cases_in(measurements, key, values);
+  const auto cases = pivot_cases(measurements, key, values);
   const auto names = naming(cases);
   std::vector<TextTable::Column> columns = {"metric"};
   columns.insert(columns.end(), names.begin(), names.end());

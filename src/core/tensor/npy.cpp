@@ -26,20 +26,20 @@ struct TypeWord {
   const char* word;
   DType dtype;
 };
-constexpr std::array<TypeWord, 14> kTypes{{{"|b1", DType::boolean},
-                                           {"|i1", DType::int8},
-                                           {"|u1", DType::uint8},
-                                           {"<i2", DType::int16},
-                                           {"<u2", DType::uint16},
-                                           {"<i4", DType::int32},
-                                           {"<u4", DType::uint32},
-                                           {"<i8", DType::int64},
-                                           {"<u8", DType::uint64},
-                                           {"<f2", DType::float16},
-                                           {"<f4", DType::float32},
-                                           {"<f8", DType::float64},
-                                           {"<c8", DType::complex64},
-                                           {"<c16", DType::complex128}}};
+constexpr std::array<TypeWord, 14> kNpyTypes{{{"|b1", DType::boolean},
+                                              {"|i1", DType::int8},
+                                              {"|u1", DType::uint8},
+                                              {"<i2", DType::int16},
+                                              {"<u2", DType::uint16},
+                                              {"<i4", DType::int32},
+                                              {"<u4", DType::uint32},
+                                              {"<i8", DType::int64},
+                                              {"<u8", DType::uint64},
+                                              {"<f2", DType::float16},
+                                              {"<f4", DType::float32},
+                                              {"<f8", DType::float64},
+                                              {"<c8", DType::complex64},
+                                              {"<c16", DType::complex128}}};
 
 class Reader {
  public:
@@ -114,7 +114,7 @@ class Reader {
   }
 
   [[nodiscard]] DType dtype_of_word(std::string_view word) const {
-    for (const auto& [known, dtype] : kTypes) {
+    for (const auto& [known, dtype] : kNpyTypes) {
       if (word == known) return dtype;
     }
     throw Unsupported(fmt::format(
@@ -191,13 +191,13 @@ Tensor parse_npy(std::string_view bytes, const std::string& file) {
 }
 
 bool fits_npy(DType dtype) {
-  return std::ranges::find(kTypes, dtype, &TypeWord::dtype) != kTypes.end();
+  return std::ranges::find(kNpyTypes, dtype, &TypeWord::dtype) != kNpyTypes.end();
 }
 
 std::string to_npy(const Tensor& given) {
   const Tensor tensor = given.on_host();
-  const auto type = std::ranges::find(kTypes, tensor.dtype(), &TypeWord::dtype);
-  if (type == kTypes.end()) {
+  const auto type = std::ranges::find(kNpyTypes, tensor.dtype(), &TypeWord::dtype);
+  if (type == kNpyTypes.end()) {
     throw Unsupported(fmt::format("NumPy has no element type {}; write an ONNX tensor file (.pb)",
                                   name_of(tensor.dtype())));
   }

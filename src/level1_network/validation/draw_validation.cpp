@@ -17,7 +17,7 @@
 namespace d5 {
 namespace {
 
-constexpr std::size_t kDraws = 20'000, kMostRuns = 2'000;
+constexpr std::size_t kDraws = 20'000, kMostDrawRuns = 2'000;
 
 /// The network's nodes that draw; none where one in a nested graph does.
 std::vector<onnx::Node> drawing_nodes(const onnx::Graph& graph) {
@@ -149,8 +149,8 @@ std::vector<Measurement> test_draws(const Measurement& base, const Network& netw
     if (run > 0) continue;
     of_rest = drawing.check_rest(base, outputs, tolerance);
     const auto largest = std::ranges::max_element(judges, {}, &detail::DrawJudge::count);
-    runs =
-        std::clamp(kDraws / std::max(largest->count(), std::size_t{1}), std::size_t{2}, kMostRuns);
+    runs = std::clamp(kDraws / std::max(largest->count(), std::size_t{1}), std::size_t{2},
+                      kMostDrawRuns);
   }
 
   std::vector<Measurement> records;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apps/work_rows.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "apps/publish.hpp"
+#include "d5/level1_network/network_profile.hpp"
+#include "d5/level1_network/node_comparison.hpp"
+
+namespace d5::app {
+namespace {
+
+std::vector<std::string> subjects_of(const std::vector<WorkPiece>& pieces) {
+  std::vector<std::string> subjects;
+  for (const auto& one : pieces) subjects.push_back(one.record.subject);
+  return subjects;
+}
+
+}  // namespace
+
+WorkRows::WorkRows(const std::vector<WorkPiece>& pieces, const OutputOptions& output)
+    : output_(output),
+      printer_(environment(), output.format, screen_of(STDOUT_FILENO), subjects_of(pieces)) {}
+
+/// A network's parts have too many records for rows: people get tables of what matters most.
+void WorkRows::add(std::vector<Measurement> records) {
+  if (!output_.pivot.empty()) return;
+  const auto print_parts = [&](const auto& is_part, const auto& tables) {
+    if (!is_for_people(output_.format) || std::ranges::none_of(records, is_part)) return;
+    print(tables(records, output_.format) + "\n", output_.format);
+    std::erase_if(records, is_part);
+  };
+  print_parts(is_profile_record, profile_tables);
+  print_parts(is_node_comparison, node_comparison_tables);
+  print(printer_.add(records), output_.format);
+}
+
+void WorkRows::end(const Results& all) {
+  if (!output_.pivot.empty()) return print(all, output_);
+  if (!only_tables(all)) print(printer_.end(all.environment), output_.format);
+}
+
+/// Whether all rows stood in tables of their own.
+bool WorkRows::only_tables(const Results& all) const {
+  return is_for_people(output_.format) && !all.measurements.empty() &&
+         std::ranges::all_of(all.measurements, is_node_comparison);
+}
+
+}  // namespace d5::app

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+
+#include "bindings.hpp"
+#include "d5/core/compared_files.hpp"
+#include "d5/level1_network/subject_comparison.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+constexpr std::array kAnswers{"held", "broken", "undecided"};
+
+void bind_compared_files(py::module_& m) {
+  py::class_<ResultPair>(m, "ResultPair", "One measurement that two results hold.")
+      .def_readonly("a", &ResultPair::a)
+      .def_readonly("b", &ResultPair::b)
+      .def_readonly("ratio", &ResultPair::ratio, "B's statistic / A's.")
+      .def_property_readonly(
+          "interval",
+          [](const ResultPair& pair) { return std::pair(pair.interval.low, pair.interval.high); },
+          "Of the ratio, at least 95%; NaN where the statistic has none.")
+      .def_readonly("p_value", &ResultPair::p_value, "Of the rank test.");
+  py::class_<GateFinding>(m, "GateFinding", "Whether something stays within a limit.")
+      .def_property_readonly(
+          "answer", [](const GateFinding& f) { return kAnswers.at(std::size_t(f.answer)); },
+          "held, broken or undecided.")
+      .def_readonly("subject", &GateFinding::subject)
+      .def_readonly("reason", &GateFinding::reason)
+      .def("__repr__", [](const GateFinding& f) {
+        return fmt::format("<d5.GateFinding {}: {}>", f.subject,
+                           kAnswers.at(std::size_t(f.answer)));
+      });
+  py::class_<ComparedFiles>(m, "ComparedFiles", "Two results files, B held against A.")
+      .def_property_readonly("pairs", [](const ComparedFiles& c) { return c.report.pairs; })
+      .def_property_readonly("table",
+                             [](const ComparedFiles& c) { return to_table(c.report.pairs); })
+      .def_property_readonly("notes", &notes_of, "What to know before the numbers.")
+      .def_readonly("findings", &ComparedFiles::findings, "Of the gate, if there is one.")
+      .def_property_readonly("holds", &ComparedFiles::holds)
+      .def(
+          "html", [](const ComparedFiles& c) { return to_html(c.report); }, "The page.")
+      .def("__str__", [](const ComparedFiles& c) { return to_text(c, Format::table); });
+}
+
+}  // namespace
+
+void bind_comparison(py::module_& m) {
+  bind_compared_files(m);
+  m.def(
+      "compare_files",
+      [](const Path& a, const Path& b, std::vector<std::string> metrics, double fail_above) {
+        return compare_files(a.string(), b.string(),
+                             {.metrics = std::move(metrics), .fail_above = fail_above});
+      },
+      py::arg("a"), py::arg("b"), py::kw_only(), py::arg("metrics") = std::vector<std::string>(),
+      py::arg("fail_above") = 0.0, py::call_guard<py::gil_scoped_release>(),
+      "Two results files, new / old: `d5 compare`. With fail_above=1.05 `holds` tells whether "
+      "nothing is 5% worse for sure, nor may be.");
+  m.def(
+      "compare_subjects",
+      [](const Path& a, const Path& b, const std::vector<std::string>& frameworks,
+         std::int64_t batch, const std::vector<std::string>& metrics, int samples,
+         std::uint64_t seed, double fail_above, int retries) {
+        std::vector<Measurement> rows;
+        long_call([&](const Interrupt& interrupt) {
+          rows = compare_subjects(
+                     a.string(), b.string(),
+                     {.frameworks = frameworks,
+                      .batch = batch,
+                      .metrics = {metrics.begin(), metrics.end()},
+                      .measuring = {.samples = samples, .seed = seed, .interrupt = interrupt},
+                      .fail_above = fail_above,
+                      .retries = retries})
+                     .records;
+        });
+        return Measurements(rows);
+      },
+      py::arg("a"), py::arg("b"), py::kw_only(),
+      py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("batch") = 1,
+      py::arg("metrics") = std::vector<std::string>{"time"}, py::arg("samples") = 30,
+      py::arg("seed") = 0, py::arg("fail_above") = 0.0, py::arg("retries") = 0,
+      "Two operators or two networks run now, interleaved, in one framework or one each: `d5 "
+      "compare`. The last row is the ratio of B's time to A's; with fail_above it is failed where "
+      "it is surely above, and mistrusted where noise hides the answer.");
+}
+
+}  // namespace d5::python

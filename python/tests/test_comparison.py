@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+import pytest
+
+import d5
+
+
+def rows(center, metric="time"):
+    row = d5.Measurement()
+    row.subject, row.level, row.framework = "Relu 8", "operator", "reference"
+    row.metric, row.unit = metric, "s"
+    row.samples = [center * (1 + 0.0005 * ((i * 7) % 40 - 20)) for i in range(40)]
+    return [row]
+
+
+def test_two_files_are_compared_in_one_call(tmp_path):
+    old, new = tmp_path / "old.json", tmp_path / "new.json"
+    d5.write_results(rows(1), old)
+    d5.write_results(rows(2), new)
+    both = d5.compare_files(old, new, fail_above=1.05)
+    (pair,) = both.pairs
+    assert pair.ratio == pytest.approx(2, rel=1e-9)
+    assert pair.interval[0] < 2 < pair.interval[1]
+    assert not both.holds and both.findings[0].answer == "broken"
+    assert "Relu 8" in str(both) and len(both.table) == 1
+    assert both.html().startswith("<!")
+    assert d5.compare_files(old, old, fail_above=1.05).holds
+    with pytest.raises(d5.NotFound, match="did you mean time"):
+        d5.compare_files(old, new, metrics=["tme"])
+
+
+def test_two_subjects_run_interleaved():
+    found = d5.compare_subjects("Relu 8", "Abs 8", samples=3)
+    assert [found[0].subject, found[-1].metric] == ["Relu 8", "time_ratio"]
+    assert d5.compare_subjects("lenet", "lenet", samples=1)[0].level == "network"
+    with pytest.raises(d5.NotFound, match="did you mean lenet"):
+        d5.compare_subjects("Relu 8", "lenett")

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/compared_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5 {
+namespace {
+
+/// Leaves the metrics that were asked for.
+void choose_metrics(Results& a, Results& b, const std::vector<std::string>& metrics) {
+  if (metrics.empty()) return;
+  std::vector<std::string> known;
+  for (const auto* results : {&a, &b}) {
+    for (const auto& m : results->measurements) {
+      if (std::ranges::find(known, m.metric) == known.end()) known.push_back(m.metric);
+    }
+  }
+  for (const auto& name : metrics) {
+    if (std::ranges::find(known, name) == known.end()) throw_unknown_name("metric", name, known);
+  }
+  for (auto* results : {&a, &b}) {
+    std::erase_if(results->measurements, [&](const Measurement& m) {
+      return std::ranges::find(metrics, m.metric) == metrics.end();
+    });
+  }
+}
+
+std::vector<ResultDifference> all_differences(const Results& a, const Results& b) {
+  auto all = differences(a, b);
+  const auto add = [&](const char* what, const std::string& in_a, const std::string& in_b) {
+    if (in_a != in_b) all.push_back({what, in_a, in_b});
+  };
+  add("machine", a.environment.hostname, b.environment.hostname);
+  add("processor", a.environment.cpu, b.environment.cpu);
+  add("compiler", a.environment.compiler, b.environment.compiler);
+  return all;
+}
+
+std::string or_none(const std::string& value) {
+  return value.empty() ? "none said" : printable(value);
+}
+
+}  // namespace
+
+bool ComparedFiles::holds() const {
+  return std::ranges::all_of(findings, [](const GateFinding& finding) {
+    return finding.answer == GateFinding::Answer::held;
+  });
+}
+
+ComparedFiles compare_files(const std::string& a, const std::string& b,
+                            const FileComparisonOptions& options) {
+  Results in_a = read_results(a), in_b = read_results(b);
+  choose_metrics(in_a, in_b, options.metrics);
+  auto pairs = compare_results(in_a, in_b);
+  if (pairs.empty()) {
+    throw ValueError(
+        fmt::format("compare: no measurement is in both '{}' and '{}'; they must agree "
+                    "in subject and metric, and where one holds several frameworks, ranks, "
+                    "threads, batches or caches, in these",
+                    printable(a), printable(b)));
+  }
+  ComparedFiles both{.report = {.title = fmt::format("{} and {}", a, b), .pairs = std::move(pairs)},
+                     .differences = all_differences(in_a, in_b),
+                     .missing = missing_results(in_a, in_b),
+                     .findings = {}};
+  if (options.fail_above > 0) both.findings = judge(in_a, in_b, options.fail_above);
+  both.report.sources = {{a, std::move(in_a)}, {b, std::move(in_b)}};
+  return both;
+}
+
+std::vector<std::string> notes_of(const ComparedFiles& files) {
+  std::vector<std::string> notes;
+  for (const auto& [what, in_a, in_b] : files.differences) {
+    notes.push_back(
+        fmt::format("A and B differ in {}: {} and {}", what, or_none(in_a), or_none(in_b)));
+  }
+  if (files.missing.empty()) return notes;
+  const auto& [first, reason] = files.missing.front();
+  const bool one = files.missing.size() == 1;
+  notes.push_back(fmt::format("{} of A's records {} not compared: {} {} {}: {}{}",
+                              files.missing.size(), one ? "is" : "are", printable(first.subject),
+                              printable(first.framework), printable(first.metric),
+                              printable_message(reason), one ? "" : ", ..."));
+  return notes;
+}
+
+std::string to_text(const ComparedFiles& files, Format format, int width) {
+  return is_drawn(format) ? to_text(files.report, format)
+                          : to_table(files.report.pairs).to_text(format, width);
+}
+
+}  // namespace d5
