@@ -170,3 +170,20 @@ def test_what_a_repeated_training_raises_is_raised(short):
         d5.repeat_trainings({"broken": broken}, run=1)
     with pytest.raises(d5.IoError):
         d5.repeat_training(pathlib.Path("nowhere.yaml"))
+
+
+def test_variants_are_trained_kept_and_gone_on_with(short, tmp_path):
+    out = tmp_path / "runs.json"
+    options = {"vary": "optimizer.name=adam:learning_rate=0.001,momentum", "out": out}
+    first = d5.train_variants(short, runs=1, **options)
+    adam, momentum = first.runs.values()
+    assert adam.seeds == momentum.seeds == [3]
+    assert any(row.metric == "trade_off" for row in first.records)
+    lines = []
+    more = d5.train_variants(short, runs=2, go_on=True, say=lines.append, **options)
+    kept, added = more.runs["momentum"].records
+    assert kept[0].samples == momentum.records[0][0].samples
+    assert more.runs["momentum"].seeds == [3, 4] and len(lines) == 4
+    assert len(d5.read_results(out)) > len(more.records)
+    with pytest.raises(d5.ValueError, match="begun with"):
+        d5.train_variants(short.changed("training.epochs=2"), runs=2, go_on=True, **options)

@@ -58,3 +58,4 @@
 #include "d5/level2_training/transformed_dataset.hpp"
 #include "d5/level2_training/trials.hpp"
 #include "d5/level2_training/update_rule.hpp"
+#include "d5/level2_training/variant_training.hpp"

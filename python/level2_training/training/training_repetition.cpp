@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 #include <pybind11/typing.h>
 
+#include <optional>
+
 #include "d5/core/registry.hpp"
+#include "d5/level1_network/executor_word.hpp"
 #include "d5/level2_training/convergence_reference.hpp"
 #include "d5/level2_training/training_comparison.hpp"
 #include "d5/level2_training/training_validation.hpp"
+#include "d5/level2_training/variant_training.hpp"
 #include "level2_training/training/session_options.hpp"
 #include "long_call.hpp"
 
@@ -97,6 +101,35 @@ Measurements test_recipe(const RecipeOrFile& subject, const std::optional<Recipe
   return Measurements(records);
 }
 
+TrainedVariants train_all(const RecipeOrFile& recipe, const std::string& assignment,
+                          std::int64_t trials, const std::optional<Path>& out, bool go_on,
+                          const Options& keywords) {
+  py::kwargs own(keywords.attr("copy")());
+  const Recipe whole = to_recipe(recipe);
+  VariantTrainingOptions how{.repetition = take_repetition(own, 0),
+                             .out = out ? out->string() : "",
+                             .resume = go_on,
+                             .compare = !assignment.empty()};
+  if (how.repetition.seed == 0) how.repetition.seed = whole.training().seed;
+  for (const auto& [key, value] : own) {
+    if (key.cast<std::string>() == "events") continue;  // another object each time
+    how.how += py::str("{}={} ").format(key, value).cast<std::string>();
+  }
+  const SessionOptions session = to_session_options(Options(own));
+  std::vector<TrainingVariant> variants{{.recipe = whole}};
+  if (!assignment.empty()) variants = vary(whole, assignment);
+  if (trials > 0) variants = variants_of_trials(whole, trials);
+  TrainedVariants done;
+  orderly_call([&](const Interrupt& interrupt) {
+    how.repetition.interrupt = interrupt;
+    const auto train = [&](const TrainingVariant& variant) {
+      return TrainingSession(variant.recipe, session, interrupt).run(interrupt);
+    };
+    done = train_variants(in_each(variants, {d5::word_of(session.frameworks)}), train, how);
+  });
+  return done;
+}
+
 std::vector<ComparedTraining> compared(const RunsByName& runs) {
   std::vector<ComparedTraining> all;
   for (const auto& [name, of_it] : runs) {
@@ -148,6 +181,29 @@ void bind_training_repetition(py::module_& m) {
                                            "twice. The first seed is `seed`.") +
                                        kRepetitionHelp;
   m.def("repeat_trainings", &repeat_all, py::arg("trainings"), all_about.c_str());
+  py::class_<TrainedVariants>(m, "TrainedVariants", "Several trainings, each from several seeds.")
+      .def_property_readonly(
+          "records", [](const TrainedVariants& done) { return Measurements(done.records); },
+          "One a metric of each, with the comparisons of each with the first.")
+      .def_property_readonly("runs",
+                             [](const TrainedVariants& done) {
+                               RunsByName by_name;
+                               for (const auto& [name, runs] : done.trainings) {
+                                 by_name[py::cast(name)] = runs;
+                               }
+                               return by_name;
+                             })
+      .def("__str__", [](const TrainedVariants& done) { return to_table(done.records); });
+  static const std::string variants_about =
+      std::string(
+          "A recipe with each of several values (vary=\"optimizer.name=adam,lamb\", compared with "
+          "the first), or at `trials` points of its ranges, from several seeds, interleaved: `d5 "
+          "train --vary`. With `out`, a results file, each run is kept when it is done, and with "
+          "go_on=True those that are there are not trained again.") +
+      kRepetitionHelp + "\n" + kSessionHelp;
+  m.def("train_variants", &train_all, py::arg("recipe"), py::kw_only(), py::arg("vary") = "",
+        py::arg("trials") = 0, py::arg("out") = py::none(), py::arg("go_on") = false,
+        variants_about.c_str());
   static const std::string test_about =
       std::string(
           "Runs a recipe twice: its records, and `reproducibility`, how many parameter elements "
