@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "d5/core/atomic_file.hpp"
-#include "d5/core/case_summary.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/pivot.hpp"
 
@@ -27,15 +26,9 @@ void print(const Results& results, const OutputOptions& options) {
   };
   if (options.pivot.empty()) return show_rows();
   try {
-    print(pivot(results.measurements, options.pivot), options.format);
-    if (!is_for_people(options.format)) return;
-    if (const std::string notes = pivot_notes(results.measurements); !notes.empty()) {
-      print("\n" + notes, options.format);
-    }
-    for (const TextTable& table : summaries_of(results.measurements)) {
-      print("\n", options.format);
-      print(table, options.format);
-    }
+    print(pivot_text(results.measurements, options.pivot, options.format,
+                     screen_of(STDOUT_FILENO).width),
+          options.format);
   } catch (const NotFound&) {  // what was measured is not lost for a misspelt column
     show_rows();
     throw;

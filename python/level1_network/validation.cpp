@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/network_check.hpp"
+#include "d5/level1_network/network_run.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/node_comparison.hpp"
 #include "long_call.hpp"
@@ -22,9 +24,76 @@ MakeExecutor makes(const std::vector<std::string>& frameworks, std::uint64_t see
   };
 }
 
+Placement placement_of(const std::vector<std::string>& rules) {
+  Placement placement;
+  for (const auto& rule : rules) placement.push_back(placement_rule(rule));
+  return placement;
+}
+
+void bind_network_check(py::module_& m) {
+  m.def(
+      "check_network",
+      [](const Path& model, const std::vector<std::string>& frameworks, const std::string& against,
+         std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
+         const std::vector<std::string>& transforms, const std::vector<std::string>& placement,
+         bool by_node, bool backward, std::int64_t numeric, std::uint64_t seed,
+         std::optional<double> rtol, std::optional<double> atol) {
+        NetworkCheckOptions options{
+            .frameworks = frameworks,
+            .against = against,
+            .sizes = {.batch = batch, .by_name = dims},
+            .transforms = transform_chain(transforms),
+            .execution = {.seed = seed, .placement = placement_of(placement)},
+            .tolerance = tolerance_of(rtol, atol),
+            .by_node = by_node,
+            .backward = backward,
+            .numeric = numeric};
+        std::vector<Measurement> rows;
+        long_call([&](const Interrupt& interrupt) {
+          options.interrupt = interrupt;
+          rows = check_network(model.string(), options);
+        });
+        return Measurements(rows);
+      },
+      py::arg("model"), py::kw_only(),
+      py::arg("frameworks") = std::vector<std::string>{"reference"},
+      py::arg("against") = "reference", py::arg("batch") = 1,
+      py::arg("dims") = std::map<std::string, std::int64_t>(),
+      py::arg("transforms") = std::vector<std::string>(),
+      py::arg("placement") = std::vector<std::string>(), py::arg("by_node") = false,
+      py::arg("backward") = false, py::arg("numeric") = 0, py::arg("seed") = 0,
+      py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
+      "Is a network right: `d5 net check`. A test folder is held against what it expects, any "
+      "other "
+      "model of open_model against the framework `against` on random inputs, with gradients where "
+      "it has a loss; with transforms against the network before.");
+  m.def(
+      "run_network",
+      [](const Path& model, const Values& inputs, const std::string& framework, std::int64_t batch,
+         const std::map<std::string, std::int64_t>& dims,
+         const std::vector<std::string>& transforms, std::uint64_t seed) {
+        NetworkRunOptions options{.frameworks = {framework},
+                                  .sizes = {.batch = batch, .by_name = dims},
+                                  .transforms = transform_chain(transforms),
+                                  .execution = {.seed = seed},
+                                  .inputs = to_values(inputs)};
+        ValueMap answered;
+        options.on_run = [&](const Measurement&, const ValueMap& outputs) { answered = outputs; };
+        long_call([&](const Interrupt&) { (void)run_networks({model.string()}, options); });
+        return copy_values(answered);
+      },
+      py::arg("model"), py::arg("inputs") = Values(), py::kw_only(),
+      py::arg("framework") = "reference", py::arg("batch") = 1,
+      py::arg("dims") = std::map<std::string, std::int64_t>(),
+      py::arg("transforms") = std::vector<std::string>(), py::arg("seed") = 0,
+      "What a network answers, outputs by name: `d5 net run`. Inputs that are left out are a test "
+      "folder's, or random.");
+}
+
 }  // namespace
 
 void bind_network_validation(py::module_& m) {
+  bind_network_check(m);
   m.def(
       "test_executor",
       [](GraphExecutor& subject, GraphExecutor& reference, const Values& inputs,

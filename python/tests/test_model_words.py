@@ -28,3 +28,17 @@ def test_transforms_are_words():
     assert len(folded.nodes) < len(plain.nodes)
     with pytest.raises(d5.NotFound, match="did you mean dead-code"):
         d5.open_model("lenet", transforms=["dead-cod"])
+
+
+def test_a_network_is_checked_and_run_in_one_call():
+    (row,) = d5.check_network("lenet", batch=2)
+    assert row.status == "skipped" and "judges itself" in row.reason
+    rows = d5.check_network("resnet-18", transforms=["fold-batch-norm"])
+    assert {row.status for row in rows} == {"passed"}
+    with pytest.raises(d5.ValueError, match="by-node"):
+        d5.check_network("lenet", by_node=True, backward=True)
+    outputs = d5.run_network("Relu 2x2", {"input0": np.array([[-1, 2], [3, -4]], np.float32)})
+    (answer,) = outputs.values()
+    np.testing.assert_array_equal(answer.numpy(), [[0, 2], [3, 0]])
+    with pytest.raises(d5.NotFound, match="y"):
+        d5.run_network("Relu 2x2", {"y": np.zeros((2, 2), np.float32)})

@@ -29,4 +29,9 @@ namespace d5 {
 ///     unsupported: no kernel of torch for Size
 [[nodiscard]] std::string pivot_notes(const std::vector<Measurement>& measurements);
 
+/// `pivot` as text; for people with the notes below it, and what the ratios say together
+/// (`summaries_of`). `width` as of `TextTable::to_text`. Throws: as these.
+[[nodiscard]] std::string pivot_text(const std::vector<Measurement>& measurements,
+                                     const std::string& key, Format format, int width = 0);
+
 }  // namespace d5

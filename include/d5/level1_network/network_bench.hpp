@@ -54,7 +54,7 @@ namespace detail {
 [[nodiscard]] std::vector<Measurement> bench_side_by_side(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::string& flags, const std::function<Subject(const std::string& framework)>& make);
-/// A record for each framework: skipped after `plan`, or what it threw; `pass` may be empty.
+/// A record for each framework: skipped after `plan`, or what it threw.
 [[nodiscard]] std::vector<Measurement> plan_in_each(
     const std::string& model, const NetworkBenchOptions& options, const std::string& pass,
     const std::function<void(const std::string& framework)>& plan);

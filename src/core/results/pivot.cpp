@@ -15,6 +15,7 @@
 #include "core/results/result_cells.hpp"
 #include "core/results/result_notes.hpp"
 #include "core/results/scaled_unit.hpp"
+#include "d5/core/case_summary.hpp"
 #include "d5/core/geometric_mean.hpp"
 #include "d5/core/registry.hpp"
 
@@ -195,6 +196,17 @@ std::string pivot_notes(const std::vector<Measurement>& measurements) {
     const std::string mark =
         status == Status::mistrusted ? "*" : std::string(name_of(status)) + ":";
     for (const auto& reason : of_status.reasons()) text += fmt::format("{} {}\n", mark, reason);
+  }
+  return text;
+}
+
+std::string pivot_text(const std::vector<Measurement>& measurements, const std::string& key,
+                       Format format, int width) {
+  std::string text = pivot(measurements, key).to_text(format, width);
+  if (!is_for_people(format)) return text;
+  if (const std::string notes = pivot_notes(measurements); !notes.empty()) text += "\n" + notes;
+  for (const TextTable& table : summaries_of(measurements)) {
+    text += "\n" + table.to_text(format, width);
   }
   return text;
 }

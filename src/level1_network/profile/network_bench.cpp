@@ -118,7 +118,6 @@ std::vector<Measurement> plan_in_each(
     Measurement& record =
         records.emplace_back(network_record(model, framework, options.sizes, pass));
     record.device = to_string(options.device);
-    if (pass.empty()) record.conditions.erase("pass");
     note_conditions(record, options);
     plan_only(record, [&] { plan(framework); });
   }

@@ -89,3 +89,14 @@ TEST_CASE("a condition is a column to pivot on as well; one that nobody has is n
   CHECK_THROWS_WITH(pivot({one, two}, "treads"), Catch::Contains("did you mean threads"));
   CHECK_THROWS_AS(pivot({}, "framework"), NotFound);
 }
+
+TEST_CASE("a pivot's text has the notes and what the ratios say, for people alone") {
+  Measurement few = pivot_time("Relu", "torch", 0.25);
+  mistrust(few, "too few samples");
+  const std::vector rows{pivot_time("Relu", "reference", 0.5), few};
+  const std::string people = pivot_text(rows, "framework", Format::table);
+  CHECK(people.find("\n\n* too few samples\n") != std::string::npos);
+  const std::string programs = pivot_text(rows, "framework", Format::csv);
+  CHECK(programs == pivot(rows, "framework").to_text(Format::csv));
+  CHECK_THROWS_AS(pivot_text(rows, "framewrk", Format::table), NotFound);
+}

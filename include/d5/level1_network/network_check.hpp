@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "d5/core/interrupt.hpp"
+#include "d5/core/measurement.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
+#include "d5/level1_network/model_source.hpp"
+
+namespace d5 {
+
+/// Against what, and how closely, a network is held.
+struct NetworkCheckOptions {
+  /// Words of `open_executor`; "all" as in `executor_words`.
+  std::vector<std::string> frameworks = {"reference"};
+  std::string against = "reference";  ///< a word, too; test folders bring what is expected
+  OpenSizes sizes = {};
+  TransformChain transforms = {};
+  ExecutorOptions execution = {};  ///< but for its frameworks; `seed` also of inputs
+  std::optional<ForwardTolerance> tolerance = {};  ///< empty: the bound that rounding sets
+  bool by_node = false;                            ///< which node differs (`compare_nodes`)
+  bool backward = false;     ///< gradients also where there is no loss (`test_executor_backprop`)
+  std::int64_t numeric = 0;  ///< elements of each parameter for `test_numeric_gradients`; 0: none
+  Interrupt interrupt = {};
+  std::function<void()> on_framework = {};  ///< called after each
+  std::string command_options = {};         ///< at the end of every record's command
+};
+
+/// Whether a network is right: an ONNX test folder against the outputs that it expects; any other
+/// against the framework `against`, on random inputs, with the parameters' gradients where it has
+/// an output "loss". With transforms that change what rounds nothing, against the network before.
+///
+///     for (const auto& record : check_network("lenet", {.frameworks = {"torch"}})) ...
+///
+/// Of several frameworks one that cannot run it has records that say why; an interrupt keeps what
+/// was checked before. Throws: as `expect_checkable`; NotFound, and what opening the model throws.
+[[nodiscard]] std::vector<Measurement> check_network(const std::string& model,
+                                                     const NetworkCheckOptions& options = {});
+/// What it would check, compiled for each framework, and not run.
+[[nodiscard]] std::vector<Measurement> plan_network_check(const std::string& model,
+                                                          const NetworkCheckOptions& options = {});
+
+/// Throws: ValueError for options that do not go together, or not with this model: a test folder
+/// has sizes, inputs and no gradients of its own.
+void expect_checkable(const std::string& model, const NetworkCheckOptions& options);
+
+}  // namespace d5

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level1_network/network_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "d5/core/command_line.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/measure.hpp"
+#include "d5/core/work_list.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/network_validation.hpp"
+#include "d5/level1_network/node_comparison.hpp"
+#include "d5/level1_network/numeric_gradients.hpp"
+
+namespace d5 {
+namespace {
+
+Settings check_wishes(const std::string& word, const NetworkCheckOptions& options) {
+  Settings wishes = run_wishes(word, options.sizes, options.execution);
+  wishes.set("with_loss", true);
+  return wishes;
+}
+
+/// One that judges itself has passed nothing.
+void skip_self_judgement(std::vector<Measurement>& results) {
+  const bool all_passed =
+      std::ranges::all_of(results, [](const Measurement& m) { return m.status == Status::passed; });
+  if (!all_passed || results.empty()) return;
+  results.resize(1);
+  results.front().status = Status::skipped;
+  results.front().reason =
+      "it ran, but no framework judges itself; check an ONNX test folder, see --against, or "
+      "hold gradients against --numeric ones";
+}
+
+/// Outputs, and the gradients of all parameters where the network has a loss.
+std::vector<Measurement> against_reference(const std::string& model, const std::string& word,
+                                           const NetworkCheckOptions& options) {
+  const Settings wishes = check_wishes(word, options);
+  const Interrupt& interrupt = options.interrupt;
+  const std::uint64_t seed = options.execution.seed;
+  const Keeps keeps = kept_by(options.transforms);
+  // What a transform rounds, it rounds for the reference too: what is left is the framework's.
+  const bool same_network = options.transforms.empty() || keeps == Keeps::rounded;
+  // Networks of their own: both executors write gradients.
+  const auto subject = open_executor(word, open_model(model, wishes, options.transforms, interrupt),
+                                     options.execution);
+  const auto reference = open_executor(
+      options.against,
+      open_model(model, wishes, same_network ? options.transforms : TransformChain(), interrupt),
+      {.seed = seed});
+  const ValueMap inputs = random_inputs(subject->network(), options.sizes, seed);
+  const std::string loss = keeps == Keeps::gradients ? loss_of(subject->network()) : "";
+  const bool backward = !loss.empty() || options.backward;
+  auto results = !backward
+                     ? test_executor(*subject, *reference, inputs, options.tolerance, interrupt)
+                     : test_executor_backprop(*subject, *reference, inputs, loss, options.tolerance,
+                                              interrupt);
+  if (word == options.against && same_network) skip_self_judgement(results);
+  if (options.numeric == 0) return results;
+  if (loss.empty())
+    throw Unsupported("--numeric is of gradients, and there is no loss to have any");
+  auto numeric = test_numeric_gradients(*subject, inputs, loss,
+                                        {.elements = options.numeric, .seed = seed}, interrupt);
+  std::ranges::move(numeric, std::back_inserter(results));
+  return results;
+}
+
+/// The same network in both, node by node.
+std::vector<Measurement> node_by_node(const std::string& model, const std::string& word,
+                                      const NetworkCheckOptions& options) {
+  const Network network =
+      open_model(model, check_wishes(word, options), options.transforms, options.interrupt);
+  const std::uint64_t seed = options.execution.seed;
+  const ValueMap inputs = is_test_folder(model) ? folder_inputs(model, network)
+                                                : random_inputs(network, options.sizes, seed);
+  const auto subject = [&](Network part) {
+    return open_executor(word, std::move(part), options.execution);
+  };
+  const auto reference = [&](Network part) {
+    return open_executor(options.against, std::move(part), {.seed = seed});
+  };
+  return compare_nodes(network, subject, reference, inputs,
+                       {.tolerance = options.tolerance, .interrupt = options.interrupt});
+}
+
+ExecutorOptions execution_in(const std::string& word, const NetworkCheckOptions& options) {
+  ExecutorOptions execution = options.execution;
+  execution.frameworks = {word};
+  return execution;
+}
+
+std::vector<Measurement> results_in(const std::string& model, const std::string& word,
+                                    const NetworkCheckOptions& options) {
+  try {
+    if (options.by_node) return node_by_node(model, word, options);
+    if (!is_test_folder(model)) return against_reference(model, word, options);
+    return test_folder(model, execution_in(word, options), options.tolerance, options.interrupt,
+                       options.transforms);
+  } catch (const Unsupported&) {
+    Measurement refused = error_record();
+    record_failure(refused, std::current_exception());
+    return {refused};
+  }
+}
+
+std::string check_line(const std::string& model, const std::string& word,
+                       const NetworkCheckOptions& options) {
+  CommandLine line("net check");
+  line.word(model).append(to_line(options.sizes)).append(to_line(options.transforms));
+  line.runs_in({word}, options.execution.device).option("--seed", options.execution.seed);
+  if (options.against != "reference") line.option("--against", options.against);
+  if (options.by_node) line.flag("--by-node");
+  if (options.backward) line.flag("--backward");
+  if (options.numeric > 0) line.option("--numeric", options.numeric);
+  line.append(execution_line(options.execution));
+  if (const auto& tolerance = options.tolerance) {  // one that is left out is 0
+    const bool exact = tolerance->relative == 0 && tolerance->absolute == 0;
+    if (exact || tolerance->relative != 0) line.option("--rtol", tolerance->relative);
+    if (exact || tolerance->absolute != 0) line.option("--atol", tolerance->absolute);
+  }
+  return line.append(options.command_options).text();
+}
+
+void check_in(const std::string& model, const std::string& word, const NetworkCheckOptions& options,
+              std::vector<Measurement>& all) {
+  for (auto& result : results_in(model, word, options)) {
+    result.subject = model_name(model);
+    result.command = check_line(model, word, options);
+    if (!is_node_comparison(result)) result.level = "network";
+    result.framework = word;
+    result.device = to_string(options.execution.device);
+    result.artefacts = {model_artefact(model)};
+    if (!options.transforms.empty()) result.conditions["transform"] = to_words(options.transforms);
+    note_execution(result, options.execution);
+    all.push_back(std::move(result));
+  }
+}
+
+void plan_in(const std::string& model, const std::string& word,
+             const NetworkCheckOptions& options) {
+  if (is_test_folder(model)) {
+    return plan_folder(model, execution_in(word, options), options.transforms);
+  }
+  const auto executor = open_executor(
+      word, open_model(model, check_wishes(word, options), options.transforms), options.execution);
+  const Network& network = executor->network();
+  executor->plan(random_inputs(network, options.sizes, options.execution.seed), loss_of(network));
+}
+
+}  // namespace
+
+void expect_checkable(const std::string& model, const NetworkCheckOptions& options) {
+  if (options.backward && options.by_node) {
+    throw ValueError("--by-node compares what nodes answer forward; leave out --backward");
+  }
+  if (is_test_folder(model)) refuse_sizes(options.sizes, model);
+  if (is_test_folder(model) && options.backward) {
+    throw ValueError(
+        fmt::format("--backward: test folder '{}' expects no gradients; name its model.onnx",
+                    printable(model)));
+  }
+  if (options.backward && kept_by(options.transforms) != Keeps::gradients) {
+    throw ValueError(
+        "--backward: a transform of the chain keeps no gradients ('d5 list transforms')");
+  }
+}
+
+std::vector<Measurement> check_network(const std::string& model,
+                                       const NetworkCheckOptions& options) {
+  expect_checkable(model, options);
+  Measurement record = error_record();
+  record.subject = model;
+  record.level = "network";
+  const auto checked = [&] {
+    if (options.on_framework) options.on_framework();
+  };
+  return check_each(executor_words(options.frameworks), record, checked,
+                    [&](const std::string& word, std::vector<Measurement>& results) {
+                      check_in(model, word, options, results);
+                    });
+}
+
+std::vector<Measurement> plan_network_check(const std::string& model,
+                                            const NetworkCheckOptions& options) {
+  expect_checkable(model, options);
+  std::vector<Measurement> records;
+  for (const auto& word : executor_words(options.frameworks)) {
+    Measurement& record = records.emplace_back();
+    record.subject = model_name(model);
+    record.level = "network";
+    record.framework = word;
+    record.device = to_string(options.execution.device);
+    record.conditions["batch"] = fmt::format("{}", options.sizes.batch);
+    if (!options.transforms.empty()) record.conditions["transform"] = to_words(options.transforms);
+    note_execution(record, options.execution);
+    detail::plan_only(record, [&] { plan_in(model, word, options); });
+  }
+  return records;
+}
+
+}  // namespace d5
