@@ -2,6 +2,7 @@
 // A timeline in Chrome's trace event format, which Perfetto and chrome://tracing read.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -64,12 +65,18 @@ class Writer {
       : origin_ns_(timeline.records.empty() ? 0 : timeline.records.front().begin_ns) {
     text_ = fmt::format("{{\"otherData\": {},\n\"displayTimeUnit\": \"ns\", \"traceEvents\": [",
                         dumped(metadata(timeline, origin_ns_)));
+    // Each rank's lanes follow its name: Perfetto used to name the latest thread of a number, of
+    // whichever process.
     for (const auto& [rank, host, dropped, clock] : timeline.ranks) {
       const std::string where = host.empty() ? "" : " on " + host;
       add_name("process_name", rank, 0, fmt::format("rank {}{}", rank, where));
+      for (const auto& lane : timeline.lanes) {
+        if (lane.rank == rank) add_lane(lane);
+      }
     }
-    for (const auto& [rank, number, name] : timeline.lanes) {
-      add_name("thread_name", rank, number, name);
+    for (const auto& lane : timeline.lanes) {
+      const auto owns = [&](const TraceRank& row) { return row.rank == lane.rank; };
+      if (std::ranges::none_of(timeline.ranks, owns)) add_lane(lane);
     }
     for (const auto& record : timeline.records) add(record);
     text_ += "\n]}\n";
@@ -80,6 +87,10 @@ class Writer {
   void add_name(const char* what, int rank, int lane, const std::string& name) {
     add_line(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":{}}}}})", what, rank, lane,
              dumped(name));
+  }
+
+  void add_lane(const TraceLane& lane) {
+    add_name("thread_name", lane.rank, lane.number, lane.name);
   }
 
   void add(const TraceRecord& record) {

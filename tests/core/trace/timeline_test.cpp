@@ -161,6 +161,16 @@ TEST_CASE("two ranks become one timeline on one clock") {
   CHECK_THROWS_WITH(all.merge(one_span(1, "again")), Contains("both hold rank 1"));
 }
 
+TEST_CASE("each rank's lanes are named behind its own name") {
+  Timeline all = one_span(0, "first");
+  all.lanes.push_back({0, 1, "loader"});
+  all.merge(one_span(1, "second"));
+  std::vector<std::string> names;
+  for (const auto& event : events_of(all, "M")) names.push_back(event.at("args").at("name"));
+  CHECK(names == std::vector<std::string>{"rank 0 on host", "thread 0", "loader", "rank 1 on host",
+                                          "thread 0"});
+}
+
 TEST_CASE("of what begins together the longest comes first") {
   Timeline all = one_span(0, "short");
   Timeline other = one_span(1, "long");
