@@ -210,7 +210,7 @@ function compare(said, shown, version, differ) {
     same(`slice ${key}, parent`, expected.parent, slice.parent_id === null ? null : numbers.get(slice.parent_id));
   }
 
-  // Before version 22 (December 2021) JSON's begin and end of what overlaps were not read.
+  // Version 20 reads no begin and end of what overlaps from JSON.
   if (!(version < 22) || shown.pairs > 0) same('overlapping spans', said.pairs, shown.pairs);
 
   same('values of counters', said.counters.length, shown.counters.length);
