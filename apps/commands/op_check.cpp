@@ -6,11 +6,8 @@
 #include "apps/program.hpp"
 #include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
-#include "d5/core/error.hpp"
 #include "d5/level0_ops/bench.hpp"
-#include "d5/level0_ops/custom_operator.hpp"
-#include "d5/level0_ops/operator_validation.hpp"
-#include "d5/onnx/schema.hpp"
+#include "d5/level0_ops/operator_check.hpp"
 
 namespace d5::command {
 namespace {
@@ -46,65 +43,25 @@ struct OpCheckOptions : app::OutputOptions,
   Isolation isolation;
 };
 
-/// What nobody else has a say in.
-std::string no_judge(const OperatorCase& one, const std::string& subject, bool exact) {
-  if (!one.expected.empty()) return {};
-  if (!onnx::schema_of(one.node) && custom_operators().has_operator(one.node)) {
-    return "it ran, and nothing says what is right: give the values that are expected, as -> {1,2}";
-  }
-  if (subject != "reference" || exact) return {};
-  return "it ran, but the reference is no judge of itself; the ONNX tests are";
-}
-
-void check_case(const OperatorCase& one, const std::string& subject, const OpCheckOptions& options,
-                const Isolation& isolation, std::vector<Measurement>& results) {
-  const Device device = device_from_name(options.device);
-  const auto add = [&](std::vector<Measurement> some) {
-    for (auto& result : some) {
-      result.command +=
-          app::to_line(static_cast<const app::RunOptions&>(options)) + app::to_line(isolation);
-      results.push_back(std::move(result));
-    }
-  };
-  auto forward = test_forward(one, subject,
-                              {.exact = options.exact,
-                               .tolerance = app::tolerance_of(options),
-                               .device = device,
-                               .interrupt = isolation.interrupt,
-                               .errors = options.norms ? ErrorDetail::norms : ErrorDetail::largest,
-                               .heatmaps = options.heatmaps,
-                               .isolation = isolation});
-  const std::string reason = no_judge(one, subject, options.exact);
-  for (auto& result : forward) {
-    const bool is_judged = result.conditions.contains("compared");  // with its distribution
-    if (reason.empty() || is_judged || result.status != Status::passed) continue;
-    result.status = Status::skipped;
-    result.reason = reason;
-  }
-  add(std::move(forward));
-  if (options.repeats > 0) {
-    using Passes = RepeatabilityOptions::Passes;
-    add(test_repeatability(one, subject,
-                           {.runs = options.repeats,
-                            .passes = options.no_gradient ? Passes::forward : Passes::both,
-                            .device = device,
-                            .heatmaps = options.heatmaps,
-                            .interrupt = isolation.interrupt,
-                            .isolation = isolation}));
-  }
-  // Differences perturb the inputs of many runs, on the host; 'd5 net check' compares gradients
-  // that a device computes with the reference's.
-  if (options.no_gradient || device != Device{}) return;
-  add(test_gradient(
-      one, subject,
-      {.seed = options.seed, .interrupt = isolation.interrupt, .isolation = isolation}));
-}
-
 int run_op_check(OpCheckOptions options) {
   app::expect_frameworks_of_operators(options);
   const Isolation isolation = app::isolation_of(options.isolation, options);
   app::apply(options, operator_words);
   const auto cases = read_case_words(options.words, options.seed);
+  const OperatorCheckOptions how{
+      .frameworks = options.frameworks,
+      .gradient = !options.no_gradient,
+      .repeats = options.repeats,
+      .forward = {.exact = options.exact,
+                  .tolerance = app::tolerance_of(options),
+                  .device = device_from_name(options.device),
+                  .interrupt = isolation.interrupt,
+                  .errors = options.norms ? ErrorDetail::norms : ErrorDetail::largest,
+                  .heatmaps = options.heatmaps,
+                  .isolation = isolation},
+      .seed = options.seed,
+      .command_options =
+          app::to_line(static_cast<const app::RunOptions&>(options)) + app::to_line(isolation)};
   std::vector<WorkPiece> work;
   for (const auto& one : cases) {
     WorkPiece& piece = work.emplace_back();
@@ -112,16 +69,16 @@ int run_op_check(OpCheckOptions options) {
     piece.record.subject = one.line;
     piece.record.level = "operator";
     piece.samples = std::int64_t(options.frameworks.size());
-    piece.run = [&, record = piece.record](const std::function<void()>& sampled) {
-      return check_each(options.frameworks, record, sampled, [&](const auto& word, auto& results) {
-        check_case(one.draw(), word, options, isolation, results);
-      });
+    piece.run = [&](const std::function<void()>& sampled) {
+      OperatorCheckOptions with_progress = how;
+      with_progress.on_framework = sampled;
+      return check_operator(one, with_progress);
     };
     piece.plan = [&] {
+      using Passes = BenchOptions::Passes;
       return plan_bench(one.draw(), {.frameworks = options.frameworks,
-                                     .device = device_from_name(options.device),
-                                     .passes = options.no_gradient ? BenchOptions::Passes::forward
-                                                                   : BenchOptions::Passes::both});
+                                     .device = how.forward.device,
+                                     .passes = how.gradient ? Passes::both : Passes::forward});
     };
   }
   return app::run_list(work, options, options);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "bindings.hpp"
 #include "d5/core/framework.hpp"
@@ -61,6 +63,32 @@ void bind_operator_validation(py::module_& m) {
       py::arg("runs") = RepeatabilityOptions{}.runs, py::arg("heatmaps") = "",
       "Compares the bits of outputs and gradients over runs; the folder gets pictures of how they "
       "vary.");
+  m.def(
+      "check_operator",
+      [](const std::string& words, const std::vector<std::string>& frameworks, bool gradient,
+         int repeats, bool exact, bool norms, std::uint64_t seed) {
+        return check([&](const Interrupt& interrupt) {
+          std::vector<Measurement> rows;
+          const OperatorCheckOptions options{
+              .frameworks = operator_words(frameworks),
+              .gradient = gradient,
+              .repeats = repeats,
+              .forward = {.exact = exact,
+                          .interrupt = interrupt,
+                          .errors = norms ? ErrorDetail::norms : ErrorDetail::largest},
+              .seed = seed};
+          for (const CaseLine& one : read_case_words({words}, seed)) {
+            if (interrupt.due()) break;
+            std::ranges::move(check_operator(one, options), std::back_inserter(rows));
+          }
+          return rows;
+        });
+      },
+      py::arg("case"), py::kw_only(), py::arg("frameworks") = std::vector<std::string>{"reference"},
+      py::arg("gradient") = true, py::arg("repeats") = 0, py::arg("exact") = false,
+      py::arg("norms") = false, py::arg("seed") = 0,
+      "Is an operator right, forward and backward: `d5 op check`. A case, or a file of them; "
+      "\"all\" stands for every framework that can be loaded.");
   m.def(
       "absolute_difference",
       [](const Anything& got, const Anything& expected) {

@@ -175,3 +175,14 @@ def test_outputs_and_gradients_are_the_same_bits_in_every_run():
     rows = d5.test_repeatability("Gemm 3x4 4x2", runs=3)
     assert {row.status for row in rows} == {"passed"}
     assert [row.value for row in rows] == [0] * 6
+
+
+def test_an_operator_is_checked_in_one_call():
+    rows = d5.check_operator("Relu 2x3", repeats=2)
+    by_test = {row.conditions["test"]: row.status for row in rows}
+    assert by_test["forward"] == "skipped" and by_test["gradient"] == "passed"
+    (right,) = d5.check_operator("Add {1,2} {3,4} -> {4,6}", gradient=False)
+    (wrong,) = d5.check_operator("Add {1,2} {3,4} -> {4,7}", gradient=False)
+    assert [right.status, wrong.status] == ["passed", "failed"]
+    with pytest.raises(d5.NotFound, match="did you mean Relu"):
+        d5.check_operator("Rellu 2x3")

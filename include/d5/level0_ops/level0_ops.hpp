@@ -19,6 +19,7 @@
 #include "d5/level0_ops/op_context.hpp"
 #include "d5/level0_ops/operator.hpp"
 #include "d5/level0_ops/operator_case.hpp"
+#include "d5/level0_ops/operator_check.hpp"
 #include "d5/level0_ops/operator_matrix.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/operator_runner.hpp"

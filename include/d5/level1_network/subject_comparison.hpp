@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/device.hpp"
 #include "d5/core/gate.hpp"
 #include "d5/core/measure.hpp"
 

@@ -42,7 +42,7 @@ Canvas::Canvas(std::int64_t width, std::int64_t height)
 }
 
 void Canvas::fill(std::int64_t x, std::int64_t y, std::int64_t width, std::int64_t height,
-                  Colour colour) {
+                  Pixel colour) {
   const std::int64_t right = std::min(x + width, image_.shape()[1]);
   const std::int64_t bottom = std::min(y + height, image_.shape()[0]);
   for (std::int64_t row = y; row < bottom; ++row) {

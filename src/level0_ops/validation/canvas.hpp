@@ -9,7 +9,7 @@
 
 namespace d5::detail {
 
-using Colour = std::array<std::uint8_t, 3>;  ///< red, green, blue
+using Pixel = std::array<std::uint8_t, 3>;  ///< red, green, blue
 
 /// A white picture to draw on. What lies beyond its right and lower edges is not drawn.
 class Canvas {
@@ -17,7 +17,7 @@ class Canvas {
   static constexpr std::int64_t kLetterWidth = 12, kLetterHeight = 14;  ///< with the space behind
 
   Canvas(std::int64_t width, std::int64_t height);
-  void fill(std::int64_t x, std::int64_t y, std::int64_t width, std::int64_t height, Colour colour);
+  void fill(std::int64_t x, std::int64_t y, std::int64_t width, std::int64_t height, Pixel colour);
   /// In black, from its upper left corner on: numbers, "NaN" and "inf"; other letters are gaps.
   void write(std::int64_t x, std::int64_t y, std::string_view text);
 

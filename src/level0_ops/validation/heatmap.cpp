@@ -18,14 +18,14 @@ namespace d5 {
 namespace {
 
 using detail::Canvas;
-using detail::Colour;
+using detail::Pixel;
 
 constexpr std::int64_t kMostCells = 1024;   // in a direction
 constexpr std::int64_t kUsualPixels = 512;  // of a picture of few cells
 constexpr std::int64_t kMostPixelsOfCell = 32;
 constexpr std::int64_t kFewestPixels = 16;  // so that a vector is no line
 constexpr double kNothing = -1;             // in a cell without element
-constexpr Colour kNan = {224, 16, 32}, kInfinite = {255, 146, 0};
+constexpr Pixel kNan = {224, 16, 32}, kInfinite = {255, 146, 0};
 
 std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -91,7 +91,7 @@ Cells cells_of(const Tensor& values) {
 
 /// Of `share`, from 0 to 1, in Green's scheme: from blue to yellow by half a turn against the
 /// rainbow, twice as colourful as he begins with, and not up to white.
-Colour colour_of(double share) {
+Pixel colour_of(double share) {
   constexpr double kLightest = 0.88, kHue = 2;
   const double light = kLightest * share, turned = -std::numbers::pi * light;
   const double amplitude = kHue * light * (1 - light) / 2;
@@ -103,7 +103,7 @@ Colour colour_of(double share) {
   return {channel(-0.14861, 1.78277), channel(-0.29227, -0.90649), channel(1.97294, 0)};
 }
 
-Colour colour_of(double size, double largest) {
+Pixel colour_of(double size, double largest) {
   if (std::isnan(size)) return kNan;
   if (std::isinf(size)) return kInfinite;
   return colour_of(largest > 0 ? size / largest : 0);
@@ -133,7 +133,7 @@ class Scale {
     const std::string text = fmt::format("{:.3g}", largest_);
     canvas.write(0, lower, "0");
     canvas.write(kBar - std::int64_t(text.size()) * Canvas::kLetterWidth, lower, text);
-    const auto explain = [&](std::int64_t y, Colour colour, std::string_view word) {
+    const auto explain = [&](std::int64_t y, Pixel colour, std::string_view word) {
       canvas.fill(kSamples, y, Canvas::kLetterHeight, Canvas::kLetterHeight, colour);
       canvas.write(kWords, y, word);
     };

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "d5/level0_ops/operator_validation.hpp"
+
+namespace d5 {
+
+/// What of an operator is checked, and how closely.
+struct OperatorCheckOptions {
+  std::vector<std::string> frameworks = {"reference"};  ///< one after the other
+  bool gradient = true;                                 ///< `test_gradient` too, on the host
+  int repeats = 0;                                      ///< runs of `test_repeatability`; 0: none
+  ForwardOptions forward = {};  ///< its device, pictures, interrupt and isolation are of all tests
+  std::uint64_t seed = 0;       ///< of the directions of gradients
+  std::function<void()> on_framework = {};  ///< called after each
+  std::string command_options = {};         ///< at the end of every record's command
+};
+
+/// Whether an operator is right, forward and backward: `test_forward`, `test_repeatability` and
+/// `test_gradient` of one case in each framework. Forward of what nobody else has a say in, the
+/// reference that is its own judge, an operator of a user's own without expected values, is
+/// skipped.
+///
+///     check_operator(read_case("Conv 2x3x9x9 4x3x3x3"), {.frameworks = {"torch"}});
+///
+/// Of several frameworks one that throws is a failed record; an interrupt keeps what was checked
+/// before. Throws: what drawing the case throws, and IoError for a picture.
+[[nodiscard]] std::vector<Measurement> check_operator(const CaseLine& line,
+                                                      const OperatorCheckOptions& options = {});
+
+}  // namespace d5
