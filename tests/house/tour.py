@@ -24,7 +24,7 @@ import tempfile
 import time
 
 # Words that another machine, or a busy one, says otherwise: statuses that hang on the clock, and units.
-VARYING = re.compile(r"\b(?:passed|mistrusted|faster|slower|undecided|\S+/s|[µnmk]?s|[kMGT]?B|[KMG]iB|[kMGT]?FLOP)\b|\[\d+(?:,\d+)*\]")
+VARYING = re.compile(r"\b(?:passed|mistrusted|faster|slower|undecided|better|worse|\S+/s|[µnmk]?s|[kMGT]?B|[KMG]iB|[kMGT]?FLOP)\b|\[\d+(?:,\d+)*\]")
 
 
 @dataclasses.dataclass
