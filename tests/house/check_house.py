@@ -3,7 +3,7 @@
 """Proves the house: the include arrow, headers that compile alone, umbrella headers, names of files, no
 static initialisers, format.
 
-usage: check_house.py SOURCE_DIR {arrow,umbrellas,before,headers,names,units,initialisers,readme,format} [COMPILER FLAGS... or BUILD_DIR]
+usage: check_house.py SOURCE_DIR {arrow,umbrellas,before,headers,names,units,initialisers,readme,links,format} [COMPILER FLAGS... or BUILD_DIR]
 Prints each breach as file:line: message; exit status 1 if there is any, 4 if a tool is not installed.
 """
 
@@ -214,6 +214,21 @@ def readme(root: pathlib.Path) -> Iterator[str]:
             yield f"{root}/README.md:1: links to {link}, which is not there"
 
 
+def links(root: pathlib.Path) -> Iterator[str]:
+    """What a page links to, or names as a file of this tree, is there; of a change log that is past."""
+    named = re.compile(r"`((?:src|include|tests|apps|python|frameworks|examples|benchmarks|cmake|scripts|docs)/[\w./-]+)`")
+    for page in sources(root, ".md"):
+        inside = page.relative_to(root)
+        if inside.parts[0] == "build" or any(part.startswith(".") for part in inside.parts) or page.name == "CHANGELOG.md":
+            continue
+        text = page.read_text()
+        linked = [(m, page.parent / m.group(1)) for m in re.finditer(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", text)]
+        for match, target in [*linked, *((m, root / m.group(1)) for m in named.finditer(text))]:
+            of_its_folder = page.parent / match.group(1)
+            if not target.exists() and not of_its_folder.exists() and "NAME" not in match.group(1):
+                yield f"{page}:{text.count(chr(10), 0, match.start()) + 1}: {match.group(1)} is not there"
+
+
 def formatted(root: pathlib.Path) -> Iterator[str]:
     """As clang-format writes it: the one that scripts/setup installed, for versions differ."""
     tool = shutil.which("clang-format", path=str(pathlib.Path(sys.executable).parent))
@@ -233,7 +248,7 @@ def main() -> int:
     root, check, *rest = pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:]
     checks: dict[str, Callable[[pathlib.Path], Iterator[str]]] = {
         "arrow": arrow, "umbrellas": umbrellas, "before": before, "names": names, "initialisers": initialisers,
-        "readme": readme, "format": formatted, "headers": lambda r: headers(r, rest),
+        "readme": readme, "links": links, "format": formatted, "headers": lambda r: headers(r, rest),
         "units": lambda _: units(pathlib.Path(rest[0]))}
     breaches = list(checks[check](root))
     print("\n".join(breaches) or f"{check}: in order")

@@ -42,7 +42,8 @@ class CallCount final : public d5::Metric {
 
 void fill(d5::Framework& framework) {
   framework.part<d5::OperatorRegistry>().add<Triple>("Triple", {.domain = "org.example"});
-  d5::metrics().add("calls_before", d5::MetricEntry::of<CallCount>("calls of the subject a sample"));
+  d5::metrics().add("calls_before",
+                    d5::MetricEntry::of<CallCount>("calls of the subject a sample"));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against the headers of 0.1.0, each by its own name: a sampler, an optimizer, a transform and an event
-// of a user's own, and a network that is measured, judged and trained with them.
+// Against the headers of 0.1.0, each by its own name: a sampler, an optimizer, a transform and an
+// event of a user's own, and a network that is measured, judged and trained with them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -75,8 +75,8 @@ int main() {
   samplers().add("there-and-back", SamplerEntry::of<ThereAndBack>("every other epoch backwards"));
   transforms().add("nothing", TransformEntry::of<NothingToDo>("changes nothing"));
 
-  const auto times =
-      bench("org.example.Triple 2x3", {.frameworks = {"before"}, .passes = BenchOptions::Passes::forward});
+  const auto times = bench("org.example.Triple 2x3",
+                           {.frameworks = {"before"}, .passes = BenchOptions::Passes::forward});
   Network network = models().at("lenet").make({{"with_loss", true}, {"seed", 1}});
   (void)apply_transforms(network, {{"nothing"}});
   auto executor = make_executor(network, {.frameworks = {"reference"}});
