@@ -26,8 +26,8 @@ EpochSize IndexSampler::even_batches(const Dataset& dataset, const SamplerOption
     throw ValueError(
         fmt::format("{}: batch size is {}, expected at least 1", who(dataset), batch_size));
   }
-  if (options.tail == Tail::keep) return {draws, (draws + batch_size - 1) / batch_size};
   const std::int64_t batches = draws / batch_size;
+  if (options.tail == Tail::keep) return {draws, batches + (draws % batch_size != 0)};
   if (batches == 0) {
     throw ValueError(
         fmt::format("{}: {} samples make no whole batch of {}; keep the tail or choose "

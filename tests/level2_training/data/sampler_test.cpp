@@ -2,6 +2,7 @@
 #include "d5/level2_training/sampler.hpp"
 
 #include <catch2/catch.hpp>
+#include <limits>
 #include <set>
 
 #include "d5/level2_training/tensor_dataset.hpp"
@@ -88,6 +89,12 @@ TEST_CASE("the last batch is shorter, or dropped where that was asked") {
   CHECK(drop->batches() == 2);
   drop->reset(0);
   CHECK(numbers_of_epoch(*drop) == std::vector<std::int64_t>{0, 1, 2, 3});
+}
+
+TEST_CASE("the largest batch that a number can say holds all samples") {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const auto sampler = samplers().at("ordered").make(numbers(3), {{"batch_size", most}});
+  CHECK(numbers_of_epoch(*sampler) == std::vector<std::int64_t>{0, 1, 2});
 }
 
 TEST_CASE("a shuffled order depends on the seed and the epoch alone") {
