@@ -103,8 +103,10 @@ class Reader {
     const std::string& digits = text(metadata, key);
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc{} || end != digits.data() + digits.size() || value < 0) {
-      fail(fmt::format("{} is '{}', expected a number from 0", key, printable(digits)));
+    constexpr std::int64_t kMost = std::int64_t{1} << 62;  // counting on from there is safe
+    if (error != std::errc{} || end != digits.data() + digits.size() || value < 0 ||
+        value > kMost) {
+      fail(fmt::format("{} is '{}', expected a number from 0 to 2^62", key, printable(digits)));
     }
     return value;
   }

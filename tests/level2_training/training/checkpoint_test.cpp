@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <limits>
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/level2_training/accuracy.hpp"
@@ -39,6 +40,13 @@ struct Run {
 };
 
 }  // namespace
+
+TEST_CASE("a step from which nothing can count on is refused") {
+  const testing::TemporaryFolder folder;
+  write_checkpoint({.step = std::numeric_limits<std::int64_t>::max()}, folder / "c");
+  CHECK_THROWS_WITH(read_checkpoint(folder / "c"),
+                    Catch::Contains("step is '9223372036854775807', expected a number from 0"));
+}
 
 TEST_CASE("what is written is read again to the bit") {
   const testing::TemporaryFolder folder;
