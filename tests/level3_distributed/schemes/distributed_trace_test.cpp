@@ -32,7 +32,7 @@ TEST_CASE("ranks of one machine share a clock") { CHECK(clock_offset(*world()) =
 
 TEST_CASE("the offset of a clock is found within the uncertainty that is stated") {
   const int rank = world()->rank();
-  const std::int64_t ahead = rank * 1'000'000'000;
+  const std::int64_t ahead = std::int64_t{1'000'000'000} * rank;
   const auto clock = [&] { return Trace::now_ns() + ahead; };
   const ClockOffset offset = estimate_clock_offset(*world(), clock);
   if (rank == 0) {
