@@ -280,6 +280,14 @@ void add_measure_options(CLI::App& command, MeasureOptions& options) {
       ->group("Measuring");
   command.add_flag("--cold-cache", options.cold_cache, "evict the caches before each sample")
       ->group("Measuring");
+  command.add_flag("--unjudged", options.unjudged, "time answers that nobody has judged")
+      ->group("Measuring");
+  command
+      .add_option("--judge-seconds", options.judge_seconds,
+                  "that the reference may take to judge answers; then another framework does")
+      ->transform(positive_number())
+      ->option_text("S")
+      ->group("Measuring");
 }
 
 MeasureOptions measuring_of(const MeasureOptions& measuring, const RunOptions& run) {

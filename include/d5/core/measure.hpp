@@ -23,8 +23,17 @@ struct Work {
   DType dtype = DType::float32;  ///< that it computes in: which of the machine's peaks bounds it
 };
 
+/// What was found of a subject's answers.
+struct Verdict {
+  enum class Is { right, wrong, unknown };
+  Is is = Is::unknown;
+  std::string judge = {};   ///< who says so: "reference in float64"
+  std::string reason = {};  ///< of every verdict but right: which answer, its error, the bound
+};
+
 /// One thing that can be run again and again, and what is known of it before it runs.
 struct Subject {
+  enum class Moment { before, after };  ///< the clock
   /// Whether one run is like the next.
   enum class Life {
     repeatable,
@@ -37,6 +46,10 @@ struct Subject {
   Work work = {};                          ///< of one call; rates follow the metric "time"
   std::vector<EventList*> events = {};     ///< where metrics that are events are hung up
   Life life = Life::repeatable;
+  /// Whether it answers right, on what it is timed on; it may run the subject. Asked outside the
+  /// clock, once before the first run that is timed and once after the last. Who is wrong has times
+  /// in its records, and they are failed.
+  std::function<Verdict(Moment)> judge = {};
 };
 
 struct MeasureOptions {
@@ -44,6 +57,8 @@ struct MeasureOptions {
   int warmup = 3;                    ///< runs that are not sampled
   double seconds_per_sample = 1e-4;  ///< small subjects are batched until a sample lasts this long
   double most_seconds = 60;          ///< past it sampling ends, after one sample at least
+  bool unjudged = false;             ///< nobody's answers are judged; records say so
+  double judge_seconds = 60;         ///< the reference may take for judging; then others judge
   bool cold_cache = false;           ///< evict the last-level cache before each run (no batching)
   std::uint64_t seed = 0;            ///< of the order of subjects
   Interrupt interrupt = {};          ///< ends it, also before the first sample
@@ -63,6 +78,10 @@ struct MeasureOptions {
 /// Metrics share a subject's runs, except that one that is an Event has runs of its own, for it is
 /// inside the clock.
 ///
+/// Answers of subjects that have a judge are judged before and after: the conditions "answers"
+/// ("right", "wrong", "not judged") and "judge" say what was found, and who found it. Records of
+/// who is wrong are failed, with the reason (`answers_wrongly`).
+///
 /// A subject that throws makes failed records (`Unsupported` unsupported ones) with its message, a
 /// metric that throws one; the others go on. A record is mistrusted, with the reason, if it has too
 /// few samples, if the clock is too coarse for it, if the samples drift, if other work was in its
@@ -75,7 +94,8 @@ struct MeasureOptions {
                                                const MeasureOptions& options = {});
 
 /// `measure`, and after the records of each subject but the base the ratio of its time to the
-/// base's: "time_ratio", with the condition "base". The base is the first subject that has a time.
+/// base's: "time_ratio", with the condition "base". The base is the first subject that has a time
+/// and is not wrong; who is wrong has no ratio.
 [[nodiscard]] std::vector<Measurement> measure_side_by_side(
     const std::vector<Subject>& subjects, const std::vector<MetricChoice>& metrics = {"time"},
     const MeasureOptions& options = {});

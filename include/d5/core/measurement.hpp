@@ -45,6 +45,10 @@ struct Measurement {
   std::vector<Artefact> artefacts = {};  ///< what it was made of
 };
 
+/// Whether it is a number of something that answers wrongly (`Subject::judge`): it is told, and
+/// compared with nothing.
+[[nodiscard]] bool answers_wrongly(const Measurement& measurement);
+
 /// The statistic of the samples, with its interval.
 [[nodiscard]] Estimate estimate(const Measurement& measurement);
 

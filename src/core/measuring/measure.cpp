@@ -10,6 +10,7 @@
 
 #include "core/machine/machine.hpp"
 #include "core/machine/other_work.hpp"
+#include "core/measuring/answer_verdict.hpp"
 #include "core/measuring/subject_runner.hpp"
 #include "core/measuring/trust.hpp"
 #include "d5/core/clock.hpp"
@@ -51,7 +52,8 @@ struct Lane {
        const MeasureOptions& options, detail::ColdCache* cold_cache)
       : once(subject.life == Subject::Life::once),
         metrics(detail::make_metrics(subject, choices)),
-        runner(subject, options, cold_cache) {}
+        runner(subject, options, cold_cache),
+        answers(subject, options) {}
 
   /// Its runs of one round.
   void take_turn(int round, int as_asked) {
@@ -68,19 +70,29 @@ struct Lane {
   bool once;
   detail::SubjectMetrics metrics;
   detail::SubjectRunner runner;
+  detail::AnswerVerdict answers;
   std::exception_ptr failure;
 };
+
+/// Those that failed have no answers.
+void judge(std::vector<Lane>& lanes, Subject::Moment moment) {
+  for (auto& lane : lanes) {
+    if (lane.failure) continue;
+    lane.failure = attempt([&] { lane.answers.ask(moment); });
+  }
+}
 
 /// All subjects, round by round. Throws: Interrupted.
 void run_rounds(std::vector<Lane>& lanes, const MeasureOptions& options,
                 std::optional<detail::OtherWork>& other_work) {
+  judge(lanes, Subject::Moment::before);
   const double deadline = now_seconds() + options.most_seconds;
   std::vector<std::int64_t> order;
   int rounds = 0;
   for (auto& lane : lanes) {
     order.push_back(std::int64_t(order.size()));
     rounds = std::max(rounds, lane.rounds(options.samples));
-    lane.failure = attempt([&] { lane.runner.start(deadline); });
+    if (!lane.failure) lane.failure = attempt([&] { lane.runner.start(deadline); });
   }
   other_work.emplace();
   RandomStream random(options.seed, stream_of("measure"));
@@ -96,6 +108,7 @@ void run_rounds(std::vector<Lane>& lanes, const MeasureOptions& options,
       if (options.on_sample) options.on_sample();
     }
   }
+  judge(lanes, Subject::Moment::after);
 }
 
 /// The record of one metric on one subject, before it is judged.
@@ -112,6 +125,7 @@ Measurement describe(const Lane& lane, const MetricRuns& group, const Metric& me
     if (const auto own = attempt([&] { metric.summarise(result); })) record_failure(result, own);
   }
   if (lane.failure) record_failure(result, lane.failure);
+  lane.answers.tell(result);
   return result;
 }
 
@@ -205,7 +219,7 @@ std::vector<Measurement> measure_side_by_side(const std::vector<Subject>& subjec
     if (!time) continue;
     if (base) {
       list.push_back(ratio_record(*time, *base));
-    } else {
+    } else if (!answers_wrongly(*time)) {
       base = *time;
     }
   }

@@ -15,6 +15,10 @@ std::string to_line(const MeasureOptions& options, const std::vector<MetricChoic
     line.option("--most-seconds", options.most_seconds);
   }
   if (options.cold_cache) line.flag("--cold-cache");
+  if (options.unjudged) line.flag("--unjudged");
+  if (options.judge_seconds != usual.judge_seconds) {
+    line.option("--judge-seconds", options.judge_seconds);
+  }
   return line.metrics(metrics).text();
 }
 

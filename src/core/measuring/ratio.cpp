@@ -31,6 +31,12 @@ Measurement ratio_record(const Measurement& subject, const Measurement& base,
   ratio.reason.clear();
   ratio.conditions["base"] = names.base;
   for (const auto* part : {&subject, &base}) {
+    if (answers_wrongly(*part)) {
+      ratio.status = Status::skipped;
+      ratio.reason = fmt::format("{} answers wrongly: its {} is compared with nothing",
+                                 part == &base ? names.base : names.subject, part->metric);
+      return ratio;
+    }
     if (part->samples.empty() || part->status == Status::failed ||
         part->status == Status::unsupported) {
       ratio.status = Status::skipped;

@@ -54,7 +54,7 @@ std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& source
   std::map<std::string, std::size_t> places;
   for (const auto& source : sources) {
     for (const auto& m : source.results.measurements) {
-      if (m.samples.empty()) continue;
+      if (m.samples.empty() || answers_wrongly(m)) continue;
       std::string series = m.framework;
       if (devices.size() > 1) series += " on " + m.device;
       if (sources.size() > 1) series += (series.empty() ? "" : ", ") + source.name;

@@ -30,8 +30,8 @@ struct Case {
 std::map<std::string, std::string> names_of(const Measurement& m) {
   std::map<std::string, std::string> names;
   for (const auto& [column, text, kind] : detail::cells_of(m)) {
-    const bool of_the_number = column == "samples" || column == "statistic";
-    if (kind == detail::ResultCell::Kind::tells && column != "framework" && !of_the_number) {
+    const bool tells = kind == detail::ResultCell::Kind::tells && column != "framework";
+    if (tells && !detail::is_of_the_number(column)) {
       names[column] = text;
     }
   }
@@ -85,7 +85,7 @@ std::vector<FrameworkRow> rows_of(const std::vector<Case>& cases) {
 
 void add_shares(std::vector<FrameworkRow>& rows, const std::vector<Measurement>& measurements) {
   for (const auto& m : measurements) {
-    if (m.metric != "share_of_peak" || m.samples.empty()) continue;
+    if (m.metric != "share_of_peak" || m.samples.empty() || answers_wrongly(m)) continue;
     for (FrameworkRow& row : rows) {
       if (row.is_of(m.framework, m.device, pass_of(m))) row.shares.push_back(estimate(m).value);
     }

@@ -51,6 +51,11 @@ void mistrust(Measurement& result, const std::string& reason) {
   result.reason += (result.reason.empty() ? "" : "; ") + reason;
 }
 
+bool answers_wrongly(const Measurement& measurement) {
+  const auto found = measurement.conditions.find("answers");
+  return found != measurement.conditions.end() && found->second == "wrong";
+}
+
 Estimate estimate(const Measurement& measurement) {
   return estimate(measurement.samples, measurement.statistic, measurement.direction);
 }

@@ -43,7 +43,7 @@ std::map<std::string, std::string> case_of(const Measurement& m, const std::stri
   std::map<std::string, std::string> result;
   for (const auto& [column, text, kind] : detail::cells_of(m)) {
     const bool of_the_number =
-        column == "samples" || column == "statistic" || column.find('.') != std::string::npos;
+        detail::is_of_the_number(column) || column.find('.') != std::string::npos;
     if (kind == ResultCell::Kind::tells && column != key && !of_the_number && !text.empty()) {
       result[column] = text;
     }
@@ -66,12 +66,13 @@ struct PivotCase {
 
 std::string cell_of(const Measurement* m) {
   if (!m) return "";
-  if (m->samples.empty()) return std::string(name_of(m->status));
+  if (m->samples.empty() || answers_wrongly(*m)) return std::string(name_of(m->status));
   return detail::numbers_of(*m).value + (m->status == Status::passed ? "" : "*");
 }
 
 std::optional<double> ratio_of(const Measurement* m, const Measurement* base) {
   if (!m || !base || m->samples.empty() || base->samples.empty() || !has_ratios(*m)) return {};
+  if (answers_wrongly(*m) || answers_wrongly(*base)) return {};
   const double ratio = estimate(*m).value / estimate(*base).value;
   return std::isfinite(ratio) && ratio > 0 ? std::optional(ratio) : std::nullopt;
 }
@@ -188,7 +189,8 @@ std::string pivot_notes(const std::vector<Measurement>& measurements) {
   for (const auto& m : measurements) {
     // A number that did not pass has a star, whatever it is.
     if (m.status != Status::passed && m.quantity != Quantity::ratio) {
-      std::ignore = notes[m.samples.empty() ? m.status : Status::mistrusted].status_of(m);
+      const bool has_number = !m.samples.empty() && !answers_wrongly(m);
+      std::ignore = notes[has_number ? Status::mistrusted : m.status].status_of(m);
     }
   }
   std::string text;

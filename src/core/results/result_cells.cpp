@@ -23,6 +23,11 @@ bool is_detail(std::string_view condition) {
 
 }  // namespace
 
+bool is_of_the_number(std::string_view column) {
+  constexpr std::array<std::string_view, 4> columns = {"answers", "judge", "samples", "statistic"};
+  return std::ranges::find(columns, column) != columns.end();
+}
+
 ResultNumbers numbers_of(const Measurement& m) {
   if (m.samples.empty()) return {};
   const auto [value, interval, confidence] = estimate(m);

@@ -26,11 +26,13 @@ using Passes = BenchOptions::Passes;
 std::vector<Measurement> bench_pass(const OperatorCase& one, const BenchOptions& options,
                                     Passes pass) {
   std::vector<Subject> subjects;
+  const auto judge = std::make_shared<detail::OperatorJudge>(one);
   for (const auto& framework : options.frameworks) {
     Measurement record = detail::pass_record(one, framework, pass);
     record.device = to_string(options.device);
-    subjects.push_back(subject_or_refusal(
-        record, [&] { return operator_subject(one, framework, pass, options.device); }));
+    subjects.push_back(subject_or_refusal(record, [&] {
+      return detail::judged_subject(one, framework, pass, options.device, judge);
+    }));
   }
   return measure_side_by_side(subjects, options.metrics, options.measuring);
 }

@@ -76,6 +76,41 @@ std::shared_ptr<OperatorRunner> plan_pass(const OperatorCase& one, const std::st
                                           gradients_of(one, registry, pass));
 }
 
+Subject judged_subject(const OperatorCase& one, const std::string& framework, Passes pass,
+                       Device device, const std::shared_ptr<OperatorJudge>& judge) {
+  const auto runner = plan_pass(one, framework, pass, device);
+  Subject subject{.record = pass_record(one, framework, pass)};
+  subject.record.framework_version = d5::framework(framework).version();
+  subject.record.device = to_string(device);
+  subject.synchronise = [runner] { runner->synchronise(); };
+  if (pass == Passes::forward) {
+    subject.run = [runner] { runner->forward(); };
+    subject.work = work_of(runner->cost(), one);
+    subject.judge = [=](Subject::Moment) {
+      runner->forward();
+      runner->synchronise();
+      return judge->outputs(*runner);
+    };
+    return subject;
+  }
+  runner->forward();
+  runner->synchronise();
+  const auto gradients = output_gradients(*runner, one);
+  if (std::ranges::none_of(gradients, &Tensor::defined)) {
+    throw Unsupported(fmt::format("{}: no output is of real numbers, so nothing has a gradient",
+                                  onnx::describe(one.node)));
+  }
+  runner->backward(gradients);  // throws here, not while measuring, if it cannot
+  subject.run = [runner, gradients] { runner->backward(gradients); };
+  if (const auto cost = runner->gradient_cost()) subject.work = work_of(*cost, one);
+  subject.judge = [=](Subject::Moment) {
+    runner->backward(gradients);
+    runner->synchronise();
+    return judge->gradients(*runner, gradients);
+  };
+  return subject;
+}
+
 }  // namespace detail
 
 const std::map<std::string, Passes>& passes_by_name() {
@@ -90,23 +125,8 @@ const std::map<std::string, Passes>& passes_by_name() {
 
 Subject operator_subject(const OperatorCase& one, const std::string& framework, Passes pass,
                          Device device) {
-  const auto runner = detail::plan_pass(one, framework, pass, device);
-  Subject subject{.record = detail::pass_record(one, framework, pass)};
-  subject.record.framework_version = d5::framework(framework).version();
-  subject.record.device = to_string(device);
-  subject.synchronise = [runner] { runner->synchronise(); };
-  if (pass == Passes::forward) {
-    subject.run = [runner] { runner->forward(); };
-    subject.work = work_of(runner->cost(), one);
-    return subject;
-  }
-  runner->forward();
-  runner->synchronise();
-  const auto gradients = detail::output_gradients(*runner, one);
-  runner->backward(gradients);  // throws here, not while measuring, if it cannot
-  subject.run = [runner, gradients] { runner->backward(gradients); };
-  if (const auto cost = runner->gradient_cost()) subject.work = work_of(*cost, one);
-  return subject;
+  return detail::judged_subject(one, framework, pass, device,
+                                std::make_shared<detail::OperatorJudge>(one));
 }
 
 }  // namespace d5

@@ -6,6 +6,7 @@
 
 #include "d5/level0_ops/bench.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
+#include "level0_ops/bench/operator_judge.hpp"
 
 namespace d5::detail {
 
@@ -20,5 +21,10 @@ namespace d5::detail {
 [[nodiscard]] std::shared_ptr<OperatorRunner> plan_pass(const OperatorCase& one,
                                                         const std::string& framework,
                                                         BenchOptions::Passes pass, Device device);
+
+/// `operator_subject` with a judge that others of the case share.
+[[nodiscard]] Subject judged_subject(const OperatorCase& one, const std::string& framework,
+                                     BenchOptions::Passes pass, Device device,
+                                     const std::shared_ptr<OperatorJudge>& judge);
 
 }  // namespace d5::detail

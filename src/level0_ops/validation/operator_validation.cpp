@@ -12,24 +12,13 @@
 #include "d5/level0_ops/error_norms.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
 #include "level0_ops/operator/drawn_values.hpp"
-#include "level0_ops/operator/tensor_conversion.hpp"
 #include "level0_ops/validation/draw_judge.hpp"
-#include "level0_ops/validation/float64_inputs.hpp"
+#include "level0_ops/validation/expected_outputs.hpp"
 #include "level0_ops/validation/picture_of_record.hpp"
-#include "level0_ops/validation/rounding_tolerance.hpp"
 #include "level0_ops/validation/validation_record.hpp"
 
 namespace d5 {
 namespace {
-
-/// Of the largest output.
-std::int64_t elements_of(const std::vector<Value>& outputs) {
-  std::int64_t elements = 0;
-  for (const Value& output : outputs) {
-    if (output.is_tensor()) elements = std::max(elements, output.tensor().elements());
-  }
-  return elements;
-}
 
 /// Both outputs on the host, where their elements can be compared one by one.
 std::optional<std::pair<Tensor, Tensor>> comparable(const Value& got, const Value& expected) {
@@ -50,14 +39,6 @@ void add_norms(std::vector<Measurement>& results, const Tensor& got, const Tenso
   for (auto& record : norm_records(error_norms(got, expected), like)) {
     results.push_back(std::move(record));
   }
-}
-
-/// A tensor of floats in the element type of `got`.
-Value rounded_as(const Value& got, const Value& exact) {
-  if (!got.is_tensor() || !exact.is_tensor() || !is_floating_point(got.tensor().dtype())) {
-    return exact;
-  }
-  return detail::converted(exact.tensor(), got.tensor().dtype());
 }
 
 /// Another generator draws other numbers.
@@ -103,27 +84,11 @@ std::vector<Measurement> compare_outputs(Measurement result, const OperatorCase&
     got.synchronise();
     interrupt.check(op_case.line);
     if (draws) return {check_draws(result, op_case, got)};
-    std::vector<Value> expected = op_case.expected;
-    Cost cost;
-    if (!judged_by_case) {
-      const auto& registry = framework(reference).part<OperatorRegistry>();
-      OperatorRunner judge(registry, op_case.node,
-                           exact ? detail::float64_inputs(registry, op_case) : op_case.inputs);
-      judge.forward();
-      interrupt.check(op_case.line);
-      for (std::size_t i = 0; i < judge.output_count(); ++i) {
-        expected.push_back(exact ? rounded_as(got.output(i), judge.output(i)) : judge.output(i));
-      }
-      cost = judge.cost();
-    }
-    const std::int64_t elements = elements_of(expected);
-    for (std::size_t i = 0; i < std::min(got.output_count(), expected.size()); ++i) {
-      if (!op_case.node.has_output(i)) continue;
-      if (judged_by_case && expected[i].kind() == ValueKind::none) continue;
-      const DType dtype = expected[i].is_tensor() ? expected[i].tensor().dtype() : DType::float32;
+    const auto expected = detail::expected_outputs(op_case, reference, exact, interrupt);
+    for (const std::size_t i : detail::comparable_outputs(op_case, got, expected)) {
+      const Value wanted = expected.value(i, got.output(i));
       const Difference difference =
-          compare_values(got.output(i), expected[i],
-                         tolerance.value_or(detail::rounding_tolerance(cost, elements, dtype)));
+          compare_values(got.output(i), wanted, tolerance.value_or(expected.tolerance(wanted)));
       Measurement& one = results.emplace_back(result);
       one.samples = {difference.largest_relative};
       one.conditions["tensor"] = fmt::format("output {}", i);
@@ -132,7 +97,7 @@ std::vector<Measurement> compare_outputs(Measurement result, const OperatorCase&
         one.status = Status::failed;
         one.reason = difference.where;
       }
-      const auto both = comparable(got.output(i), expected[i]);
+      const auto both = comparable(got.output(i), wanted);
       if (!both) continue;  // the reason says all
       const auto& [here, there] = *both;
       if (!heatmaps.empty() && difference.largest_absolute != 0) {

@@ -12,13 +12,15 @@
 #include "d5/level1_network/executor_word.hpp"
 #include "level1_network/auto/executor_race.hpp"
 #include "level1_network/auto/fused_executor.hpp"
-#include "level1_network/mixture/structure_digest.hpp"
+#include "level1_network/nodes/structure_digest.hpp"
 
 namespace d5 {
 namespace {
 
 /// d5's plan of the network that transforms made.
 constexpr const char* kFused = "fused";
+/// Where all others answer wrongly.
+constexpr const char* kLast = "reference alone";
 
 std::vector<std::string> rival_words() {
   std::vector<std::string> words{kFused};
@@ -43,6 +45,7 @@ bool AutoExecutor::has_rivals(const ExecutorOptions& options) {
 AutoExecutor::AutoExecutor(Network network, ExecutorOptions options, SelectionOptions selection)
     : options_(options), selection_(selection), plan_(std::move(network), options, selection) {
   for (auto& word : rival_words()) rivals_.push_back({std::move(word)});
+  rivals_.push_back({kLast});
 }
 
 const ValueMap& AutoExecutor::inference(const ValueMap& inputs) {
@@ -161,7 +164,7 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
   race.add(planned, plan_);
   for (Rival& rival : rivals_) {
     try {
-      if (rival.word == kFused && !can_fuse(choice)) continue;
+      if (rival.word == kLast || (rival.word == kFused && !can_fuse(choice))) continue;
       GraphExecutor& executor = made(rival);
       executor.events() = interrupts;
       race.add(rival.word, executor);
@@ -171,18 +174,15 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
       selection.refusals.push_back({rival.word, printable_message(error.what())});
     }
   }
-  Rival* winner = nullptr;
-  if (race.rivals() > 0) {
-    race.run(selection_.most_seconds / 2);
-    winner = find(race.winner());
-    tell(race, planned, winner, selection);
-  }
+  race.run(selection_.most_seconds / 2);
+  Rival* winner = find(race.winner().empty() ? kLast : race.winner());
+  tell(race, planned, winner, selection);
   selection.measuring_seconds += selection_.clock() - begin;
   KeptSelection found{{}, selection};
   keep_selection(purpose, found);
   selection.notes = found.selection.notes;
   std::ranges::copy(kept.selection.notes, std::back_inserter(selection.notes));
-  return winner ? *winner->executor : plan_;
+  return winner ? made(*winner) : plan_;
 }
 
 void AutoExecutor::tell(const ExecutorRace& race, const std::string& planned, const Rival* winner,
@@ -196,6 +196,7 @@ void AutoExecutor::tell(const ExecutorRace& race, const std::string& planned, co
                          [&](const auto& way) { return way.name != planned; });
     std::ranges::stable_sort(ways, {}, &FrameworkSelection::Way::seconds);
   }
+  if (winner && winner->word == kLast) selection.nodes.clear();
   if (winner && winner->word == kFused) {
     const FrameworkSelection fused = framework_selection(*winner->executor);
     selection.nodes = fused.nodes;
@@ -215,7 +216,8 @@ GraphExecutor& AutoExecutor::made(Rival& rival) {
     half.most_seconds /= 2;
     rival.executor = std::make_shared<FusedExecutor>(network(), options_, half);
   } else if (!rival.executor) {
-    rival.executor = open_executor(rival.word, network(), options_);
+    rival.executor =
+        open_executor(rival.word == kLast ? "reference" : rival.word, network(), options_);
   }
   rival.executor->set_mode(mode());
   return *rival.executor;

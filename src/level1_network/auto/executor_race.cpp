@@ -10,8 +10,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/interrupt.hpp"
-#include "level1_network/mixture/value_sketch.hpp"
-#include "level1_network/nodes/random_nodes.hpp"
+#include "level1_network/validation/answers.hpp"
 
 namespace d5 {
 namespace {
@@ -74,39 +73,6 @@ constexpr double kSampleSeconds = 5e-3;
 
 }  // namespace
 
-/// What a run answered: outputs, and with a loss the parameters' gradients.
-struct ExecutorRace::Answer {
-  Answer(const ValueMap& outputs, Network& network, bool goes_back) {
-    for (const auto& [name, value] : outputs) {
-      if (const auto values = sketch(&value)) sketches.emplace_back("output " + name, *values);
-    }
-    if (!goes_back) return;
-    for (const Parameter& parameter : network.parameters()) {
-      const auto values = sketch(parameter.gradient);
-      if (!values) continue;
-      sketches.emplace_back("the gradient of " + parameter.name, *values);
-      if (values->finite) least = std::max(least, kLeastGradient * values->root_mean_square);
-    }
-  }
-  /// Empty: nothing that rounding would not explain.
-  std::string difference(const Answer& other) const {
-    for (const auto& [name, values] : sketches) {
-      const auto its =
-          std::ranges::find(other.sketches, name, [](const auto& s) { return s.first; });
-      if (its == other.sketches.end()) continue;
-      const bool is_output = name.starts_with("output ");
-      if (differ_grossly(values, its->second, is_output ? 0 : std::max(least, other.least))) {
-        return name;
-      }
-    }
-    return "";
-  }
-
-  static constexpr double kLeastGradient = 1e-5;
-  std::vector<std::pair<std::string, ValueSketch>> sketches;
-  double least = 0;  ///< that a gradient has to differ by: smaller ones may be rounding alone
-};
-
 ExecutorRace::ExecutorRace(Network& network, const ValueMap& inputs, std::string loss,
                            TurnClock clock)
     : network_(network), inputs_(inputs), loss_(std::move(loss)), clock_(std::move(clock)) {}
@@ -144,29 +110,35 @@ void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
   }
 }
 
-void ExecutorRace::warm_up(Runner& runner) {
-  const bool is_first = &runner == &runners_.front();
+JudgedRun ExecutorRace::judged_run(NetworkMode mode) {
+  // What the reference cannot run, d5's plan says the meaning of.
+  Runner& first = runners_.front();
+  return {.open = [this] { return network_.copy(); },
+          .stand_ins = [&first] { return std::vector{first.name}; },
+          .open_stand_in =
+              [&first](const std::string&) {
+                return std::shared_ptr<GraphExecutor>(std::shared_ptr<void>(), first.executor);
+              },
+          .mode = mode,
+          .begin = {.loss = loss_},
+          .of = loss_.empty() ? "inference" : "gradients of " + loss_};
+}
+
+void ExecutorRace::warm_up(Runner& runner, NetworkJudge& judge) {
   UnchangedTensors read;
   keep_what_is_read(read);
   try {
-    const ValueMap& outputs = run_once(runner);
+    const auto answers = answers_of(*runner.executor, inputs_, {.loss = loss_});
     if (const auto changed = read.put_back()) {
       throw ContractError(
           fmt::format("it changes {}, which it may only read", printable(*changed)));
     }
-    auto answer = std::make_shared<const Answer>(outputs, network_, !loss_.empty());
-    if (is_first) {
-      expected_ = std::move(answer);
-    } else if (!draws_random_numbers(network_.graph())) {
-      const std::string what = expected_->difference(*answer);
-      if (!what.empty()) {
-        runner.refusal = fmt::format("{} differs by more than rounding explains", printable(what));
-      }
-    }
+    const Verdict verdict = judge.judge(answers, *runner.executor, runner.name, inputs_);
+    if (verdict.is == Verdict::Is::wrong) runner.refusal = "wrong answers: " + verdict.reason;
   } catch (const Interrupted&) {
     throw;
   } catch (const std::exception& error) {
-    if (is_first) throw;
+    if (&runner == &runners_.front()) throw;
     runner.refusal = printable_message(error.what());
   }
 }
@@ -208,11 +180,16 @@ void ExecutorRace::run(double most_seconds) {
   // Few looks: each may by chance find a difference that is none.
   constexpr int kTrial = 2, kFewest = 6, kRounds = 24;
   const auto is_look = [](int rounds) { return rounds == 6 || rounds == 12; };
-  const UntouchedNetwork network(network_, runners_.front().executor->mode(), !loss_.empty());
+  const NetworkMode mode = runners_.front().executor->mode();
+  const UntouchedNetwork network(network_, mode, !loss_.empty());
   std::vector<UntouchedState> states;
   for (const Runner& runner : runners_) states.emplace_back(*runner.executor);
-  for (Runner& runner : runners_) warm_up(runner);
+  {
+    NetworkJudge judge(judged_run(mode));
+    for (Runner& runner : runners_) warm_up(runner, judge);
+  }
   drop_refused();
+  if (runners_.empty()) return;
   for (Runner& runner : runners_) (void)time(runner);
   const double end = clock_() + most_seconds;
   const auto is_decided = [&] { return std::ranges::count(runners_, false, &Runner::retired) < 2; };

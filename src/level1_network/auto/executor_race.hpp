@@ -9,6 +9,7 @@
 #include "d5/level1_network/framework_selection.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "level1_network/mixture/unchanged_tensors.hpp"
+#include "level1_network/validation/network_judge.hpp"
 
 namespace d5 {
 
@@ -21,16 +22,16 @@ class ExecutorRace {
  public:
   ExecutorRace(Network& network, const ValueMap& inputs, std::string loss, TurnClock clock);
 
-  /// The first is the judge: others whose answers differ from its are refused.
+  /// Who answers otherwise than the reference, by more than rounding explains, is refused; where
+  /// the reference cannot run the network, the first says what is right.
   void add(std::string name, GraphExecutor& executor);
-  [[nodiscard]] std::size_t rivals() const { return runners_.empty() ? 0 : runners_.size() - 1; }
   /// Rounds, in which each runs once, or for some milliseconds, made ready as `TurnClock` says.
   /// After 6 and 12 those retire whose times are the leader's by a ratio whose interval lies
   /// above 1; it ends when one is left, after 24 rounds, or after six and `most_seconds`. Throws:
   /// Interrupted; what the first throws.
   void run(double most_seconds);
 
-  /// Of those that never retired the one of the least median.
+  /// Of those that never retired the one of the least median; empty where all are refused.
   [[nodiscard]] const std::string& winner() const { return winner_; }
   /// Those that were measured, the fastest first; ratios are to the winner.
   [[nodiscard]] std::vector<FrameworkSelection::Way> ways() const;
@@ -50,7 +51,8 @@ class ExecutorRace {
   const ValueMap& run_once(Runner& runner);
   /// Seconds of a run, after what `TurnClock` says.
   double time(Runner& runner);
-  void warm_up(Runner& runner);
+  [[nodiscard]] JudgedRun judged_run(NetworkMode mode);
+  void warm_up(Runner& runner, NetworkJudge& judge);
   /// What a run may not change: inputs, and of the network what no update overwrites.
   void keep_what_is_read(UnchangedTensors& read) const;
   void drop_refused();
@@ -65,8 +67,6 @@ class ExecutorRace {
   std::vector<Runner> runners_;
   std::vector<FrameworkSelection::Refusal> refusals_;
   std::string winner_;
-  struct Answer;
-  std::shared_ptr<const Answer> expected_;
 };
 
 }  // namespace d5

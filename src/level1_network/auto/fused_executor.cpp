@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "d5/core/error.hpp"
-#include "level1_network/mixture/structure_digest.hpp"
+#include "level1_network/nodes/structure_digest.hpp"
 
 namespace d5 {
 namespace {

@@ -18,7 +18,7 @@
 #include "d5/core/plugin.hpp"
 #include "d5/core/threads.hpp"
 #include "level1_network/mixture/fused_network.hpp"
-#include "level1_network/mixture/structure_digest.hpp"
+#include "level1_network/nodes/structure_digest.hpp"
 
 namespace d5 {
 namespace {

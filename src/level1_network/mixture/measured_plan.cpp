@@ -7,7 +7,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "level1_network/mixture/kept_selection.hpp"
-#include "level1_network/mixture/structure_digest.hpp"
+#include "level1_network/nodes/structure_digest.hpp"
 
 namespace d5 {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level1_network/mixture/structure_digest.hpp"
+#include "level1_network/nodes/structure_digest.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,6 +17,8 @@ constexpr bool is_one_of = (std::same_as<T, Ts> || ...);
 /// Everything with its length before it: no two structures are the same text.
 class Structure {
  public:
+  enum class Weights { described, read };
+  explicit Structure(Weights weights) : weights_(weights) {}
   std::string digest() { return sha_.digest(); }
 
   void add(std::string_view text) { sha_.add(fmt::format("{}:", text.size())).add(text); }
@@ -33,7 +35,7 @@ class Structure {
   void add(const onnx::Graph& graph) {
     for (const auto& [name, tensor] : graph.initializers) {
       add(name);
-      if (is_floating_point(tensor.dtype())) {
+      if (weights_ == Weights::described && is_floating_point(tensor.dtype())) {
         add(to_string(TensorDesc{tensor.dtype(), tensor.shape()}));
       } else {
         add(tensor);
@@ -76,15 +78,24 @@ class Structure {
     }
   }
 
+  const Weights weights_;
   detail::Sha256 sha_;
 };
+
+std::string digest_of(const onnx::Graph& graph, Structure::Weights weights) {
+  Structure structure(weights);
+  structure.add(graph);
+  return structure.digest();
+}
 
 }  // namespace
 
 std::string structure_digest(const onnx::Graph& graph) {
-  Structure structure;
-  structure.add(graph);
-  return structure.digest();
+  return digest_of(graph, Structure::Weights::described);
+}
+
+std::string content_digest(const onnx::Graph& graph) {
+  return digest_of(graph, Structure::Weights::read);
 }
 
 }  // namespace d5

@@ -11,5 +11,7 @@ namespace d5 {
 /// attributes, graphs in them; of initializers that are real numbers type and shape, of others the
 /// values, which may be shapes.
 [[nodiscard]] std::string structure_digest(const onnx::Graph& graph);
+/// The same with the values of all initializers.
+[[nodiscard]] std::string content_digest(const onnx::Graph& graph);
 
 }  // namespace d5

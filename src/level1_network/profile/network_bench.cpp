@@ -10,6 +10,7 @@
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/network_profile.hpp"
 #include "d5/level1_network/planned_memory.hpp"
+#include "level1_network/validation/network_judge.hpp"
 
 namespace d5 {
 namespace {
@@ -126,9 +127,28 @@ std::vector<Measurement> plan_in_each(
 
 }  // namespace detail
 
-Subject network_subject(const std::string& model, const std::string& framework,
-                        const OpenSizes& sizes, const ExecutorOptions& execution,
-                        const TransformChain& transforms, const Interrupt& interrupt) {
+namespace {
+
+/// Of who runs `model` for `sizes`, the network that `transforms` make of it.
+std::shared_ptr<NetworkJudge> judge_of(const std::string& model, const OpenSizes& sizes,
+                                       const ExecutorOptions& execution,
+                                       const TransformChain& transforms, double most_seconds,
+                                       const Interrupt& interrupt) {
+  // What a transform rounds, it rounds for the reference too.
+  const TransformChain& chain =
+      kept_by(transforms) == Keeps::rounded ? transforms : TransformChain();
+  return std::make_shared<NetworkJudge>(JudgedRun{
+      .open = [=] { return open_model(model, run_wishes("reference", sizes, execution), chain); },
+      .of = "inference",
+      .seed = execution.seed,
+      .most_seconds = most_seconds,
+      .interrupt = interrupt});
+}
+
+Subject judged_subject(const std::string& model, const std::string& framework,
+                       const OpenSizes& sizes, const ExecutorOptions& execution,
+                       const TransformChain& transforms, const Interrupt& interrupt,
+                       const std::shared_ptr<NetworkJudge>& judge) {
   const std::shared_ptr<GraphExecutor> executor = open_executor(
       framework, open_model(model, run_wishes(framework, sizes, execution), transforms), execution);
   const auto inputs =
@@ -140,18 +160,35 @@ Subject network_subject(const std::string& model, const std::string& framework,
                   .events = {&executor->events()}};
   subject.record.framework_version = version_of(framework);
   subject.record.device = to_string(execution.device);
+  subject.judge = [=](Subject::Moment moment) {
+    return judge->judge(*executor, framework, *inputs, moment);
+  };
   const InterruptibleRuns interruptible(*executor, interrupt);
   subject.run();  // throws here, not while measuring, if it cannot
   subject.work.memory = detail::predicted_bytes(*executor, *inputs);
   return subject;
 }
 
+}  // namespace
+
+Subject network_subject(const std::string& model, const std::string& framework,
+                        const OpenSizes& sizes, const ExecutorOptions& execution,
+                        const TransformChain& transforms, const Interrupt& interrupt) {
+  return judged_subject(
+      model, framework, sizes, execution, transforms, interrupt,
+      judge_of(model, sizes, execution, transforms, MeasureOptions().judge_seconds, interrupt));
+}
+
 std::vector<Measurement> bench_network(const std::string& model,
                                        const NetworkBenchOptions& options) {
+  const ExecutorOptions execution = detail::execution_of(options);
+  const auto& measuring = options.measuring;
+  const auto judge = judge_of(model, options.sizes, execution, options.transforms,
+                              measuring.judge_seconds, measuring.interrupt);
   return detail::bench_side_by_side(
       model, options, "inference", "", [&](const std::string& framework) {
-        return network_subject(model, framework, options.sizes, detail::execution_of(options),
-                               options.transforms, options.measuring.interrupt);
+        return judged_subject(model, framework, options.sizes, execution, options.transforms,
+                              measuring.interrupt, judge);
       });
 }
 

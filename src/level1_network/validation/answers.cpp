@@ -33,6 +33,7 @@ std::vector<Answer> answers_of(GraphExecutor& executor, const ValueMap& inputs,
   for (const Parameter& parameter : std::views::reverse(executor.network().parameters())) {
     answers.push_back({"gradient of " + parameter.name, parameter.gradient.copy({})});
   }
+  if (begin.then) begin.then(executor, inputs, answers);
   return answers;
 }
 

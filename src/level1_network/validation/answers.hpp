@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,10 +20,13 @@ struct Answer {
 struct BackwardBegin {
   std::string loss = {};
   ValueMap output_gradients = {};
+  /// What follows the run and leaves the executor as it found it, such as an optimizer's step: it
+  /// adds answers of its own.
+  std::function<void(GraphExecutor&, const ValueMap& inputs, std::vector<Answer>&)> then = {};
 };
 
 /// Runs forward, and backward from `begin`: all outputs, then the gradients of all parameters, the
-/// first layer's first. Throws: as the executor.
+/// first layer's first, then what `begin.then` adds. Throws: as the executor.
 [[nodiscard]] std::vector<Answer> answers_of(GraphExecutor& executor, const ValueMap& inputs,
                                              const BackwardBegin& begin);
 

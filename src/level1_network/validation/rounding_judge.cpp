@@ -56,45 +56,66 @@ Tensor where_finite(const Tensor& exact, const Tensor& own) {
 
 RoundingJudge::RoundingJudge(GraphExecutor& reference, ValueMap inputs, BackwardBegin begin,
                              const Interrupt& interrupt)
-    : reference_(reference),
-      inputs_(std::move(inputs)),
-      begin_(std::move(begin)),
-      state_(reference.state()) {
-  for (auto& [tensor, value] : answers_of(reference_, inputs_, begin_)) {
-    expected_.push_back({.tensor = std::move(tensor), .own = std::move(value)});
+    : RoundingJudge([&reference]() -> GraphExecutor& { return reference; }, std::move(inputs),
+                    std::move(begin), interrupt) {}
+
+RoundingJudge::RoundingJudge(std::function<GraphExecutor&()> open, ValueMap inputs,
+                             BackwardBegin begin, const Interrupt& interrupt)
+    : open_(std::move(open)), inputs_(std::move(inputs)), begin_(std::move(begin)) {
+  for (auto& [tensor, value] : answers_of(fresh_reference(), inputs_, begin_)) {
+    found_.expected.push_back({.tensor = std::move(tensor), .own = std::move(value)});
   }
-  for (Expected& expected : expected_) {
+  for (Expected& expected : found_.expected) {
     if (!holds_floats(expected.own)) continue;
     expected.exact = detail::to_float64(expected.own.tensor());
     expected.distances = {0};
   }
   run_in_float64(interrupt);
-  for (Expected& expected : expected_) {
+  for (Expected& expected : found_.expected) {
     if (expected.exact.defined()) expected.scale = largest_magnitude(expected.exact);
   }
-  while (runs_ < kFewRuns) run_nudged();
+  while (found_.runs < kFewRuns) run_nudged();
+}
+
+RoundingJudge::RoundingJudge(std::function<GraphExecutor&()> open, ValueMap inputs,
+                             BackwardBegin begin, RoundedAnswers found)
+    : open_(std::move(open)),
+      inputs_(std::move(inputs)),
+      begin_(std::move(begin)),
+      found_(std::move(found)) {}
+
+GraphExecutor& RoundingJudge::fresh_reference() {
+  GraphExecutor& reference = open_();
+  if (!state_) state_ = reference.state();
+  reference.restore(*state_);
+  return reference;
 }
 
 void RoundingJudge::run_in_float64(const Interrupt& interrupt) {
-  const Network& network = reference_.network();
+  GraphExecutor& reference = open_();
+  const Network& network = reference.network();
   if (draws_random_numbers(network.graph())) {
-    no_float64_ = "the network draws random numbers, which are others in float64";
+    found_.no_float64 = "the network draws random numbers, which are others in float64";
     return;
   }
   std::vector<Answer> answers;
   try {
-    const auto executor =
-        make_executor(in_float64(network), {.frameworks = frameworks_of(reference_)});
+    // "auto" would measure, and judge, again.
+    auto frameworks = frameworks_of(reference);
+    if (frameworks == std::vector<std::string>{"auto"}) frameworks = {"reference"};
+    const auto executor = make_executor(in_float64(network), {.frameworks = frameworks});
+    executor->set_mode(reference.mode());
     const InterruptibleRuns within(*executor, interrupt);
-    answers = answers_of(*executor, in_float64(inputs_),
-                         {begin_.loss, in_float64(begin_.output_gradients)});
+    BackwardBegin begin = begin_;
+    begin.output_gradients = in_float64(begin.output_gradients);
+    answers = answers_of(*executor, in_float64(inputs_), begin);
   } catch (const Interrupted&) {
     throw;
   } catch (const Error& error) {
-    no_float64_ = error.what();
+    found_.no_float64 = error.what();
     return;
   }
-  for (Expected& expected : expected_) {
+  for (Expected& expected : found_.expected) {
     const Value* exact = find(answers, expected.tensor);
     // A parameter that has no gradient in float64 has none at all.
     if (!expected.exact.defined() || !exact || !holds_floats(*exact)) continue;
@@ -106,14 +127,14 @@ void RoundingJudge::run_in_float64(const Interrupt& interrupt) {
 }
 
 void RoundingJudge::run_nudged() {
-  RandomStream random(0, stream_of("rounding"), runs_++);
-  reference_.restore(state_);
+  GraphExecutor& reference = fresh_reference();
+  RandomStream random(0, stream_of("rounding"), found_.runs++);
   std::vector<Answer> answers;
   {
-    const NudgedParameters parameters(reference_.network(), random);
-    answers = answers_of(reference_, nudged(inputs_, random), begin_);
+    const NudgedParameters parameters(reference.network(), random);
+    answers = answers_of(reference, nudged(inputs_, random), begin_);
   }
-  for (Expected& expected : expected_) {
+  for (Expected& expected : found_.expected) {
     const Value* moved = find(answers, expected.tensor);
     if (!expected.exact.defined() || moved->tensor().shape() != expected.exact.shape()) continue;
     expected.distances.push_back(
@@ -144,7 +165,7 @@ Measurement RoundingJudge::check(const Measurement& base, const Expected& expect
   const double scale = expected.scale > 0 ? expected.scale : 1;
   record.conditions["bound"] = fmt::format("{:.3g}", bound / scale);
   record.conditions["tolerance"] =
-      fmt::format("{} x median + largest of {} runs + {} ulp", kMultiple, runs_, kUlps);
+      fmt::format("{} x median + largest of {} runs + {} ulp", kMultiple, found_.runs, kUlps);
   if (record.status == Status::failed) {
     record.reason += fmt::format(", where rounding explains {:.3g}", bound);
   }
@@ -159,23 +180,24 @@ Measurement RoundingJudge::check(const Measurement& base, const Expected& expect
 std::vector<Measurement> RoundingJudge::judge(const Measurement& base,
                                               const std::vector<Answer>& answers) {
   Measurement described = base;
-  described.conditions["judge"] = no_float64_.empty() ? "float64" : "the network's own types";
-  if (!no_float64_.empty()) described.conditions["no float64"] = printable(no_float64_);
+  described.conditions["judge"] = found_.no_float64.empty() ? "float64" : "the network's own types";
+  if (!found_.no_float64.empty()) described.conditions["no float64"] = printable(found_.no_float64);
 
   std::vector<Measurement> records;
   const auto outside = [](const Measurement& m) {
     return m.status == Status::failed && m.conditions.contains("bound");
   };
-  for (const Expected& expected : expected_) {
+  for (const Expected& expected : found_.expected) {
     const Value* answer = find(answers, expected.tensor);
     records.push_back(answer ? check(described, expected, *answer)
                              : missing_value(described, expected.tensor));
   }
-  while (runs_ < kMostRuns && std::ranges::any_of(records, outside)) {
+  while (found_.runs < kMostRuns && std::ranges::any_of(records, outside)) {
     run_nudged();
     for (std::size_t i = 0; i < records.size(); ++i) {
       if (!outside(records[i])) continue;
-      records[i] = check(described, expected_[i], *find(answers, expected_[i].tensor));
+      const Expected& expected = found_.expected[i];
+      records[i] = check(described, expected, *find(answers, expected.tensor));
     }
   }
   return records;

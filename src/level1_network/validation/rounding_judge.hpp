@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,20 @@
 #include "level1_network/validation/answers.hpp"
 
 namespace d5 {
+
+/// What a reference answers, and how far rounding moves it.
+struct RoundedAnswers {
+  struct Expected {
+    std::string tensor;
+    Value own;                           ///< as the reference answers
+    Tensor exact = {};                   ///< in float64; undefined for what holds no floats
+    double scale = 0;                    ///< its largest magnitude
+    std::vector<double> distances = {};  ///< of each run
+  };
+  std::vector<Expected> expected = {};
+  std::string no_float64 = {};  ///< why; empty: it ran
+  std::uint32_t runs = 1;       ///< in the network's own types
+};
 
 /// Judges what an executor answers by what rounding can do to this network, on these inputs.
 ///
@@ -45,34 +61,36 @@ class RoundingJudge {
   /// `interrupt` ends the run in float64; those of `reference` are the caller's to end.
   RoundingJudge(GraphExecutor& reference, ValueMap inputs, BackwardBegin begin,
                 const Interrupt& interrupt = {});
+  /// The same of a reference that `open` makes, and makes again where it is let go in between.
+  RoundingJudge(std::function<GraphExecutor&()> open, ValueMap inputs, BackwardBegin begin,
+                const Interrupt& interrupt);
+  /// From what another one found on the same inputs; `open` is called where an answer is outside
+  /// the bound.
+  RoundingJudge(std::function<GraphExecutor&()> open, ValueMap inputs, BackwardBegin begin,
+                RoundedAnswers found);
 
   /// A record of each tensor: `base`, its error relative to its largest number, and as conditions
   /// the bound of that and what it is made of.
   [[nodiscard]] std::vector<Measurement> judge(const Measurement& base,
                                                const std::vector<Answer>& answers);
+  [[nodiscard]] const RoundedAnswers& found() const { return found_; }
 
  private:
-  struct Expected {
-    std::string tensor;
-    Value own;                           ///< as the reference answers
-    Tensor exact = {};                   ///< in float64; undefined for what holds no floats
-    double scale = 0;                    ///< its largest magnitude
-    std::vector<double> distances = {};  ///< of each run
-  };
+  using Expected = RoundedAnswers::Expected;
   void run_in_float64(const Interrupt& interrupt);
   /// One more run, with everything rounded once more.
   void run_nudged();
+  /// As it was before its first run.
+  GraphExecutor& fresh_reference();
   [[nodiscard]] double bound_of(const Expected& expected) const;
   [[nodiscard]] Measurement check(const Measurement& base, const Expected& expected,
                                   const Value& answer) const;
 
-  GraphExecutor& reference_;
+  std::function<GraphExecutor&()> open_;
   const ValueMap inputs_;
   const BackwardBegin begin_;
-  const ValueMap state_;  ///< of the reference before its first run
-  std::vector<Expected> expected_;
-  std::string no_float64_;  ///< why; empty: it ran
-  std::uint32_t runs_ = 1;  ///< in the network's own types
+  std::optional<ValueMap> state_;  ///< of the reference before its first run
+  RoundedAnswers found_;
 };
 
 }  // namespace d5

@@ -4,6 +4,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level2_training/optimizer.hpp"
+#include "level1_network/validation/network_judge.hpp"
 
 namespace d5 {
 namespace {
@@ -14,12 +15,18 @@ struct TrainingExecutor {
   ValueMap inputs = {};
 };
 
-TrainingExecutor open_for_training(const std::string& model, const std::string& framework,
-                                   const OpenSizes& sizes, const ExecutorOptions& execution,
-                                   const TransformChain& transforms) {
+Settings training_wishes(const std::string& framework, const OpenSizes& sizes,
+                         const ExecutorOptions& execution) {
   Settings wishes = run_wishes(framework, sizes, execution);
   wishes.set("with_loss", true);
   wishes.set("training", true);
+  return wishes;
+}
+
+TrainingExecutor open_for_training(const std::string& model, const std::string& framework,
+                                   const OpenSizes& sizes, const ExecutorOptions& execution,
+                                   const TransformChain& transforms) {
+  const Settings wishes = training_wishes(framework, sizes, execution);
   TrainingExecutor result{
       .executor = open_executor(framework, open_model(model, wishes, transforms), execution)};
   const Network& network = result.executor->network();
@@ -31,11 +38,53 @@ TrainingExecutor open_for_training(const std::string& model, const std::string& 
   return result;
 }
 
-}  // namespace
+/// What a step of descent by the whole gradient makes of each parameter; they are as before then.
+void add_updated(GraphExecutor& executor, const ValueMap& inputs, const std::string& loss,
+                 std::vector<Answer>& answers) {
+  std::vector<Tensor> before;
+  for (const Parameter& parameter : executor.network().parameters()) {
+    before.push_back(parameter.value.copy());
+  }
+  const std::shared_ptr<GraphExecutor> lent(std::shared_ptr<void>(), &executor);
+  const auto optimizer = optimizers().at("sgd").make(lent, loss, {{"learning_rate", 1.0}});
+  Batch batch;
+  batch.values = inputs;
+  (void)optimizer->step(batch);
+  executor.synchronise();
+  auto kept = before.begin();
+  for (Parameter& parameter : executor.network().parameters()) {
+    answers.push_back({"updated " + parameter.name, Value(parameter.value.copy({}))});
+    parameter.value.copy_from(*kept++);
+  }
+}
 
-Subject training_step_subject(const std::string& model, const std::string& framework,
-                              const OpenSizes& sizes, const ExecutorOptions& execution,
-                              const TransformChain& transforms, const Interrupt& interrupt) {
+/// Of steps on the network that `open_for_training` opens: outputs, gradients, one update.
+std::shared_ptr<NetworkJudge> judge_of(const std::string& model, const OpenSizes& sizes,
+                                       const ExecutorOptions& execution,
+                                       const TransformChain& transforms,
+                                       const MeasureOptions& measuring) {
+  const auto open = [=] {
+    return open_model(model, training_wishes("reference", sizes, execution),
+                      kept_by(transforms) == Keeps::rounded ? transforms : TransformChain());
+  };
+  const std::string loss = "loss";
+  BackwardBegin begin{.loss = loss};
+  begin.then = [loss](GraphExecutor& executor, const ValueMap& inputs,
+                      std::vector<Answer>& answers) {
+    add_updated(executor, inputs, loss, answers);
+  };
+  return std::make_shared<NetworkJudge>(JudgedRun{.open = open,
+                                                  .begin = std::move(begin),
+                                                  .of = "training step",
+                                                  .seed = execution.seed,
+                                                  .most_seconds = measuring.judge_seconds,
+                                                  .interrupt = measuring.interrupt});
+}
+
+Subject judged_subject(const std::string& model, const std::string& framework,
+                       const OpenSizes& sizes, const ExecutorOptions& execution,
+                       const TransformChain& transforms, const Interrupt& interrupt,
+                       const std::shared_ptr<NetworkJudge>& judge) {
   constexpr double kHardlyAny = 1e-12;
   auto [executor, loss, inputs] = open_for_training(model, framework, sizes, execution, transforms);
   const auto batch = std::make_shared<Batch>();
@@ -50,18 +99,33 @@ Subject training_step_subject(const std::string& model, const std::string& frame
                   .events = {&optimizer->executor().events()}};
   subject.record.framework_version = version_of(framework);
   subject.record.device = to_string(execution.device);
+  subject.judge = [=](Subject::Moment moment) {
+    return judge->judge(optimizer->executor(), framework, batch->values, moment);
+  };
   const InterruptibleRuns interruptible(optimizer->executor(), interrupt);
   subject.run();  // throws here, not while measuring, if it cannot
   subject.work.memory = detail::predicted_bytes(optimizer->executor(), batch->values, loss);
   return subject;
 }
 
+}  // namespace
+
+Subject training_step_subject(const std::string& model, const std::string& framework,
+                              const OpenSizes& sizes, const ExecutorOptions& execution,
+                              const TransformChain& transforms, const Interrupt& interrupt) {
+  return judged_subject(model, framework, sizes, execution, transforms, interrupt,
+                        judge_of(model, sizes, execution, transforms, {.interrupt = interrupt}));
+}
+
 std::vector<Measurement> bench_training_step(const std::string& model,
                                              const NetworkBenchOptions& options) {
+  const ExecutorOptions execution = detail::execution_of(options);
+  const auto judge =
+      judge_of(model, options.sizes, execution, options.transforms, options.measuring);
   return detail::bench_side_by_side(
       model, options, "training step", " --training", [&](const std::string& framework) {
-        return training_step_subject(model, framework, options.sizes, detail::execution_of(options),
-                                     options.transforms, options.measuring.interrupt);
+        return judged_subject(model, framework, options.sizes, execution, options.transforms,
+                              options.measuring.interrupt, judge);
       });
 }
 

@@ -5,8 +5,11 @@
 #include <catch2/catch.hpp>
 
 #include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/planned_steps.hpp"
+#include "d5/onnx/nodes.hpp"
 #include "tests/level1_network/timed_frameworks.hpp"
 
 using namespace d5;
@@ -115,6 +118,30 @@ TEST_CASE("an executor that computes something else is refused and named") {
   AutoExecutor executor = executor_of(timed::chain(), 1);
   CHECK(first(executor.inference(fed())) == 3);
   CHECK_THAT(reason_of(framework_selection(executor), "alpha:whole"), Contains("output y"));
+}
+
+TEST_CASE("a plan whose kernel is wrong by less than a tenth is refused as a whole") {
+  const timed::Fresh fresh;
+  class Copy final : public Kernel {  // tanh(x) for x near 0, and the fastest
+    void forward(OpContext& context) override { context.output(0).copy_from(context.input(0)); }
+  };
+  add_framework("near", "1", [](Framework& framework) {
+    framework.part<OperatorRegistry>().add_kernel<onnx::nodes::Tanh>(
+        [](PlanContext&) { return std::make_unique<Copy>(); });
+  });
+  Network network("small");
+  network.add_input("x", DType::float32, {"N"});
+  network.add_node("Tanh", {"x"}, {"y"});
+  network.add_output("y");
+  AutoExecutor executor(network, {.frameworks = {"auto"}});
+  const ValueMap inputs{{"x", Tensor::of<float>({2}, {0.2F, -0.3F})}};
+  CHECK(first(executor.inference(inputs)) == Approx(std::tanh(0.2F)));
+  const FrameworkSelection selection = framework_selection(executor);
+  const bool told = std::ranges::any_of(selection.refusals, [](const auto& refusal) {
+    return refusal.reason.find("wrong answers: output y") != std::string::npos;
+  });
+  CHECK(told);
+  CHECK(selection.chosen != "near");
 }
 
 TEST_CASE("an executor that changes what it is fed, or a parameter, is refused") {

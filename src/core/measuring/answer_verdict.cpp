@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/measuring/answer_verdict.hpp"
+
+#include <string>
+
+#include "d5/core/error.hpp"
+
+namespace d5::detail {
+namespace {
+
+using Is = Verdict::Is;
+
+Verdict verdict_of(const Subject& subject, Subject::Moment moment) {
+  try {
+    return subject.judge(moment);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    return {.reason = printable_message(error.what())};
+  }
+}
+
+}  // namespace
+
+void AnswerVerdict::ask(Subject::Moment moment) {
+  if (!subject_.judge || options_.unjudged || verdict_.is == Is::wrong) return;
+  const bool was_right = verdict_.is == Is::right;
+  verdict_ = verdict_of(subject_, moment);
+  if (verdict_.is == Is::wrong && was_right) {
+    verdict_.reason = "right before the clock ran, wrong after it: " + verdict_.reason;
+  }
+}
+
+void AnswerVerdict::tell(Measurement& record) const {
+  if (!subject_.judge) return;
+  constexpr const char* kWords[] = {"right", "wrong", "not judged"};
+  record.conditions["answers"] = kWords[int(verdict_.is)];
+  if (!verdict_.judge.empty()) record.conditions["judge"] = verdict_.judge;
+  if (verdict_.is == Is::unknown) {
+    record.conditions["judge"] = "none: " + (options_.unjudged ? "--unjudged" : verdict_.reason);
+  }
+  if (verdict_.is != Is::wrong || record.status == Status::failed) return;
+  record.status = Status::failed;
+  record.reason = "wrong answers: " + verdict_.reason;
+}
+
+}  // namespace d5::detail

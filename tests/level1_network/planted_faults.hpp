@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "d5/core/framework.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+
+/// The framework "planted": executors that answer as the reference does, but for one fault each.
+namespace planted {
+
+/// What a fault may see, and spoil.
+struct Run {
+  int runs = 0;  ///< of this executor, this one among them
+  d5::Network network;
+  d5::ValueMap& outputs;
+
+  [[nodiscard]] d5::Tensor& first() const { return outputs.begin()->second.tensor(); }
+};
+using Fault = std::function<void(const Run&)>;
+
+class Executor final : public d5::GraphExecutor {
+ public:
+  Executor(d5::Network network, Fault fault)
+      : inner_(d5::make_executor(std::move(network))), fault_(std::move(fault)) {}
+  const d5::ValueMap& inference(const d5::ValueMap& inputs) override {
+    return spoiled(inner_->inference(inputs));
+  }
+  const d5::ValueMap& inference_and_backprop(const d5::ValueMap& inputs,
+                                             std::string_view loss) override {
+    return spoiled(inner_->inference_and_backprop(inputs, loss));
+  }
+  const d5::Tensor& gradient(std::string_view name) const override {
+    return inner_->gradient(name);
+  }
+  void set_mode(d5::NetworkMode mode) override { inner_->set_mode(mode); }
+  d5::NetworkMode mode() const override { return inner_->mode(); }
+  d5::ValueMap state() const override { return inner_->state(); }
+  void restore(const d5::ValueMap& state) override { inner_->restore(state); }
+  d5::Network& network() override { return inner_->network(); }
+  d5::EventList& events() override { return inner_->events(); }
+  std::string framework() const override { return "planted"; }
+
+ private:
+  const d5::ValueMap& spoiled(const d5::ValueMap& outputs) {
+    outputs_.clear();
+    for (const auto& [name, value] : outputs) outputs_[name] = d5::Value(value.tensor().copy());
+    fault_({++runs_, inner_->network(), outputs_});
+    return outputs_;
+  }
+  std::unique_ptr<d5::GraphExecutor> inner_;
+  Fault fault_;
+  d5::ValueMap outputs_;
+  int runs_ = 0;
+};
+
+/// Those that can be opened as "planted:NAME". "honest" has no fault.
+inline const std::map<std::string, std::function<Fault()>>& faults() {
+  using F = const Run&;
+  static const std::map<std::string, std::function<Fault()>> all = {
+      {"honest", [] { return Fault([](F) {}); }},
+      {"wrong", [] { return Fault([](F run) { run.first().span<float>().front() *= 1.01F; }); }},
+      {"wrong-after-ten",
+       [] {
+         return Fault([](F run) {
+           if (run.runs > 10) run.first().span<float>().front() *= 1.01F;
+         });
+       }},
+      {"wrong-at-batch-8",
+       [] {
+         return Fault([](F run) {
+           if (run.first().shape()[0] == 8) run.first().span<float>().back() *= 1.01F;
+         });
+       }},
+      {"stale",
+       [] {
+         const auto kept = std::make_shared<d5::Tensor>();
+         return Fault([kept](F run) {
+           if (kept->defined()) run.first().copy_from(*kept);
+           *kept = run.first().copy();
+         });
+       }},
+      {"wrong-gradient",
+       [] {
+         return Fault([](F run) {
+           d5::Network network = run.network;
+           for (float& slope : network.parameters().front().gradient.span<float>()) slope *= 1.01F;
+         });
+       }},
+      {"one-nan", [] { return Fault([](F run) { run.first().span<float>().back() = NAN; }); }},
+  };
+  return all;
+}
+
+inline void use_framework() {
+  static const bool once = [] {
+    d5::add_framework("planted", "1", [](d5::Framework& framework) {
+      for (const auto& [name, fault] : faults()) {
+        framework.part<d5::ExecutorRegistry>().add(
+            name, {"as the reference, but for one fault",
+                   [fault](d5::Network network, const d5::ExecutorOptions&) {
+                     return std::make_shared<Executor>(std::move(network), fault());
+                   }});
+      }
+    });
+    return true;
+  }();
+  (void)once;
+}
+
+}  // namespace planted
