@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <memory>
+#include <utility>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/execution_options.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
+#include "apps/say.hpp"
 #include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
 #include "d5/level1_network/executor_word.hpp"
@@ -25,6 +29,8 @@ constexpr const char* kNetCheckExamples =
                                                 a transformed network against the original
   d5 net check resnet-18 --framework torch --by-node
                                                 which node differs first, and which by itself
+  d5 net check model.onnx --framework openvino:compiled --reduce few/
+                                                which few nodes it makes something else of
   d5 net check test_folders/ --filter relu --out results.json --resume
                                                 many, going on where it was cut short)";
 
@@ -37,6 +43,8 @@ struct NetCheckOptions : app::OutputOptions,
   std::string against = "reference";
   bool by_node = false, backward = false;
   std::int64_t numeric = 0;  ///< elements of each parameter; 0: none
+  std::string reduce = {};
+  double reduce_seconds = NetworkCheckOptions().reduce_seconds;
 };
 
 int run_net_check(NetCheckOptions options) {
@@ -51,9 +59,20 @@ int run_net_check(NetCheckOptions options) {
       .by_node = options.by_node,
       .backward = options.backward,
       .numeric = options.numeric,
+      .reduce = options.reduce,
+      .reduce_seconds = options.reduce_seconds,
+      .on_reduction =
+          [least = std::size_t{0}](std::size_t nodes, std::size_t tries) mutable {
+            if (std::exchange(least, nodes) == nodes) return;
+            app::say(fmt::format("{} node{} left after {} {}", nodes, nodes == 1 ? "" : "s", tries,
+                                 tries == 1 ? "try" : "tries"));
+          },
       .interrupt = app::ctrl_c(),
       .command_options = app::to_line(static_cast<const app::RunOptions&>(options))};
   for (const auto& model : options.models) expect_checkable(model, how);
+  if (!options.reduce.empty() && models_of(options.models).size() != 1) {
+    throw ValueError("--reduce is for one model at a time");
+  }
   std::vector<WorkPiece> work;
   for (const auto& model : models_of(options.models)) {
     WorkPiece& one = work.emplace_back();
@@ -90,6 +109,15 @@ void register_net_check(app::Program& program) {
                    "outputs times random numbers");
   command.add_flag("--by-node", options->by_node,
                    "which node differs: its error with all before it, and alone on right values");
+  command
+      .add_option("--reduce", options->reduce,
+                  "cut the network down to the few nodes that differ, and leave them in a new "
+                  "folder with data and a program that shows it")
+      ->option_text("FOLDER");
+  command.add_option("--most-seconds", options->reduce_seconds, "that --reduce may take")
+      ->transform(app::positive_number())
+      ->option_text("S")
+      ->needs("--reduce");
   app::add_tolerance_options(command, *options, "the bound that rounding sets");
   command
       .add_option("--numeric", options->numeric,

@@ -46,11 +46,29 @@ ov::AnyMap properties_for(const ModelTarget& target, const InferenceChoice& choi
   return properties;
 }
 
-ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties) {
+/// The sizes that `declared` tells; nothing where it tells no rank.
+std::optional<ov::PartialShape> sizes_of(const onnx::Type& type) {
+  if (type.kind != ValueKind::tensor || !type.has_shape) return std::nullopt;
+  std::vector<ov::Dimension> dims;
+  for (const onnx::Dim& dim : type.dims) {
+    const auto* size = std::get_if<std::int64_t>(&dim);
+    dims.push_back(size ? ov::Dimension(*size) : ov::Dimension());
+  }
+  return ov::PartialShape(std::move(dims));
+}
+
+/// With inputs of the types `open`.
+ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties,
+                          const std::vector<onnx::ValueInfo>& open) {
   const onnx::ModelImage image(model);
-  return core().compile_model(image.path().empty() ? core().read_model(image.bytes(), ov::Tensor())
-                                                   : core().read_model(image.path()),
-                              "CPU", properties);
+  const auto read = image.path().empty() ? core().read_model(image.bytes(), ov::Tensor())
+                                         : core().read_model(image.path());
+  std::map<std::string, ov::PartialShape> shapes;
+  for (const auto& [name, type] : open) {
+    if (const auto sizes = sizes_of(type)) shapes[name] = *sizes;
+  }
+  if (!shapes.empty()) read->reshape(shapes);
+  return core().compile_model(read, "CPU", properties);
 }
 
 /// Single nodes are often alike: what was compiled for one serves the next while one of them lives.
@@ -62,7 +80,7 @@ std::shared_ptr<ov::CompiledModel> compile_once(const onnx::Model& model,
   std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
   auto& place = known[{threads, onnx::serialize(model)}];
   if (auto shared = place.lock()) return shared;
-  auto made = std::make_shared<ov::CompiledModel>(compile(model, properties));
+  auto made = std::make_shared<ov::CompiledModel>(compile(model, properties, {}));
   place = made;
   return made;
 }
@@ -71,17 +89,6 @@ std::shared_ptr<ov::CompiledModel> compile_once(const onnx::Model& model,
 std::string reason_of(const ov::Exception& error) {
   const std::string text = error.what();
   return text.substr(0, text.find("\nTo facilitate the conversion"));
-}
-
-/// Where they all are told.
-std::optional<ov::PartialShape> sizes_of(const onnx::Type& type) {
-  if (type.kind != ValueKind::tensor || !type.has_shape) return std::nullopt;
-  std::vector<ov::Dimension> dims;
-  for (const onnx::Dim& dim : type.dims) {
-    const auto* size = std::get_if<std::int64_t>(&dim);
-    dims.push_back(size ? ov::Dimension(*size) : ov::Dimension());
-  }
-  return ov::PartialShape(std::move(dims));
 }
 
 /// Whether the request does not know the tensor's memory yet; it is told now.
@@ -97,6 +104,7 @@ void InferenceChoice::declare(OptionList& options) {
   options.add("hint", hint, "what is to be short", {"latency", "throughput"});
   options.add("streams", streams, "requests that could run at once, which share the threads",
               {.least = 1});
+  options.add("shapes", shapes, "that it compiles for: those of inputs, or any", {"given", "free"});
   options.add("threads", threads, "of all streams; 0: as many as d5", {.least = 0});
 }
 
@@ -120,9 +128,11 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
   }
   try {
     const ov::AnyMap properties = properties_for(target, choice);
+    const auto open =
+        choice.shapes == Shapes::free ? target.declared : std::vector<onnx::ValueInfo>();
     compiled_ = choice.part == Part::node
                     ? compile_once(model, properties, target.threads)
-                    : std::make_shared<ov::CompiledModel>(compile(model, properties));
+                    : std::make_shared<ov::CompiledModel>(compile(model, properties, open));
     request_ = compiled_->create_infer_request();
     const auto& given = model.graph.inputs;
     const auto& taken = model.graph.outputs;

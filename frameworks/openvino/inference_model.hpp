@@ -13,6 +13,8 @@ namespace d5::openvino {
 
 enum class Precision { float32, bfloat16, float16 };
 enum class Hint { latency, throughput };
+/// Of inputs: as they are fed, or open where the network leaves them open.
+enum class Shapes { given, free };
 /// Of nodes there are many, which take turns: equal ones share what was compiled.
 enum class Part { network, node };
 
@@ -22,6 +24,7 @@ struct InferenceChoice {
   Hint hint = Hint::latency;
   std::int64_t streams = 1;
   std::int64_t threads = 0;
+  Shapes shapes = Shapes::given;
   Part part = Part::network;  ///< no option of an executor
   void declare(OptionList& options);
 };

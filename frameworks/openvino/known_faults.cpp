@@ -127,8 +127,15 @@ std::string in_softmax(const KnownNode& known) {
   const auto* told = known.node.attribute<std::int64_t>("axis");
   const std::int64_t axis = told ? *told : 1;
   const onnx::Type type = known.type(0);
-  const bool last = axis == -1 || (type.has_shape && axis + 1 == std::int64_t(type.dims.size()));
-  return last ? "" : "several axes at once, as in opset 11: it takes one";
+  const auto rank = std::int64_t(type.dims.size());
+  if (!type.has_shape) return axis == -1 ? "" : "an axis of opset 11 in a tensor of unknown rank";
+  std::int64_t longer = 0;  // axes that are taken together
+  for (std::int64_t i = axis < 0 ? axis + rank : axis; i < rank; ++i) {
+    longer += type.dims[std::size_t(i)] == onnx::Dim(1) ? 0 : 1;
+  }
+  const bool on_axis = type.dims[std::size_t(axis < 0 ? axis + rank : axis)] != onnx::Dim(1);
+  const bool one = longer == 0 || (longer == 1 && on_axis);
+  return one ? "" : "several axes at once, as in opset 11: it takes one";
 }
 
 constexpr ModelFault kFaults[] = {{"Attention", in_attention},

@@ -37,7 +37,8 @@ void bind_network_check(py::module_& m) {
          std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
          const std::vector<std::string>& transforms, const std::vector<std::string>& placement,
          bool by_node, bool backward, std::int64_t numeric, std::uint64_t seed,
-         std::optional<double> rtol, std::optional<double> atol) {
+         std::optional<double> rtol, std::optional<double> atol, const std::optional<Path>& reduce,
+         double reduce_seconds) {
         NetworkCheckOptions options{
             .frameworks = frameworks,
             .against = against,
@@ -47,7 +48,9 @@ void bind_network_check(py::module_& m) {
             .tolerance = tolerance_of(rtol, atol),
             .by_node = by_node,
             .backward = backward,
-            .numeric = numeric};
+            .numeric = numeric,
+            .reduce = reduce ? reduce->string() : "",
+            .reduce_seconds = reduce_seconds};
         std::vector<Measurement> rows;
         long_call([&](const Interrupt& interrupt) {
           options.interrupt = interrupt;
@@ -62,11 +65,14 @@ void bind_network_check(py::module_& m) {
       py::arg("transforms") = std::vector<std::string>(),
       py::arg("placement") = std::vector<std::string>(), py::arg("by_node") = false,
       py::arg("backward") = false, py::arg("numeric") = 0, py::arg("seed") = 0,
-      py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
+      py::arg("rtol") = py::none(), py::arg("atol") = py::none(), py::arg("reduce") = py::none(),
+      py::arg("reduce_seconds") = 600.0,
       "Is a network right: `d5 net check`. A test folder is held against what it expects, any "
       "other "
       "model of open_model against the framework `against` on random inputs, with gradients where "
-      "it has a loss; with transforms against the network before.");
+      "it has a loss; with transforms against the network before. `reduce` names a new folder, in "
+      "which "
+      "the few nodes are left that make the one framework differ, with data and a program.");
   m.def(
       "run_network",
       [](const Path& model, const Values& inputs, const std::string& framework, std::int64_t batch,

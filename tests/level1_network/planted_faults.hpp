@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 
@@ -22,6 +24,18 @@ struct Run {
   [[nodiscard]] d5::Tensor& first() const { return outputs.begin()->second.tensor(); }
 };
 using Fault = std::function<void(const Run&)>;
+
+/// Two nodes, of which the first is read by the second alone.
+inline bool has_exp_of_tanh(const d5::Network& network) {
+  const auto outputs = network.output_names();
+  for (const auto& node : network.graph().nodes) {
+    if (node.op_type != "Exp") continue;
+    const d5::onnx::Node* before = network.producer(node.inputs.at(0));
+    const bool is_inner = std::ranges::find(outputs, node.inputs.at(0)) == outputs.end();
+    if (before && before->op_type == "Tanh" && is_inner) return true;
+  }
+  return false;
+}
 
 class Executor final : public d5::GraphExecutor {
  public:
@@ -89,6 +103,30 @@ inline const std::map<std::string, std::function<Fault()>>& faults() {
          return Fault([](F run) {
            d5::Network network = run.network;
            for (float& slope : network.parameters().front().gradient.span<float>()) slope *= 1.01F;
+         });
+       }},
+      {"wrong-fusion",
+       [] {
+         return Fault([](F run) {
+           if (!has_exp_of_tanh(run.network)) return;
+           for (auto& [name, value] : run.outputs) {
+             for (float& number : value.tensor().span<float>()) number *= 1.05F;
+           }
+         });
+       }},
+      {"refuses-pair",
+       [] {
+         return Fault([](F run) {
+           if (has_exp_of_tanh(run.network)) throw d5::Unsupported("node 'y7': no Exp of a Tanh");
+         });
+       }},
+      {"wrong-now-and-then",
+       [] {
+         return Fault([](F run) {
+           static int calls = 0;
+           if (has_exp_of_tanh(run.network) && ++calls % 2 == 0) {
+             run.first().span<float>().front() *= 1.05F;
+           }
          });
        }},
       {"one-nan", [] { return Fault([](F run) { run.first().span<float>().back() = NAN; }); }},

@@ -5,6 +5,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
 
@@ -27,7 +28,7 @@ Network one_node(const std::string& op_type, DType dtype) {
 
 TEST_CASE("it takes options, and refuses others") {
   const ExecutorEntry& entry = find_executor("openvino:compiled");
-  for (const char* name : {"precision", "hint", "streams", "threads"}) {
+  for (const char* name : {"precision", "hint", "streams", "threads", "shapes"}) {
     CHECK(entry.has_option(name));
   }
   const auto executor =
@@ -46,6 +47,43 @@ TEST_CASE("arithmetic is in float32 unless bfloat16 is asked for") {
   const ValueMap inputs{{"x", Tensor::of<float>({1, 1}, {1.001F})}};
   const auto executor = open_executor("openvino:compiled", network);
   CHECK(executor->inference(inputs).at("y").tensor().item<float>() == 1.001F * 1.001F);
+}
+
+namespace {
+
+/// y = Softmax of opset 11 over `axis` of x, Nx2x3, behind a Reshape by sizes that are computed.
+Network old_softmax(std::int64_t axis) {
+  Network network("old");
+  network.add_input("x", DType::float32, {"N", std::int64_t{2}, std::int64_t{3}});
+  network.add_node("Shape", {"x"}, {"sizes"});
+  network.add_node("Reshape", {"x", "sizes"}, {"same"});
+  network.add_node("Softmax", {"same"}, {"y"}, {{"axis", axis}});
+  network.add_output("y");
+  onnx::Model model = network.model();
+  model.opset_imports[""] = 11;
+  for (auto& node : model.graph.nodes) node.opset = 11;
+  return Network(std::move(model));
+}
+
+ValueMap two_rows() {
+  return {{"x", Tensor::of<float>({2, 2, 3}, {0, 1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 0})}};
+}
+
+}  // namespace
+
+TEST_CASE("a softmax of opset 11 is refused where it takes several axes at once, and there alone") {
+  const auto expected = make_executor(old_softmax(2))->inference(two_rows());
+  const auto answer = open_executor("openvino:compiled", old_softmax(2))->inference(two_rows());
+  CHECK(compare_values(answer.at("y"), expected.at("y"), {}).equal);
+  CHECK_THROWS_WITH(open_executor("openvino:compiled", old_softmax(1))->inference(two_rows()),
+                    Catch::Contains("several axes at once"));
+}
+
+TEST_CASE("it compiles for any size where the network leaves one open, if it shall") {
+  const auto executor = open_executor("openvino:compiled:shapes=free", old_softmax(2));
+  const auto expected = make_executor(old_softmax(2))->inference(two_rows());
+  CHECK(compare_values(executor->inference(two_rows()).at("y"), expected.at("y"), {}).equal);
+  CHECK_THROWS_AS(open_executor("openvino:compiled:shapes=open", old_softmax(2)), ValueError);
 }
 
 TEST_CASE("its counters of layers are on the trace, within the run") {

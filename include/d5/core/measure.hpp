@@ -25,7 +25,8 @@ struct Work {
 
 /// What was found of a subject's answers.
 struct Verdict {
-  enum class Is { right, wrong, unknown };
+  /// Doubtful: off by little more than what rounding explains.
+  enum class Is { right, doubtful, wrong, unknown };
   Is is = Is::unknown;
   std::string judge = {};   ///< who says so: "reference in float64"
   std::string reason = {};  ///< of every verdict but right: which answer, its error, the bound
@@ -79,8 +80,9 @@ struct MeasureOptions {
 /// inside the clock.
 ///
 /// Answers of subjects that have a judge are judged before and after: the conditions "answers"
-/// ("right", "wrong", "not judged") and "judge" say what was found, and who found it. Records of
-/// who is wrong are failed, with the reason (`answers_wrongly`).
+/// ("right", "doubtful", "wrong", "not judged") and "judge" say what was found, and who found it.
+/// Records of who is wrong are failed, with the reason (`answers_wrongly`), those of who is
+/// doubtful mistrusted.
 ///
 /// A subject that throws makes failed records (`Unsupported` unsupported ones) with its message, a
 /// metric that throws one; the others go on. A record is mistrusted, with the reason, if it has too

@@ -21,6 +21,9 @@ struct ModelTarget {
   /// the graph's. Empty: none.
   std::string loss = {};
   std::vector<std::string> gradients = {};
+  /// The graph's inputs as the network declares them, before they were given sizes: what a
+  /// framework that compiles for any size leaves open.
+  std::vector<onnx::ValueInfo> declared = {};
 };
 
 /// A model that a framework compiled as a whole.

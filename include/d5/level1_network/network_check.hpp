@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -26,6 +27,10 @@ struct NetworkCheckOptions {
   bool by_node = false;                            ///< which node differs (`compare_nodes`)
   bool backward = false;     ///< gradients also where there is no loss (`test_executor_backprop`)
   std::int64_t numeric = 0;  ///< elements of each parameter for `test_numeric_gradients`; 0: none
+  /// A folder that is not there: the few nodes that differ are left in it (`reduce_network`).
+  std::string reduce = {};
+  double reduce_seconds = 600;  ///< the most that it takes
+  std::function<void(std::size_t nodes, std::size_t tries)> on_reduction = {};
   Interrupt interrupt = {};
   std::function<void()> on_framework = {};  ///< called after each
   std::string command_options = {};         ///< at the end of every record's command
@@ -41,6 +46,8 @@ struct NetworkCheckOptions {
 /// was checked before. Throws: as `expect_checkable`; NotFound, and what opening the model throws.
 [[nodiscard]] std::vector<Measurement> check_network(const std::string& model,
                                                      const NetworkCheckOptions& options = {});
+/// With `reduce`: one record, "reduced_nodes", how many nodes are left of the part that differs;
+/// failed with the difference, or passed where there is none. Throws: IoError for the folder.
 /// What it would check, compiled for each framework, and not run.
 [[nodiscard]] std::vector<Measurement> plan_network_check(const std::string& model,
                                                           const NetworkCheckOptions& options = {});

@@ -36,6 +36,9 @@ struct NodeComparisonOptions {
 /// - "own_error": it ran alone, on the values that the reference has there. This one fails where
 ///   the node is wrong, the other one also where it inherits what another did.
 ///
+/// Where no node differs and the whole does, one record more, "whole_error": `reduce_network` tells
+/// which nodes together make it.
+///
 /// Each is judged as `test_executor` judges a network. Conditions: "node" (an unnamed one by its
 /// first output), "operator", "place" (counted from 1). Nodes of nested graphs are part of theirs.
 /// Values that are outputs are not overwritten: what only a plan that overwrites does is not seen.

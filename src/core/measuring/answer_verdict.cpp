@@ -2,6 +2,7 @@
 #include "core/measuring/answer_verdict.hpp"
 
 #include <string>
+#include <utility>
 
 #include "d5/core/error.hpp"
 
@@ -24,8 +25,9 @@ Verdict verdict_of(const Subject& subject, Subject::Moment moment) {
 
 void AnswerVerdict::ask(Subject::Moment moment) {
   if (!subject_.judge || options_.unjudged || verdict_.is == Is::wrong) return;
-  const bool was_right = verdict_.is == Is::right;
-  verdict_ = verdict_of(subject_, moment);
+  const bool was_right = verdict_.is == Is::right || verdict_.is == Is::doubtful;
+  const Verdict before = std::exchange(verdict_, verdict_of(subject_, moment));
+  if (before.is == Is::doubtful && verdict_.is == Is::right) verdict_ = before;
   if (verdict_.is == Is::wrong && was_right) {
     verdict_.reason = "right before the clock ran, wrong after it: " + verdict_.reason;
   }
@@ -33,12 +35,13 @@ void AnswerVerdict::ask(Subject::Moment moment) {
 
 void AnswerVerdict::tell(Measurement& record) const {
   if (!subject_.judge) return;
-  constexpr const char* kWords[] = {"right", "wrong", "not judged"};
+  constexpr const char* kWords[] = {"right", "doubtful", "wrong", "not judged"};
   record.conditions["answers"] = kWords[int(verdict_.is)];
   if (!verdict_.judge.empty()) record.conditions["judge"] = verdict_.judge;
   if (verdict_.is == Is::unknown) {
     record.conditions["judge"] = "none: " + (options_.unjudged ? "--unjudged" : verdict_.reason);
   }
+  if (verdict_.is == Is::doubtful) mistrust(record, "doubtful answers: " + verdict_.reason);
   if (verdict_.is != Is::wrong || record.status == Status::failed) return;
   record.status = Status::failed;
   record.reason = "wrong answers: " + verdict_.reason;

@@ -135,6 +135,7 @@ void ExecutorRace::warm_up(Runner& runner, NetworkJudge& judge) {
     }
     const Verdict verdict = judge.judge(answers, *runner.executor, runner.name, inputs_);
     if (verdict.is == Verdict::Is::wrong) runner.refusal = "wrong answers: " + verdict.reason;
+    if (verdict.is == Verdict::Is::doubtful) runner.refusal = "doubtful answers: " + verdict.reason;
   } catch (const Interrupted&) {
     throw;
   } catch (const std::exception& error) {

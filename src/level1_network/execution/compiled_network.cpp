@@ -29,7 +29,8 @@ CompiledNetwork::CompiledNetwork(Network& network, const Purpose& purpose, const
       target_{.threads = purpose.threads,
               .profiled = purpose.profiled,
               .loss = std::string(purpose.loss),
-              .gradients = {}},
+              .gradients = {},
+              .declared = {}},
       values_(purpose.value_changes) {
   for (const auto& [name, value] : inputs) fed_.emplace_back(name, value.desc());
   std::vector<std::string> trained;
@@ -37,6 +38,11 @@ CompiledNetwork::CompiledNetwork(Network& network, const Purpose& purpose, const
     for (const Parameter& parameter : network.parameters()) trained.push_back(parameter.name);
   }
   const WholeModel whole = whole_model(network, mode_, fed_, trained);
+  for (const auto& input : whole.model.graph.inputs) {
+    const auto declared =
+        std::ranges::find(network.graph().inputs, input.name, &onnx::ValueInfo::name);
+    target_.declared.push_back(declared == network.graph().inputs.end() ? input : *declared);
+  }
   inputs_.resize(fed_.size());
   for (const auto& name : whole.variables) {
     inputs_.push_back(&variables_.emplace_back(network.fetch(name)));

@@ -39,17 +39,25 @@ Network beginning_of(const Network& network, std::size_t nodes,
   return Network(std::move(model));
 }
 
-Network alone(const onnx::Node& node, const Network& network, const ValueMap& values) {
+Network part_of(const std::vector<onnx::Node>& nodes, const Network& network,
+                const ValueMap& values) {
   onnx::Model model = network.model();
   onnx::Graph& graph = model.graph;
   const auto initializers = std::move(graph.initializers);
-  graph.nodes = {node};
+  const auto given_out = std::move(graph.outputs);
+  graph.nodes = nodes;
   graph.inputs.clear();
   graph.outputs.clear();
   graph.values.clear();
   graph.initializers.clear();
-  const auto names = read_names(node);
-  for (const auto& name : std::set<std::string>(names.begin(), names.end())) {
+  std::set<std::string> read, written;
+  for (const auto& node : nodes) {
+    for (const auto& name : read_names(node)) read.insert(name);
+    written.insert(node.outputs.begin(), node.outputs.end());
+  }
+  written.erase("");
+  for (const auto& name : read) {
+    if (written.contains(name)) continue;
     if (const auto known = initializers.find(name); known != initializers.end()) {
       graph.initializers.insert(*known);
       continue;
@@ -57,16 +65,25 @@ Network alone(const onnx::Node& node, const Network& network, const ValueMap& va
     const auto place = values.find(name);
     if (place == values.end()) {
       throw NotFound(
-          fmt::format("{}: there is no value for '{}'", describe(node), printable(name)));
+          fmt::format("{}: there is no value for '{}'", describe(nodes.front()), printable(name)));
     }
     const Value& value = place->second;
     graph.inputs.push_back(
         {name, value.is_tensor() ? type_of(value.tensor()) : declared_type(network, name)});
   }
-  for (const auto& output : node.outputs) {
-    if (!output.empty()) graph.outputs.push_back({output, {}});
+  for (const auto& node : nodes) {
+    for (const auto& output : node.outputs) {
+      const bool wanted =
+          !read.contains(output) ||
+          std::ranges::find(given_out, output, &onnx::ValueInfo::name) != given_out.end();
+      if (!output.empty() && wanted) graph.outputs.push_back({output, {}});
+    }
   }
   return Network(std::move(model));
+}
+
+Network alone(const onnx::Node& node, const Network& network, const ValueMap& values) {
+  return part_of({node}, network, values);
 }
 
 }  // namespace d5

@@ -2,8 +2,10 @@
 #include "level1_network/graph/whole_model.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "level1_network/nodes/output_types.hpp"
+#include "level1_network/nodes/value_descs.hpp"
 #include "onnx/tensor_type.hpp"
 
 namespace d5 {
@@ -13,6 +15,23 @@ onnx::ValueInfo fed_input(const onnx::Graph& graph, const std::string& name,
                           const ValueDesc& desc) {
   if (desc.is_tensor()) return {name, tensor_type(desc.tensor)};
   return *std::ranges::find(graph.inputs, name, &onnx::ValueInfo::name);
+}
+
+/// What lies between nodes, where d5's own rules tell it: those of ONNX compute no sizes.
+void declare_values(onnx::Graph& graph) {
+  ValueDescs known;
+  for (const auto& input : graph.inputs) {
+    if (const ValueDesc desc = static_desc(input.type); desc.is_tensor()) known[input.name] = desc;
+  }
+  const ValueDescs all = infer_values(graph, known);
+  std::set<std::string, std::less<>> declared;
+  for (const auto* infos : {&graph.inputs, &graph.outputs}) {
+    for (const auto& info : *infos) declared.insert(info.name);
+  }
+  for (const auto& [name, desc] : all) {
+    if (!desc.is_tensor() || declared.contains(name) || graph.initializers.contains(name)) continue;
+    graph.values.push_back({name, tensor_type(desc.tensor)});
+  }
 }
 
 }  // namespace
@@ -42,6 +61,7 @@ WholeModel whole_model(const Network& network, NetworkMode mode,
     graph.outputs.push_back({output, tensor_type(network.fetch(constant).desc())});
   }
   graph.values.clear();  // declared for sizes that may be others
+  declare_values(graph);
   detail::declare_custom_outputs(graph);
   return whole;
 }

@@ -9,7 +9,9 @@
 #include "d5/core/command_line.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/network_profile.hpp"
+#include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/planned_memory.hpp"
+#include "d5/onnx/file.hpp"
 #include "level1_network/validation/network_judge.hpp"
 
 namespace d5 {
@@ -41,6 +43,14 @@ std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
     std::ranges::move(parts, std::back_inserter(results));
   }
   return results;
+}
+
+/// What a test folder brings, unless other sizes are asked for; of any other model random ones.
+ValueMap inputs_of(const std::string& model, const Network& network, const OpenSizes& sizes,
+                   std::uint64_t seed) {
+  const bool brings = is_test_folder(model) && sizes.batch == 1 && sizes.by_name.empty() &&
+                      !onnx::open_test_folder(model).data_sets.empty();
+  return brings ? folder_inputs(model, network) : random_inputs(network, sizes, seed);
 }
 
 /// What a record says of how the network was changed, where its nodes run, and what its executor
@@ -152,7 +162,7 @@ Subject judged_subject(const std::string& model, const std::string& framework,
   const std::shared_ptr<GraphExecutor> executor = open_executor(
       framework, open_model(model, run_wishes(framework, sizes, execution), transforms), execution);
   const auto inputs =
-      std::make_shared<ValueMap>(random_inputs(executor->network(), sizes, execution.seed));
+      std::make_shared<ValueMap>(inputs_of(model, executor->network(), sizes, execution.seed));
   Subject subject{.record = detail::network_record(model, framework, sizes, "inference"),
                   .run = [executor, inputs] { (void)executor->inference(*inputs); },
                   .synchronise = [executor] { executor->synchronise(); },
@@ -201,7 +211,7 @@ std::vector<Measurement> plan_network(const std::string& model,
         open_model(model, run_wishes(framework, options.sizes, execution), options.transforms),
         execution);
     const InterruptibleRuns interruptible(*executor, options.measuring.interrupt);
-    executor->plan(random_inputs(executor->network(), options.sizes, execution.seed));
+    executor->plan(inputs_of(model, executor->network(), options.sizes, execution.seed));
   });
 }
 

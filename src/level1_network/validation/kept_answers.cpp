@@ -36,8 +36,10 @@ std::string text_of(const RoundedAnswers& answers) {
   Json json = {
       {"no_float64", answers.no_float64}, {"runs", answers.runs}, {"expected", Json::array()}};
   for (const auto& one : answers.expected) {
-    json["expected"].push_back(
-        {{"tensor", one.tensor}, {"scale", one.scale}, {"distances", one.distances}});
+    json["expected"].push_back({{"tensor", one.tensor},
+                                {"scale", one.scale},
+                                {"range", one.range},
+                                {"distances", one.distances}});
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -57,6 +59,7 @@ RoundedAnswers answers_from(const onnx::Model& model, const std::string& file) {
                                 .own = Value(tensor(own_name(i))),
                                 .exact = tensor(exact_name(i)),
                                 .scale = one.number("scale"),
+                                .range = one.number("range"),
                                 .distances = one.numbers("distances")});
   }
   return answers;

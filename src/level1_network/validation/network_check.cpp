@@ -11,6 +11,7 @@
 #include "d5/core/measure.hpp"
 #include "d5/core/work_list.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/network_reduction.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/node_comparison.hpp"
 #include "d5/level1_network/numeric_gradients.hpp"
@@ -87,6 +88,53 @@ std::vector<Measurement> node_by_node(const std::string& model, const std::strin
                        {.tolerance = options.tolerance, .interrupt = options.interrupt});
 }
 
+/// The part of the network that differs, left in a folder.
+std::vector<Measurement> reduced(const std::string& model, const std::string& word,
+                                 const NetworkCheckOptions& options) {
+  (void)version_of(word);  // that it is not there is no difference
+  const Network network =
+      open_model(model, check_wishes(word, options), options.transforms, options.interrupt);
+  const std::uint64_t seed = options.execution.seed;
+  const ValueMap inputs = is_test_folder(model) ? folder_inputs(model, network)
+                                                : random_inputs(network, options.sizes, seed);
+  const auto subject = [&](Network part) {
+    return open_executor(word, std::move(part), options.execution);
+  };
+  const auto reference = [&](Network part) {
+    return open_executor(options.against, std::move(part), {.seed = seed});
+  };
+  const auto told = [&](const ReductionProgress& now) {
+    if (options.on_reduction) options.on_reduction(now.nodes, now.tries);
+  };
+  const ReducedNetwork small = reduce_network(
+      network, subject, reference, inputs,
+      {.most_seconds = options.reduce_seconds, .interrupt = options.interrupt, .on_try = told});
+  Measurement record;
+  record.metric = "reduced_nodes";
+  record.unit = "1";
+  record.quantity = Quantity::count;
+  record.statistic = {.of = Statistic::Of::single};
+  record.conditions["nodes before"] = fmt::format("{}", small.nodes_before);
+  if (small.difference.empty()) {
+    record.status = Status::passed;
+    record.samples = {0};
+    return {record};
+  }
+  save_reduced(small, word, options.reduce);
+  record.samples = {double(small.network.graph().nodes.size())};
+  record.conditions["tries"] = fmt::format("{}", small.tries);
+  record.conditions["seconds"] = fmt::format("{:.3g}", small.seconds);
+  record.conditions["folder"] = options.reduce;
+  record.status = Status::failed;
+  record.reason = small.difference;
+  if (small.differing_runs < small.runs) {
+    record.reason += fmt::format("; it comes and goes: in {} of {} runs of the whole",
+                                 small.differing_runs, small.runs);
+  }
+  if (!small.is_smallest) record.reason += "; time was over, there may be fewer nodes";
+  return {record};
+}
+
 ExecutorOptions execution_in(const std::string& word, const NetworkCheckOptions& options) {
   ExecutorOptions execution = options.execution;
   execution.frameworks = {word};
@@ -96,6 +144,7 @@ ExecutorOptions execution_in(const std::string& word, const NetworkCheckOptions&
 std::vector<Measurement> results_in(const std::string& model, const std::string& word,
                                     const NetworkCheckOptions& options) {
   try {
+    if (!options.reduce.empty()) return reduced(model, word, options);
     if (options.by_node) return node_by_node(model, word, options);
     if (!is_test_folder(model)) return against_reference(model, word, options);
     return test_folder(model, execution_in(word, options), options.tolerance, options.interrupt,
@@ -114,6 +163,7 @@ std::string check_line(const std::string& model, const std::string& word,
   line.runs_in({word}, options.execution.device).option("--seed", options.execution.seed);
   if (options.against != "reference") line.option("--against", options.against);
   if (options.by_node) line.flag("--by-node");
+  if (!options.reduce.empty()) line.option("--reduce", options.reduce);
   if (options.backward) line.flag("--backward");
   if (options.numeric > 0) line.option("--numeric", options.numeric);
   line.append(execution_line(options.execution));
@@ -156,6 +206,18 @@ void plan_in(const std::string& model, const std::string& word,
 void expect_checkable(const std::string& model, const NetworkCheckOptions& options) {
   if (options.backward && options.by_node) {
     throw ValueError("--by-node compares what nodes answer forward; leave out --backward");
+  }
+  if (!options.reduce.empty() && (options.by_node || options.backward || options.numeric > 0)) {
+    throw ValueError("--reduce looks at what networks answer forward; leave out the others");
+  }
+  if (!options.reduce.empty() && executor_words(options.frameworks).size() != 1) {
+    throw ValueError("--reduce is for one framework at a time; name it with --framework");
+  }
+  if (!options.reduce.empty() && is_test_folder(options.reduce)) {
+    throw ValueError(
+        fmt::format("--reduce: folder '{}' is there already: name one that is not, or "
+                    "remove it",
+                    printable(options.reduce)));
   }
   if (is_test_folder(model)) refuse_sizes(options.sizes, model);
   if (is_test_folder(model) && options.backward) {

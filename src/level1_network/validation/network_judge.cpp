@@ -16,6 +16,7 @@
 #include "d5/level1_network/executor_word.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level1_network/nodes/structure_digest.hpp"
+#include "level1_network/validation/bounds_off.hpp"
 #include "level1_network/validation/kept_answers.hpp"
 #include "level1_network/validation/value_check.hpp"
 
@@ -104,15 +105,23 @@ Verdict unknown(const std::string& reason) {
 }
 
 Verdict verdict_from(const std::vector<Measurement>& records, const std::string& judge) {
-  std::string wrong, undecided;
+  std::string worst, undecided;
+  double times = 0;
   std::size_t failures = 0, passes = 0;
   for (const auto& record : records) {
-    if (record.status == Status::failed && failures++ == 0) wrong = record.reason;
     if (record.status == Status::mistrusted) undecided = record.reason;
     passes += record.status == Status::passed ? 1 : 0;
+    if (record.status != Status::failed) continue;
+    ++failures;
+    if (bounds_off(record) > times) {
+      times = bounds_off(record);
+      worst = record.reason;
+    }
   }
-  if (failures > 1) wrong += fmt::format("; and {} tensors more", failures - 1);
-  if (failures > 0) return {Verdict::Is::wrong, judge, wrong};
+  if (failures > 1) worst += fmt::format("; and {} tensors more", failures - 1);
+  if (failures > 0) {
+    return {times > kDoubtfulBounds ? Verdict::Is::wrong : Verdict::Is::doubtful, judge, worst};
+  }
   if (passes == 0) return unknown(undecided);
   return {Verdict::Is::right, judge, ""};
 }
@@ -129,7 +138,8 @@ Verdict NetworkJudge::judge(GraphExecutor& subject, const std::string& word, con
     return unknown(error.what());
   }
   Verdict verdict = judge(answers, subject, word, inputs);
-  if (verdict.is != Verdict::Is::right || moment == Subject::Moment::before) return verdict;
+  const bool settled = verdict.is == Verdict::Is::right || verdict.is == Verdict::Is::doubtful;
+  if (!settled || moment == Subject::Moment::before) return verdict;
   if (auto reason = stale_answers(subject, inputs, answers); !reason.empty()) {
     verdict = {Verdict::Is::wrong, who(), std::move(reason)};
   }

@@ -33,6 +33,8 @@ struct JudgedRun {
 /// (`RoundingJudge`). The reference runs when the first of them is judged, and not at all where it
 /// ran before: what it answered is kept (`kept_answers`).
 ///
+/// Up to 64 bounds off is doubtful, beyond it is wrong.
+///
 /// Where the reference cannot run the network, or would take longer than `most_seconds`, the first
 /// stand-in that can judges the others; what it says is not kept.
 class NetworkJudge {

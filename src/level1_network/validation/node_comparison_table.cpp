@@ -82,7 +82,13 @@ std::string finding(const Measurement& first, const std::vector<Row>& rows) {
 std::string heading(std::span<const Measurement> records, const std::vector<Row>& rows) {
   const Measurement& largest = *rows.front().own;
   std::string text = fmt::format("{}, {}: ", largest.subject, largest.framework);
-  if (const Measurement* first = first_to_differ(records)) {
+  const auto whole = std::ranges::find(records, "whole_error", &Measurement::metric);
+  if (whole != records.end()) {
+    text += fmt::format(
+        "the whole differs, its {} nodes do not: the fault lies in what is made of several\n  {}\n"
+        "  'd5 net check MODEL --framework {} --reduce FOLDER' finds which\n",
+        rows.size(), printable_message(whole->reason), whole->framework);
+  } else if (const Measurement* first = first_to_differ(records)) {
     text += finding(*first, rows);
   } else if (const Measurement* missing = first_without_answer(rows)) {
     text += fmt::format("none of {} nodes is seen to differ, but not all could be compared\n  {}\n",

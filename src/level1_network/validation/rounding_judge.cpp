@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ranges>
 
@@ -52,6 +53,15 @@ Tensor where_finite(const Tensor& exact, const Tensor& own) {
   return result;
 }
 
+/// Of the function behind "output y"; 0 where there is no such bound.
+double range_of(const Network& network, std::string_view answer) {
+  constexpr std::string_view kOutput = "output ";
+  constexpr std::array<std::string_view, 4> kWithinOne = {"Sigmoid", "Softmax", "Softsign", "Tanh"};
+  if (!answer.starts_with(kOutput)) return 0;
+  const onnx::Node* node = network.producer(answer.substr(kOutput.size()));
+  return node && std::ranges::find(kWithinOne, node->op_type) != kWithinOne.end() ? 1 : 0;
+}
+
 }  // namespace
 
 RoundingJudge::RoundingJudge(GraphExecutor& reference, ValueMap inputs, BackwardBegin begin,
@@ -72,7 +82,9 @@ RoundingJudge::RoundingJudge(std::function<GraphExecutor&()> open, ValueMap inpu
   }
   run_in_float64(interrupt);
   for (Expected& expected : found_.expected) {
-    if (expected.exact.defined()) expected.scale = largest_magnitude(expected.exact);
+    if (!expected.exact.defined()) continue;
+    expected.scale = largest_magnitude(expected.exact);
+    expected.range = range_of(open_().network(), expected.tensor);
   }
   while (found_.runs < kFewRuns) run_nudged();
 }
@@ -148,9 +160,10 @@ double RoundingJudge::bound_of(const Expected& expected) const {
       distances.begin(),
       distances.begin() + std::min<std::ptrdiff_t>(kFewRuns, std::ssize(distances)));
   std::ranges::sort(few);
-  const double ulp = ulp_of_one(expected.own.tensor().dtype()) * expected.scale;
+  const double ulp =
+      ulp_of_one(expected.own.tensor().dtype()) * std::max(expected.scale, expected.range);
   const double bound = kMultiple * few[few.size() / 2] + std::ranges::max(distances) + kUlps * ulp;
-  return bound < expected.scale ? bound : kCancelled * bound;
+  return bound < std::max(expected.scale, expected.range) ? bound : kCancelled * bound;
 }
 
 Measurement RoundingJudge::check(const Measurement& base, const Expected& expected,
@@ -169,7 +182,7 @@ Measurement RoundingJudge::check(const Measurement& base, const Expected& expect
   if (record.status == Status::failed) {
     record.reason += fmt::format(", where rounding explains {:.3g}", bound);
   }
-  if (bound >= expected.scale && bound > 0) {
+  if (bound >= std::max(expected.scale, expected.range) && bound > 0) {
     mistrust(record, fmt::format("{}: rounding alone can move it by {:.3g}, and its largest number "
                                  "is {:.3g}: there is nothing to compare",
                                  printable(expected.tensor), bound, expected.scale));

@@ -16,9 +16,12 @@ namespace d5 {
 struct RoundedAnswers {
   struct Expected {
     std::string tensor;
-    Value own;                           ///< as the reference answers
-    Tensor exact = {};                   ///< in float64; undefined for what holds no floats
-    double scale = 0;                    ///< its largest magnitude
+    Value own;          ///< as the reference answers
+    Tensor exact = {};  ///< in float64; undefined for what holds no floats
+    double scale = 0;   ///< its largest magnitude
+    /// Of the function that gives it, where that is bounded: Sigmoid, Softmax and Tanh are
+    /// approximated within ulps of 1, however small what they give here is.
+    double range = 0;
     std::vector<double> distances = {};  ///< of each run
   };
   std::vector<Expected> expected = {};
@@ -35,7 +38,7 @@ struct RoundedAnswers {
 /// rounding does. An element passes within
 ///
 ///     bound = 8 x (the median of three runs) + (the largest of all runs)
-///             + 8 ulp of the tensor's largest number
+///             + 8 ulp of the tensor's largest number, or of 1 behind a function of that range
 ///
 /// 8 leaves room for another order of summation and for fast algorithms of convolution; the units
 /// in the last place are for networks so short that the reference rounds once or never. The largest

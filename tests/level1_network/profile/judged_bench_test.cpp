@@ -8,6 +8,7 @@
 #include "tests/cache_folder.hpp"
 #include "tests/level1_network/planted_faults.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/test_folder.hpp"
 
 using namespace d5;
 using Catch::Contains;
@@ -139,4 +140,22 @@ TEST_CASE("comparing two subjects, too, tells who is wrong") {
   const auto compared = compare_subjects(
       model, model, {.frameworks = {"reference", "planted:wrong"}, .measuring = {.samples = 5}});
   CHECK(of(compared.records, "planted:wrong", "time").status == Status::failed);
+}
+
+TEST_CASE("a test folder is timed on what it brings, unless other sizes are asked for") {
+  const testing::OwnCacheFolder cache;
+  const testing::TemporaryFolder folder;
+  // K is 3 in the folder; open, it is of the size that a batch has.
+  Network network("two");
+  network.add_input("x", DType::float32, {"N", "K"});
+  network.add_constant("w", Tensor::zeros(DType::float32, {3, 2}));
+  network.add_node("MatMul", {"x", "w"}, {"y"});
+  network.add_output("y");
+  const ValueMap fed{{"x", Tensor::zeros(DType::float32, {4, 3})}};
+  testing::write_test_folder(folder / "two", network, fed,
+                             {{"y", Tensor::zeros(DType::float32, {4, 2})}});
+  const auto records = bench(folder / "two", {"reference"});
+  CHECK(of(records, "reference", "time").samples.size() == 9);
+  const auto others = bench(folder / "two", {"reference"}, 2);
+  CHECK(of(others, "reference", "time").status == Status::failed);  // K is 2 then
 }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/core/measurement.hpp"
+
+namespace d5 {
+
+/// An answer that is up to so many bounds off is doubtful: another order of a sum of n terms may
+/// have the root of n times the error, which runs of the reference do not show; this is of 4096.
+constexpr double kDoubtfulBounds = 64;
+
+/// How many bounds of the `RoundingJudge` a failed answer is off; infinity where it has no bound,
+/// or is no number.
+[[nodiscard]] double bounds_off(const Measurement& record);
+
+}  // namespace d5
