@@ -140,6 +140,38 @@ def program() -> Iterator[str]:
         yield f"{script}: {used.stdout}{used.stderr}"
 
 
+WITHOUT_LIBRARIES = """
+import sys, d5
+network = d5.model("lenet")
+for name in sys.argv[1:]:
+    try:
+        print(d5.executor(network, [name]))
+    except d5.Unsupported as error:
+        print(error)
+rows = d5.bench("Relu 2x3", frameworks=["reference"], samples=3)
+print(*{row.status for row in rows})
+"""
+
+
+def frameworks_absent() -> Iterator[str]:
+    """Without the libraries that plug-ins were linked with, d5 does the rest, and says what they need."""
+    hidden = WORK / "hidden"
+    hidden.mkdir()
+    needs = {file.stem.removeprefix("d5_framework_"): file for file in (PACKAGE / "lib/d5").glob("*.needs")}
+    for file in needs.values():
+        own = str(PACKAGE), "/lib/", "/usr/lib/", "not found"
+        linked = [line.split(" => ") for line in run("ldd", file.with_suffix(".so")).stdout.splitlines()]
+        for name in (words[0].strip() for words in linked if len(words) == 2 and not words[1].startswith(own)):
+            (hidden / name).touch()  # found first, and no library
+    used = run(sys.executable, "-c", WITHOUT_LIBRARIES, *needs, LD_LIBRARY_PATH=str(hidden))
+    said = used.stdout.splitlines()
+    for (name, file), line in zip(needs.items(), said):
+        if f"cannot be loaded: {hidden}" not in line or f"it needs {file.read_text().strip()}" not in line:
+            yield f"without the libraries of {name}: {line}"
+    if used.returncode != 0 or len(said) != len(needs) + 1 or not set(said[-1].split()) <= {"passed", "mistrusted"}:
+        yield f"without the libraries of {', '.join(needs)}: {used.stdout}{used.stderr}"
+
+
 def mypy(*arguments: str | pathlib.Path) -> subprocess.CompletedProcess[str]:
     return run(sys.executable, "-m", "mypy", "--strict", "--scripts-are-modules", *arguments)
 
@@ -200,7 +232,7 @@ def metadata() -> Iterator[str]:
 
 
 CHECKS: dict[Callable[[], Iterator[str]], str] = {
-    files: "", program: "", names_of_before: "", types: "mypy", own_types: "mypy", metadata: "scikit_build_core",
+    files: "", program: "", frameworks_absent: "", names_of_before: "", types: "mypy", own_types: "mypy", metadata: "scikit_build_core",
 }  # and the tool that each needs
 
 

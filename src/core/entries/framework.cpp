@@ -43,7 +43,8 @@ void add_what_is_linked() {
   if (detail::add_linked_frameworks) detail::add_linked_frameworks();
 }
 
-constexpr std::string_view kPrefix = "d5_framework_", kPlugin = ".so", kLeftOut = ".left_out";
+constexpr std::string_view kPrefix = "d5_framework_", kPlugin = ".so", kLeftOut = ".left_out",
+                           kNeeds = ".needs";
 
 /// Files on the path that end on `suffix`, by framework name; the first folder wins.
 std::map<std::string, std::string> files_of_frameworks(std::string_view suffix) {
@@ -63,14 +64,19 @@ std::map<std::string, std::string> files_of_frameworks(std::string_view suffix) 
 }
 std::map<std::string, std::string> plugins() { return files_of_frameworks(kPlugin); }
 
-/// Frameworks that the build left out, and why: a line that it wrote beside the plug-ins.
+/// What the build wrote beside the plug-ins, fit to be printed; empty where there is none.
+std::string line_of(const std::string& file) {
+  std::string line;
+  std::getline(std::ifstream(file), line);
+  return printable_message(line);
+}
+
+/// Frameworks that the build left out, and why.
 std::map<std::string, std::string> left_out() {
   std::map<std::string, std::string> result = files_of_frameworks(kLeftOut);
   for (auto& [name, text] : result) {
-    std::string reason;
-    std::getline(std::ifstream(text), reason);
     text = fmt::format("framework '{}' was left out of this build: {}", printable(name),
-                       printable_message(reason));
+                       line_of(text));
   }
   return result;
 }
@@ -106,7 +112,12 @@ std::unique_ptr<Framework> load(const std::string& path) {
   // Local symbols: two frameworks that carry the same library do not meet.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    throw Unsupported(fmt::format("plug-in '{}' cannot be loaded: {}", printable(path), dlerror()));
+    auto reason = fmt::format("plug-in '{}' cannot be loaded: {}", printable(path), dlerror());
+    const auto needs = line_of(std::filesystem::path(path).replace_extension(kNeeds));
+    if (!needs.empty()) {
+      reason += fmt::format("; it needs {}, beside d5 or in a folder of LD_LIBRARY_PATH", needs);
+    }
+    throw Unsupported(reason);
   }
   const auto* stamp = symbol<const PluginStamp* (*)()>(library, "d5_plugin_stamp", path)();
   const auto differs = [&](std::string_view what, const auto& plugin, const auto& own) {

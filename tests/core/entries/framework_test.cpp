@@ -23,6 +23,8 @@ namespace {
 const bool path_is_set = [] {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "plugins";
   std::ofstream(folder / "d5_framework_garbage.so") << "this is no library";
+  std::ofstream(folder / "d5_framework_needy.so") << "nor is this";
+  std::ofstream(folder / "d5_framework_needy.needs") << "libneedy 2 (get it there)\n";
   std::ofstream(folder / "d5_framework_absent.left_out") << "no libabsent (get it there)\n";
   std::ofstream(folder / "d5_framework_numbers.left_out") << "of an earlier build\n";
   return setenv("D5_PLUGIN_PATH", folder.c_str(), 1) == 0;
@@ -74,6 +76,17 @@ TEST_CASE("what is no plug-in is refused with what is missing") {
   CHECK_THROWS_WITH(framework("garbage"), Catch::Contains("cannot be loaded"));
   CHECK_THROWS_WITH(framework("missing_library"), Catch::Contains("libnowhere.so: cannot open"));
   CHECK_THROWS_AS(framework("/nowhere/d5_framework_x.so"), IoError);
+}
+
+TEST_CASE("a plug-in that cannot be loaded says what it needs") {
+  const std::string way_out =
+      "; it needs libneedy 2 (get it there), beside d5 or in a folder of LD_LIBRARY_PATH";
+  CHECK_THROWS_AS(framework("needy"), Unsupported);
+  CHECK_THROWS_WITH(framework("needy"), Catch::EndsWith(way_out));
+  CHECK_THROWS_WITH(framework(plugin_path().front() + "/d5_framework_needy.so"),
+                    Catch::EndsWith(way_out));
+  CHECK_THAT(info_of("needy").reason, Catch::EndsWith(way_out));
+  CHECK_THROWS_WITH(framework("garbage"), !Catch::Contains("it needs"));
 }
 
 TEST_CASE("a framework that the build left out is known, with the reason") {
