@@ -18,6 +18,16 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${CMAKE_COMMAND} -E env D5_PLUGIN_PATH=${WORK}/build ${WORK}/build/consumer)
 message(STATUS "${output}")
 
+# Where its plug-in cannot be loaded, d5 says what the consumer says that it needs.
+file(WRITE ${WORK}/broken/d5_framework_outside.so "no library")
+file(COPY ${WORK}/build/d5_framework_outside.needs DESTINATION ${WORK}/broken)
+execute_process(COMMAND ${CMAKE_COMMAND} -E env D5_PLUGIN_PATH=${WORK}/broken
+                ${WORK}/prefix/bin/d5 net show lenet --framework outside
+                RESULT_VARIABLE result OUTPUT_VARIABLE said ERROR_VARIABLE said)
+if(result EQUAL 0 OR NOT said MATCHES "it needs liboutside 3 \\(get it there\\)")
+  message(FATAL_ERROR "a broken plug-in: ${result}\n${said}")
+endif()
+
 # What others wrote against 0.1.0: their program, and their plug-in, as they are.
 run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE}/tests/house/before -B ${WORK}/before
     -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release
