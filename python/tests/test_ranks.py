@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -16,10 +17,6 @@ IMPORTS = {
 
 
 def run(script, folder):
-    if not shutil.which("mpirun"):
-        pytest.skip("there is no mpirun")
-    if "mpi4py" in script:
-        pytest.importorskip("mpi4py", reason="mpi4py is not installed; scripts/setup installs it")
     file = folder / "job.py"
     file.write_text(script)
     environment = {
@@ -29,75 +26,97 @@ def run(script, folder):
         "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     }
     command = ["mpirun", "--oversubscribe", "-np", "3", sys.executable, str(file)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
 
 
-@pytest.mark.parametrize("order", IMPORTS)
-def test_ranks_that_all_end_well_end_the_job_so(order, tmp_path):
-    job = run(f"{IMPORTS[order]}\nall = d5.world()\nall.barrier()\nprint(f'rank {{all.rank}} ended')", tmp_path)
+@pytest.fixture(scope="module")
+def jobs(request, tmp_path_factory):
+    """The jobs of the chosen tests, six at a time: one whose rank leaves alone waits seconds for the others."""
+    if not shutil.which("mpirun"):
+        pytest.skip("there is no mpirun")
+    items = [item for item in request.session.items if item.module is request.module]
+    scripts = dict.fromkeys(item.callspec.params["job"] for item in items)
+    with ThreadPoolExecutor(6) as pool:
+        yield {script: pool.submit(run, script, tmp_path_factory.mktemp("job")) for script in scripts}
+
+
+@pytest.fixture
+def job(request, jobs):
+    if "mpi4py" in request.param:
+        pytest.importorskip("mpi4py", reason="mpi4py is not installed; scripts/setup installs it")
+    return jobs[request.param].result()
+
+
+def in_every_order(script):
+    """A test of the job that `script` makes after the imports, in each order of them."""
+    jobs = [pytest.param(f"{imports}\n{script}", id=order) for order, imports in IMPORTS.items()]
+    return pytest.mark.parametrize("job", jobs, indirect=True)
+
+
+@in_every_order("all = d5.world()\nall.barrier()\nprint(f'rank {all.rank} ended')")
+def test_ranks_that_all_end_well_end_the_job_so(job):
     assert job.returncode == 0, job.stderr
     assert all(f"rank {rank} ended" in job.stdout for rank in range(3))
 
 
-@pytest.mark.parametrize("order", IMPORTS)
-def test_an_exception_of_one_rank_ends_the_job(order, tmp_path):
-    script = f"""{IMPORTS[order]}
-all = d5.world()
-all.barrier()
-print(f"rank {{all.rank}} began")
-if all.rank == 1:
-    raise RuntimeError("the loss is not a number")
-all.barrier()
-print("never here")
-"""
-    job = run(script, tmp_path)
-    assert job.returncode == 1
-    assert "RuntimeError: the loss is not a number" in job.stderr
-    assert "rank 1 began" in job.stdout and "never here" not in job.stdout
-
-
-def exit_of_one_rank(order, leave, folder):
-    script = f"""{IMPORTS[order]}
+def leaving(how):
+    return f"""
 import sys
 class Stop(SystemExit): pass
 all = d5.world()
 all.barrier()
 print(f"rank {{all.rank}} began")
 if all.rank == 1:
-    {leave}
+    {how}
 all.barrier()
 print("never here")
 """
-    job = run(script, folder)
+
+
+def check_that_all_ended(job):
     assert "rank 1 began" in job.stdout and "never here" not in job.stdout
-    return job
 
 
-@pytest.mark.parametrize("order", IMPORTS)
-def test_the_exit_of_one_rank_with_a_status_ends_the_job(order, tmp_path):
-    assert exit_of_one_rank(order, "sys.exit(3)", tmp_path).returncode == 3
+@in_every_order(leaving("raise RuntimeError('the loss is not a number')"))
+def test_an_exception_of_one_rank_ends_the_job(job):
+    check_that_all_ended(job)
+    assert job.returncode == 1
+    assert "RuntimeError: the loss is not a number" in job.stderr
 
 
-@pytest.mark.parametrize("order", IMPORTS)
-def test_so_does_one_with_a_text_which_is_printed_once(order, tmp_path):
-    job = exit_of_one_rank(order, "raise SystemExit('the loss is not a number')", tmp_path)
+@in_every_order(leaving("sys.exit(3)"))
+def test_the_exit_of_one_rank_with_a_status_ends_the_job(job):
+    check_that_all_ended(job)
+    assert job.returncode == 3
+
+
+@in_every_order(leaving("raise SystemExit('the loss is not a number')"))
+def test_so_does_one_with_a_text_which_is_printed_once(job):
+    check_that_all_ended(job)
     assert job.returncode == 1
     assert job.stderr.count("the loss is not a number") == 1
 
 
-@pytest.mark.parametrize("leave, status", [("raise SystemExit(1)", 1), ("raise Stop(2)", 2), ("exit(4)", 4)])
-def test_every_way_to_exit_is_seen(leave, status, tmp_path):
-    assert exit_of_one_rank("mpi4py first", leave, tmp_path).returncode == status
+WAYS = {"raise SystemExit(1)": 1, "raise Stop(2)": 2, "exit(4)": 4}
 
 
-@pytest.mark.parametrize("order", IMPORTS)
-@pytest.mark.parametrize("leave", ["sys.exit(3)", "raise SystemExit(3)"])
-def test_an_exit_that_is_caught_ends_nothing(order, leave, tmp_path):
-    script = f"""{IMPORTS[order]}
+@pytest.mark.parametrize(
+    "job, status",
+    [(f"{IMPORTS['mpi4py first']}\n{leaving(how)}", status) for how, status in WAYS.items()],
+    ids=WAYS,
+    indirect=["job"],
+)
+def test_every_way_to_exit_is_seen(job, status):
+    check_that_all_ended(job)
+    assert job.returncode == status
+
+
+def catching(how):
+    return f"""
 import sys, threading
 all = d5.world()
 def leave():
-    {leave}
+    {how}
 try:
     leave()
 except SystemExit as exit:
@@ -109,6 +128,18 @@ all.barrier()
 print(f"rank {{all.rank}} ended")
 sys.exit(0)
 """
-    job = run(script, tmp_path)
+
+
+def check_that_none_ended(job):
     assert job.returncode == 0, job.stderr
     assert all(f"rank {rank} ended" in job.stdout for rank in range(3))
+
+
+@in_every_order(catching("sys.exit(3)"))
+def test_an_exit_that_is_caught_ends_nothing(job):
+    check_that_none_ended(job)
+
+
+@in_every_order(catching("raise SystemExit(3)"))
+def test_nor_does_one_that_is_raised_and_caught(job):
+    check_that_none_ended(job)

@@ -10,7 +10,7 @@ import d5
 
 
 def mnist_trainer(optimizer_for, **options):
-    mnist = d5.dataset("mnist")
+    mnist = d5.dataset("mnist", subset="sample")
     executor = d5.executor(d5.model("lenet", with_loss=True, seed=1))
     optimizer = optimizer_for(executor)
     train = d5.sampler("shuffle", mnist.train, batch_size=32, seed=1)
@@ -249,7 +249,7 @@ class Rows(d5.Sampler):
 
 
 def digits(count):
-    samples = [d5.dataset("mnist").train[i] for i in range(count)]
+    samples = list(d5.dataset("mnist", train_samples=count).train)
     return {
         "image": np.stack([sample["image"].numpy() for sample in samples]),
         "label": np.array([sample["label"].numpy().item() for sample in samples]),
