@@ -32,10 +32,11 @@ struct PlotMark {
     dots,        ///< at each point
     box,         ///< each two points are opposite corners
     interval,    ///< from each first point to each second, with a stop at both ends
-    rule         ///< a reference: upright through the first point, or level if there is no row
+    rule,        ///< a reference: upright through the first point, or level if there is no row
+    key          ///< the dot of its series, before each point's lane: tells bars without colour
   };
   Shape shape = Shape::dots;
-  std::size_t series = 0;  ///< decides the colour
+  std::size_t series = 0;  ///< decides the colour, the shape of dots and the dashes
   std::vector<PlotPoint> points = {};
   std::string label = {};  ///< written beside it
   std::string tip = {};    ///< shown where a pointer rests
@@ -58,13 +59,14 @@ struct Plot {
   std::string note = {};  ///< what a reader has to know, below the title
   PlotAxis x = {}, y = {};
   std::vector<PlotRow> rows = {};  ///< from the top; y counts them. None: y is an axis of numbers
-  std::vector<std::string> series = {};  ///< names for the legend, none for one
+  std::vector<std::string> series = {};  ///< names for the legend, which has no empty one
   std::vector<PlotMark> marks = {};
 };
 
-/// A file of its own, for a paper: `width` is in pixels, the height follows. Colours that
-/// colour-blind people tell apart; all text is escaped. Source of the colours: Okabe and Ito,
-/// "Color Universal Design" (2008), darkened where they are too faint on white.
+/// A file of its own, for a paper: `width` is in pixels, the height follows. Light or dark as the
+/// reader's system is, in colours that colour-blind people tell apart; all text is escaped. Source
+/// of the colours: Okabe and Ito, "Color Universal Design" (2008), darkened where they are too
+/// faint on white.
 [[nodiscard]] std::string to_svg(const Plot& plot, int width = 640);
 
 /// The same in pixels on white, `scale` of them to one of the SVG's. librsvg draws it, looked for

@@ -88,14 +88,21 @@ Plot curve_plot(const Figures& figures) {
   constexpr std::size_t kMostLabelled = 6;
   const Labels labels = figures.size() > kMostLabelled ? Labels::no : Labels::yes;
   std::set<std::string> rows;
-  for (const auto& figure : figures) rows.insert(figure.row);
+  std::vector<const Figure*> lines;
   for (const auto& figure : figures) {
+    rows.insert(figure.row);
+    lines.push_back(&figure);
+  }
+  const auto numbers = line_numbers(lines);
+  for (std::size_t each = 0; each < figures.size(); ++each) {
+    const Figure& figure = figures[each];
     const Measurement& m = *figure.record;
-    const std::size_t series = plot.series.size();
+    const std::size_t series = numbers[each];
     const bool both = rows.size() > 1 && !figure.series.empty();
-    plot.series.push_back(rows.size() > 1 || figure.series.empty()
-                              ? figure.row + (both ? ", " + figure.series : "")
-                              : figure.series);
+    name_series(plot, series,
+                rows.size() > 1 || figure.series.empty()
+                    ? figure.row + (both ? ", " + figure.series : "")
+                    : figure.series);
     PlotMark line{.shape = MarkShape::line, .series = series, .points = {}, .tip = figure.tip};
     for (std::size_t i = 0; i < m.samples.size(); ++i) {
       line.points.push_back({double(i + 1), m.samples[i]});

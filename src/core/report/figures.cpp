@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 #include <set>
 
+#include "core/report/results_table.hpp"
 #include "core/results/result_cells.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
@@ -38,26 +41,53 @@ std::string tip_of(const Measurement& m, const std::string& row, const std::stri
                      m.samples.size(), m.samples.size() == 1 ? "" : "s");
 }
 
-}  // namespace
-
-std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& sources) {
-  std::vector<Measurement> all;
-  std::set<std::string> devices;
-  for (const auto& source : sources) {
-    for (const auto& m : source.results.measurements) {
-      all.push_back(m);
-      devices.insert(m.device);
+/// How records are told apart besides their rows.
+class SeriesNames {
+ public:
+  explicit SeriesNames(const std::vector<Report::Source>& sources) : files_(sources.size()) {
+    for (const auto& source : sources) {
+      for (const auto& m : source.results.measurements) devices_.insert(m.device);
     }
   }
+  [[nodiscard]] std::string operator()(const Measurement& m, const std::string& file) const {
+    std::string name = m.framework;
+    if (devices_.size() > 1) name += " on " + m.device;
+    if (files_ > 1) name += (name.empty() ? "" : ", ") + file;
+    return name;
+  }
+
+ private:
+  std::size_t files_;
+  std::set<std::string> devices_;
+};
+
+}  // namespace
+
+std::vector<std::string> series_of(const std::vector<Report::Source>& sources) {
+  const SeriesNames name_of(sources);
+  std::vector<std::string> names;
+  for (const auto& source : sources) {
+    for (const auto& m : source.results.measurements) {
+      if (m.samples.empty()) continue;
+      std::string name = name_of(m, source.name);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& sources) {
+  const std::vector<Measurement> all = measurements_of(sources);
+  const SeriesNames name_of(sources);
+  const std::vector<std::string> names = series_of(sources);
   const auto conditions = telling_conditions(all);
   std::vector<Figures> result;
   std::map<std::string, std::size_t> places;
   for (const auto& source : sources) {
     for (const auto& m : source.results.measurements) {
       if (m.samples.empty() || answers_wrongly(m)) continue;
-      std::string series = m.framework;
-      if (devices.size() > 1) series += " on " + m.device;
-      if (sources.size() > 1) series += (series.empty() ? "" : ", ") + source.name;
+      const std::string series = name_of(m, source.name);
+      const auto number = std::size_t(std::ranges::find(names, series) - names.begin());
       const auto [place, is_new] = places.try_emplace(
           m.metric + '\n' + m.unit + '\n' + grouping_of(m) + (is_of_runs(m) ? "\nruns" : ""),
           result.size());
@@ -65,7 +95,7 @@ std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& source
       RowWords words = row_words(m, conditions);
       const std::string row = full_name(words);
       result[place->second].push_back(
-          {&m, std::move(words), row, series, estimate(m), "", tip_of(m, row, series)});
+          {&m, std::move(words), row, series, number, estimate(m), "", tip_of(m, row, series)});
     }
   }
   for (auto& figures : result) add_labels(figures);
@@ -87,6 +117,24 @@ std::string name_rows(Figures& figures) {
   return shared;
 }
 
+void name_series(Plot& plot, std::size_t number, const std::string& name) {
+  if (plot.series.size() <= number) plot.series.resize(number + 1);
+  plot.series[number] = name;
+}
+
+bool has_several_series(const Plot& plot) {
+  return std::ranges::count(plot.series, "") + 1 < std::ssize(plot.series);
+}
+
+std::vector<std::size_t> line_numbers(const std::vector<const Figure*>& figures) {
+  std::vector<std::size_t> numbers;
+  for (const auto* figure : figures) numbers.push_back(figure->number);
+  if (std::set(numbers.begin(), numbers.end()).size() < numbers.size()) {
+    std::iota(numbers.begin(), numbers.end(), 0);
+  }
+  return numbers;
+}
+
 RowPlaces::RowPlaces(Plot& plot, const Figures& figures) {
   std::size_t left_out = 0;
   for (const auto& figure : figures) {
@@ -99,14 +147,10 @@ RowPlaces::RowPlaces(Plot& plot, const Figures& figures) {
       plot.rows.push_back({figure.row, 0});
       lanes_.emplace_back();
     }
-    if (series_.try_emplace(figure.series, series_.size()).second) {
-      plot.series.push_back(figure.series);
-    }
-    auto& lanes = lanes_[row->second];
-    if (std::ranges::find(lanes, figure.series) == lanes.end()) lanes.push_back(figure.series);
-    plot.rows[row->second].lanes = lanes.size();
+    name_series(plot, figure.number, figure.series);
+    lanes_[row->second].insert(figure.number);
+    plot.rows[row->second].lanes = lanes_[row->second].size();
   }
-  if (plot.series.size() == 1 && plot.series.front().empty()) plot.series.clear();
   if (left_out > 0) {
     add_note(plot,
              fmt::format("The first {} rows of {}; the table has all.", kMostRows, rows_.size()));
@@ -124,9 +168,9 @@ std::optional<RowPlaces::Place> RowPlaces::operator()(const Figure& figure) cons
   const std::size_t row = rows_.at(figure.row);
   if (row >= lanes_.size()) return std::nullopt;
   const auto& lanes = lanes_[row];
-  const auto lane = std::size_t(std::ranges::find(lanes, figure.series) - lanes.begin());
+  const auto lane = std::distance(lanes.begin(), lanes.find(figure.number));
   const double height = 1.0 / double(lanes.size());
-  return Place{series_.at(figure.series), double(row) + (double(lane) + 0.5) * height, height};
+  return Place{double(row) + (double(lane) + 0.5) * height, height};
 }
 
 std::string words_of(const std::string& name) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,23 @@ struct Figure {
   RowWords words;      ///< subject, and the conditions in which records differ
   std::string row;     ///< the words, or those of them by which a plot's rows differ
   std::string series;  ///< framework, device and file, as far as they differ
+  std::size_t number;  ///< of that series in all plots of a page: one colour, one order
   Estimate estimate;
   std::string label;  ///< "1.25 ms", with the status if it is not that of all
   std::string tip;    ///< row, series, value, interval, number of samples
 };
 using Figures = std::vector<Figure>;
 
+/// Of the records that have samples, in order.
+[[nodiscard]] std::vector<std::string> series_of(const std::vector<Report::Source>& sources);
 /// All of them, by metric, in the order in which metrics appear.
 [[nodiscard]] std::vector<Figures> figures_by_metric(const std::vector<Report::Source>& sources);
+
+/// Names a series of a plot for its legend.
+void name_series(Plot& plot, std::size_t number, const std::string& name);
+[[nodiscard]] bool has_several_series(const Plot& plot);
+/// Of lines that stand for these figures: their own numbers, or 0, 1, ... if two have the same.
+[[nodiscard]] std::vector<std::size_t> line_numbers(const std::vector<const Figure*>& figures);
 
 /// Places for figures: a row for each `row`, a lane in it for each `series` that it has.
 class RowPlaces {
@@ -35,15 +45,14 @@ class RowPlaces {
   /// Gives `plot` its rows and series, and a note where one is due.
   RowPlaces(Plot& plot, const Figures& figures);
   struct Place {
-    std::size_t series;
     double y, lane;  ///< of the lane's middle, and its height, in rows
   };
   /// Nothing for one in a row beyond the first `kMostRows`.
   [[nodiscard]] std::optional<Place> operator()(const Figure& figure) const;
 
  private:
-  std::map<std::string, std::size_t> rows_, series_;
-  std::vector<std::vector<std::string>> lanes_;
+  std::map<std::string, std::size_t> rows_;
+  std::vector<std::set<std::size_t>> lanes_;  ///< numbers of series
 };
 
 /// By what a record's figures were put together, where they are of a part: "operator"; or empty.

@@ -26,6 +26,8 @@ p{margin:0 0 8px}
 .counts{display:flex;flex-wrap:wrap;gap:4px 18px;margin:10px 0 0;padding:0;list-style:none}
 .passed{color:var(--passed)}.failed{color:var(--failed);font-weight:600}
 .mistrusted{color:var(--mistrusted)}.skipped,.unsupported{color:var(--soft)}
+.legend{display:flex;flex-wrap:wrap;gap:4px 18px;margin:24px 0 0;padding:0;list-style:none}
+.legend .plot{display:inline-block;width:12px;height:12px}
 .figures{columns:2 500px;column-gap:20px;margin-top:20px}
 figure{margin:0 0 20px;break-inside:avoid;padding:14px 16px;background:var(--card);border-radius:8px;overflow:hidden}
 figure.full{column-span:all;margin-top:20px}

@@ -26,7 +26,7 @@ std::string at(double x, double y) { return fmt::format("{:.1f} {:.1f}", x, y); 
 /// Series are told apart without colour too: by the shape of dots and the dashes of lines.
 std::string dot_at(Pixel p, std::size_t series) {
   constexpr double r = 3.5;
-  switch (series % 4) {
+  switch (series % kSeriesColours) {
     case 0:
       return fmt::format("M{} a{} {} 0 1 0 {} 0 a{} {} 0 1 0 -{} 0z", at(p.x - r, p.y), r, r, 2 * r,
                          r, r, 2 * r);
@@ -34,13 +34,18 @@ std::string dot_at(Pixel p, std::size_t series) {
       return fmt::format("M{} h{} v{} h-{}z", at(p.x - 3, p.y - 3), 6, 6, 6);
     case 2:
       return fmt::format("M{} l4 7 h-8z", at(p.x, p.y - 4));
-    default:
+    case 3:
       return fmt::format("M{} l4.5 4.5 l-4.5 4.5 l-4.5 -4.5z", at(p.x, p.y - 4.5));
+    case 4:
+      return fmt::format("M{} l4 -7 h-8z", at(p.x, p.y + 4));
+    default:  // a cross
+      return fmt::format("M{} h3v3h3v3h-3v3h-3v-3h-3v-3h3z", at(p.x - 1.5, p.y - 4.5));
   }
 }
 
 std::string dashes_of(std::size_t series) {
-  constexpr std::array<const char*, 4> dashes = {"", "7 3", "2 3", "9 3 2 3"};
+  constexpr std::array<const char*, kSeriesColours> dashes = {"",        "7 3",  "2 3",
+                                                              "9 3 2 3", "14 4", "9 3 2 3 2 3"};
   const std::string dash = dashes[series % dashes.size()];
   return dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", dash);
 }
@@ -68,7 +73,8 @@ class Drawing {
  public:
   Drawing(const Plot& plot, int width) : plot_(plot), width_(width), layout_(plot, width) {}
 
-  std::string svg(const std::string& style) {
+  /// `before` stands in it before all that is drawn.
+  std::string svg(const std::string& before) {
     frame();
     for (const auto& mark : plot_.marks) draw(mark);
     for (const auto& mark : plot_.marks) {
@@ -79,8 +85,7 @@ class Drawing {
                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"plot\" role=\"img\" "
                "viewBox=\"0 0 {0} {1:.0f}\" width=\"{0}\" height=\"{1:.0f}\" font-size=\"12\" "
                "font-family=\"Helvetica, Arial, sans-serif\"><title>{2}</title>{3}",
-               width_, layout_.height, escaped(plot_.title),
-               style.empty() ? "" : "<style>" + style + "</style>") +
+               width_, layout_.height, escaped(plot_.title), before) +
            body_ + "</svg>\n";
   }
 
@@ -155,6 +160,9 @@ class Drawing {
       case MarkShape::dots:
         for (const auto& point : points) d += dot_at(point, mark.series);
         break;
+      case MarkShape::key:
+        for (const auto& point : points) d += dot_at({layout_.left - 10, point.y}, mark.series);
+        break;
       case MarkShape::box:
         for (std::size_t i = 0; i + 1 < points.size(); i += 2) d += box(points[i], points[i + 1]);
         if (points.size() == 2 && is_large(points[0], points[1])) paint += " class=\"edge\"";
@@ -184,9 +192,13 @@ class Drawing {
             "d=\"{0}\"/>",
             d);
       case MarkShape::rule:
-        d = plot_.rows.empty()
-                ? fmt::format("M{} H{:.1f}", at(layout_.left, points[0].y), layout_.right)
-                : fmt::format("M{} V{:.1f}", at(points[0].x, layout_.top), layout_.bottom);
+        if (plot_.rows.empty()) {
+          d = fmt::format("M{} H{:.1f}", at(layout_.left, points[0].y), layout_.right);
+        }
+        for (std::size_t row = 0; row < plot_.rows.size(); ++row) {  // not through its name
+          const auto [top, bottom] = layout_.lanes_of_row(row);
+          d += fmt::format("M{} V{:.1f}", at(points[0].x, top), bottom);
+        }
         return fmt::format(
             "<path class=\"ink\" fill=\"none\" stroke=\"currentColor\" "
             "stroke-dasharray=\"4 3\" d=\"{}\"/>",
@@ -249,16 +261,21 @@ class Drawing {
 
 }  // namespace
 
-std::string drawn(const Plot& plot, int width, const std::string& style) {
-  return Drawing(plot, width).svg(style);
+std::string drawn(const Plot& plot, int width) { return Drawing(plot, width).svg(""); }
+
+std::string drawn_key(std::size_t series) {
+  return fmt::format(
+      "<svg class=\"plot\" aria-hidden=\"true\" viewBox=\"0 0 12 12\" width=\"12\" "
+      "height=\"12\"><path class=\"s{}\" fill=\"currentColor\" d=\"{}\"/></svg>",
+      series % kSeriesColours, dot_at({6, 6}, series));
 }
 
 }  // namespace detail
 
 std::string to_svg(const Plot& plot, int width) {
   constexpr int kNarrowest = 200;
-  return detail::drawn(plot, std::max(width, kNarrowest),
-                       detail::colour_rules(detail::Theme::light));
+  return detail::Drawing(plot, std::max(width, kNarrowest))
+      .svg("<style>" + detail::colour_rules() + "</style>" + detail::background());
 }
 
 }  // namespace d5

@@ -7,8 +7,10 @@
 
 namespace d5::detail {
 
-/// An <svg> element of that width for a page that has `colour_rules`; `style` stands in it for a
-/// file of its own.
-[[nodiscard]] std::string drawn(const Plot& plot, int width, const std::string& style = "");
+/// An <svg> element of that width for a page that has `colour_rules`.
+[[nodiscard]] std::string drawn(const Plot& plot, int width);
+
+/// The sign of a series in a legend, as an <svg> element.
+[[nodiscard]] std::string drawn_key(std::size_t series);
 
 }  // namespace d5::detail

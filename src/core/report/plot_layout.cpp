@@ -95,6 +95,7 @@ void PlotLayout::place_text(const Plot& plot, int width) {
   top += kLine * double(note.size());
   double at = 2;
   for (std::size_t series = 0; series < plot.series.size(); ++series) {
+    if (plot.series[series].empty()) continue;
     const double needed = 36 + kLetter * double(length_of(plot.series[series]));
     if (at > 2 && at + needed > width) {
       at = 2;
@@ -104,6 +105,11 @@ void PlotLayout::place_text(const Plot& plot, int width) {
     at += needed;
   }
   top += legend.empty() ? 4 : kLine + 8;
+}
+
+Extent PlotLayout::lanes_of_row(std::size_t row) const {
+  const double lanes = row_tops_[row] + kRowLabel;
+  return {lanes, lanes + row_heights_[row]};
 }
 
 double PlotLayout::y_of(double value) const {

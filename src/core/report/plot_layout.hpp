@@ -22,6 +22,8 @@ class PlotLayout {
 
   [[nodiscard]] double y_of(double value) const;
   [[nodiscard]] double top_of_row(std::size_t row) const { return row_tops_[row]; }
+  /// Below a row's name.
+  [[nodiscard]] Extent lanes_of_row(std::size_t row) const;
 
   double left, right, top = 0, bottom = 0;  ///< of the area that the axes enclose
   double height = 0;                        ///< of all

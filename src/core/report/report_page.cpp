@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/report/environment_rows.hpp"
+#include "core/report/figures.hpp"
 #include "core/report/html_table.hpp"
 #include "core/report/markup.hpp"
 #include "core/report/page_style.hpp"
@@ -38,16 +39,48 @@ std::string commands(const Sources& sources) {
   return lines.empty() ? "" : "<h2>To measure it again</h2>\n<pre>" + lines + "</pre>\n";
 }
 
+/// The legend that plots of a page share, without which they are left then: only what one adds
+/// stays in its own. Empty if fewer than two share it.
+std::string take_legend(std::vector<Plot>& plots, const std::vector<std::string>& series) {
+  std::vector<Plot*> sharing;
+  std::set<std::size_t> shown;
+  for (auto& plot : plots) {
+    std::set<std::size_t> named;
+    bool agrees = true;
+    for (std::size_t i = 0; agrees && i < std::min(plot.series.size(), series.size()); ++i) {
+      if (plot.series[i].empty()) continue;
+      agrees = plot.series[i] == series[i];
+      named.insert(i);
+    }
+    if (!agrees || named.empty()) continue;
+    sharing.push_back(&plot);
+    shown.merge(named);
+  }
+  if (sharing.size() < 2) return "";
+  for (auto* plot : sharing) {
+    for (const auto i : shown) {
+      if (i < plot->series.size()) plot->series[i].clear();
+    }
+  }
+  std::string items;
+  for (const auto i : shown) {
+    items += "<li>" + detail::drawn_key(i) + " " + escaped(series[i]) + "</li>";
+  }
+  return "<ul class=\"legend\">" + items + "</ul>\n";
+}
+
 std::string figures(const Report& report) {
   constexpr int kWide = 560, kFull = 1140, kNarrow = 350;  // as the style sheet's columns
+  auto plots = plots_of(report);
+  const std::string legend = take_legend(plots, detail::series_of(report.sources));
   std::string text;
-  for (const auto& plot : plots_of(report)) {
+  for (const auto& plot : plots) {
     const bool full = plot.name == "timeline";
     text += fmt::format("<figure{}>", full ? " class=\"full\"" : "");
     text += "<div class=\"wide\">" + detail::drawn(plot, full ? kFull : kWide) + "</div>";
     text += "<div class=\"narrow\">" + detail::drawn(plot, kNarrow) + "</div></figure>\n";
   }
-  return text.empty() ? "" : "<div class=\"figures\">\n" + text + "</div>\n";
+  return text.empty() ? "" : legend + "<div class=\"figures\">\n" + text + "</div>\n";
 }
 
 std::string title_of(const Report& report) {

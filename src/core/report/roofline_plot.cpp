@@ -66,18 +66,16 @@ Extremes add_points(Plot& plot, const Figures& flop_rates, const Figures& byte_r
     const double rate = flop.estimate.value, byte_rate = same->estimate.value;
     if (!(rate > 0 && byte_rate > 0)) continue;
     const double intensity = rate / byte_rate;
-    auto series = std::ranges::find(plot.series, flop.series);
-    if (series == plot.series.end()) series = plot.series.insert(series, flop.series);
-    const auto number = std::size_t(series - plot.series.begin());
+    name_series(plot, flop.number, flop.series);
     const auto [from, to] = flop.estimate.interval;
     if (from < to) {
       plot.marks.push_back({.shape = MarkShape::interval,
-                            .series = number,
+                            .series = flop.number,
                             .points = {{intensity, from}, {intensity, to}}});
     }
     plot.marks.push_back(
         {.shape = MarkShape::dots,
-         .series = number,
+         .series = flop.number,
          .points = {{intensity, rate}},
          .label = flop_rates.size() <= kMostLabels ? flop.row.substr(0, flop.row.find(' ')) : "",
          .tip = flop.tip});

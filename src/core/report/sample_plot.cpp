@@ -63,7 +63,7 @@ PlotMark histogram(const Figure& figure, const RowPlaces::Place& place, const Bi
     if (!std::isfinite(sample) || (logarithmic && sample <= 0)) continue;
     fullest = std::max(fullest, ++counts[bins.of(sample)]);
   }
-  PlotMark mark{.shape = MarkShape::box, .series = place.series, .points = {}, .tip = figure.tip};
+  PlotMark mark{.shape = MarkShape::box, .series = figure.number, .points = {}, .tip = figure.tip};
   const double bottom = place.y + 0.2 * place.lane, room = 0.68 * place.lane;
   for (const auto& [bin, count] : counts) {
     mark.points.push_back({bins.begin(bin), bottom - room * count / fullest});
@@ -94,10 +94,10 @@ Plot histograms(const Figures& figures, const std::string& name, const std::stri
     const auto [low, high] = figure.estimate.interval;
     if (low < high) {
       plot.marks.push_back(
-          {.shape = MarkShape::interval, .series = place->series, .points = {{low, y}, {high, y}}});
+          {.shape = MarkShape::interval, .series = figure.number, .points = {{low, y}, {high, y}}});
     }
     plot.marks.push_back({.shape = MarkShape::dots,
-                          .series = place->series,
+                          .series = figure.number,
                           .points = {{figure.estimate.value, y}},
                           .tip = figure.tip});
   }

@@ -77,9 +77,12 @@ Plot plot_over(const std::string& condition, const Figures& figures,
             .x = {.label = words_of(condition), .unit = in_bytes ? "byte" : ""},
             .y = {.label = words_of(first.metric), .unit = first.unit}};
   double low = INFINITY, high = 0, least = INFINITY, most = 0;
+  std::vector<const Figure*> firsts;
+  for (const auto& [name, curve] : curves) firsts.push_back(curve.begin()->second);
+  const auto numbers = line_numbers(firsts);
+  auto number = numbers.begin();
   for (const auto& [name, curve] : curves) {
-    PlotMark line{
-        .shape = MarkShape::line, .series = plot.series.size(), .points = {}, .tip = name};
+    PlotMark line{.shape = MarkShape::line, .series = *number++, .points = {}, .tip = name};
     for (const auto& [x, figure] : curve) {
       const auto [value, interval, confidence] = figure->estimate;
       line.points.push_back({x, value});
@@ -98,10 +101,11 @@ Plot plot_over(const std::string& condition, const Figures& figures,
                             .points = {{x, figure->estimate.value}},
                             .tip = figure->tip});
     }
-    plot.series.push_back(name);
+    name_series(plot, line.series, name);
   }
-  if (plot.series.size() == 1) {
-    if (!plot.series.front().empty()) plot.title += ": " + plot.series.front();
+  if (curves.size() == 1) {
+    const std::string& name = curves.begin()->first;
+    if (!name.empty()) plot.title += ": " + name;
     plot.series.clear();
   }
   choose_scale(plot.x, low, high);

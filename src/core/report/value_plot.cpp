@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "core/report/figures.hpp"
@@ -29,7 +30,7 @@ bool spans_decades(const Figures& figures) {
 
 /// `mark` and its interval; the label stands behind what reaches further.
 void add_value(Plot& plot, const Figure& figure, const RowPlaces::Place& place, PlotMark mark) {
-  mark.series = place.series;
+  mark.series = figure.number;
   mark.tip = figure.tip;
   const auto [low, high] = figure.estimate.interval;
   if (!(low < high)) {
@@ -38,7 +39,7 @@ void add_value(Plot& plot, const Figure& figure, const RowPlaces::Place& place, 
     return;
   }
   PlotMark interval{.shape = MarkShape::interval,
-                    .series = place.series,
+                    .series = figure.number,
                     .points = {{low, place.y}, {high, place.y}},
                     .label = figure.label,
                     .tip = figure.tip};
@@ -63,6 +64,10 @@ void add_bars(Plot& plot, const Figures& figures) {
     const auto place = places(figure);
     if (!place) continue;
     const double half = 0.36 * place->lane;
+    if (has_several_series(plot)) {
+      plot.marks.push_back(
+          {.shape = MarkShape::key, .series = figure.number, .points = {{0, place->y}}});
+    }
     add_value(plot, figure, *place,
               {.shape = MarkShape::box,
                .points = {{0, place->y - half}, {figure.estimate.value, place->y + half}}});
@@ -111,12 +116,24 @@ Plot value_plot(const Figures& figures) {
 }
 
 Plot ratio_plot(Figures figures) {
-  for (auto& figure : figures) {
+  const auto base_of = [](const Figure& figure) {
     const auto base = figure.record->conditions.find("base");
-    if (base != figure.record->conditions.end()) figure.series += " / " + base->second;
-  }
+    return base == figure.record->conditions.end() ? "" : base->second;
+  };
+  std::set<std::string> bases;
+  for (const auto& figure : figures) bases.insert(base_of(figure));
   const std::string metric = figures.front().record->metric;
-  return sorted_ratios(metric, title_of(metric), std::move(figures));
+  std::string title = title_of(metric);
+  if (bases.size() == 1 && !bases.begin()->empty()) title += " to " + *bases.begin();
+  std::vector<std::string> series;  // of their own, where a framework has several bases
+  for (auto& figure : figures) {
+    if (bases.size() < 2) break;
+    if (!base_of(figure).empty()) figure.series += " / " + base_of(figure);
+    const auto place = std::ranges::find(series, figure.series);
+    figure.number = std::size_t(place - series.begin());
+    if (place == series.end()) series.push_back(figure.series);
+  }
+  return sorted_ratios(metric, title, std::move(figures));
 }
 
 std::vector<Plot> pair_plots(const std::vector<ResultPair>& pairs) {
@@ -124,6 +141,7 @@ std::vector<Plot> pair_plots(const std::vector<ResultPair>& pairs) {
   for (const auto& pair : pairs) all.push_back(pair.a);
   const auto conditions = telling_conditions(all);
   std::map<std::string, Figures> by_metric;
+  std::vector<std::string> frameworks;
   for (const auto& pair : pairs) {
     const Measurement &a = pair.a, &b = pair.b;
     // Rates and ratios tell the time once more; errors are no lengths to compare.
@@ -134,11 +152,14 @@ std::vector<Plot> pair_plots(const std::vector<ResultPair>& pairs) {
     const std::string row = full_name(words), ratio = fmt::format("{:.3f}", pair.ratio);
     const std::string framework =
         a.framework == b.framework ? a.framework : a.framework + " to " + b.framework;
+    auto number = std::ranges::find(frameworks, framework);
+    if (number == frameworks.end()) number = frameworks.insert(number, framework);
     by_metric[a.metric].push_back(
         {&a,
          std::move(words),
          row,
          framework,
+         std::size_t(number - frameworks.begin()),
          {pair.ratio, pair.interval, 0.95},
          ratio,
          fmt::format("{}, {}, {}: B / A = {}", row, framework, a.metric, ratio)});

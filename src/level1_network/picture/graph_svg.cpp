@@ -99,9 +99,9 @@ std::string to_svg(const Network& network) {
       "<defs><marker id=\"arrow\" class=\"soft\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
       "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0 L8 4 L0 8z\" "
       "fill=\"currentColor\"/></marker></defs>\n"
-      "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+      "{4}\n",
       layout.size().width, layout.size().height, detail::escaped(network.name()),
-      detail::colour_rules(detail::Theme::light));
+      detail::colour_rules(), detail::background());
   for (std::size_t i = 0; i < picture.edges.size(); ++i) {
     text += drawn_edge(picture.edges[i], layout.way(i));
   }

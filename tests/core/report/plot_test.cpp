@@ -83,6 +83,22 @@ TEST_CASE("whatever its texts hold, a plot is well-formed and runs nothing") {
   CHECK_THAT(svg, !Contains("<script") && Contains("&lt;script&gt;") && !Contains("\x1b"));
 }
 
+TEST_CASE(
+    "a picture of its own is light or dark as the reader's system is, on a ground of its own") {
+  const std::string svg = to_svg({.title = "t", .marks = {{.points = {{0, 0}, {1, 1}}}}});
+  CHECK_THAT(svg, Contains("@media (prefers-color-scheme:dark){.plot") &&
+                      Contains("<rect class=\"back\" width=\"100%\""));
+}
+
+TEST_CASE("an upright rule passes by the names of rows") {
+  Plot plot{.title = "t", .rows = {{"a", 1}, {"b", 1}}};
+  plot.marks = {{.shape = Shape::rule, .points = {{1, 0}}}, {.points = {{1, 0.5}, {1, 1.5}}}};
+  const std::string svg = to_svg(plot);
+  const std::size_t begin = svg.find("stroke-dasharray=\"4 3\"");
+  REQUIRE(begin != std::string::npos);
+  CHECK(times_in(svg.substr(begin, svg.find("/>", begin) - begin), " V") == 2);  // a piece a row
+}
+
 TEST_CASE("every shape is drawn, and what is not finite is left out") {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   Plot plot{.title = "t", .x = {.label = "x"}, .y = {.label = "y"}};
@@ -91,10 +107,11 @@ TEST_CASE("every shape is drawn, and what is not finite is left out") {
                 {.shape = Shape::box, .points = {{0, 0}, {1, 1}}},
                 {.shape = Shape::interval, .points = {{0, 0.3}, {1, 0.3}}},
                 {.shape = Shape::interval, .points = {{0, nan}, {1, nan}}},
-                {.shape = Shape::rule, .points = {{0, 0.7}}}};
+                {.shape = Shape::rule, .points = {{0, 0.7}}},
+                {.shape = Shape::key, .points = {{0, 0.5}}}};
   const std::string svg = to_svg(plot);
   CHECK(breach_of_markup(svg) == "");
-  CHECK(times_in(svg, "<g class") == 5);
+  CHECK(times_in(svg, "<g class") == 6);
   CHECK_THAT(svg, !Contains("nan") && !Contains("inf"));
 }
 

@@ -149,14 +149,15 @@ TEST_CASE("a bar begins at 0, ends at the statistic and bears its interval") {
   REQUIRE(plot.rows.size() == 1);
   CHECK(plot.rows[0].lanes == 2);
   CHECK(plot.series == std::vector<std::string>{"torch", "reference"});
-  REQUIRE(plot.marks.size() == 4);
+  REQUIRE(plot.marks.size() == 6);
   const Measurement m = timed("a", "torch", 1e-3);
-  CHECK(plot.marks[0].shape == Shape::box);
-  CHECK(plot.marks[0].points[0].x == 0);
-  CHECK(plot.marks[0].points[1].x == estimate(m).value);
-  CHECK(plot.marks[1].shape == Shape::interval);
-  CHECK(plot.marks[1].points[0].x == estimate(m).interval.low);
-  CHECK(plot.marks[1].points[1].x == estimate(m).interval.high);
+  CHECK(plot.marks[0].shape == Shape::key);
+  CHECK(plot.marks[1].shape == Shape::box);
+  CHECK(plot.marks[1].points[0].x == 0);
+  CHECK(plot.marks[1].points[1].x == estimate(m).value);
+  CHECK(plot.marks[2].shape == Shape::interval);
+  CHECK(plot.marks[2].points[0].x == estimate(m).interval.low);
+  CHECK(plot.marks[2].points[1].x == estimate(m).interval.high);
 }
 
 TEST_CASE("values over decades are dots on a logarithmic axis") {
@@ -188,7 +189,50 @@ TEST_CASE("ratios are sorted, with a rule at 1") {
   CHECK(plot.rows[0].label == "b");
   CHECK(plot.rows[2].label == "a");
   CHECK(plot.marks.front().shape == Shape::rule);
-  CHECK(plot.series.front() == "torch / reference");
+  CHECK(plot.title == "Time ratio to reference");
+  CHECK(plot.series.front() == "torch");
+}
+
+TEST_CASE("ratios to several bases say which in their series") {
+  Measurement other = ratio("a", 2);
+  other.conditions["base"] = "openvino";
+  const auto plots = plots_of(report_of({ratio("a", 0.5), other}));
+  CHECK_THAT(to_svg(plots.front()), Contains("torch / openvino"));
+}
+
+TEST_CASE("a framework has one colour and one place in the order, in all plots of a page") {
+  Measurement of_torch = ratio("a", 0.5), of_openvino = ratio("a", 2);
+  of_openvino.framework = "openvino";
+  // As they are measured, the ratios begin with another one than the times.
+  const Report report = report_of({timed("a", "reference", 1), timed("a", "torch", 0.5),
+                                   timed("a", "openvino", 2), of_openvino, of_torch});
+  const auto plots = plots_of(report);
+  const auto y_of = [&](const Plot& plot, std::size_t series) {
+    for (const auto& mark : plot.marks) {
+      if (mark.series == series && mark.shape != Shape::rule) return mark.points.front().y;
+    }
+    return -1.0;
+  };
+  for (const std::string name : {"time", "samples-time", "time_ratio"}) {
+    INFO(name);
+    const Plot plot = plot_named(plots, name);
+    REQUIRE(plot.series.size() == 3);
+    CHECK(plot.series[1] == "torch");
+    CHECK(plot.series[2] == "openvino");
+    CHECK(y_of(plot, 1) < y_of(plot, 2));
+  }
+  const std::string page = to_html(report);
+  CHECK(count(page, "class=\"legend\"") == 1);
+  CHECK(count(page, ">openvino</text>") == 0);  // in no plot again
+}
+
+TEST_CASE("bars of several series are told apart without colour") {
+  const auto shapes_of = [](const std::vector<Measurement>& measurements) {
+    const Plot plot = plot_named(plots_of(report_of(measurements)), "time");
+    return std::ranges::count(plot.marks, Shape::key, &PlotMark::shape);
+  };
+  CHECK(shapes_of({timed("a", "torch", 1), timed("a", "reference", 2)}) == 2);
+  CHECK(shapes_of({timed("a", "torch", 1), timed("b", "torch", 2)}) == 0);
 }
 
 TEST_CASE("a metric is drawn over a condition that is a number and that was varied") {

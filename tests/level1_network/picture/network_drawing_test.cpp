@@ -58,5 +58,6 @@ TEST_CASE("a drawing has a box for each node, input and output, and escapes name
   }
   CHECK(boxes == 4);
   CHECK_THAT(svg, Contains("else_branch: product &lt;2&gt;, 1 node"));
+  CHECK_THAT(svg, Contains("@media (prefers-color-scheme:dark){.plot"));
   CHECK_THAT(svg, Contains("float32 Nx2") && Catch::EndsWith("</svg>\n"));
 }
