@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "d5/core/error.hpp"
+#include "onnx/contrib_schemas.hpp"
 #include "onnx/stages.hpp"
 
 namespace d5::onnx::detail {
@@ -24,6 +25,7 @@ void check_names(const ::onnx::ModelProto& model, const Source& source) {
 }  // namespace
 
 void run_checker(const ::onnx::ModelProto& model, const Source& source) {
+  add_contrib_schemas();
   check_names(model, source);
   // As onnx::checker::check_model does, but with the folder that external data may lie in.
   ::onnx::checker::CheckerContext context;

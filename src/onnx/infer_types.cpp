@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "d5/core/error.hpp"
+#include "onnx/contrib_schemas.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/type_proto.hpp"
 
@@ -253,6 +254,7 @@ class GraphTypes final : public ::onnx::GraphInferencer {
 }  // namespace
 
 void infer_types(::onnx::ModelProto& model, const Source& source) {
+  add_contrib_schemas();
   Opsets opsets;
   for (const auto& import : model.opset_import()) {
     opsets[import.domain()] = int(import.version());

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "d5/core/environment.hpp"
+#include "onnx/contrib_schemas.hpp"
 
 namespace d5::onnx {
 namespace {
@@ -79,6 +80,7 @@ Parameter read(const ::onnx::OpSchema::FormalParameter& from) {
 
 std::optional<Schema> schema_of(const Node& node) {
   using ::onnx::OpSchema;
+  detail::add_contrib_schemas();
   const OpSchema* schema = ::onnx::OpSchemaRegistry::Schema(node.op_type, node.opset, node.domain);
   if (!schema) return std::nullopt;
   Schema result{.least_inputs = schema->min_input(),
@@ -110,6 +112,7 @@ std::string describe_input(const Node& node, std::size_t i) {
 }
 
 int newest_opset(std::string_view domain) {
+  detail::add_contrib_schemas();
   const auto versions = ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   const auto place = versions.find(std::string(domain));
   return place == versions.end() ? 1 : place->second.second;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "d5/core/error.hpp"
+#include "onnx/contrib_schemas.hpp"
 #include "onnx/stages.hpp"
 #include "onnx/walk.hpp"
 
@@ -25,6 +26,7 @@ std::string shown(const std::string& domain) {
 /// The newest version of a domain that ONNX defines; 0 for a domain of somebody else's.
 int newest(const std::string& domain) {
   if (domain.empty()) return kNewestOpset;
+  add_contrib_schemas();
   const auto& known = ::onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   const auto place = known.find(domain);
   return place == known.end() ? 0 : place->second.second;

@@ -24,7 +24,8 @@ namespace d5::onnx {
 /// and
 ///   `to_v1()`, with the first version that had it, the older one.
 /// A C++ keyword gets an underscore. Domains: ai.onnx is `nodes::`, ai.onnx.ml `nodes::ml::`,
-/// ai.onnx.preview `nodes::preview::`, ai.onnx.preview.training `nodes::training::`.
+/// ai.onnx.preview `nodes::preview::`, ai.onnx.preview.training `nodes::training::`, com.microsoft
+/// (what ONNX Runtime adds) `nodes::microsoft::`.
 /// A node is not owned: a view lives no longer than its node.
 class NodeView {
  public:

@@ -13,11 +13,14 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "onnx/contrib_schemas.hpp"
 
 namespace {
 
@@ -289,6 +292,7 @@ std::string namespace_of(const std::string& domain) {
 }
 
 std::string header() {
+  d5::onnx::detail::add_contrib_schemas();
   std::map<std::string, std::map<std::string, History>> domains;
   for (const OpSchema& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
     domains[schema.domain()][schema.Name()].push_back(schema);
@@ -318,8 +322,13 @@ int main(int argc, char** argv) try {
     std::fprintf(stderr, "usage: generate_node_views FILE\n");
     return 2;
   }
+  const std::string text = header();
+  std::ifstream old(argv[1]);
+  std::ostringstream there;
+  there << old.rdbuf();
+  if (old && there.str() == text) return 0;  // nobody who includes it is compiled again
   std::ofstream file(argv[1]);
-  file << header();
+  file << text;
   file.close();
   if (!file) throw std::runtime_error(fmt::format("cannot write {}", argv[1]));
   return 0;
