@@ -98,6 +98,12 @@ constexpr const char* kCost = R"(
 What `op bench` counts, of the first of the cases that hold the gradient.
 )";
 
+constexpr const char* kContrib = R"(
+## Operators that are none of ONNX's
+
+What converters and optimizers write into models beside ONNX's operators. Without a schema of ONNX's they are checked by d5's own (`src/onnx/contrib_schemas.cpp`).
+)";
+
 std::string head_of(const std::vector<std::string>& columns, std::string_view rule) {
   std::string text = "\n|", line = "|";
   for (const auto& column : columns) {
@@ -164,6 +170,23 @@ std::string page(const Rows& rows, const std::vector<std::string>& frameworks) {
   return text;
 }
 
+/// Of tests/level0_ops/ops/contrib_operators.txt: `OPERATOR: who writes it`.
+std::string contrib_rows(const Rows& rows, const fs::path& root) {
+  std::string text = kContrib + head_of({"Operator", "Written by", "d5"}, "---|");
+  for (const auto& line :
+       testing::table_lines(root / "tests/level0_ops/ops/contrib_operators.txt")) {
+    const auto colon = line.text.find(": ");
+    if (colon == std::string::npos) {
+      throw FormatError(fmt::format("{}: '{}', expected 'OPERATOR: who writes it'", line.place,
+                                    printable(line.text)));
+    }
+    const std::string name = line.text.substr(0, colon);
+    text += fmt::format("| {} | {} |{} |\n", name, line.text.substr(colon + 2),
+                        rows.contains(name) ? " yes" : "");
+  }
+  return text;
+}
+
 int run(bool update) {
   const char* source = std::getenv("D5_SOURCE_DIR");
   const fs::path root = source ? source : ".";
@@ -181,7 +204,8 @@ int run(bool update) {
       row->second.frameworks[one.framework] = one;
     }
   }
-  const std::string text = page(rows, {frameworks.begin(), frameworks.end()});
+  const std::string text =
+      page(rows, {frameworks.begin(), frameworks.end()}) + contrib_rows(rows, root);
   const std::string path = root / "docs/operators.md";
   if (update) {
     write_file(path, text);
