@@ -2,14 +2,13 @@
 // QuantizeLinear and DynamicQuantizeLinear: y = saturate(round(x / scale) + zero point).
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
+#include "level0_ops/kernels/matrix/dynamic_range.hpp"
 #include "level0_ops/kernels/matrix/quantization.hpp"
 #include "level0_ops/kernels/output_type.hpp"
 
@@ -117,20 +116,6 @@ class QuantizeLinear final : public ElementwiseOperator {
   DType precision_;  // undefined: the scale's
 };
 
-/// Scale and zero point of the range of x, stretched to hold zero.
-struct Extent {
-  float scale, zero;
-};
-Extent range_of(std::span<const float> x) {
-  float least = 0, largest = 0;
-  for (const float value : x) {
-    least = std::min(least, value);
-    largest = std::max(largest, value);
-  }
-  const float scale = (least == largest ? 1.0f : largest - least) / 255.0f;
-  return {scale, std::nearbyint(std::clamp(0.0f - least / scale, 0.0f, 255.0f))};
-}
-
 /// Shapes: y as x, scale and zero point are scalars. Of zeros alone the range counts as 1.
 class DynamicQuantizeLinear final : public ElementwiseOperator {
  public:
@@ -145,7 +130,7 @@ class DynamicQuantizeLinear final : public ElementwiseOperator {
                                                   detail::ScaleLayout(context.shape(0), Shape()));
     return detail::forward_kernel([quantization](OpContext& run) {
       using Out = nodes::DynamicQuantizeLinear::Out;
-      const Extent range = range_of(run.input(0).span<float>());
+      const auto range = detail::DynamicRange::of(run.input(0).span<float>());
       const double scale = range.scale, zero = range.zero;
       quantization.run(run.output(Out::y).raw(), run.input(0).raw(), &scale, &zero);
       *run.output(Out::y_scale).data<float>() = range.scale;

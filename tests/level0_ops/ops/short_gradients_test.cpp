@@ -77,8 +77,8 @@ TEST_CASE("gradients in shorter types are those of float32, rounded") {
   const auto [narrow, rounding] =
       GENERATE(std::pair{DType::float16, 0x1p-11}, std::pair{DType::bfloat16, 0x1p-8});
   std::set<std::string> compared, unsupported;
-  std::uint64_t seed = 0;
   for (const auto& [name, row] : testing::gradient_table(source)) {
+    std::uint64_t seed = 10;  // each operator's own: another changes no numbers of it
     for (const std::string& line : row.cases) {
       INFO(line << " in " << name_of(narrow));
       const OperatorCase one = parse_case(line, ++seed);

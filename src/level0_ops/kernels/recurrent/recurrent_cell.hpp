@@ -19,6 +19,7 @@ struct CellRules {
   std::optional<float> clip;                     ///< of the sums
   bool couples = false;                          ///< LSTM's input_forget: the forget gate is 1 - i
   bool linear_before_reset = false;              ///< GRU's
+  bool quantizes_state = false;                  ///< R meets states that were quantized to uint8
 };
 
 /// What a cell knows of one direction.

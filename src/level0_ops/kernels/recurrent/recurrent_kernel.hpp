@@ -9,6 +9,7 @@
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/arithmetic_copy.hpp"
 #include "level0_ops/kernels/gradient_memory.hpp"
+#include "level0_ops/kernels/matrix/dynamic_range.hpp"
 #include "level0_ops/kernels/matrix/matrix_product.hpp"
 #include "level0_ops/kernels/parallel_each.hpp"
 #include "level0_ops/kernels/recurrent/recurrent_cell.hpp"
@@ -43,7 +44,9 @@ class RecurrentKernel final : public Kernel {
     const auto counted = [](std::int64_t size) { return std::max<std::int64_t>(size, 1); };
     (void)Shape{256, counted(s_.steps), counted(s_.batch), counted(s_.hidden)}.elements();
     const std::int64_t kept = s_.directions * direction_size();
-    std::int64_t needed = s_.batch * gates();  // one step's products with R
+    // One step's products with R, and the states as R meets them where these are others.
+    std::int64_t needed = s_.batch * gates();
+    if (rules_.quantizes_state) needed += s_.batch * s_.hidden;
     if (context.wants_backward()) {
       saved_ = context.save({dtype_of<A>, {kept}});
       // The gates' gradients twice, in two orders; four of the state.
@@ -60,10 +63,12 @@ class RecurrentKernel final : public Kernel {
     const Outputs out{y_.memory(context, scratch), y_h_.memory(context, scratch),
                       y_c_.memory(context, scratch)};
     A* recurrent = scratch + at_;
-    A* kept = saved_ ? context.saved(*saved_).template data<A>() : recurrent + s_.batch * gates();
+    A* quantized = recurrent + s_.batch * gates();
+    A* kept = quantized + (rules_.quantizes_state ? s_.batch * s_.hidden : 0);
+    if (saved_) kept = context.saved(*saved_).template data<A>();
     if (out.y) std::fill_n(out.y, s_.directions * rows() * s_.hidden, A(0));
     for (std::int64_t d = 0; d < s_.directions; ++d) {
-      run(in, out, d, recurrent, kept_of(kept, d));
+      run(in, out, d, recurrent, quantized, kept_of(kept, d));
     }
     y_.finish(context, scratch);
     y_h_.finish(context, scratch);
@@ -200,7 +205,7 @@ class RecurrentKernel final : public Kernel {
     });
   }
 
-  void run(const Inputs& in, const Outputs& out, std::int64_t d, A* recurrent,
+  void run(const Inputs& in, const Outputs& out, std::int64_t d, A* recurrent, A* quantized,
            const Kept& kept) const {
     const std::int64_t h = s_.hidden, g = gates(), state = s_.batch * h;
     if (state == 0) return;  // however many steps
@@ -217,7 +222,9 @@ class RecurrentKernel final : public Kernel {
       // What keeps its state keeps it.
       std::copy_n(kept.hidden + now, state, kept.hidden + now + state);
       if (kRemembers) std::copy_n(kept.cells + now, state, kept.cells + now + state);
-      matrix_product<A>({kept.hidden + now, s_.batch, h, h}, {r, h, direct, h, true},
+      const A* states = kept.hidden + now;
+      if (rules_.quantizes_state) states = dynamically_quantized(states, state, quantized);
+      matrix_product<A>({states, s_.batch, h, h}, {r, h, direct, h, true},
                         {recurrent, s_.batch, direct, g});
       if constexpr (kResets) {
         std::fill_n(kept.extra + now, state, A(0));
