@@ -113,17 +113,18 @@ def headers(root: pathlib.Path, compiler: list[str]) -> Iterator[str]:
     """Each public header compiles by itself. Those that read one of a few large ones begin where it ends: it is
     parsed once, and gives them nothing that they do not read anyway."""
     large = ("level2_training/trainer.hpp", "level2_training/sampler.hpp", "level1_network/graph_executor.hpp",
-             "level0_ops/operator_registry.hpp", "core/entry.hpp", "core/tensor.hpp")
+             "level0_ops/operator_registry.hpp", "core/entry.hpp", "core/tensor.hpp", "memory", "functional", "string")
     command = [*compiler, "-std=c++20", "-fsyntax-only", "-Wall", "-Werror"]
     reads: dict[str, set[str]] = {}
 
     def read_by(name: str) -> set[str]:
-        """What a header of d5's includes, by way of others too."""
+        """What a header of d5's includes, by way of others of d5's too."""
         if name not in reads:
             reads[name] = set()
             file = root / "include" / "d5" / name
-            direct = {"/".join(target) for _, target in included(file)} if file.exists() else set()
-            reads[name] = direct.union(*map(read_by, direct))
+            text = file.read_text() if file.exists() else ""
+            direct = {"/".join(target) for _, target in included(file)} if text else set()
+            reads[name] = direct.union(re.findall(r"^#include <(\w+)>", text, re.M), *map(read_by, direct))
         return reads[name]
 
     def compile_alone(header: pathlib.Path, folder: pathlib.Path) -> str:
@@ -141,7 +142,7 @@ def headers(root: pathlib.Path, compiler: list[str]) -> Iterator[str]:
         folder = pathlib.Path(made)
         for one in large:
             parsed = folder / one.replace("/", "_")
-            parsed.write_text(f'#include "d5/{one}"\n')
+            parsed.write_text(f'#include "d5/{one}"\n' if "/" in one else f"#include <{one}>\n")
             subprocess.run([*compiler, "-std=c++20", "-Wall", "-x", "c++-header", parsed, "-o", f"{parsed}.gch"],
                            check=True)
         files = sources(root / "include", ".hpp", ".h")
