@@ -150,6 +150,7 @@ def judge(name, captured, kind, folder):
 def main(*names):
     torch.backends.mha.set_fastpath_enabled(False)
     torch.set_num_threads(1)
+    d5.set_threads(1)  # several would wait for each other while another test has a core
     captures = importlib.util.find_spec("onnxscript") is not None
     failures = []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
