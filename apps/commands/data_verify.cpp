@@ -26,20 +26,6 @@ struct DataVerifyOptions : app::OutputOptions {
   std::vector<std::string> load;
 };
 
-const char* word_of(FileState::Is is) {
-  switch (is) {
-    case FileState::Is::right:
-      return "right";
-    case FileState::Is::unpacked:
-      return "unpacked";
-    case FileState::Is::missing:
-      return "missing";
-    case FileState::Is::wrong:
-      break;
-  }
-  return "wrong";
-}
-
 /// Adds what is known of the published files; false where one is wrong.
 bool add_files(const EntryChoice& choice, TextTable& table) {
   if (!published_data().find(choice.name)) return true;

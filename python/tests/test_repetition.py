@@ -180,10 +180,10 @@ def test_variants_are_trained_kept_and_gone_on_with(short, tmp_path):
     assert adam.seeds == momentum.seeds == [3]
     assert any(row.metric == "trade_off" for row in first.records)
     lines = []
-    more = d5.train_variants(short, runs=2, go_on=True, say=lines.append, **options)
+    more = d5.train_variants(short, runs=2, resume=True, say=lines.append, **options)
     kept, added = more.runs["momentum"].records
     assert kept[0].samples == momentum.records[0][0].samples
     assert more.runs["momentum"].seeds == [3, 4] and len(lines) == 4
     assert len(d5.read_results(out)) > len(more.records)
     with pytest.raises(d5.ValueError, match="begun with"):
-        d5.train_variants(short.changed("training.epochs=2"), runs=2, go_on=True, **options)
+        d5.train_variants(short.changed("training.epochs=2"), runs=2, resume=True, **options)

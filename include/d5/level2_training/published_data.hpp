@@ -56,10 +56,12 @@ std::string fetch_data(const std::string& name, const FetchOptions& options = {}
 
 /// One file of a set as it lies in a folder.
 struct FileState {
-  enum class Is { right, unpacked, missing, wrong } is;
+  enum class Is { right, unpacked, missing, wrong } is;  ///< in words: `word_of`
   std::string file;
   std::string reason;  ///< of what is wrong
 };
+/// "right", "unpacked", "missing", "wrong".
+[[nodiscard]] std::string word_of(FileState::Is is);
 /// The checksums of all files of `name` in `folder`. An unpacked file is judged where the checksum
 /// is of the content.
 /// Throws: NotFound, IoError, Interrupted.

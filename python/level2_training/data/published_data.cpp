@@ -8,20 +8,6 @@
 namespace d5::python {
 namespace {
 
-std::string word_of(FileState::Is is) {
-  switch (is) {
-    case FileState::Is::right:
-      return "right";
-    case FileState::Is::unpacked:
-      return "unpacked";
-    case FileState::Is::missing:
-      return "missing";
-    case FileState::Is::wrong:
-      break;
-  }
-  return "wrong";
-}
-
 std::string fetch(const std::string& name, const Path& folder, const std::string& mirror,
                   const Anything& say) {
   FetchOptions how{.folder = folder.string(), .mirror = mirror};

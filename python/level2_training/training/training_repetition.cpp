@@ -102,13 +102,13 @@ Measurements test_recipe(const RecipeOrFile& subject, const std::optional<Recipe
 }
 
 TrainedVariants train_all(const RecipeOrFile& recipe, const std::string& assignment,
-                          std::int64_t trials, const std::optional<Path>& out, bool go_on,
+                          std::int64_t trials, const std::optional<Path>& out, bool resume,
                           const Options& keywords) {
   py::kwargs own(keywords.attr("copy")());
   const Recipe whole = to_recipe(recipe);
   VariantTrainingOptions how{.repetition = take_repetition(own, 0),
                              .out = out ? out->string() : "",
-                             .resume = go_on,
+                             .resume = resume,
                              .compare = !assignment.empty()};
   if (how.repetition.seed == 0) how.repetition.seed = whole.training().seed;
   for (const auto& [key, value] : own) {
@@ -199,10 +199,12 @@ void bind_training_repetition(py::module_& m) {
           "A recipe with each of several values (vary=\"optimizer.name=adam,lamb\", compared with "
           "the first), or at `trials` points of its ranges, from several seeds, interleaved: `d5 "
           "train --vary`. With `out`, a results file, each run is kept when it is done, and with "
-          "go_on=True those that are there are not trained again.") +
+          "resume=True those that are there are not trained again (a checkpoint to begin with is "
+          "of "
+          "`d5.train`).") +
       kRepetitionHelp + "\n" + kSessionHelp;
   m.def("train_variants", &train_all, py::arg("recipe"), py::kw_only(), py::arg("vary") = "",
-        py::arg("trials") = 0, py::arg("out") = py::none(), py::arg("go_on") = false,
+        py::arg("trials") = 0, py::arg("out") = py::none(), py::arg("resume") = false,
         variants_about.c_str());
   static const std::string test_about =
       std::string(

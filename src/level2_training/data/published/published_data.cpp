@@ -111,6 +111,20 @@ void add_by_hand(Registry<PublishedData>& registry) {
 
 }  // namespace
 
+std::string word_of(FileState::Is is) {
+  switch (is) {
+    case FileState::Is::right:
+      return "right";
+    case FileState::Is::unpacked:
+      return "unpacked";
+    case FileState::Is::missing:
+      return "missing";
+    case FileState::Is::wrong:
+      break;
+  }
+  return "wrong";
+}
+
 Registry<PublishedData>& published_data() {
   static Registry<PublishedData> registry("published data set", [](Registry<PublishedData>& fresh) {
     add_idx(fresh);
