@@ -8,12 +8,12 @@
 
 namespace d5 {
 
-/// A tensor in NumPy's file format .npy, versions 1 to 3: one array, little-endian, of booleans,
-/// integers, floats of 16 to 64 bits or complex numbers. Arrays in Fortran's order become
+/// A tensor in NumPy's file format .npy, versions 1 to 3: one array, in either byte order, of
+/// booleans, integers, floats of 16 to 64 bits or complex numbers. Arrays in Fortran's order become
 /// row-major.
 ///
-/// Throws: IoError; FormatError for what is no such file; Unsupported for another element type or
-/// byte order; MemoryError.
+/// Throws: IoError; FormatError for what is no such file; Unsupported for another element type;
+/// MemoryError.
 /// Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
 [[nodiscard]] Tensor read_npy(const std::string& path);
 /// What a file says of its values, and where they begin.
@@ -22,7 +22,8 @@ struct NpyHeader {
   bool is_fortran = false;  ///< the first dimension is contiguous, not the last
   std::size_t begin = 0;    ///< of the values, in bytes from the file's begin
 };
-/// Checks that the values are there, and reads none: `bytes` is the whole file.
+/// Checks that the values are there, and reads none: `bytes` is the whole file. Throws: as
+/// `read_npy`; Unsupported for big-endian values, which cannot be used where they lie.
 [[nodiscard]] NpyHeader parse_npy_header(std::string_view bytes, const std::string& file);
 /// The same from memory; `file` names it in messages.
 [[nodiscard]] Tensor parse_npy(std::string_view bytes, const std::string& file);

@@ -15,6 +15,8 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 
 #include "d5/core/error.hpp"
 
@@ -58,10 +60,52 @@ const std::string& machine() {
   return name;
 }
 
+/// The temporary files of this process that are being written.
+class OwnFiles {
+ public:
+  void add(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    names_.insert(name);
+  }
+  void remove(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    names_.erase(name);
+  }
+  [[nodiscard]] bool have(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    return names_.contains(name);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> names_;
+};
+/// Never destroyed: threads may write to the end.
+OwnFiles& own_files() {
+  static OwnFiles& files = *new OwnFiles;
+  return files;
+}
+
+std::string name_within(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
 /// A file beside `path` that this process has for itself.
 std::string temporary_beside(const std::string& path) {
   static std::atomic<unsigned> count{0};
-  return fmt::format("{}.tmp-{}-{}-{}", path, machine(), ::getpid(), count++);
+  std::string name = fmt::format("{}.tmp-{}-{}-{}", path, machine(), ::getpid(), count++);
+  own_files().add(name_within(name));
+  return name;
+}
+void remove_temporary(const std::string& temporary) {
+  ::unlink(temporary.c_str());
+  own_files().remove(name_within(temporary));
+}
+
+/// In a container each start may get the number that the one before it had.
+bool is_dead(pid_t process, const std::string& name) {
+  if (process == ::getpid()) return !own_files().have(name);
+  return ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
 /// Removes what processes of this machine that are no more left beside `path`.
@@ -78,7 +122,7 @@ void remove_left_behind(const std::string& path) {
     const char* const end = name.data() + name.size();
     const auto [rest, error] = std::from_chars(name.data() + begin.size(), end, process);
     const bool ours = error == std::errc() && process > 0 && rest != end && *rest == '-';
-    if (ours && ::kill(process, 0) != 0 && errno == ESRCH) ::unlink(entry->path().c_str());
+    if (ours && is_dead(process, name)) ::unlink(entry->path().c_str());
   }
 }
 
@@ -94,10 +138,13 @@ void check_writable(const std::string& path) {
     if (is_folder || ::access(path.c_str(), W_OK) != 0) fail("cannot write", path);
     return;
   }
+  remove_left_behind(path);  // here already: whoever goes on may have nothing to write
   const std::string temporary = temporary_beside(path);
   const Descriptor file(::open(temporary.c_str(), kNewFile, 0644));
+  const int error = errno;
+  remove_temporary(temporary);
+  errno = error;
   if (file.get() < 0) fail("cannot write", path);
-  ::unlink(temporary.c_str());
 }
 
 ReplacedFile::ReplacedFile(std::string path) : path_(std::move(path)) {
@@ -108,12 +155,16 @@ ReplacedFile::ReplacedFile(std::string path) : path_(std::move(path)) {
     temporary_ = temporary_beside(path_);
     file_ = ::open(temporary_.c_str(), kNewFile, 0644);
   }
-  if (file_ < 0) fail("cannot write", path_);
+  if (file_ >= 0) return;
+  const int error = errno;
+  if (!temporary_.empty()) own_files().remove(name_within(temporary_));
+  errno = error;
+  fail("cannot write", path_);
 }
 
 ReplacedFile::~ReplacedFile() {
   ::close(file_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) remove_temporary(temporary_);
 }
 
 void ReplacedFile::write(std::string_view content) {
@@ -139,6 +190,7 @@ void ReplacedFile::commit() {
   if (temporary_.empty()) return;
   if (::fsync(file_) != 0 && errno != EINVAL) fail("cannot flush", path_);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot replace", path_);
+  own_files().remove(name_within(temporary_));
   temporary_.clear();
   // The name itself must survive a power cut; a folder that cannot be synced is no reason to fail.
   const auto folder = std::filesystem::path(path_).parent_path();

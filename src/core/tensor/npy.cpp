@@ -52,7 +52,7 @@ class Reader {
     const int version = std::uint8_t(take(2)[0]);
     if (version < 1 || version > 3) refuse(fmt::format("version {}, expected 1 to 3", version));
     header_ = take(number_of(take(version == 1 ? 2 : 4)));
-    const DType dtype = dtype_of_word(text_of("descr"));
+    const DType dtype = dtype_of_word(std::string(text_of("descr")));
     const std::string_view order = rest_of("fortran_order");
     const bool is_fortran = order.starts_with("True");
     if (!is_fortran && !order.starts_with("False"))
@@ -62,12 +62,23 @@ class Reader {
     return result;
   }
 
+  /// Of values that are used where they lie.
+  [[nodiscard]] NpyHeader header_of_mapped() {
+    NpyHeader result = header();
+    if (!is_big_endian_) return result;
+    throw Unsupported(fmt::format(
+        "'{}' is big-endian, and is used where it lies; write it as little-endian, with "
+        "array.astype(array.dtype.newbyteorder('<')), or put it into an .npz",
+        printable(file_)));
+  }
+
   [[nodiscard]] Tensor read() {
     const auto [desc, is_fortran, begin] = header();
     const auto& dims = desc.shape.dims();
     const Shape reversed(std::vector<std::int64_t>(dims.rbegin(), dims.rend()));
     Tensor tensor = Tensor::empty({desc.dtype, is_fortran ? reversed : desc.shape});
     if (!bytes_.empty()) std::memcpy(tensor.raw(), bytes_.data(), bytes_.size());
+    if (is_big_endian_) swap_bytes(tensor);
     return is_fortran ? row_major(tensor, desc.shape) : tensor;
   }
 
@@ -113,13 +124,15 @@ class Reader {
     return rest.substr(1, end - 1);
   }
 
-  [[nodiscard]] DType dtype_of_word(std::string_view word) const {
+  [[nodiscard]] DType dtype_of_word(std::string word) {
+    is_big_endian_ = word.starts_with('>');
+    if (is_big_endian_) word[0] = '<';
     for (const auto& [known, dtype] : kNpyTypes) {
       if (word == known) return dtype;
     }
     throw Unsupported(fmt::format(
         "'{}' has elements of type '{}', expected booleans, integers, floats of 16 to 64 "
-        "bits or complex numbers, little-endian; see numpy.ndarray.astype",
+        "bits or complex numbers; see numpy.ndarray.astype",
         printable(file_), printable(word)));
   }
 
@@ -158,6 +171,17 @@ class Reader {
     }
   }
 
+  /// Of each number; a complex one is two.
+  static void swap_bytes(Tensor& tensor) {
+    const bool is_complex =
+        tensor.dtype() == DType::complex64 || tensor.dtype() == DType::complex128;
+    const std::size_t size = size_of(tensor.dtype()) / (is_complex ? 2 : 1);
+    auto* const bytes = static_cast<std::byte*>(tensor.raw());
+    for (std::size_t i = 0; i + size <= tensor.bytes(); i += size) {
+      std::reverse(bytes + i, bytes + i + size);
+    }
+  }
+
   /// `stored` has the dimensions of `shape` in reverse.
   static Tensor row_major(const Tensor& stored, const Shape& shape) {
     Tensor result = Tensor::empty(stored.dtype(), shape);
@@ -175,6 +199,7 @@ class Reader {
   }
 
   std::string_view bytes_, header_;
+  bool is_big_endian_ = false;
   const std::string& file_;
 };
 
@@ -183,7 +208,7 @@ class Reader {
 Tensor read_npy(const std::string& path) { return parse_npy(read_file(path, kMostBytes), path); }
 
 NpyHeader parse_npy_header(std::string_view bytes, const std::string& file) {
-  return Reader(bytes, file).header();
+  return Reader(bytes, file).header_of_mapped();
 }
 
 Tensor parse_npy(std::string_view bytes, const std::string& file) {

@@ -57,8 +57,18 @@ FileName split_name(const fs::path& path) {
   return {packed.stem().string(), packed.extension().string() + std::string(kPacked)};
 }
 
+/// "train-00000-of-01024": TensorFlow gives shards no ending.
+bool is_named_by_tensorflow(std::string_view name) {
+  const std::size_t of = name.rfind("-of-");
+  if (of == name.npos || of == 0) return false;
+  const std::size_t begin = name.rfind('-', of - 1);
+  return begin != name.npos && number_in(name.substr(begin + 1, of - begin - 1)) &&
+         number_in(name.substr(of + 4));
+}
+
 /// Whether a file of that name is one of a container's.
 bool ends_in(std::string_view name, std::string_view extension) {
+  if (extension == "tfrecord" && is_named_by_tensorflow(name)) return true;
   if (name.ends_with(kPacked)) name.remove_suffix(kPacked.size());
   return name.size() > extension.size() && name.ends_with(extension) &&
          name[name.size() - extension.size() - 1] == '.';
@@ -147,6 +157,11 @@ std::string container_of(const std::string& path) {
     throw NotFound(fmt::format("folder '{}' holds files of {}; name the container", printable(path),
                                fmt::join(found, ", ")));
   }
+  // "train" of "train-00000-of-01024"
+  const bool has_shards = !is_folder && !fs::exists(path, ignored) &&
+                          is_named_by_tensorflow(detail::shard_name(path, 0, 1)) &&
+                          !detail::shards_of(path).empty();
+  if (has_shards) return container_of(detail::shards_of(path).front());
   std::vector<std::string> endings;
   for (const auto& [name, entry] : containers().entries()) {
     endings.push_back("." + entry.make()->extension());

@@ -125,6 +125,21 @@ TEST_CASE("what a killed writer left is removed by the next one, and nothing els
   CHECK(folder.files() == 5);
 }
 
+TEST_CASE("what a killed writer of the same number left is removed, a living one's is not") {
+  const Folder folder;
+  const std::string path = folder / "a";
+  ReplacedFile living(path);  // in this process
+  living.write("living");
+  const std::string name = fs::directory_iterator(folder.path())->path().filename();
+  const std::string left = folder / (name.substr(0, name.rfind('-')) + "-1000000");
+  std::ofstream(left) << "of the process that had our number before";
+  check_writable(path);
+  CHECK_FALSE(fs::exists(left));
+  CHECK(folder.files() == 1);
+  living.commit();
+  CHECK(read_file(path) == "living");
+}
+
 TEST_CASE("reading says why it cannot") {
   const Folder folder;
   CHECK_THROWS_AS(read_file(folder / "none"), IoError);

@@ -2,6 +2,7 @@
 #include "d5/core/npy.hpp"
 
 #include <catch2/catch.hpp>
+#include <complex>
 
 #include "d5/core/error.hpp"
 
@@ -64,10 +65,28 @@ TEST_CASE("what is no array of numbers is refused with a reason") {
     CHECK_THROWS_AS(parse_npy(file, "file"), FormatError);
     CHECK_THROWS_WITH(parse_npy(file, "file"), Contains(message));
   }
-  for (const char* type : {"'>f4'", "'|O'", "[('a', '<f4')]"}) {
+  for (const char* type : {"'>f3'", "'|O'", "[('a', '<f4')]"}) {
     const std::string file =
         file_of(std::string("{'descr': ") + type + ", 'fortran_order': False, 'shape': ()}", "");
     CHECK_THROWS_AS(parse_npy(file, "file"), Unsupported);
   }
   CHECK_THROWS_AS(to_npy(Tensor::zeros(DType::bfloat16, {2})), Unsupported);
+}
+
+TEST_CASE("big-endian numbers are swapped as they are read, but not where they lie") {
+  using namespace std::string_literals;
+  const auto big = [](const std::string& type, const std::string& values) {
+    return file_of("{'descr': '" + type + "', 'fortran_order': False, 'shape': (2,)}", values);
+  };
+  const Tensor integers = parse_npy(big(">i2", "\x01\x02\xff\xfe"s), "file");
+  CHECK(integers.span<std::int16_t>()[0] == 0x0102);
+  CHECK(integers.span<std::int16_t>()[1] == -2);
+  const Tensor floats = parse_npy(big(">f4", "\x3f\x80\0\0\xc0\0\0\0"s), "file");
+  CHECK(floats.span<float>()[0] == 1);
+  CHECK(floats.span<float>()[1] == -2);
+  // Two numbers each: 1 - 2i, 0.
+  const Tensor complex =
+      parse_npy(big(">c8", "\x3f\x80\0\0\xc0\0\0\0"s + std::string(8, '\0')), "file");
+  CHECK(complex.span<std::complex<float>>()[0] == std::complex<float>(1, -2));
+  CHECK_THROWS_WITH(parse_npy_header(big(">i2", "1234"), "file"), Contains("newbyteorder('<')"));
 }

@@ -93,6 +93,22 @@ TEST_CASE("samples are the same in one file and in many") {
   }
 }
 
+TEST_CASE("shards that TensorFlow names, without an ending, are records") {
+  const MixedSamples samples(6);
+  const testing::TemporaryFolder folder;
+  for (const auto& file : convert(samples, "tfrecord", folder / "train.tfrecord", {.shards = 3})) {
+    std::filesystem::rename(file.path, std::filesystem::path(file.path).replace_extension());
+  }
+  for (const std::string path :
+       {folder / "train", folder.path().string(), folder / "train-00001-of-00003"}) {
+    INFO(path);
+    CHECK(container_of(path) == "tfrecord");
+  }
+  CHECK(open_container("tfrecord", folder / "train")->size() == 6);
+  CHECK(open_container("tfrecord", folder.path().string())->size() == 6);
+  CHECK_THROWS_AS(container_of(folder / "test"), NotFound);
+}
+
 TEST_CASE("shards are limited by samples or bytes, and may be rewritten") {
   const MixedSamples samples(10);
   for (const char* container : kAll) {
