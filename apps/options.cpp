@@ -92,8 +92,13 @@ void add_verdict_option(CLI::App& command, OutputOptions& options) {
   command
       .add_flag_callback(
           "--allow-unsupported", [&options] { options.if_unsupported = IfUnsupported::allow; },
-          "what is unsupported does not make the exit status 1")
+          "what is unsupported does not make the exit status 1; nor does it in --framework all")
       ->group("Common options");
+  if (auto* framework = command.get_option_no_throw("--framework")) {
+    framework->each([&options](const std::string& word) {  // who asks all expects some to say no
+      if (word == "all") options.if_unsupported = IfUnsupported::allow;
+    });
+  }
 }
 
 void add_load_option(CLI::App& command, std::vector<std::string>& libraries) {

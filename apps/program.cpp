@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "apps/ctrl_c.hpp"
+#include "apps/help_format.hpp"
 #include "apps/options.hpp"
 #include "apps/say.hpp"
 #include "apps/usage_error.hpp"
@@ -48,12 +49,25 @@ unsupported, 2 bad usage or input, 130 interrupted: Ctrl-C ends a measurement ea
 was measured (143: SIGTERM, 129: the terminal closed).
 `d5 COMMAND --help` teaches each command by examples.)";
 
+/// Under mpirun several ranks print to one terminal.
+const char* rank_in_job() { return std::getenv("OMPI_COMM_WORLD_RANK"); }
+
 void print_error(std::string_view message) {
-  // Under mpirun several ranks print to one terminal.
-  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  const char* rank = rank_in_job();
   const std::string who = rank ? fmt::format("rank {}: ", rank) : "";
   std::fflush(stdout);
   say(fmt::format("error: {}{}", who, message));
+}
+
+/// Of what is most often wrong on all ranks alike: rank 0 says it and ends the job at once, for MPI
+/// would wait for the others, while they wait. One that is not ended has a message of its own.
+void print_usage_error(std::string_view message) {
+  constexpr unsigned kSeconds = 2;
+  const std::string_view rank = rank_in_job() ? rank_in_job() : "";
+  const char* ranks = std::getenv("OMPI_COMM_WORLD_SIZE");
+  if (!rank.empty() && rank != "0" && sleep(kSeconds) > 0) return;  // by a signal
+  print_error(message);
+  if (rank == "0" && ranks && std::string_view(ranks) != "1") std::_Exit(kBadUsage);
 }
 
 /// Empty where none was asked for, or the command runs nothing.
@@ -62,13 +76,19 @@ std::string trace_file(const CLI::App& command) {
   return option && option->count() > 0 ? option->as<std::string>() : "";
 }
 
-int run_traced_if(const std::string& path, const std::function<int()>& run) {
+int run_traced_if(const CLI::App& command, const std::function<int()>& run) {
+  const std::string path = trace_file(command);
   if (path.empty()) return run();  // and asks for no ranks
   int status = kPassed;
   run_traced({.path = path,
               .who = kTraceOption,
-              .say = [](const std::string& line) { say("note: " + line); }},
+              .say = [](const std::string& line) { say("note: " + line); },
+              .cut_off = [] { return interrupted() ? "interrupted" : ""; }},
              world(), [&] { status = run(); });
+  if (world()->rank() == 0 && command.get_option("--quiet")->count() == 0) {
+    fmt::print(stderr, "{} written to {}\n", interrupted() ? "trace, cut off," : "trace",
+               printable(path));
+  }
   return status;
 }
 
@@ -97,7 +117,7 @@ Program::Program() : app_("d5: measures, validates, combines and reproduces deep
   app_.footer(kFooter);
   app_.require_subcommand(1);
   app_.set_version_flag("--version", "d5 " D5_VERSION);
-  app_.get_formatter()->column_width(34);
+  app_.formatter(help_format());
 }
 
 CLI::App& Program::add(std::string_view path, const std::string& summary,
@@ -134,13 +154,13 @@ int Program::parse_and_run(int argc, char** argv) {
   try {
     app_.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app_.exit(error);  // --help, --version: on stdout
-    print_error(explain(error, app_));
+    if (is_answered(error, app_)) return app_.exit(error);  // on stdout
+    print_usage_error(explain(error, app_));
     return kBadUsage;
   }
   const CLI::App& command = deepest(app_);
   check_usage(command);
-  const int status = run_traced_if(trace_file(command), chosen_);
+  const int status = run_traced_if(command, chosen_);
   return interrupted() ? interrupted_status() : status;
 }
 
@@ -163,7 +183,7 @@ int Program::run(int argc, char** argv) {
     print_error(error.what());
     return kFailed;
   } catch (const Error& error) {
-    print_error(error.what());
+    print_usage_error(error.what());
     return kBadUsage;
   } catch (const std::system_error& error) {  // of fmt::print
     if (error.code() == std::errc::broken_pipe) return kFailed;

@@ -112,6 +112,11 @@ void check(const TrainOptions& options) {
         "train: one checkpoint cannot serve several runs; --out FILE keeps those that are done, "
         "and --resume goes on from there");
   }
+  if (options.dry_run && (repeats || !options.out.empty())) {
+    throw ValueError(
+        "train: --dry-run plans one training and measures nothing; leave out --out and what "
+        "repeats or varies it");
+  }
   if (options.init_skips_differing && options.init.empty()) {
     throw ValueError(
         "train: --init-skip-differing needs --init FILE, whose parameters it is about");

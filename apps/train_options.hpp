@@ -18,7 +18,7 @@ struct TrainOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::int64_t trials = 0;
   bool make_reference = false;
   std::vector<std::string> changes;
-  bool seed_given = false, resume = false, init_skips_differing = false;
+  bool seed_given = false, resume = false, init_skips_differing = false, dry_run = false;
   std::int64_t checkpoint_every = 500, keep = 1;
   int loader_threads = 0;
   DistributedChanges distributed;

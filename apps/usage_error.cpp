@@ -53,7 +53,10 @@ std::string explain_word(const std::string& word, const CLI::App& place) {
   if (const auto known = commands_of(place); !known.empty()) {
     throw_unknown_name("command", word, known);
   }
-  return fmt::format("'{}' is one word too many", printable(word));
+  const bool of_case = word.find_first_not_of("0123456789x") == std::string::npos ||
+                       word.find('=') != std::string::npos;
+  return fmt::format("'{}' is one word too many{}", printable(word),
+                     of_case ? "; a case of several words stands in quotes: \"Gemm 2x3 3x4\"" : "");
 }
 
 std::string explain_option(const CLI::ParseError& error, const CLI::Option& option) {
@@ -67,9 +70,11 @@ std::string explain_option(const CLI::ParseError& error, const CLI::Option& opti
   return error.what();
 }
 
+bool asks_for_help(const CLI::ParseError& error) { return error.get_exit_code() == 0; }
+
 std::string explain_in(const CLI::ParseError& error, const CLI::App& app, const CLI::App& place) {
   const bool required = dynamic_cast<const CLI::RequiredError*>(&error);
-  if (required || dynamic_cast<const CLI::ExtrasError*>(&error)) {
+  if (required || dynamic_cast<const CLI::ExtrasError*>(&error) || asks_for_help(error)) {
     const auto rest = app.remaining(true);
     if (!rest.empty()) return explain_word(rest.front(), place);
     if (const auto commands = commands_of(place); !commands.empty()) {
@@ -91,6 +96,11 @@ std::string full_name(const CLI::App& app) {
 const CLI::App& deepest(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? app : deepest(*parsed.front());
+}
+
+bool is_answered(const CLI::ParseError& error, const CLI::App& app) {
+  const bool is_command = commands_of(deepest(app)).empty() || app.remaining(true).empty();
+  return asks_for_help(error) && is_command;
 }
 
 std::string explain(const CLI::ParseError& error, const CLI::App& app) {

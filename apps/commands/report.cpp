@@ -44,7 +44,9 @@ struct ReportOptions : app::OutputOptions {
 /// All records under the environment of the first file.
 Results joined(const Report& report, const ReportOptions& options) {
   if (!report.plots.empty()) {
-    throw ValueError("report: a trace is drawn; choose html, svg or png");
+    throw ValueError(
+        "report: a trace has no table, it is drawn: add --format html > report.html, or svg or "
+        "png; ui.perfetto.dev opens the file as it is");
   }
   if (report.sources.size() > 1 && (options.format == Format::json || !options.out.empty())) {
     throw ValueError(

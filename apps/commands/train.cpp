@@ -11,6 +11,7 @@
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level2_training/training_plan.hpp"
 
 namespace d5::command {
 namespace {
@@ -58,6 +59,12 @@ int run_train(const app::TrainOptions& options) {
   }
   std::vector<Measurement> results;
   for (const auto& word : options.frameworks) {
+    if (options.dry_run) {
+      for (auto& plan : plan_training(recipe, session_of(options, word), interrupt)) {
+        results.push_back(std::move(plan));
+      }
+      continue;
+    }
     for (auto& result : train(recipe, session_of(options, word), distributed, ranks, interrupt)) {
       results.push_back(std::move(result));
     }
@@ -85,6 +92,9 @@ void register_train(app::Program& program) {
       ->option_text("FILE");
   command.add_flag("--resume", options->resume,
                    "continue from the checkpoint, if it is there; of repeated runs, from --out");
+  command.add_flag("--dry-run", options->dry_run,
+                   "plan a step and say what would be trained, in which framework, in how many "
+                   "bytes, and stop; under mpirun, of one rank");
   command
       .add_option("--repeat", options->repeat,
                   "runs from so many seeds; auto: 5, then until the mean's 95% interval is within "

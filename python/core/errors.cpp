@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include <exception>
 
 #include "d5/core/error.hpp"
@@ -82,6 +84,18 @@ std::string place_of(const py::error_already_set& raised) {
   return fmt::format(" ({}:{})", text(file), text(trace.attr("tb_lineno")));
 }
 
+/// Rows of tables and lines of logs have room for no more.
+std::string in_one_line(const std::string& message) {
+  std::istringstream lines(message);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == std::string::npos) continue;
+    result += (result.empty() ? "" : " / ") + line.substr(begin);
+  }
+  return result;
+}
+
 bool in_program = false;
 
 }  // namespace
@@ -103,7 +117,7 @@ void throw_as_d5(py::error_already_set& raised, const std::string& who) {
   }
   std::string message = fmt::format("{}: ", who);
   if (!meant) message += text(raised.type().attr("__name__")) + ": ";
-  message += text(raised.value()) + (meant ? "" : place_of(raised));
+  message += in_one_line(text(raised.value())) + (meant ? "" : place_of(raised));
   (meant ? meant : &error_classes().front())->throw_nested(printable_message(message));
   throw;  // not reached
 }

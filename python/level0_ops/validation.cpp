@@ -45,7 +45,7 @@ void bind_operator_validation(py::module_& m) {
                                .isolation = {.most_seconds = isolate, .interrupt = interrupt}});
         });
       },
-      py::arg("case"), py::arg("framework"), py::arg("reference") = "reference",
+      py::arg("case"), py::arg("framework") = "reference", py::arg("reference") = "reference",
       py::arg("exact") = false, py::kw_only(), py::arg("heatmaps") = "", py::arg("isolate") = 0.0,
       "Compares an operator with another framework's; if `exact`, computed there in float64. The "
       "folder gets pictures of where outputs differ. With isolate=S in a process of its own for at "

@@ -432,3 +432,11 @@ def test_the_program_loads_parts_in_python(tmp_path):
     failed = program("train", "mnist-lenet-quick", "--set", "optimizer.name=my-sgd:ends=true")
     assert failed.returncode == 1
     assert "Python: RuntimeError: no more (mine.py:14)" in failed.stdout.replace("\n", " ")
+
+
+def test_a_file_that_raises_several_lines_is_told_in_one(tmp_path):
+    (tmp_path / "bad.py").write_text("raise RuntimeError('first\\n\\n  second')\n")
+    words = [sys.executable, "-m", "d5", "list", "optimizers", "--load", tmp_path / "bad.py"]
+    run = subprocess.run(words, capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "RuntimeError: first / second (bad.py:1)" in run.stderr

@@ -186,3 +186,8 @@ def test_an_operator_is_checked_in_one_call():
     assert [right.status, wrong.status] == ["passed", "failed"]
     with pytest.raises(d5.NotFound, match="did you mean Relu"):
         d5.check_operator("Rellu 2x3")
+
+
+def test_the_reference_is_checked_where_no_framework_is_named():
+    (row,) = d5.test_forward("Relu 3")
+    assert row.framework == "reference" and row.status == "passed"

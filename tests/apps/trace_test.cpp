@@ -117,6 +117,14 @@ TEST_CASE("a timeline keeps the rules of its format: networks, nodes, both ways,
   CHECK(check.spans("operator", "Conv 'conv1' backward") == steps);
 }
 
+TEST_CASE("where the timeline is stands on stderr") {
+  const TemporaryFolder folder;
+  const std::string file = folder / "trace.json";
+  const auto run = run_d5("op check 'Relu 2x3' --trace " + file);
+  CHECK_THAT(run.err, Catch::Contains("trace written to " + file));
+  CHECK(run_d5("op check 'Relu 2x3' --quiet --trace " + file).err.empty());
+}
+
 TEST_CASE("a timeline of ranks keeps the rules of its format, with requests under way") {
   if (!transport().present) return;
   const TemporaryFolder folder;

@@ -31,6 +31,14 @@ const Measurement& find(const Results& results, const std::string& metric, int s
 
 }  // namespace
 
+TEST_CASE("a planned training says what would be trained, on what, in how many bytes") {
+  const auto run = run_d5("train mnist-lenet-quick --dry-run");
+  CHECK(run.status == 0);
+  CHECK_THAT(run.out, Contains("optimizer momentum") && Contains("batch 32") &&
+                          Contains("predicted_memory") && Contains("planned, not run"));
+  CHECK(run_d5("train mnist-lenet-quick --dry-run --repeat 2").status == 2);
+}
+
 TEST_CASE("training that misses what its recipe accepts ends with status 1") {
   const auto run = run_d5("train mnist-lenet-quick --set training.most_batches=2 --quiet");
   CHECK(run.status == 1);

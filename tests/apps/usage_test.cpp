@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "d5/level3_distributed/communicator.hpp"
 #include "tests/apps/program_run.hpp"
@@ -43,6 +44,13 @@ TEST_CASE("d5 alone tells five things to begin with, each on a line, and the way
 TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on stdout") {
   const auto [arguments, message] = GENERATE(table<std::string, std::string>({
       {"opp", "did you mean op"},
+      {"trian --help", "did you mean train"},
+      {"op chek 'Relu 2' --help", "did you mean check"},
+      {"train mnist", "did you mean mnist-lenet or"},
+      {"train no/such.onnx", "model: {file: no/such.onnx, loss: cross_entropy"},
+      {"op check Conv", "\"Conv 2x3x9x9 4x3x3x3\""},
+      {"net bench Gemm 2x3 3x4", "in quotes"},
+      {"net show Gemm 2x3 3x4", "in quotes"},
       {"op chek", "did you mean check"},
       {"env --formt table", "did you mean --format"},
       {"env --format pdf", "--format"},
@@ -159,6 +167,40 @@ TEST_CASE("a name that stands nowhere is found on one rank, which does not heed 
   const auto scheme = run_d5(train + "--distributed foo", alone);
   CHECK(scheme.status == 2);
   CHECK_THAT(scheme.err, Contains("'foo' is unknown"));
+}
+
+TEST_CASE("what is wrong on all ranks is said once") {
+  if (!transport().present) return;
+  for (const std::string arguments : {"trian", "train mnist-lenett"}) {
+    INFO(arguments);
+    const auto run = run_d5(arguments, "mpirun --oversubscribe -np 3");
+    CHECK(run.status == 2);
+    const std::size_t first = run.err.find("d5: error: ");
+    REQUIRE(first != std::string::npos);
+    CHECK(run.err.find("d5: error: ", first + 1) == std::string::npos);
+  }
+}
+
+TEST_CASE("who asks all frameworks expects some to say no") {
+  const std::string bench = "op bench 'Size 2x3' --pass backward --samples 2 --quiet --framework ";
+  const auto all = run_d5(bench + "all");
+  CHECK(all.status == 0);
+  CHECK_THAT(all.out, Contains("unsupported"));
+  CHECK(run_d5(bench + "reference").status == 1);
+}
+
+TEST_CASE("help fits 100 columns, and a narrow terminal") {
+  for (const std::string command : {"", "op", "op bench", "net bench", "train", "compare"}) {
+    for (const auto& [launcher, width] :
+         {std::pair<std::string, std::size_t>{"", 100}, {"env COLUMNS=72", 72}}) {
+      std::istringstream lines(run_d5(command + " --help", launcher).out);
+      for (std::string line; std::getline(lines, line);) {
+        INFO(line);
+        const bool is_one_word = line.find(' ', line.find_first_not_of(' ')) == std::string::npos;
+        CHECK((line.size() <= width || is_one_word));
+      }
+    }
+  }
 }
 
 TEST_CASE("a command of one process is refused on several ranks") {

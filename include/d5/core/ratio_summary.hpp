@@ -49,5 +49,9 @@ struct SummedRatios {
 
 /// "[0.250, 0.389]"; empty where it is not known.
 [[nodiscard]] std::string text_of_ratio(const Interval& interval);
+/// That of a geometric mean; a dash where it is not known.
+[[nodiscard]] std::string text_of_mean(const Interval& interval);
+/// What explains the dashes in such tables; empty where there are none.
+[[nodiscard]] std::string note_on_means(const std::vector<TextTable>& tables);
 
 }  // namespace d5

@@ -72,6 +72,7 @@ struct Timeline {
   std::vector<TraceRank> ranks;
   std::vector<TraceLane> lanes;
   std::vector<TraceRecord> records;  ///< by `begin_ns`; what began together, the longest first
+  std::string cut_off = {};          ///< why the run ended early: "interrupted"; empty: it did not
   bool operator==(const Timeline&) const = default;
 
   /// Adds the ranks of `other`, whose clock is moved by `clock`. Throws: ValueError for a rank that

@@ -67,7 +67,7 @@ struct CaseLine {
 /// The cases that `words` name: each is a line for `expand_case`, or a file of them. A case that
 /// was not quoted on a command line, and so came as several words, is put together again. Throws:
 /// FormatError, IoError; NotFound for an operator that neither ONNX nor the reference nor a
-/// framework that is loaded knows.
+/// framework that is loaded knows; ValueError, with an example, for one without its inputs.
 [[nodiscard]] std::vector<CaseLine> read_case_words(const std::vector<std::string>& words,
                                                     std::uint64_t seed = 0);
 

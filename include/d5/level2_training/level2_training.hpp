@@ -47,6 +47,7 @@
 #include "d5/level2_training/training_comparison.hpp"
 #include "d5/level2_training/training_event.hpp"
 #include "d5/level2_training/training_metric.hpp"
+#include "d5/level2_training/training_plan.hpp"
 #include "d5/level2_training/training_repetition.hpp"
 #include "d5/level2_training/training_report.hpp"
 #include "d5/level2_training/training_session.hpp"

@@ -13,6 +13,9 @@ struct TracedRunOptions {
   std::string path = {};      ///< of the timeline (`write_timeline`); empty: nothing is traced
   std::string who = "trace";  ///< begins the messages of errors
   std::function<void(const std::string&)> say = {};  ///< gets a line where something is lost
+  /// Asked when `run` has ended: why it did so early, empty if it did not. The file says so
+  /// (`Timeline::cut_off`).
+  std::function<std::string()> cut_off = {};
 };
 
 /// Runs `run`, and writes what all ranks did meanwhile to one timeline, at rank 0. Of a run that

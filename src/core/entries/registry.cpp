@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <numeric>
 
 namespace d5 {
 namespace {
+
+char lower(char letter) { return char(std::tolower((unsigned char)letter)); }
 
 /// Levenshtein's distance; letters that differ in case alone are equal.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -19,12 +22,18 @@ std::size_t distance(std::string_view a, std::string_view b) {
     std::size_t diagonal = row[0];
     row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const bool same = std::tolower((unsigned char)a[i]) == std::tolower((unsigned char)b[j]);
-      const std::size_t next = std::min({row[j + 1] + 1, row[j] + 1, diagonal + (same ? 0 : 1)});
+      const std::size_t differs = lower(a[i]) == lower(b[j]) ? 0 : 1;
+      const std::size_t next = std::min({row[j + 1] + 1, row[j] + 1, diagonal + differs});
       diagonal = std::exchange(row[j + 1], next);
     }
   }
   return row.back();
+}
+
+/// Whatever the case of letters; a letter alone begins too many.
+bool is_beginning(std::string_view name, std::string_view of) {
+  return name.size() > 1 && name.size() < of.size() &&
+         std::ranges::equal(name, of.substr(0, name.size()), {}, lower, lower);
 }
 
 /// A file's may hold anything.
@@ -37,15 +46,23 @@ std::vector<std::string> printable_names(std::vector<std::string> names) {
 
 std::vector<std::string> nearest_names(std::string_view name,
                                        const std::vector<std::string>& candidates) {
-  const std::size_t most = std::max<std::size_t>(2, name.size() / 3);
-  std::vector<std::pair<std::size_t, std::string>> near;
-  for (const auto& candidate : candidates) {
-    const std::size_t d = distance(name.substr(0, 100), candidate);
-    if (d <= most) near.emplace_back(d, candidate);
-  }
-  std::sort(near.begin(), near.end());
+  constexpr std::size_t kMost = 3;
   std::vector<std::string> result;
-  for (std::size_t i = 0; i < near.size() && i < 3; ++i) result.push_back(near[i].second);
+  std::ranges::copy_if(candidates, std::back_inserter(result),
+                       [&](const std::string& candidate) { return is_beginning(name, candidate); });
+  std::ranges::sort(result);
+  if (result.empty()) {  // misspelt: those that are as near as any
+    std::size_t nearest = name.size() <= 3 ? 1 : std::max<std::size_t>(2, name.size() / 3);
+    for (const auto& candidate : candidates) {
+      const std::size_t d = distance(name.substr(0, 100), candidate);
+      if (d > nearest) continue;
+      if (d < nearest) result.clear();
+      nearest = d;
+      result.push_back(candidate);
+    }
+    std::ranges::sort(result);
+  }
+  if (result.size() > kMost) result.resize(kMost);
   return result;
 }
 

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "core/text/column_layout.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
 
@@ -43,6 +45,32 @@ std::vector<ResultDifference> all_differences(const Results& a, const Results& b
 
 std::string or_none(const std::string& value) {
   return value.empty() ? "none said" : printable(value);
+}
+
+/// Each subject once, above its rows, where it has several.
+std::string in_sections(const TextTable& table, int width) {
+  std::vector<std::vector<std::string>> rows = table.rows();
+  std::vector<std::string> subjects;
+  std::set<std::string> different;
+  for (auto& row : rows) {
+    for (auto& cell : row) cell = printable_message(cell);
+    subjects.push_back(row.front());
+    different.insert(row.front());
+    row.erase(row.begin());
+  }
+  if (rows.size() < 2 * different.size()) return table.to_text(Format::table, width);
+  const detail::ColumnLayout layout({table.columns().begin() + 1, table.columns().end()}, rows,
+                                    width);
+  std::string text = layout.header();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || subjects[i] != subjects[i - 1]) {
+      if (i > 0) text += '\n';
+      const std::size_t room = width > 0 ? std::size_t(width) : subjects[i].size() + 1;
+      for (const auto& line : detail::lines_of(subjects[i], room)) text += line + '\n';
+    }
+    text += layout.row(rows[i]);
+  }
+  return text;
 }
 
 }  // namespace
@@ -91,8 +119,9 @@ std::vector<std::string> notes_of(const ComparedFiles& files) {
 }
 
 std::string to_text(const ComparedFiles& files, Format format, int width) {
-  return is_drawn(format) ? to_text(files.report, format)
-                          : to_table(files.report.pairs).to_text(format, width);
+  if (is_drawn(format)) return to_text(files.report, format);
+  const TextTable table = to_table(files.report.pairs);
+  return format == Format::table ? in_sections(table, width) : table.to_text(format, width);
 }
 
 }  // namespace d5

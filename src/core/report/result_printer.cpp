@@ -41,10 +41,10 @@ struct ResultPrinter::State {
   /// What the cases say together, for people.
   [[nodiscard]] std::string summary() const {
     std::string text;
-    for (const TextTable& table : summaries_of(results.measurements)) {
-      text += "\n" + table.to_text(format, screen.width);
-    }
-    return text;
+    const auto tables = summaries_of(results.measurements);
+    for (const TextTable& table : tables) text += "\n" + table.to_text(format, screen.width);
+    const std::string note = note_on_means(tables);
+    return note.empty() ? text : text + "\n" + note + "\n";
   }
 };
 

@@ -74,6 +74,8 @@ std::string summary_table(const std::vector<Report::Source>& sources) {
     const auto tables = summaries_of(results.measurements);
     if (!tables.empty() && !name.empty()) text += "<p class=\"note\">" + escaped(name) + "</p>\n";
     for (const TextTable& table : tables) text += HtmlTable(table).html();
+    const std::string note = note_on_means(tables);
+    if (!note.empty()) text += "<p class=\"note\">" + escaped(note) + "</p>\n";
   }
   return text;
 }

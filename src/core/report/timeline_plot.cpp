@@ -120,6 +120,10 @@ Plot timeline_plot(const Timeline& timeline) {
                             span.count > 1 ? fmt::format(" and {} more", span.count - 1) : "",
                             with_prefix(to - from, "s"))});
   }
+  if (!timeline.cut_off.empty()) {
+    plot.note +=
+        fmt::format("{}The run was cut off: {}.", plot.note.empty() ? "" : " ", timeline.cut_off);
+  }
   for (const auto& rank : timeline.ranks) {
     if (rank.dropped == 0) continue;
     plot.note += fmt::format("{}The first {} records of rank {} had no room in the trace.",

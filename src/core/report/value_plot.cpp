@@ -10,6 +10,7 @@
 
 #include "core/report/figures.hpp"
 #include "d5/core/geometric_mean.hpp"
+#include "d5/core/ratio_summary.hpp"
 
 namespace d5::detail {
 namespace {
@@ -92,8 +93,8 @@ void add_mean(Plot& plot, const Figures& figures) {
   for (const auto& figure : figures) ratios.push_back(figure.estimate.value);
   const auto [mean, interval, confidence] = geometric_mean(ratios);
   if (!std::isfinite(mean)) return;
-  plot.note = fmt::format("Geometric mean of {} pairs: {:.3f} [{:.3f}, {:.3f}]. {}", ratios.size(),
-                          mean, interval.low, interval.high, plot.note);
+  plot.note = fmt::format("Geometric mean of {} pairs: {:.3f} {}. {}", ratios.size(), mean,
+                          text_of_mean(interval), plot.note);
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ TextTable summary_of_fastest(const std::vector<Measurement>& measurements) {
     table.add({row.framework, row.device == "cpu" ? "" : row.device, row.pass,
                fmt::format("{}", row.over_fastest.size()),
                fmt::format("{}", std::ranges::count(row.over_fastest, 1.0)),
-               fmt::format("{:.3f}", mean.value), text_of_ratio(mean.interval),
+               fmt::format("{:.3f}", mean.value), text_of_mean(mean.interval),
                share.value > 0 ? fmt::format("{:.3f}", share.value) : ""});
   }
   table.drop_empty_columns();

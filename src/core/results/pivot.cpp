@@ -207,10 +207,10 @@ std::string pivot_text(const std::vector<Measurement>& measurements, const std::
   std::string text = pivot(measurements, key).to_text(format, width);
   if (!is_for_people(format)) return text;
   if (const std::string notes = pivot_notes(measurements); !notes.empty()) text += "\n" + notes;
-  for (const TextTable& table : summaries_of(measurements)) {
-    text += "\n" + table.to_text(format, width);
-  }
-  return text;
+  const auto tables = summaries_of(measurements);
+  for (const TextTable& table : tables) text += "\n" + table.to_text(format, width);
+  const std::string note = note_on_means(tables);
+  return note.empty() ? text : text + "\n" + note + "\n";
 }
 
 }  // namespace d5

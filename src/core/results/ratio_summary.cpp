@@ -11,6 +11,8 @@
 namespace d5 {
 namespace {
 
+constexpr const char* kDash = "–";
+
 /// Cases that are summed up together.
 struct Group {
   Measurement record;
@@ -75,6 +77,22 @@ std::string text_of_ratio(const Interval& interval) {
   return known ? fmt::format("[{:.3f}, {:.3f}]", interval.low, interval.high) : "";
 }
 
+std::string text_of_mean(const Interval& interval) {
+  const std::string text = text_of_ratio(interval);
+  return text.empty() ? kDash : text;
+}
+
+std::string note_on_means(const std::vector<TextTable>& tables) {
+  const bool any = std::ranges::any_of(tables, [](const TextTable& table) {
+    return std::ranges::any_of(table.rows(), [](const std::vector<std::string>& row) {
+      return std::ranges::find(row, kDash) != row.end();
+    });
+  });
+  if (!any) return "";
+  return fmt::format("{} no interval: fewer than {} cases tell nothing of others", kDash,
+                     kFewestForMeanInterval);
+}
+
 std::vector<SummedRatios> sum_up_ratios(const std::vector<Measurement>& measurements) {
   std::vector<SummedRatios> sums;
   for (auto& [record, ratios] : groups_in(measurements)) {
@@ -114,7 +132,7 @@ TextTable summary_of_ratios(const std::vector<Measurement>& measurements) {
                                     condition_or_none(record, "pass"),
                                     fmt::format("{}", all.ratios)};
     row.push_back(fmt::format("{:.3f}", all.mean.value));
-    row.push_back(text_of_ratio(all.mean.interval));
+    row.push_back(text_of_mean(all.mean.interval));
     for (const std::size_t cases : {all.faster, all.slower, all.undecided, all.mistrusted}) {
       row.push_back(fmt::format("{}", cases));
     }

@@ -125,7 +125,7 @@ void add_means(TextTable& table, const std::vector<ResultPair>& pairs) {
                                     ? "mistrusted"
                                     : verdict_on(all.mean.interval, Direction::lower_is_better);
     table.add({"geometric mean", fmt::format("{} pairs", all.ratios), metric, "", "",
-               fmt::format("{:.3f}", all.mean.value), text_of_ratio(all.mean.interval), "",
+               fmt::format("{:.3f}", all.mean.value), text_of_mean(all.mean.interval), "",
                fmt::format("{}: {} faster, {} slower, {} undecided, {} mistrusted", verdict,
                            all.faster, all.slower, all.undecided, all.mistrusted)});
   }

@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -37,14 +39,68 @@ std::vector<std::string> reasons_of(const Measurement& m) {
   return reasons;
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (c == ' ') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  return words;
+}
+
+/// A word that is a number, with what stands behind it: "15", "22%", "3,".
+struct NumberWord {
+  double value;
+  std::string number, rest;
+};
+std::optional<NumberWord> number_in(const std::string& word) {
+  double value = 0;
+  const char* const end_of_word = word.data() + word.size();
+  const auto [end, error] = std::from_chars(word.data(), end_of_word, value);
+  const bool is_one = error == std::errc() && std::all_of(end, end_of_word, [](char c) {
+                        return std::string_view("%,;:.)").find(c) != std::string_view::npos;
+                      });
+  if (!is_one) return std::nullopt;
+  return NumberWord{value, std::string(word.data(), end), std::string(end, end_of_word)};
+}
+
+/// Texts that differ in numbers alone as one, "7 to 15 samples"; none where a number that differs
+/// is no word.
+std::optional<std::string> in_ranges(const std::vector<std::string>& texts) {
+  std::vector<std::vector<std::string>> all;
+  for (const auto& text : texts) all.push_back(words_of(text));
+  std::string result;
+  for (std::size_t i = 0; i < all.front().size(); ++i) {
+    std::string word = all.front()[i];
+    const bool same = std::ranges::all_of(
+        all, [&](const auto& words) { return words.size() > i && words[i] == word; });
+    if (!same) {
+      std::vector<NumberWord> numbers;
+      for (const auto& words : all) {
+        const auto number = number_in(words[i]);
+        if (!number) return std::nullopt;
+        numbers.push_back(*number);
+      }
+      const auto [low, high] = std::ranges::minmax_element(numbers, {}, &NumberWord::value);
+      word = low->number + " to " + high->number + high->rest;
+    }
+    result += (i == 0 ? "" : " ") + word;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::size_t ResultNotes::number_of(const std::string& reason) {
   const std::string key = reason_key(reason);
   auto place = std::ranges::find(notes_, key, &Note::key);
-  if (place == notes_.end()) place = notes_.insert(place, {.key = key, .text = reason});
+  if (place == notes_.end()) place = notes_.insert(place, {.key = key});
   ++place->rows;
-  place->differ = place->differ || place->text != reason;
+  auto& texts = place->texts;
+  if (std::ranges::find(texts, reason) == texts.end()) texts.push_back(reason);
   return std::size_t(place - notes_.begin()) + 1;
 }
 
@@ -59,8 +115,9 @@ std::string ResultNotes::status_of(const Measurement& m) {
 std::vector<std::string> ResultNotes::reasons() const {
   std::vector<std::string> reasons;
   for (const Note& note : notes_) {
-    std::string& text = reasons.emplace_back(printable_message(note.text));
-    if (note.differ) {
+    const auto all = in_ranges(note.texts);
+    std::string& text = reasons.emplace_back(printable_message(all ? *all : note.texts.front()));
+    if (!all) {
       text +=
           fmt::format(" (and alike in {} more {})", note.rows - 1, note.rows == 2 ? "row" : "rows");
     }

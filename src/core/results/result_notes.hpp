@@ -9,7 +9,8 @@
 namespace d5::detail {
 
 /// The reasons of records that did not pass, each once, and numbered: rows name the numbers.
-/// Reasons that differ in their numbers alone are one, told by its first.
+/// Reasons that differ in their numbers alone are one: "7 to 15 samples, fewer than ...", or its
+/// first where a number stands within a word.
 class ResultNotes {
  public:
   /// "passed", "mistrusted [1,2]".
@@ -21,9 +22,9 @@ class ResultNotes {
 
  private:
   struct Note {
-    std::string key, text;
+    std::string key;
+    std::vector<std::string> texts = {};  ///< those that differ
     int rows = 0;
-    bool differ = false;
   };
   std::size_t number_of(const std::string& reason);
   std::vector<Note> notes_;

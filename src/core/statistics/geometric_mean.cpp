@@ -26,7 +26,7 @@ Estimate geometric_mean(std::span<const double> ratios, double confidence) {
   for (const double ratio : ratios) mean += std::log(ratio) / n;
   for (const double ratio : ratios) squares += std::pow(std::log(ratio) - mean, 2);
   result.value = std::exp(mean);
-  if (ratios.size() < 2) return result;
+  if (ratios.size() < kFewestForMeanInterval) return result;
   const boost::math::students_t distribution(n - 1);
   const double t =
       boost::math::quantile(boost::math::complement(distribution, (1 - confidence) / 2));

@@ -108,6 +108,7 @@ class Reader {
                        schema, Timeline::kSchema));
     }
     origin_ns_ = integer(json, "origin_ns");
+    if (json.contains("cut_off")) timeline_.cut_off = text(json, "cut_off");
     for (const Json& rank : field(json, "ranks", is_list, "a list")) {
       place_ = fmt::format("otherData.ranks[{}]", timeline_.ranks.size());
       timeline_.ranks.push_back(

@@ -52,10 +52,12 @@ Json metadata(const Timeline& timeline, std::int64_t origin_ns) {
                      {"clock_offset_ns", clock.offset_ns},
                      {"clock_uncertainty_ns", clock.uncertainty_ns}});
   }
-  return {{"format", "d5 trace"},
-          {"schema", Timeline::kSchema},
-          {"origin_ns", origin_ns},
-          {"ranks", std::move(ranks)}};
+  Json all = {{"format", "d5 trace"},
+              {"schema", Timeline::kSchema},
+              {"origin_ns", origin_ns},
+              {"ranks", std::move(ranks)}};
+  if (!timeline.cut_off.empty()) all["cut_off"] = timeline.cut_off;
+  return all;
 }
 
 /// One event a line, without a document tree of all of them: there may be many.

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "d5/core/error.hpp"
@@ -42,6 +43,51 @@ std::vector<std::string> known_operators() {
   return known;
 }
 
+/// "2x3": of a case that was torn apart.
+bool is_shape(const std::string& word) {
+  return word.find_first_not_of("0123456789x") == std::string::npos;
+}
+
+/// A line that the reference could run; none where the usual shapes do not fit.
+std::string example_of(const onnx::Node& node) {
+  constexpr std::array kUsual = {"2x3x9x9 4x3x3x3", "2x3x9x9 3 3 3 3", "2x3",
+                                 "2x3 2x3",         "2x3 3x4",         "2x3 2x3 2x3",
+                                 "bool:2x3",        "2x3 int64:2x3",   "bool:2x3 bool:2x3",
+                                 "bool:2x3 2x3 2x3"};
+  const auto& reference = framework("reference").part<OperatorRegistry>();
+  for (const char* shapes : kUsual) {
+    try {
+      std::string line = full_name(node.domain, node.op_type) + " " + shapes;
+      const OperatorCase one = parse_case(line);
+      std::vector<ValueDesc> descriptions;
+      std::vector<const Value*> values;
+      for (const Value& value : one.inputs) {
+        descriptions.push_back(value.desc());
+        values.push_back(&value);
+      }
+      (void)reference.make(one.node)->infer({one.node, descriptions, values});
+      return line;
+    } catch (const Error&) {  // not these
+    }
+  }
+  return "";
+}
+
+/// Throws: ValueError, which shows a case that has them.
+void expect_inputs(const CaseLine& one) {
+  const auto schema = onnx::schema_of(one.node);
+  if (!schema || schema->least_inputs == 0 || !one.node.inputs.empty()) return;
+  std::vector<std::string> names;
+  for (int i = 0; i < schema->least_inputs; ++i) {
+    names.push_back(onnx::parameter(schema->inputs, std::size_t(i))->name);
+  }
+  const std::string example = example_of(one.node);
+  throw ValueError(fmt::format(
+      "case '{}' lacks {}; the shapes of inputs stand behind the operator, in the same quotes{}",
+      printable(one.line), fmt::join(names, ", "),
+      example.empty() ? "" : fmt::format(": \"{}\"", example)));
+}
+
 /// An operator of ONNX that d5 lacks is a finding; a name that nobody knows is a misprint.
 void check_name(const CaseLine& one) {
   if (onnx::schema_of(one.node) || custom_operators().has_operator(one.node)) return;
@@ -52,10 +98,21 @@ void check_name(const CaseLine& one) {
     throw NotFound(fmt::format("operator {} is not in opset {}, but in opset {}: leave '@{}' out",
                                name, one.node.opset, newest.opset, one.node.opset));
   }
+  if (is_shape(name)) {
+    throw ValueError(fmt::format(
+        "'{}' is no operator but looks like a shape; put quotes around each whole case: "
+        "\"Gemm 2x3 3x4\"",
+        name));
+  }
   const auto known = known_operators();
   if (std::ranges::find(known, name) != known.end()) return;
   throw_unknown_name(one.node.inputs.empty() ? "operator or file of cases" : "operator", name,
                      known);
+}
+
+void check_line(const CaseLine& one) {
+  check_name(one);
+  expect_inputs(one);
 }
 
 }  // namespace
@@ -68,7 +125,7 @@ std::vector<CaseLine> read_case_words(const std::vector<std::string>& words, std
   std::vector<CaseLine> cases;
   if (unquoted) {
     cases = expand_case(fmt::format("{}", fmt::join(words, " ")), seed);
-    std::ranges::for_each(cases, check_name);
+    std::ranges::for_each(cases, check_line);
     return cases;
   }
   for (const auto& word : words) {
@@ -76,7 +133,7 @@ std::vector<CaseLine> read_case_words(const std::vector<std::string>& words, std
       cases.push_back(std::move(one));
     }
   }
-  std::ranges::for_each(cases, check_name);
+  std::ranges::for_each(cases, check_line);
   return cases;
 }
 

@@ -11,6 +11,7 @@
 #include "d5/core/byte_count.hpp"
 #include "d5/core/error.hpp"
 #include "d5/onnx/file.hpp"
+#include "d5/onnx/schema.hpp"
 #include "d5/version.hpp"
 
 namespace d5 {
@@ -40,6 +41,20 @@ std::vector<std::string> lines_of(const std::vector<CaseLine>& cases) {
   return lines;
 }
 
+/// Throws: NotFound, which knows an operator whose shapes went astray.
+const ModelEntry& entry_of(const std::string& name) {
+  onnx::Node node;
+  node.op_type = name;
+  node.opset = onnx::newest_opset("");
+  if (!models().find(name) && onnx::schema_of(node)) {
+    throw NotFound(fmt::format(
+        "network '{}' is unknown; the operator stands for a network of one node where a case is "
+        "in quotes, with its shapes: \"Gemm 2x3 3x4\"",
+        name));
+  }
+  return models().at(name);
+}
+
 /// Of a folder that is no test folder itself.
 std::vector<std::string> models_in(const std::string& folder) {
   std::vector<std::string> models;
@@ -64,7 +79,7 @@ std::vector<std::string> models_of(const std::vector<std::string>& words) {
     if (found.empty()) found = {word};  // a folder without models says so where it is opened
     for (auto& one : found) models.push_back(std::move(one));
     const std::string file = file_of(models.back());
-    if (file.empty() && !is_case(models.back())) (void)d5::models().at(word);
+    if (file.empty() && !is_case(models.back())) (void)entry_of(word);
     if (!file.empty() && !fs::exists(file)) {
       throw IoError(fmt::format("cannot read '{}': there is no such file", printable(file)));
     }
@@ -86,7 +101,7 @@ Network open_model(const std::string& model, const Settings& wishes, const Inter
   const std::string file = file_of(model);
   if (!file.empty()) return Network::load(file, {.interrupt = interrupt});
   if (is_case(model)) return case_network(parse_case(model, wishes.natural("seed", 0)));
-  const ModelEntry& entry = models().at(model);
+  const ModelEntry& entry = entry_of(model);
   Settings settings;
   for (const auto& [name, value] : wishes.values()) entry.offer(settings, name, value);
   return entry.make(settings);

@@ -37,8 +37,10 @@ void write_trace(const Timeline& timeline, const TracedRunOptions& options) {
 }
 
 /// Of a run that throws.
-void write_own_part(const TracedRunOptions& options, const Communicator& ranks) {
-  const Timeline mine = Trace::timeline();
+void write_own_part(const TracedRunOptions& options, const Communicator& ranks,
+                    const std::string& why) {
+  Timeline mine = Trace::timeline();
+  mine.cut_off = why;
   if (ranks.rank() != 0 || mine.records.empty()) return;
   try {
     write_trace(mine, options);
@@ -60,13 +62,18 @@ void run_traced(const TracedRunOptions& options, const std::shared_ptr<Communica
   Trace::start(tracing);
   try {
     run();
+  } catch (const std::exception& error) {
+    Trace::stop();
+    write_own_part(options, *ranks, error.what());
+    throw;
   } catch (...) {
     Trace::stop();
-    write_own_part(options, *ranks);
+    write_own_part(options, *ranks, "it failed");
     throw;
   }
   Trace::stop();
-  const Timeline all = gather_timeline(*ranks, Trace::timeline(), clock);
+  Timeline all = gather_timeline(*ranks, Trace::timeline(), clock);
+  if (options.cut_off) all.cut_off = options.cut_off();
   if (ranks->rank() == 0) write_trace(all, options);
   // A rank that exits with a failure while rank 0 still writes would end the job under its hands.
   ranks->barrier();

@@ -26,6 +26,17 @@ TEST_CASE("an unknown name is answered with the nearest and with what is known")
   CHECK_THROWS_AS(optimizers.at("momentun"), NotFound);
 }
 
+TEST_CASE("the nearest names: those that it begins, or the ones with the fewest misprints") {
+  const std::vector<std::string> names = {"And",           "Conv",        "Cos",
+                                          "ConvTranspose", "mnist-lenet", "mnist-lenet-quick"};
+  using Names = std::vector<std::string>;
+  CHECK(nearest_names("Cnv", names) == Names{"Conv"});  // And and Cos are two letters away
+  CHECK(nearest_names("MNIST", names) == Names{"mnist-lenet", "mnist-lenet-quick"});
+  CHECK(nearest_names("con", names) == Names{"Conv", "ConvTranspose"});
+  CHECK(nearest_names("3x4", {"Exp"}).empty());
+  CHECK(nearest_names("c", names).empty());
+}
+
 TEST_CASE("a name with control characters is escaped in the message") {
   Registry<int> things("thing");
   CHECK_THROWS_WITH(things.at("a\x1b[2J"), "thing 'a\\x1b[2J' is unknown; none is known");

@@ -52,6 +52,15 @@ TEST_CASE("two files are held against each other, with what to know before the n
   CHECK_THAT(to_text(both, Format::html), StartsWith("<!") && Contains("a.json"));
 }
 
+TEST_CASE("a subject with several rows stands once, above them") {
+  const TwoFiles files;
+  const std::string text = to_text(compare_files(files.a, files.b), Format::table);
+  CHECK_THAT(text, Contains("\nRelu 8\nreference"));
+  CHECK(text.find("Relu 8") == text.rfind("Relu 8"));
+  CHECK_THAT(to_text(compare_files(files.a, files.b, {.metrics = {"time"}}), Format::table),
+             Contains("Relu 8   reference"));  // a row alone
+}
+
 TEST_CASE("a gate finds what is worse, among the metrics that are chosen") {
   const TwoFiles files;
   CHECK_FALSE(compare_files(files.a, files.b, {.fail_above = 1.05}).holds());

@@ -38,12 +38,11 @@ TEST_CASE("each framework's times are over the fastest one's, case by case") {
   records.push_back(share("Relu 8", "onednn", 0.25));
   records.push_back(share("Relu 64", "onednn", 1));
   // torch: 1 and 8; onednn: 4 and 1; the reference, whose ratios are 1: 2 and 4.
-  // Intervals: with two logarithms a and b t(0.975, 1) |a - b| / 2 = 12.7062 |a - b| / 2 each side.
   CHECK(summary_of_fastest(records).to_text(Format::csv) ==
         "framework,pass,cases,fastest in,time / fastest,95% interval,share of peak\r\n"
-        "onednn,forward,2,1,2.000,\"[0.000, 13365.301]\",0.500\r\n"
-        "reference,forward,2,0,2.828,\"[0.035, 231.217]\",\r\n"
-        "torch,forward,2,1,2.828,\"[0.000, 1545141.042]\",\r\n");
+        "onednn,forward,2,1,2.000,–,0.500\r\n"
+        "reference,forward,2,0,2.828,–,\r\n"
+        "torch,forward,2,1,2.828,–,\r\n");
   CHECK(summaries_of(records).size() == 2);
 }
 

@@ -53,9 +53,10 @@ TEST_CASE("two frameworks over several cases are summed up in a row, one case is
   CHECK(table.to_text(Format::csv) ==
         "framework,base,pass,cases,geometric mean,95% interval,faster,slower,undecided,"
         "mistrusted\r\n"
-        // The logarithms' mean is -2 ln 2, their deviation sqrt(2) ln 2: the standard error is ln
-        // 2, and t(0.975, 1) = 12.706205 by tables.
-        "torch,reference,forward,2,0.250,\"[0.000, 1670.663]\",2,0,0,0\r\n");
+        // The logarithms' mean is -2 ln 2.
+        "torch,reference,forward,2,0.250,–,2,0,0,0\r\n");
+  CHECK(note_on_means({table}) == "– no interval: fewer than 5 cases tell nothing of others");
+  CHECK(note_on_means({TextTable({"a"})}).empty());
   CHECK(summary_of_ratios({}).size() == 0);
   for (auto& record : records) record.device = "cuda:0";
   CHECK(summary_of_ratios(records).columns().at(2).title == "device");

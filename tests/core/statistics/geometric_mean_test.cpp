@@ -15,11 +15,20 @@ TEST_CASE("the geometric mean of twice and half is one, whichever side is the ba
 }
 
 TEST_CASE("its interval is Student's, of the logarithms") {
-  // Logarithms -1, 0, 1: deviation 1, standard error 1/sqrt(3); t(0.975, 2) = 4.302653 by tables.
-  const Estimate mean = geometric_mean(std::vector{std::exp(-1.0), 1.0, std::exp(1.0)});
-  CHECK(mean.interval.high == Approx(std::exp(4.302653 / std::sqrt(3))));
-  CHECK(mean.interval.low == Approx(std::exp(-4.302653 / std::sqrt(3))));
+  // Logarithms -2 to 2: deviation sqrt(5/2), standard error sqrt(1/2); t(0.975, 4) = 2.776445 by
+  // tables.
+  const std::vector ratios{std::exp(-2.0), std::exp(-1.0), 1.0, std::exp(1.0), std::exp(2.0)};
+  const Estimate mean = geometric_mean(ratios);
+  CHECK(mean.interval.high == Approx(std::exp(2.776445 * std::sqrt(0.5))));
+  CHECK(mean.interval.low == Approx(std::exp(-2.776445 * std::sqrt(0.5))));
   CHECK(mean.confidence == 0.95);
+}
+
+TEST_CASE("four ratios tell nothing of others: no interval") {
+  const Estimate mean = geometric_mean(std::vector{1.0, 2.0, 4.0, 8.0});
+  CHECK(mean.value == Approx(std::pow(2, 1.5)));
+  CHECK(std::isnan(mean.interval.low));
+  CHECK(std::isnan(mean.interval.high));
 }
 
 TEST_CASE("one ratio has no interval, and what is no positive number has no mean") {

@@ -35,6 +35,7 @@ Timeline one_span(int rank, const std::string& name) {
 Timeline everything() {
   Timeline timeline;
   timeline.ranks = {{.rank = 2, .host = "a \"host\"", .dropped = 7, .clock = {-12, 3}}};
+  timeline.cut_off = "interrupted";
   timeline.lanes = {{2, 0, "thread 0"}, {2, 4, "cuda:0 stream 1"}};
   const std::int64_t long_ago = 8'640'000'000'000'001;  // 100 days and 1 ns
   timeline.records = {

@@ -231,3 +231,27 @@ TEST_CASE("sizes are read as the values of a range in a case are") {
     CHECK_THROWS_AS(sizes_from(text), ValueError);
   }
 }
+
+TEST_CASE("an operator without its inputs is answered with a case that has them") {
+  const auto message_of = [](const std::vector<std::string>& words) -> std::string {
+    try {
+      (void)read_case_words(words);
+    } catch (const ValueError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string conv = message_of({"Conv"});
+  CHECK_THAT(conv, Catch::StartsWith("case 'Conv' lacks X, W;"));
+  const std::size_t begin = conv.find("\"Conv ") + 1;
+  REQUIRE(begin > 0);
+  const std::string example = conv.substr(begin, conv.rfind('"') - begin);
+  CHECK_NOTHROW(test_forward(parse_case(example), "reference"));
+  for (const char* name : {"Gemm", "Relu", "Add", "MatMul", "BatchNormalization", "Not", "Where"}) {
+    INFO(name);
+    CHECK_THAT(message_of({name}), Catch::Contains(std::string(": \"") + name + " "));
+  }
+  CHECK(message_of({"RandomNormal shape=2x3"}).empty());
+  CHECK_THAT(message_of({"Relu 2x3", "Gemm 2x3 3x4", "4x5"}),
+             Catch::Contains("'4x5' is no operator") && Catch::Contains("quotes"));
+}

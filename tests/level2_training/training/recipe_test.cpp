@@ -249,4 +249,5 @@ TEST_CASE("carried recipes are found by name, and all of them parse") {
   }
   CHECK_THROWS_WITH(load_recipe("mnist-lenett"), Catch::Contains("mnist-lenet"));
   CHECK_THROWS_AS(load_recipe("no/such/file.yaml"), IoError);
+  CHECK_THROWS_WITH(load_recipe("mine.onnx"), Catch::Contains("model: {file: mine.onnx, loss: "));
 }

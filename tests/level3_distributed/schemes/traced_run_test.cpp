@@ -43,9 +43,17 @@ TEST_CASE("a run that throws leaves what rank 0 did, and without a path nothing 
   CHECK_THROWS_AS(run_traced({.path = path}, world(), fails), ValueError);
   CHECK_FALSE(Trace::on());
   CHECK(std::filesystem::exists(path) == (world()->rank() == 0));
+  if (world()->rank() == 0) CHECK(read_timeline(path).cut_off == "no");
   bool traced = true;
   run_traced({}, world(), [&] { traced = Trace::on(); });
   CHECK_FALSE(traced);
+}
+
+TEST_CASE("a timeline tells that its run was cut off") {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder / "trace.json";
+  run_traced({.path = path, .cut_off = [] { return "interrupted"; }}, world(), do_something);
+  if (world()->rank() == 0) CHECK(read_timeline(path).cut_off == "interrupted");
 }
 
 TEST_CASE("a file that cannot be written is told on every rank, before anything runs") {

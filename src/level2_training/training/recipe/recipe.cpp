@@ -184,6 +184,13 @@ Recipe load_recipe(const std::string& file_or_name) {
     }
     path = carried_file("recipes/" + file_or_name + ".yaml");
   }
+  if (path.ends_with(".onnx")) {
+    throw ValueError(fmt::format(
+        "'{0}' is a network, and training takes a recipe, a YAML file that also names data, an "
+        "optimizer and an end; in it stands  model: {{file: {0}, loss: cross_entropy, inputs: "
+        "{{x: image}}}}  (docs/level2.md, \"Networks from ONNX files\")",
+        printable(path)));
+  }
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   return Recipe::parse(read_file(path, kMostBytes), file_or_name);
 }

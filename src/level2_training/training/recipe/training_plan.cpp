@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/training_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "d5/core/error.hpp"
+#include "d5/core/measure.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/network_bench.hpp"
+#include "d5/level2_training/batch_feed.hpp"
+#include "d5/level2_training/optimizer.hpp"
+
+namespace d5 {
+namespace {
+
+/// Neither reads nor writes a file of a run.
+SessionOptions without_files(SessionOptions options) {
+  options.checkpoint.clear();
+  options.resume.clear();
+  options.save.clear();
+  options.loader_threads = 0;  // one batch is all that is read
+  return options;
+}
+
+/// What is trained on what, and how long.
+void note_parts(Measurement& record, const Recipe& recipe, const DatasetPair& data,
+                std::int64_t batch) {
+  const TrainingOptions training = recipe.training();
+  record.conditions["dataset"] = data.train->description();
+  record.conditions["optimizer"] = recipe.choice("optimizer").name;
+  record.conditions["batch"] = fmt::format("{}", batch);
+  record.conditions["epochs"] = fmt::format("{}", training.epochs);
+  if (training.most_batches > 0) {
+    record.conditions["most_batches"] = fmt::format("{}", training.most_batches);
+  }
+}
+
+}  // namespace
+
+std::vector<Measurement> plan_training(const Recipe& recipe, const SessionOptions& options,
+                                       const Interrupt& interrupt) {
+  Measurement record{.subject = recipe.name(),
+                     .level = "training",
+                     .framework = word_of(options.frameworks),
+                     .device = to_string(options.device)};
+  double bytes = 0;
+  detail::plan_only(record, [&] {
+    TrainingSession session(recipe, without_files(options), interrupt);
+    Optimizer& optimizer = session.trainer().optimizer();
+    const auto batch = session.trainer().train_sampler().next();
+    if (!batch) throw ValueError(fmt::format("recipe '{}': no batch to train on", recipe.name()));
+    note_parts(record, recipe, session.data(), batch->size);
+    BatchFeed feed;
+    const ValueMap& inputs = feed.of(session.network(), *batch);
+    optimizer.executor().plan(inputs, optimizer.loss());
+    bytes = detail::predicted_bytes(optimizer.executor(), inputs, optimizer.loss());
+  });
+  record.metric = "predicted_memory";
+  record.unit = "byte";
+  record.quantity = Quantity::bytes;
+  record.statistic = {.of = Statistic::Of::single};
+  if (record.status == Status::skipped && bytes > 0) record.samples = {bytes};
+  return {std::move(record)};
+}
+
+}  // namespace d5
