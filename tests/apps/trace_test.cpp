@@ -193,7 +193,7 @@ TEST_CASE("two ranks' training is one timeline: steps, data, updates and request
   CHECK(trained_from[1] < trained_to[0]);
 }
 
-TEST_CASE("a trace that cannot be written is told before anything runs, on every rank") {
+TEST_CASE("a trace that cannot be written is told before anything runs, once") {
   const auto alone = run_d5(std::string(kTrain) + "/no/such/folder/trace.json");
   CHECK(alone.status == 2);
   CHECK_THAT(alone.err, Contains("--trace: cannot write '/no/such/folder/trace.json'"));
@@ -202,8 +202,7 @@ TEST_CASE("a trace that cannot be written is told before anything runs, on every
   const auto ranks =
       run_d5(std::string(kTrain) + "/no/such/folder/trace.json", "mpirun --oversubscribe -np 2");
   CHECK(ranks.status == 2);
-  CHECK_THAT(ranks.err, Contains("rank 0: --trace: cannot write") &&
-                            Contains("rank 1: --trace: rank 0 cannot write"));
+  CHECK_THAT(ranks.err, Contains("rank 0: --trace: cannot write") && !Contains("rank 1: "));
 }
 
 TEST_CASE("bad usage leaves no trace; a run that fails half-way leaves what it did") {
