@@ -56,7 +56,8 @@ class Gemm final : public TorchKernel {
       return;
     }
     results[0] = at::mm(a, b);
-    if (alpha_ != 1) results[0] = at::mul(results[0], alpha_);
+    // Integers times a real number are real to torch.
+    if (alpha_ != 1) results[0] = at::mul(results[0], alpha_).to(a.scalar_type());
   }
 
   KernelTraits traits() const override {

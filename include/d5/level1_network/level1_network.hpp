@@ -19,6 +19,7 @@
 #include "d5/level1_network/network_drawing.hpp"
 #include "d5/level1_network/network_mode.hpp"
 #include "d5/level1_network/network_profile.hpp"
+#include "d5/level1_network/network_reduction.hpp"
 #include "d5/level1_network/network_run.hpp"
 #include "d5/level1_network/network_summary.hpp"
 #include "d5/level1_network/network_tables.hpp"

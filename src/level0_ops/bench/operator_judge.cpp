@@ -23,9 +23,7 @@ Value on_host(const Value& value) {
 }
 
 Verdict wrong(const std::string& judge, const std::string& what, const Difference& difference) {
-  return {Verdict::Is::wrong, judge,
-          fmt::format("{}: {}, off by {:.3g} at most", what, difference.where,
-                      difference.largest_absolute)};
+  return {Verdict::Is::wrong, judge, fmt::format("{}: {}", what, difference.where)};
 }
 
 /// In float64, or where that cannot be, in the case's own types. Throws: what the latter throws.

@@ -46,8 +46,8 @@ std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
 }
 
 /// What a test folder brings, unless other sizes are asked for; of any other model random ones.
-ValueMap inputs_of(const std::string& model, const Network& network, const OpenSizes& sizes,
-                   std::uint64_t seed) {
+ValueMap timed_inputs(const std::string& model, const Network& network, const OpenSizes& sizes,
+                      std::uint64_t seed) {
   const bool brings = is_test_folder(model) && sizes.batch == 1 && sizes.by_name.empty() &&
                       !onnx::open_test_folder(model).data_sets.empty();
   return brings ? folder_inputs(model, network) : random_inputs(network, sizes, seed);
@@ -162,7 +162,7 @@ Subject judged_subject(const std::string& model, const std::string& framework,
   const std::shared_ptr<GraphExecutor> executor = open_executor(
       framework, open_model(model, run_wishes(framework, sizes, execution), transforms), execution);
   const auto inputs =
-      std::make_shared<ValueMap>(inputs_of(model, executor->network(), sizes, execution.seed));
+      std::make_shared<ValueMap>(timed_inputs(model, executor->network(), sizes, execution.seed));
   Subject subject{.record = detail::network_record(model, framework, sizes, "inference"),
                   .run = [executor, inputs] { (void)executor->inference(*inputs); },
                   .synchronise = [executor] { executor->synchronise(); },
@@ -211,7 +211,7 @@ std::vector<Measurement> plan_network(const std::string& model,
         open_model(model, run_wishes(framework, options.sizes, execution), options.transforms),
         execution);
     const InterruptibleRuns interruptible(*executor, options.measuring.interrupt);
-    executor->plan(inputs_of(model, executor->network(), options.sizes, execution.seed));
+    executor->plan(timed_inputs(model, executor->network(), options.sizes, execution.seed));
   });
 }
 

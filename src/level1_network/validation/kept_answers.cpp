@@ -32,7 +32,7 @@ fs::path file_of(const std::string& words) {
 std::string own_name(std::size_t i) { return fmt::format("own {}", i); }
 std::string exact_name(std::size_t i) { return fmt::format("exact {}", i); }
 
-std::string text_of(const RoundedAnswers& answers) {
+std::string words_for(const RoundedAnswers& answers) {
   Json json = {
       {"no_float64", answers.no_float64}, {"runs", answers.runs}, {"expected", Json::array()}};
   for (const auto& one : answers.expected) {
@@ -111,7 +111,7 @@ void keep_answers(const std::string& words, const RoundedAnswers& answers) {
   model.ir_version = onnx::kNewestIrVersion;
   model.opset_imports[""] = onnx::kNewestOpset;
   model.graph.name = "what a reference answered";
-  model.metadata = {{kWords, words}, {kFound, text_of(answers)}};
+  model.metadata = {{kWords, words}, {kFound, words_for(answers)}};
   std::uintmax_t bytes = 0;
   for (std::size_t i = 0; i < answers.expected.size(); ++i) {
     const auto& one = answers.expected[i];

@@ -62,10 +62,10 @@ void add_updated(GraphExecutor& executor, const ValueMap& inputs, const std::str
 }
 
 /// Of steps on the network that `open_for_training` opens: outputs, gradients, one update.
-std::shared_ptr<NetworkJudge> judge_of(const std::string& model, const OpenSizes& sizes,
-                                       const ExecutorOptions& execution,
-                                       const TransformChain& transforms,
-                                       const MeasureOptions& measuring) {
+std::shared_ptr<NetworkJudge> step_judge(const std::string& model, const OpenSizes& sizes,
+                                         const ExecutorOptions& execution,
+                                         const TransformChain& transforms,
+                                         const MeasureOptions& measuring) {
   const auto open = [=] {
     return open_model(model, training_wishes("reference", sizes, execution),
                       kept_by(transforms) == Keeps::rounded ? transforms : TransformChain());
@@ -117,14 +117,14 @@ Subject training_step_subject(const std::string& model, const std::string& frame
                               const OpenSizes& sizes, const ExecutorOptions& execution,
                               const TransformChain& transforms, const Interrupt& interrupt) {
   return judged_subject(model, framework, sizes, execution, transforms, interrupt,
-                        judge_of(model, sizes, execution, transforms, {.interrupt = interrupt}));
+                        step_judge(model, sizes, execution, transforms, {.interrupt = interrupt}));
 }
 
 std::vector<Measurement> bench_training_step(const std::string& model,
                                              const NetworkBenchOptions& options) {
   const ExecutorOptions execution = detail::execution_of(options);
   const auto judge =
-      judge_of(model, options.sizes, execution, options.transforms, options.measuring);
+      step_judge(model, options.sizes, execution, options.transforms, options.measuring);
   return detail::bench_side_by_side(
       model, options, "training step", " --training", [&](const std::string& framework) {
         return judged_subject(model, framework, options.sizes, execution, options.transforms,
