@@ -144,15 +144,12 @@ std::shared_ptr<NetworkJudge> judge_of(const std::string& model, const OpenSizes
                                        const ExecutorOptions& execution,
                                        const TransformChain& transforms, double most_seconds,
                                        const Interrupt& interrupt) {
-  // What a transform rounds, it rounds for the reference too.
-  const TransformChain& chain =
-      kept_by(transforms) == Keeps::rounded ? transforms : TransformChain();
-  return std::make_shared<NetworkJudge>(JudgedRun{
-      .open = [=] { return open_model(model, run_wishes("reference", sizes, execution), chain); },
-      .of = "inference",
-      .seed = execution.seed,
-      .most_seconds = most_seconds,
-      .interrupt = interrupt});
+  return std::make_shared<NetworkJudge>(
+      JudgedRun{.open = opens_judged(model, run_wishes("reference", sizes, execution), transforms),
+                .of = "inference",
+                .seed = execution.seed,
+                .most_seconds = most_seconds,
+                .interrupt = interrupt});
 }
 
 Subject judged_subject(const std::string& model, const std::string& framework,

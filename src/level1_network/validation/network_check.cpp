@@ -70,21 +70,35 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
   return results;
 }
 
+/// One network, what it is fed, and who makes executors of parts of it.
+struct Sides {
+  Network network;
+  ValueMap inputs;
+  MakeExecutor subject, reference;
+};
+
+Sides sides_of(const std::string& model, const std::string& word,
+               const NetworkCheckOptions& options) {
+  Network network =
+      open_model(model, check_wishes(word, options), options.transforms, options.interrupt);
+  const std::uint64_t seed = options.execution.seed;
+  ValueMap inputs = is_test_folder(model) ? folder_inputs(model, network)
+                                          : random_inputs(network, options.sizes, seed);
+  return {.network = std::move(network),
+          .inputs = std::move(inputs),
+          .subject = [=, execution = options.execution](
+                         Network part) { return open_executor(word, std::move(part), execution); },
+          .reference =
+              [=, against = options.against](Network part) {
+                return open_executor(against, std::move(part), {.seed = seed});
+              }};
+}
+
 /// The same network in both, node by node.
 std::vector<Measurement> node_by_node(const std::string& model, const std::string& word,
                                       const NetworkCheckOptions& options) {
-  const Network network =
-      open_model(model, check_wishes(word, options), options.transforms, options.interrupt);
-  const std::uint64_t seed = options.execution.seed;
-  const ValueMap inputs = is_test_folder(model) ? folder_inputs(model, network)
-                                                : random_inputs(network, options.sizes, seed);
-  const auto subject = [&](Network part) {
-    return open_executor(word, std::move(part), options.execution);
-  };
-  const auto reference = [&](Network part) {
-    return open_executor(options.against, std::move(part), {.seed = seed});
-  };
-  return compare_nodes(network, subject, reference, inputs,
+  const Sides sides = sides_of(model, word, options);
+  return compare_nodes(sides.network, sides.subject, sides.reference, sides.inputs,
                        {.tolerance = options.tolerance, .interrupt = options.interrupt});
 }
 
@@ -92,22 +106,12 @@ std::vector<Measurement> node_by_node(const std::string& model, const std::strin
 std::vector<Measurement> reduced(const std::string& model, const std::string& word,
                                  const NetworkCheckOptions& options) {
   (void)version_of(word);  // that it is not there is no difference
-  const Network network =
-      open_model(model, check_wishes(word, options), options.transforms, options.interrupt);
-  const std::uint64_t seed = options.execution.seed;
-  const ValueMap inputs = is_test_folder(model) ? folder_inputs(model, network)
-                                                : random_inputs(network, options.sizes, seed);
-  const auto subject = [&](Network part) {
-    return open_executor(word, std::move(part), options.execution);
-  };
-  const auto reference = [&](Network part) {
-    return open_executor(options.against, std::move(part), {.seed = seed});
-  };
+  const Sides sides = sides_of(model, word, options);
   const auto told = [&](const ReductionProgress& now) {
     if (options.on_reduction) options.on_reduction(now.nodes, now.tries);
   };
   const ReducedNetwork small = reduce_network(
-      network, subject, reference, inputs,
+      sides.network, sides.subject, sides.reference, sides.inputs,
       {.most_seconds = options.reduce_seconds, .interrupt = options.interrupt, .on_try = told});
   Measurement record;
   record.metric = "reduced_nodes";

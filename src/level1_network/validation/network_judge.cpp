@@ -14,6 +14,7 @@
 #include "d5/level0_ops/operator_case.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/model_source.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level1_network/nodes/structure_digest.hpp"
 #include "level1_network/validation/bounds_off.hpp"
@@ -128,6 +129,13 @@ Verdict verdict_from(const std::vector<Measurement>& records, const std::string&
 
 }  // namespace
 
+std::function<Network()> opens_judged(const std::string& model, const Settings& wishes,
+                                      const TransformChain& transforms) {
+  TransformChain chain;
+  if (kept_by(transforms) == Keeps::rounded) chain = transforms;
+  return [=] { return open_model(model, wishes, chain); };
+}
+
 Verdict NetworkJudge::judge(GraphExecutor& subject, const std::string& word, const ValueMap& inputs,
                             Subject::Moment moment) {
   const InterruptibleRuns within(subject, run_.interrupt);
@@ -194,16 +202,19 @@ void NetworkJudge::ask(const std::string& word, const ValueMap& inputs, double m
   reference_.reset();
   const auto open = [this]() -> GraphExecutor& { return opened(); };
   const bool may_keep = word == kReference;
-  const std::string words = may_keep ? words_of(inputs) : "";
+  std::string words;
   ValueMap own;  // the caller's may be others by the time of the next question
   for (const auto& [name, value] : inputs) {
     own[name] = value.is_tensor() ? Value(value.tensor().copy({})) : value;
   }
   if (may_keep) {
+    Network network = run_.open();
+    words = words_of(network, inputs);
     if (auto kept = kept_answers(words)) {
       judge_.emplace(open, std::move(own), run_.begin, std::move(*kept));
       return;
     }
+    reference_ = made(std::move(network));
   }
   Interrupt interrupt = run_.interrupt;
   interrupt.deadline = std::min(interrupt.deadline, now_seconds() + most_seconds);
@@ -215,8 +226,7 @@ void NetworkJudge::ask(const std::string& word, const ValueMap& inputs, double m
 }
 
 /// All that decides what the reference answers.
-std::string NetworkJudge::words_of(const ValueMap& inputs) const {
-  const Network network = run_.open();
+std::string NetworkJudge::words_of(const Network& network, const ValueMap& inputs) const {
   std::string words =
       fmt::format("{} of {}, mode {}, seed {}, d5 {}{}\n", run_.of, content_digest(network.graph()),
                   name_of(run_.mode), run_.seed, D5_VERSION_STAMP, build_of_reference());
@@ -231,11 +241,15 @@ std::string NetworkJudge::words_of(const ValueMap& inputs) const {
 GraphExecutor& NetworkJudge::opened() {
   if (!reference_) {
     const bool stands_in = word_ != kReference && run_.open_stand_in;
-    reference_ = stands_in ? run_.open_stand_in(word_)
-                           : open_executor(word_, run_.open(), {.seed = run_.seed});
-    reference_->set_mode(run_.mode);
+    reference_ = stands_in ? run_.open_stand_in(word_) : made(run_.open());
   }
   return *reference_;
+}
+
+std::shared_ptr<GraphExecutor> NetworkJudge::made(Network network) const {
+  auto executor = open_executor(word_, std::move(network), {.seed = run_.seed});
+  executor->set_mode(run_.mode);
+  return executor;
 }
 
 std::string NetworkJudge::stale_answers(GraphExecutor& subject, const ValueMap& inputs,

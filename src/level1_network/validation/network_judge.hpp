@@ -10,6 +10,7 @@
 #include "d5/core/interrupt.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/transform.hpp"
 #include "level1_network/validation/rounding_judge.hpp"
 
 namespace d5 {
@@ -28,6 +29,12 @@ struct JudgedRun {
   double most_seconds = 60;  ///< that the reference may take
   Interrupt interrupt = {};
 };
+
+/// Opens `model` as the reference runs it: what a transform rounds, it rounds for the reference
+/// too; the others keep what is computed, and are judged by the network before them.
+[[nodiscard]] std::function<Network()> opens_judged(const std::string& model,
+                                                    const Settings& wishes,
+                                                    const TransformChain& transforms);
 
 /// Judges executors of one network on the inputs that they are timed on, by what rounding explains
 /// (`RoundingJudge`). The reference runs when the first of them is judged, and not at all where it
@@ -56,8 +63,10 @@ class NetworkJudge {
   /// Throws: what the reference throws; Interrupted.
   void prepare(const ValueMap& inputs);
   void ask(const std::string& word, const ValueMap& inputs, double most_seconds);
-  [[nodiscard]] std::string words_of(const ValueMap& inputs) const;
+  [[nodiscard]] std::string words_of(const Network& network, const ValueMap& inputs) const;
   [[nodiscard]] std::string who() const;
+  /// An executor of who judges.
+  [[nodiscard]] std::shared_ptr<GraphExecutor> made(Network network) const;
   GraphExecutor& opened();
   /// Empty: nothing speaks for that.
   [[nodiscard]] std::string stale_answers(GraphExecutor& subject, const ValueMap& inputs,

@@ -66,22 +66,19 @@ std::shared_ptr<NetworkJudge> step_judge(const std::string& model, const OpenSiz
                                          const ExecutorOptions& execution,
                                          const TransformChain& transforms,
                                          const MeasureOptions& measuring) {
-  const auto open = [=] {
-    return open_model(model, training_wishes("reference", sizes, execution),
-                      kept_by(transforms) == Keeps::rounded ? transforms : TransformChain());
-  };
   const std::string loss = "loss";
   BackwardBegin begin{.loss = loss};
   begin.then = [loss](GraphExecutor& executor, const ValueMap& inputs,
                       std::vector<Answer>& answers) {
     add_updated(executor, inputs, loss, answers);
   };
-  return std::make_shared<NetworkJudge>(JudgedRun{.open = open,
-                                                  .begin = std::move(begin),
-                                                  .of = "training step",
-                                                  .seed = execution.seed,
-                                                  .most_seconds = measuring.judge_seconds,
-                                                  .interrupt = measuring.interrupt});
+  return std::make_shared<NetworkJudge>(JudgedRun{
+      .open = opens_judged(model, training_wishes("reference", sizes, execution), transforms),
+      .begin = std::move(begin),
+      .of = "training step",
+      .seed = execution.seed,
+      .most_seconds = measuring.judge_seconds,
+      .interrupt = measuring.interrupt});
 }
 
 Subject judged_subject(const std::string& model, const std::string& framework,
