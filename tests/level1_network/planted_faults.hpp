@@ -10,7 +10,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "tests/level1_network/wrapped_executor.hpp"
 
 /// The framework "planted": executors that answer as the reference does, but for one fault each.
 namespace planted {
@@ -37,36 +37,26 @@ inline bool has_exp_of_tanh(const d5::Network& network) {
   return false;
 }
 
-class Executor final : public d5::GraphExecutor {
+class Executor final : public d5::testing::WrappedExecutor {
  public:
   Executor(d5::Network network, Fault fault)
-      : inner_(d5::make_executor(std::move(network))), fault_(std::move(fault)) {}
+      : WrappedExecutor("planted", d5::make_executor(std::move(network))),
+        fault_(std::move(fault)) {}
   const d5::ValueMap& inference(const d5::ValueMap& inputs) override {
-    return spoiled(inner_->inference(inputs));
+    return spoiled(inner().inference(inputs));
   }
   const d5::ValueMap& inference_and_backprop(const d5::ValueMap& inputs,
                                              std::string_view loss) override {
-    return spoiled(inner_->inference_and_backprop(inputs, loss));
+    return spoiled(inner().inference_and_backprop(inputs, loss));
   }
-  const d5::Tensor& gradient(std::string_view name) const override {
-    return inner_->gradient(name);
-  }
-  void set_mode(d5::NetworkMode mode) override { inner_->set_mode(mode); }
-  d5::NetworkMode mode() const override { return inner_->mode(); }
-  d5::ValueMap state() const override { return inner_->state(); }
-  void restore(const d5::ValueMap& state) override { inner_->restore(state); }
-  d5::Network& network() override { return inner_->network(); }
-  d5::EventList& events() override { return inner_->events(); }
-  std::string framework() const override { return "planted"; }
 
  private:
   const d5::ValueMap& spoiled(const d5::ValueMap& outputs) {
     outputs_.clear();
     for (const auto& [name, value] : outputs) outputs_[name] = d5::Value(value.tensor().copy());
-    fault_({++runs_, inner_->network(), outputs_});
+    fault_({++runs_, inner().network(), outputs_});
     return outputs_;
   }
-  std::unique_ptr<d5::GraphExecutor> inner_;
   Fault fault_;
   d5::ValueMap outputs_;
   int runs_ = 0;

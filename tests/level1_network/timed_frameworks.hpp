@@ -11,7 +11,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
-#include "d5/level1_network/graph_executor.hpp"
+#include "tests/level1_network/wrapped_executor.hpp"
 
 /// Frameworks whose kernels take as long as a test says, on a clock that they move themselves.
 namespace timed {
@@ -131,29 +131,21 @@ class Up final : public d5::MovingOperator {
 };
 
 /// Runs whole networks in "slow", and takes as long as costs["whole"] says of "run".
-class WholeExecutor final : public d5::GraphExecutor {
+class WholeExecutor final : public d5::testing::WrappedExecutor {
  public:
   explicit WholeExecutor(d5::Network network)
-      : inner_(d5::make_executor(std::move(network), {.frameworks = {"slow", "reference"}})) {}
+      : WrappedExecutor(
+            "alpha", d5::make_executor(std::move(network), {.frameworks = {"slow", "reference"}})) {
+  }
   const d5::ValueMap& inference(const d5::ValueMap& inputs) override {
-    return in_time([&]() -> const d5::ValueMap& { return inner_->inference(inputs); });
+    return in_time([&]() -> const d5::ValueMap& { return inner().inference(inputs); });
   }
   const d5::ValueMap& inference_and_backprop(const d5::ValueMap& inputs,
                                              std::string_view loss) override {
     if (world.faults.contains("whole")) throw d5::Unsupported("inference alone");
     return in_time(
-        [&]() -> const d5::ValueMap& { return inner_->inference_and_backprop(inputs, loss); });
+        [&]() -> const d5::ValueMap& { return inner().inference_and_backprop(inputs, loss); });
   }
-  const d5::Tensor& gradient(std::string_view name) const override {
-    return inner_->gradient(name);
-  }
-  void set_mode(d5::NetworkMode mode) override { inner_->set_mode(mode); }
-  d5::NetworkMode mode() const override { return inner_->mode(); }
-  d5::ValueMap state() const override { return inner_->state(); }
-  void restore(const d5::ValueMap& state) override { inner_->restore(state); }
-  d5::Network& network() override { return inner_->network(); }
-  d5::EventList& events() override { return inner_->events(); }
-  std::string framework() const override { return "alpha"; }
 
  private:
   template <class F>
@@ -164,7 +156,6 @@ class WholeExecutor final : public d5::GraphExecutor {
     world.last = "";
     return outputs;
   }
-  std::unique_ptr<d5::GraphExecutor> inner_;
 };
 
 /// "alpha" and "beta" have kernels for Up, Over and On of the domain "timed"; "slow" says what

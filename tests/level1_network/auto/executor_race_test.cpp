@@ -11,18 +11,22 @@ using namespace d5;
 
 namespace {
 
+std::unique_ptr<GraphExecutor> slow_chain() {
+  timed::use_frameworks();
+  return make_executor(timed::chain(), {.frameworks = {"slow", "reference"}});
+}
+
 /// The n-th run takes `seconds[n]`, and then from the first on again; `after_others` more where
 /// another one ran before.
-class ScriptedExecutor final : public GraphExecutor {
+class ScriptedExecutor final : public d5::testing::WrappedExecutor {
  public:
   explicit ScriptedExecutor(std::vector<double> seconds, double after_others = 0)
-      : seconds_(std::move(seconds)), after_others_(after_others) {
-    timed::use_frameworks();
-    inner_ = make_executor(timed::chain(), {.frameworks = {"slow", "reference"}});
-  }
+      : WrappedExecutor("scripted", slow_chain()),
+        seconds_(std::move(seconds)),
+        after_others_(after_others) {}
   const ValueMap& inference(const ValueMap& inputs) override {
     const double before = timed::world.now;
-    const ValueMap& outputs = inner_->inference(inputs);
+    const ValueMap& outputs = inner().inference(inputs);
     timed::world.now = before + seconds_[runs_++ % seconds_.size()];
     if (std::exchange(last, this) != this) timed::world.now += after_others_;
     return outputs;
@@ -30,19 +34,10 @@ class ScriptedExecutor final : public GraphExecutor {
   const ValueMap& inference_and_backprop(const ValueMap&, std::string_view) override {
     throw Unsupported("inference alone");
   }
-  const Tensor& gradient(std::string_view name) const override { return inner_->gradient(name); }
-  void set_mode(NetworkMode mode) override { inner_->set_mode(mode); }
-  NetworkMode mode() const override { return inner_->mode(); }
-  ValueMap state() const override { return inner_->state(); }
-  void restore(const ValueMap& state) override { inner_->restore(state); }
-  Network& network() override { return inner_->network(); }
-  EventList& events() override { return inner_->events(); }
-  std::string framework() const override { return "scripted"; }
   std::size_t runs() const { return runs_; }
 
  private:
   static inline const ScriptedExecutor* last = nullptr;
-  std::unique_ptr<GraphExecutor> inner_;
   std::vector<double> seconds_;
   double after_others_;
   std::size_t runs_ = 0;
