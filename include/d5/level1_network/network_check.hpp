@@ -42,12 +42,14 @@ struct NetworkCheckOptions {
 ///
 ///     for (const auto& record : check_network("lenet", {.frameworks = {"torch"}})) ...
 ///
+/// With `reduce` one record, "reduced_nodes": how many nodes are left of the part that differs,
+/// failed with the difference, or passed where there is none.
+///
 /// Of several frameworks one that cannot run it has records that say why; an interrupt keeps what
-/// was checked before. Throws: as `expect_checkable`; NotFound, and what opening the model throws.
+/// was checked before. Throws: as `expect_checkable`; NotFound, and what opening the model throws;
+/// IoError for the folder of `reduce`.
 [[nodiscard]] std::vector<Measurement> check_network(const std::string& model,
                                                      const NetworkCheckOptions& options = {});
-/// With `reduce`: one record, "reduced_nodes", how many nodes are left of the part that differs;
-/// failed with the difference, or passed where there is none. Throws: IoError for the folder.
 /// What it would check, compiled for each framework, and not run.
 [[nodiscard]] std::vector<Measurement> plan_network_check(const std::string& model,
                                                           const NetworkCheckOptions& options = {});
