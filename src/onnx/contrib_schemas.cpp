@@ -61,6 +61,8 @@ constexpr Signature kSignatures[] = {
     {kMicrosoft, "FusedMatMul", "A:T B:T", "Y:T", "T=bfloat16,float16,float,double",
      "alpha:float=1 transA:int=0 transB:int=0 transBatchA:int=0 transBatchB:int=0"},
     {kMicrosoft, "Gelu", "X:T", "Y:T", "T=bfloat16,float16,float,double", ""},
+    {kMicrosoft, "GroupNorm", "X:T gamma:M beta:M", "Y:T", "M=float16,float T=float16,float",
+     "activation:int! channels_last:int=1 epsilon:float=1e-05 groups:int!"},
     {kMicrosoft, "GroupQueryAttention",
      "query:T key:T? value:T? past_key:T? past_value:T? seqlens_k:M "
      "total_sequence_length:M cos_cache:T? sin_cache:T? position_ids:I? "
@@ -87,6 +89,12 @@ constexpr Signature kSignatures[] = {
      "output:T present_key:T? present_value:T? qk:QK?",
      "M=int32 QK=bfloat16,float16,float,double T=bfloat16,float16,float,double",
      "mask_filter_value:float num_heads:int! scale:float unidirectional:int=0"},
+    {kMicrosoft, "NhwcConv", "X:T W:T B:T?", "Y:T", "T=float16,float,double",
+     "auto_pad:string=NOTSET dilations:ints group:int=1 kernel_shape:ints pads:ints "
+     "strides:ints"},
+    {kMicrosoft, "NhwcMaxPool", "x:T", "y:T", "T=int8,uint8",
+     "auto_pad:string=NOTSET ceil_mode:int=0 dilations:ints kernel_shape:ints! "
+     "pads:ints strides:ints"},
     {kMicrosoft, "QAttention",
      "input:T1 weight:T2 bias:T3 input_scale:T3 weight_scale:T3 mask_index:T4? "
      "input_zero_point:T1? weight_zero_point:T2? past:T3?",
@@ -108,6 +116,12 @@ constexpr Signature kSignatures[] = {
      "count_include_pad:int=0 kernel_shape:ints! pads:ints strides:ints"},
     {kMicrosoft, "QLinearConcat", "Y_scale:TF Y_zero_point:T8 inputs:TV*", "Y:T8",
      "T8=int8,uint8 TF=float TV=int8,uint8,float", "axis:int!"},
+    {kMicrosoft, "QLinearConv",
+     "x:T1 x_scale:F x_zero_point:T1 w:T2 w_scale:F w_zero_point:T2 y_scale:F "
+     "y_zero_point:T3 B:T4?",
+     "y:T3", "F=float T1=int8,uint8 T2=int8,uint8 T3=int8,uint8 T4=int32",
+     "auto_pad:string=NOTSET channels_last:int=0 dilations:ints group:int=1 "
+     "kernel_shape:ints pads:ints strides:ints"},
     {kMicrosoft, "QLinearGlobalAveragePool",
      "X:T x_scale:F x_zero_point:T y_scale:F y_zero_point:T", "Y:T", "F=float T=int8,uint8",
      "channels_last:int=0"},
@@ -131,6 +145,9 @@ constexpr Signature kSignatures[] = {
     {kOnnx, "SimplifiedLayerNormalization", "X:T scale:V", "Y:V inv_std_var:U?",
      "T=bfloat16,float16,float,double U=float,double V=bfloat16,float16,float,double",
      "axis:int=-1 epsilon:float=1e-05 stash_type:int=1"},
+    {kMicrosoft, "SkipGroupNorm", "X:T gamma:M beta:M skip:T bias:T?", "Y:T S:T?",
+     "M=float16,float T=float16,float",
+     "activation:int! channels_last:int=1 epsilon:float=1e-05 groups:int!"},
     {kMicrosoft, "SkipLayerNormalization", "input:T skip:T gamma:T beta:T? bias:T?",
      "output:T mean:U? inv_std_var:U? input_skip_bias_sum:T?",
      "T=bfloat16,float16,float,double U=float,double", "epsilon:float=1e-12"},
