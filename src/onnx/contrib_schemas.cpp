@@ -41,7 +41,14 @@ constexpr Signature kSignatures[] = {
      "do_rotary:int mask_filter_value:float num_heads:int! "
      "past_present_share_buffer:int qkv_hidden_sizes:ints rotary_embedding_dim:int "
      "scale:float unidirectional:int=0"},
+    {kMicrosoft, "BiasAdd", "X:T bias:T skip:T", "Y:T", "T=float16,float", ""},
+    {kMicrosoft, "BiasDropout", "data:T bias:T residual:T? ratio:T1? training_mode:T2?",
+     "output:T mask:T2?",
+     "T=bfloat16,float16,float,double T1=bfloat16,float16,float,double T2=bool", "seed:int"},
     {kMicrosoft, "BiasGelu", "A:T B:T", "C:T", "T=bfloat16,float16,float,double", ""},
+    {kMicrosoft, "BiasSoftmax", "data:T bias:T", "output:T", "T=float16,float,double",
+     "axis:int=1 is_inner_broadcast:int!"},
+    {kMicrosoft, "BiasSplitGelu", "X:T bias:T", "Y:T", "T=float16,float", ""},
     {kMicrosoft, "DequantizeLinear", "x:T1 x_scale:T2 x_zero_point:T1?", "y:T2",
      "T1=int4,uint4,int8,uint8,int16,uint16,int32 T2=float16,float", "axis:int"},
     {kMicrosoft, "DynamicQuantizeLSTM",
