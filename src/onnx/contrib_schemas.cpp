@@ -67,7 +67,17 @@ constexpr Signature kSignatures[] = {
     {kMicrosoft, "FastGelu", "X:T bias:T?", "Y:T", "T=bfloat16,float16,float,double", ""},
     {kMicrosoft, "FusedMatMul", "A:T B:T", "Y:T", "T=bfloat16,float16,float,double",
      "alpha:float=1 transA:int=0 transB:int=0 transBatchA:int=0 transBatchB:int=0"},
+    {kMicrosoft, "GatherND", "data:T indices:Tind", "output:T",
+     "T=bool,int8,uint8,int16,uint16,int32,uint32,int64,uint64,float16,float,double,string,"
+     "complex64,complex128 "
+     "Tind=int32,int64",
+     ""},
     {kMicrosoft, "Gelu", "X:T", "Y:T", "T=bfloat16,float16,float,double", ""},
+    {kMicrosoft, "GridSample", "X:T1 Grid:T1", "Y:T2",
+     "T1=bool,int8,uint8,int16,uint16,int32,uint32,int64,uint64,float16,float,double,string,"
+     "complex64,complex128 "
+     "T2=float16,float,double",
+     "align_corners:int=0 mode:string=bilinear padding_mode:string=zeros"},
     {kMicrosoft, "GroupNorm", "X:T gamma:M beta:M", "Y:T", "M=float16,float T=float16,float",
      "activation:int! channels_last:int=1 epsilon:float=1e-05 groups:int!"},
     {kMicrosoft, "GroupQueryAttention",
@@ -102,6 +112,8 @@ constexpr Signature kSignatures[] = {
     {kMicrosoft, "NhwcMaxPool", "x:T", "y:T", "T=int8,uint8",
      "auto_pad:string=NOTSET ceil_mode:int=0 dilations:ints kernel_shape:ints! "
      "pads:ints strides:ints"},
+    {kMicrosoft, "Pad", "data:T pads:I value:T?", "output:T", "I=int64 T=float16,float,double",
+     "mode:string=constant"},
     {kMicrosoft, "QAttention",
      "input:T1 weight:T2 bias:T3 input_scale:T3 weight_scale:T3 mask_index:T4? "
      "input_zero_point:T1? weight_zero_point:T2? past:T3?",
@@ -162,7 +174,11 @@ constexpr Signature kSignatures[] = {
      "output:T mean:U? inv_std_var:U? input_skip_bias_sum:T?",
      "T=bfloat16,float16,float,double U=float,double", "epsilon:float=1e-12"},
     {kMicrosoft, "Tokenizer", "X:T", "Y:T", "T=string",
-     "mark:int! mincharnum:int! pad_value:string! separators:strings tokenexp:string"}};
+     "mark:int! mincharnum:int! pad_value:string! separators:strings tokenexp:string"},
+    {kMicrosoft, "Trilu", "X:T k:I?", "Y:T",
+     "I=int64 "
+     "T=bool,int8,uint8,int16,uint16,int32,uint32,int64,uint64,bfloat16,float16,float,double",
+     "upper:int=1"}};
 
 std::vector<std::string> words(const char* text, char separator = ' ') {
   std::vector<std::string> result;
