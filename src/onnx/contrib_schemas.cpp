@@ -49,6 +49,7 @@ constexpr Signature kSignatures[] = {
     {kMicrosoft, "BiasSoftmax", "data:T bias:T", "output:T", "T=float16,float,double",
      "axis:int=1 is_inner_broadcast:int!"},
     {kMicrosoft, "BiasSplitGelu", "X:T bias:T", "Y:T", "T=float16,float", ""},
+    {kMicrosoft, "CDist", "A:T B:T", "C:T", "T=float,double", "metric:string=sqeuclidean"},
     {kMicrosoft, "DequantizeLinear", "x:T1 x_scale:T2 x_zero_point:T1?", "y:T2",
      "T1=int4,uint4,int8,uint8,int16,uint16,int32 T2=float16,float", "axis:int"},
     {kMicrosoft, "DynamicQuantizeLSTM",
@@ -93,6 +94,9 @@ constexpr Signature kSignatures[] = {
      "qk_norm_epsilon:float=1e-06 qk_output:int=0 rotary_interleaved:int scale:float "
      "sliding_window_cache:int=0 smooth_softmax:int=-1 softcap:float "
      "v_quant_type:string=NONE"},
+    {kMicrosoft, "Inverse", "X:T", "Y:T", "T=float16,float,double", ""},
+    {kMicrosoft, "MatMulBnb4", "A:T1 B:T2 absmax:T1", "Y:T1", "T1=bfloat16,float16,float T2=uint8",
+     "K:int! N:int! block_size:int! quant_type:int! training_mode:int=0 transB:int=1"},
     {kMicrosoft, "MatMulIntegerToFloat",
      "A:T1 B:T2 a_scale:T3 b_scale:T3 a_zero_point:T1? b_zero_point:T2? bias:T3?", "Y:T3",
      "T1=int8,uint8 T2=int8,uint8 T3=float16,float", ""},
