@@ -68,6 +68,11 @@ constexpr Signature kSignatures[] = {
     {kMicrosoft, "FastGelu", "X:T bias:T?", "Y:T", "T=bfloat16,float16,float,double", ""},
     {kMicrosoft, "FusedMatMul", "A:T B:T", "Y:T", "T=bfloat16,float16,float,double",
      "alpha:float=1 transA:int=0 transB:int=0 transBatchA:int=0 transBatchB:int=0"},
+    {kMicrosoft, "GatherBlockQuantized", "data:T1 indices:Tind scales:T2 zero_points:T1?",
+     "output:T2",
+     "T1=int4,uint4,uint8,float8e4m3fn,float8e4m3fnuz,float8e5m2,float8e5m2fnuz,float4e2m1 "
+     "T2=bfloat16,float16,float Tind=int32,int64",
+     "bits:int=4 block_size:int=128 gather_axis:int=0 quantize_axis:int=1"},
     {kMicrosoft, "GatherND", "data:T indices:Tind", "output:T",
      "T=bool,int8,uint8,int16,uint16,int32,uint32,int64,uint64,float16,float,double,string,"
      "complex64,complex128 "
@@ -97,6 +102,8 @@ constexpr Signature kSignatures[] = {
     {kMicrosoft, "Inverse", "X:T", "Y:T", "T=float16,float,double", ""},
     {kMicrosoft, "MatMulBnb4", "A:T1 B:T2 absmax:T1", "Y:T1", "T1=bfloat16,float16,float T2=uint8",
      "K:int! N:int! block_size:int! quant_type:int! training_mode:int=0 transB:int=1"},
+    {kMicrosoft, "MatMulInteger16", "A:T1 B:T2", "Y:T3",
+     "T1=int16,uint16 T2=int16,uint16 T3=int32,uint32", ""},
     {kMicrosoft, "MatMulIntegerToFloat",
      "A:T1 B:T2 a_scale:T3 b_scale:T3 a_zero_point:T1? b_zero_point:T2? bias:T3?", "Y:T3",
      "T1=int8,uint8 T2=int8,uint8 T3=float16,float", ""},
@@ -104,6 +111,8 @@ constexpr Signature kSignatures[] = {
      "T1=bfloat16,float16,float,double T2=uint8 T3=uint8,bfloat16,float16,float,double T4=int32",
      "K:int! N:int! accuracy_level:int=0 bits:int=4 block_size:int! "
      "weight_prepacked:int=0"},
+    {kMicrosoft, "MulInteger", "A:T A_zero_point:T? B:T B_zero_point:T?", "C:T1",
+     "T=int8,uint8 T1=int32", ""},
     {kMicrosoft, "MultiHeadAttention",
      "query:T key:T? value:T? bias:T? key_padding_mask:M? attention_bias:T? "
      "past_key:T? past_value:T? past_sequence_length:M? cache_indirection:M?",
@@ -124,6 +133,14 @@ constexpr Signature kSignatures[] = {
      "output:T3 present:T3?", "T1=int8,uint8 T2=int8,uint8 T3=float16,float T4=int32",
      "do_rotary:int mask_filter_value:float num_heads:int! "
      "past_present_share_buffer:int scale:float unidirectional:int=0"},
+    {kMicrosoft, "QEmbedLayerNormalization",
+     "input_ids:T1 segment_ids:T1? word_embedding_quant:T2 position_embedding_quant:T2 "
+     "segment_embedding:T2? gamma_quant:T2 beta_quant:T2 mask:T1? "
+     "word_embedding_scale:T position_embedding_scale:T segment_embedding_scale:T? "
+     "gamma_scale:T beta_scale:T word_embedding_zero_point:T2 "
+     "position_embedding_zero_point:T2 segment_embedding_zero_point:T2? "
+     "gamma_zero_point:T2 beta_zero_point:T2",
+     "layernorm_out:T mask_index_out:T1", "T=float T1=int32 T2=int8,uint8", "epsilon:float=1e-12"},
     {kMicrosoft, "QGemm",
      "A:TA a_scale:T a_zero_point:TA B:TB b_scale:T b_zero_point:TB C:TC? y_scale:T? "
      "y_zero_point:TYZ?",
@@ -154,13 +171,22 @@ constexpr Signature kSignatures[] = {
      "A:T A_scale:F A_zero_point:T? B:T B_scale:F B_zero_point:T? C_scale:F "
      "C_zero_point:T?",
      "C:T", "F=float T=int8,uint8", ""},
+    {kMicrosoft, "QLinearReduceMean",
+     "data:T data_scale:F data_zero_point:T? reduced_scale:F reduced_zero_point:T?", "reduced:T",
+     "F=float T=int8,uint8", "axes:ints! keepdims:int!"},
     {kMicrosoft, "QLinearSigmoid", "X:T X_scale:F X_zero_point:T? Y_scale:F Y_zero_point:T?", "Y:T",
      "F=float T=int8,uint8", ""},
     {kMicrosoft, "QLinearSoftmax", "X:T X_scale:F x_zero_point:T? y_scale:F y_zero_point:T", "Y:T",
      "F=float T=int8,uint8", "axis:int=-1 opset:int!"},
+    {kMicrosoft, "QLinearWhere",
+     "condition:B X:T x_scale:TF x_zero_point:T Y:T y_scale:TF y_zero_point:T "
+     "z_scale:TF z_zero_point:T",
+     "Z:T", "B=bool T=int8,uint8 TF=float", ""},
     {kMicrosoft, "QuantizeLinear", "x:T1 y_scale:T1 y_zero_point:T2?", "y:T2",
      "T1=float16,float T2=int4,uint4,int8,uint8,int16,uint16", "axis:int"},
     {kMicrosoft, "QuickGelu", "X:T", "Y:T", "T=bfloat16,float16,float,double", "alpha:float=1.702"},
+    {kMicrosoft, "ReduceSumInteger", "data:T1", "reduced:T2", "T1=int8,uint8 T2=int32,uint32",
+     "axes:ints! keepdims:int!"},
     {kMicrosoft, "RotaryEmbedding", "input:T position_ids:M cos_cache:T sin_cache:T", "output:T",
      "M=int64 T=bfloat16,float16,float,double",
      "interleaved:int is_packed_batching:int num_heads:int rotary_embedding_dim:int "
