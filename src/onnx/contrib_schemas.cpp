@@ -111,6 +111,14 @@ constexpr Signature kSignatures[] = {
      "T1=bfloat16,float16,float,double T2=uint8 T3=uint8,bfloat16,float16,float,double T4=int32",
      "K:int! N:int! accuracy_level:int=0 bits:int=4 block_size:int! "
      "weight_prepacked:int=0"},
+    {kMicrosoft, "MoE",
+     "input:T router_probs:T fc1_experts_weights:T fc1_experts_bias:T? "
+     "fc2_experts_weights:T fc2_experts_bias:T? fc3_experts_weights:T? "
+     "fc3_experts_bias:T?",
+     "output:T", "T=bfloat16,float16,float",
+     "activation_alpha:float=1 activation_beta:float=0 activation_type:string=relu "
+     "k:int=1 normalize_routing_weights:int=0 swiglu_fusion:int=0 swiglu_limit:float "
+     "use_sparse_mixer:int=0"},
     {kMicrosoft, "MulInteger", "A:T A_zero_point:T? B:T B_zero_point:T?", "C:T1",
      "T=int8,uint8 T1=int32", ""},
     {kMicrosoft, "MultiHeadAttention",
