@@ -81,7 +81,7 @@ Written by `operator_page --update` (tests/conformance), never by hand; `d5 list
 - Gradient: how many cases hold it against central differences in every test run (`tests/level0_ops/gradients`), or why there
   is none.
 - A framework: how many of ONNX's cases that hold the operator pass, and ∇ where it has the gradient; "yes" where ONNX has no
-  case. Where a framework has no operator, the next one of a mix (`--framework torch+reference`) runs the node.
+  case and some line of the element types below runs. Where a framework has no operator, the next one of a mix (`--framework torch+reference`) runs the node.
 )";
 
 constexpr const char* kTypes = R"(
@@ -132,6 +132,15 @@ std::string types_of(const OperatorSupport& one) {
   std::ranges::copy_if(types, std::inserter(floats, floats.end()), is_floating_point);
   const bool others = !gradient.empty() && gradient != floats;
   return type_words(types) + (others ? " [" + type_words(gradient) + "]" : "");
+}
+
+/// Whom an operator is offered to is not who can run it: leaves out where neither a case of ONNX's
+/// nor a type was found, though elsewhere a type was.
+void leave_out_offers(Row& row) {
+  const auto runs = [](const auto& one) { return !one.second.types.empty(); };
+  if (std::ranges::none_of(row.frameworks, runs)) return;
+  std::erase_if(row.frameworks,
+                [&](const auto& one) { return one.second.cases == 0 && !runs(one); });
 }
 
 /// A row an operator, a cell a framework, as `cell` says.
@@ -204,6 +213,7 @@ int run(bool update) {
       row->second.frameworks[one.framework] = one;
     }
   }
+  for (auto& [name, row] : rows) leave_out_offers(row);
   const std::string text =
       page(rows, {frameworks.begin(), frameworks.end()}) + contrib_rows(rows, root);
   const std::string path = root / "docs/operators.md";
