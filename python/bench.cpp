@@ -26,11 +26,14 @@ void bind_bench(py::module_& m) {
       "bench",
       [](const std::string& line, const std::vector<std::string>& frameworks,
          const std::string& passes, const std::vector<std::string>& metrics, int samples,
-         std::uint64_t seed, double isolate) {
+         std::uint64_t seed, double isolate, bool unjudged, double judge_seconds) {
         BenchOptions options{.frameworks = frameworks,
                              .passes = passes_of(passes),
                              .metrics = {metrics.begin(), metrics.end()},
-                             .measuring = {.samples = samples, .seed = seed},
+                             .measuring = {.samples = samples,
+                                           .unjudged = unjudged,
+                                           .judge_seconds = judge_seconds,
+                                           .seed = seed},
                              .isolation = {.most_seconds = isolate}};
         std::vector<Measurement> results;
         long_call([&](const Interrupt& interrupt) {
@@ -43,20 +46,25 @@ void bind_bench(py::module_& m) {
       py::arg("case"), py::kw_only(), py::arg("frameworks") = std::vector<std::string>{"reference"},
       py::arg("passes") = "both", py::arg("metrics") = std::vector<std::string>{"time"},
       py::arg("samples") = 30, py::arg("seed") = 0, py::arg("isolate") = 0.0,
+      py::arg("unjudged") = false, py::arg("judge_seconds") = MeasureOptions().judge_seconds,
       "One operator in several frameworks, interleaved: `d5 op bench`. With isolate=S each pass in "
-      "a "
-      "process of its own, as test_forward.");
+      "a process of its own, as test_forward. Answers are judged before the clock and after it, "
+      "unless unjudged=True; the reference may take judge_seconds for that.");
   m.def(
       "bench_network",
       [](const Path& model, const std::vector<std::string>& frameworks,
          const std::variant<std::int64_t, std::vector<std::int64_t>>& batch,
          const std::map<std::string, std::int64_t>& dims, bool training,
          const std::vector<std::string>& metrics, int samples, std::uint64_t seed, bool profile,
-         const std::vector<std::string>& transforms, const std::vector<std::string>& placement) {
+         const std::vector<std::string>& transforms, const std::vector<std::string>& placement,
+         bool unjudged, double judge_seconds) {
         NetworkBenchOptions options{.frameworks = frameworks,
                                     .metrics = {metrics.begin(), metrics.end()},
                                     .profile = profile,
-                                    .measuring = {.samples = samples, .seed = seed}};
+                                    .measuring = {.samples = samples,
+                                                  .unjudged = unjudged,
+                                                  .judge_seconds = judge_seconds,
+                                                  .seed = seed}};
         options.sizes.by_name = dims;
         options.transforms = transform_chain(transforms);
         for (const auto& rule : placement) options.placement.push_back(placement_rule(rule));
@@ -80,12 +88,14 @@ void bind_bench(py::module_& m) {
       py::arg("metrics") = std::vector<std::string>{"time", "framework_overhead"},
       py::arg("samples") = 30, py::arg("seed") = 0, py::arg("profile") = false,
       py::arg("transforms") = std::vector<std::string>(),
-      py::arg("placement") = std::vector<std::string>(),
+      py::arg("placement") = std::vector<std::string>(), py::arg("unjudged") = false,
+      py::arg("judge_seconds") = MeasureOptions().judge_seconds,
       "One network in several frameworks, interleaved: `d5 net bench`; with several sizes of batch "
       "one after the other; `dims` are sizes of open dimensions by name. With profile=True also "
-      "what "
-      "each operator type, layer and node takes (conditions 'by', 'operator', 'layer', 'node', "
-      "'direction').");
+      "what each operator type, layer and node takes (conditions 'by', 'operator', 'layer', "
+      "'node', 'direction'). Answers are judged before the clock and after it, unless "
+      "unjudged=True; where the reference takes longer than judge_seconds, another framework "
+      "judges.");
 }
 
 }  // namespace d5::python

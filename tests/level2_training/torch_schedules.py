@@ -15,6 +15,7 @@ try:
     import numpy
     import torch
     from torch.optim import lr_scheduler as torch_schedules
+    from torch.optim.swa_utils import SWALR
 except ImportError:
     sys.exit(3)
 
@@ -30,6 +31,18 @@ def sequence(milestones, *parts):
     return lambda o: S.SequentialLR(o, [part(o) for part in parts], list(milestones))
 
 
+def chain(*parts):
+    return lambda o: S.ChainedScheduler([part(o) for part in parts], optimizer=o)
+
+
+def own_factors(*factors):
+    return lambda o: S.MultiplicativeLR(o, lambda t: factors[min(t, len(factors)) - 1])
+
+
+def averaging(**options):
+    return lambda o: SWALR(o, **options)
+
+
 def cyclic(**options):
     return lambda o: S.CyclicLR(o, RATE, 3 * RATE, cycle_momentum=False, **options)
 
@@ -42,6 +55,14 @@ CASES = [
     ("constant factor=0.3 length=7", lambda o: S.ConstantLR(o, 0.3, 7)),
     ("step size=9 factor=0.5", lambda o: S.StepLR(o, 9, 0.5)),
     ("multi_step at=3,20,21 factor=0.2", lambda o: S.MultiStepLR(o, [3, 20, 21], 0.2)),
+    ("multiplicative factors=0.9,1.5,0.2,0.99", own_factors(0.9, 1.5, 0.2, 0.99)),
+    ("chain parts.0.name=linear parts.0.start=0.1 parts.0.length=8 parts.1.name=exponential"
+     " parts.1.factor=0.95 parts.2.name=multi_step parts.2.at=20,50 parts.2.factor=0.3",
+     chain(lambda o: S.LinearLR(o, 0.1, 1, 8), lambda o: S.ExponentialLR(o, 0.95),
+           lambda o: S.MultiStepLR(o, [20, 50], 0.3))),
+    ("cosine length=30 end=0.2", averaging(swa_lr=0.2 * RATE, anneal_epochs=30)),
+    ("linear start=1 end=0.2 length=30",
+     averaging(swa_lr=0.2 * RATE, anneal_epochs=30, anneal_strategy="linear")),
     ("exponential factor=0.9", lambda o: S.ExponentialLR(o, 0.9)),
     ("inverse_root warmup=10", inverse_root(10)),
     ("polynomial length=40 power=2", lambda o: S.PolynomialLR(o, 40, 2)),

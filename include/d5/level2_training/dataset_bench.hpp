@@ -19,7 +19,8 @@ struct DatasetBenchOptions {
 };
 
 /// What `d5 data bench` does: the time of a batch of the training part, and its rates in samples
-/// and bytes, drawn by one sampler after another, interleaved. An epoch follows the other.
+/// and bytes, drawn by one sampler after another, interleaved. An epoch follows the other. Before
+/// the clock and after it every sample of a batch is held against the data set, read alone.
 /// Throws: NotFound, ValueError, and what opening throws.
 [[nodiscard]] std::vector<Measurement> bench_dataset(const EntryChoice& dataset,
                                                      const DatasetBenchOptions& options = {});

@@ -27,6 +27,8 @@ struct Batch {
   std::int64_t global_size = 0;
   /// Which samples of the dataset these are; empty where the sampler does not know.
   std::span<const std::int64_t> samples = {};
+  /// `Draw::epoch` of each, where an epoch may draw a sample twice; empty: `epoch` of all.
+  std::span<const std::int64_t> draws = {};
   double making_seconds = 0;  ///< that reading it took; 0: the sampler does not say
 };
 

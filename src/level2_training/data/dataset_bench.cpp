@@ -8,6 +8,7 @@
 #include "d5/core/entry_words.hpp"
 #include "d5/level2_training/dataset_summary.hpp"
 #include "d5/level2_training/sampler.hpp"
+#include "level2_training/data/batches/batch_judge.hpp"
 
 namespace d5 {
 namespace {
@@ -59,7 +60,12 @@ std::vector<Measurement> bench_dataset(const EntryChoice& dataset,
       const double bytes = bytes_of(next_batch(*sampler, *epoch));
       return Subject{.record = record,
                      .run = [sampler, epoch] { (void)next_batch(*sampler, *epoch); },
-                     .work = {.bytes = bytes, .samples = double(options.batch_size)}};
+                     .work = {.bytes = bytes, .samples = double(options.batch_size)},
+                     .judge =
+                         [sampler, epoch, seed = options.measuring.seed](Subject::Moment) {
+                           return detail::judge_batch(next_batch(*sampler, *epoch),
+                                                      sampler->dataset(), seed);
+                         }};
     }));
   }
   return measure_side_by_side(subjects, {"time"}, options.measuring);

@@ -4,6 +4,7 @@
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <set>
 
 #include "d5/core/error.hpp"
 #include "d5/level2_training/trainer.hpp"
@@ -85,10 +86,25 @@ TEST_CASE("past its end a schedule stays where it was") {
     CHECK(schedule->at(std::int64_t{1} << 60, 0.1) == last);
   }
   for (const auto& [name, entry] : schedules().entries()) {
-    if (name == "multi_step" || name == "sequence") continue;  // they have no defaults
+    const std::set<std::string> bare{"chain", "multi_step", "multiplicative", "sequence"};
+    if (bare.contains(name)) continue;  // they have no defaults
     INFO(name);
     CHECK(std::isfinite(entry.make()->at(std::int64_t{1} << 60, 0.1)));
   }
+}
+
+TEST_CASE("the parts of a chain see what it observes, and its state is theirs") {
+  const Settings settings{{"parts.0.name", "linear"}, {"parts.0.start", 0.5},
+                          {"parts.0.length", 4},      {"parts.1.name", "plateau"},
+                          {"parts.1.factor", 0.25},   {"parts.1.patience", 1}};
+  const auto chain = schedules().at("chain").make(settings);
+  CHECK(chain->observes() == Schedule::Observes::test_loss);
+  CHECK(chain->at(0, 8) == 4);
+  for (const double loss : {1.0, 1.0, 1.0}) chain->observe(loss);
+  CHECK(chain->at(2, 8) == 8 * 0.75 * 0.25);
+  const auto resumed = schedules().at("chain").make(settings);
+  resumed->restore(chain->state());
+  CHECK(resumed->at(4, 8) == 2);
 }
 
 TEST_CASE("a plateau of the training loss is that of an epoch's mean") {
@@ -152,6 +168,9 @@ TEST_CASE("what a schedule cannot be is refused with its name") {
   CHECK_THROWS_AS(with({{"schedules.learning_rate.name", "sequence"},
                         {"schedules.learning_rate.parts", "cosine,step"}}),
                   ValueError);
+  CHECK_THROWS_WITH(with({{"schedules.learning_rate.name", "chain"}}), Catch::Contains("parts.0"));
+  CHECK_THROWS_WITH(with({{"schedules.learning_rate.name", "multiplicative"}}),
+                    Catch::Contains("factors=0.9"));
   CHECK_THROWS_AS(with({{"schedules.learning_rate.name", "one_cycle"},
                         {"schedules.learning_rate.rising", 0.6},
                         {"schedules.learning_rate.symmetric", true}}),

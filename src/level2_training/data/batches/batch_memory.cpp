@@ -34,11 +34,13 @@ BatchMemory::BatchMemory(const BatchSource& source, std::int64_t samples, std::i
 void BatchMemory::begin(const BatchPlan& plan) {
   plan_ = plan;
   samples_.assign(plan.samples.begin(), plan.samples.end());
+  draws_.assign(plan.draws.begin(), plan.draws.end());
   std::ranges::fill(errors_, nullptr);
   batch_.epoch = plan.epoch;
   batch_.index = plan.index;
   batch_.global_size = plan.global_size;
   batch_.samples = samples_;
+  batch_.draws = draws_;
 }
 
 void BatchMemory::read(std::size_t piece) noexcept {
@@ -47,7 +49,7 @@ void BatchMemory::read(std::size_t piece) noexcept {
     const std::size_t begin = begin_of(piece), end = begin_of(piece + 1);
     source_.dataset->read(
         std::span(samples_).subspan(begin, end - begin),
-        {.seed = source_.seed, .epoch = plan_.draws.empty() ? plan_.epoch : plan_.draws[begin]},
+        {.seed = source_.seed, .epoch = draws_.empty() ? plan_.epoch : draws_[begin]},
         reads_[piece]);
   } catch (...) {
     errors_[piece] = std::current_exception();

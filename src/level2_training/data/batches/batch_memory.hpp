@@ -55,7 +55,7 @@ class BatchMemory {
 
   BatchSource source_;
   BatchPlan plan_;
-  std::vector<std::int64_t> samples_;
+  std::vector<std::int64_t> samples_, draws_;
   std::vector<std::vector<Tensor>> reads_;  // of each piece, one tensor a field
   std::vector<std::exception_ptr> errors_;  // of each piece, then of `complete`
   std::vector<PaddedField> padded_;

@@ -43,6 +43,7 @@ class SteppedSampler final : public Sampler {
     buffer.batch.index = from->index;
     buffer.batch.global_size = from->global_size;
     buffer.batch.samples = from->samples;
+    buffer.batch.draws = from->draws;
     buffer.batch.making_seconds = from->making_seconds;
     return &buffer.batch;
   }

@@ -5,8 +5,8 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
-#include "d5/level2_training/schedule.hpp"
 #include "level2_training/optimization/shared/milestones.hpp"
+#include "level2_training/optimization/shared/schedule_parts.hpp"
 
 namespace d5 {
 namespace {
@@ -26,44 +26,24 @@ class SequenceSchedule final : public Schedule {
  public:
   using Options = SequenceOptions;
   explicit SequenceSchedule(const Options& options)
-      : at_(detail::milestones("sequence", options.at)) {
-    for (const EntryChoice& part : options.parts) {
-      parts_.push_back(schedules().at(part.name).make(part.settings));
-    }
-    if (parts_.size() != at_.size() + 1) {
-      throw ValueError(fmt::format(
-          "schedule sequence: {} parts begin at {} times; expected one time less than parts",
-          parts_.size(), at_.size()));
-    }
-    for (const auto& part : parts_) {
-      if (part->observes() == Observes::nothing) continue;
-      if (observes_ != Observes::nothing && observes_ != part->observes()) {
-        throw Unsupported(
-            "schedule sequence: one part observes the training loss, another one the test loss; "
-            "choose one loss for all");
-      }
-      observes_ = part->observes();
-    }
+      : at_(detail::milestones("sequence", options.at)), parts_("sequence", options.parts) {
+    if (parts_.size() == at_.size() + 1) return;
+    throw ValueError(fmt::format(
+        "schedule sequence: {} parts begin at {} times; expected one time less than parts",
+        parts_.size(), at_.size()));
   }
 
   [[nodiscard]] double at(std::int64_t time, double initial) override {
     now_ = std::ranges::upper_bound(at_, time) - at_.begin();
-    return parts_[std::size_t(now_)]->at(now_ == 0 ? time : time - at_[std::size_t(now_ - 1)],
-                                         initial);
+    return parts_[std::size_t(now_)].at(now_ == 0 ? time : time - at_[std::size_t(now_ - 1)],
+                                        initial);
   }
-  [[nodiscard]] Observes observes() const override { return observes_; }
-  void observe(double loss) override {
-    Schedule& part = *parts_[std::size_t(now_)];
-    if (part.observes() == observes_) part.observe(loss);
-  }
+  [[nodiscard]] Observes observes() const override { return parts_.observes(); }
+  void observe(double loss) override { parts_.observe(std::size_t(now_), loss); }
 
   [[nodiscard]] ValueMap state() const override {
-    ValueMap state{{"part", Tensor::scalar(now_)}};
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      for (const auto& [name, value] : parts_[i]->state()) {
-        state[fmt::format("{}/{}", i, name)] = value;
-      }
-    }
+    ValueMap state = parts_.state();
+    state["part"] = Tensor::scalar(now_);
     return state;
   }
   void restore(const ValueMap& state) override {
@@ -72,20 +52,12 @@ class SequenceSchedule final : public Schedule {
       throw ValueError(
           fmt::format("schedule sequence: saved state is in part {} of {}", now_, parts_.size()));
     }
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      const std::string prefix = fmt::format("{}/", i);
-      ValueMap its;
-      for (const auto& [name, value] : state) {
-        if (name.starts_with(prefix)) its[name.substr(prefix.size())] = value;
-      }
-      parts_[i]->restore(its);
-    }
+    parts_.restore(state);
   }
 
  private:
   std::vector<std::int64_t> at_;
-  std::vector<std::shared_ptr<Schedule>> parts_;
-  Observes observes_ = Observes::nothing;
+  detail::ScheduleParts parts_;
   std::int64_t now_ = 0;
 };
 

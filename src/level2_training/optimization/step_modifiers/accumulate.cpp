@@ -26,6 +26,9 @@ Batch cut(const Batch& batch, std::int64_t first, std::int64_t size) {
   piece.index = batch.index;
   if (std::ssize(batch.samples) == batch.size) {
     piece.samples = batch.samples.subspan(std::size_t(first), std::size_t(size));
+    if (!batch.draws.empty()) {
+      piece.draws = batch.draws.subspan(std::size_t(first), std::size_t(size));
+    }
   }
   for (const auto& [name, value] : batch.values) {
     const bool is_whole = value.is_tensor() && value.tensor().shape().rank() == 0;
