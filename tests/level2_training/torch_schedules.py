@@ -56,7 +56,7 @@ CASES = [
     ("step size=9 factor=0.5", lambda o: S.StepLR(o, 9, 0.5)),
     ("multi_step at=3,20,21 factor=0.2", lambda o: S.MultiStepLR(o, [3, 20, 21], 0.2)),
     ("multiplicative factors=0.9,1.5,0.2,0.99", own_factors(0.9, 1.5, 0.2, 0.99)),
-    ("chain parts.0.name=linear parts.0.start=0.1 parts.0.length=8 parts.1.name=exponential"
+    ("chain parts.0.name=warmup parts.0.start=0.1 parts.0.length=8 parts.1.name=exponential"
      " parts.1.factor=0.95 parts.2.name=multi_step parts.2.at=20,50 parts.2.factor=0.3",
      chain(lambda o: S.LinearLR(o, 0.1, 1, 8), lambda o: S.ExponentialLR(o, 0.95),
            lambda o: S.MultiStepLR(o, [20, 50], 0.3))),

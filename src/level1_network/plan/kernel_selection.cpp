@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
+#include "d5/core/progress.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/plan/dynamic_kernel.hpp"
 
@@ -123,11 +124,15 @@ void expect_use_of_device(const Draft& draft) {
 }  // namespace
 
 void select_kernels(Draft& draft) {
+  // Frameworks that compile node by node take their time.
+  Progress progress("planning in " + draft.state.frameworks.names(), std::ssize(draft.steps),
+                    {.unit = "nodes"});
   for (Draft::Step& step : draft.steps) {
     const PlanTarget target{.mode = draft.request.mode,
                             .grad_inputs = step.grad_inputs,
                             .keeps_layouts = !step.dynamic};
     (step.dynamic ? select_dynamic : select_static)(draft, step, target);
+    progress.advance();
   }
   expect_use_of_device(draft);
 }

@@ -94,9 +94,10 @@ TEST_CASE("past its end a schedule stays where it was") {
 }
 
 TEST_CASE("the parts of a chain see what it observes, and its state is theirs") {
-  const Settings settings{{"parts.0.name", "linear"}, {"parts.0.start", 0.5},
-                          {"parts.0.length", 4},      {"parts.1.name", "plateau"},
-                          {"parts.1.factor", 0.25},   {"parts.1.patience", 1}};
+  const Settings settings{{"parts.0.name", "linear"},  {"parts.0.start", 0.5},
+                          {"parts.0.end", 1},          {"parts.0.length", 4},
+                          {"parts.1.name", "plateau"}, {"parts.1.factor", 0.25},
+                          {"parts.1.patience", 1}};
   const auto chain = schedules().at("chain").make(settings);
   CHECK(chain->observes() == Schedule::Observes::test_loss);
   CHECK(chain->at(0, 8) == 4);
