@@ -100,9 +100,11 @@ TEST_CASE("the parts of a chain see what it observes, and its state is theirs") 
                           {"parts.1.patience", 1}};
   const auto chain = schedules().at("chain").make(settings);
   CHECK(chain->observes() == Schedule::Observes::test_loss);
-  CHECK(chain->at(0, 8) == 4);
-  for (const double loss : {1.0, 1.0, 1.0}) chain->observe(loss);
-  CHECK(chain->at(2, 8) == 8 * 0.75 * 0.25);
+  for (const double expected : {4, 5, 6}) {  // a loss, and two that are no better
+    CHECK(chain->at(std::int64_t(expected) - 4, 8) == expected);
+    chain->observe(1);
+  }
+  CHECK(chain->at(3, 8) == 7 * 0.25);
   const auto resumed = schedules().at("chain").make(settings);
   resumed->restore(chain->state());
   CHECK(resumed->at(4, 8) == 2);
