@@ -19,7 +19,7 @@ SessionModel::SessionModel(const onnx::Model& model, const ModelTarget& target,
         "ONNX Runtime's inference sessions have no gradients; train in another framework, such as "
         "reference");
   }
-  expect_no_fault(model, known_faults(), "ONNX Runtime");
+  expect_no_fault(model, known_faults(), "ONNX Runtime", version());
   for (const auto* list : {&model.graph.inputs, &model.graph.outputs}) {
     for (const auto& value : *list) names_.push_back(value.name);
   }

@@ -114,7 +114,7 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
   if (!target.loss.empty()) {
     throw Unsupported("OpenVINO has no gradients; train in another framework, such as reference");
   }
-  expect_no_fault(model, known_faults(), "OpenVINO");
+  expect_no_fault(model, known_faults(), "OpenVINO", ov::get_openvino_version().buildNumber);
   for (const auto* list : {&model.graph.inputs, &model.graph.outputs}) {
     for (const auto& [name, type] : *list) {
       if (type.kind == ValueKind::none) continue;  // OpenVINO's rules tell it

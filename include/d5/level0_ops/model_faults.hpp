@@ -26,11 +26,18 @@ struct ModelFault {
   std::string_view op_type;
   /// What the framework does not support, "transA, which it ignores"; empty: it is right here.
   std::string (*find)(const KnownNode&);
+  std::string_view fixed_in = {};  ///< the first version that is right; empty: there is none yet
 };
 
 /// Looks at all nodes, subgraphs included; each costs a comparison of names unless it has a row.
+/// Versions are numbers divided by dots, "1.10" after "1.9"; what follows them ("-rc1") does not
+/// count.
+///
+///     constexpr ModelFault kFaults[] = {{"Celu", in_celu, "1.32"}};
+///     expect_no_fault(model, kFaults, "ONNX Runtime", "1.31.1");  // Celu is looked at
+///
 /// Throws: Unsupported with the first node, `framework` and what was found.
 void expect_no_fault(const onnx::Model& model, std::span<const ModelFault> faults,
-                     std::string_view framework);
+                     std::string_view framework, std::string_view version);
 
 }  // namespace d5

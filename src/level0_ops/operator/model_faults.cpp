@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <system_error>
+#include <vector>
 
 #include "d5/core/error.hpp"
 #include "d5/onnx/file.hpp"
@@ -14,6 +18,25 @@
 
 namespace d5 {
 namespace {
+
+/// The numbers that it begins with.
+std::vector<std::int64_t> numbers_of(std::string_view version) {
+  std::vector<std::int64_t> numbers;
+  while (!version.empty()) {
+    std::int64_t number = 0;
+    const char* end = version.data() + version.size();
+    const auto [rest, error] = std::from_chars(version.data(), end, number);
+    if (error != std::errc()) break;
+    numbers.push_back(number);
+    if (rest == end || *rest != '.') break;
+    version.remove_prefix(std::size_t(rest - version.data()) + 1);
+  }
+  return numbers;
+}
+
+bool is_fixed(const ModelFault& fault, std::string_view version) {
+  return !fault.fixed_in.empty() && numbers_of(version) >= numbers_of(fault.fixed_in);
+}
 
 class Search {
  public:
@@ -27,7 +50,8 @@ class Search {
     const std::string what = fault.find(known);
     if (what.empty()) return;
     throw Unsupported(
-        fmt::format("{}: {} does not support {}", onnx::describe(node), framework_, what));
+        fmt::format("{}: {} does not support {}{}", onnx::describe(node), framework_, what,
+                    fault.fixed_in.empty() ? "" : fmt::format("; {} does", fault.fixed_in)));
   }
 
  private:
@@ -58,12 +82,13 @@ class Search {
 }  // namespace
 
 void expect_no_fault(const onnx::Model& model, std::span<const ModelFault> faults,
-                     std::string_view framework) {
+                     std::string_view framework, std::string_view version) {
   Search search(model, framework);
   onnx::Visitor visitor;
   visitor.otherwise([&](const onnx::Node& node) {
     for (const ModelFault& fault : faults) {
-      if (fault.op_type == node.op_type) search.look(node, fault);
+      if (fault.op_type != node.op_type || is_fixed(fault, version)) continue;
+      search.look(node, fault);
     }
   });
   visitor.visit(model.graph);

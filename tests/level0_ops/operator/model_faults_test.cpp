@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level0_ops/model_faults.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
 #include "d5/core/tensor.hpp"
+#include "d5/level0_ops/model_kernels.hpp"
+#include "d5/level0_ops/operator_validation.hpp"
 #include "onnx/tensor_type.hpp"
 
 using namespace d5;
@@ -46,7 +51,32 @@ const ModelFault kFaults[] = {{"Div",
                                  return open ? "" : "a known type";
                                }}};
 
-void expect_none(const onnx::Model& model) { expect_no_fault(model, kFaults, "mine"); }
+void expect_none(const onnx::Model& model) { expect_no_fault(model, kFaults, "mine", "1.0"); }
+
+/// What "negating" compiles: -x.
+class Negated final : public CompiledModel {
+ public:
+  void run(std::span<const Value* const> inputs, std::span<Value* const> outputs) override {
+    const auto x = inputs[0]->tensor().span<float>();
+    float* y = outputs[0]->tensor().data<float>();
+    std::ranges::transform(x, y, std::negate<float>());
+  }
+};
+
+/// A framework that compiles models, and was wrong before 1.10.
+void add_negating(const std::string& name, const std::string& version) {
+  add_framework(name, version, [version](Framework& framework) {
+    static constexpr ModelFault kWrong[] = {
+        {"Neg", [](const KnownNode&) -> std::string { return "negative numbers"; }, "1.10"}};
+    add_model_kernels(
+        framework.part<OperatorRegistry>(),
+        [version](const onnx::Model& model, const ModelTarget&) {
+          expect_no_fault(model, kWrong, "Negating", version);
+          return std::make_unique<Negated>();
+        },
+        [](const ValueDesc&) { return std::string(); });
+  });
+}
 
 }  // namespace
 
@@ -83,4 +113,31 @@ TEST_CASE("nodes of graphs that a node holds are looked at") {
   auto outer = node("If", {"x"}, "y");
   outer.attributes["then_branch"] = std::shared_ptr<const onnx::Graph>(inner);
   CHECK_THROWS_WITH(expect_none(model_of({outer})), Contains("no constant"));
+}
+
+TEST_CASE("a fault is refused until the version that is right") {
+  const ModelFault faults[] = {
+      {"Mul", [](const KnownNode&) -> std::string { return "products"; }, "1.10"}};
+  const onnx::Model model = model_of({node("Mul", {"x", "x"}, "y")});
+  const auto expect = [&](std::string_view version) {
+    expect_no_fault(model, faults, "mine", version);
+  };
+  for (const char* older : {"1.9", "1.9.7", "0.99", "1", "1.9-rc2"}) {
+    CAPTURE(older);
+    CHECK_THROWS_WITH(expect(older), Contains("mine does not support products; 1.10 does"));
+  }
+  for (const char* right : {"1.10", "1.10.0", "1.10.1-4-g12ab", "2.0", "1.10+cpu"}) {
+    CAPTURE(right);
+    CHECK_NOTHROW(expect(right));
+  }
+}
+
+TEST_CASE("a plug-in refuses what its version gets wrong, and runs it where that is right") {
+  add_negating("negating", "1.9.2");
+  add_negating("negating later", "1.10");
+  const OperatorCase one = parse_case("Neg 2x3");
+  const auto refused = test_forward(one, "negating");
+  CHECK(refused[0].status == Status::unsupported);
+  CHECK_THAT(refused[0].reason, Contains("Negating does not support negative numbers; 1.10 does"));
+  CHECK(test_forward(one, "negating later")[0].status == Status::passed);
 }
