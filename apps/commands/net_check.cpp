@@ -2,18 +2,18 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <utility>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/execution_options.hpp"
 #include "apps/model_argument.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
-#include "apps/say.hpp"
+#include "apps/reduction.hpp"
 #include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/network_check.hpp"
+#include "d5/level1_network/network_reduction.hpp"
 
 namespace d5::command {
 namespace {
@@ -30,7 +30,12 @@ constexpr const char* kNetCheckExamples =
   d5 net check resnet-18 --framework torch --by-node
                                                 which node differs first, and which by itself
   d5 net check model.onnx --framework openvino:compiled --reduce few/
-                                                which few nodes it makes something else of
+                                                which few nodes it makes something else of, refuses,
+                                                crashes on; again, and it goes on
+  d5 net check lenet --framework torch --backward --reduce few/
+                                                or whose gradients are wrong
+  d5 net check model.onnx --framework torch --against onnxruntime:session --slower 2 --reduce few/
+                                                or which take twice as long
   d5 net check test_folders/ --filter relu --out results.json --resume
                                                 many, going on where it was cut short)";
 
@@ -44,7 +49,8 @@ struct NetCheckOptions : app::OutputOptions,
   bool by_node = false, backward = false;
   std::int64_t numeric = 0;  ///< elements of each parameter; 0: none
   std::string reduce = {};
-  double reduce_seconds = NetworkCheckOptions().reduce_seconds;
+  double reduce_slower = 0;
+  app::ReductionOptions reduction = {};
 };
 
 int run_net_check(NetCheckOptions options) {
@@ -60,15 +66,17 @@ int run_net_check(NetCheckOptions options) {
       .backward = options.backward,
       .numeric = options.numeric,
       .reduce = options.reduce,
-      .reduce_seconds = options.reduce_seconds,
+      .reduce_slower = options.reduce_slower,
+      .reduce_seconds = options.reduction.most_seconds,
       .on_reduction =
-          [least = std::size_t{0}](std::size_t nodes, std::size_t tries) mutable {
-            if (std::exchange(least, nodes) == nodes) return;
-            app::say(fmt::format("{} node{} left after {} {}", nodes, nodes == 1 ? "" : "s", tries,
-                                 tries == 1 ? "try" : "tries"));
+          [sayer = app::ReductionSayer()](const ReductionProgress& now) mutable {
+            sayer.say(fmt::format("{} node{}", now.nodes, now.nodes == 1 ? "" : "s"), now.tries,
+                      now.seconds);
           },
+      .isolation = app::isolation_of_reduction(options.reduction, options),
       .interrupt = app::ctrl_c(),
-      .command_options = app::to_line(static_cast<const app::RunOptions&>(options))};
+      .command_options = app::to_line(static_cast<const app::RunOptions&>(options)) +
+                         app::to_line(options.reduction.isolation)};
   for (const auto& model : options.models) expect_checkable(model, how);
   if (!options.reduce.empty() && models_of(options.models).size() != 1) {
     throw ValueError("--reduce is for one model at a time");
@@ -111,10 +119,20 @@ void register_net_check(app::Program& program) {
                    "which node differs: its error with all before it, and alone on right values");
   command
       .add_option("--reduce", options->reduce,
-                  "cut the network down to the few nodes that differ, and leave them in a new "
-                  "folder with data and a program that shows it")
+                  "cut the network down to the few nodes that differ, and leave them in a folder "
+                  "with data and a program that shows it; cut short, the same command goes on")
       ->option_text("FOLDER");
-  command.add_option("--most-seconds", options->reduce_seconds, "that --reduce may take")
+  app::add_reduction_options(command, options->reduction);
+  command
+      .add_option("--slower", options->reduce_slower,
+                  "nodes count for --reduce that take X times as long as in --against, whatever "
+                  "they answer; as steady as the machine")
+      ->transform(app::positive_number())
+      ->option_text("X")
+      ->needs("--reduce");
+  command
+      .add_option("--isolate", options->reduction.isolation.most_seconds,
+                  "how long a try of --reduce may take; then it hangs, which is a difference too")
       ->transform(app::positive_number())
       ->option_text("S")
       ->needs("--reduce");

@@ -37,8 +37,7 @@ void bind_network_check(py::module_& m) {
          std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
          const std::vector<std::string>& transforms, const std::vector<std::string>& placement,
          bool by_node, bool backward, std::int64_t numeric, std::uint64_t seed,
-         std::optional<double> rtol, std::optional<double> atol, const std::optional<Path>& reduce,
-         double reduce_seconds) {
+         std::optional<double> rtol, std::optional<double> atol) {
         NetworkCheckOptions options{
             .frameworks = frameworks,
             .against = against,
@@ -48,9 +47,7 @@ void bind_network_check(py::module_& m) {
             .tolerance = tolerance_of(rtol, atol),
             .by_node = by_node,
             .backward = backward,
-            .numeric = numeric,
-            .reduce = reduce ? reduce->string() : "",
-            .reduce_seconds = reduce_seconds};
+            .numeric = numeric};
         std::vector<Measurement> rows;
         long_call([&](const Interrupt& interrupt) {
           options.interrupt = interrupt;
@@ -65,14 +62,49 @@ void bind_network_check(py::module_& m) {
       py::arg("transforms") = std::vector<std::string>(),
       py::arg("placement") = std::vector<std::string>(), py::arg("by_node") = false,
       py::arg("backward") = false, py::arg("numeric") = 0, py::arg("seed") = 0,
-      py::arg("rtol") = py::none(), py::arg("atol") = py::none(), py::arg("reduce") = py::none(),
-      py::arg("reduce_seconds") = 600.0,
+      py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
       "Is a network right: `d5 net check`. A test folder is held against what it expects, any "
-      "other "
-      "model of open_model against the framework `against` on random inputs, with gradients where "
-      "it has a loss; with transforms against the network before. `reduce` names a new folder, in "
-      "which "
-      "the few nodes are left that make the one framework differ, with data and a program.");
+      "other model of open_model against the framework `against` on random inputs, with gradients "
+      "where it has a loss; with transforms against the network before. `d5.reduce` finds the few "
+      "nodes that differ.");
+  m.def(
+      "reduce",
+      [](const Path& model, const std::string& framework, const Path& folder,
+         const std::string& against, bool backward, double slower, double isolate,
+         double most_seconds, std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
+         const std::vector<std::string>& transforms, std::uint64_t seed) {
+        NetworkCheckOptions options{.frameworks = {framework},
+                                    .against = against,
+                                    .sizes = {.batch = batch, .by_name = dims},
+                                    .transforms = transform_chain(transforms),
+                                    .execution = {.seed = seed},
+                                    .backward = backward,
+                                    .reduce = folder.string(),
+                                    .reduce_slower = slower,
+                                    .reduce_seconds = most_seconds,
+                                    .isolation = {.most_seconds = isolate}};
+        std::vector<Measurement> rows;
+        long_call([&](const Interrupt& interrupt) {
+          options.interrupt = interrupt;
+          rows = check_network(model.string(), options);
+        });
+        return rows.at(0);
+      },
+      py::arg("model"), py::kw_only(), py::arg("framework"), py::arg("folder"),
+      py::arg("against") = "reference", py::arg("backward") = false, py::arg("slower") = 0.0,
+      py::arg("isolate") = 0.0, py::arg("most_seconds") = 600.0, py::arg("batch") = 1,
+      py::arg("dims") = std::map<std::string, std::int64_t>(),
+      py::arg("transforms") = std::vector<std::string>(), py::arg("seed") = 0,
+      "Which few nodes make `framework` do otherwise than `against`: `d5 net check --reduce`. They "
+      "are left in `folder`, with data, a README and a program that shows it; the row says how "
+      "many "
+      "there are, 0 where there is no difference. Cut short, the same call goes on. With "
+      "`backward` "
+      "gradients count, too; with slower=X those that take X times as long. With isolate=S each "
+      "try "
+      "is a process of its own for at most S seconds, so that a crash or a hang counts: before "
+      "anything else ran the framework in this one. An operator alone: "
+      "check_operator(reduce=True).");
   m.def(
       "run_network",
       [](const Path& model, const Values& inputs, const std::string& framework, std::int64_t batch,

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -37,6 +41,47 @@ inline bool has_exp_of_tanh(const d5::Network& network) {
   return false;
 }
 
+inline bool has(const d5::Network& network, std::string_view op_type) {
+  return std::ranges::find(network.graph().nodes, op_type, &d5::onnx::Node::op_type) !=
+         network.graph().nodes.end();
+}
+
+/// The gradients of what goes into an Exp, as far as parameters have them.
+inline void spoil_gradients_behind_exp(d5::Network network) {
+  std::set<std::string> behind;
+  const auto& nodes = network.graph().nodes;
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+    const bool leads_there = std::ranges::any_of(
+        node->outputs, [&](const std::string& output) { return behind.contains(output); });
+    if (node->op_type == "Exp" || leads_there) {
+      behind.insert(node->inputs.begin(), node->inputs.end());
+    }
+  }
+  for (auto& parameter : network.parameters()) {
+    if (!behind.contains(parameter.name)) continue;
+    for (float& slope : parameter.gradient.span<float>()) slope *= 1.05F;
+  }
+}
+
+/// A batch of another executor, after whose backward run a fault is called.
+class Batch final : public d5::BatchInFlight {
+ public:
+  Batch(std::unique_ptr<BatchInFlight> inner, std::function<void()> after)
+      : inner_(std::move(inner)), after_(std::move(after)) {}
+  const d5::ValueMap& outputs() const override { return inner_->outputs(); }
+  void backward(const d5::ValueMap& output_gradients) override {
+    inner_->backward(output_gradients);
+    after_();
+  }
+  const d5::Tensor& gradient(std::string_view name) const override {
+    return inner_->gradient(name);
+  }
+
+ private:
+  std::unique_ptr<BatchInFlight> inner_;
+  std::function<void()> after_;
+};
+
 class Executor final : public d5::testing::WrappedExecutor {
  public:
   Executor(d5::Network network, Fault fault)
@@ -48,6 +93,12 @@ class Executor final : public d5::testing::WrappedExecutor {
   const d5::ValueMap& inference_and_backprop(const d5::ValueMap& inputs,
                                              std::string_view loss) override {
     return spoiled(inner().inference_and_backprop(inputs, loss));
+  }
+  std::unique_ptr<d5::BatchInFlight> forward(const d5::ValueMap& inputs,
+                                             const std::vector<std::string>& outputs) override {
+    auto batch = inner().forward(inputs, outputs);
+    return std::make_unique<Batch>(std::move(batch),
+                                   [this] { fault_({++runs_, inner().network(), outputs_}); });
   }
 
  private:
@@ -108,6 +159,45 @@ inline const std::map<std::string, std::function<Fault()>>& faults() {
        [] {
          return Fault([](F run) {
            if (has_exp_of_tanh(run.network)) throw d5::Unsupported("node 'y7': no Exp of a Tanh");
+         });
+       }},
+      {"wrong-gradient-of-exp",
+       [] { return Fault([](F run) { spoil_gradients_behind_exp(run.network); }); }},
+      {"crashes-at-exp",
+       [] {
+         return Fault([](F run) {
+           if (has(run.network, "Exp")) std::raise(SIGSEGV);
+         });
+       }},
+      {"hangs-at-exp",
+       [] {
+         return Fault([](F run) {
+           while (has(run.network, "Exp")) std::this_thread::sleep_for(std::chrono::seconds(1));
+         });
+       }},
+      {"slow-at-exp",
+       [] {
+         return Fault([](F run) {
+           if (has(run.network, "Exp")) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+         });
+       }},
+      {"wrong-at-constant-3",
+       [] {
+         return Fault([](F run) {
+           for (const auto& [name, value] : run.network.graph().initializers) {
+             const bool is_3 = value.elements() == 1 && value.dtype() == d5::DType::float32 &&
+                               value.item<float>() == 3;
+             if (is_3) run.first().span<float>().front() *= 1.05F;
+           }
+         });
+       }},
+      {"wrong-above-4-channels",
+       [] {
+         return Fault([](F run) {
+           for (const auto& [name, value] : run.network.graph().initializers) {
+             const auto& shape = value.shape();
+             if (shape.rank() == 4 && shape[1] > 4) run.first().span<float>().back() += 1;
+           }
          });
        }},
       {"wrong-now-and-then",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -9,11 +8,14 @@
 #include <vector>
 
 #include "d5/core/interrupt.hpp"
+#include "d5/core/isolation.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level1_network/model_source.hpp"
 
 namespace d5 {
+
+struct ReductionProgress;
 
 /// Against what, and how closely, a network is held.
 struct NetworkCheckOptions {
@@ -27,10 +29,13 @@ struct NetworkCheckOptions {
   bool by_node = false;                            ///< which node differs (`compare_nodes`)
   bool backward = false;     ///< gradients also where there is no loss (`test_executor_backprop`)
   std::int64_t numeric = 0;  ///< elements of each parameter for `test_numeric_gradients`; 0: none
-  /// A folder that is not there: the few nodes that differ are left in it (`reduce_network`).
+  /// A folder: the few nodes that differ are left in it (`reduce_network`). It is not there, or the
+  /// same reduction left it, which goes on.
   std::string reduce = {};
+  double reduce_slower = 0;     ///< above 0: those are left that take so many times as long
   double reduce_seconds = 600;  ///< the most that it takes
-  std::function<void(std::size_t nodes, std::size_t tries)> on_reduction = {};
+  std::function<void(const ReductionProgress&)> on_reduction = {};  ///< called after each try
+  Isolation isolation = {};  ///< of the tries of `reduce`: a crash or a hang is a difference
   Interrupt interrupt = {};
   std::function<void()> on_framework = {};  ///< called after each
   std::string command_options = {};         ///< at the end of every record's command
@@ -47,7 +52,7 @@ struct NetworkCheckOptions {
 ///
 /// Of several frameworks one that cannot run it has records that say why; an interrupt keeps what
 /// was checked before. Throws: as `expect_checkable`; NotFound, and what opening the model throws;
-/// IoError for the folder of `reduce`.
+/// IoError for the folder of `reduce`, ValueError for one of another reduction.
 [[nodiscard]] std::vector<Measurement> check_network(const std::string& model,
                                                      const NetworkCheckOptions& options = {});
 /// What it would check, compiled for each framework, and not run.

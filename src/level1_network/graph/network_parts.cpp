@@ -73,10 +73,10 @@ Network part_of(const std::vector<onnx::Node>& nodes, const Network& network,
   }
   for (const auto& node : nodes) {
     for (const auto& output : node.outputs) {
-      const bool wanted =
-          !read.contains(output) ||
-          std::ranges::find(given_out, output, &onnx::ValueInfo::name) != given_out.end();
-      if (!output.empty() && wanted) graph.outputs.push_back({output, {}});
+      const auto given = std::ranges::find(given_out, output, &onnx::ValueInfo::name);
+      const bool is_given = given != given_out.end();
+      if (output.empty() || (read.contains(output) && !is_given)) continue;
+      graph.outputs.push_back({output, is_given ? given->type : onnx::Type()});
     }
   }
   return Network(std::move(model));

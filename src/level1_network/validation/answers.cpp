@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/validation/answers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ranges>
+
+#include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
+#include "level1_network/graph/parameter_layout.hpp"
 
 namespace d5 {
 
@@ -40,6 +46,24 @@ std::vector<Answer> answers_of(GraphExecutor& executor, const ValueMap& inputs,
 const Value* find(const std::vector<Answer>& answers, std::string_view tensor) {
   const auto place = std::ranges::find(answers, tensor, &Answer::tensor);
   return place == answers.end() ? nullptr : &place->value;
+}
+
+ValueMap random_gradients(GraphExecutor& reference, const ValueMap& inputs) {
+  const ValueMap state = reference.state();
+  ValueMap gradients;
+  for (const auto& [name, value] : reference.inference(inputs)) {
+    if (!value.is_tensor() || !may_be_trained(value.tensor().dtype())) continue;
+    Tensor gradient = Tensor::empty(value.tensor().dtype(), value.tensor().shape());
+    RandomStream random(0, stream_of("gradient of " + name));
+    dispatch(FloatTypes{}, gradient.dtype(), "gradients of output '" + printable(name) + "'",
+             [&]<class T>() {
+               for (T& slope : gradient.span<T>()) slope = static_cast<T>(random.normal());
+             });
+    gradients[name] = std::move(gradient);
+  }
+  reference.restore(state);  // as if there had been no run
+  if (gradients.empty()) throw Unsupported("no output has a gradient: none is a float");
+  return gradients;
 }
 
 }  // namespace d5

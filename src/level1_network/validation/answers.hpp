@@ -33,4 +33,8 @@ struct BackwardBegin {
 /// Null where there is none.
 [[nodiscard]] const Value* find(const std::vector<Answer>& answers, std::string_view tensor);
 
+/// Where a run backward begins that has no loss: normal numbers for each output that has a
+/// gradient, as the reference's has shape and type. Throws: Unsupported where no output is a float.
+[[nodiscard]] ValueMap random_gradients(GraphExecutor& reference, const ValueMap& inputs);
+
 }  // namespace d5

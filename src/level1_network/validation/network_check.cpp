@@ -11,10 +11,11 @@
 #include "d5/core/measure.hpp"
 #include "d5/core/work_list.hpp"
 #include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network_reduction.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/node_comparison.hpp"
 #include "d5/level1_network/numeric_gradients.hpp"
+#include "level1_network/validation/network_sides.hpp"
+#include "level1_network/validation/reduced_folder.hpp"
 
 namespace d5 {
 namespace {
@@ -70,15 +71,8 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
   return results;
 }
 
-/// One network, what it is fed, and who makes executors of parts of it.
-struct Sides {
-  Network network;
-  ValueMap inputs;
-  MakeExecutor subject, reference;
-};
-
-Sides sides_of(const std::string& model, const std::string& word,
-               const NetworkCheckOptions& options) {
+NetworkSides sides_of(const std::string& model, const std::string& word,
+                      const NetworkCheckOptions& options) {
   Network network =
       open_model(model, check_wishes(word, options), options.transforms, options.interrupt);
   const std::uint64_t seed = options.execution.seed;
@@ -97,7 +91,7 @@ Sides sides_of(const std::string& model, const std::string& word,
 /// The same network in both, node by node.
 std::vector<Measurement> node_by_node(const std::string& model, const std::string& word,
                                       const NetworkCheckOptions& options) {
-  const Sides sides = sides_of(model, word, options);
+  const NetworkSides sides = sides_of(model, word, options);
   return compare_nodes(sides.network, sides.subject, sides.reference, sides.inputs,
                        {.tolerance = options.tolerance, .interrupt = options.interrupt});
 }
@@ -106,36 +100,12 @@ std::vector<Measurement> node_by_node(const std::string& model, const std::strin
 std::vector<Measurement> reduced(const std::string& model, const std::string& word,
                                  const NetworkCheckOptions& options) {
   (void)version_of(word);  // that it is not there is no difference
-  const Sides sides = sides_of(model, word, options);
-  const auto told = [&](const ReductionProgress& now) {
-    if (options.on_reduction) options.on_reduction(now.nodes, now.tries);
-  };
-  const ReducedNetwork small = reduce_network(
-      sides.network, sides.subject, sides.reference, sides.inputs,
-      {.most_seconds = options.reduce_seconds, .interrupt = options.interrupt, .on_try = told});
-  Measurement record;
-  record.metric = "reduced_nodes";
-  record.unit = "1";
-  record.quantity = Quantity::count;
-  record.statistic = {.of = Statistic::Of::single};
-  record.conditions["nodes before"] = fmt::format("{}", small.nodes_before);
-  if (small.difference.empty()) {
-    record.status = Status::passed;
-    record.samples = {0};
-    return {record};
+  const NetworkSides sides = sides_of(model, word, options);
+  auto record = reduce_to_folder(sides, word, options);
+  const bool has_gradients = !options.backward && !loss_of(sides.network).empty();
+  if (record.status == Status::passed && has_gradients && options.reduce_slower == 0) {
+    record.reason = "outputs agree; with --backward gradients are looked at, too";
   }
-  save_reduced(small, word, options.reduce);
-  record.samples = {double(small.network.graph().nodes.size())};
-  record.conditions["tries"] = fmt::format("{}", small.tries);
-  record.conditions["seconds"] = fmt::format("{:.3g}", small.seconds);
-  record.conditions["folder"] = options.reduce;
-  record.status = Status::failed;
-  record.reason = small.difference;
-  if (small.differing_runs < small.runs) {
-    record.reason += fmt::format("; it comes and goes: in {} of {} runs of the whole",
-                                 small.differing_runs, small.runs);
-  }
-  if (!small.is_smallest) record.reason += "; time was over, there may be fewer nodes";
   return {record};
 }
 
@@ -168,6 +138,7 @@ std::string check_line(const std::string& model, const std::string& word,
   if (options.against != "reference") line.option("--against", options.against);
   if (options.by_node) line.flag("--by-node");
   if (!options.reduce.empty()) line.option("--reduce", options.reduce);
+  if (options.reduce_slower > 0) line.option("--slower", options.reduce_slower);
   if (options.backward) line.flag("--backward");
   if (options.numeric > 0) line.option("--numeric", options.numeric);
   line.append(execution_line(options.execution));
@@ -205,23 +176,31 @@ void plan_in(const std::string& model, const std::string& word,
   executor->plan(random_inputs(network, options.sizes, options.execution.seed), loss_of(network));
 }
 
+void expect_reducible(const NetworkCheckOptions& options) {
+  if (options.by_node || options.numeric > 0) {
+    throw ValueError("--reduce goes by whole networks; leave out --by-node and --numeric");
+  }
+  if (options.tolerance) {
+    throw ValueError("--reduce looks for what rounding does not explain; leave out the tolerance");
+  }
+  if (options.backward && options.reduce_slower > 0) {
+    throw ValueError("--slower is of forward; leave out --backward");
+  }
+  if (executor_words(options.frameworks).size() != 1) {
+    throw ValueError("--reduce is for one framework at a time; name it with --framework");
+  }
+  expect_own_folder(options.reduce);
+}
+
 }  // namespace
 
 void expect_checkable(const std::string& model, const NetworkCheckOptions& options) {
   if (options.backward && options.by_node) {
     throw ValueError("--by-node compares what nodes answer forward; leave out --backward");
   }
-  if (!options.reduce.empty() && (options.by_node || options.backward || options.numeric > 0)) {
-    throw ValueError("--reduce looks at what networks answer forward; leave out the others");
-  }
-  if (!options.reduce.empty() && executor_words(options.frameworks).size() != 1) {
-    throw ValueError("--reduce is for one framework at a time; name it with --framework");
-  }
-  if (!options.reduce.empty() && is_test_folder(options.reduce)) {
-    throw ValueError(
-        fmt::format("--reduce: folder '{}' is there already: name one that is not, or "
-                    "remove it",
-                    printable(options.reduce)));
+  if (!options.reduce.empty()) expect_reducible(options);
+  if (options.reduce_slower > 0 && options.reduce.empty()) {
+    throw ValueError("--slower is what --reduce looks for; name its folder, too");
   }
   if (is_test_folder(model)) refuse_sizes(options.sizes, model);
   if (is_test_folder(model) && options.backward) {

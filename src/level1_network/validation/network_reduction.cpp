@@ -3,96 +3,109 @@
 
 #include <fmt/format.h>
 
-#include <cctype>
-#include <cmath>
-#include <optional>
+#include <algorithm>
 #include <set>
 
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
-#include "d5/level1_network/execution_interrupt.hpp"
+#include "level0_ops/validation/complaint.hpp"
+#include "level0_ops/validation/delta_debugging.hpp"
 #include "level1_network/graph/network_parts.hpp"
-#include "level1_network/nodes/node_names.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
-#include "level1_network/validation/answers.hpp"
 #include "level1_network/validation/bounds_off.hpp"
-#include "level1_network/validation/delta_debugging.hpp"
-#include "level1_network/validation/rounding_judge.hpp"
+#include "level1_network/validation/difference_look.hpp"
 #include "level1_network/validation/smaller_sizes.hpp"
-#include "level1_network/validation/value_check.hpp"
 
 namespace d5 {
 namespace {
 
-/// What a try found.
-struct Finding {
-  enum class Kind { none, answer, thrown, ended };
-  Kind kind = Kind::none;
-  double bounds = 0;  ///< that an answer is off
-  std::string words = {};
-};
-
-/// What is the same in the messages of two networks about one fault: without names and numbers.
-std::string essence_of(const std::string& message) {
-  std::string essence;
-  bool quoted = false;
-  for (const char c : message) {
-    if (c == '\'') quoted = !quoted;
-    const bool is_word = std::isalpha(static_cast<unsigned char>(c)) != 0;
-    if (!quoted && is_word) essence += c;
+/// What a part is fed becomes constants, and parameters where it is floats: gradients of it count.
+void make_parameters(Network& part, ValueMap& fed) {
+  onnx::Model model = part.model();
+  for (auto input = fed.begin(); input != fed.end();) {
+    const auto& [name, value] = *input;
+    if (!value.is_tensor()) {
+      ++input;
+      continue;
+    }
+    model.graph.initializers[name] = value.tensor();
+    std::erase_if(model.graph.inputs, [&](const auto& info) { return info.name == name; });
+    input = fed.erase(input);
   }
-  return essence;
+  part = Network(std::move(model));
 }
 
 class Reduction {
  public:
   Reduction(const Network& network, const MakeExecutor& subject, const MakeExecutor& reference,
             const ValueMap& inputs, const ReductionOptions& options)
-      : network_(network.copy()),
-        subject_(subject),
-        reference_(reference),
-        inputs_(inputs),
-        options_(options),
-        begin_(now_seconds()) {
-    result_.network = network_;
-    result_.inputs = inputs_;
-    result_.nodes_before = network_.graph().nodes.size();
+      : look_(subject, reference, options), options_(options), begin_(now_seconds()) {
+    result_.network = network.copy();
+    result_.inputs = inputs;
+    result_.nodes_before = network.graph().nodes.size();
   }
 
   ReducedNetwork run() {
-    if (draws_random_numbers(network_.graph())) {
+    if (draws_random_numbers(result_.network.graph())) {
       throw ValueError(fmt::format(
           "network '{}' draws random numbers, which differ in every framework: replace the nodes "
           "that draw by what they drew, or see 'd5 net check --by-node'",
-          printable(network_.name())));
+          printable(result_.network.name())));
     }
-    look_at_the_whole();
-    if (whole_.kind != Finding::Kind::none) {
+    if (!go_on()) look_at_the_whole();
+    if (result_.difference.kind != DifferenceKind::none) {
       try {
-        remove_nodes();
-        remove_attributes();
-        halve_sizes();
+        if (!result_.is_smallest) make_smallest();
         result_.is_smallest = true;
       } catch (const Interrupted&) {  // the smallest so far is the answer
       }
-      tell_answers();
+      const bool is_less = result_.network.graph().nodes.size() < result_.nodes_before;
+      if (is_less || !options_.interrupt.due()) look_.tell_answers(result_);
     }
-    result_.seconds = now_seconds() - begin_;
+    result_.seconds += now_seconds() - begin_;
     return std::move(result_);
   }
 
  private:
   static constexpr int kRuns = 3;
 
-  void look_at_the_whole() {
+  /// From where an earlier reduction came to; false if nothing differs there any more.
+  bool go_on() {
+    if (!options_.from) return false;
+    const ReducedNetwork& before = *options_.from;
     for (int i = 0; i < kRuns; ++i) {
-      const Finding found = look(network_, inputs_);
-      ++result_.runs;
-      if (found.kind == Finding::Kind::none) continue;
-      ++result_.differing_runs;
-      if (whole_.kind == Finding::Kind::none) whole_ = found;
+      whole_ = {before.difference.kind, before.size_before, before.difference.words};
+      const double begun = now_seconds();
+      const NetworkDifference found = look_.look(before.network, before.inputs);
+      if (!is_the_same(found)) continue;
+      limit_tries(now_seconds() - begun);
+      result_ = before;
+      result_.difference = found;
+      return true;
     }
-    result_.difference = whole_.words;
+    return false;
+  }
+
+  void look_at_the_whole() {
+    whole_ = {};
+    const double begun = now_seconds();
+    const int runs = options_.slower > 0 ? 1 : kRuns;  // times are looked at twice each
+    for (int i = 0; i < runs; ++i) {
+      const NetworkDifference found = look_.look(result_.network, result_.inputs);
+      if (i == 0) limit_tries(now_seconds() - begun);
+      ++result_.runs;
+      if (found.kind == DifferenceKind::none) continue;
+      ++result_.differing_runs;
+      if (whole_.kind == DifferenceKind::none) whole_ = found;
+      if (found.kind == DifferenceKind::ended && i == 0) break;  // maybe after a long time
+    }
+    result_.difference = whole_;
+    result_.size_before = whole_.size;
+  }
+
+  void limit_tries(double whole_seconds) {
+    constexpr double kLeast = 10, kTimes = 10;
+    look_.limit(std::max(kLeast, kTimes * whole_seconds));
   }
 
   /// Throws: Interrupted, when time is over.
@@ -102,81 +115,60 @@ class Reduction {
     const bool comes_and_goes = result_.differing_runs < result_.runs;
     for (int i = 0; i < (comes_and_goes ? kRuns : 1); ++i) {
       ++result_.tries;
-      Finding found;
+      NetworkDifference found;
       try {
-        found = look(part, fed);
+        found = look_.look(part, fed);
       } catch (const Interrupted&) {
         throw;
       } catch (const Error&) {  // the reference cannot run this part
         return false;
       }
-      const bool same = found.kind == whole_.kind && is_as_bad(found);
+      const bool same = is_the_same(found);
       if (same) {
         result_.network = part;
         result_.inputs = fed;
-        result_.difference = found.words;
+        result_.difference = found;
       }
       if (options_.on_try) {
-        options_.on_try({result_.network.graph().nodes.size(), result_.tries});
+        options_.on_try({result_.network.graph().nodes.size(), result_.tries,
+                         result_.seconds + now_seconds() - begin_});
       }
+      if (same && options_.on_smaller) options_.on_smaller(result_);
       if (same) return true;
     }
     return false;
   }
 
   /// Not another, smaller difference, nor another complaint.
-  [[nodiscard]] bool is_as_bad(const Finding& found) const {
-    if (found.kind == Finding::Kind::answer) {
-      return found.bounds > kDoubtfulBounds || whole_.bounds <= kDoubtfulBounds;
+  [[nodiscard]] bool is_the_same(const NetworkDifference& found) const {
+    if (found.kind != whole_.kind) return false;
+    switch (found.kind) {
+      case DifferenceKind::none:
+        return false;
+      case DifferenceKind::answer:
+      case DifferenceKind::gradient:
+        return found.size > kDoubtfulBounds || whole_.size <= kDoubtfulBounds;
+      case DifferenceKind::slower:
+        return true;
+      case DifferenceKind::thrown:
+      case DifferenceKind::ended:
+        return is_same_complaint(found.words, whole_.words);
     }
-    return essence_of(found.words) == essence_of(whole_.words);
+    return false;
   }
 
-  /// Throws: what the reference throws; Interrupted.
-  [[nodiscard]] Finding look(const Network& part, const ValueMap& fed) const {
-    if (options_.isolation.most_seconds <= 0) return look_here(part, fed);
-    Measurement record = error_record("", "");
-    const auto records = isolated(options_.isolation, record, [&] {
-      const Finding found = look_here(part, fed);
-      record.metric = fmt::format("{}", int(found.kind));
-      record.samples = {found.bounds};
-      record.reason = found.words.empty() ? "none" : found.words;
-      record.status = Status::skipped;
-      return std::vector{record};
-    });
-    const Measurement& told = records.front();
-    if (told.status == Status::failed) return {Finding::Kind::ended, 0, told.reason};
-    const auto kind = Finding::Kind(std::stoi(told.metric));
-    if (kind == Finding::Kind::none) return {};
-    return {kind, told.samples.front(), told.reason};
-  }
-
-  [[nodiscard]] Finding look_here(const Network& part, const ValueMap& fed) const {
-    const auto reference = reference_(part.copy());
-    const InterruptibleRuns within(*reference, options_.interrupt);
-    RoundingJudge judge(*reference, fed, {}, options_.interrupt);
-    std::vector<Answer> answers;
-    try {
-      const auto subject = subject_(part.copy());
-      const InterruptibleRuns also_within(*subject, options_.interrupt);
-      answers = answers_of(*subject, fed, {});
-    } catch (const Interrupted&) {
-      throw;
-    } catch (const std::exception& error) {
-      return {Finding::Kind::thrown, 0, error.what()};
+  void make_smallest() {
+    remove_nodes();
+    remove_attributes();
+    while (shrink_sizes()) {
     }
-    Finding worst;
-    for (const auto& record : judge.judge(error_record("", ""), answers)) {
-      if (record.status != Status::failed || bounds_off(record) <= worst.bounds) continue;
-      worst = {Finding::Kind::answer, bounds_off(record), record.reason};
-    }
-    return worst;
   }
 
   void remove_nodes() {
-    const std::vector<onnx::Node> nodes = network_.graph().nodes;
+    const Network before = result_.network;
+    const std::vector<onnx::Node> nodes = before.graph().nodes;
     if (nodes.size() < 2) return;
-    const ValueMap values = all_values();
+    const ValueMap values = look_.all_values(before, result_.inputs);
     std::vector<std::size_t> places(nodes.size());
     for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
     std::set<std::vector<std::size_t>> known;  // those that do not differ
@@ -185,9 +177,10 @@ class Reduction {
       std::vector<onnx::Node> chosen;
       for (const std::size_t place : some) chosen.push_back(nodes[place]);
       try {
-        const Network part = part_of(chosen, network_, values);
+        Network part = part_of(chosen, before, values);
         ValueMap fed;
         for (const auto& name : part.input_names()) fed[name] = values.at(name);
+        if (options_.passes == ReductionOptions::Passes::both) make_parameters(part, fed);
         if (differs(part, fed)) return true;
       } catch (const Interrupted&) {
         throw;
@@ -196,22 +189,6 @@ class Reduction {
       known.insert(some);
       return false;
     });
-  }
-
-  /// Of every tensor, as the reference has it.
-  [[nodiscard]] ValueMap all_values() const {
-    std::set<std::string> names;
-    for (const auto& node : network_.graph().nodes) {
-      names.insert(node.outputs.begin(), node.outputs.end());
-    }
-    names.erase("");
-    const auto executor = reference_(beginning_of(network_, network_.graph().nodes.size(), names));
-    const InterruptibleRuns within(*executor, options_.interrupt);
-    ValueMap values = inputs_;
-    for (const auto& [name, value] : executor->inference(inputs_)) {
-      values[name] = value.is_tensor() ? Value(value.tensor().copy({})) : value;
-    }
-    return values;
   }
 
   void remove_attributes() {
@@ -229,16 +206,29 @@ class Reduction {
     }
   }
 
-  void halve_sizes() {
+  /// Whether any is smaller now.
+  bool shrink_sizes() {
+    bool any = false;
     for (const std::int64_t size : sizes_in(result_.network, result_.inputs)) {
-      for (std::int64_t now = size, smaller = 1; now > 1; smaller = now / 2) {
+      std::int64_t now = size;
+      (void)least_failing(size, [&](std::int64_t smaller) {
         auto shrunk = with_size(result_.network, result_.inputs, now, smaller);
-        const bool still = differs_if_it_is_one(std::move(shrunk.model), shrunk.inputs);
-        if (!still && smaller == now / 2) break;
-        if (still) now = smaller;
-        if (still && smaller == 1) break;
-      }
+        if (!differs_if_it_is_one(std::move(shrunk.model), shrunk.inputs)) return false;
+        now = smaller;
+        return any = true;
+      });
     }
+    // Sizes that are equal and nothing to each other, as a width and a number of channels.
+    for (const OneSize& one : dimensions_in(result_.network, result_.inputs)) {
+      const auto still = [&](std::int64_t smaller) {
+        auto shrunk = with_dimension(result_.network, result_.inputs, one, smaller);
+        return differs_if_it_is_one(std::move(shrunk.model), shrunk.inputs);
+      };
+      if (!still(one.size - 1)) continue;
+      (void)least_failing(one.size - 1, still);
+      any = true;
+    }
+    return any;
   }
 
   bool differs_if_it_is_one(onnx::Model model, const ValueMap& fed) {
@@ -251,29 +241,10 @@ class Reduction {
     }
   }
 
-  void tell_answers() {
-    try {
-      const auto reference = reference_(result_.network.copy());
-      const RoundingJudge judge(*reference, result_.inputs, {}, options_.interrupt);
-      for (const auto& one : judge.found().expected) {
-        result_.expected[one.tensor.substr(one.tensor.find(' ') + 1)] = one.own;
-      }
-      if (whole_.kind != Finding::Kind::answer) return;
-      const auto subject = subject_(result_.network.copy());
-      for (const auto& one : answers_of(*subject, result_.inputs, {})) {
-        result_.answers[one.tensor.substr(one.tensor.find(' ') + 1)] = one.value;
-      }
-    } catch (const std::exception&) {  // the network and its inputs tell enough
-    }
-  }
-
-  const Network network_;
-  const MakeExecutor& subject_;
-  const MakeExecutor& reference_;
-  const ValueMap& inputs_;
+  DifferenceLook look_;
   const ReductionOptions& options_;
   const double begin_;
-  Finding whole_;
+  NetworkDifference whole_;
   ReducedNetwork result_;
 };
 
@@ -282,6 +253,9 @@ class Reduction {
 ReducedNetwork reduce_network(const Network& network, const MakeExecutor& subject,
                               const MakeExecutor& reference, const ValueMap& inputs,
                               const ReductionOptions& options) {
+  if (options.slower > 0 && options.passes == ReductionOptions::Passes::both) {
+    throw ValueError("a reduction looks at times, which are of forward, or at gradients: not both");
+  }
   return Reduction(network, subject, reference, inputs, options).run();
 }
 

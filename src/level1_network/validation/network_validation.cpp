@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
-#include "level1_network/graph/parameter_layout.hpp"
 #include "level1_network/validation/rounding_judge.hpp"
 #include "level1_network/validation/value_check.hpp"
 
@@ -25,25 +23,6 @@ std::vector<Measurement> check_within(const Measurement& base, const std::vector
                              : missing_value(described, tensor));
   }
   return results;
-}
-
-/// Normal numbers for each output that has a gradient, as the reference's has shape and type.
-ValueMap random_gradients(GraphExecutor& reference, const ValueMap& inputs) {
-  const ValueMap state = reference.state();
-  ValueMap gradients;
-  for (const auto& [name, value] : reference.inference(inputs)) {
-    if (!value.is_tensor() || !may_be_trained(value.tensor().dtype())) continue;
-    Tensor gradient = Tensor::empty(value.tensor().dtype(), value.tensor().shape());
-    RandomStream random(0, stream_of("gradient of " + name));
-    dispatch(FloatTypes{}, gradient.dtype(), "gradients of output '" + printable(name) + "'",
-             [&]<class T>() {
-               for (T& slope : gradient.span<T>()) slope = static_cast<T>(random.normal());
-             });
-    gradients[name] = std::move(gradient);
-  }
-  reference.restore(state);  // as if there had been no run
-  if (gradients.empty()) throw Unsupported("no output has a gradient: none is a float");
-  return gradients;
 }
 
 ValueMap copies_of(const ValueMap& values) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a reduction leaves: a test folder that somebody can attach to a report.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdio>
 #include <filesystem>
 #include <string_view>
 
@@ -11,8 +13,8 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network_reduction.hpp"
 #include "d5/onnx/file.hpp"
+#include "level1_network/validation/reduced_folder.hpp"
 
 namespace d5 {
 namespace {
@@ -24,7 +26,7 @@ namespace fs = std::filesystem;
 struct OwnPython {
   std::string_view framework, import, answer;
 };
-constexpr std::array<OwnPython, 2> kOwn = {{
+constexpr std::array<OwnPython, 2> kPrograms = {{
     {"onnxruntime", "import onnxruntime",
      "got = onnxruntime.InferenceSession(str(model)).run(None, fed)"},
     {"openvino", "import openvino",
@@ -34,7 +36,7 @@ got = list(compiled(fed).values()))"},
 }};
 
 const OwnPython* own_python(const std::string& word) {
-  for (const auto& own : kOwn) {
+  for (const auto& own : kPrograms) {
     if (own.framework == frameworks_in(word).front()) return &own;
   }
   return nullptr;
@@ -64,24 +66,73 @@ for (name, expected), answer in zip(read("output").items(), got):
       own.framework, own.import, own.answer);
 }
 
-std::string readme_of(const ReducedNetwork& reduced, const std::string& word, bool has_program) {
+/// How a row of known faults is added.
+constexpr std::string_view kRecipe = R"(
+To have d5 refuse it, so that nobody gets a wrong answer unawares:
+
+1. Say what of the node decides: its types, attributes, constants. `d5 op check CASE --framework F
+   --reduce` finds the smallest case of one node.
+2. Add that as a row to frameworks/NAME/known_faults.cpp, with the first version that is right as
+   `fixed_in` once there is one; where there is no such table, to the kernel's check.
+3. Put the case into the framework's tests, and run `conformance NAME --update`.
+
+docs/frameworks.md, "From a finding to a refusal", shows all three.
+)";
+
+std::string how_to_see(const ReducedNetwork& reduced, const std::string& word, bool has_program) {
+  std::string text;
+  switch (reduced.difference.kind) {
+    case DifferenceKind::gradient:
+      text = fmt::format(
+          "`d5 net check FOLDER/model.onnx --framework {} --backward` shows it, FOLDER being this "
+          "one: what the nodes read are parameters, whose gradients are compared",
+          word);
+      break;
+    case DifferenceKind::slower:
+      text = fmt::format(
+          "`d5 net bench FOLDER --framework reference,{}` shows it, FOLDER being "
+          "this one; it is as steady as the machine",
+          word);
+      break;
+    case DifferenceKind::ended:
+      text = fmt::format(
+          "`d5 net check FOLDER --framework {}` shows it, FOLDER being this one: its process ends, "
+          "or hangs, so the command does",
+          word);
+      break;
+    default:
+      text =
+          fmt::format("`d5 net check FOLDER --framework {}` shows it, FOLDER being this one", word);
+  }
+  if (has_program) text += "; so does `python3 differs.py`, without d5";
+  return text + ".";
+}
+
+std::string readme_of(const ReducedNetwork& reduced, const ReductionSubject& subject,
+                      bool has_program) {
   std::string operators;
   for (const auto& node : reduced.network.graph().nodes) {
     operators += fmt::format("- {}\n", onnx::describe(node));
   }
-  std::string version;
-  try {
-    version = " " + version_of(word);
-  } catch (const Error&) {  // it is not there any more
+  const std::size_t left = reduced.network.graph().nodes.size();
+  std::string text = fmt::format(
+      "# {}{} differs\n\n{}\n\n{} of {} nodes {} left{}:\n\n{}\n{} In test_data_set_0, "
+      "`input_N.pb` is what is fed, `output_N.pb` what is expected, `answer_N.pb` what came.\n",
+      subject.word, subject.version.empty() ? "" : " " + subject.version,
+      printable_message(reduced.difference.words), left, reduced.nodes_before,
+      left == 1 ? "is" : "are",
+      reduced.is_smallest ? "" : " (time was over; there may be fewer: the same command goes on)",
+      operators, how_to_see(reduced, subject.word, has_program));
+  if (reduced.differing_runs < reduced.runs) {
+    text += fmt::format("\nIt comes and goes: {} of {} runs of the whole differed.\n",
+                        reduced.differing_runs, reduced.runs);
   }
-  return fmt::format(
-      "# {0}{1} differs\n\n{2}\n\n{3} of {4} nodes {8} left{5}:\n\n{6}\n`d5 net check FOLDER "
-      "--framework {0}` shows it, FOLDER being this one{7}. In test_data_set_0, `input_N.pb` is "
-      "what is fed, `output_N.pb` what is expected, `answer_N.pb` what came.\n",
-      word, version, printable_message(reduced.difference), reduced.network.graph().nodes.size(),
-      reduced.nodes_before, reduced.is_smallest ? "" : " (time was over; there may be fewer)",
-      operators, has_program ? "; so does `python3 differs.py`, without d5" : "",
-      reduced.network.graph().nodes.size() == 1 ? "is" : "are");
+  text += fmt::format(
+      "\nTo report it to those who make {}, attach this folder{}, and say on which processor it "
+      "ran (`d5 env`).\n",
+      frameworks_in(subject.word).front(),
+      has_program ? ", of which differs.py needs nothing of d5" : "");
+  return text.append(kRecipe);
 }
 
 void save_values(const fs::path& data_set, const char* kind, const std::vector<std::string>& names,
@@ -94,7 +145,58 @@ void save_values(const fs::path& data_set, const char* kind, const std::vector<s
   }
 }
 
+/// Gradients of parameters, each under its name.
+void save_gradients(const fs::path& data_set, const char* kind, const ValueMap& gradients) {
+  std::size_t i = 0;
+  for (const auto& [name, gradient] : gradients) {
+    write_file((data_set / fmt::format("{}_{}.pb", kind, i++)).string(),
+               onnx::serialize_value(gradient, name));
+  }
+}
+
+void write_all(const ReducedNetwork& reduced, const ReductionSubject& subject, const fs::path& to) {
+  const fs::path data_set = to / "test_data_set_0";
+  fs::create_directories(data_set);
+  reduced.network.save((to / "model.onnx").string());
+  save_values(data_set, "input", reduced.network.input_names(), reduced.inputs);
+  save_values(data_set, "output", reduced.network.output_names(), reduced.expected);
+  save_values(data_set, "answer", reduced.network.output_names(), reduced.answers);
+  save_gradients(data_set, "gradient", reduced.expected_gradients);
+  save_gradients(data_set, "answered_gradient", reduced.gradients);
+  const OwnPython* own = own_python(subject.word);
+  const bool has_program = own && reduced.difference.kind == DifferenceKind::answer;
+  if (has_program) write_file((to / "differs.py").string(), program_of(*own));
+  write_file((to / "README.md").string(), readme_of(reduced, subject, has_program));
+  if (subject.of.empty()) return;
+  write_file((to / kReductionJournal).string(), journal_of(reduced, subject));
+}
+
+/// `half` takes the place of `whole`, at once where the file system can.
+void put_in_place(const fs::path& half, const fs::path& whole) {
+  if (!fs::exists(whole)) return fs::rename(half, whole);
+  if (renameat2(AT_FDCWD, half.c_str(), AT_FDCWD, whole.c_str(), RENAME_EXCHANGE) != 0) {
+    fs::remove_all(whole);
+    return fs::rename(half, whole);
+  }
+  fs::remove_all(half);  // what was there
+}
+
 }  // namespace
+
+void save_reduction(const ReducedNetwork& reduced, const ReductionSubject& subject,
+                    const std::string& folder) {
+  std::error_code error;
+  fs::path whole = fs::path(folder).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();  // "few/"
+  const fs::path half = whole.string() + fmt::format(".tmp-{}", getpid());
+  try {
+    write_all(reduced, subject, half);
+    put_in_place(half, whole);
+  } catch (const std::exception& failure) {
+    fs::remove_all(half, error);
+    throw IoError(fmt::format("cannot write folder '{}': {}", printable(folder), failure.what()));
+  }
+}
 
 void save_reduced(const ReducedNetwork& reduced, const std::string& word,
                   const std::string& folder) {
@@ -103,23 +205,12 @@ void save_reduced(const ReducedNetwork& reduced, const std::string& word,
     throw IoError(fmt::format("folder '{}' is there already: name one that is not, or remove it",
                               printable(folder)));
   }
-  const fs::path whole = fs::path(folder).lexically_normal();
-  const fs::path half = whole.string() + fmt::format(".tmp-{}", getpid());
+  std::string version;
   try {
-    fs::create_directories(half / "test_data_set_0");
-    reduced.network.save((half / "model.onnx").string());
-    const fs::path data_set = half / "test_data_set_0";
-    save_values(data_set, "input", reduced.network.input_names(), reduced.inputs);
-    save_values(data_set, "output", reduced.network.output_names(), reduced.expected);
-    save_values(data_set, "answer", reduced.network.output_names(), reduced.answers);
-    const OwnPython* own = own_python(word);
-    if (own) write_file((half / "differs.py").string(), program_of(*own));
-    write_file((half / "README.md").string(), readme_of(reduced, word, own != nullptr));
-    fs::rename(half, whole);
-  } catch (const std::exception& failure) {
-    fs::remove_all(half, error);
-    throw IoError(fmt::format("cannot write folder '{}': {}", printable(folder), failure.what()));
+    version = version_of(word);
+  } catch (const Error&) {  // it is not there any more
   }
+  save_reduction(reduced, {.word = word, .version = version}, folder);
 }
 
 }  // namespace d5

@@ -52,6 +52,18 @@ Tensor renumbered(const Tensor& tensor, std::int64_t from, std::int64_t to) {
   return result;
 }
 
+/// The shapes of inputs as they are now; those of all else follow from them.
+void declare(ShrunkNetwork& shrunk) {
+  for (auto& input : shrunk.model.graph.inputs) {
+    const auto fed = shrunk.inputs.find(input.name);
+    if (fed != shrunk.inputs.end() && fed->second.is_tensor()) {
+      input.type = type_of(fed->second.tensor());
+    }
+  }
+  shrunk.model.graph.values.clear();
+  for (auto& output : shrunk.model.graph.outputs) output.type = {};
+}
+
 }  // namespace
 
 std::vector<std::int64_t> sizes_in(const Network& network, const ValueMap& inputs) {
@@ -77,13 +89,35 @@ ShrunkNetwork with_size(const Network& network, const ValueMap& inputs, std::int
   for (auto& [name, value] : result.inputs) {
     if (value.is_tensor()) value = Value(cut(value.tensor(), from, to));
   }
-  for (auto& input : result.model.graph.inputs) {
-    const auto fed = result.inputs.find(input.name);
-    if (fed != result.inputs.end() && fed->second.is_tensor()) {
-      input.type = type_of(fed->second.tensor());
+  declare(result);
+  return result;
+}
+
+std::vector<OneSize> dimensions_in(const Network& network, const ValueMap& inputs) {
+  std::vector<OneSize> all;
+  const auto add = [&](const std::string& name, const Tensor& tensor) {
+    if (!can_be_cut(tensor)) return;
+    for (std::size_t axis = 0; axis < tensor.shape().rank(); ++axis) {
+      if (tensor.shape()[axis] > 1) all.push_back({name, axis, tensor.shape()[axis]});
     }
+  };
+  for (const auto& [name, value] : inputs) {
+    if (value.is_tensor()) add(name, value.tensor());
   }
-  result.model.graph.values.clear();
+  for (const auto& [name, value] : network.graph().initializers) add(name, value);
+  return all;
+}
+
+ShrunkNetwork with_dimension(const Network& network, const ValueMap& inputs, const OneSize& one,
+                             std::int64_t to) {
+  ShrunkNetwork result{network.model(), inputs};
+  if (const auto fed = result.inputs.find(one.tensor); fed != result.inputs.end()) {
+    fed->second = Value(first_of(fed->second.tensor(), one.axis, to));
+  } else {
+    Tensor& constant = result.model.graph.initializers.at(one.tensor);
+    constant = first_of(constant.on_host(), one.axis, to);
+  }
+  declare(result);
   return result;
 }
 

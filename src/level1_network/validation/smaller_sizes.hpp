@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "d5/level1_network/network.hpp"
@@ -19,5 +21,17 @@ struct ShrunkNetwork {
 /// `from` among integer constants is `to` then. It need not be a network that runs.
 [[nodiscard]] ShrunkNetwork with_size(const Network& network, const ValueMap& inputs,
                                       std::int64_t from, std::int64_t to);
+
+/// One dimension, of what is fed or of a constant.
+struct OneSize {
+  std::string tensor;
+  std::size_t axis;
+  std::int64_t size;
+};
+/// Those above 1.
+[[nodiscard]] std::vector<OneSize> dimensions_in(const Network& network, const ValueMap& inputs);
+/// That dimension alone, cut down to its first `to`.
+[[nodiscard]] ShrunkNetwork with_dimension(const Network& network, const ValueMap& inputs,
+                                           const OneSize& one, std::int64_t to);
 
 }  // namespace d5

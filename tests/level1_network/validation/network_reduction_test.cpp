@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level1_network/network_reduction.hpp"
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <filesystem>
 #include <stop_token>
 
@@ -9,7 +13,6 @@
 #include "d5/core/error.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/network_check.hpp"
-#include "level1_network/validation/delta_debugging.hpp"
 #include "tests/level1_network/planted_faults.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -50,25 +53,48 @@ std::vector<std::string> operators_of(const Network& network) {
   return operators;
 }
 
+Tensor filled(const Shape& shape, float number) {
+  Tensor tensor = Tensor::empty(DType::float32, shape);
+  std::ranges::fill(tensor.span<float>(), number);
+  return tensor;
+}
+
+/// Four layers of a product and a function; the third of these is an Exp.
+Network layers() {
+  Network network("layers");
+  network.add_input("x", DType::float32, {3, 4});
+  std::string now = "x";
+  for (int i = 0; i < 4; ++i) {
+    const std::string n = std::to_string(i);
+    network.add_parameter("w" + n, filled({4}, 0.5F + 0.1F * float(i)));
+    network.add_node("Mul", {now, "w" + n}, {"p" + n});
+    network.add_node(i == 2 ? "Exp" : "Sigmoid", {"p" + n}, {"y" + n});
+    now = "y" + n;
+  }
+  network.add_output(now);
+  return network;
+}
+
+/// Of one element, an Exp in the middle.
+Network three_nodes() {
+  Network network("three");
+  network.add_input("x", DType::float32, {1});
+  network.add_node("Sigmoid", {"x"}, {"a"});
+  network.add_node("Exp", {"a"}, {"b"});
+  network.add_node("Sigmoid", {"b"}, {"c"});
+  network.add_output("c");
+  return network;
+}
+
+ReducedNetwork reduced(const Network& network, const std::string& fault,
+                       const ReductionOptions& options) {
+  return reduce_network(network, made_by(fault), made_by("reference"), random_inputs(network),
+                        options);
+}
+
 const std::vector<std::string> kPair = {"Tanh", "Exp"};
 
 }  // namespace
-
-TEST_CASE("delta debugging ends where no item can go") {
-  const auto has = [](const std::vector<int>& all, int item) {
-    return std::ranges::find(all, item) != all.end();
-  };
-  std::vector<int> items;
-  for (int i = 0; i < 100; ++i) items.push_back(i);
-  int tries = 0;
-  const auto found = smallest_failing(items, [&](const std::vector<int>& some) {
-    ++tries;
-    return has(some, 3) && has(some, 50) && has(some, 51);
-  });
-  CHECK(found == std::vector<int>{3, 50, 51});
-  CHECK(tries < 100);
-  CHECK(smallest_failing(std::vector{7}, [](const auto&) { return true; }) == std::vector{7});
-}
 
 TEST_CASE("a wrong fusion of two nodes is cut down to the two, on the smallest sizes") {
   const ReducedNetwork small = reduced("planted:wrong-fusion");
@@ -77,7 +103,7 @@ TEST_CASE("a wrong fusion of two nodes is cut down to the two, on the smallest s
   CHECK(small.nodes_before == 40);
   CHECK(small.tries < 60);
   CHECK(small.differing_runs == small.runs);
-  CHECK_THAT(small.difference, Contains("where rounding explains"));
+  CHECK_THAT(small.difference.words, Contains("where rounding explains"));
   REQUIRE(small.inputs.size() == 1);
   CHECK(small.inputs.begin()->second.tensor().shape() == Shape{1, 1});
   const float expected = small.expected.at("y25").tensor().item<float>();
@@ -87,7 +113,7 @@ TEST_CASE("a wrong fusion of two nodes is cut down to the two, on the smallest s
 TEST_CASE("what a framework refuses is cut down, too, to the same complaint") {
   const ReducedNetwork small = reduced("planted:refuses-pair");
   CHECK(operators_of(small.network) == kPair);
-  CHECK_THAT(small.difference, Contains("no Exp of a Tanh"));
+  CHECK_THAT(small.difference.words, Contains("no Exp of a Tanh"));
   CHECK(small.answers.empty());
 }
 
@@ -100,7 +126,7 @@ TEST_CASE("a difference that comes and goes is looked for several times, and tol
 
 TEST_CASE("without a difference nothing is reduced") {
   const ReducedNetwork small = reduced("planted:honest");
-  CHECK(small.difference.empty());
+  CHECK(small.difference.kind == DifferenceKind::none);
   CHECK(small.tries == 0);
   CHECK(small.network.graph().nodes.size() == 40);
 }
@@ -151,11 +177,224 @@ TEST_CASE("the folder that is left is a test folder, which fails in that framewo
   CHECK(std::filesystem::exists(left + "/test_data_set_0/answer_0.pb"));
   CHECK(check_network(left, {.frameworks = {"planted:wrong-fusion"}})[0].status == Status::failed);
   CHECK(check_network(left, {.frameworks = {"reference"}})[0].status == Status::passed);
-  // It is there now.
-  CHECK_THROWS_WITH(check_network(folder / "long.onnx", options), Contains("is there already"));
   CHECK_THROWS_AS(check_network(folder / "long.onnx",
                                 {.frameworks = {"reference", "torch"}, .reduce = left + "2"}),
                   ValueError);
+}
+
+TEST_CASE("a crash and a hang are cut down to the node that brings them") {
+  const ReducedNetwork crash =
+      reduced("planted:crashes-at-exp", {.isolation = {.most_seconds = 30}});
+  CHECK(operators_of(crash.network) == std::vector<std::string>{"Exp"});
+  CHECK(crash.difference.kind == DifferenceKind::ended);
+  CHECK_THAT(crash.difference.words, Contains("SIGSEGV"));
+  CHECK(crash.is_smallest);
+  CHECK(crash.expected.size() == 1);
+  CHECK(crash.answers.empty());
+
+  const ReducedNetwork hang =
+      reduced(three_nodes(), "planted:hangs-at-exp", {.isolation = {.most_seconds = 1.5}});
+  CHECK(operators_of(hang.network) == std::vector<std::string>{"Exp"});
+  CHECK_THAT(hang.difference.words, Contains("no answer within 1.5 s"));
+}
+
+TEST_CASE("where the reference is what ends its process, that is no difference") {
+  const Network network = long_chain();
+  CHECK_THROWS_WITH(reduce_network(network, made_by("reference"), made_by("planted:crashes-at-exp"),
+                                   random_inputs(network), {.isolation = {.most_seconds = 30}}),
+                    Contains("the reference: crashed"));
+}
+
+TEST_CASE("in processes of their own the same is found") {
+  const ReducedNetwork small = reduced("planted:wrong-fusion", {.isolation = {.most_seconds = 30}});
+  CHECK(operators_of(small.network) == kPair);
+  const float expected = small.expected.at("y25").tensor().item<float>();
+  CHECK(small.answers.at("y25").tensor().item<float>() == Approx(1.05F * expected));
+  // Another framework than the reference runs in none of this process's threads.
+  const Network network = long_chain();
+  CHECK(operators_of(reduce_network(network, made_by("planted:wrong-fusion"),
+                                    made_by("planted:honest"), random_inputs(network),
+                                    {.isolation = {.most_seconds = 30}})
+                         .network) == kPair);
+}
+
+TEST_CASE("a wrong gradient is cut down to the node that gives it; forward sees nothing") {
+  const Network network = layers();
+  const std::string fault = "planted:wrong-gradient-of-exp";
+  CHECK(reduced(network, fault, {}).difference.kind == DifferenceKind::none);
+  const ReducedNetwork small = reduced(network, fault, {.passes = ReductionOptions::Passes::both});
+  CHECK(operators_of(small.network) == std::vector<std::string>{"Exp"});
+  CHECK(small.difference.kind == DifferenceKind::gradient);
+  REQUIRE(small.gradients.size() == 1);  // of what it is fed
+  CHECK(small.inputs.empty());
+  const float expected = small.expected_gradients.at("p2").tensor().item<float>();
+  CHECK(small.gradients.at("p2").tensor().item<float>() == Approx(1.05F * expected));
+}
+
+TEST_CASE("what takes longer is cut down to the node that does; gradients are another question") {
+  const Network network = three_nodes();
+  const ReducedNetwork small = reduced(network, "planted:slow-at-exp", {.slower = 20});
+  CHECK(operators_of(small.network) == std::vector<std::string>{"Exp"});
+  CHECK(small.difference.kind == DifferenceKind::slower);
+  CHECK_THAT(small.difference.words, Contains("times as long as in the reference"));
+  CHECK(reduced(network, "planted:honest", {.slower = 20}).difference.kind == DifferenceKind::none);
+  CHECK_THROWS_AS(
+      reduced(network, "planted:honest", {.passes = ReductionOptions::Passes::both, .slower = 2}),
+      ValueError);
+}
+
+TEST_CASE("a constant whose value matters stays as it is") {
+  Network network("scaled");
+  network.add_input("x", DType::float32, {2, 5});
+  for (int i = 0; i < 6; ++i) {
+    const std::string n = std::to_string(i);
+    network.add_constant("c" + n, filled({}, float(i)));
+    network.add_node("Add", {i == 0 ? "x" : "y" + std::to_string(i - 1), "c" + n}, {"y" + n});
+  }
+  network.add_output("y5");
+  const ReducedNetwork small = reduced(network, "planted:wrong-at-constant-3", {});
+  CHECK(operators_of(small.network) == std::vector<std::string>{"Add"});
+  CHECK(small.network.fetch("c3").item<float>() == 3);
+}
+
+TEST_CASE("sizes are as small as they may be, and one node alone is shrunk, too") {
+  Network network("wide");
+  network.add_input("x", DType::float32, {2, 16, 9, 9});
+  network.add_parameter("w", filled({12, 16, 3, 3}, 0.1F));
+  network.add_node("Conv", {"x", "w"}, {"y"},
+                   {{"strides", std::vector<std::int64_t>{1, 1}},
+                    {"kernel_shape", std::vector<std::int64_t>{3, 3}}});
+  network.add_output("y");
+  const ReducedNetwork small = reduced(network, "planted:wrong-above-4-channels", {});
+  CHECK(small.is_smallest);
+  CHECK(small.network.graph().nodes.front().attributes.empty());
+  CHECK(small.network.fetch("w").shape() == Shape{1, 5, 1, 1});
+  CHECK(small.inputs.at("x").tensor().shape() == Shape{1, 5, 1, 1});
+}
+
+namespace {
+
+/// Of the network in `model`, ended at the first part that is smaller.
+std::vector<Measurement> cut_short(const std::string& model, NetworkCheckOptions options) {
+  std::stop_source stop;
+  options.interrupt = {.token = stop.get_token()};
+  options.on_reduction = [&](const ReductionProgress& now) {
+    if (now.nodes < 40) stop.request_stop();
+  };
+  return check_network(model, options);
+}
+
+}  // namespace
+
+TEST_CASE("what was cut short goes on from there, and what is done is looked at once more") {
+  planted::use_framework();
+  const testing::TemporaryFolder folder;
+  const std::string model = folder / "long.onnx", left = folder / "few/";
+  long_chain().save(model);
+  const NetworkCheckOptions options{.frameworks = {"planted:wrong-fusion"}, .reduce = left};
+  const auto half = cut_short(model, options);
+  CHECK_THAT(half[0].reason, Contains("the same command goes on"));
+  CHECK(std::filesystem::exists(left + "test_data_set_0/output_0.pb"));
+  std::size_t first_seen = 0;
+  NetworkCheckOptions seen = options;
+  seen.on_reduction = [&](const ReductionProgress& now) {
+    if (first_seen == 0) first_seen = now.nodes;
+  };
+  const auto whole = check_network(model, seen);
+  CHECK(first_seen <= std::size_t(half[0].samples[0]));
+  CHECK(whole[0].samples == std::vector<double>{2});
+  CHECK(whole[0].conditions.at("nodes before") == "40");
+  CHECK(std::stoi(whole[0].conditions.at("tries")) > std::stoi(half[0].conditions.at("tries")));
+  const auto again = check_network(model, options);
+  CHECK(again[0].samples == std::vector<double>{2});
+  CHECK(again[0].conditions.at("tries") == whole[0].conditions.at("tries"));
+  CHECK(folder.names() == std::vector<std::string>{"few", "long.onnx"});
+}
+
+TEST_CASE("a folder of another reduction, or of none, is refused and stays") {
+  planted::use_framework();
+  const testing::TemporaryFolder folder;
+  const std::string model = folder / "long.onnx", left = folder / "few";
+  long_chain().save(model);
+  (void)check_network(model, {.frameworks = {"planted:wrong-fusion"}, .reduce = left});
+  const auto check = [&](const std::string& other, const std::string& fault, std::uint64_t seed) {
+    return check_network(other,
+                         {.frameworks = {fault}, .execution = {.seed = seed}, .reduce = left});
+  };
+  layers().save(folder / "other.onnx");
+  CHECK_THROWS_WITH(check(folder / "other.onnx", "planted:wrong-fusion", 0),
+                    Contains("reduction of another network"));
+  CHECK_THROWS_WITH(check(model, "planted:wrong-fusion", 1), Contains("or other inputs"));
+  CHECK_THROWS_WITH(check(model, "planted:refuses-pair", 0),
+                    Contains("another framework, planted:wrong-fusion; now it is"));
+  CHECK(check_network(left, {.frameworks = {"reference"}})[0].status == Status::passed);
+  std::filesystem::create_directories(folder / "mine");
+  CHECK_THROWS_AS(
+      check_network(model, {.frameworks = {"planted:wrong-fusion"}, .reduce = folder / "mine"}),
+      IoError);
+  write_file(left + "/reduction.json", "{}");
+  CHECK_THROWS_AS(check(model, "planted:wrong-fusion", 0), FormatError);
+}
+
+TEST_CASE("where there is no room nothing is left half, and what was there stays") {
+  planted::use_framework();
+  const testing::TemporaryFolder folder;
+  const std::string model = folder / "long.onnx", left = folder / "few";
+  long_chain().save(model);
+  const NetworkCheckOptions options{.frameworks = {"planted:wrong-fusion"}, .reduce = left};
+  const auto without_room = [&] {
+    return isolated({.most_seconds = 60}, Measurement(), [&]() -> std::vector<Measurement> {
+      std::signal(SIGXFSZ, SIG_IGN);
+      const rlimit tiny{16, 16};
+      setrlimit(RLIMIT_FSIZE, &tiny);
+      return check_network(model, options);
+    })[0];
+  };
+  const Measurement failed = without_room();
+  CHECK(failed.status == Status::failed);
+  CHECK_THAT(failed.reason, Contains("cannot write folder") && Contains(left));
+  CHECK(folder.names() == std::vector<std::string>{"long.onnx"});
+  (void)cut_short(model, options);
+  const std::string before = read_file(left + "/reduction.json");
+  CHECK(without_room().status == Status::failed);
+  CHECK(read_file(left + "/reduction.json") == before);
+  CHECK(folder.names() == std::vector<std::string>{"few", "long.onnx"});
+}
+
+TEST_CASE("what does not go together is said before anything runs") {
+  const NetworkCheckOptions reduce{.reduce = "few"};
+  const auto with = [&](auto change) {
+    NetworkCheckOptions options = reduce;
+    change(options);
+    return options;
+  };
+  CHECK_THROWS_WITH(expect_checkable("lenet", with([](auto& o) { o.by_node = true; })),
+                    Contains("--by-node"));
+  CHECK_THROWS_WITH(expect_checkable("lenet", with([](auto& o) { o.tolerance.emplace(); })),
+                    Contains("tolerance"));
+  CHECK_THROWS_WITH(expect_checkable("lenet", with([](auto& o) {
+                                       o.backward = true;
+                                       o.reduce_slower = 2;
+                                     })),
+                    Contains("--slower is of forward"));
+  CHECK_THROWS_WITH(expect_checkable("lenet", {.reduce_slower = 2}), Contains("name its folder"));
+}
+
+TEST_CASE("the folder of a wrong gradient fails with its model, of which gradients are compared") {
+  planted::use_framework();
+  const testing::TemporaryFolder folder;
+  layers().save(folder / "layers.onnx");
+  const std::string fault = "planted:wrong-gradient-of-exp", left = folder / "few";
+  const auto record = check_network(folder / "layers.onnx",
+                                    {.frameworks = {fault}, .backward = true, .reduce = left})[0];
+  CHECK(record.samples == std::vector<double>{1});
+  CHECK_THAT(record.command, Contains("--reduce " + left) && Contains("--backward"));
+  const auto again = check_network(left + "/model.onnx", {.frameworks = {fault}, .backward = true});
+  CHECK(std::ranges::any_of(again, [](const auto& m) { return m.status == Status::failed; }));
+  CHECK_THAT(read_file(left + "/README.md"), Contains("--backward` shows it"));
+  CHECK(check_network(folder / "layers.onnx",
+                      {.frameworks = {fault}, .backward = true, .reduce = left})[0]
+            .samples == std::vector<double>{1});
 }
 
 TEST_CASE("frameworks with a Python of their own get a program in it") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -42,6 +43,18 @@ std::vector<T> smallest_failing(std::vector<T> items, const Fails& fails) {
     pieces *= 2;
   }
   return items;
+}
+
+/// The least number that `fails` from 1 to `most`, which fails, where all above one do: bisection,
+/// 1 first. Of others one that fails while the number below it does not.
+template <class Fails>
+std::int64_t least_failing(std::int64_t most, const Fails& fails) {
+  if (most <= 1 || fails(std::int64_t{1})) return std::min<std::int64_t>(most, 1);
+  for (std::int64_t good = 1; most - good > 1;) {
+    const std::int64_t middle = good + (most - good) / 2;
+    (fails(middle) ? most : good) = middle;
+  }
+  return most;
 }
 
 }  // namespace d5

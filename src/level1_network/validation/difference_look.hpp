@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "d5/level1_network/network_reduction.hpp"
+#include "level1_network/validation/rounding_judge.hpp"
+
+namespace d5 {
+
+/// Looks whether a subject does otherwise than a reference with a network, in a process of its own
+/// where that is wished.
+class DifferenceLook {
+ public:
+  /// All of them outlive it.
+  DifferenceLook(const MakeExecutor& subject, const MakeExecutor& reference,
+                 const ReductionOptions& options);
+
+  /// Throws: what the reference throws; Unsupported where it ends its process; Interrupted.
+  [[nodiscard]] NetworkDifference look(const Network& network, const ValueMap& fed) const;
+  /// Of every tensor, as the reference has it; of processes of their own tensors alone come back,
+  /// where the reference is another framework. Throws: as `look`.
+  [[nodiscard]] ValueMap all_values(const Network& network, const ValueMap& inputs) const;
+  /// What both answer to `reduced`, put into it, as far as they do.
+  void tell_answers(ReducedNetwork& reduced) const;
+
+  /// From now on a process of its own may take no longer.
+  void limit(double seconds);
+
+ private:
+  [[nodiscard]] NetworkDifference look_here(const Network& network, const ValueMap& fed) const;
+  [[nodiscard]] NetworkDifference look_at_time(const Network& network, const ValueMap& fed) const;
+  [[nodiscard]] BackwardBegin begin_of(GraphExecutor& reference, const ValueMap& fed) const;
+  /// What `make` makes, or the tensors of it where that is in a process of its own.
+  [[nodiscard]] static ValueMap brought_back(const Isolation& isolation,
+                                             const std::function<ValueMap()>& make);
+
+  const MakeExecutor& subject_;
+  const MakeExecutor& reference_;
+  const ReductionOptions& options_;
+  Isolation isolation_;
+  std::shared_ptr<std::atomic<bool>> subject_runs_;  ///< also seen from the process of its own
+};
+
+}  // namespace d5

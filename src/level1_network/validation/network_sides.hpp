@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "d5/level1_network/network_check.hpp"
+#include "d5/level1_network/node_comparison.hpp"
+
+namespace d5 {
+
+/// One network, what it is fed, and who makes executors of parts of it.
+struct NetworkSides {
+  Network network;
+  ValueMap inputs;
+  MakeExecutor subject, reference;
+};
+
+/// Reduces the network of `sides` into the folder `options.reduce`, from where it came to before,
+/// and says in a record how many nodes are left.
+[[nodiscard]] Measurement reduce_to_folder(const NetworkSides& sides, const std::string& word,
+                                           const NetworkCheckOptions& options);
+
+}  // namespace d5
