@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
 #include "apps/options.hpp"
 #include "apps/program.hpp"
+#include "apps/reduction.hpp"
 #include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
 #include "d5/level0_ops/bench.hpp"
 #include "d5/level0_ops/operator_check.hpp"
+#include "d5/level0_ops/operator_reduction.hpp"
 
 namespace d5::command {
 namespace {
@@ -29,6 +33,8 @@ constexpr const char* kOpCheckExamples =
                                                 whole numbers from -4 to 4: right to the last bit
   d5 op check --load mine.cpp "mine.Op 2x3" --isolate 10
                                                 a crash, or 10 s without an end, is a failed row
+  d5 op check "Conv 16x12x32x32 8x12x3x3" --framework torch --reduce
+                                                the smallest case that fails alike, as a command
 
 A case is an operator, its inputs as TYPE:SHAPE, and its attributes; docs/program.md has the grammar.)";
 
@@ -40,12 +46,15 @@ struct OpCheckOptions : app::OutputOptions,
   bool no_gradient = false, norms = false, exact = false;
   int repeats = 0;       ///< 0: repeatability is not looked at
   std::string heatmaps;  ///< folder; empty: no pictures
-  Isolation isolation;
+  bool reduce = false;
+  app::ReductionOptions reduction = {};
 };
 
 int run_op_check(OpCheckOptions options) {
   app::expect_frameworks_of_operators(options);
-  const Isolation isolation = app::isolation_of(options.isolation, options);
+  const Isolation isolation = options.reduce
+                                  ? app::isolation_of_reduction(options.reduction, options)
+                                  : app::isolation_of(options.reduction.isolation, options);
   app::apply(options, operator_words);
   const auto cases = read_case_words(options.words, options.seed);
   const OperatorCheckOptions how{
@@ -60,8 +69,14 @@ int run_op_check(OpCheckOptions options) {
                   .heatmaps = options.heatmaps,
                   .isolation = isolation},
       .seed = options.seed,
-      .command_options =
-          app::to_line(static_cast<const app::RunOptions&>(options)) + app::to_line(isolation)};
+      .reduce = options.reduce,
+      .reduce_seconds = options.reduction.most_seconds,
+      .on_reduction =
+          [sayer = app::ReductionSayer()](const CaseReductionProgress& now) mutable {
+            sayer.say(fmt::format("'{}'", printable(now.line)), now.tries, now.seconds);
+          },
+      .command_options = app::to_line(static_cast<const app::RunOptions&>(options)) +
+                         app::to_line(options.reduction.isolation)};
   std::vector<WorkPiece> work;
   for (const auto& one : cases) {
     WorkPiece& piece = work.emplace_back();
@@ -107,8 +122,13 @@ void register_op_check(app::Program& program) {
       .add_option("--heatmap", options->heatmaps,
                   "pictures of where outputs differ, and of where --repeat's results vary")
       ->option_text("FOLDER");
+  command.add_flag(
+      "--reduce", options->reduce,
+      "the smallest case that fails alike: attributes, inputs, sizes go; each try in a "
+      "process of its own");
+  app::add_reduction_options(command, options->reduction);
   app::add_run_options(command, *options);
-  app::add_isolate_option(command, options->isolation);
+  app::add_isolate_option(command, options->reduction.isolation);
   app::add_output_options(command, *options);
   app::add_verdict_option(command, *options);
 }

@@ -66,7 +66,8 @@ void bind_operator_validation(py::module_& m) {
   m.def(
       "check_operator",
       [](const std::string& words, const std::vector<std::string>& frameworks, bool gradient,
-         int repeats, bool exact, bool norms, std::uint64_t seed) {
+         int repeats, bool exact, bool norms, std::uint64_t seed, bool reduce,
+         double reduce_seconds, double isolate) {
         return check([&](const Interrupt& interrupt) {
           std::vector<Measurement> rows;
           const OperatorCheckOptions options{
@@ -75,8 +76,11 @@ void bind_operator_validation(py::module_& m) {
               .repeats = repeats,
               .forward = {.exact = exact,
                           .interrupt = interrupt,
-                          .errors = norms ? ErrorDetail::norms : ErrorDetail::largest},
-              .seed = seed};
+                          .errors = norms ? ErrorDetail::norms : ErrorDetail::largest,
+                          .isolation = {.most_seconds = isolate, .interrupt = interrupt}},
+              .seed = seed,
+              .reduce = reduce,
+              .reduce_seconds = reduce_seconds};
           for (const CaseLine& one : read_case_words({words}, seed)) {
             if (interrupt.due()) break;
             std::ranges::move(check_operator(one, options), std::back_inserter(rows));
@@ -86,9 +90,12 @@ void bind_operator_validation(py::module_& m) {
       },
       py::arg("case"), py::kw_only(), py::arg("frameworks") = std::vector<std::string>{"reference"},
       py::arg("gradient") = true, py::arg("repeats") = 0, py::arg("exact") = false,
-      py::arg("norms") = false, py::arg("seed") = 0,
+      py::arg("norms") = false, py::arg("seed") = 0, py::arg("reduce") = false,
+      py::arg("reduce_seconds") = 600.0, py::arg("isolate") = 0.0,
       "Is an operator right, forward and backward: `d5 op check`. A case, or a file of them; "
-      "\"all\" stands for every framework that can be loaded.");
+      "\"all\" stands for every framework that can be loaded. With `reduce` one row a framework, "
+      "whose condition 'case' is the smallest case that fails alike, and whose command shows it. "
+      "With isolate=S in a process of its own, as test_forward.");
   m.def(
       "absolute_difference",
       [](const Anything& got, const Anything& expected) {

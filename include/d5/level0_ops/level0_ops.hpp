@@ -21,6 +21,7 @@
 #include "d5/level0_ops/operator_case.hpp"
 #include "d5/level0_ops/operator_check.hpp"
 #include "d5/level0_ops/operator_matrix.hpp"
+#include "d5/level0_ops/operator_reduction.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
 #include "d5/level0_ops/operator_support.hpp"

@@ -11,6 +11,8 @@
 
 namespace d5 {
 
+struct CaseReductionProgress;
+
 /// What of an operator is checked, and how closely.
 struct OperatorCheckOptions {
   std::vector<std::string> frameworks = {"reference"};  ///< one after the other
@@ -18,8 +20,11 @@ struct OperatorCheckOptions {
   int repeats = 0;                                      ///< runs of `test_repeatability`; 0: none
   ForwardOptions forward = {};  ///< its device, pictures, interrupt and isolation are of all tests
   std::uint64_t seed = 0;       ///< of the directions of gradients
-  std::function<void()> on_framework = {};  ///< called after each
-  std::string command_options = {};         ///< at the end of every record's command
+  bool reduce = false;          ///< instead: the smallest case that fails alike (`reduce_case`)
+  double reduce_seconds = 600;  ///< the most that it takes, of one framework
+  std::function<void(const CaseReductionProgress&)> on_reduction = {};  ///< called after each try
+  std::function<void()> on_framework = {};                              ///< called after each
+  std::string command_options = {};  ///< at the end of every record's command
 };
 
 /// Whether an operator is right, forward and backward: `test_forward`, `test_repeatability` and
@@ -28,6 +33,10 @@ struct OperatorCheckOptions {
 /// skipped.
 ///
 ///     check_operator(read_case("Conv 2x3x9x9 4x3x3x3"), {.frameworks = {"torch"}});
+///
+/// With `reduce` one record a framework, "reduced_elements": how many elements the inputs of the
+/// smallest case have, failed with the difference, its line as the condition "case" and its check
+/// as the command; or passed where there is none.
 ///
 /// Of several frameworks one that throws is a failed record; an interrupt keeps what was checked
 /// before. Throws: what drawing the case throws, and IoError for a picture.

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level0_ops/operator_check.hpp"
 
+#include <fmt/format.h>
+
+#include "d5/core/command_line.hpp"
 #include "d5/core/work_list.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
+#include "d5/level0_ops/operator_reduction.hpp"
 #include "d5/onnx/schema.hpp"
+#include "level0_ops/validation/validation_record.hpp"
 
 namespace d5 {
 namespace {
@@ -59,6 +64,62 @@ void check_case(const OperatorCase& one, const std::string& subject,
       {.seed = options.seed, .interrupt = how.interrupt, .isolation = how.isolation}));
 }
 
+double elements_of(const OperatorCase& one) {
+  double elements = 0;
+  for (const auto& input : one.inputs) {
+    if (input.is_tensor()) elements += double(input.tensor().elements());
+  }
+  return elements;
+}
+
+/// What makes the command of a check show the difference of `small`.
+std::string shown_by(const ReducedCase& small, const std::string& subject,
+                     const OperatorCheckOptions& options) {
+  CommandLine line("op check");
+  line.word(small.line.line).runs_in({subject}, options.forward.device);
+  line.option("--seed", small.line.seed);
+  if (small.test == "forward") line.flag("--no-gradient");
+  if (small.test == "repeatability") line.option("--repeat", options.repeats);
+  if (options.forward.exact) line.flag("--exact");
+  if (const auto& tolerance = options.forward.tolerance) {
+    line.option("--rtol", tolerance->relative).option("--atol", tolerance->absolute);
+  }
+  return line.append(options.command_options).text();
+}
+
+Measurement reduced_record(const CaseLine& whole, const std::string& subject,
+                           const OperatorCheckOptions& options) {
+  CaseReductionOptions how{
+      .check = options, .most_seconds = options.reduce_seconds, .on_try = options.on_reduction};
+  how.check.frameworks = {subject};
+  how.check.reduce = false;
+  const ReducedCase small = reduce_case(whole, how);
+  Measurement record = detail::validation_record(whole.draw(), subject, "reduce");
+  record.metric = "reduced_elements";
+  record.unit = "1";
+  record.quantity = Quantity::count;
+  record.device = to_string(options.forward.device);
+  record.command = shown_by(small, subject, options);
+  if (small.difference.empty()) {
+    record.status = Status::passed;
+    record.samples = {0};
+    return record;
+  }
+  record.samples = {elements_of(small.line.draw())};
+  record.conditions["test"] = small.test;
+  record.conditions["case"] = small.line.line;
+  record.conditions["tries"] = fmt::format("{}", small.tries);
+  record.conditions["seconds"] = fmt::format("{:.3g}", small.seconds);
+  record.status = Status::failed;
+  record.reason = small.difference;
+  if (small.differing_runs < small.runs) {
+    record.reason += fmt::format("; it comes and goes: in {} of {} runs of the whole",
+                                 small.differing_runs, small.runs);
+  }
+  if (!small.is_smallest) record.reason += "; time was over, it may be smaller";
+  return record;
+}
+
 }  // namespace
 
 std::vector<Measurement> check_operator(const CaseLine& line, const OperatorCheckOptions& options) {
@@ -70,7 +131,11 @@ std::vector<Measurement> check_operator(const CaseLine& line, const OperatorChec
   };
   return check_each(options.frameworks, record, checked,
                     [&](const std::string& framework, std::vector<Measurement>& results) {
-                      check_case(line.draw(), framework, options, results);
+                      if (options.reduce) {
+                        results.push_back(reduced_record(line, framework, options));
+                      } else {
+                        check_case(line.draw(), framework, options, results);
+                      }
                     });
 }
 
