@@ -37,6 +37,7 @@ void read_header(const ::onnx::ModelProto& proto, Model& model) {
 ModelFile detail::read_model(::onnx::ModelProto proto, Source& source, const LoadOptions& options) {
   detail::check_versions(proto, source);
   detail::check_expansion(proto, options, source);
+  if (proto.has_graph()) detail::order_nodes(proto);
   detail::run_checker(proto, source);
   source.go_on();
   detail::inline_functions(proto, source);

@@ -29,6 +29,10 @@ std::map<std::string, int> check_versions(::onnx::ModelProto& model, const Sourc
 void check_expansion(const ::onnx::ModelProto& model, const LoadOptions& options,
                      const Source& source);
 
+/// Puts nodes behind those whose values they read: converters append some at the end, and
+/// frameworks take them in any order.
+void order_nodes(::onnx::ModelProto& model);
+
 /// ONNX's own checker: schemas, single assignment, order of nodes, names, data of tensors.
 void run_checker(const ::onnx::ModelProto& model, const Source& source);
 
