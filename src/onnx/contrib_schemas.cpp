@@ -32,7 +32,8 @@ struct Signature {
 
 /// ONNX Runtime's interfaces, with float64 where it has other floats: gradients are judged in it. A
 /// cache of GroupQueryAttention has the type of its queries.
-/// SimplifiedLayerNormalization is ONNX's by its domain alone.
+/// SimplifiedLayerNormalization is ONNX's by its domain alone, and LayerNormalization before
+/// opset 17.
 constexpr Signature kSignatures[] = {
     {kMicrosoft, "Attention",
      "input:T weights:T bias:T? mask_index:M? past:T? attention_bias:T? "
@@ -100,6 +101,9 @@ constexpr Signature kSignatures[] = {
      "sliding_window_cache:int=0 smooth_softmax:int=-1 softcap:float "
      "v_quant_type:string=NONE"},
     {kMicrosoft, "Inverse", "X:T", "Y:T", "T=float16,float,double", ""},
+    {kOnnx, "LayerNormalization", "X:T Scale:T B:T?", "Y:T Mean:U? InvStdDev:U?",
+     "T=bfloat16,float16,float,double U=float,double",
+     "axis:int=-1 epsilon:float=1e-05 stash_type:int=1"},
     {kMicrosoft, "MatMulBnb4", "A:T1 B:T2 absmax:T1", "Y:T1", "T1=bfloat16,float16,float T2=uint8",
      "K:int! N:int! block_size:int! quant_type:int! training_mode:int=0 transB:int=1"},
     {kMicrosoft, "MatMulInteger16", "A:T1 B:T2", "Y:T3",

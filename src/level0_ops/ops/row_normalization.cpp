@@ -260,6 +260,10 @@ void add(OperatorRegistry& registry) {
 }  // namespace
 
 void register_row_normalization(OperatorRegistry& registry) {
+  // ONNX Runtime's optimizers write it into models of older opsets, too.
+  registry.add("LayerNormalization", {.since = 1, .until = 16}, [](const onnx::Node& node) {
+    return std::make_unique<RowNormalization<Layer>>(Layer::View(node));
+  });
   add<Layer>(registry);
   add<RootMeanSquare>(registry);
   add<Instance>(registry);

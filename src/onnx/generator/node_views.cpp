@@ -292,10 +292,16 @@ std::string namespace_of(const std::string& domain) {
 }
 
 std::string header() {
-  d5::onnx::detail::add_contrib_schemas();
   std::map<std::string, std::map<std::string, History>> domains;
-  for (const OpSchema& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
+  const auto add = [&](const OpSchema& schema) {
     domains[schema.domain()][schema.Name()].push_back(schema);
+  };
+  for (const auto& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history()) add(schema);
+  const auto of_onnx = domains;  // older versions than ONNX has are its own operator's
+  d5::onnx::detail::add_contrib_schemas();
+  for (const auto& schema : onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
+    const auto domain = of_onnx.find(schema.domain());
+    if (domain == of_onnx.end() || !domain->second.contains(schema.Name())) add(schema);
   }
   std::string result =
       "// SPDX-License-Identifier: Apache-2.0\n"

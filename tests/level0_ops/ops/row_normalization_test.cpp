@@ -7,6 +7,16 @@
 using namespace d5;
 using Floats = std::vector<float>;
 
+TEST_CASE(
+    "LayerNormalization means the same in the older opsets that ONNX Runtime writes it into") {
+  const std::string inputs = " 2x2{1,3,10,30} {1,2} {0,5} outputs=3";
+  for (const std::size_t output : {0, 1, 2}) {
+    const auto newest = result_of("LayerNormalization" + inputs, output);
+    CHECK(result_of("LayerNormalization@11" + inputs, output) == newest);
+    CHECK(result_of("LayerNormalization@1" + inputs, output) == newest);
+  }
+}
+
 TEST_CASE("LayerNormalization gives each row mean 0 and variance 1, then scales") {
   // {1, 3}: mean 2, deviation 1
   const std::string line = "LayerNormalization 2x2{1,3,10,30} {1,2} {0,5} epsilon=0 outputs=3";
