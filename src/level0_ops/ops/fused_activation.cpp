@@ -57,9 +57,11 @@ onnx::Node plain(const onnx::Node& node, const std::string& op_type) {
   return result;
 }
 
+constexpr int kLimitsAreAttributes = 10;  ///< the last opset in which Clip's are
+
 onnx::Node activation(const onnx::Node& node) {
-  static const std::set<std::string_view> kKnown = {"HardSigmoid", "LeakyRelu", "Relu", "Sigmoid",
-                                                    "Tanh"};
+  static const std::set<std::string_view> kKnown = {"Clip", "HardSigmoid", "LeakyRelu",
+                                                    "Relu", "Sigmoid",     "Tanh"};
   onnx::Node result;
   result.name = node.name;
   result.op_type = activation_of(node);
@@ -68,9 +70,17 @@ onnx::Node activation(const onnx::Node& node) {
   if (!kKnown.contains(result.op_type)) {
     throw Unsupported(fmt::format("{}: activation '{}' is unknown; known: {}", onnx::describe(node),
                                   printable(result.op_type),
-                                  "HardSigmoid, LeakyRelu, Relu, Sigmoid, Tanh"));
+                                  "Clip, HardSigmoid, LeakyRelu, Relu, Sigmoid, Tanh"));
   }
   const auto* parameters = node.attribute<std::vector<float>>("activation_params");
+  if (result.op_type == "Clip") {
+    result.opset = kLimitsAreAttributes;
+    constexpr std::array kLimits = {"min", "max"};
+    for (std::size_t i = 0; parameters && i < std::min(kLimits.size(), parameters->size()); ++i) {
+      result.attributes[kLimits[i]] = (*parameters)[i];
+    }
+    return result;
+  }
   constexpr std::array kNames = {"alpha", "beta"};
   const std::size_t count = result.op_type == "HardSigmoid" ? 2
                             : result.op_type == "LeakyRelu" ? 1

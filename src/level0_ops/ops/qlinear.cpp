@@ -21,10 +21,15 @@ using Attributes = detail::Composition::Attributes;
 using detail::Composition;
 using detail::Term;
 
+/// Whether a quotient by the scale is rounded before its zero point is added, as ONNX says, or with
+/// it: halves then go to the even sum.
+enum class Rounded { quotient, sum };
+
 /// What stands behind a QLinear operator.
 struct Row {
   const char* op_type;
   std::size_t operands;  ///< each a tensor, its scale and its zero point; 0: as many as there are
+  Rounded rounded = Rounded::quotient;
 };
 
 /// Of input `i`, which is followed by its scale and its zero point.
@@ -46,6 +51,20 @@ Term move_dimension(Composition& c, Term x, std::size_t from, std::size_t to) {
   order.erase(order.begin() + std::ptrdiff_t(from));
   order.insert(order.begin() + std::ptrdiff_t(to), moved);
   return c.add("Transpose", {x}, {{"perm", order}});
+}
+
+/// `y` as 8 bits.
+Term rounded_sum(Composition& c, Term y, Term scale, Term zero) {
+  const DType dtype = c.context().dtype(0);
+  const bool is_signed = dtype == DType::int8;
+  Term sum = c.add("Div", {y, scale});
+  if (zero) {
+    sum = c.add("Add", {sum, c.add("Cast", {zero}, {{"to", std::int64_t(DType::float32)}})});
+  }
+  const Term low = c.number(is_signed ? -128 : 0, DType::float32);
+  const Term high = c.number(is_signed ? 127 : 255, DType::float32);
+  const Term within = c.add("Clip", {c.add("Round", {sum}), low, high});
+  return c.add("Cast", {within}, {{"to", std::int64_t(dtype)}});
 }
 
 /// y = quantized(op(dequantized inputs)). Scales and zero points are one number each.
@@ -73,6 +92,7 @@ class QLinear final : public detail::ComposedOperator {
     Term y = c.add(1, row_.op_type, operands, attributes_, opset_).front();
     if (channels_last_) y = move_dimension(c, y, 1, rank(c) - 1);
     const Term scale = c.input(is_list ? 0 : end), zero = c.input(is_list ? 1 : end + 1);
+    if (row_.rounded == Rounded::sum) return c.output(0, rounded_sum(c, y, scale, zero));
     Attributes type;  // a zero point tells it
     if (!zero) type["output_dtype"] = std::int64_t(c.context().dtype(0));
     c.output(0, c.add("QuantizeLinear", {y, scale, zero}, type));
@@ -121,7 +141,7 @@ void register_qlinear(OperatorRegistry& registry) {
   add<nodes::QLinearSigmoid>(registry, {"Sigmoid", 1});
   add<nodes::QLinearLeakyRelu>(registry, {"LeakyRelu", 1});
   add<nodes::QLinearSoftmax>(registry, {"Softmax", 1});
-  add<nodes::QLinearAveragePool>(registry, {"AveragePool", 1});
+  add<nodes::QLinearAveragePool>(registry, {"AveragePool", 1, Rounded::sum});
   add<nodes::QLinearGlobalAveragePool>(registry, {"GlobalAveragePool", 1});
   add<nodes::QLinearConcat>(registry, {"Concat", 0});
   add_alias<nodes::QuantizeLinear>(registry);

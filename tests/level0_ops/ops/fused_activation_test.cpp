@@ -16,12 +16,17 @@ TEST_CASE("FusedGemm and FusedConv end with their activation") {
   CHECK(result_of(conv + "1x1x1x3{3,-2,-6} activation=Relu") == Floats{2, 0, 0});
   CHECK(result_of("com.microsoft.FusedConv 1x1x1x3{-1,0,2} 1x1x1x1{2} - 1x1x1x3{3,-2,-6} "
                   "activation=LeakyRelu activation_alpha=0.5") == Floats{1, -1, -1});
-  OperatorCase one = parse_case(conv + "activation=HardSigmoid");
-  one.node.attributes["activation_params"] = Floats{0.5F, 0.25F};  // of {-1, 1, 5}
-  OperatorRunner runner(framework("reference").part<OperatorRegistry>(), one.node, one.inputs);
-  runner.forward();
-  const auto y = runner.output(0).tensor().span<float>();
-  CHECK(Floats(y.begin(), y.end()) == Floats{0, 0.75F, 1});
+  const auto with_parameters = [&](const std::string& activation, const Floats& parameters) {
+    OperatorCase one = parse_case(conv + "activation=" + activation);  // of {-1, 1, 5}
+    one.node.attributes["activation_params"] = parameters;
+    OperatorRunner runner(framework("reference").part<OperatorRegistry>(), one.node, one.inputs);
+    runner.forward();
+    const auto y = runner.output(0).tensor().span<float>();
+    return Floats(y.begin(), y.end());
+  };
+  CHECK(with_parameters("HardSigmoid", {0.5F, 0.25F}) == Floats{0, 0.75F, 1});
+  CHECK(with_parameters("Clip", {0, 3}) == Floats{0, 1, 3});
+  CHECK(with_parameters("Clip", {}) == Floats{-1, 1, 5});
 }
 
 TEST_CASE("gradients go through the activation, then through the product") {

@@ -44,6 +44,15 @@ TEST_CASE("QLinear poolings average, with channels first or last") {
                                          "channels_last=1") == Bytes{5, 41});
 }
 
+TEST_CASE("a QLinear average and its zero point are rounded together") {
+  // 1.5 + 1 and 2.5 + 1; 300 and -300 saturate
+  const std::string pool = "com.microsoft.QLinearAveragePool ";
+  CHECK(result_of<std::uint8_t>(pool + "uint8:1x1x4{1,2,2,3} {1} - {1} uint8:{1} kernel_shape=2 "
+                                       "strides=2") == Bytes{2, 4});
+  CHECK(result_of<std::int8_t>(pool + "int8:1x1x4{100,100,-100,-100} {3} - {1} - kernel_shape=2 "
+                                      "strides=2") == SignedBytes{127, -128});
+}
+
 TEST_CASE("QLinearConcat puts parts of several scales side by side") {
   const std::string line = "com.microsoft.QLinearConcat {1} uint8:{0} uint8:{2,4} {0.5} uint8:{0} ";
   CHECK(result_of<std::uint8_t>(line + "uint8:{3} {1} uint8:{1} axis=0") == Bytes{1, 2, 2});
