@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "d5/core/error.hpp"
 #include "d5/core/registry.hpp"
@@ -13,6 +14,11 @@ namespace {
 
 /// Numbers that names of dimensions stand for, and the input that said so first.
 using NamedDims = std::map<std::string, std::pair<std::int64_t, std::string>>;
+
+/// Exporters write "?" or "-1" for each dimension of any size.
+bool is_name(const std::string& text) {
+  return std::ranges::any_of(text, [](unsigned char c) { return std::isalpha(c) != 0; });
+}
 
 [[noreturn]] void throw_shape(const onnx::ValueInfo& input, const Tensor& tensor,
                               const std::string& why) {
@@ -32,7 +38,7 @@ void check_tensor(const onnx::ValueInfo& input, const Tensor& tensor, NamedDims&
     if (const auto* number = std::get_if<std::int64_t>(&input.type.dims[i])) {
       if (given != *number) throw_shape(input, tensor, "");
     } else if (const auto* name = std::get_if<std::string>(&input.type.dims[i])) {
-      if (name->empty()) continue;
+      if (!is_name(*name)) continue;
       const auto [place, fresh] = named.try_emplace(*name, given, input.name);
       if (!fresh && place->second.first != given) {
         throw_shape(input, tensor,

@@ -17,7 +17,8 @@ onnx::ValueInfo fed_input(const onnx::Graph& graph, const std::string& name,
   return *std::ranges::find(graph.inputs, name, &onnx::ValueInfo::name);
 }
 
-/// What lies between nodes, where d5's own rules tell it: those of ONNX compute no sizes.
+/// What lies between nodes, where d5's own rules tell it: those of ONNX compute no sizes. And the
+/// outputs, which the file may declare of other ranks: frameworks warn and go on, or refuse it.
 void declare_values(onnx::Graph& graph) {
   ValueDescs known;
   for (const auto& input : graph.inputs) {
@@ -25,8 +26,13 @@ void declare_values(onnx::Graph& graph) {
   }
   const ValueDescs all = infer_values(graph, known);
   std::set<std::string, std::less<>> declared;
-  for (const auto* infos : {&graph.inputs, &graph.outputs}) {
-    for (const auto& info : *infos) declared.insert(info.name);
+  for (const auto& input : graph.inputs) declared.insert(input.name);
+  for (auto& output : graph.outputs) {
+    declared.insert(output.name);
+    const auto found = all.find(output.name);
+    if (found != all.end() && found->second.is_tensor()) {
+      output.type = tensor_type(found->second.tensor);
+    }
   }
   for (const auto& [name, desc] : all) {
     if (!desc.is_tensor() || declared.contains(name) || graph.initializers.contains(name)) continue;

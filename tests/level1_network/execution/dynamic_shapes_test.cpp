@@ -126,6 +126,17 @@ TEST_CASE("sizes of one name must agree in all that is fed") {
   CHECK_NOTHROW(executor->inference(rows_of(5, 5)));
 }
 
+TEST_CASE("what is no name, as exporters write for any size, stands for another size each time") {
+  d5::Network network("open");
+  const std::string any = GENERATE("?", "-1");
+  network.add_input("x", DType::float32, {any, any});
+  network.add_node("Relu", {"x"}, {"y"});
+  network.add_output("y");
+  auto executor = d5::make_executor(network);
+  const auto& y = executor->inference({{"x", Tensor::zeros(DType::float32, {2, 3})}}).at("y");
+  CHECK(y.tensor().shape() == d5::Shape{2, 3});
+}
+
 TEST_CASE("sizes that only the data knows change from run to run under one plan") {
   auto executor = d5::make_executor(filter(), mixed_sizes());
   const auto run = [&](std::initializer_list<float> x) {

@@ -127,6 +127,22 @@ TEST_CASE("outputs behind operators that ONNX lacks are declared: a file could n
   CHECK(executor->inference(batch_of(3)).at("logits").tensor().shape() == Shape{3, 10});
 }
 
+TEST_CASE("an output that the file declares of a false shape is declared as it is") {
+  Network network("rows");
+  network.add_input("x", DType::float32, {"N"});
+  network.add_node("Relu", {"x"}, {"y"});
+  network.add_output("y");
+  onnx::Model model = network.model();
+  model.graph.outputs[0].type.dims = {std::int64_t{1}, "N"};
+  const auto executor = make_model_executor(
+      Network(std::move(model)), {}, "planned", [](const onnx::Model& whole, const auto& target) {
+        CHECK(whole.graph.outputs[0].type.dims == std::vector<onnx::Dim>{std::int64_t{3}});
+        return std::make_unique<PlannedModel>(whole, target);
+      });
+  const auto& y = executor->inference({{"x", Tensor::vector<float>({1, -2, 3})}}).at("y");
+  CHECK(y.tensor().span<float>()[2] == 3);
+}
+
 TEST_CASE("one without gradients is judged by its outputs") {
   const auto own = make_executor(lenet_model());
   const auto forward_alone = make_model_executor(
