@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "known_faults.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <optional>
 #include <string>
 
+#include "d5/core/error.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/onnx/nodes.hpp"
 
@@ -21,6 +25,34 @@ std::string in_affine_grid(const KnownNode& known) {
   if (dims.size() < 2) return {};
   const bool one = std::ranges::find(dims.begin() + 2, dims.end(), 1) != dims.end();
   return one ? "align_corners with a size of 1, whose point it places elsewhere" : "";
+}
+
+/// The size of a dimension, counted from the last for a negative place; nothing where it is not
+/// told.
+std::optional<std::int64_t> size_of(const onnx::Type& type, int place) {
+  const int i = place < 0 ? int(type.dims.size()) + place : place;
+  if (!type.has_shape || i < 0 || i >= int(type.dims.size())) return std::nullopt;
+  const auto* size = std::get_if<std::int64_t>(&type.dims[std::size_t(i)]);
+  return size ? std::optional(*size) : std::nullopt;
+}
+
+/// It complains of the mask while it runs.
+std::string in_attention(const KnownNode& known) {
+  using In = nodes::Attention::In;
+  if (!known.node.domain.empty() || !known.node.has_input(In::attn_mask)) return {};
+  const onnx::Type mask = known.type(In::attn_mask), q = known.type(In::Q), k = known.type(In::K);
+  if (mask.has_shape && mask.dims.size() < 2) return "a mask of less than two dimensions";
+  const auto queries = size_of(q, q.dims.size() == 3 ? 1 : 2);
+  auto keys = size_of(k, k.dims.size() == 3 ? 1 : 2);
+  if (keys && known.node.has_input(In::past_key)) {
+    const auto past = size_of(known.type(In::past_key), 2);
+    keys = past ? std::optional(*keys + *past) : std::nullopt;
+  }
+  const auto differs = [](std::optional<std::int64_t> size, std::optional<std::int64_t> other) {
+    return size && other && *size != *other;
+  };
+  const bool is_other = differs(size_of(mask, -2), queries) || differs(size_of(mask, -1), keys);
+  return is_other ? "a mask whose last two sizes are not those of queries and keys" : "";
 }
 
 /// The padding is then less than none.
@@ -116,6 +148,13 @@ std::string in_mean_variance(const KnownNode& known) {
   return std::ranges::all_of(axes, is_one) ? "means of one element, whose variance it misses" : "";
 }
 
+/// It says so while it runs.
+std::string in_multi_head_attention(const KnownNode& known) {
+  const auto is_packed = [&](std::size_t i) { return known.type(i).dims.size() == 5; };
+  return is_packed(0) || is_packed(1) ? "queries, keys and values that are packed into one tensor"
+                                      : "";
+}
+
 std::string in_non_zero(const KnownNode& known) {
   const onnx::Type type = known.type(0);
   return type.has_shape && type.dims.empty() ? "a scalar, which it takes for a list" : "";
@@ -135,6 +174,7 @@ std::string in_window(const KnownNode& known) {
 }
 
 constexpr ModelFault kFaults[] = {{"AffineGrid", in_affine_grid},
+                                  {"Attention", in_attention},
                                   {"AveragePool", in_auto_pad},
                                   {"BlackmanWindow", in_window},
                                   {"Cast", in_cast},
@@ -152,6 +192,7 @@ constexpr ModelFault kFaults[] = {{"AffineGrid", in_affine_grid},
                                   {"MaxPool", in_max_pool},
                                   {"MaxUnpool", in_max_unpool},
                                   {"MeanVarianceNormalization", in_mean_variance},
+                                  {"MultiHeadAttention", in_multi_head_attention},
                                   {"NonZero", in_non_zero},
                                   {"RandomNormal", in_random_normal},
                                   {"RandomNormalLike", in_random_normal},
@@ -160,5 +201,28 @@ constexpr ModelFault kFaults[] = {{"AffineGrid", in_affine_grid},
 }  // namespace
 
 std::span<const ModelFault> known_faults() { return kFaults; }
+
+void expect_no_fault_of_last_level(const onnx::Model& model) {
+  const auto& initializers = model.graph.initializers;
+  const auto swaps_batch = [&](const std::string& name) {
+    return std::ranges::any_of(model.graph.nodes, [&](const onnx::Node& node) {
+      const auto* order = node.attribute<std::vector<std::int64_t>>("perm");
+      return node.op_type == "Transpose" && node.outputs.front() == name && order &&
+             order->size() > 2 && order->front() == 1;
+    });
+  };
+  for (const onnx::Node& node : model.graph.nodes) {
+    if (node.op_type != "MatMul" || !node.domain.empty()) continue;
+    for (const std::size_t i : {0, 1}) {
+      const auto weights = initializers.find(node.inputs[i]);
+      if (weights == initializers.end() || weights->second.dtype() != DType::float16) continue;
+      if (!swaps_batch(node.inputs[1 - i])) continue;
+      throw Unsupported(fmt::format(
+          "{}: ONNX Runtime's last level of optimization ends the process at a product of float16 "
+          "by a constant behind a Transpose of its batch; choose optimization=extended",
+          onnx::describe(node)));
+    }
+  }
+}
 
 }  // namespace d5::onnxruntime

@@ -105,6 +105,28 @@ Value elements_of(const OrtValue* value) {
   return sequence;
 }
 
+/// Its two elements are lists of keys and of values.
+Value map_of(const OrtValue* value) {
+  const auto part = [&](int i) {
+    return from_ort(made_by<OrtValue>(kGetElement, value, i, allocator()));
+  };
+  const Value keys = part(0);
+  const Value values = part(1);
+  Sequence scalars{TensorDesc{values.tensor().dtype(), {}}, {}};
+  for (std::int64_t i = 0; i < values.tensor().elements(); ++i) {
+    scalars.values.emplace_back(values.tensor().slice(i, i + 1).reshaped({}));
+  }
+  Map map{.keys = {}, .values = std::make_shared<const Value>(std::move(scalars))};
+  if (keys.tensor().dtype() == DType::string) {
+    const auto texts = keys.tensor().span<std::string>();
+    map.keys = std::vector<std::string>(texts.begin(), texts.end());
+  } else {
+    const auto numbers = keys.tensor().span<std::int64_t>();
+    map.keys = std::vector<std::int64_t>(numbers.begin(), numbers.end());
+  }
+  return map;
+}
+
 }  // namespace
 
 std::string refusal(const ValueDesc& desc) {
@@ -129,7 +151,8 @@ Value from_ort(Handle<OrtValue> value) {
   kGetValueType(static_cast<const OrtValue*>(value.get()), &type);
   if (type == ValueType::tensor) return tensor_of(std::move(value));
   if (type == ValueType::sequence) return elements_of(value.get());
-  throw Unsupported("ONNX Runtime gave a value that is neither a tensor nor a sequence");
+  if (type == ValueType::map) return map_of(value.get());
+  throw Unsupported("ONNX Runtime gave a value that is no tensor, sequence or map");
 }
 
 }  // namespace d5::onnxruntime

@@ -20,6 +20,7 @@ SessionModel::SessionModel(const onnx::Model& model, const ModelTarget& target,
         "reference");
   }
   expect_no_fault(model, known_faults(), "ONNX Runtime", version());
+  if (choice.optimization == Optimization::all) expect_no_fault_of_last_level(model);
   for (const auto* list : {&model.graph.inputs, &model.graph.outputs}) {
     for (const auto& value : *list) names_.push_back(value.name);
   }
@@ -37,7 +38,16 @@ SessionModel::SessionModel(const onnx::Model& model, const ModelTarget& target,
                           ? std::nullopt
                           : std::optional(std::size_t(same - model.graph.inputs.begin())));
   }
-  session_ = open_session(model, target, choice);
+  try {
+    session_ = open_session(model, target, choice);
+  } catch (const Unsupported&) {
+    if (target.declared.empty()) throw;
+    try {
+      session_ = open_session(with_open_sizes(model, target), target, choice);
+    } catch (const Unsupported&) {  // the first reason is the one to tell
+    }
+    if (!session_) throw;
+  }
   for (std::size_t k = 0; k < outputs; ++k) expect_no_optional(k);
   if (target.profiled) put_on_trace(session_);
 }

@@ -57,18 +57,26 @@ std::optional<ov::PartialShape> sizes_of(const onnx::Type& type) {
   return ov::PartialShape(std::move(dims));
 }
 
-/// With inputs of the types `open`.
-ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties,
-                          const std::vector<onnx::ValueInfo>& open) {
+ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties) {
   const onnx::ModelImage image(model);
   const auto read = image.path().empty() ? core().read_model(image.bytes(), ov::Tensor())
                                          : core().read_model(image.path());
-  std::map<std::string, ov::PartialShape> shapes;
-  for (const auto& [name, type] : open) {
-    if (const auto sizes = sizes_of(type)) shapes[name] = *sizes;
-  }
-  if (!shapes.empty()) read->reshape(shapes);
   return core().compile_model(read, "CPU", properties);
+}
+
+/// A whole network, for the sizes of its inputs or, where they are in the way, for any.
+ov::CompiledModel compile_network(const onnx::Model& model, const ov::AnyMap& properties,
+                                  const ModelTarget& target, Shapes shapes) {
+  if (shapes == Shapes::free) return compile(with_open_sizes(model, target), properties);
+  try {
+    return compile(model, properties);
+  } catch (const ov::Exception&) {
+    try {
+      return compile(with_open_sizes(model, target), properties);
+    } catch (const ov::Exception&) {  // the first reason is the one to tell
+    }
+    throw;
+  }
 }
 
 /// Single nodes are often alike: what was compiled for one serves the next while one of them lives.
@@ -80,7 +88,7 @@ std::shared_ptr<ov::CompiledModel> compile_once(const onnx::Model& model,
   std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
   auto& place = known[{threads, onnx::serialize(model)}];
   if (auto shared = place.lock()) return shared;
-  auto made = std::make_shared<ov::CompiledModel>(compile(model, properties, {}));
+  auto made = std::make_shared<ov::CompiledModel>(compile(model, properties));
   place = made;
   return made;
 }
@@ -128,11 +136,9 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
   }
   try {
     const ov::AnyMap properties = properties_for(target, choice);
-    const auto open =
-        choice.shapes == Shapes::free ? target.declared : std::vector<onnx::ValueInfo>();
-    compiled_ = choice.part == Part::node
-                    ? compile_once(model, properties, target.threads)
-                    : std::make_shared<ov::CompiledModel>(compile(model, properties, open));
+    compiled_ = choice.part == Part::node ? compile_once(model, properties, target.threads)
+                                          : std::make_shared<ov::CompiledModel>(compile_network(
+                                                model, properties, target, choice.shapes));
     request_ = compiled_->create_infer_request();
     const auto& given = model.graph.inputs;
     const auto& taken = model.graph.outputs;

@@ -18,7 +18,11 @@ bool is_any(DType dtype, std::initializer_list<DType> list) {
 }
 
 std::string in_attention(const KnownNode& known) {
+  if (!known.node.domain.empty()) return {};
   const nodes::Attention view(known.node);
+  if (view.is_causal() != 0 && known.node.has_input(nodes::Attention::In::past_key)) {
+    return "is_causal with what is past, which it does not count";
+  }
   if (view.left_window_size() >= 0 || view.right_window_size() >= 0) {
     return "left_window_size and right_window_size, which it ignores";
   }

@@ -8,6 +8,7 @@
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/planned_steps.hpp"
 
 using namespace d5;
 
@@ -86,6 +87,45 @@ TEST_CASE("it compiles for any size where the network leaves one open, if it sha
   CHECK_THROWS_AS(open_executor("openvino:compiled:shapes=open", old_softmax(2)), ValueError);
 }
 
+namespace {
+
+/// y = x where the scalar `which` is false, else a product that x, Nx3, does not enter.
+Network with_impossible_branch() {
+  const auto branch_of = [](const std::string& op_type, std::vector<std::string> inputs) {
+    const auto branch = std::make_shared<onnx::Graph>();
+    onnx::Node node;
+    node.op_type = op_type;
+    node.opset = 21;
+    node.inputs = std::move(inputs);
+    node.outputs = {"branch_y"};
+    branch->nodes = {node};
+    onnx::Type type;
+    type.kind = ValueKind::tensor;
+    type.dtype = DType::float32;
+    branch->outputs = {{"branch_y", type}};
+    return std::shared_ptr<const onnx::Graph>(branch);
+  };
+  Network network("branches");
+  network.add_input("x", DType::float32, {"N", "K"});
+  network.add_input("which", DType::boolean, {});
+  network.add_constant("w", Tensor::zeros(DType::float32, {5, 2}));
+  network.add_node("If", {"which"}, {"y"},
+                   {{"then_branch", branch_of("MatMul", {"x", "w"})},
+                    {"else_branch", branch_of("Identity", {"x"})}});
+  network.add_output("y");
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("a branch that is not taken may be impossible for the sizes that are fed") {
+  const auto executor = open_executor("openvino:compiled", with_impossible_branch());
+  const Tensor x = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
+  const auto& y = executor->inference({{"x", x}, {"which", Tensor::scalar(false)}}).at("y");
+  CHECK(y.tensor().shape() == Shape{2, 3});
+  CHECK(y.tensor().span<float>()[5] == 6);
+}
+
 TEST_CASE("its counters of layers are on the trace, within the run") {
   const auto executor = open_executor("openvino:compiled", open_model("lenet"));
   Trace::start();
@@ -158,4 +198,17 @@ TEST_CASE("what a layer refuses while it runs is unsupported, and the next model
   const auto next = open_executor(word, one_node("Relu", DType::float32));
   const ValueMap fed{{"x", Tensor::of<float>({3}, {-1, 2, 3})}};
   CHECK(next->inference(fed).at("y").tensor().span<float>()[2] == 3);
+}
+
+TEST_CASE("a causal attention with what is past goes elsewhere") {
+  const auto who_runs = [](const std::string& line) {
+    const Network network = open_model(line);
+    const auto mix = open_executor("openvino+reference", network);
+    (void)mix->inference(random_inputs(network));
+    return planned_steps(*mix).front().framework;
+  };
+  const std::string past = "Attention 2x4x3x8 2x4x5x8 2x4x5x8 - 2x4x2x8 2x4x2x8 outputs=3";
+  CHECK(who_runs(past) == "openvino");
+  CHECK(who_runs(past + " is_causal=1") == "reference");
+  CHECK(who_runs("Attention 2x4x3x8 2x4x5x8 2x4x5x8 is_causal=1") == "openvino");
 }

@@ -45,4 +45,8 @@ class CompiledModel {
 using ModelCompiler =
     std::function<std::unique_ptr<CompiledModel>(const onnx::Model& model, const ModelTarget&)>;
 
+/// `model` with inputs as `target` declares them, where it does: for a framework that complains of
+/// sizes in a branch that they do not enter.
+[[nodiscard]] onnx::Model with_open_sizes(const onnx::Model& model, const ModelTarget& target);
+
 }  // namespace d5
