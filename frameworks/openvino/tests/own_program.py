@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""openvino:compiled beside OpenVINO's Python package, on real models.
+
+usage: own_program.py [images|light [MODEL ...]]
+
+tests/level1_network/own_programs.py, which PYTHONPATH must know, says how. OpenVINO is told to compute
+in float32, as d5 tells it: its own default may be bfloat16. Exit status 4: a package or the models
+are missing.
+"""
+
+import sys
+
+import numpy
+from own_programs import judge, onnx
+
+try:
+    import openvino
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(4)
+
+# What d5 refuses and OpenVINO's own program computes, with the reason.
+REFUSED = {}
+
+
+def run(file, inputs, threads):
+    model = openvino.Core().compile_model(file, "CPU", {
+        "INFERENCE_NUM_THREADS": threads, "INFERENCE_PRECISION_HINT": "f32", "PERFORMANCE_HINT": "LATENCY"})
+    request = model.create_infer_request()
+    request.infer(inputs)
+    # A port may have names of the graph's inside, too: the place tells.
+    names = [output.name for output in onnx.load(file, load_external_data=False).graph.output]
+    return {name: numpy.array(request.get_output_tensor(place).data) for place, name in enumerate(names)}
+
+
+judge("openvino:compiled", run, REFUSED, sys.argv[1:])
