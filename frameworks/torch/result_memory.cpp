@@ -3,6 +3,7 @@
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -54,14 +55,30 @@ ServedBlocks& served() {
 }
 
 c10::Allocator* torch_allocator = nullptr;
+std::atomic<std::int64_t> held_bytes = 0;  ///< in torch's own blocks
+
+void* take_own(std::size_t bytes) {
+  const auto held = std::size_t(std::max<std::int64_t>(held_bytes, 0));
+  if (bytes > memory_budget() || held > memory_budget() - bytes) {
+    throw MemoryError("torch takes " + std::to_string(bytes) + " bytes, with " +
+                      std::to_string(held) + " held already, above the memory budget of " +
+                      std::to_string(memory_budget()) +
+                      "; give smaller inputs, or raise it (set_memory_budget)");
+  }
+  void* block = torch_allocator->raw_allocate(bytes);
+  if (block) held_bytes += std::int64_t(malloc_usable_size(block));
+  return block;
+}
 
 void release(void* block) {
-  if (!served().remove(block)) torch_allocator->raw_deallocate(block);
+  if (served().remove(block)) return;
+  if (block) held_bytes -= std::int64_t(malloc_usable_size(block));
+  torch_allocator->raw_deallocate(block);
 }
 
 }  // namespace
 
-/// Torch's allocator, with offers first, and d5's budget.
+/// Torch's allocator, with offers first, and d5's budget of all that it gives out.
 class OfferingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
@@ -69,11 +86,7 @@ class OfferingAllocator final : public c10::Allocator {
     if (block) {
       served().add(block);
     } else {
-      if (bytes > memory_budget()) {
-        throw MemoryError(std::to_string(bytes) + " bytes are above the memory budget of " +
-                          std::to_string(memory_budget()));
-      }
-      block = torch_allocator->raw_allocate(bytes);
+      block = take_own(bytes);
     }
     return {block, block, &release, c10::Device(c10::DeviceType::CPU)};
   }

@@ -28,11 +28,13 @@ class PythonExecutionEvent final : public ExecutionEvent {
         after_pass_(overrides(self, "Event", "after_pass")),
         before_node_(overrides(self, "Event", "before_node")),
         after_node_(overrides(self, "Event", "after_node")),
+        before_nested_node_(overrides(self, "Event", "before_nested_node")),
+        after_nested_node_(overrides(self, "Event", "after_nested_node")),
         gradient_ready_(overrides(self, "Event", "gradient_ready")) {}
 
   [[nodiscard]] bool listens() const {
     return before_run_ || after_run_ || before_pass_ || after_pass_ || before_node_ ||
-           after_node_ || gradient_ready_;
+           after_node_ || before_nested_node_ || after_nested_node_ || gradient_ready_;
   }
   void before_run(Pass pass) override {
     if (before_run_) call("before_run", word(pass));
@@ -52,6 +54,12 @@ class PythonExecutionEvent final : public ExecutionEvent {
   void after_node(const StepInfo& step) override {
     if (after_node_) call("after_node", &step);
   }
+  void before_nested_node(const StepInfo& step) override {
+    if (before_nested_node_) call("before_nested_node", &step);
+  }
+  void after_nested_node(const StepInfo& step) override {
+    if (after_nested_node_) call("after_nested_node", &step);
+  }
   void gradient_ready(Parameter& parameter, std::size_t index, Stream&) override {
     if (gradient_ready_) call("gradient_ready", &parameter, index);
   }
@@ -65,7 +73,7 @@ class PythonExecutionEvent final : public ExecutionEvent {
   }
   PythonReference self_;
   bool before_run_, after_run_, before_pass_, after_pass_, before_node_, after_node_,
-      gradient_ready_;
+      before_nested_node_, after_nested_node_, gradient_ready_;
 };
 
 /// Bytes, or a size in words.
@@ -93,6 +101,9 @@ std::shared_ptr<GraphExecutor> make(Network network, const std::vector<std::stri
 void bind_step_info(py::module_& m) {
   py::class_<StepInfo>(m, "StepInfo", "One step of a plan; valid inside the hook that gets it.")
       .def_property_readonly("node", [](const StepInfo& s) { return onnx::Node(s.node); })
+      .def_readonly("path", &StepInfo::path,
+                    "The node's name, after that of the node whose graph it is in: "
+                    "'If_0/then_branch/Conv_3'.")
       .def_readonly("step", &StepInfo::step, "Its place in the plan.")
       .def_property_readonly("direction", [](const StepInfo& s) { return word(s.pass); })
       .def_property_readonly("framework",
@@ -200,7 +211,8 @@ void bind_executor(py::module_& m) {
             if (!adapter) {
               throw TypeError(
                   "the event overrides no hook of an executor: before_run, after_run, "
-                  "before_pass, after_pass, before_node, after_node, gradient_ready");
+                  "before_pass, after_pass, before_node, after_node, before_nested_node, "
+                  "after_nested_node, gradient_ready");
             }
             executor.events().add(std::move(adapter));
           },

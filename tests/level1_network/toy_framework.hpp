@@ -54,7 +54,7 @@ class RepeatKernel final : public d5::Kernel {
     auto& body = context.services().subgraph("body");
     d5::Value value(context.input(0).copy());
     for (int i = 0; i < *context.node().attribute<std::int64_t>("times"); ++i) {
-      value = body.run({&value, 1}).at(0);
+      value = body.run({&value, 1}).front();
     }
     context.output(0).copy_from(value.tensor());
   }

@@ -136,6 +136,20 @@ TEST_CASE("torch allocates within the memory budget") {
   CHECK_THROWS_WITH(run_alone(padded), Catch::Contains("AveragePool"));
 }
 
+TEST_CASE("the memory budget is of all that torch holds") {
+  Network network("copies");
+  network.add_input("x", DType::int8, {1});
+  network.add_constant("size", Tensor::vector<std::int64_t>({6 << 20}));
+  for (const char* name : {"a", "b", "c"}) {
+    network.add_node("Expand", {"x", "size"}, {name});
+    network.add_output(name);
+  }
+  const auto executor =
+      framework("torch").part<ExecutorRegistry>().at("torch").make(network, ExecutorOptions{});
+  const SmallBudget budget;  // above two of them
+  CHECK_THROWS_AS(executor->inference({{"x", Tensor::zeros(DType::int8, {1})}}), MemoryError);
+}
+
 TEST_CASE("torch's own executor checks what it is fed as every executor does") {
   Network network("pair");
   network.add_input("a", DType::float32, {"N"});

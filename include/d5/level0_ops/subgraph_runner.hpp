@@ -20,8 +20,9 @@ class SubgraphRunner {
   virtual ~SubgraphRunner() = default;
   [[nodiscard]] virtual std::size_t input_count() const = 0;
   [[nodiscard]] virtual std::size_t output_count() const = 0;
-  /// `inputs` in the graph's order; returns its outputs, which are the caller's to keep.
-  virtual std::vector<Value> run(std::span<const Value> inputs) = 0;
+  /// `inputs` in the graph's order; returns its outputs. The list is the runner's until the next
+  /// run, its values are the caller's to keep: whose memory nobody keeps is used again.
+  virtual std::span<Value> run(std::span<const Value> inputs) = 0;
 
   /// Forgets the runs that were kept, and keeps from now on what those to come need to be gone back
   /// through; `grad_inputs`: the graph's inputs whose gradients will be asked for. What is given to

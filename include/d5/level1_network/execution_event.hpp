@@ -21,6 +21,11 @@ class ExecutionEvent : public virtual Event {
   /// Around each step. Work of a device may still be under way on its stream.
   virtual void before_node(const StepInfo& step) { (void)step; }
   virtual void after_node(const StepInfo& step) { (void)step; }
+  /// Around each step of a graph that a node holds (If, Loop, ...), within that node's own hooks; a
+  /// node there may hold graphs again. `step.step` counts in that graph's plan, which may be
+  /// another in the next run: `step.path` tells them apart.
+  virtual void before_nested_node(const StepInfo& step) { (void)step; }
+  virtual void after_nested_node(const StepInfo& step) { (void)step; }
   /// Once per parameter and run, in the order of the arena, as soon as its gradient is final: on a
   /// device, when what is queued on `stream` so far is done (`stream.record()`).
   virtual void gradient_ready(Parameter& parameter, std::size_t index, Stream& stream) {

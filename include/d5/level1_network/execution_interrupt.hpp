@@ -17,6 +17,7 @@ class ExecutionInterrupt final : public ExecutionEvent {
  public:
   explicit ExecutionInterrupt(Interrupt interrupt) : interrupt_(std::move(interrupt)) {}
   void before_node(const StepInfo&) override { interrupt_.check("network"); }
+  void before_nested_node(const StepInfo&) override { interrupt_.check("network"); }
 
  private:
   Interrupt interrupt_;

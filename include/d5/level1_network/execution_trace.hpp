@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "d5/core/trace.hpp"
 #include "d5/level1_network/execution_event.hpp"
@@ -22,10 +24,13 @@ class ExecutionTrace final : public ExecutionEvent {
   void after_run(Pass pass) override;
   void before_node(const StepInfo& step) override;
   void after_node(const StepInfo& step) override;
+  void before_nested_node(const StepInfo& step) override { before_node(step); }
+  void after_nested_node(const StepInfo& step) override { after_node(step); }
 
  private:
   GraphExecutor& executor_;
-  std::optional<Span> run_, step_;
+  std::optional<Span> run_;
+  std::vector<std::unique_ptr<Span>> steps_;  ///< each within the one before it
 };
 
 }  // namespace d5

@@ -10,6 +10,7 @@
 namespace d5 {
 
 /// What an executor adds on top of its operators: time of a whole run minus the sum of its nodes'.
+/// Of a node whose graphs run, the nodes of these count, and what lies between them is overhead.
 /// Its subject names the executor's events; unsupported if no node was observed. Units: s a run.
 ///
 /// Reading the clock twice a node costs time as well: what `clock_cost` says of it is taken off,
@@ -32,15 +33,23 @@ class FrameworkOverhead : public Metric, public ExecutionEvent {
   void after_run(Pass pass) override;
   void before_node(const StepInfo& step) override;
   void after_node(const StepInfo& step) override;
+  void before_nested_node(const StepInfo& step) override { before_node(step); }
+  void after_nested_node(const StepInfo& step) override { after_node(step); }
 
  protected:
   /// Of whole runs, a sample each; empty if no node was observed.
   [[nodiscard]] const std::vector<double>& shares() const { return shares_; }
 
  private:
-  double run_begin_ = 0, node_begin_ = 0;  ///< readings of the clock
-  double nodes_ = 0, whole_ = 0;           ///< seconds since `begin`
-  std::int64_t steps_ = 0;                 ///< nodes run since `begin`
+  /// A node that runs.
+  struct Open {
+    double begin;        ///< a reading of the clock
+    bool holds = false;  ///< nodes of its graphs were observed
+  };
+  double run_begin_ = 0;          ///< a reading of the clock
+  std::vector<Open> open_;        ///< each within the one before it
+  double nodes_ = 0, whole_ = 0;  ///< seconds since `begin`
+  std::int64_t steps_ = 0;        ///< nodes run since `begin`
   int repetitions_ = 1;
   std::vector<double> samples_, shares_, clock_seconds_;
 };

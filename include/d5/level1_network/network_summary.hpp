@@ -28,7 +28,8 @@ struct NetworkSummary {
     std::string op_type = {};  ///< of a node, with its domain if that is not ONNX's
     std::size_t nodes = 1;
     std::vector<std::string> outputs = {};  ///< tensors; of several nodes those of the last
-    /// Elements and bytes of parameters, each counted where it is read first.
+    /// Elements and bytes of parameters, each counted where it is read first; of a node that holds
+    /// graphs also of the weights in these.
     std::int64_t parameters = 0;
     double parameter_bytes = 0;
     Cost cost = {};

@@ -40,7 +40,9 @@ struct NodeComparisonOptions {
 /// which nodes together make it.
 ///
 /// Each is judged as `test_executor` judges a network. Conditions: "node" (an unnamed one by its
-/// first output), "operator", "place" (counted from 1). Nodes of nested graphs are part of theirs.
+/// first output), "operator", "place" (counted from 1). The nodes of a graph that a node holds come
+/// before it, by their path ("If_0/then_branch/Conv_3"), on what the graph is given when it first
+/// runs: the branch that an If takes, the first iteration of Loop, Scan and SequenceMap.
 /// Values that are outputs are not overwritten: what only a plan that overwrites does is not seen.
 ///
 ///     const auto records = compare_nodes(network, in("torch"), in("reference"), inputs);

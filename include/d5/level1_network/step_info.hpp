@@ -16,6 +16,9 @@ enum class Pass { forward, backward };
 /// One step of a plan, as observers see it. Made while compiling; lives as long as the plan.
 struct StepInfo {
   const onnx::Node& node;
+  /// The node's name (without one: its first output); within a graph that a node holds after that
+  /// node's and the attribute's: "If_0/then_branch/Conv_3".
+  std::string path = {};
   std::size_t step = 0;  ///< its place in the plan; those of backward follow the forward ones
   Pass pass = Pass::forward;
   /// The node's work forward once more, within backward (`ExecutorOptions::recompute`).
@@ -36,5 +39,8 @@ struct StepInfo {
   /// backward, scratch. 0 where only running tells the shapes.
   std::size_t memory = 0;
 };
+
+/// "Conv 'If_0/then_branch/Conv_3'": how messages and traces name a step; safe to print.
+[[nodiscard]] std::string describe(const StepInfo& step);
 
 }  // namespace d5

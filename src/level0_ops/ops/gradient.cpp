@@ -30,9 +30,8 @@ class GradientKernel final : public Kernel {
     for (std::size_t i = 0; i < context.input_count(); ++i) {
       arguments.push_back(context.input_value(i));
     }
-    const std::vector<Value> y = graph.run(arguments);
-    const std::vector<Tensor> slopes =
-        graph.run_backward(std::vector<Tensor>{ones(context, y.at(0).tensor())});
+    const Tensor seed = ones(context, graph.run(arguments).front().tensor());
+    const std::vector<Tensor> slopes = graph.run_backward(std::vector<Tensor>{seed});
     for (std::size_t i = 0; i < variables_; ++i) {
       if (!context.wants_output(i)) continue;
       if (slopes[i].defined()) {

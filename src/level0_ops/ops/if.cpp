@@ -6,6 +6,7 @@
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/given_output.hpp"
 
 namespace d5::ops {
 namespace {
@@ -18,13 +19,13 @@ class IfKernel final : public Kernel {
     const bool condition = context.input(0).item<bool>();
     branch_ = &context.services().subgraph(condition ? "then_branch" : "else_branch");
     if (goes_back_) branch_->keep_runs({});
-    std::vector<Value> results = branch_->run({});
+    const std::span<const Value> results = branch_->run({});
     if (results.size() < context.outputs.size()) {
       throw ShapeError(fmt::format("{}: the branch has {} outputs but the node has {}",
                                    context.who(), results.size(), context.outputs.size()));
     }
     for (std::size_t i = 0; i < context.outputs.size(); ++i) {
-      if (context.wants_output(i)) context.set_output(i, std::move(results[i]));
+      if (context.wants_output(i)) detail::give_output(context, i, results[i]);
     }
   }
 

@@ -2,12 +2,14 @@
 // Loop: a graph run again and again on its own results.
 #include <fmt/format.h>
 
+#include <array>
 #include <limits>
 
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/given_output.hpp"
 #include "level0_ops/kernels/gradient_memory.hpp"
 #include "level0_ops/kernels/moving/stack_values.hpp"
 
@@ -42,34 +44,39 @@ class LoopKernel final : public Kernel {
                                   : std::numeric_limits<std::int64_t>::max();
     bool goes_on =
         !context.has_input(LoopView::In::cond) || context.input(LoopView::In::cond).item<bool>();
-    std::vector<Value> arguments(fixed + variables);
+    arguments_.resize(fixed + variables);
     for (std::size_t k = 0; k < variables; ++k) {
-      if (context.has_input(fixed + k)) arguments[fixed + k] = context.input_value(fixed + k);
+      if (context.has_input(fixed + k)) {
+        arguments_[fixed + k] = context.input_value(fixed + k);
+      } else {
+        arguments_[fixed + k] = Value();
+      }
     }
-    std::vector<std::vector<Value>> stacks(body.output_count() - 1 - variables);
+    stacks_.resize(body.output_count() - 1 - variables);
+    for (auto& stack : stacks_) stack.begin(iterations_);  // as many as last time
     std::int64_t iteration = 0;
     for (; iteration < most && goes_on; ++iteration) {
       if (iteration == services.iteration_budget()) {
         throw ValueError(fmt::format("{}: the loop did not end within {} iterations, the budget",
                                      context.who(), iteration));
       }
-      arguments[LoopView::In::M] = Tensor::scalar(iteration);
-      arguments[LoopView::In::cond] = Tensor::scalar(goes_on);
-      std::vector<Value> results = body.run(arguments);
+      write<std::int64_t>(services, LoopView::In::M, iteration);
+      write<bool>(services, LoopView::In::cond, goes_on);
+      const std::span<const Value> results = body.run(arguments_);
       goes_on = results[0].tensor().item<bool>();
-      for (std::size_t k = 0; k < variables; ++k) arguments[fixed + k] = std::move(results[1 + k]);
-      for (std::size_t k = 0; k < stacks.size(); ++k) {
-        stacks[k].push_back(std::move(results[1 + variables + k]));
+      for (std::size_t k = 0; k < variables; ++k) arguments_[fixed + k] = results[1 + k];
+      for (std::size_t k = 0; k < stacks_.size(); ++k) {
+        stacks_[k].add(context, results[1 + variables + k].tensor());
       }
     }
     for (std::size_t k = 0; k < context.outputs.size(); ++k) {
       if (!context.wants_output(k)) continue;
       if (k >= variables) {
-        context.set_output(k, stacked(context, stacks[k - variables], 1 + k));
-      } else if (iteration == 0 && arguments[fixed + k].is_tensor()) {
-        context.set_output(k, arguments[fixed + k].tensor().copy());
+        give_stack(context, k, stacks_[k - variables], 1 + k);
+      } else if (iteration == 0 && arguments_[fixed + k].is_tensor()) {
+        context.set_output(k, detail::copy_of(services, arguments_[fixed + k].tensor()));
       } else {
-        context.set_output(k, std::move(arguments[fixed + k]));
+        detail::give_output(context, k, arguments_[fixed + k]);
       }
     }
     body_ = &body;
@@ -101,9 +108,18 @@ class LoopKernel final : public Kernel {
   KernelTraits traits() const override { return {.backward_reads_outputs = {}}; }
 
  private:
-  static Value stacked(const OpContext& context, const std::vector<Value>& slices,
-                       std::size_t body_output) {
-    if (!slices.empty()) return detail::stack_values(context, slices);
+  /// One that is kept for backward stays as it was.
+  template <class T>
+  void write(RunServices& services, std::size_t place, T value) {
+    arguments_[place] =
+        scalars_[place].take({.dtype = dtype_of<T>, .shape = {}},
+                             [&](const auto& desc) { return services.allocate(desc); });
+    *arguments_[place].tensor().data<T>() = value;
+  }
+
+  static void give_stack(OpContext& context, std::size_t k, detail::StackedSlices& stack,
+                         std::size_t body_output) {
+    if (!stack.empty()) return detail::give_output(context, k, stack.whole(context));
     // No iteration tells the type: what the body declares, with 0 for what it leaves open.
     const auto body = LoopView(context.node()).body();
     const onnx::Type& type = body->outputs[body_output].type;
@@ -112,10 +128,13 @@ class LoopKernel final : public Kernel {
       const auto* size = std::get_if<std::int64_t>(&dim);
       shape.push_back(size ? *size : 0);
     }
-    return Tensor::empty(type.dtype, shape);
+    context.set_output(k, context.services().allocate({.dtype = type.dtype, .shape = shape}));
   }
 
   bool goes_back_;
+  std::vector<Value> arguments_;
+  std::array<detail::RecycledTensors, LoopView::In::v_initial> scalars_;
+  std::vector<detail::StackedSlices> stacks_;
   // Of the last run.
   SubgraphRunner* body_ = nullptr;
   RunServices* services_ = nullptr;

@@ -7,6 +7,7 @@
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
 #include "level0_ops/kernels/moving/element_moving.hpp"
+#include "level0_ops/kernels/moving/stack_values.hpp"
 
 namespace d5::ops {
 namespace {
@@ -37,8 +38,8 @@ class OptionalOperator final : public MovingOperator {
         const Value& value = context.input_value(0);
         result.element = value.desc();
         // A tensor of the plan lives shorter than the optional.
-        result.value =
-            std::make_shared<const Value>(value.is_tensor() ? Value(value.tensor().copy()) : value);
+        result.value = std::make_shared<const Value>(
+            value.is_tensor() ? Value(detail::copy_of(context.services(), value.tensor())) : value);
       }
       context.set_output(0, std::move(result));
     });

@@ -9,6 +9,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/given_output.hpp"
 #include "level0_ops/kernels/gradient_memory.hpp"
 #include "level0_ops/kernels/moving/stack_values.hpp"
 #include "level0_ops/kernels/recurrent/scan_sequence.hpp"
@@ -51,22 +52,27 @@ class ScanKernel final : public Kernel {
       inputs.push_back(scanned_input(context, k, context.input(states + k)));
     }
     const std::int64_t length = common_length(context, inputs);
-    auto [finals, stacks] = detail::scan_sequence(context, initial, inputs, length);
+    stacks_.resize(context.output_count() - states);
+    for (std::size_t k = 0; k < stacks_.size(); ++k) {
+      stacks_[k].begin(length, at(scanned_.output_axes, k), at(scanned_.output_directions, k) != 0);
+    }
+    const auto finals = detail::scan_sequence(context, initial, inputs, length, stacks_);
     for (std::size_t k = 0; k < context.outputs.size(); ++k) {
       if (!context.wants_output(k)) continue;
       if (k < states) {
-        context.set_output(k,
-                           length == 0 ? Value(finals[k].tensor().copy()) : std::move(finals[k]));
+        if (length == 0) {
+          context.set_output(k, detail::copy_of(context.services(), finals[k].tensor()));
+        } else {
+          detail::give_output(context, k, finals[k]);
+        }
         continue;
       }
-      auto& stack = stacks[k - states];
+      auto& stack = stacks_[k - states];
       if (stack.empty()) {
         throw ShapeError(fmt::format("{}: there is nothing to scan, and no shape for output {}",
                                      context.who(), k));
       }
-      if (at(scanned_.output_directions, k - states)) std::reverse(stack.begin(), stack.end());
-      context.set_output(
-          k, detail::stack_values(context, stack, at(scanned_.output_axes, k - states)));
+      detail::give_output(context, k, stack.whole(context));
     }
     length_ = length;
   }
@@ -125,6 +131,7 @@ class ScanKernel final : public Kernel {
 
   Scanned scanned_;
   std::optional<Places> grad_inputs_;
+  std::vector<detail::StackedSlices> stacks_;
   // Of the last run.
   SubgraphRunner* body_ = nullptr;
   RunServices* services_ = nullptr;

@@ -30,14 +30,16 @@ class BatchScanKernel final : public Kernel {
     if (goes_back_) body_->keep_runs(Places::all());
     lengths_.clear();
     std::vector<std::vector<Value>> samples(context.output_count());
+    const std::size_t states_count = first_scanned(context) - 1;
     for (std::int64_t b = 0; b < extent.batch; ++b) {
       lengths_.push_back(length(context, b, extent.steps));
-      auto [states, stacks] = scan_sample(context, b, lengths_.back());
+      std::vector<detail::StackedSlices> stacks(samples.size() - states_count);
+      for (auto& stack : stacks) stack.begin(extent.steps);
+      const auto states = scan_sample(context, b, lengths_.back(), stacks);
       for (std::size_t k = 0; k < samples.size(); ++k) {
         if (!context.wants_output(k)) continue;
-        samples[k].push_back(k < states.size()
-                                 ? std::move(states[k])
-                                 : stacked(context, stacks[k - states.size()], extent.steps));
+        samples[k].push_back(k < states_count ? states[k]
+                                              : filled_up(context, stacks[k - states_count]));
       }
     }
     for (std::size_t k = 0; k < samples.size(); ++k) {
@@ -100,8 +102,9 @@ class BatchScanKernel final : public Kernel {
     return length;
   }
 
-  [[nodiscard]] detail::ScanResult scan_sample(const OpContext& context, std::int64_t sample,
-                                               std::int64_t length) const {
+  [[nodiscard]] std::vector<Value> scan_sample(const OpContext& context, std::int64_t sample,
+                                               std::int64_t length,
+                                               std::span<detail::StackedSlices> stacks) const {
     const std::size_t first = first_scanned(context);
     const auto part = [&](std::size_t i) {
       return detail::slice_of(context.services(), context.input(i), 0, sample);
@@ -112,7 +115,7 @@ class BatchScanKernel final : public Kernel {
     for (std::size_t k = 0; k < scanned_; ++k) {
       inputs.push_back({.x = part(first + k), .backwards = goes_backwards(k)});
     }
-    return detail::scan_sequence(context, std::move(states), inputs, length);
+    return detail::scan_sequence(context, std::move(states), inputs, length, stacks);
   }
 
   void sample_backward(const GradContext& context, std::size_t sample) {
@@ -151,17 +154,13 @@ class BatchScanKernel final : public Kernel {
   }
 
   /// What a sequence that is too short leaves undefined is zero.
-  static Tensor stacked(const OpContext& context, std::vector<Value>& slices, std::int64_t steps) {
-    if (slices.empty()) {
+  static const Value& filled_up(const OpContext& context, detail::StackedSlices& stack) {
+    if (stack.empty()) {
       throw ShapeError(fmt::format("{}: a sequence of no steps does not say what its outputs are",
                                    context.who()));
     }
-    if (std::int64_t(slices.size()) < steps) {
-      Tensor nothing = context.services().allocate(slices[0].tensor().desc());
-      detail::zero_elements(nothing);
-      slices.resize(std::size_t(steps), nothing);
-    }
-    return detail::stack_values(context, slices);
+    stack.fill_up(context);
+    return stack.whole(context);
   }
 
   std::size_t scanned_;

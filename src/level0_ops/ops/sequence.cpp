@@ -7,6 +7,7 @@
 #include "d5/onnx/nodes.hpp"
 #include "level0_ops/kernels/element_type.hpp"
 #include "level0_ops/kernels/forward_kernel.hpp"
+#include "level0_ops/kernels/moving/stack_values.hpp"
 #include "level0_ops/operator/integers.hpp"
 
 namespace d5::ops {
@@ -53,7 +54,7 @@ class SequenceConstruct final : public MovingOperator {
     return detail::forward_kernel([](OpContext& context) {
       Sequence result{context.input(0).desc(), {}};
       for (std::size_t i = 0; i < context.input_count(); ++i) {
-        result.values.push_back(context.input(i).copy());
+        result.values.push_back(detail::copy_of(context.services(), context.input(i)));
       }
       context.set_output(0, std::move(result));
     });
@@ -96,7 +97,8 @@ class SequenceInsert final : public MovingOperator {
       const auto size = std::int64_t(result.values.size());
       const std::size_t place =
           context.has_input(2) ? position(context, 2, size, size) : result.values.size();
-      result.values.insert(result.values.begin() + std::ptrdiff_t(place), context.input(1).copy());
+      result.values.insert(result.values.begin() + std::ptrdiff_t(place),
+                           detail::copy_of(context.services(), context.input(1)));
       context.set_output(0, std::move(result));
     });
   }

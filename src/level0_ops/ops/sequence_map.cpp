@@ -34,7 +34,7 @@ class SequenceMapKernel final : public Kernel {
                                        values.size()));
         }
       }
-      std::vector<Value> results = body.run(arguments);
+      const std::span<Value> results = body.run(arguments);
       for (std::size_t k = 0; k < outputs.size(); ++k) {
         outputs[k].element = results[k].desc();
         outputs[k].values.push_back(std::move(results[k]));

@@ -5,9 +5,8 @@ namespace d5 {
 
 void ExecutionTrace::before_run(Pass pass) {
   // A run that threw did not say when it ended.
-  for (auto* left : {&step_, &run_}) {
-    if (*left) (*left)->discard();
-  }
+  for (; !steps_.empty(); steps_.pop_back()) steps_.back()->discard();
+  if (run_) run_->discard();
   run_.emplace("network", pass == Pass::forward ? "inference" : "inference_and_backprop");
   run_->argument("network", executor_.network().name());
   run_->argument("framework", executor_.framework());
@@ -16,16 +15,16 @@ void ExecutionTrace::before_run(Pass pass) {
 void ExecutionTrace::after_run(Pass) { run_.reset(); }
 
 void ExecutionTrace::before_node(const StepInfo& step) {
-  step_.emplace("operator", [&] {
+  Span& span = *steps_.emplace_back(std::make_unique<Span>("operator", [&] {
     const char* suffix = step.pass == Pass::forward ? "" : step.recomputed ? " again" : " backward";
-    return onnx::describe(step.node) + suffix;
-  });
-  step_->argument("step", step.step);
-  step_->argument("framework", step.framework);
-  if (step.device != Device{}) step_->argument("device", to_string(step.device));
-  if (!step.layout.empty()) step_->argument("layout", step.layout);
+    return describe(step) + suffix;
+  }));
+  span.argument("step", step.step);
+  span.argument("framework", step.framework);
+  if (step.device != Device{}) span.argument("device", to_string(step.device));
+  if (!step.layout.empty()) span.argument("layout", step.layout);
 }
 
-void ExecutionTrace::after_node(const StepInfo&) { step_.reset(); }
+void ExecutionTrace::after_node(const StepInfo&) { steps_.pop_back(); }
 
 }  // namespace d5

@@ -111,7 +111,8 @@ class ModelExecutor final : public GraphExecutor {
     if (Trace::on()) [[unlikely]]
       observers_.push_back(&trace_);
     step_node_.name = network_.name();
-    const StepInfo step{.node = step_node_, .pass = pass, .framework = framework_};
+    const StepInfo step{
+        .node = step_node_, .path = step_node_.name, .pass = pass, .framework = framework_};
     for (auto* observer : observers_) observer->before_run(pass);
     for (auto* observer : observers_) observer->before_pass(pass);
     ended_early_ = end_wanted_;

@@ -8,6 +8,23 @@
 #include "d5/core/error.hpp"
 
 namespace d5 {
+namespace {
+
+/// Who hears of nested graphs, until the end of a run.
+class Observed {
+ public:
+  Observed(RunState& state, std::span<ExecutionEvent* const> observers) : state_(state) {
+    state_.observers = observers;
+  }
+  ~Observed() { state_.observers = {}; }
+  Observed(const Observed&) = delete;
+  Observed& operator=(const Observed&) = delete;
+
+ private:
+  RunState& state_;
+};
+
+}  // namespace
 
 PlanExecutor::PlanExecutor(Network network, ExecutorOptions options, SelectionOptions selection)
     : network_(std::move(network)), options_(std::move(options)), selection_(std::move(selection)) {
@@ -69,6 +86,7 @@ const ValueMap& PlanExecutor::run(Plan& plan, Pass pass) {
     if (goes_back) plan.run_backward(state_);
     return finish(plan);
   }
+  const Observed observed(state_, observers_);
   for (auto* observer : observers_) observer->before_run(pass);
   const std::size_t done = plan.run_forward(network_.value_changes(), {observers_, end_wanted_});
   ended_early_ = done < plan.forward.size() || (goes_back && !run_backward(plan));
@@ -97,6 +115,7 @@ void PlanExecutor::go_back(Plan& plan, std::uint32_t run) {
   };
   const RunNumber restored{state_.run, std::exchange(state_.run, run)};
   collect_observers();
+  const Observed observed(state_, observers_);
   for (auto* observer : observers_) observer->before_run(Pass::backward);
   ended_early_ = !run_backward(plan);
   for (auto* observer : observers_) observer->after_run(Pass::backward);

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
 
 #include "d5/core/error.hpp"
@@ -59,6 +61,26 @@ std::vector<std::string> trainable_initializers(const onnx::Graph& graph) {
   }
   add_trainable(graph, candidates, framework("reference").part<OperatorRegistry>(), result);
   return {result.begin(), result.end()};
+}
+
+std::vector<Tensor> held_weights(const onnx::Node& node) {
+  std::vector<Tensor> result;
+  for (const auto& [attribute, graph] : onnx::subgraphs(node)) {
+    std::map<std::string, Tensor> known(graph->initializers.begin(), graph->initializers.end());
+    for (const auto& inner : graph->nodes) {
+      const auto* value = inner.op_type == "Constant" ? inner.attribute<Tensor>("value") : nullptr;
+      if (value && !inner.outputs.empty()) known[inner.outputs.front()] = *value;
+    }
+    std::set<std::string> candidates, weights;
+    for (const auto& [name, tensor] : known) {
+      if (may_be_trained(tensor.dtype())) candidates.insert(name);
+    }
+    add_trainable(*graph, candidates, framework("reference").part<OperatorRegistry>(), weights);
+    for (const auto& name : weights) result.push_back(known.at(name));
+    for (const auto& inner : graph->nodes)
+      std::ranges::move(held_weights(inner), std::back_inserter(result));
+  }
+  return result;
 }
 
 ParameterLayout lay_out_parameters(const onnx::Graph& graph, const std::vector<std::string>& names,

@@ -16,6 +16,9 @@ namespace d5 {
 /// by an input that the reference's operator can differentiate (or by an operator it does not
 /// have).
 [[nodiscard]] std::vector<std::string> trainable_initializers(const onnx::Graph& graph);
+/// The weights in the graphs that `node` holds, and in those of their nodes: initializers and
+/// Constants that a node there can be differentiated by. They are no parameters of a network.
+[[nodiscard]] std::vector<Tensor> held_weights(const onnx::Node& node);
 
 struct ParameterLayout {
   std::vector<Parameter> parameters;

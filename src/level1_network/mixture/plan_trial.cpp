@@ -10,6 +10,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
+#include "d5/onnx/visitor.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/plan/transfer_kernel.hpp"
 
@@ -39,12 +40,22 @@ Tensor some_gradient(const TensorDesc& desc, const std::string& name) {
 
 }  // namespace
 
+namespace {
+
+/// In graphs that nodes hold too: a branch of an If may be planned in its place.
+void add_needed(const onnx::Graph& graph, std::set<std::string, std::less<>>& needed) {
+  for (const auto& node : graph.nodes) {
+    for (auto& name : read_names(node)) needed.insert(std::move(name));
+    for (const auto& [attribute, held] : onnx::subgraphs(node)) add_needed(*held, needed);
+  }
+  for (const auto& output : graph.outputs) needed.insert(output.name);
+}
+
+}  // namespace
+
 std::set<std::string, std::less<>> needed_tensors(const CompileRequest& request) {
   std::set<std::string, std::less<>> result;
-  for (const auto& node : request.graph->nodes) {
-    for (auto& name : read_names(node)) result.insert(std::move(name));
-  }
-  for (const auto& output : request.graph->outputs) result.insert(output.name);
+  add_needed(*request.graph, result);
   for (const auto& [constant, output] : request.updates) result.insert(output);
   return result;
 }

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/file.hpp"
+#include "level1_network/graph/parameter_layout.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/plan/resolve.hpp"
 
@@ -77,18 +79,22 @@ class Summing {
               .op_type = (node.domain.empty() ? "" : node.domain + ".") + node.op_type,
               .outputs = node.outputs};
     const auto leave_out = [&](std::string reason) {
-      part.incomplete = 1;
-      part.reason = std::move(reason);
+      if (std::exchange(part.incomplete, 1) == 0) part.reason = std::move(reason);
     };
     try {
       const std::size_t before = draft_.steps.size();
       resolve_node(draft_, node);
-      if (draft_.steps.size() == before) return part;  // computed once, before any run
-      const Draft::Step& step = draft_.steps.back();
-      if (step.dynamic) {
-        leave_out("only running tells its shapes");
-      } else {
-        part.cost = step.op->cost(InferContext(node, step.input_descs, step.constants));
+      // None: computed once, before any run; several: the branch that an If takes.
+      for (std::size_t i = before; i < draft_.steps.size(); ++i) {
+        const Draft::Step& step = draft_.steps[i];
+        if (step.dynamic) {
+          leave_out("only running tells its shapes");
+          continue;
+        }
+        const Cost cost = step.op->cost(InferContext(*step.node, step.input_descs, step.constants));
+        part.cost.flop += cost.flop;
+        part.cost.bytes_read += cost.bytes_read;
+        part.cost.bytes_written += cost.bytes_written;
         if (!step.graphs.empty()) leave_out("how often its graphs run, only running tells");
       }
     } catch (const Unsupported& error) {
@@ -107,6 +113,7 @@ class Summing {
       if (!network_.is_parameter(name) || !counted_.insert(name).second) continue;
       add_parameter(network_.fetch(name), part);
     }
+    for (const Tensor& weights : held_weights(node)) add_parameter(weights, part);
   }
 
   void tell_tensors() {

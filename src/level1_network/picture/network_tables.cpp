@@ -6,6 +6,7 @@
 
 #include "d5/core/results.hpp"
 #include "d5/level1_network/node_support.hpp"
+#include "level1_network/graph/parameter_layout.hpp"
 
 namespace d5 {
 namespace {
@@ -87,9 +88,13 @@ TextTable facts_table(Network& network, const NetworkSummary& summary, const std
   for (const auto& name : network.input_names()) table.add({"input " + name, type_of(name)});
   for (const auto& name : network.output_names()) table.add({"output " + name, type_of(name)});
   table.add({"nodes", fmt::format("{}", summary.total.nodes)});
-  table.add({"parameters", fmt::format("{} tensors, {} elements, {}", network.parameters().size(),
-                                       summary.total.parameters,
-                                       with_prefix(summary.total.parameter_bytes, "B"))});
+  std::size_t held = 0;
+  for (const auto& node : network.graph().nodes) held += held_weights(node).size();
+  table.add(
+      {"parameters",
+       fmt::format("{} tensors, {} elements, {}{}", network.parameters().size() + held,
+                   summary.total.parameters, with_prefix(summary.total.parameter_bytes, "B"),
+                   held > 0 ? fmt::format("; {} of them in graphs that nodes hold", held) : "")});
   table.add({"FLOP, bytes", "of one forward run" + to_line(sizes)});
   if (summary.total.incomplete > 0) {
     table.add({"not in the sums", fmt::format("work of {} of the nodes; the first: {}",

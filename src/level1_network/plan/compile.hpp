@@ -15,6 +15,8 @@ namespace d5 {
 /// What a plan is made for.
 struct CompileRequest {
   std::shared_ptr<const onnx::Graph> graph;
+  /// Of a graph that a node holds, its place: "If_0/then_branch". Its memory counts with the run's.
+  std::string path = {};
   std::vector<std::pair<std::string, ValueDesc>> fed =
       {};                                             ///< inputs, and names bound from outside
   std::set<std::string, std::less<>> variables = {};  ///< initializers whose values may change

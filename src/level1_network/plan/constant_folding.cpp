@@ -12,14 +12,16 @@ struct NotFoldable {};
 
 class FoldingServices final : public RunServices {
  public:
-  explicit FoldingServices(const RunState& state) : state_(state) {}
-  Tensor allocate(const TensorDesc& desc) override { return state_.allocate(desc); }
+  FoldingServices(const RunState& state, const onnx::Node& node)
+      : state_(state), who_(onnx::describe(node)) {}
+  Tensor allocate(const TensorDesc& desc) override { return state_.allocate(desc, who_); }
   SubgraphRunner& subgraph(std::string_view) override { throw NotFoldable{}; }
   RandomStream random() override { throw NotFoldable{}; }
   std::int64_t iteration_budget() const override { return 1'000; }
 
  private:
   const RunState& state_;
+  const std::string who_;
 };
 
 }  // namespace
@@ -28,7 +30,7 @@ std::optional<std::vector<Value>> fold(const onnx::Node& node, const Operator& o
                                        std::span<const Value* const> inputs,
                                        const std::vector<const OperatorRegistry*>& frameworks,
                                        const RunState& state) {
-  FoldingServices services(state);
+  FoldingServices services(state, node);
   std::vector<Value> values(node.outputs.size());
   std::vector<Value*> outputs;
   for (std::size_t k = 0; k < values.size(); ++k) {

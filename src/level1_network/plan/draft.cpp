@@ -7,6 +7,7 @@ namespace d5 {
 
 Draft::Draft(const CompileRequest& for_request, RunState& for_state)
     : request(for_request), state(for_state), plan(std::make_unique<Plan>()) {
+  path = request.path;
   plan->graph = request.graph;
   plan->loss = request.loss;
   plan->given_seeds = request.seeds;

@@ -43,15 +43,18 @@ struct Draft {
   struct Step {
     // Resolved.
     const onnx::Node* node = nullptr;
+    std::string path = {};  ///< `StepInfo::path`
     const Operator* op = nullptr;
     NodeServices* services = nullptr;
-    std::vector<Slot*> inputs, outputs;  ///< null: left out
-    NodeServices::Graphs graphs;         ///< that the node holds, or differentiates
-    std::vector<Slot*> captured;         ///< by the node's graphs, each once
+    std::vector<Slot*> inputs, outputs;               ///< null: left out
+    NodeServices::Graphs graphs;                      ///< that the node holds, or differentiates
+    std::vector<Slot*> captured;                      ///< by the node's graphs, each once
+    std::map<std::string, Slot*, std::less<>> scope;  ///< what names mean there that they capture
     std::vector<ValueDesc> input_descs, output_descs;
     std::vector<const Value*> constants;
-    bool dynamic = false;    ///< its shapes are told by running
-    bool transfers = false;  ///< it brings a value to another device, or into another order
+    bool dynamic = false;       ///< its shapes are told by running
+    bool planned_once = false;  ///< though dynamic: its kernel depends on no shape
+    bool transfers = false;     ///< it brings a value to another device, or into another order
     // Gradients: of the inputs and, after the last, of what is captured.
     Places differentiable, grad_inputs;
     // Selected.
@@ -102,6 +105,7 @@ struct Draft {
   RunState& state;
   std::unique_ptr<Plan> plan;
   std::deque<Slot> slots;
+  std::string path;  ///< of the graph whose nodes are resolved now; empty: the network's
   std::map<std::string, Slot*, std::less<>> by_name;
   std::vector<Step> steps;
   std::deque<Step> kept;  ///< reorders of what runs leave alone; done when values have changed

@@ -45,7 +45,7 @@ void take_kernel(Draft& draft, Draft::Step& step, PlannedKernel planned) {
   step.traits = planned.kernel->traits();
   step.accepted_layouts = planned.accepted_layouts;
   step.wanted_layouts = std::move(planned.wanted_layouts);
-  for (std::size_t k = 0; k < step.outputs.size(); ++k) {
+  for (std::size_t k = 0; k < step.outputs.size() && !step.dynamic; ++k) {
     if (!step.outputs[k]) continue;
     TensorDesc& desc = step.outputs[k]->desc.tensor;
     desc.device = step.device;
@@ -131,7 +131,8 @@ void select_kernels(Draft& draft) {
     const PlanTarget target{.mode = draft.request.mode,
                             .grad_inputs = step.grad_inputs,
                             .keeps_layouts = !step.dynamic};
-    (step.dynamic ? select_dynamic : select_static)(draft, step, target);
+    const bool plans_in_each_run = step.dynamic && !step.planned_once;
+    (plans_in_each_run ? select_dynamic : select_static)(draft, step, target);
     progress.advance();
   }
   expect_use_of_device(draft);

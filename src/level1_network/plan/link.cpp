@@ -32,6 +32,7 @@ std::string layout_of(const Draft::Step& step) {
 StepInfo describe(Draft& draft, const Draft::Step& step, std::size_t place, Pass pass) {
   const InferContext context(*step.node, step.input_descs, step.constants);
   return {.node = *step.node,
+          .path = step.path,
           .step = place,
           .pass = pass,
           .framework = step.framework,

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "d5/core/error.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/plan/compile.hpp"
@@ -10,18 +12,6 @@
 
 namespace d5 {
 namespace {
-
-Tensor own(const Tensor& tensor, const RunState& state) {
-  Tensor result = state.allocate(tensor.desc());
-  result.copy_from(tensor);
-  return result;
-}
-
-/// A value that does not share memory with a plan. Sequences and optionals hold tensors of their
-/// own already: operators allocate them.
-Value own(const Value& value, const RunState& state) {
-  return value.is_tensor() ? Value(own(value.tensor(), state)) : value;
-}
 
 bool carries_gradient(const Value& value) {
   return value.is_tensor() && is_floating_point(value.tensor().dtype());
@@ -32,11 +22,24 @@ bool fits(const ValueDesc& desc, const Value& value) {
   return desc.kind == value.kind();
 }
 
+/// So that a value that a plan was given is no longer kept by it; the next one needs no memory.
+void let_go(Value& value) {
+  static const Value nothing = Tensor();
+  value = nothing;
+}
+
 }  // namespace
 
-NestedGraph::NestedGraph(std::shared_ptr<const onnx::Graph> graph, Mode mode, RunState& state,
-                         const Gradients& gradients, const Lookup& outer)
-    : graph_(std::move(graph)), mode_(mode), state_(state), gradients_(gradients) {
+NestedGraph::NestedGraph(std::shared_ptr<const onnx::Graph> graph, std::string path, Mode mode,
+                         RunState& state, const Gradients& gradients, const Lookup& outer)
+    : graph_(std::move(graph)),
+      path_(std::move(path)),
+      what_(fmt::format("a result of graph '{}'", printable(path_))),
+      mode_(mode),
+      state_(state),
+      gradients_(gradients),
+      results_(graph_->outputs.size()),
+      result_memory_(graph_->outputs.size()) {
   for (auto& name : onnx::captured_names(*graph_)) {
     const Value* value = outer(name);
     if (!value) {
@@ -45,24 +48,35 @@ NestedGraph::NestedGraph(std::shared_ptr<const onnx::Graph> graph, Mode mode, Ru
     }
     captured_.emplace_back(std::move(name), value);
   }
+  state_.nested.insert(this);
 }
 
-NestedGraph::Bound NestedGraph::bind(std::span<const Value> inputs) const {
-  if (inputs.size() != graph_->inputs.size()) {
-    throw ShapeError(fmt::format("graph '{}' has {} inputs, but {} were given",
-                                 printable(graph_->name), graph_->inputs.size(), inputs.size()));
-  }
-  Bound bound;
-  for (const auto& [name, value] : captured_) bound[name] = value;
-  for (std::size_t i = 0; i < inputs.size(); ++i) bound[graph_->inputs[i].name] = &inputs[i];
-  return bound;
+NestedGraph::~NestedGraph() { state_.nested.erase(this); }
+
+void NestedGraph::give_up_idle_plans() {
+  plans_.drop_others(running_);
+  for (auto& memory : result_memory_) memory.drop_free();
 }
 
-std::set<std::string> NestedGraph::wanted_gradients(const Bound& bound) const {
-  std::set<std::string> result;
-  for (std::size_t i = 0; i < graph_->inputs.size(); ++i) {
-    const std::string& name = graph_->inputs[i].name;
-    if (grad_inputs_.contains(i) && carries_gradient(*bound.at(name))) result.insert(name);
+void NestedGraph::expect_inputs(Inputs inputs) const {
+  if (inputs.size() == graph_->inputs.size()) return;
+  throw ShapeError(fmt::format("graph '{}' has {} inputs, but {} were given", printable(path_),
+                               graph_->inputs.size(), inputs.size()));
+}
+
+const Value& NestedGraph::bound(Inputs inputs, std::size_t place) const {
+  return place < inputs.size() ? inputs[place] : *captured_[place - inputs.size()].second;
+}
+
+const std::string& NestedGraph::bound_name(std::size_t place) const {
+  const std::size_t inputs = graph_->inputs.size();
+  return place < inputs ? graph_->inputs[place].name : captured_[place - inputs].first;
+}
+
+NestedGraph::Seeds NestedGraph::wanted_gradients(Inputs inputs) const {
+  Seeds result;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (grad_inputs_.contains(i) && carries_gradient(inputs[i])) result.insert(bound_name(i));
   }
   for (const auto& [name, value] : captured_) {
     if (gradients_.contains(value) && carries_gradient(*value)) result.insert(name);
@@ -70,38 +84,100 @@ std::set<std::string> NestedGraph::wanted_gradients(const Bound& bound) const {
   return result;
 }
 
-Plan& NestedGraph::run_forward(const Bound& bound, const std::set<std::string>& seeds) {
-  ++state_.nested_runs;
+std::unique_ptr<Plan> NestedGraph::make_plan(Inputs inputs, const Seeds& seeds) const {
+  CompileRequest request{.graph = graph_, .path = path_, .mode = mode_, .seeds = seeds};
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < inputs.size() + captured_.size(); ++i) {
+    if (!places.try_emplace(bound_name(i), i).second) continue;
+    request.fed.emplace_back(bound_name(i), bound(inputs, i).desc());
+  }
+  if (!seeds.empty()) {
+    request.parameters = &no_parameters_;
+    request.gradients = wanted_gradients(inputs);
+  }
+  auto plan = compile(request, state_);
+  for (const auto& fed : plan->inputs) plan->bound.push_back(places.at(fed.name));
+  for (const auto& output : graph_->outputs) {
+    plan->ordered_outputs.push_back(plan->output_sources.at(output.name));
+  }
+  if (!seeds.empty()) {  // that forward run is part of going back
+    for (std::size_t i = 0; i < plan->forward.size(); ++i) {
+      plan->infos[i].pass = Pass::backward;
+      plan->infos[i].recomputed = true;
+    }
+  }
+  plan->changing_outputs.clear();  // nobody looks at `outputs`
+  plan->outputs.clear();
+  return plan;
+}
+
+Plan& NestedGraph::plan_for(Inputs inputs, const Seeds& seeds) {
   Plan* plan = plans_.find([&](const Plan& candidate) {
-    for (const auto& fed : candidate.inputs) {
-      if (!fits(fed.desc, *bound.at(fed.name))) return false;
+    for (std::size_t k = 0; k < candidate.inputs.size(); ++k) {
+      if (!fits(candidate.inputs[k].desc, bound(inputs, candidate.bound[k]))) return false;
     }
     return candidate.given_seeds == seeds;
   });
-  if (!plan) {
-    CompileRequest request{.graph = graph_, .mode = mode_, .seeds = seeds};
-    for (const auto& [name, value] : bound) request.fed.emplace_back(name, value->desc());
-    if (!seeds.empty()) {
-      request.parameters = &no_parameters_;
-      request.gradients = wanted_gradients(bound);
-    }
-    plan = &plans_.add(compile(request, state_));
-  }
-  for (auto& fed : plan->inputs) *fed.value = *bound.at(fed.name);
-  plan->run_forward(0);  // its constants never change
-  plan->finish();
-  return *plan;
+  return plan ? *plan : plans_.add(make_plan(inputs, seeds));
 }
 
-std::vector<Value> NestedGraph::run(std::span<const Value> inputs) {
-  const Bound bound = bind(inputs);
-  if (keeps_) kept_.push_back({{inputs.begin(), inputs.end()}, state_.nested_runs});
-  const Plan& plan = run_forward(bound, {});
-  std::vector<Value> results;
-  for (const auto& output : graph_->outputs) {
-    results.push_back(own(plan.outputs.at(output.name), state_));
+void NestedGraph::run_forward(Plan& plan, Inputs inputs) {
+  for (std::size_t k = 0; k < plan.inputs.size(); ++k) {
+    *plan.inputs[k].value = bound(inputs, plan.bound[k]);
   }
-  return results;
+  plan.run_nested(state_.observers);
+  plan.finish();
+}
+
+namespace {
+
+/// The plan that runs, until the end of a block.
+class Running {
+ public:
+  Running(const Plan*& running, Plan& plan)
+      : running_(running), plan_(plan), outer_(std::exchange(running, &plan)) {}
+  ~Running() {
+    for (auto& fed : plan_.inputs) let_go(*fed.value);
+    running_ = outer_;
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  const Plan*& running_;
+  Plan& plan_;
+  const Plan* outer_;
+};
+
+}  // namespace
+
+std::span<Value> NestedGraph::run(Inputs inputs) {
+  expect_inputs(inputs);
+  if (keeps_) kept_.push_back({{inputs.begin(), inputs.end()}, state_.nested_runs});
+  ++state_.nested_runs;
+  Plan& plan = plan_for(inputs, {});
+  const Running running(running_, plan);
+  run_forward(plan, inputs);
+  for (std::size_t k = 0; k < results_.size(); ++k) {
+    const Value& made = *plan.ordered_outputs[k];
+    // Sequences and optionals hold tensors of their own already: operators allocate them.
+    if (!made.is_tensor()) {
+      results_[k] = made;
+    } else if (made.tensor().dtype() == DType::string) {
+      results_[k] = state_.copy(made.tensor(), what_);
+    } else {
+      results_[k] = own(made.tensor(), result_memory_[k]);
+    }
+  }
+  return results_;
+}
+
+/// What does not share memory with a plan.
+const Value& NestedGraph::own(const Tensor& tensor, detail::RecycledTensors& memory) const {
+  Value& result = memory.take(tensor.desc(),
+                              [&](const TensorDesc& desc) { return state_.allocate(desc, what_); });
+  result.tensor().copy_from(tensor);
+  return result;
 }
 
 void NestedGraph::keep_runs(Places grad_inputs) {
@@ -113,30 +189,32 @@ void NestedGraph::keep_runs(Places grad_inputs) {
 std::vector<Tensor> NestedGraph::run_backward(std::span<const Tensor> grad_outputs) {
   const KeptRun run = std::move(kept_.at(kept_.size() - 1));
   kept_.pop_back();
+  const auto copied = [&](const Tensor& tensor) { return state_.copy(tensor, what_); };
   std::vector<Tensor> results(graph_->inputs.size());
   std::map<std::string, Tensor> arriving;  // an output may be listed twice
-  std::set<std::string> seeds;
+  Seeds seeds;
   for (std::size_t k = 0; k < grad_outputs.size(); ++k) {
     if (!grad_outputs[k].defined()) continue;
     const std::string& name = graph_->outputs[k].name;
     if (seeds.insert(name).second) {
-      arriving[name] = own(grad_outputs[k], state_);
+      arriving[name] = copied(grad_outputs[k]);
     } else {
       add_on_host(arriving[name], grad_outputs[k]);
     }
   }
   if (seeds.empty()) return results;
 
-  state_.nested_runs = run.number;
-  const Bound bound = bind(run.inputs);
-  Plan& plan = run_forward(bound, seeds);
+  state_.nested_runs = run.number + 1;
+  Plan& plan = plan_for(run.inputs, seeds);
+  const Running running(running_, plan);
+  run_forward(plan, run.inputs);
   for (auto& [name, gradient] : arriving) *plan.seeds.at(name) = std::move(gradient);
-  plan.run_backward(state_);
+  plan.run_nested_backward(state_, state_.observers);
 
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto place = plan.named_gradients.find(graph_->inputs[i].name);
     if (place == plan.named_gradients.end() || !place->second.reached) continue;
-    results[i] = own(*place->second.tensor, state_);
+    results[i] = copied(*place->second.tensor);
   }
   for (const auto& [name, value] : captured_) {
     const auto place = plan.named_gradients.find(name);

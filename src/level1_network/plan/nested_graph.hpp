@@ -4,15 +4,19 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "d5/level0_ops/subgraph_runner.hpp"
+#include "level0_ops/kernels/recycled_tensors.hpp"
 #include "level1_network/plan/plan_cache.hpp"
 
 namespace d5 {
 
-/// A graph that a node holds, compiled for the values that it is given.
+/// A graph that a node holds, compiled for the values that it is given: once for each set of
+/// shapes. A run in a steady state allocates nothing but what its steps do.
 ///
 /// Of a run that will be gone back through it keeps the inputs alone: backward runs it again.
 class NestedGraph final : public SubgraphRunner {
@@ -20,38 +24,56 @@ class NestedGraph final : public SubgraphRunner {
   using Lookup = std::function<const Value*(const std::string&)>;
   /// Where the gradients of captured values are added up; who is not here wants none.
   using Gradients = std::map<const Value*, Tensor*>;
-  /// `outer` finds the values that the graph captures; they and `gradients` outlive this object.
-  NestedGraph(std::shared_ptr<const onnx::Graph> graph, Mode mode, RunState& state,
-              const Gradients& gradients, const Lookup& outer);
+  /// `path`: of the node and the attribute, "If_0/then_branch". `outer` finds the values that the
+  /// graph captures; they and `gradients` outlive this object.
+  NestedGraph(std::shared_ptr<const onnx::Graph> graph, std::string path, Mode mode,
+              RunState& state, const Gradients& gradients, const Lookup& outer);
+  ~NestedGraph() override;
+  NestedGraph(const NestedGraph&) = delete;
+  NestedGraph& operator=(const NestedGraph&) = delete;
 
   [[nodiscard]] std::size_t input_count() const override { return graph_->inputs.size(); }
   [[nodiscard]] std::size_t output_count() const override { return graph_->outputs.size(); }
-  std::vector<Value> run(std::span<const Value> inputs) override;
+  std::span<Value> run(std::span<const Value> inputs) override;
   void keep_runs(Places grad_inputs) override;
   std::vector<Tensor> run_backward(std::span<const Tensor> grad_outputs) override;
+
+  /// Where memory runs short: all plans but the one that runs.
+  void give_up_idle_plans();
 
  private:
   struct KeptRun {
     std::vector<Value> inputs;
     std::uint64_t number;  ///< of nested runs before it: random numbers depend on it
   };
-  using Bound = std::map<std::string, const Value*, std::less<>>;
+  using Inputs = std::span<const Value>;
+  using Seeds = std::set<std::string>;
 
-  [[nodiscard]] Bound bind(std::span<const Value> inputs) const;
-  /// The plan that ran forward on `bound`; `seeds` are the outputs to go back from.
-  Plan& run_forward(const Bound& bound, const std::set<std::string>& seeds);
-  [[nodiscard]] std::set<std::string> wanted_gradients(const Bound& bound) const;
+  void expect_inputs(Inputs inputs) const;
+  /// Input `place`; after the last, what is captured.
+  [[nodiscard]] const Value& bound(Inputs inputs, std::size_t place) const;
+  [[nodiscard]] const std::string& bound_name(std::size_t place) const;
+  /// The plan that runs forward on `inputs` next; `seeds` are the outputs to go back from.
+  Plan& plan_for(Inputs inputs, const Seeds& seeds);
+  [[nodiscard]] std::unique_ptr<Plan> make_plan(Inputs inputs, const Seeds& seeds) const;
+  void run_forward(Plan& plan, Inputs inputs);
+  [[nodiscard]] Seeds wanted_gradients(Inputs inputs) const;
+  const Value& own(const Tensor& tensor, detail::RecycledTensors& memory) const;
 
   std::shared_ptr<const onnx::Graph> graph_;
+  const std::string path_, what_;  ///< the graph, and its results, in messages
   Mode mode_;
   RunState& state_;
   const Gradients& gradients_;
   std::vector<std::pair<std::string, const Value*>> captured_;
   PlanCache plans_;
+  const Plan* running_ = nullptr;
+  std::vector<Value> results_;
+  std::vector<detail::RecycledTensors> result_memory_;  ///< of each output
   bool keeps_ = false;
   Places grad_inputs_;
   std::vector<KeptRun> kept_;
-  std::vector<Parameter> no_parameters_;  ///< those of the network are captured
+  mutable std::vector<Parameter> no_parameters_;  ///< those of the network are captured
 };
 
 }  // namespace d5

@@ -27,7 +27,7 @@ Tensor room_for(const Value& value, const Plan::BackwardStep& step, RunState& st
                       ": gradients are those of tensors, but on their way lies " +
                       to_string(value.desc()));
   }
-  Tensor result = state.allocate(value.tensor().desc());
+  Tensor result = state.allocate(value.tensor().desc(), "a gradient of " + step.context.who());
   if (!is_floating_point(result.dtype())) queue_zero(result, state.stream(result.device()));
   return result;
 }
@@ -80,10 +80,43 @@ std::size_t Plan::run_forward(std::uint64_t value_changes, const Observers& obse
   return done;
 }
 
+namespace {
+
+template <class Run>
+void run_observed(const StepInfo& info, std::span<ExecutionEvent* const> observers,
+                  const Run& run) {
+  for (auto* observer : observers) observer->before_nested_node(info);
+  run();
+  for (auto* observer : observers) observer->after_nested_node(info);
+}
+
+}  // namespace
+
+void Plan::run_nested(std::span<ExecutionEvent* const> observers) {
+  constexpr std::uint64_t kNoChanges = 0;  // its constants stay as they are
+  if (observers.empty()) return run_forward(kNoChanges);
+  if (kept_of != kNoChanges) {
+    for (ForwardStep& step : kept) step.kernel->forward(step.context);
+  }
+  kept_of = kNoChanges;
+  for (std::size_t i = 0; i < forward.size(); ++i) {
+    run_observed(infos[i], observers, [&] { forward[i].kernel->forward(forward[i].context); });
+  }
+}
+
+void Plan::run_nested_backward(RunState& state, std::span<ExecutionEvent* const> observers) {
+  if (observers.empty()) return run_backward(state);
+  begin_backward(state);
+  auto info = infos.begin() + std::ptrdiff_t(forward.size());
+  for (BackwardStep& step : backward) {  // nothing in it is recomputed
+    run_observed(*info++, observers, [&] { run_step(step, state); });
+  }
+}
+
 void Plan::begin_backward(RunState& state) {
   for (Tensor& gradient : zero_gradients) queue_zero(gradient, state.stream(gradient.device()));
   for (const auto& [gradient, value] : dynamic_zeros) {
-    *gradient = state.allocate(value->tensor().desc());
+    *gradient = state.allocate(value->tensor().desc(), "a gradient that is zero");
     queue_zero(*gradient, state.stream(gradient->device()));
   }
   if (!loss_value) return;

@@ -66,7 +66,11 @@ struct Plan {
   NetworkMode network_mode = NetworkMode::as_written;
   std::set<std::string> given_seeds;  ///< without a loss: what `seeds` is to be given
   std::vector<Fed> inputs;            ///< sorted by name
-  std::vector<ForwardStep> kept;      ///< reorders of parameters and constants, in their own memory
+  /// Of a nested graph, where each of `inputs` is found: among its inputs, then what it captures.
+  std::vector<std::size_t> bound;
+  std::vector<const Value*> ordered_outputs;  ///< of a nested graph, in `values`
+  std::shared_ptr<void> reserved;             ///< of a nested graph, its memory
+  std::vector<ForwardStep> kept;  ///< reorders of parameters and constants, in their own memory
   std::uint64_t kept_of = ~std::uint64_t{0};  ///< `Network::value_changes` when they ran last
   std::vector<ForwardStep> forward;
   std::vector<ForwardStep> again;  ///< what backward computes again, in the order of its steps
@@ -127,6 +131,9 @@ struct Plan {
   void run_forward(std::uint64_t value_changes);
   /// Returns how many steps ran.
   std::size_t run_forward(std::uint64_t value_changes, const Observers& observers);
+  /// As a graph that a node holds: its steps are nested ones to observers.
+  void run_nested(std::span<ExecutionEvent* const> observers);
+  void run_nested_backward(RunState& state, std::span<ExecutionEvent* const> observers);
   /// Runs backward after forward, and announces final gradients of `parameters`.
   void run_backward(RunState& state);
   /// Returns how many steps ran.

@@ -36,6 +36,10 @@ class PlanCache {
     return *plans_.front();
   }
   void clear() { plans_.clear(); }
+  /// Drops all but `kept`, which may be null.
+  void drop_others(const Plan* kept) {
+    std::erase_if(plans_, [&](const auto& plan) { return plan.get() != kept; });
+  }
 
  private:
   static constexpr std::size_t kMost = 8;  // a plan holds memory for all its tensors

@@ -41,10 +41,16 @@ void define_initializers(Draft& draft) {
   }
 }
 
+std::string path_of(const onnx::Node& node, const std::string& graph) {
+  const std::string name = node.name.empty() ? first_output(node) : node.name;
+  return graph.empty() ? name : graph + '/' + name;
+}
+
 /// A step that knows what its node reads.
 Draft::Step read_inputs(Draft& draft, const onnx::Node& node) {
   Draft::Step step;
   step.node = &node;
+  step.path = path_of(node, draft.path);
   for (const auto& name : node.inputs) {
     Slot* slot = name.empty() ? nullptr : &draft.at(name);
     step.inputs.push_back(slot);
@@ -59,6 +65,7 @@ Draft::Step read_inputs(Draft& draft, const onnx::Node& node) {
     for (const auto& name : onnx::captured_names(*graph)) {
       // A subgraph may capture the graph's outer scope, which its own runner binds.
       Slot* slot = draft.find(name);
+      step.scope[name] = slot;
       const auto& known = step.captured;
       if (slot && std::find(known.begin(), known.end(), slot) == known.end()) {
         step.captured.push_back(slot);
@@ -116,7 +123,8 @@ void infer(Draft::Step& step, const Operator& op) {
   const onnx::Node& node = *step.node;
   step.dynamic = !std::all_of(step.inputs.begin(), step.inputs.end(),
                               [](const Slot* slot) { return !slot || slot->desc.is_static(); });
-  if (!step.dynamic) {
+  const bool knows_inputs = !step.dynamic;
+  if (knows_inputs) {
     step.output_descs = op.infer(InferContext(node, step.input_descs, step.constants));
   } else if (asks_for_shape(node)) {
     step.output_descs = {unknown_shape(DType::int64)};  // which carries no gradient
@@ -126,6 +134,8 @@ void infer(Draft::Step& step, const Operator& op) {
     if (!node.has_output(k)) step.output_descs[k] = {};
     step.dynamic = step.dynamic || (node.has_output(k) && !step.output_descs[k].is_static());
   }
+  // What a node with graphs computes is told by these, and its kernel runs whatever they give.
+  step.planned_once = knows_inputs && step.dynamic && !step.graphs.empty();
   if (!step.dynamic) return;
   // What such a step writes is planned in each run: its readers rely on no shape of today.
   for (ValueDesc& output : step.output_descs) {
@@ -143,19 +153,77 @@ void define_outputs(Draft& draft, Draft::Step& step) {
   }
 }
 
+/// The branch that an If takes whose condition is known, or null.
+std::shared_ptr<const onnx::Graph> taken_branch(Draft& draft, const onnx::Node& node) {
+  if (draft.goes_back() || !node.domain.empty() || node.op_type != "If") return nullptr;
+  const Draft::Slot* condition = node.inputs.empty() ? nullptr : draft.find(node.inputs[0]);
+  if (!condition || condition->origin != Origin::constant || !condition->value->is_tensor()) {
+    return nullptr;
+  }
+  const Tensor& value = condition->value->tensor();
+  if (value.dtype() != DType::boolean || value.elements() != 1) return nullptr;  // If says why
+  const auto graphs = onnx::subgraphs(node);
+  const auto branch = graphs.find(value.item<bool>() ? "then_branch" : "else_branch");
+  const bool fits = branch != graphs.end() && branch->second->inputs.empty() &&
+                    branch->second->outputs.size() >= node.outputs.size();
+  return fits ? branch->second : nullptr;
+}
+
+/// Names in a graph that a node holds: after it they mean again what they meant before.
+class Scope {
+ public:
+  Scope(Draft& draft, const onnx::Node& node, const std::string& attribute)
+      : draft_(draft), outer_names_(draft.by_name), outer_path_(draft.path) {
+    draft.path = path_of(node, draft.path) + '/' + attribute;
+  }
+  ~Scope() {
+    draft_.by_name = std::move(outer_names_);
+    draft_.path = std::move(outer_path_);
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Draft& draft_;
+  decltype(Draft::by_name) outer_names_;
+  std::string outer_path_;
+};
+
+/// The nodes of a branch in the place of the If: what it gives are the branch's values themselves.
+void resolve_branch(Draft& draft, const onnx::Node& node, const onnx::Graph& branch) {
+  std::vector<Slot*> given;
+  {
+    const bool then = onnx::subgraphs(node).at("then_branch").get() == &branch;
+    const Scope scope(draft, node, then ? "then_branch" : "else_branch");
+    for (const auto& [name, tensor] : branch.initializers) {
+      Slot& slot = draft.define(name);
+      slot.desc = tensor.desc();
+      slot.origin = Origin::constant;
+      *slot.value = tensor;
+    }
+    for (const auto& inner : branch.nodes) resolve_node(draft, inner);
+    for (const auto& output : branch.outputs) given.push_back(&draft.at(output.name));
+  }
+  for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+    if (node.has_output(k)) draft.by_name[node.outputs[k]] = given[k];
+  }
+}
+
 }  // namespace
 
 void resolve_node(Draft& draft, const onnx::Node& node) {
+  if (const auto branch = taken_branch(draft, node)) return resolve_branch(draft, node, *branch);
   Draft::Step step = read_inputs(draft, node);
   std::unique_ptr<Operator> op = operator_for(node, draft.state.frameworks_for(node).all());
   if (fold_into_slots(draft, step, *op)) return;
   infer(step, *op);
   step.differentiable = op->gradients();
   step.op = draft.plan->operators.emplace_back(std::move(op)).get();
-  step.services = &draft.plan->services.emplace_back(draft.state, node);
+  step.planned_once = step.planned_once && !draft.goes_back();
+  step.services = &draft.plan->services.emplace_back(draft.state, node, step.path);
   step.services->bind_graphs(step.graphs, draft.request.mode,
                              [&](const std::string& name) -> const Value* {
-                               const Slot* slot = draft.find(name);
+                               const Slot* slot = step.scope.at(name);
                                return slot ? slot->value : nullptr;
                              });
   define_outputs(draft, step);

@@ -3,11 +3,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "d5/core/device_memory.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level1_network/step_info.hpp"
 #include "level1_network/plan/nested_graph.hpp"
 
 namespace d5 {
+namespace {
+
+void give_up_idle_plans(const std::set<NestedGraph*>& nested) {
+  // Graphs that plans hold go with these.
+  for (NestedGraph* graph : std::vector(nested.begin(), nested.end())) {
+    if (nested.contains(graph)) graph->give_up_idle_plans();
+  }
+}
+
+}  // namespace
 
 const RunState::PlacedNodes* RunState::placed_by(const onnx::Node& node) const {
   for (const PlacedNodes& nodes : placed) {
@@ -28,42 +41,90 @@ Stream& RunState::stream(Device device) {
   return *stream;
 }
 
-Tensor RunState::allocate(const TensorDesc& desc) const {
-  const std::size_t bytes = desc.bytes();
-  if (bytes > memory_budget() || *allocated > memory_budget() - bytes) {
-    throw MemoryError(fmt::format(
-        "{} takes {} bytes, with {} allocated by this run already, above the memory budget of {}",
-        to_string(desc), bytes, *allocated, memory_budget()));
-  }
-  if (memory_limit > 0 && planned + *allocated + bytes > memory_limit) {
-    throw MemoryError(fmt::format(
-        "{} takes {} bytes, with {} planned and {} allocated by this run already, above the memory "
-        "limit of {} bytes; raise it, or give a smaller batch",
-        to_string(desc), bytes, planned, *allocated, memory_limit));
-  }
-  Tensor tensor = Tensor::empty(desc);
-  *allocated += bytes;
-  struct Counted {
-    Tensor tensor;
-    std::shared_ptr<std::size_t> total;
-    std::size_t bytes;
-    ~Counted() { *total -= bytes; }
+std::size_t RunState::most_bytes() const {
+  return memory_limit > 0 ? std::min(memory_limit, memory_budget()) : memory_budget();
+}
+
+bool RunState::makes_room(std::size_t bytes) const {
+  const std::size_t most = most_bytes();
+  const auto has_room = [&] {
+    return bytes <= most && planned <= most - bytes && *allocated <= most - bytes - planned;
   };
-  void* data = tensor.raw();
-  auto owner = std::make_shared<Counted>(std::move(tensor), allocated, bytes);
+  if (has_room()) return true;
+  give_up_idle_plans(nested);
+  return has_room();
+}
+
+void RunState::throw_no_room(std::size_t bytes, std::string_view what) const {
+  const bool limited = most_bytes() < memory_budget();
+  throw MemoryError(fmt::format(
+      "{} takes {} bytes, with {} planned and {} held by this run already, above the memory {} of "
+      "{} bytes; give smaller inputs, where values grow in a loop fewer iterations, or raise the "
+      "{}",
+      what, bytes, planned, *allocated, limited ? "limit" : "budget", most_bytes(),
+      limited ? "limit" : "budget (set_memory_budget)"));
+}
+
+std::shared_ptr<void> RunState::counted(std::size_t bytes) const {
+  *allocated += bytes;
+  return {allocated.get(), [total = allocated, bytes](void*) { *total -= bytes; }};
+}
+
+std::shared_ptr<void> RunState::reserve(std::size_t bytes, std::string_view what) const {
+  if (!makes_room(bytes)) throw_no_room(bytes, what);
+  return counted(bytes);
+}
+
+Tensor RunState::allocate(const TensorDesc& desc, std::string_view who) const {
+  const std::size_t bytes = desc.bytes();
+  if (!makes_room(bytes)) throw_no_room(bytes, fmt::format("{}: {}", who, to_string(desc)));
+  struct Counted {
+    std::shared_ptr<void> count;
+    Tensor tensor;
+  };
+  auto owner = std::make_shared<Counted>(Counted{counted(bytes), Tensor::empty(desc)});
+  void* data = owner->tensor.raw();
   return Tensor::borrow(desc, data, std::move(owner));
 }
 
-NodeServices::NodeServices(RunState& state, const onnx::Node& node)
+Tensor RunState::copy(const Tensor& tensor, std::string_view who) const {
+  struct Counted {
+    std::shared_ptr<void> characters;
+    Tensor tensor;
+  };
+  auto owner = std::make_shared<Counted>();
+  if (tensor.dtype() == DType::string) {
+    std::size_t characters = 0;
+    for (const std::string& text : tensor.span<std::string>()) characters += text.size();
+    owner->characters = reserve(characters, fmt::format("{}: text", who));
+  }
+  owner->tensor = allocate(tensor.desc(), who);
+  owner->tensor.copy_from(tensor);
+  if (!owner->characters) return owner->tensor;
+  void* data = owner->tensor.raw();
+  return Tensor::borrow(tensor.desc(), data, std::move(owner));
+}
+
+std::string describe(const onnx::Node& node, std::string_view path) {
+  return fmt::format(
+      "{} '{}'", printable(node.domain.empty() ? node.op_type : node.domain + "." + node.op_type),
+      printable(path));
+}
+
+std::string describe(const StepInfo& step) { return describe(step.node, step.path); }
+
+NodeServices::NodeServices(RunState& state, const onnx::Node& node, std::string path)
     : state_(state),
+      path_(std::move(path)),
+      who_(describe(node, path_)),
       stream_(stream_of(node.name + '/' + (node.outputs.empty() ? "" : node.outputs.front()))) {}
 
 NodeServices::~NodeServices() = default;
 
 void NodeServices::bind_graphs(const Graphs& graphs, Mode mode, const Lookup& outer) {
   for (const auto& [name, graph] : graphs) {
-    subgraphs_[name] =
-        std::make_unique<NestedGraph>(graph, mode, state_, captured_gradients_, outer);
+    subgraphs_[name] = std::make_unique<NestedGraph>(graph, fmt::format("{}/{}", path_, name), mode,
+                                                     state_, captured_gradients_, outer);
   }
 }
 

@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "d5/level0_ops/op_context.hpp"
@@ -13,7 +16,11 @@
 
 namespace d5 {
 
+class ExecutionEvent;
 class NestedGraph;
+
+/// "Conv 'If_0/then_branch/Conv_3'": as `onnx::describe`, of a node in a graph that a node holds.
+[[nodiscard]] std::string describe(const onnx::Node& node, std::string_view path);
 
 /// What all plans of one executor share, nested graphs too.
 struct RunState {
@@ -30,8 +37,11 @@ struct RunState {
   double loss_factor = 1;         ///< `GraphExecutor::set_loss_factor`
   std::uint32_t run = 0;          ///< number of the present run
   std::uint64_t nested_runs = 0;  ///< runs of nested graphs in it
-  std::shared_ptr<std::size_t> allocated =
-      std::make_shared<std::size_t>(0);  ///< bytes, while running
+  /// Bytes that runs hold besides: values, and plans of nested graphs.
+  std::shared_ptr<std::size_t> allocated = std::make_shared<std::size_t>(0);
+  /// All that there are; those that do not run give up their plans where memory runs short.
+  std::set<NestedGraph*> nested;
+  std::span<ExecutionEvent* const> observers = {};  ///< of the present run
 
   /// Null for a node that no rule places.
   [[nodiscard]] const PlacedNodes* placed_by(const onnx::Node& node) const;
@@ -39,15 +49,27 @@ struct RunState {
   /// The one stream on which this executor's work on `device` queues up.
   [[nodiscard]] Stream& stream(Device device);
   std::map<Device, std::shared_ptr<Stream>> streams;
-  /// Memory that counts against the budget as long as it lives, and with what is planned against
-  /// the limit. Throws: MemoryError.
-  [[nodiscard]] Tensor allocate(const TensorDesc& desc) const;
+  /// Memory that counts against the budget and the limit as long as it lives, together with what is
+  /// planned. Throws: MemoryError in the name of `who`.
+  [[nodiscard]] Tensor allocate(const TensorDesc& desc, std::string_view who) const;
+  /// The same elements; of strings their characters count, too.
+  [[nodiscard]] Tensor copy(const Tensor& tensor, std::string_view who) const;
+  /// The same for memory that somebody else takes: it counts as long as the result lives.
+  [[nodiscard]] std::shared_ptr<void> reserve(std::size_t bytes, std::string_view what) const;
+
+ private:
+  [[nodiscard]] std::size_t most_bytes() const;
+  /// Whether `bytes` more are within budget and limit, be it without plans that do not run.
+  [[nodiscard]] bool makes_room(std::size_t bytes) const;
+  [[nodiscard]] std::shared_ptr<void> counted(std::size_t bytes) const;
+  [[noreturn]] void throw_no_room(std::size_t bytes, std::string_view what) const;
 };
 
 /// Services of one node of a plan.
 class NodeServices final : public RunServices {
  public:
-  NodeServices(RunState& state, const onnx::Node& node);
+  /// `path`: of the node (`StepInfo::path`).
+  NodeServices(RunState& state, const onnx::Node& node, std::string path);
   ~NodeServices() override;
   /// For the graphs that the node runs, by the names that its kernel asks for: where the names that
   /// they capture are, in the plan around them.
@@ -59,13 +81,14 @@ class NodeServices final : public RunServices {
     captured_gradients_[&captured] = &gradient;
   }
 
-  Tensor allocate(const TensorDesc& desc) override { return state_.allocate(desc); }
+  Tensor allocate(const TensorDesc& desc) override { return state_.allocate(desc, who_); }
   SubgraphRunner& subgraph(std::string_view attribute) override;
   RandomStream random() override;
   std::int64_t iteration_budget() const override { return state_.iteration_budget; }
 
  private:
   RunState& state_;
+  const std::string path_, who_;
   std::uint32_t stream_;
   std::map<const Value*, Tensor*> captured_gradients_;
   std::map<std::string, std::unique_ptr<NestedGraph>, std::less<>> subgraphs_;

@@ -67,24 +67,22 @@ class Transfers {
 
   /// Subgraphs run on the host.
   void bring_captured(Draft::Step& step) {
-    bool moved = false;
+    std::map<const Slot*, const Slot*> moved;
     for (std::size_t j = 0; j < step.captured.size(); ++j) {
       Slot*& slot = step.captured[j];
       const bool with_gradient = step.grad_inputs.contains(step.inputs.size() + j);
       Slot& there = brought(*slot, {}, with_gradient);
-      moved = moved || &there != slot;
-      if (&there != slot) by_name_[slot->name] = &there;
+      if (&there != slot) moved[slot] = &there;
       slot = &there;
     }
-    if (!moved) return;
-    step.services->bind_graphs(
-        step.graphs, draft_.request.mode, [&](const std::string& name) -> const Value* {
-          if (const auto place = by_name_.find(name); place != by_name_.end()) {
-            return place->second->value;
-          }
-          const Slot* slot = draft_.find(name);
-          return slot ? slot->value : nullptr;
-        });
+    if (moved.empty()) return;
+    step.services->bind_graphs(step.graphs, draft_.request.mode,
+                               [&](const std::string& name) -> const Value* {
+                                 const Slot* slot = step.scope.at(name);
+                                 if (!slot) return nullptr;
+                                 const auto place = moved.find(slot);
+                                 return (place == moved.end() ? slot : place->second)->value;
+                               });
   }
 
   /// `slot` as it is found on `device`; row-major unless its arrangement may stay.
@@ -177,7 +175,8 @@ class Transfers {
     Draft::Step step;
     step.node = &node;
     step.op = plan.operators.emplace_back(std::make_unique<Transfer>(target)).get();
-    step.services = &plan.services.emplace_back(draft_.state, node);
+    step.path = node.name;
+    step.services = &plan.services.emplace_back(draft_.state, node, step.path);
     step.inputs = {&from};
     step.outputs = {&to};
     step.input_descs = {from.desc};
@@ -210,7 +209,6 @@ class Transfers {
 
   Draft& draft_;
   std::deque<Arrival> arrivals_;
-  std::map<std::string, Slot*, std::less<>> by_name_;  ///< captured values that were moved
 };
 
 }  // namespace

@@ -3,44 +3,76 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "d5/core/clock.hpp"
 
 namespace d5 {
 
 void NetworkProfile::begin(int repetitions) {
   repetitions_ = repetitions;
-  sums_.assign(steps_.size(), 0);
+  for (Sums& sums : sums_) sums.seconds = 0, sums.cost = {};
 }
 
-void NetworkProfile::meet(const StepInfo& step) {
+bool NetworkProfile::is(std::size_t place, const StepInfo& step) const {
+  return place < steps_.size() && steps_[place].pass == step.pass &&
+         sums_[place].recomputed == step.recomputed && steps_[place].node == step.path;
+}
+
+std::size_t NetworkProfile::place_of(const StepInfo& step) {
+  // Mostly the one after the last one comes; at the end of a graph, its first, or that of the run.
+  const std::size_t holder = open_.empty() ? kNone : open_.back().step;
+  const std::size_t first = holder == kNone ? 0 : sums_[holder].first_within;
+  for (const std::size_t likely : {last_ + 1, first}) {
+    if (is(likely, step)) return likely;
+  }
+  const auto [place, fresh] =
+      places_.try_emplace({step.path, step.pass, step.recomputed}, steps_.size());
+  if (!fresh) return place->second;
   const onnx::Node& node = step.node;
-  const bool forward = step.pass == Pass::forward || step.recomputed;
-  const std::string unnamed = node.outputs.empty() ? "" : node.outputs.front();
-  steps_.push_back({.node = node.name.empty() ? unnamed : node.name,
+  const std::size_t samples = steps_.empty() ? 0 : steps_.front().seconds.size();
+  steps_.push_back({.node = step.path,
                     .op_type = (node.domain.empty() ? "" : node.domain + ".") + node.op_type,
                     .pass = step.pass,
                     .framework = std::string(step.framework),
-                    .cost = forward ? step.cost : Cost{},
-                    .memory = step.memory});
-  sums_.push_back(0);
+                    .holder = holder,
+                    .seconds = std::vector<double>(samples, 0)});
+  sums_.push_back({.recomputed = step.recomputed});
+  if (holder != kNone && first == kNone) sums_[holder].first_within = place->second;
+  return place->second;
 }
 
 void NetworkProfile::before_node(const StepInfo& step) {
   if (step.prepares) return;  // no part of a repeated run
-  if (step.step >= steps_.size()) [[unlikely]]
-    meet(step);
-  node_begin_ = now_seconds();
+  last_ = place_of(step);
+  open_.push_back({.step = last_});
+  open_.back().begin = now_seconds();
 }
 
 void NetworkProfile::after_node(const StepInfo& step) {
   if (step.prepares) return;
   if (step.device != Device{}) step.stream.synchronise();
-  sums_[step.step] += now_seconds() - node_begin_;
+  const double now = now_seconds();
+  const Open ended = open_.back();
+  open_.pop_back();
+  if (!open_.empty()) open_.back().within += now - ended.begin;
+  Sums& sums = sums_[ended.step];
+  sums.seconds += now - ended.begin - ended.within;
+  if (step.pass == Pass::forward || step.recomputed) {
+    sums.cost.flop += step.cost.flop;
+    sums.cost.bytes_read += step.cost.bytes_read;
+    sums.cost.bytes_written += step.cost.bytes_written;
+  }
+  std::size_t& memory = steps_[ended.step].memory;
+  memory = std::max(memory, step.memory);
 }
 
 void NetworkProfile::end() {
+  const double runs = repetitions_;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    steps_[i].seconds.push_back(sums_[i] / repetitions_);
+    const auto& [recomputed, first, seconds, cost] = sums_[i];
+    steps_[i].seconds.push_back(seconds / runs);
+    steps_[i].cost = {cost.flop / runs, cost.bytes_read / runs, cost.bytes_written / runs};
   }
 }
 

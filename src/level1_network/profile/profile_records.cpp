@@ -46,20 +46,41 @@ std::vector<Group> grouped(const std::vector<Step>& steps, const Grouping& group
   return groups;
 }
 
+void add_samples(const std::vector<double>& samples, std::vector<double>& total) {
+  total.resize(std::max(total.size(), samples.size()));
+  std::ranges::transform(total, samples, total.begin(), std::plus<>());
+}
+
 /// What all `steps` took together, sample by sample.
 std::vector<double> seconds_of(const std::vector<const Step*>& steps) {
   std::vector<double> total;
-  for (const Step* step : steps) {
-    total.resize(std::max(total.size(), step->seconds.size()));
-    std::ranges::transform(total, step->seconds, total.begin(), std::plus<>());
-  }
+  for (const Step* step : steps) add_samples(step->seconds, total);
   return total;
+}
+
+void add(const Cost& cost, Cost& total) {
+  total.flop += cost.flop;
+  total.bytes_read += cost.bytes_read;
+  total.bytes_written += cost.bytes_written;
+}
+
+/// Steps that hold graphs with all that ran in these: what a node took as a whole.
+std::vector<Step> with_their_graphs(std::vector<Step> steps) {
+  for (std::size_t i = steps.size(); i-- > 0;) {  // a graph's steps come after its holder
+    const Step& step = steps[i];
+    if (step.holder == NetworkProfile::kNone) continue;
+    Step& holder = steps[step.holder];
+    add_samples(step.seconds, holder.seconds);
+    add(step.cost, holder.cost);
+  }
+  return steps;
 }
 
 /// The records of one group.
 class GroupRecords {
  public:
-  GroupRecords(const Group& group, const Grouping& grouping, const Measurement& profiled)
+  GroupRecords(const Group& group, const Grouping& grouping, const Measurement& profiled,
+               const std::vector<Step>& steps)
       : group_(group), base_(profiled), seconds_(seconds_of(group.steps)) {
     const Step& first = *group.steps.front();
     base_.level = "operator";
@@ -72,18 +93,22 @@ class GroupRecords {
     if (&grouping == &groupings().back()) {
       base_.conditions["operator"] = printable(first.op_type);
       base_.conditions["kernel"] = first.framework;
+      if (first.holder != NetworkProfile::kNone) {
+        base_.conditions["within"] = printable(steps[first.holder].node);
+      }
     } else {
       base_.conditions["nodes"] = fmt::format("{}", group.steps.size());
     }
   }
 
   void append_to(std::vector<Measurement>& records, const std::vector<double>& all) const {
-    double flop = 0, bytes = 0, memory = 0;
+    Cost cost;
+    double memory = 0;
     for (const Step* step : group_.steps) {
-      flop += step->cost.flop;
-      bytes += step->cost.bytes_read + step->cost.bytes_written;
+      add(step->cost, cost);
       memory = std::max(memory, double(step->memory));
     }
+    const double flop = cost.flop, bytes = cost.bytes_read + cost.bytes_written;
     std::vector<double> shares, rates;
     for (std::size_t i = 0; i < seconds_.size(); ++i) {
       shares.push_back(all[i] > 0 ? seconds_[i] / all[i] : 0);
@@ -142,9 +167,12 @@ std::vector<Measurement> profile_records(const NetworkProfile& profile,
   const std::vector<double> all = seconds_of(steps);
   if (steps.empty()) return {};
   std::vector<Measurement> records = {steps_share(profiled, all)};
+  const std::vector<Step> whole = with_their_graphs(profile.steps());
   for (const Grouping& grouping : groupings()) {
-    for (const Group& group : grouped(profile.steps(), grouping)) {
-      GroupRecords(group, grouping, profiled).append_to(records, all);
+    const bool by_node = &grouping == &groupings().back();
+    const auto& grouped_steps = by_node ? whole : profile.steps();
+    for (const Group& group : grouped(grouped_steps, grouping)) {
+      GroupRecords(group, grouping, profiled, whole).append_to(records, all);
     }
   }
   return records;

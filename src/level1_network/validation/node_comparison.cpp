@@ -4,14 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <set>
 
+#include "d5/core/error.hpp"
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "level1_network/graph/network_parts.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/validation/answers.hpp"
+#include "level1_network/validation/first_run.hpp"
 #include "level1_network/validation/value_check.hpp"
 
 namespace d5 {
@@ -62,9 +66,12 @@ std::vector<Measurement> records_of(const std::vector<std::string>& outputs,
 
 class NodeComparison {
  public:
+  /// `path`: of a graph that a node holds, with a slash behind; empty: `network` is the whole.
   NodeComparison(const Network& network, const MakeExecutor& subject, const MakeExecutor& reference,
-                 const ValueMap& inputs, const NodeComparisonOptions& options)
-      : network_(network.copy()),
+                 const ValueMap& inputs, const NodeComparisonOptions& options,
+                 std::string path = "")
+      : path_(std::move(path)),
+        network_(network.copy()),
         nodes_(network_.graph().nodes),
         subject_(subject),
         reference_(reference),
@@ -81,7 +88,7 @@ class NodeComparison {
       compare(begin, end);
       begin = end;
     }
-    if (differing_.empty()) add_whole();
+    if (differing_.empty() && path_.empty()) add_whole();
     return std::move(records_);
   }
 
@@ -106,6 +113,7 @@ class NodeComparison {
     const ValueMap values = values_read(begin, end);
     for (std::size_t i = begin; i < end; ++i) {
       if (first_output(nodes_[i]).empty()) continue;
+      look_into(nodes_[i], values);
       add_accumulated(i, records_of(nodes_[i].outputs, accumulated));
       add(i, kOwn, test_alone(nodes_[i], values));
     }
@@ -148,6 +156,23 @@ class NodeComparison {
     });
   }
 
+  /// The nodes of the graph that a node runs first, on what it is given then. They come before it,
+  /// which inherits what they do.
+  void look_into(const onnx::Node& node, const ValueMap& values) {
+    std::optional<FirstRun> first;
+    try {
+      if (first = first_run(node, network_, values); !first) return;
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error&) {  // the node says so itself
+      return;
+    }
+    const std::string path = path_ + name_of(node) + '/' + first->attribute + '/';
+    std::ranges::move(
+        NodeComparison(first->body, subject_, reference_, first->inputs, options_, path).run(),
+        std::back_inserter(records_));
+  }
+
   void add_accumulated(std::size_t place, const std::vector<Measurement>& records) {
     const onnx::Node& node = nodes_[place];
     add(place, kAccumulated, records);
@@ -180,12 +205,17 @@ class NodeComparison {
     record.subject = printable(network_.name());
     record.level = "operator";
     record.metric = metric;
-    record.conditions["node"] = printable(node.name.empty() ? first_output(node) : node.name);
+    record.conditions["node"] = printable(path_ + name_of(node));
     record.conditions["operator"] =
         printable((node.domain.empty() ? "" : node.domain + ".") + node.op_type);
     record.conditions["place"] = fmt::format("{}", place + 1);
   }
 
+  static std::string name_of(const onnx::Node& node) {
+    return node.name.empty() ? first_output(node) : node.name;
+  }
+
+  const std::string path_;
   const Network network_;
   const std::vector<onnx::Node>& nodes_;
   const MakeExecutor& subject_;

@@ -26,9 +26,9 @@ class FunctionGraph final : public SubgraphRunner {
         backward_(std::move(backward)) {}
   std::size_t input_count() const override { return inputs_; }
   std::size_t output_count() const override { return outputs_; }
-  std::vector<Value> run(std::span<const Value> inputs) override {
+  std::span<Value> run(std::span<const Value> inputs) override {
     if (backward_) kept_.emplace_back(inputs.begin(), inputs.end());
-    return function_(inputs);
+    return results_ = function_(inputs);
   }
   void keep_runs(Places) override { kept_.clear(); }
   std::vector<Tensor> run_backward(std::span<const Tensor> grad_outputs) override {
@@ -39,6 +39,7 @@ class FunctionGraph final : public SubgraphRunner {
 
  private:
   std::size_t inputs_, outputs_;
+  std::vector<Value> results_;
   Function function_;
   Backward backward_;
   std::vector<std::vector<Value>> kept_;

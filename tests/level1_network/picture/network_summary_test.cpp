@@ -7,6 +7,7 @@
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/models.hpp"
+#include "tests/level1_network/subgraph_networks.hpp"
 
 namespace {
 
@@ -158,4 +159,32 @@ TEST_CASE("a table has a row a part, and the total") {
   REQUIRE(table.rows().size() == 5);
   CHECK(table.rows()[0] == std::vector<std::string>{"first.block.matmul", "MatMul", "float32 Nx3",
                                                     "9", "72", "132", "0.2608695652173913"});
+}
+
+TEST_CASE("weights in graphs that nodes hold are counted, and the branch that an If takes") {
+  const auto product = [](const std::string& weights, std::int64_t columns) {
+    const Tensor zeros = Tensor::zeros(DType::float32, {3, columns});
+    return subgraphs::graph({},
+                            {subgraphs::node("Constant", {}, {weights}, {{"value", zeros}}),
+                             subgraphs::node("MatMul", {"x", weights}, {"p"})},
+                            {"p"});
+  };
+  const auto choice = [&](const std::string& condition) {
+    d5::Network network("choice");
+    network.add_input("x", DType::float32, {2, 3});
+    network.add_input("c", DType::boolean, {});
+    network.add_constant("known", Tensor::scalar(true));
+    network.add_node("If", {condition}, {"y"},
+                     {{"then_branch", product("a", 4)}, {"else_branch", product("b", 5)}});
+    network.add_output("y");
+    return d5::summarise(network);
+  };
+  const auto open = choice("c");
+  CHECK(open.total.parameters == 3 * 4 + 3 * 5);
+  CHECK(open.total.parameter_bytes == 27 * 4);
+  CHECK(open.total.incomplete == 1);
+  const auto known = choice("known");
+  CHECK(known.total.parameters == 27);
+  CHECK(known.total.cost.flop == 2 * 2 * 3 * 4);
+  CHECK(known.total.incomplete == 0);
 }

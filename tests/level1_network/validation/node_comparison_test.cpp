@@ -114,13 +114,48 @@ TEST_CASE("a network that is right has no node that differs, nested graphs and l
           : open_model("lenet", {{"with_loss", true}});
   const ValueMap fed = nested ? of_nested : random_inputs(network, {.batch = 2});
   const auto records = compare_nodes(network, in("reference"), in("reference"), fed);
-  CHECK(records.size() == 2 * network.graph().nodes.size());
+  CHECK(records.size() == 2 * (network.graph().nodes.size() + (nested ? 1 : 0)));
   CHECK_FALSE(first_to_differ(records));
   for (const auto& m : records) {
     INFO(m.conditions.at("node") << ": " << m.reason);
     CHECK(m.status == Status::passed);
   }
   CHECK_THAT(node_comparison_tables(records, Format::table), Contains("nodes agree"));
+}
+
+TEST_CASE("the wrong node is named in a graph that a node holds, too") {
+  const auto wrong_tanh = [](const std::string& input) {
+    auto node = subgraphs::node("Tanh", {input}, {"t"});
+    node.name = "twisted";
+    return node;
+  };
+  const auto choice = [&](const std::string& input) {
+    auto node = subgraphs::node(
+        "If", {"c"}, {"w"},
+        {{"then_branch", subgraphs::graph({}, {wrong_tanh(input)}, {"t"})},
+         {"else_branch", subgraphs::graph({}, {subgraphs::node("Exp", {input}, {"e"})}, {"e"})}});
+    node.name = "choice";
+    return node;
+  };
+  Network network("held");
+  network.add_input("x", DType::float32, {std::int64_t{3}});
+  network.add_input("c", DType::boolean, {});
+  network.add_input("rounds", DType::int64, {});
+  const auto body =
+      subgraphs::graph({"i", "go", "v"},
+                       {subgraphs::node("Identity", {"go"}, {"goes"}), choice("v")}, {"goes", "w"});
+  network.add_node("Loop", {"rounds", "", "x"}, {"y"}, {{"body", body}}, "loop");
+  network.add_output("y");
+  const ValueMap fed = {{"x", compared_inputs().at("x")},
+                        {"c", Tensor::scalar(true)},
+                        {"rounds", Tensor::scalar(std::int64_t{2})}};
+  const auto records =
+      compare_nodes(network, in(toy::wrong() + "+reference"), in("reference"), fed);
+  const std::string twisted = "loop/body/choice/then_branch/twisted";
+  CHECK(compared_record(records, twisted, "own_error").status == Status::failed);
+  CHECK(compared_record(records, "loop/body/goes", "own_error").status == Status::passed);
+  REQUIRE(first_to_differ(records));
+  CHECK(first_to_differ(records)->conditions.at("node") == twisted);
 }
 
 TEST_CASE("what a framework lacks is told by node, and what it has is judged alone") {

@@ -3,28 +3,91 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "d5/core/error.hpp"
 #include "level0_ops/kernels/moving/element_moving.hpp"
 
 namespace d5::detail {
+namespace {
 
-Tensor stack_values(const OpContext& context, const std::vector<Value>& slices, std::int64_t axis) {
-  const TensorDesc first = slices.at(0).tensor().desc();
-  std::vector<std::int64_t> dims(first.shape.begin(), first.shape.end());
-  const std::size_t place = normalize_axis(axis, dims.size() + 1, context.who());
-  dims.insert(dims.begin() + std::ptrdiff_t(place), std::int64_t(slices.size()));
-  TensorDesc whole = first;
-  whole.shape = Shape(dims);
-  Tensor result = context.services().allocate(whole);
-  for (std::size_t i = 0; i < slices.size(); ++i) {
-    const Tensor& slice = slices[i].tensor();
-    if (slice.desc() != first) {
-      throw ShapeError(fmt::format("{}: iteration {} made {}, but the first one {}", context.who(),
-                                   i, to_string(slice.desc()), to_string(first)));
+TensorDesc stack_desc(const TensorDesc& slice, std::size_t place, std::int64_t count) {
+  std::vector<std::int64_t> dims(slice.shape.begin(), slice.shape.end());
+  dims.insert(dims.begin() + std::ptrdiff_t(place), count);
+  TensorDesc whole = slice;
+  whole.shape = Shape(std::move(dims));
+  return whole;
+}
+
+}  // namespace
+
+void StackedSlices::begin(std::int64_t expected, std::int64_t axis, bool backwards) {
+  if (axis != axis_) of_described_ = 0;
+  capacity_ = std::max<std::int64_t>(expected, 1);
+  axis_ = axis;
+  backwards_ = backwards;
+  count_ = 0;
+}
+
+/// `whole_` becomes other memory, for so many slices.
+void StackedSlices::take(const OpContext& context, std::int64_t capacity) {
+  if (of_described_ != capacity) described_ = stack_desc(slice_, place_, capacity);
+  of_described_ = capacity_ = capacity;
+  whole_ = memory_.take(described_,
+                        [&](const TensorDesc& desc) { return context.services().allocate(desc); });
+}
+
+void StackedSlices::add(const OpContext& context, const Tensor& slice) {
+  if (count_ == 0) {
+    if (slice.desc() != slice_) {
+      slice_ = slice.desc();
+      of_described_ = 0;
     }
-    TensorPart(whole, place, std::int64_t(i), 1).paste(slice, result);
+    if (of_described_ == 0) {
+      place_ = normalize_axis(axis_, slice_.shape.rank() + 1, context.who());
+    }
+    take(context, capacity_);
+  } else if (slice.desc() != slice_) {
+    throw ShapeError(fmt::format("{}: iteration {} made {}, but the first one {}", context.who(),
+                                 count_, to_string(slice.desc()), to_string(slice_)));
   }
-  return result;
+  if (count_ == capacity_) {
+    const Tensor before = whole_.tensor();
+    take(context, 2 * capacity_);
+    copy_elements(before.dtype(), whole_.tensor().raw(), before.raw(), before.elements());
+  }
+  const std::int64_t at = backwards_ ? capacity_ - 1 - count_ : count_;
+  ++count_;
+  Tensor& whole = whole_.tensor();
+  if (place_ == 0) {
+    copy_elements(slice.dtype(), element(whole, at * slice.elements()), slice.raw(),
+                  slice.elements());
+  } else {
+    TensorPart(whole.desc(), place_, at, 1).paste(slice, whole);
+  }
+}
+
+void StackedSlices::fill_up(const OpContext& context) {
+  if (count_ == capacity_) return;
+  Tensor nothing = context.services().allocate(slice_);
+  zero_elements(nothing);
+  while (count_ < capacity_) add(context, nothing);
+}
+
+const Value& StackedSlices::whole(const OpContext& context) {
+  if (count_ < capacity_) {
+    const Tensor longer = whole_.tensor();
+    take(context, count_);
+    copy_elements(longer.dtype(), whole_.tensor().raw(), longer.raw(), whole_.tensor().elements());
+  }
+  return whole_;
+}
+
+Tensor stack_values(const OpContext& context, const std::vector<Value>& slices) {
+  StackedSlices stack;
+  stack.begin(std::int64_t(slices.size()));
+  for (const Value& slice : slices) stack.add(context, slice.tensor());
+  return stack.whole(context).tensor();
 }
 
 Tensor slice_of(RunServices& services, const Tensor& x, std::size_t axis, std::int64_t i) {
@@ -34,6 +97,12 @@ Tensor slice_of(RunServices& services, const Tensor& x, std::size_t axis, std::i
   }
   Tensor result = services.allocate(TensorDesc{x.dtype(), shape});
   TensorPart(x.desc(), axis, i, 1).cut(x, result);
+  return result;
+}
+
+Tensor copy_of(RunServices& services, const Tensor& x) {
+  Tensor result = services.allocate(x.desc());
+  result.copy_from(x);
   return result;
 }
 

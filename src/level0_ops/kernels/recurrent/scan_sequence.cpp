@@ -19,8 +19,9 @@ std::int64_t place_of(const ScannedTensor& scanned, std::int64_t t, std::int64_t
 
 }  // namespace
 
-ScanResult scan_sequence(const OpContext& context, std::vector<Value> states,
-                         std::span<const ScannedTensor> inputs, std::int64_t length) {
+std::vector<Value> scan_sequence(const OpContext& context, std::vector<Value> states,
+                                 std::span<const ScannedTensor> inputs, std::int64_t length,
+                                 std::span<StackedSlices> stacks) {
   SubgraphRunner& body = context.services().subgraph("body");
   const std::size_t count = states.size();
   if (body.input_count() != count + inputs.size() || body.output_count() < count ||
@@ -35,22 +36,21 @@ ScanResult scan_sequence(const OpContext& context, std::vector<Value> states,
     throw ValueError(fmt::format("{}: {} slices exceed the budget of {} iterations", context.who(),
                                  length, context.services().iteration_budget()));
   }
-  ScanResult result{std::move(states), {}};
-  result.stacks.resize(body.output_count() - count);
-  std::vector<Value> arguments(count + inputs.size());
+  std::vector<Value> arguments = std::move(states);
+  arguments.resize(count + inputs.size());
   for (std::int64_t t = 0; t < length; ++t) {
-    for (std::size_t k = 0; k < count; ++k) arguments[k] = std::move(result.states[k]);
     for (std::size_t k = 0; k < inputs.size(); ++k) {
       arguments[count + k] =
           slice_of(context.services(), inputs[k].x, inputs[k].axis, place_of(inputs[k], t, length));
     }
-    std::vector<Value> made = body.run(arguments);
-    for (std::size_t k = 0; k < count; ++k) result.states[k] = std::move(made[k]);
-    for (std::size_t k = 0; k < result.stacks.size(); ++k) {
-      result.stacks[k].push_back(std::move(made[count + k]));
+    const std::span<const Value> made = body.run(arguments);
+    for (std::size_t k = 0; k < count; ++k) arguments[k] = made[k];
+    for (std::size_t k = 0; k < stacks.size(); ++k) {
+      stacks[k].add(context, made[count + k].tensor());
     }
   }
-  return result;
+  arguments.resize(count);
+  return arguments;
 }
 
 void scan_back(SubgraphRunner& body, RunServices& services, std::vector<Tensor>& states,

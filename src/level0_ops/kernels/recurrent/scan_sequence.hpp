@@ -8,6 +8,7 @@
 #include "d5/core/value.hpp"
 #include "d5/level0_ops/op_context.hpp"
 #include "d5/level0_ops/subgraph_runner.hpp"
+#include "level0_ops/kernels/moving/stack_values.hpp"
 
 namespace d5::detail {
 
@@ -18,17 +19,14 @@ struct ScannedTensor {
   bool backwards = false;
 };
 
-/// What is left when every slice was visited.
-struct ScanResult {
-  std::vector<Value> states;
-  std::vector<std::vector<Value>> stacks;  ///< for each further output of the body, what it made
-};
-
 /// Runs the graph `body` of the context's node on the first `length` slices. It takes states and
-/// one slice of each input; it gives states and slices that are to be stacked.
+/// one slice of each input; it gives states, and slices that go to `stacks`, which were begun:
+/// what it gives besides, nobody wants. Returns the last states.
 /// Throws: ShapeError where the body does not fit; ValueError above the budget of iterations.
-[[nodiscard]] ScanResult scan_sequence(const OpContext& context, std::vector<Value> states,
-                                       std::span<const ScannedTensor> inputs, std::int64_t length);
+[[nodiscard]] std::vector<Value> scan_sequence(const OpContext& context, std::vector<Value> states,
+                                               std::span<const ScannedTensor> inputs,
+                                               std::int64_t length,
+                                               std::span<StackedSlices> stacks);
 
 /// Goes back through the `length` runs of `scan_sequence` by `body`, which kept them. `states` are
 /// the gradients that reach the last states, and become those of the first ones; `stacks` are those

@@ -14,11 +14,20 @@ void FrameworkOverhead::begin(int repetitions) {
   steps_ = 0;
 }
 
-void FrameworkOverhead::before_run(Pass) { run_begin_ = now_seconds(); }
+void FrameworkOverhead::before_run(Pass) {
+  open_.clear();  // of a run that threw
+  run_begin_ = now_seconds();
+}
 void FrameworkOverhead::after_run(Pass) { whole_ += now_seconds() - run_begin_; }
-void FrameworkOverhead::before_node(const StepInfo&) { node_begin_ = now_seconds(); }
+void FrameworkOverhead::before_node(const StepInfo&) {
+  if (!open_.empty()) open_.back().holds = true;
+  open_.push_back({.begin = 0});
+  open_.back().begin = now_seconds();
+}
 void FrameworkOverhead::after_node(const StepInfo&) {
-  nodes_ += now_seconds() - node_begin_;
+  const double now = now_seconds();
+  if (!open_.back().holds) nodes_ += now - open_.back().begin;
+  open_.pop_back();
   ++steps_;
 }
 

@@ -78,10 +78,10 @@ void expect_room(const Draft& draft, Device device, std::size_t bytes, const Mem
   throw MemoryError(fmt::format(
       "the plan of network '{}' needs {} ({} bytes) on {}, above the memory {} of {} ({} bytes); "
       "no plan of these steps can do with less than {} ({} bytes), which step '{}' alone needs; {}",
-      printable(draft.request.graph->name), memory_size(double(bytes)), bytes, to_string(device),
-      limited ? "limit" : "budget", memory_size(double(most)), most,
-      memory_size(double(bound.bytes)), bound.bytes, printable(draft.names_of_steps()[bound.step]),
-      ways_out(draft)));
+      printable(draft.request.path.empty() ? draft.request.graph->name : draft.request.path),
+      memory_size(double(bytes)), bytes, to_string(device), limited ? "limit" : "budget",
+      memory_size(double(most)), most, memory_size(double(bound.bytes)), bound.bytes,
+      printable(draft.names_of_steps()[bound.step]), ways_out(draft)));
 }
 
 /// Whether the block takes room on the device.
@@ -179,6 +179,12 @@ void assign_places(Draft& draft) {
 }
 
 void allocate_memory(Draft& draft) {
+  if (!draft.request.path.empty()) {
+    std::size_t sum = 0;
+    for (const auto& [device, bytes] : draft.arena_bytes) sum += bytes;
+    draft.plan->reserved = draft.state.reserve(
+        sum, fmt::format("the plan of graph '{}'", printable(draft.request.path)));
+  }
   for (const auto& [device, bytes] : draft.arena_bytes) {
     draft.plan->arenas.emplace(device, Arena(bytes, device));
   }
