@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
 
 namespace d5::benchmarks {
@@ -19,10 +20,19 @@ struct Peer {
 
 namespace detail {
 
+/// Throws: Error where what is timed answers wrong; who has no judge is not asked.
+inline void expect_right(const Subject& subject, Subject::Moment moment) {
+  if (!subject.judge) return;
+  const Verdict verdict = subject.judge(moment);
+  if (verdict.is == Verdict::Is::wrong) throw Error("wrong answers: " + verdict.reason);
+}
+
 inline void run_alone(const Peer& peer, benchmark::State& state) {
   const Subject subject = subject_or_refusal({}, peer.make);
   try {
+    expect_right(subject, Subject::Moment::before);
     for (auto _ : state) subject.run();
+    expect_right(subject, Subject::Moment::after);
   } catch (const std::exception& error) {
     state.SkipWithError(error.what());
   }
@@ -47,6 +57,10 @@ inline void run_interleaved(const std::vector<Peer>& peers, const MeasureOptions
   std::vector<Measurement> records;
   for (auto _ : state) records = measure_side_by_side(subjects, {"time"}, options);
   for (const auto& record : records) {
+    if (record.status == Status::failed) {
+      state.SkipWithError((record.subject + ": " + record.reason).c_str());
+      return;
+    }
     if (record.quantity != Quantity::ratio) continue;
     const auto [ratio, interval, confidence] = estimate(record);
     state.counters[record.subject] = ratio;
@@ -60,7 +74,8 @@ inline void run_interleaved(const std::vector<Peer>& peers, const MeasureOptions
 
 /// Registers NAME/PEER for each peer, as Google Benchmark times it, and NAME/ratio, in which d5's
 /// engine runs all of them interleaved: its counters are each peer's time over the first one's,
-/// with the ends of the 95% interval. A peer that cannot run is skipped with its reason.
+/// with the ends of the 95% interval. A peer that cannot run is skipped with its reason, and so is
+/// one with a judge (d5's subjects have them) whose answers are wrong before the clock or after it.
 inline void add(const std::string& name, const std::vector<Peer>& peers,
                 const MeasureOptions& options = {}) {
   for (const auto& peer : peers) {
