@@ -90,6 +90,18 @@ def test_graphs_within_nodes_are_visited(tmp_path):
     assert visitor.seen == ["If", "Neg", "Relu"]
     assert network.nodes[0].graphs["then_branch"].output_names == ["p"]
 
+    class Recorder(d5.Event):
+        seen = ()
+
+        def before_nested_node(self, step):
+            self.seen += (step.path,)
+
+    recorder = Recorder()
+    executor = d5.executor(network)
+    executor.add_event(recorder)
+    executor.inference({"b": np.array(True), "x": np.ones(2, dtype=np.float32)})
+    assert recorder.seen == ("y/then_branch/p",)
+
 
 def test_tables_tell_what_a_network_is_and_who_has_its_operators():
     network = d5.model("lenet")

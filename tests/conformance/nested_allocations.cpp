@@ -45,7 +45,8 @@ Network branches() {
                    {{"then_branch",
                      graph({}, {node("Exp", {"x"}, {"e"}), node("Softmax", {"e"}, {"s"})}, {"s"})},
                     {"else_branch", graph({}, {node("Tanh", {"x"}, {"t"})}, {"t"})}});
-  network.add_output("y");
+  network.add_node("Relu", {"y"}, {"z"});
+  network.add_output("z");
   return network;
 }
 

@@ -7,11 +7,11 @@
 
 namespace d5::detail {
 
-/// Makes output `i` share what `value` is, as `OpContext::set_output`; without an allocation where
-/// it was of the same kind and rank before.
+/// Makes output `i` what a graph gave: a copy in the memory that was planned for it, or the value
+/// itself; without an allocation where it was of the same kind and rank before.
 inline void give_output(OpContext& context, std::size_t i, const Value& value) {
   if (context.planned_outputs.contains(i)) {
-    context.set_output(i, value);  // which refuses
+    context.output(i).copy_from(value.tensor());
   } else {
     *context.outputs[i] = value;
   }

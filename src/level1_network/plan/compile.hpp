@@ -18,7 +18,8 @@ struct CompileRequest {
   /// Of a graph that a node holds, its place: "If_0/then_branch". Its memory counts with the run's.
   std::string path = {};
   std::vector<std::pair<std::string, ValueDesc>> fed =
-      {};                                             ///< inputs, and names bound from outside
+      {};  ///< inputs, and names bound from outside
+  std::vector<std::pair<std::string, Value>> constants = {};  ///< so bound, the same in every run
   std::set<std::string, std::less<>> variables = {};  ///< initializers whose values may change
   std::map<std::string, std::string> updates = {};    ///< constants to take over results
   Mode mode = Mode::inference;

@@ -122,4 +122,10 @@ struct Draft {
   std::map<Device, std::size_t> arena_bytes;
 };
 
+/// What a graph that a node holds captures; null: nothing around it has the name.
+[[nodiscard]] inline NodeServices::Captured captured(const Draft::Slot* slot) {
+  if (!slot) return {};
+  return {slot->value, slot->origin == Draft::Origin::constant};
+}
+
 }  // namespace d5

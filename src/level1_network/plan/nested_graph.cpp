@@ -41,12 +41,13 @@ NestedGraph::NestedGraph(std::shared_ptr<const onnx::Graph> graph, std::string p
       results_(graph_->outputs.size()),
       result_memory_(graph_->outputs.size()) {
   for (auto& name : onnx::captured_names(*graph_)) {
-    const Value* value = outer(name);
+    const auto [value, is_constant] = outer(name);
     if (!value) {
       throw NotFound(fmt::format("graph '{}' reads '{}', which nothing around it writes",
                                  printable(graph_->name), printable(name)));
     }
-    captured_.emplace_back(std::move(name), value);
+    const bool stays = is_constant && !gradients_.contains(value);
+    (stays ? constants_ : captured_).emplace_back(std::move(name), value);
   }
   state_.nested.insert(this);
 }
@@ -91,6 +92,7 @@ std::unique_ptr<Plan> NestedGraph::make_plan(Inputs inputs, const Seeds& seeds) 
     if (!places.try_emplace(bound_name(i), i).second) continue;
     request.fed.emplace_back(bound_name(i), bound(inputs, i).desc());
   }
+  for (const auto& [name, value] : constants_) request.constants.emplace_back(name, *value);
   if (!seeds.empty()) {
     request.parameters = &no_parameters_;
     request.gradients = wanted_gradients(inputs);

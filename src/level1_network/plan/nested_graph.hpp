@@ -12,6 +12,7 @@
 #include "d5/level0_ops/subgraph_runner.hpp"
 #include "level0_ops/kernels/recycled_tensors.hpp"
 #include "level1_network/plan/plan_cache.hpp"
+#include "level1_network/plan/run_state.hpp"
 
 namespace d5 {
 
@@ -21,7 +22,7 @@ namespace d5 {
 /// Of a run that will be gone back through it keeps the inputs alone: backward runs it again.
 class NestedGraph final : public SubgraphRunner {
  public:
-  using Lookup = std::function<const Value*(const std::string&)>;
+  using Lookup = NodeServices::Lookup;
   /// Where the gradients of captured values are added up; who is not here wants none.
   using Gradients = std::map<const Value*, Tensor*>;
   /// `path`: of the node and the attribute, "If_0/then_branch". `outer` finds the values that the
@@ -66,6 +67,7 @@ class NestedGraph final : public SubgraphRunner {
   RunState& state_;
   const Gradients& gradients_;
   std::vector<std::pair<std::string, const Value*>> captured_;
+  std::vector<std::pair<std::string, const Value*>> constants_;  ///< captured, too
   PlanCache plans_;
   const Plan* running_ = nullptr;
   std::vector<Value> results_;

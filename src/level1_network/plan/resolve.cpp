@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/onnx/visitor.hpp"
 #include "level1_network/nodes/differentiated_graph.hpp"
@@ -30,6 +31,12 @@ void define_fed(Draft& draft) {
 
 void define_initializers(Draft& draft) {
   const CompileRequest& request = draft.request;
+  for (const auto& [name, value] : request.constants) {
+    Slot& slot = draft.define(name);
+    slot.desc = value.desc();
+    slot.origin = Origin::constant;
+    *slot.value = value;
+  }
   for (const auto& [name, tensor] : request.graph->initializers) {
     if (draft.find(name)) continue;  // a default that was fed
     Slot& slot = draft.define(name);
@@ -40,6 +47,10 @@ void define_initializers(Draft& draft) {
     *slot.value = tensor;
   }
 }
+
+using GraphPointer = std::shared_ptr<const onnx::Graph>;
+
+bool is_if(const onnx::Node& node) { return node.domain.empty() && node.op_type == "If"; }
 
 std::string path_of(const onnx::Node& node, const std::string& graph) {
   const std::string name = node.name.empty() ? first_output(node) : node.name;
@@ -119,13 +130,58 @@ bool fold_into_slots(Draft& draft, const Draft::Step& step, const Operator& op) 
   return true;
 }
 
-void infer(Draft::Step& step, const Operator& op) {
+/// What `graph`, held by the step's node, gives; throws what compiling it would.
+std::vector<ValueDesc> outputs_of(Draft& draft, const Draft::Step& step,
+                                  const std::string& attribute, const GraphPointer& graph) {
+  CompileRequest request{
+      .graph = graph, .path = step.path + '/' + attribute, .mode = draft.request.mode};
+  for (const auto& name : onnx::captured_names(*graph)) {
+    const Slot* slot = step.scope.at(name);
+    if (!slot) throw NotFound(printable(name));
+    if (slot->origin == Origin::constant) {
+      request.constants.emplace_back(name, *slot->value);
+    } else {
+      request.fed.emplace_back(name, slot->desc);
+    }
+  }
+  Draft inner(request, draft.state);
+  resolve(inner);
+  std::vector<ValueDesc> result;
+  for (const auto& output : graph->outputs) result.push_back(inner.at(output.name).desc);
+  return result;
+}
+
+/// What an If gives whichever branch it takes; empty where they differ or only running tells.
+std::vector<ValueDesc> common_outputs(Draft& draft, const Draft::Step& step) {
+  const onnx::Node& node = *step.node;
+  if (draft.goes_back() || !is_if(node)) return {};
+  std::vector<ValueDesc> common;
+  for (const auto& [attribute, graph] : step.graphs) {
+    std::vector<ValueDesc> outputs;
+    try {
+      outputs = outputs_of(draft, step, attribute, graph);
+    } catch (const Error&) {  // which it throws again where it is run
+      return {};
+    }
+    if (outputs.size() < node.outputs.size()) return {};
+    outputs.resize(node.outputs.size());
+    const bool known =
+        std::ranges::all_of(outputs, [](const ValueDesc& desc) { return desc.is_static(); });
+    const auto agree = [](const ValueDesc& a, const ValueDesc& b) { return a.tensor == b.tensor; };
+    if (!known || (!common.empty() && !std::ranges::equal(common, outputs, agree))) return {};
+    common = std::move(outputs);
+  }
+  return common;
+}
+
+void infer(Draft& draft, Draft::Step& step, const Operator& op) {
   const onnx::Node& node = *step.node;
   step.dynamic = !std::all_of(step.inputs.begin(), step.inputs.end(),
                               [](const Slot* slot) { return !slot || slot->desc.is_static(); });
   const bool knows_inputs = !step.dynamic;
   if (knows_inputs) {
     step.output_descs = op.infer(InferContext(node, step.input_descs, step.constants));
+    if (auto known = common_outputs(draft, step); !known.empty()) step.output_descs = known;
   } else if (asks_for_shape(node)) {
     step.output_descs = {unknown_shape(DType::int64)};  // which carries no gradient
   }
@@ -154,8 +210,8 @@ void define_outputs(Draft& draft, Draft::Step& step) {
 }
 
 /// The branch that an If takes whose condition is known, or null.
-std::shared_ptr<const onnx::Graph> taken_branch(Draft& draft, const onnx::Node& node) {
-  if (draft.goes_back() || !node.domain.empty() || node.op_type != "If") return nullptr;
+GraphPointer taken_branch(Draft& draft, const onnx::Node& node) {
+  if (draft.goes_back() || !is_if(node)) return nullptr;
   const Draft::Slot* condition = node.inputs.empty() ? nullptr : draft.find(node.inputs[0]);
   if (!condition || condition->origin != Origin::constant || !condition->value->is_tensor()) {
     return nullptr;
@@ -216,16 +272,14 @@ void resolve_node(Draft& draft, const onnx::Node& node) {
   Draft::Step step = read_inputs(draft, node);
   std::unique_ptr<Operator> op = operator_for(node, draft.state.frameworks_for(node).all());
   if (fold_into_slots(draft, step, *op)) return;
-  infer(step, *op);
+  infer(draft, step, *op);
   step.differentiable = op->gradients();
   step.op = draft.plan->operators.emplace_back(std::move(op)).get();
   step.planned_once = step.planned_once && !draft.goes_back();
   step.services = &draft.plan->services.emplace_back(draft.state, node, step.path);
-  step.services->bind_graphs(step.graphs, draft.request.mode,
-                             [&](const std::string& name) -> const Value* {
-                               const Slot* slot = step.scope.at(name);
-                               return slot ? slot->value : nullptr;
-                             });
+  step.services->bind_graphs(step.graphs, draft.request.mode, [&](const std::string& name) {
+    return captured(step.scope.at(name));
+  });
   define_outputs(draft, step);
   draft.steps.push_back(std::move(step));
 }

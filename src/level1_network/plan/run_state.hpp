@@ -74,7 +74,12 @@ class NodeServices final : public RunServices {
   /// For the graphs that the node runs, by the names that its kernel asks for: where the names that
   /// they capture are, in the plan around them.
   using Graphs = std::map<std::string, std::shared_ptr<const onnx::Graph>>;
-  using Lookup = std::function<const Value*(const std::string&)>;
+  /// `value`: null where nothing has the name.
+  struct Captured {
+    const Value* value = nullptr;
+    bool is_constant = false;  ///< known while planning, the same in every run
+  };
+  using Lookup = std::function<Captured(const std::string&)>;
   void bind_graphs(const Graphs& graphs, Mode mode, const Lookup& outer);
   /// Going back through the node's subgraphs adds to `gradient` that of `captured`.
   void accumulate_gradient(const Value& captured, Tensor& gradient) {

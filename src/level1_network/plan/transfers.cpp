@@ -76,13 +76,11 @@ class Transfers {
       slot = &there;
     }
     if (moved.empty()) return;
-    step.services->bind_graphs(step.graphs, draft_.request.mode,
-                               [&](const std::string& name) -> const Value* {
-                                 const Slot* slot = step.scope.at(name);
-                                 if (!slot) return nullptr;
-                                 const auto place = moved.find(slot);
-                                 return (place == moved.end() ? slot : place->second)->value;
-                               });
+    step.services->bind_graphs(step.graphs, draft_.request.mode, [&](const std::string& name) {
+      const Slot* slot = step.scope.at(name);
+      const auto place = moved.find(slot);
+      return place == moved.end() ? captured(slot) : NodeServices::Captured{place->second->value};
+    });
   }
 
   /// `slot` as it is found on `device`; row-major unless its arrangement may stay.

@@ -2,7 +2,7 @@
 // What observers, traces and metrics see of graphs that nodes hold.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <numeric>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -188,4 +188,47 @@ TEST_CASE("what lies between the steps of a graph is overhead") {
                         .events = {&executor->events()}};
   const auto results = measure({subject}, {"framework_overhead"}, {.samples = 5});
   CHECK(*std::ranges::min_element(results.back().samples) >= 4.9e-3);  // of 5 ms
+}
+
+namespace {
+
+/// y = relu of what an If gives: x, or x in the shape `sizes`, which is a constant outside.
+Network reshaping(const std::vector<std::int64_t>& sizes) {
+  Network network("reshaping");
+  network.add_input("x", DType::float32, {64, 64});
+  network.add_input("c", DType::boolean, {});
+  network.add_constant("sizes", Tensor::vector<std::int64_t>(sizes));
+  const auto then_branch = subgraphs::graph(
+      {}, {named_node(subgraphs::node("Reshape", {"x", "sizes"}, {"r"}), "reshape")}, {"r"});
+  const auto else_branch =
+      subgraphs::graph({}, {named_node(subgraphs::node("Exp", {"x"}, {"e"}), "exp")}, {"e"});
+  network.add_node("If", {"c"}, {"t"}, {{"then_branch", then_branch}, {"else_branch", else_branch}},
+                   "choice");
+  network.add_node("Relu", {"t"}, {"y"}, {}, "last");
+  network.add_output("y");
+  return network;
+}
+
+struct PlannedBytes final : ExecutionEvent {
+  void before_node(const StepInfo& step) override { of[step.path] = step.memory; }
+  void before_nested_node(const StepInfo& step) override { before_node(step); }
+  std::map<std::string, std::size_t> of;
+};
+
+}  // namespace
+
+TEST_CASE("what an If gives is planned where its branches agree, and constants are known inside") {
+  const bool agree = GENERATE(true, false);
+  const auto executor = make_executor(
+      reshaping(agree ? std::vector<std::int64_t>{64, 64} : std::vector<std::int64_t>{4096}));
+  const auto bytes = std::make_shared<PlannedBytes>();
+  executor->events().add(bytes);
+  for (const bool condition : {true, false, true}) {
+    const Tensor& y = executor->inference(nested_inputs(condition)).at("y").tensor();
+    CHECK(y.shape().rank() == (condition && !agree ? 1 : 2));
+    CHECK(y.data<float>()[4095] == (condition ? 0 : 1));
+  }
+  CHECK(bytes->of.at("choice/then_branch/reshape") == 64 * 64 * 4);
+  CHECK(bytes->of.at("choice") == (agree ? 64 * 64 * 4 : 0));
+  CHECK(bytes->of.at("last") == (agree ? 64 * 64 * 4 : 0));
 }

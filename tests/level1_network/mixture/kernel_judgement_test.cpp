@@ -83,3 +83,24 @@ TEST_CASE("so is one that changes a parameter, or a gradient that others read") 
   CHECK(network.parameters().front().gradient.item<float>() == 1);
   CHECK(frameworks_of(framework_selection(executor)) == Names{"alpha"});
 }
+
+TEST_CASE("kernels in a branch that is planned in the place of its If are judged as well") {
+  const Fresh fresh;
+  take_turns();
+  world.costs["beta"] = {{"Up", 1}, {"Over", 1}};
+  world.faults["beta Over"] = "wrong";
+  auto branch = std::make_shared<onnx::Graph>();
+  branch->nodes = chain().graph().nodes;
+  branch->outputs = {{"y", {}}};
+  Network network("branch");
+  network.add_input("x", DType::float32, {"N"});
+  network.add_constant("known", Tensor::scalar(true));
+  network.add_node("If", {"known"}, {"y"}, {{"then_branch", branch}, {"else_branch", branch}},
+                   "choice");
+  network.add_output("y");
+  PlanExecutor executor = executor_of(network);
+  const FrameworkSelection selection = chosen_for(executor);
+  CHECK(frameworks_of(selection) == Names{"beta", "alpha", "beta"});
+  REQUIRE(selection.refusals.size() == 1);
+  CHECK(selection.refusals.front().framework == "beta");
+}
