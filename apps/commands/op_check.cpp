@@ -7,6 +7,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/reduction.hpp"
+#include "apps/say.hpp"
 #include "apps/value_checks.hpp"
 #include "apps/work_list.hpp"
 #include "d5/level0_ops/bench.hpp"
@@ -50,6 +51,13 @@ struct OpCheckOptions : app::OutputOptions,
   app::ReductionOptions reduction = {};
 };
 
+/// What shows the smallest case, to be pasted.
+void say_commands(const std::vector<Measurement>& records) {
+  for (const auto& record : records) {
+    if (record.conditions.contains("case")) app::say("the smallest case: " + record.command);
+  }
+}
+
 int run_op_check(OpCheckOptions options) {
   app::expect_frameworks_of_operators(options);
   const Isolation isolation = options.reduce
@@ -87,7 +95,9 @@ int run_op_check(OpCheckOptions options) {
     piece.run = [&](const std::function<void()>& sampled) {
       OperatorCheckOptions with_progress = how;
       with_progress.on_framework = sampled;
-      return check_operator(one, with_progress);
+      const auto records = check_operator(one, with_progress);
+      if (how.reduce) say_commands(records);
+      return records;
     };
     piece.plan = [&] {
       using Passes = BenchOptions::Passes;

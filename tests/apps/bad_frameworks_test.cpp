@@ -111,3 +111,39 @@ TEST_CASE("a network that a framework fails on is checked and measured in the ot
   CHECK(framework_rows(measured, "Relu", "misbehaving").at(0).status == Status::failed);
   CHECK(framework_rows(measured, "Relu", "reference").at(0).samples.size() == 3);
 }
+
+TEST_CASE("a crash is cut down to the node that brings it, and the program lives on") {
+  const TemporaryFolder folder;
+  Network network("five");
+  network.add_input("x", DType::float32, {4, 6});
+  std::string before = "x";
+  for (const char* op : {"Softplus", "Softsign", "Ceil", "Softplus", "Softsign"}) {
+    const std::string after = before + "'";
+    network.add_node(op, {before}, {after});
+    before = after;
+  }
+  network.add_output(before);
+  network.save(folder / "five.onnx");
+  const std::string command = "net check " + (folder / "five.onnx") +
+                              " --framework misbehaving+reference --reduce " + (folder / "few/");
+  for (int i = 0; i < 2; ++i) {  // the second one finds what the first one left
+    const auto row = framework_rows(command).at(0);
+    CHECK(row.samples == std::vector<double>{1});
+    CHECK_THAT(row.reason, Contains("SIGSEGV"));
+    CHECK_THAT(testing::content_of(folder / "few/README.md"), Contains("- Ceil"));
+  }
+  const auto said = run_d5("net check " + (folder / "five.onnx") +
+                           " --framework misbehaving+reference --reduce " + (folder / "more"));
+  CHECK_THAT(said.err, Contains("1 node left after"));
+  CHECK(run_d5("net check lenet --slower 2").status == 2);
+  CHECK_THAT(run_d5("net check lenet --reduce " + folder.path().string()).err,
+             Contains("holds no reduction to go on with"));
+}
+
+TEST_CASE("a case is cut down to the smallest, which is said as a command") {
+  const auto run = run_d5("op check 'Ceil 4x6' 'Identity 2x3' --framework misbehaving --reduce");
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Contains("the smallest case: d5 op check 'Ceil scalar' --framework "
+                               "misbehaving"));
+  CHECK_THAT(run.out, Contains("Ceil scalar: crashed: SIGSEGV"));
+}

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/command_line.hpp"
+#include "d5/core/error.hpp"
 #include "d5/core/work_list.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level0_ops/operator_reduction.hpp"
@@ -111,7 +112,7 @@ Measurement reduced_record(const CaseLine& whole, const std::string& subject,
   record.conditions["tries"] = fmt::format("{}", small.tries);
   record.conditions["seconds"] = fmt::format("{:.3g}", small.seconds);
   record.status = Status::failed;
-  record.reason = small.difference;
+  record.reason = fmt::format("{}: {}", printable(small.line.line), small.difference);
   if (small.differing_runs < small.runs) {
     record.reason += fmt::format("; it comes and goes: in {} of {} runs of the whole",
                                  small.differing_runs, small.runs);

@@ -196,10 +196,9 @@ NetworkDifference DifferenceLook::look_at_time(const Network& network, const Val
     if (ratio == records.end()) throw Unsupported(records.back().reason);
     const Estimate times = estimate(ratio->samples, ratio->statistic);
     if (!(times.interval.low > options_.slower)) return {};
-    found = {
-        DifferenceKind::slower, times.value,
-        fmt::format("{:.3g} times as long as in the reference [{:.3g}, {:.3g}], more than {:g}",
-                    times.value, times.interval.low, times.interval.high, options_.slower)};
+    found = {DifferenceKind::slower, times.value,
+             fmt::format("it takes {:.3g} times as long [{:.3g}, {:.3g}], more than {:g}",
+                         times.value, times.interval.low, times.interval.high, options_.slower)};
   }
   return found;
 }

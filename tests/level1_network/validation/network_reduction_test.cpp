@@ -236,7 +236,7 @@ TEST_CASE("what takes longer is cut down to the node that does; gradients are an
   const ReducedNetwork small = reduced(network, "planted:slow-at-exp", {.slower = 20});
   CHECK(operators_of(small.network) == std::vector<std::string>{"Exp"});
   CHECK(small.difference.kind == DifferenceKind::slower);
-  CHECK_THAT(small.difference.words, Contains("times as long as in the reference"));
+  CHECK_THAT(small.difference.words, Contains("times as long [") && Contains("more than 20"));
   CHECK(reduced(network, "planted:honest", {.slower = 20}).difference.kind == DifferenceKind::none);
   CHECK_THROWS_AS(
       reduced(network, "planted:honest", {.passes = ReductionOptions::Passes::both, .slower = 2}),
