@@ -32,6 +32,8 @@ from d5._framework import Framework as Framework
 from d5._framework import Kernel as Kernel
 from d5._framework import add_framework as add_framework
 from d5._isolation import bench as bench
+from d5._isolation import check_operator as check_operator
+from d5._isolation import reduce as reduce
 from d5._isolation import test_forward as test_forward
 from d5._isolation import test_gradient as test_gradient
 from d5._measurements import Measurements as Measurements

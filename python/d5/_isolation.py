@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cases in a process of their own.
+"""Cases, and networks that are reduced, in a process of their own.
 
 A fork of this interpreter would hang wherever another thread holds a lock, so a new interpreter does
 what this one did to bring its operators in, and the case runs in a fork of that one, which has no
@@ -12,6 +12,7 @@ import functools
 import importlib
 import os
 import pickle
+import re
 import subprocess
 import sys
 from typing import Any, Callable, NamedTuple, ParamSpec, TypeVar, cast
@@ -62,7 +63,7 @@ class _Task(NamedTuple):
 
 
 def isolable(call: Callable[P, R]) -> Callable[P, R]:
-    """`call`, the first argument of which is a case, where `isolate` is given: elsewhere."""
+    """`call`, the first argument of which is a case or a model, where `isolate` is given: elsewhere."""
 
     @functools.wraps(call)
     def run(*arguments: P.args, **keywords: P.kwargs) -> R:
@@ -84,17 +85,18 @@ def _modules_of(arguments: list[Any]) -> list[str]:
     modules = []
     for words in arguments:
         for word in words if isinstance(words, (list, tuple)) else [words]:
-            name = str(word).strip().split(" ")[0].split("@")[0]
-            if name not in _modules:
-                continue
-            module = _modules[name]
-            if module is None:
-                raise Unsupported(
-                    f"'{name}' cannot run in a process of its own: it is made in this one, by its "
-                    "main module, a notebook or a function; put it at the top of a module that can "
-                    "be imported"
-                )
-            modules.append(module)
+            whole = str(word).strip().split(" ")[0].split("@")[0]
+            for name in re.split("[+:]", whole):  # "mine:executor+reference"
+                if name not in _modules:
+                    continue
+                module = _modules[name]
+                if module is None:
+                    raise Unsupported(
+                        f"'{name}' cannot run in a process of its own: it is made in this one, by its "
+                        "main module, a notebook or a function; put it at the top of a module that "
+                        "can be imported"
+                    )
+                modules.append(module)
     return modules
 
 
@@ -131,5 +133,7 @@ def answer() -> None:
 
 
 bench = isolable(_d5.bench)
+check_operator = isolable(_d5.check_operator)
+reduce = isolable(_d5.reduce)
 test_forward = isolable(_d5.test_forward)
 test_gradient = isolable(_d5.test_gradient)

@@ -97,14 +97,10 @@ void bind_network_check(py::module_& m) {
       py::arg("transforms") = std::vector<std::string>(), py::arg("seed") = 0,
       "Which few nodes make `framework` do otherwise than `against`: `d5 net check --reduce`. They "
       "are left in `folder`, with data, a README and a program that shows it; the row says how "
-      "many "
-      "there are, 0 where there is no difference. Cut short, the same call goes on. With "
-      "`backward` "
-      "gradients count, too; with slower=X those that take X times as long. With isolate=S each "
-      "try "
-      "is a process of its own for at most S seconds, so that a crash or a hang counts: before "
-      "anything else ran the framework in this one. An operator alone: "
-      "check_operator(reduce=True).");
+      "many there are, 0 where there is no difference. Cut short, the same call goes on. With "
+      "`backward` gradients count, too; with slower=X those that take X times as long. With "
+      "isolate=S each try is a process of its own for at most S seconds, so that a crash or a hang "
+      "counts. An operator alone: check_operator(reduce=True).");
   m.def(
       "run_network",
       [](const Path& model, const Values& inputs, const std::string& framework, std::int64_t batch,

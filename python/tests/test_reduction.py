@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What differs, made small: networks to a few nodes, operators to the smallest case."""
 
+import os
+import signal
+
 import d5
 import numpy as np
 import pytest
@@ -16,20 +19,28 @@ class Leaky(d5.Kernel):
         return np.maximum(inputs[0].numpy(), 0) + (1 if self.wide else 0)
 
 
+class Crashing(d5.Kernel):
+    def __init__(self, plan):
+        pass
+
+    def forward(self, inputs):
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+
 class Faulty(d5.Framework):
     name = "faulty"
     version = "1"
-    kernels = {"Relu": Leaky}
+    kernels = {"Relu": Leaky, "Sigmoid": Crashing}
 
 
 d5.add_framework(Faulty())
 
 
-def chain():
+def chain(inner="Relu"):
     network = d5.Network("chain")
     network.add_input("x", "float32", [3, 16])
     before = "x"
-    for i, op in enumerate(["Tanh", "Sigmoid", "Relu", "Tanh", "Sigmoid"]):
+    for i, op in enumerate(["Tanh", "Softplus", inner, "Tanh", "Softplus"]):
         network.add_node(op, [before], [f"y{i}"])
         before = f"y{i}"
     network.add_output(before)
@@ -51,7 +62,6 @@ def test_a_network_is_reduced_to_the_node_that_differs(model, tmp_path):
     row = reduce_chain(model, tmp_path / "few")
     assert (row.metric, row.samples, row.status) == ("reduced_nodes", [1], "failed")
     assert [node.op_type for node in d5.Network.load(tmp_path / "few/model.onnx").nodes] == ["Relu"]
-    assert d5.Network.load(tmp_path / "few/model.onnx")
     assert d5.check_network(tmp_path / "few", frameworks=["faulty+reference"])[0].status == "failed"
     again = reduce_chain(model, tmp_path / "few")
     assert again.conditions["tries"] == row.conditions["tries"]
@@ -78,3 +88,20 @@ def test_a_case_is_reduced_to_the_smallest():
     assert 'op check "Relu 5"' in row.command.replace("'", '"')
     (row,) = d5.check_operator("Relu 3x4", frameworks=["faulty"], gradient=False, reduce=True)
     assert (row.samples, row.status) == ([0], "passed")
+
+
+def test_a_crash_is_reduced_where_tries_are_isolated(tmp_path):
+    chain("Sigmoid").save(tmp_path / "chain.onnx")
+    row = reduce_chain(tmp_path / "chain.onnx", tmp_path / "few", isolate=60)
+    assert (row.samples, row.status) == ([1], "failed")
+    assert "SIGSEGV" in row.reason
+    (row,) = d5.check_operator("Sigmoid 3x4", frameworks=["faulty"], reduce=True, isolate=60)
+    assert row.conditions["case"] == "Sigmoid scalar"
+    assert "SIGSEGV" in row.reason
+
+
+def test_the_row_says_what_was_asked_for(model, tmp_path):
+    row = reduce_chain(model, tmp_path / "few", seed=5, most_seconds=30)
+    assert "--seed 5" in row.command and "--reduce" in row.command
+    with pytest.raises(d5.ValueError, match="--slower is of forward"):
+        reduce_chain(model, tmp_path / "none", backward=True, slower=2)
