@@ -117,7 +117,7 @@ Measurement reduced_record(const CaseLine& whole, const std::string& subject,
     record.reason += fmt::format("; it comes and goes: in {} of {} runs of the whole",
                                  small.differing_runs, small.runs);
   }
-  if (!small.is_smallest) record.reason += "; time was over, it may be smaller";
+  if (!small.is_smallest) record.reason += "; it was cut short, there may be a smaller one";
   return record;
 }
 

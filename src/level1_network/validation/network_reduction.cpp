@@ -62,7 +62,7 @@ class Reduction {
       const bool is_less = result_.network.graph().nodes.size() < result_.nodes_before;
       if (is_less || !options_.interrupt.due()) look_.tell_answers(result_);
     }
-    result_.seconds += now_seconds() - begin_;
+    result_.seconds = seconds();
     return std::move(result_);
   }
 
@@ -80,6 +80,7 @@ class Reduction {
       if (!is_the_same(found)) continue;
       limit_tries(now_seconds() - begun);
       result_ = before;
+      seconds_before_ = before.seconds;
       result_.difference = found;
       return true;
     }
@@ -102,6 +103,8 @@ class Reduction {
     result_.difference = whole_;
     result_.size_before = whole_.size;
   }
+
+  [[nodiscard]] double seconds() const { return seconds_before_ + now_seconds() - begin_; }
 
   void limit_tries(double whole_seconds) {
     constexpr double kLeast = 10, kTimes = 10;
@@ -128,10 +131,10 @@ class Reduction {
         result_.network = part;
         result_.inputs = fed;
         result_.difference = found;
+        result_.seconds = seconds();
       }
       if (options_.on_try) {
-        options_.on_try({result_.network.graph().nodes.size(), result_.tries,
-                         result_.seconds + now_seconds() - begin_});
+        options_.on_try({result_.network.graph().nodes.size(), result_.tries, seconds()});
       }
       if (same && options_.on_smaller) options_.on_smaller(result_);
       if (same) return true;
@@ -244,6 +247,7 @@ class Reduction {
   DifferenceLook look_;
   const ReductionOptions& options_;
   const double begin_;
+  double seconds_before_ = 0;  ///< of the reduction that this one goes on with
   NetworkDifference whole_;
   ReducedNetwork result_;
 };

@@ -50,7 +50,10 @@ Measurement record_of(const ReducedNetwork& small, const NetworkCheckOptions& op
                                  small.differing_runs, small.runs);
   }
   if (!small.is_smallest) {
-    record.reason += "; time was over, there may be fewer nodes: the same command goes on";
+    record.reason += "; it was cut short, there may be fewer nodes: the same command goes on";
+    if (small.difference.kind == DifferenceKind::ended) {
+      record.reason += ", with --isolate S tries that hang end sooner";
+    }
   }
   return record;
 }

@@ -121,7 +121,8 @@ std::string readme_of(const ReducedNetwork& reduced, const ReductionSubject& sub
       subject.word, subject.version.empty() ? "" : " " + subject.version,
       printable_message(reduced.difference.words), left, reduced.nodes_before,
       left == 1 ? "is" : "are",
-      reduced.is_smallest ? "" : " (time was over; there may be fewer: the same command goes on)",
+      reduced.is_smallest ? ""
+                          : " (it was cut short; there may be fewer, and the same command goes on)",
       operators, how_to_see(reduced, subject.word, has_program));
   if (reduced.differing_runs < reduced.runs) {
     text += fmt::format("\nIt comes and goes: {} of {} runs of the whole differed.\n",

@@ -301,6 +301,8 @@ TEST_CASE("what was cut short goes on from there, and what is done is looked at 
     if (first_seen == 0) first_seen = now.nodes;
   };
   const auto whole = check_network(model, seen);
+  CHECK(std::stod(whole[0].conditions.at("seconds")) >=
+        std::stod(half[0].conditions.at("seconds")));
   CHECK(first_seen <= std::size_t(half[0].samples[0]));
   CHECK(whole[0].samples == std::vector<double>{2});
   CHECK(whole[0].conditions.at("nodes before") == "40");
