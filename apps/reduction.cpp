@@ -28,7 +28,7 @@ Isolation isolation_of_reduction(const ReductionOptions& options, const RunOptio
 void ReductionSayer::say(const std::string& left, std::size_t tries, double seconds) {
   constexpr double kSilence = 10;
   const bool is_less = std::exchange(left_, left) != left;
-  if (!is_less && seconds - last_ < kSilence) return;
+  if (quiet_ || (!is_less && seconds - last_ < kSilence)) return;
   last_ = seconds;
   app::say(fmt::format("{} left after {} {}, {:.0f} s", left, tries, tries == 1 ? "try" : "tries",
                        seconds));

@@ -23,14 +23,17 @@ void add_reduction_options(CLI::App& command, ReductionOptions& options);
 [[nodiscard]] Isolation isolation_of_reduction(const ReductionOptions& options,
                                                const RunOptions& run);
 
-/// Says what is left each time that it is less, and now and then that work goes on.
+/// Says what is left each time that it is less, and now and then that work goes on; nothing with
+/// `--quiet`.
 class ReductionSayer {
  public:
+  explicit ReductionSayer(const OutputOptions& output) : quiet_(output.quiet) {}
   /// `left`: "2 nodes".
   void say(const std::string& left, std::size_t tries, double seconds);
 
  private:
-  std::string left_;
+  bool quiet_;
+  std::string left_ = {};
   double last_ = 0;
 };
 

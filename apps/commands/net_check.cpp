@@ -69,7 +69,7 @@ int run_net_check(NetCheckOptions options) {
       .reduce_slower = options.reduce_slower,
       .reduce_seconds = options.reduction.most_seconds,
       .on_reduction =
-          [sayer = app::ReductionSayer()](const ReductionProgress& now) mutable {
+          [sayer = app::ReductionSayer(options)](const ReductionProgress& now) mutable {
             sayer.say(fmt::format("{} node{}", now.nodes, now.nodes == 1 ? "" : "s"), now.tries,
                       now.seconds);
           },

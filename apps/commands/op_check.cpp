@@ -80,7 +80,7 @@ int run_op_check(OpCheckOptions options) {
       .reduce = options.reduce,
       .reduce_seconds = options.reduction.most_seconds,
       .on_reduction =
-          [sayer = app::ReductionSayer()](const CaseReductionProgress& now) mutable {
+          [sayer = app::ReductionSayer(options)](const CaseReductionProgress& now) mutable {
             sayer.say(fmt::format("'{}'", printable(now.line)), now.tries, now.seconds);
           },
       .command_options = app::to_line(static_cast<const app::RunOptions&>(options)) +

@@ -135,6 +135,10 @@ TEST_CASE("a crash is cut down to the node that brings it, and the program lives
   const auto said = run_d5("net check " + (folder / "five.onnx") +
                            " --framework misbehaving+reference --reduce " + (folder / "more"));
   CHECK_THAT(said.err, Contains("1 node left after"));
+  const auto quiet =
+      run_d5("net check " + (folder / "five.onnx") +
+             " --framework misbehaving+reference --quiet --reduce " + (folder / "quiet"));
+  CHECK_THAT(quiet.err, !Contains("left after"));
   CHECK(run_d5("net check lenet --slower 2").status == 2);
   CHECK_THAT(run_d5("net check lenet --reduce " + folder.path().string()).err,
              Contains("holds no reduction to go on with"));
