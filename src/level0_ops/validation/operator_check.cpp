@@ -94,6 +94,7 @@ Measurement reduced_record(const CaseLine& whole, const std::string& subject,
       .check = options, .most_seconds = options.reduce_seconds, .on_try = options.on_reduction};
   how.check.frameworks = {subject};
   how.check.reduce = false;
+  how.check.forward.heatmaps.clear();  // of each try one
   const ReducedCase small = reduce_case(whole, how);
   Measurement record = detail::validation_record(whole.draw(), subject, "reduce");
   record.metric = "reduced_elements";

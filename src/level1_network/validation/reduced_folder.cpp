@@ -104,7 +104,7 @@ std::string how_to_see(const ReducedNetwork& reduced, const std::string& word, b
       text =
           fmt::format("`d5 net check FOLDER --framework {}` shows it, FOLDER being this one", word);
   }
-  if (has_program) text += "; so does `python3 differs.py`, without d5";
+  if (has_program) text += "; `python3 differs.py` runs it without d5";
   return text + ".";
 }
 
@@ -124,6 +124,12 @@ std::string readme_of(const ReducedNetwork& reduced, const ReductionSubject& sub
       reduced.is_smallest ? ""
                           : " (it was cut short; there may be fewer, and the same command goes on)",
       operators, how_to_see(reduced, subject.word, has_program));
+  if (!reduced.expected_gradients.empty()) {
+    text +=
+        "Beside them lie `gradient_N.pb`, what is expected, and `answered_gradient_N.pb`, what "
+        "came, "
+        "each under the name of its parameter.\n";
+  }
   if (reduced.differing_runs < reduced.runs) {
     text += fmt::format("\nIt comes and goes: {} of {} runs of the whole differed.\n",
                         reduced.differing_runs, reduced.runs);
@@ -165,7 +171,9 @@ void write_all(const ReducedNetwork& reduced, const ReductionSubject& subject, c
   save_gradients(data_set, "gradient", reduced.expected_gradients);
   save_gradients(data_set, "answered_gradient", reduced.gradients);
   const OwnPython* own = own_python(subject.word);
-  const bool has_program = own && reduced.difference.kind == DifferenceKind::answer;
+  const auto kind = reduced.difference.kind;
+  const bool is_of_outputs = kind != DifferenceKind::gradient && kind != DifferenceKind::slower;
+  const bool has_program = own && is_of_outputs;
   if (has_program) write_file((to / "differs.py").string(), program_of(*own));
   write_file((to / "README.md").string(), readme_of(reduced, subject, has_program));
   if (subject.of.empty()) return;

@@ -393,7 +393,9 @@ TEST_CASE("the folder of a wrong gradient fails with its model, of which gradien
   CHECK_THAT(record.command, Contains("--reduce " + left) && Contains("--backward"));
   const auto again = check_network(left + "/model.onnx", {.frameworks = {fault}, .backward = true});
   CHECK(std::ranges::any_of(again, [](const auto& m) { return m.status == Status::failed; }));
-  CHECK_THAT(read_file(left + "/README.md"), Contains("--backward` shows it"));
+  CHECK_THAT(read_file(left + "/README.md"),
+             Contains("--backward` shows it") && Contains("answered_gradient_N.pb"));
+  CHECK(std::filesystem::exists(left + "/test_data_set_0/answered_gradient_0.pb"));
   CHECK(check_network(folder / "layers.onnx",
                       {.frameworks = {fault}, .backward = true, .reduce = left})[0]
             .samples == std::vector<double>{1});
