@@ -77,13 +77,24 @@ void expect_types_of_outputs(const ::onnx::GraphProto& graph) {
   }
 }
 
-std::int64_t ir_version_of(const Model& model, const ::onnx::GraphProto& graph) {
+/// Whether each initializer is an input of its graph, here and in the graphs of nodes.
+bool all_are_inputs(const ::onnx::GraphProto& graph) {
   std::set<std::string_view> inputs;
   for (const auto& input : graph.input()) inputs.insert(input.name());
-  const bool all_are_inputs =
-      std::all_of(graph.initializer().begin(), graph.initializer().end(),
-                  [&](const auto& tensor) { return inputs.contains(tensor.name()); });
-  return std::max(model.ir_version, all_are_inputs ? kFirstWithImports : kFirstWithoutInputs);
+  const auto is_input = [&](const auto& tensor) { return inputs.contains(tensor.name()); };
+  const auto is_fine = [](const ::onnx::NodeProto& node) {
+    return std::ranges::all_of(node.attribute(), [](const auto& attribute) {
+      return (!attribute.has_g() || all_are_inputs(attribute.g())) &&
+             std::ranges::all_of(attribute.graphs(), all_are_inputs);
+    });
+  };
+  return std::ranges::all_of(graph.initializer(), is_input) &&
+         std::ranges::all_of(graph.node(), is_fine);
+}
+
+std::int64_t ir_version_of(const Model& model, const ::onnx::GraphProto& graph) {
+  return std::max(model.ir_version,
+                  all_are_inputs(graph) ? kFirstWithImports : kFirstWithoutInputs);
 }
 
 void write_header(const Model& model, ::onnx::ModelProto& proto) {

@@ -194,6 +194,30 @@ TEST_CASE("a file from before IR version 4 keeps its version while its initializ
   CHECK(saved.ir_version() == 4);
 }
 
+TEST_CASE("an initializer within a node's graph is no input before IR version 4, either") {
+  auto message = model_message();
+  auto& graph = *message.mutable_graph();
+  declare(*graph.add_input(), "which", {}, ::onnx::TensorProto::BOOL);
+  declare(*graph.add_output(), "y", {1});
+  auto& choice = add_node(graph, "If", {"which"}, {"y"});
+  for (const char* name : {"then_branch", "else_branch"}) {
+    auto& branch = *add_attribute(choice, name, ::onnx::AttributeProto::GRAPH).mutable_g();
+    branch.set_name(name);
+    declare(*branch.add_output(), std::string("y_") + name, {1});
+    add_node(branch, "Abs", {std::string("w_") + name}, {std::string("y_") + name});
+    auto& w = *branch.add_initializer();
+    w.set_name(std::string("w_") + name);
+    w.set_data_type(::onnx::TensorProto::FLOAT);
+    w.add_dims(1);
+    w.add_float_data(-2);
+  }
+  Model model = parse_message(message);
+  model.ir_version = 0;  // a node that is asked for by itself
+  ModelProto saved;
+  REQUIRE(saved.ParseFromString(serialize(model)));
+  CHECK(saved.ir_version() == 4);
+}
+
 TEST_CASE("what was said of a node or a tensor goes with it") {
   const std::string bytes = talkative().SerializeAsString();
   ModelFile file = parse_file(bytes_of(bytes), "test.onnx");
