@@ -20,8 +20,14 @@ bool is_any(DType dtype, std::initializer_list<DType> list) {
 std::string in_attention(const KnownNode& known) {
   if (!known.node.domain.empty()) return {};
   const nodes::Attention view(known.node);
-  if (view.is_causal() != 0 && known.node.has_input(nodes::Attention::In::past_key)) {
-    return "is_causal with what is past, which it does not count";
+  using In = nodes::Attention::In;
+  if (view.is_causal() != 0 && known.node.has_input(In::past_key)) {
+    const onnx::Type q = known.type(In::Q), k = known.type(In::K);
+    const auto length = [](const onnx::Type& type) {
+      return type.dims.size() < 3 ? onnx::Dim() : type.dims[type.dims.size() == 3 ? 1 : 2];
+    };
+    if (length(q) != length(k))
+      return "is_causal with fewer queries than new keys behind past ones";
   }
   if (view.left_window_size() >= 0 || view.right_window_size() >= 0) {
     return "left_window_size and right_window_size, which it ignores";
