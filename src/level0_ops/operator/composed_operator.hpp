@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,7 +71,7 @@ class Composition {
   void output(std::size_t k, Term term);
 
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
-  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
+  [[nodiscard]] const std::deque<Entry>& entries() const { return entries_; }
   /// Those that `output` has told; the others have kind none.
   [[nodiscard]] std::vector<ValueDesc> outputs() const;
 
@@ -83,7 +84,7 @@ class Composition {
 
   const InferContext& context_;
   std::vector<Step> steps_;
-  std::vector<Entry> entries_;
+  std::deque<Entry> entries_;  ///< whose shapes stay where they are as more come
 };
 
 /// An operator that means what several others mean one after the other. Its kernel runs theirs,
