@@ -60,6 +60,7 @@ std::string journal_of(const ReducedNetwork& reduced, const ReductionSubject& su
   const Json json = {{"of", subject.of},
                      {"framework", subject.word},
                      {"version", subject.version},
+                     {"against", subject.against},
                      {"kind", kKinds[std::size_t(reduced.difference.kind)]},
                      {"difference", reduced.difference.words},
                      {"size", reduced.difference.size},
@@ -94,6 +95,7 @@ std::optional<ReducedNetwork> kept_reduction(const std::string& folder,
   const detail::JsonReader json(read_file(file), file);
   expect_same(folder, "framework", json.text("framework"), subject.word);
   expect_same(folder, "version", json.text("version"), subject.version);
+  expect_same(folder, "reference", json.text("against"), subject.against);
   expect_same(folder, "network", json.text("of"), subject.of);
   ReducedNetwork kept;
   kept.difference = {.kind = DifferenceKind(json.choice("kind", kKinds)),

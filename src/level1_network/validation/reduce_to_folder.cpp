@@ -69,8 +69,10 @@ Measurement reduce_to_folder(const NetworkSides& sides, const std::string& word,
                        .interrupt = options.interrupt,
                        .isolation = options.isolation,
                        .on_try = options.on_reduction};
-  const ReductionSubject subject{
-      .word = word, .version = version_of(word), .of = digest_of(sides.network, sides.inputs, how)};
+  const ReductionSubject subject{.word = word,
+                                 .version = version_of(word),
+                                 .against = options.against,
+                                 .of = digest_of(sides.network, sides.inputs, how)};
   const auto kept = kept_reduction(options.reduce, subject);
   if (kept) how.from = &*kept;
   how.on_smaller = SaveNowAndThen(subject, options.reduce);

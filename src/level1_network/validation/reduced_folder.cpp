@@ -79,7 +79,9 @@ To have d5 refuse it, so that nobody gets a wrong answer unawares:
 docs/frameworks.md, "From a finding to a refusal", shows all three.
 )";
 
-std::string how_to_see(const ReducedNetwork& reduced, const std::string& word, bool has_program) {
+std::string how_to_see(const ReducedNetwork& reduced, const ReductionSubject& subject,
+                       bool has_program) {
+  const std::string& word = subject.word;
   std::string text;
   switch (reduced.difference.kind) {
     case DifferenceKind::gradient:
@@ -90,9 +92,9 @@ std::string how_to_see(const ReducedNetwork& reduced, const std::string& word, b
       break;
     case DifferenceKind::slower:
       text = fmt::format(
-          "`d5 net bench FOLDER --framework reference,{}` shows it, FOLDER being "
-          "this one; it is as steady as the machine",
-          word);
+          "`d5 net bench FOLDER --framework {},{}` shows it, FOLDER being this one; "
+          "it is as steady as the machine",
+          subject.against, word);
       break;
     case DifferenceKind::ended:
       text = fmt::format(
@@ -123,7 +125,7 @@ std::string readme_of(const ReducedNetwork& reduced, const ReductionSubject& sub
       left == 1 ? "is" : "are",
       reduced.is_smallest ? ""
                           : " (it was cut short; there may be fewer, and the same command goes on)",
-      operators, how_to_see(reduced, subject.word, has_program));
+      operators, how_to_see(reduced, subject, has_program));
   if (!reduced.expected_gradients.empty()) {
     text +=
         "Beside them lie `gradient_N.pb`, what is expected, and `answered_gradient_N.pb`, what "

@@ -12,6 +12,7 @@ namespace d5 {
 struct ReductionSubject {
   std::string word;     ///< who differs
   std::string version;  ///< of it
+  std::string against = "reference";
   std::string of = {};  ///< a digest of the network, its inputs, what counts; empty: nobody goes on
 };
 /// `of` of a reduction.

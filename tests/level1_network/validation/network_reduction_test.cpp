@@ -243,6 +243,20 @@ TEST_CASE("what takes longer is cut down to the node that does; gradients are an
       ValueError);
 }
 
+TEST_CASE("the folder of what takes longer names the bench of both") {
+  const testing::TemporaryFolder folder;
+  planted::use_framework();
+  three_nodes().save(folder / "three.onnx");
+  const auto record = check_network(folder / "three.onnx", {.frameworks = {"planted:slow-at-exp"},
+                                                            .against = "planted:honest",
+                                                            .reduce = folder / "few",
+                                                            .reduce_slower = 20})[0];
+  CHECK(record.samples == std::vector<double>{1});
+  CHECK_THAT(record.command, Contains("--slower 20"));
+  CHECK_THAT(read_file(folder / "few/README.md"),
+             Contains("d5 net bench FOLDER --framework planted:honest,planted:slow-at-exp"));
+}
+
 TEST_CASE("a constant whose value matters stays as it is") {
   Network network("scaled");
   network.add_input("x", DType::float32, {2, 5});
@@ -329,6 +343,10 @@ TEST_CASE("a folder of another reduction, or of none, is refused and stays") {
   CHECK_THROWS_WITH(check(model, "planted:wrong-fusion", 1), Contains("or other inputs"));
   CHECK_THROWS_WITH(check(model, "planted:refuses-pair", 0),
                     Contains("another framework, planted:wrong-fusion; now it is"));
+  CHECK_THROWS_WITH(check_network(model, {.frameworks = {"planted:wrong-fusion"},
+                                          .against = "planted:honest",
+                                          .reduce = left}),
+                    Contains("another reference, reference; now it is planted:honest"));
   CHECK(check_network(left, {.frameworks = {"reference"}})[0].status == Status::passed);
   std::filesystem::create_directories(folder / "mine");
   CHECK_THROWS_AS(
