@@ -191,6 +191,12 @@ inline const std::map<std::string, std::function<Fault()>>& faults() {
            }
          });
        }},
+      {"off-by-size",
+       [] {
+         return Fault([](F run) {
+           run.first().span<float>().front() += 2e-7F * float(run.first().elements());
+         });
+       }},
       {"wrong-above-4-channels",
        [] {
          return Fault([](F run) {

@@ -150,7 +150,8 @@ class Reduction {
         return false;
       case DifferenceKind::answer:
       case DifferenceKind::gradient:
-        return found.size > kDoubtfulBounds || whole_.size <= kDoubtfulBounds;
+        return found.size >= least_ &&
+               (found.size > kDoubtfulBounds || whole_.size <= kDoubtfulBounds);
       case DifferenceKind::slower:
         return true;
       case DifferenceKind::thrown:
@@ -163,6 +164,9 @@ class Reduction {
   void make_smallest() {
     remove_nodes();
     remove_attributes();
+    // Of a few bounds half stays, and two at least: at the edge of rounding nothing is evidence.
+    const double size = result_.difference.size;
+    least_ = std::min(size, std::clamp(size / 2, 2.0, kDoubtfulBounds));
     while (shrink_sizes()) {
     }
   }
@@ -247,6 +251,7 @@ class Reduction {
   DifferenceLook look_;
   const ReductionOptions& options_;
   const double begin_;
+  double least_ = 0;           ///< bounds that a part is off
   double seconds_before_ = 0;  ///< of the reduction that this one goes on with
   NetworkDifference whole_;
   ReducedNetwork result_;

@@ -231,6 +231,17 @@ TEST_CASE("a wrong gradient is cut down to the node that gives it; forward sees 
   CHECK(small.gradients.at("p2").tensor().item<float>() == Approx(1.05F * expected));
 }
 
+TEST_CASE("a small difference is not cut down to where rounding begins") {
+  Network network("tanh");
+  network.add_input("x", DType::float32, {64});
+  network.add_node("Tanh", {"x"}, {"y"});
+  network.add_output("y");
+  const ReducedNetwork small = reduced(network, "planted:off-by-size", {});
+  CHECK(small.size_before < 64);
+  CHECK(small.difference.size >= small.size_before / 2);
+  CHECK(small.inputs.at("x").tensor().elements() < 64);
+}
+
 TEST_CASE("what takes longer is cut down to the node that does; gradients are another question") {
   const Network network = three_nodes();
   const ReducedNetwork small = reduced(network, "planted:slow-at-exp", {.slower = 20});
