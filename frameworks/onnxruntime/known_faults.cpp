@@ -106,9 +106,15 @@ std::string in_dft(const KnownNode& known) {
 
 std::string in_gather(const KnownNode& known) {
   const onnx::Type data = known.type(0);
-  const bool is_list = data.has_shape && data.dims.size() == 1;
-  return data.dtype == DType::string && !is_list ? "slices of texts, of which it copies the first"
-                                                 : "";
+  if (data.dtype != DType::string) return {};
+  const auto rank = std::int64_t(data.dims.size());
+  const auto* told = known.node.attribute<std::int64_t>("axis");
+  const std::int64_t axis = told ? *told + (*told < 0 ? rank : 0) : 0;
+  bool is_one = data.has_shape && axis >= 0;
+  for (std::int64_t i = axis + 1; is_one && i < rank; ++i) {
+    is_one = data.dims[std::size_t(i)] == onnx::Dim(std::int64_t{1});
+  }
+  return is_one ? "" : "slices of several texts, of which it copies the first";
 }
 
 std::string in_gather_nd(const KnownNode& known) {

@@ -68,3 +68,20 @@ TEST_CASE("a product of float16 by a constant behind a Transpose of its batch is
   const std::string extended = "onnxruntime:session:optimization=extended";
   CHECK_NOTHROW(open_executor(extended, product({1, 0, 2}))->inference(x));
 }
+
+TEST_CASE("texts are gathered one by one, and slices of several refused") {
+  const auto gathered = [](std::int64_t axis) {
+    Network network("texts");
+    network.add_input("texts", DType::string, {2, 2});
+    network.add_constant("places", Tensor::vector<std::int64_t>({1}));
+    network.add_node("Gather", {"texts", "places"}, {"y"}, {{"axis", axis}});
+    network.add_output("y");
+    const Tensor texts = Tensor::of<std::string>({2, 2}, {"a", "b", "c", "d"});
+    const auto executor = open_executor("onnxruntime:session", network);
+    const Tensor y = executor->inference({{"texts", texts}}).at("y").tensor().copy();
+    return std::vector<std::string>(y.span<std::string>().begin(), y.span<std::string>().end());
+  };
+  const std::int64_t columns = GENERATE(1, -1);
+  CHECK(gathered(columns) == std::vector<std::string>{"b", "d"});
+  CHECK_THROWS_WITH(gathered(0), Catch::Contains("slices of several texts"));
+}
