@@ -31,6 +31,7 @@
 #include "d5/core/measurement.hpp"
 #include "d5/core/metric.hpp"
 #include "d5/core/npy.hpp"
+#include "d5/core/npz.hpp"
 #include "d5/core/option.hpp"
 #include "d5/core/pivot.hpp"
 #include "d5/core/plot.hpp"

@@ -150,7 +150,7 @@ class Child {
   int pipe_ = -1;
 };
 
-std::string reason_of(int status) {
+std::string end_of(int status) {
   if (!WIFSIGNALED(status)) {
     return fmt::format("it ended its process with status {} before its work was done",
                        WEXITSTATUS(status));
@@ -174,7 +174,7 @@ std::vector<Measurement> isolated(const Isolation& isolation, const Measurement&
   const bool answered = !text.empty() && text.back() == '\n';
   if (!answered) {
     const auto status = child.status(isolation.interrupt);
-    failed.reason = status ? reason_of(*status)
+    failed.reason = status ? end_of(*status)
                            : fmt::format("no answer within {} s: it hangs, or needs more time",
                                          isolation.most_seconds);
     return {failed};

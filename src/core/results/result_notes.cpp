@@ -56,7 +56,7 @@ struct NumberWord {
   double value;
   std::string number, rest;
 };
-std::optional<NumberWord> number_in(const std::string& word) {
+std::optional<NumberWord> number_word(const std::string& word) {
   double value = 0;
   const char* const end_of_word = word.data() + word.size();
   const auto [end, error] = std::from_chars(word.data(), end_of_word, value);
@@ -80,7 +80,7 @@ std::optional<std::string> in_ranges(const std::vector<std::string>& texts) {
     if (!same) {
       std::vector<NumberWord> numbers;
       for (const auto& words : all) {
-        const auto number = number_in(words[i]);
+        const auto number = number_word(words[i]);
         if (!number) return std::nullopt;
         numbers.push_back(*number);
       }

@@ -130,6 +130,12 @@ class Reader {
     for (const auto& [known, dtype] : kNpyTypes) {
       if (word == known) return dtype;
     }
+    if (word.starts_with("|O")) {
+      throw Unsupported(fmt::format(
+          "'{}' holds Python objects, a pickle, which is never run; save an array of numbers, "
+          "numpy.asarray(objects, dtype)",
+          printable(file_)));
+    }
     throw Unsupported(fmt::format(
         "'{}' has elements of type '{}', expected booleans, integers, floats of 16 to 64 "
         "bits or complex numbers; see numpy.ndarray.astype",

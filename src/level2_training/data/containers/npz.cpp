@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/files/zip.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/npy.hpp"
@@ -10,7 +11,6 @@
 #include "level2_training/data/storage/columns.hpp"
 #include "level2_training/data/storage/field_words.hpp"
 #include "level2_training/data/storage/unpacked_file.hpp"
-#include "level2_training/data/storage/zip.hpp"
 
 namespace d5 {
 namespace {
@@ -86,7 +86,7 @@ class NpzContainer final : public Container {
     const auto tensors = std::make_shared<std::vector<Tensor>>();
     std::vector<detail::Column> columns;
     std::optional<std::vector<Dataset::Field>> fields;
-    for (auto& [name, bytes] : detail::read_zip(file.bytes(), path, interrupt)) {
+    for (auto& [name, bytes] : detail::read_zip(file.bytes(), path, memory_budget(), interrupt)) {
       const std::string who = fmt::format("{}/{}", path, name);
       if (name == kFieldsMember) {
         fields = detail::fields_from_json(bytes, fmt::format("'{}'", printable(who)));

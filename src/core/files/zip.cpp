@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level2_training/data/storage/zip.hpp"
+#include "core/files/zip.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "d5/core/error.hpp"
-#include "d5/core/tensor.hpp"
 
 namespace d5::detail {
 namespace {
@@ -23,7 +22,7 @@ constexpr std::time_t kFirstDay = 315532800;  // 1980-01-01, the first that zip 
 }  // namespace
 
 std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
-                                const Interrupt& interrupt) {
+                                std::size_t most_bytes, const Interrupt& interrupt) {
   const std::unique_ptr<archive, ReadEnd> reader(archive_read_new());
   const auto fail = [&] {
     const char* const reason = archive_error_string(reader.get());
@@ -47,9 +46,9 @@ std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
     for (;;) {
       interrupt.check(fmt::format("unpacking '{}'", printable(file)));
       const std::size_t done = member.bytes.size();
-      if (total + kPiece > memory_budget()) {
+      if (total + kPiece > most_bytes) {
         throw MemoryError(fmt::format("'{}' unpacks to more than the memory budget of {} bytes",
-                                      printable(file), memory_budget()));
+                                      printable(file), most_bytes));
       }
       member.bytes.resize(done + kPiece);
       const auto count = archive_read_data(reader.get(), member.bytes.data() + done, kPiece);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,9 @@ struct ZipMember {
 
 /// All files of the archive `bytes`, which `file` names in messages. Their CRC-32 is checked.
 /// Throws: FormatError for what is no such archive or is damaged; MemoryError where it unpacks to
-/// more than the memory budget; Interrupted.
+/// more than `most_bytes`, the memory budget; Interrupted.
 [[nodiscard]] std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& file,
-                                              const Interrupt& interrupt);
+                                              std::size_t most_bytes, const Interrupt& interrupt);
 
 /// Makes an archive, in memory.
 class ZipWriter {
