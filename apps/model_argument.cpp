@@ -26,7 +26,9 @@ void add_models_argument(CLI::App& command, ModelsArgument& argument) {
 }
 
 void add_size_options(CLI::App& command, SizeOptions& options) {
-  command.add_option("--batch", options.batch, "size of each dimension that the model leaves open")
+  command
+      .add_option("--batch", options.batch,
+                  "size of each dimension that the model leaves open (1; or what the model takes)")
       ->transform(whole_number(1))
       ->option_text("N");
   add_dim_option(command, options);
@@ -34,9 +36,25 @@ void add_size_options(CLI::App& command, SizeOptions& options) {
 
 void add_dim_option(CLI::App& command, SizeOptions& options) {
   command
-      .add_option("--dim", options.dims, "size of one open dimension, by its name; may be repeated")
+      .add_option(
+          "--dim", options.dims,
+          "size of one open dimension, by its name, or by input and axis (x:2) where it has "
+          "none; may be repeated")
       ->allow_extra_args(false)
       ->option_text("NAME=SIZE");
+}
+
+void add_input_option(CLI::App& command, InputOptions& options) {
+  command
+      .add_option("--input", options.inputs,
+                  "an input's value from NumPy's or ONNX's kind of file, or of several by their "
+                  "names (.npz), in place of a test folder's and of random ones; may be repeated")
+      ->allow_extra_args(false)
+      ->option_text("[NAME=]FILE.npy|pb|npz");
+}
+
+GivenInputs inputs_of(const InputOptions& options) {
+  return {.values = {}, .files = input_files(options.inputs)};
 }
 
 void add_transform_option(CLI::App& command, TransformOptions& options) {

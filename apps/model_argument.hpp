@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_inputs.hpp"
 
 namespace CLI {
 class App;
@@ -25,6 +26,15 @@ void add_dim_option(CLI::App& command, SizeOptions& options);
 /// Throws: ValueError for a bad `--dim`.
 [[nodiscard]] OpenSizes sizes_of(const SizeOptions& options);
 
+/// Inputs of the user's own. The same in all `d5 net` commands that run or plan.
+struct InputOptions {
+  std::vector<std::string> inputs;  ///< NAME=FILE, or FILE
+};
+/// `--input`
+void add_input_option(CLI::App& command, InputOptions& options);
+/// Throws: ValueError for a bad `--input`.
+[[nodiscard]] GivenInputs inputs_of(const InputOptions& options);
+
 /// How networks are changed before they are run. The same in all `d5 net` commands.
 struct TransformOptions {
   std::vector<std::string> transforms;  ///< NAME[:KEY=VALUE]..., one after the other
@@ -37,13 +47,13 @@ void add_transform_option(CLI::App& command, TransformOptions& options);
 /// The argument MODEL (`open_model`).
 void add_model_argument(CLI::App& command, std::string& model);
 
-/// It, its sizes, and its transforms.
-struct ModelArgument : SizeOptions, TransformOptions {
+/// It, its sizes, its inputs, and its transforms.
+struct ModelArgument : SizeOptions, InputOptions, TransformOptions {
   std::string model;
 };
 
 /// The argument MODEL... (`models_of`), with the same of all.
-struct ModelsArgument : SizeOptions, TransformOptions {
+struct ModelsArgument : SizeOptions, InputOptions, TransformOptions {
   std::vector<std::string> models;
 };
 void add_models_argument(CLI::App& command, ModelsArgument& argument);

@@ -7,6 +7,7 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/training_step_bench.hpp"
+#include "level1_network/given_inputs.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -54,7 +55,7 @@ void bind_bench(py::module_& m) {
       "bench_network",
       [](const Path& model, const std::vector<std::string>& frameworks,
          const std::variant<std::int64_t, std::vector<std::int64_t>>& batch,
-         const std::map<std::string, std::int64_t>& dims, bool training,
+         const std::map<std::string, std::int64_t>& dims, const Anything& inputs, bool training,
          const std::vector<std::string>& metrics, int samples, std::uint64_t seed, bool profile,
          const std::vector<std::string>& transforms, const std::vector<std::string>& placement,
          bool unjudged, double judge_seconds) {
@@ -66,6 +67,7 @@ void bind_bench(py::module_& m) {
                                                   .judge_seconds = judge_seconds,
                                                   .seed = seed}};
         options.sizes.by_name = dims;
+        options.inputs = to_given_inputs(inputs);
         options.transforms = transform_chain(transforms);
         for (const auto& rule : placement) options.placement.push_back(placement_rule(rule));
         std::vector<Measurement> results;
@@ -84,18 +86,19 @@ void bind_bench(py::module_& m) {
       },
       py::arg("model"), py::kw_only(),
       py::arg("frameworks") = std::vector<std::string>{"reference"}, py::arg("batch") = 1,
-      py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("training") = false,
+      py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("inputs") = py::none(),
+      py::arg("training") = false,
       py::arg("metrics") = std::vector<std::string>{"time", "framework_overhead"},
       py::arg("samples") = 30, py::arg("seed") = 0, py::arg("profile") = false,
       py::arg("transforms") = std::vector<std::string>(),
       py::arg("placement") = std::vector<std::string>(), py::arg("unjudged") = false,
       py::arg("judge_seconds") = MeasureOptions().judge_seconds,
       "One network in several frameworks, interleaved: `d5 net bench`; with several sizes of batch "
-      "one after the other; `dims` are sizes of open dimensions by name. With profile=True also "
-      "what each operator type, layer and node takes (conditions 'by', 'operator', 'layer', "
-      "'node', 'direction'). Answers are judged before the clock and after it, unless "
-      "unjudged=True; where the reference takes longer than judge_seconds, another framework "
-      "judges.");
+      "one after the other; `dims` are sizes of open dimensions by name, `inputs` as of "
+      "run_network. With profile=True also what each operator type, layer and node takes "
+      "(conditions 'by', 'operator', 'layer', 'node', 'direction'). Answers are judged before the "
+      "clock and after it, unless unjudged=True; where the reference takes longer than "
+      "judge_seconds, another framework judges.");
 }
 
 }  // namespace d5::python

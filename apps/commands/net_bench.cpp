@@ -31,6 +31,8 @@ constexpr const char* kNetBenchExamples =
   d5 net bench 'Gemm 64x512 512x{n} for n=16..1024*4' --framework all,auto --pivot framework
                                                 networks of one operator, their weights a parameter
   d5 net bench model.onnx --framework torch+reference --out results.json
+  d5 net bench model.onnx --input image=image.npy --framework all
+                                                on an input of your own; a test folder brings its
   d5 net bench resnet-50 --transform fold-batch-norm,dead-code
                                                 of another network that computes the same
   d5 net bench alexnet --batch 256 --memory 128MiB,192MiB,256MiB --transform microbatch --out limits.json
@@ -92,6 +94,7 @@ int run_net_bench(NetBenchOptions options) {
   app::apply(options, executor_words);
   const NetworkBenchOptions how{.frameworks = options.frameworks,
                                 .sizes = app::sizes_of(options),
+                                .inputs = app::inputs_of(options),
                                 .transforms = app::chain_of(options),
                                 .placement = app::placement_of(options),
                                 .device = device_from_name(options.device),
@@ -131,6 +134,7 @@ void register_net_bench(app::Program& program) {
       ->option_text("N,...")
       ->group(app::kManyGroup);
   app::add_dim_option(command, *options);
+  app::add_input_option(command, *options);
   app::add_transform_option(command, *options);
   app::add_list_options(command, *options);
   command.add_flag("--training", options->training, "time training steps too");

@@ -22,6 +22,8 @@ constexpr const char* kNetCheckExamples =
     R"(  d5 net check test_folder/                     against the outputs that the folder expects
   d5 net check model.onnx --framework torch     against the reference, on random inputs
   d5 net check model.onnx --framework all       every framework, and their own executors
+  d5 net check model.onnx --input x=x.npy --framework torch
+                                                on an input of your own, as of a folder's model
   d5 net check lenet --framework torch --batch 8
                                                 a built-in network: gradients too
   d5 net check lenet --numeric 8                gradients against finite differences
@@ -59,6 +61,7 @@ int run_net_check(NetCheckOptions options) {
       .frameworks = options.frameworks,
       .against = options.against,
       .sizes = app::sizes_of(options),
+      .inputs = app::inputs_of(options),
       .transforms = app::chain_of(options),
       .execution = app::execution_of(options, options),
       .tolerance = app::tolerance_of(options),
@@ -106,6 +109,7 @@ void register_net_check(app::Program& program) {
                               [options] { return run_net_check(*options); });
   app::add_models_argument(command, *options);
   app::add_size_options(command, *options);
+  app::add_input_option(command, *options);
   app::add_transform_option(command, *options);
   app::add_list_options(command, *options);
   command

@@ -13,9 +13,12 @@ namespace d5::command {
 namespace {
 
 constexpr const char* kNetRunExamples =
-    R"(  d5 net run lenet                              random inputs
+    R"(  d5 net run lenet                              random inputs, of sizes and values that it takes
   d5 net run test_folder/                       the inputs of the folder's first data set
   d5 net run model.onnx --input image=image.npy --output scores=scores.npy --framework torch
+  d5 net run model.onnx --input all.npz         an archive of NumPy, its arrays named as the inputs
+  d5 net run model.onnx --dim height=320 --dim x:3=320
+                                                sizes by name, and by input and axis
   d5 net run lenet resnet-18 --framework reference,torch
                                                 several in one table)";
 
@@ -23,7 +26,7 @@ struct NetRunOptions : app::OutputOptions,
                        app::RunOptions,
                        app::ExecutionOptions,
                        app::ModelsArgument {
-  std::vector<std::string> inputs, outputs;
+  std::vector<std::string> outputs;
 };
 
 std::string first_values(const Value& value) {
@@ -53,7 +56,7 @@ int run_net_run(const NetRunOptions& options) {
                     .sizes = app::sizes_of(options),
                     .transforms = app::chain_of(options),
                     .execution = app::execution_of(options, options),
-                    .input_files = value_files(options.inputs, "--input"),
+                    .inputs = app::inputs_of(options),
                     .output_files = value_files(options.outputs, "--output"),
                     .on_run = [&](const Measurement& record,
                                   const ValueMap& outputs) { add_rows(table, record, outputs); },
@@ -71,15 +74,11 @@ void register_net_run(app::Program& program) {
                               [options] { return run_net_run(*options); });
   app::add_models_argument(command, *options);
   app::add_size_options(command, *options);
+  app::add_input_option(command, *options);
   app::add_transform_option(command, *options);
   command
-      .add_option("--input", options->inputs,
-                  "an input's value, from NumPy's or ONNX's kind of file; may be repeated")
-      ->allow_extra_args(false)
-      ->option_text("NAME=FILE.npy|pb");
-  command
       .add_option("--output", options->outputs,
-                  "write an output's value to such a file; may be repeated")
+                  "write an output's value to a file of NumPy or ONNX; may be repeated")
       ->allow_extra_args(false)
       ->option_text("NAME=FILE.npy|pb");
   app::add_run_options(command, *options);

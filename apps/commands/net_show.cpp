@@ -74,10 +74,15 @@ std::shared_ptr<GraphExecutor> executor_of(const NetShowOptions& options, const 
   return open_executor(word, opened(options), app::execution_of(options, options));
 }
 
+NetworkInputs inputs_of(const NetShowOptions& options, const Network& network) {
+  return network_inputs(options.model, network, app::sizes_of(options), app::inputs_of(options),
+                        options.seed);
+}
+
 Report memory_report(const NetShowOptions& options) {
   const auto executor = executor_of(options, options.frameworks.front());
-  const ValueMap inputs = random_inputs(executor->network(), app::sizes_of(options), options.seed);
-  const auto memory = plan_memory(*executor, inputs, loss_of(executor->network()));
+  const NetworkInputs inputs = inputs_of(options, executor->network());
+  const auto memory = plan_memory(*executor, inputs.values, loss_of(executor->network()));
   return {.title = options.model, .plots = memory_plots(memory)};
 }
 
@@ -100,7 +105,7 @@ int show_steps(const NetShowOptions& options) {
   for (const auto& word : options.frameworks) {
     const auto executor = executor_of(options, word);
     const Network& network = executor->network();
-    executor->plan(random_inputs(network, app::sizes_of(options), options.seed), loss_of(network));
+    executor->plan(inputs_of(options, network).values, loss_of(network));
     app::print(to_table(planned_steps(*executor)), options.format);
   }
   return app::kPassed;
@@ -117,7 +122,7 @@ int show_selection(const NetShowOptions& options, const std::string& word) {
   const auto executor = executor_of(options, word);
   Network& network = executor->network();
   if (options.remeasure) (void)forget_selections(network);
-  executor->plan(random_inputs(network, app::sizes_of(options), options.seed), loss_of(network));
+  executor->plan(inputs_of(options, network).values, loss_of(network));
   const FrameworkSelection selection = framework_selection(*executor);
   if (is_for_people(options.format)) {
     app::print(summary_table(selection, options.format), options.format);
@@ -141,7 +146,8 @@ int run_net_show(const NetShowOptions& options) {
   if (options.dot || is_drawn(options.format)) return draw(options);
   if (options.memory_plan) {
     app::print(planning_table(options.model, options.frameworks.front(), app::sizes_of(options),
-                              app::execution_of(options, options), app::chain_of(options)),
+                              app::execution_of(options, options), app::chain_of(options),
+                              app::inputs_of(options)),
                options.format);
     return app::kPassed;
   }
@@ -153,7 +159,9 @@ int run_net_show(const NetShowOptions& options) {
   refuse_plan_options(options);
   Network network = open_model(options.model, {{"seed", options.seed}});
   const auto applied = apply_transforms(network, app::chain_of(options), wishes_of(options));
-  const NetworkSummary summary = summarise(network, app::sizes_of(options));
+  const OpenSizes sizes =
+      network_sizes(options.model, network, app::sizes_of(options), app::inputs_of(options));
+  const NetworkSummary summary = summarise(network, sizes);
   const SummaryBy by = options.by.value_or(usual_parts(summary));
   const TextTable parts =  // before anything is printed: it may refuse a framework
       parts_table(network, summary, by, options.frameworks, options.format);
@@ -162,8 +170,7 @@ int run_net_show(const NetShowOptions& options) {
       app::print(to_table(applied), options.format);
       fmt::print("\n");
     }
-    app::print(facts_table(network, summary, options.model, app::sizes_of(options)),
-               options.format);
+    app::print(facts_table(network, summary, options.model, sizes), options.format);
     fmt::print("\n");
   }
   app::print(parts, options.format);
@@ -194,6 +201,7 @@ void register_net_show(app::Program& program) {
                               [options] { return run_net_show(*options); });
   app::add_model_argument(command, options->model);
   app::add_size_options(command, *options);
+  app::add_input_option(command, *options);
   app::add_transform_option(command, *options);
   const std::map<std::string, SummaryBy> parts{{"node", SummaryBy::node},
                                                {"layer", SummaryBy::layer},

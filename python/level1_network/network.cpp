@@ -247,7 +247,8 @@ void bind_network(py::module_& m) {
       py::arg("network"), py::kw_only(), py::arg("batch") = 1,
       py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("seed") = 0,
       "Inputs by name, the same for the same names, shapes and seed: normal reals, integers from "
-      "[0, 10). `dims` are sizes of open dimensions by name, `batch` that of the others.");
+      "[0, 10), in a range that the network can take. `dims` are sizes of open dimensions by name, "
+      "`batch` that of the others.");
 }
 
 }  // namespace d5::python

@@ -5,6 +5,7 @@
 #include "d5/level1_network/network_run.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/node_comparison.hpp"
+#include "level1_network/given_inputs.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
 
@@ -35,13 +36,16 @@ void bind_network_check(py::module_& m) {
       "check_network",
       [](const Path& model, const std::vector<std::string>& frameworks, const std::string& against,
          std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
-         const std::vector<std::string>& transforms, const std::vector<std::string>& placement,
-         bool by_node, bool backward, std::int64_t numeric, std::uint64_t seed,
-         std::optional<double> rtol, std::optional<double> atol) {
+         const Anything& inputs, const std::vector<std::string>& transforms,
+         const std::vector<std::string>& placement, bool by_node, bool backward,
+         std::int64_t numeric, std::uint64_t seed, std::optional<double> rtol,
+         std::optional<double> atol) {
+        GivenInputs given = to_given_inputs(inputs);
         NetworkCheckOptions options{
             .frameworks = frameworks,
             .against = against,
             .sizes = {.batch = batch, .by_name = dims},
+            .inputs = std::move(given),
             .transforms = transform_chain(transforms),
             .execution = {.seed = seed, .placement = placement_of(placement)},
             .tolerance = tolerance_of(rtol, atol),
@@ -58,24 +62,26 @@ void bind_network_check(py::module_& m) {
       py::arg("model"), py::kw_only(),
       py::arg("frameworks") = std::vector<std::string>{"reference"},
       py::arg("against") = "reference", py::arg("batch") = 1,
-      py::arg("dims") = std::map<std::string, std::int64_t>(),
+      py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("inputs") = py::none(),
       py::arg("transforms") = std::vector<std::string>(),
       py::arg("placement") = std::vector<std::string>(), py::arg("by_node") = false,
       py::arg("backward") = false, py::arg("numeric") = 0, py::arg("seed") = 0,
       py::arg("rtol") = py::none(), py::arg("atol") = py::none(),
       "Is a network right: `d5 net check`. A test folder is held against what it expects, any "
-      "other model of open_model against the framework `against` on random inputs, with gradients "
-      "where it has a loss; with transforms against the network before. `d5.reduce` finds the few "
-      "nodes that differ.");
+      "other model of open_model, and one with `inputs`, against the framework `against`, with "
+      "gradients where it has a loss; `inputs` as of run_network; with transforms against the "
+      "network before. `d5.reduce` finds the few nodes that differ.");
   m.def(
       "reduce",
       [](const Path& model, const std::string& framework, const Path& folder,
          const std::string& against, bool backward, double slower, double isolate,
          double most_seconds, std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
-         const std::vector<std::string>& transforms, std::uint64_t seed) {
+         const Anything& inputs, const std::vector<std::string>& transforms, std::uint64_t seed) {
+        GivenInputs given = to_given_inputs(inputs);
         NetworkCheckOptions options{.frameworks = {framework},
                                     .against = against,
                                     .sizes = {.batch = batch, .by_name = dims},
+                                    .inputs = std::move(given),
                                     .transforms = transform_chain(transforms),
                                     .execution = {.seed = seed},
                                     .backward = backward,
@@ -93,35 +99,38 @@ void bind_network_check(py::module_& m) {
       py::arg("model"), py::kw_only(), py::arg("framework"), py::arg("folder"),
       py::arg("against") = "reference", py::arg("backward") = false, py::arg("slower") = 0.0,
       py::arg("isolate") = 0.0, py::arg("most_seconds") = 600.0, py::arg("batch") = 1,
-      py::arg("dims") = std::map<std::string, std::int64_t>(),
+      py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("inputs") = py::none(),
       py::arg("transforms") = std::vector<std::string>(), py::arg("seed") = 0,
       "Which few nodes make `framework` do otherwise than `against`: `d5 net check --reduce`. They "
       "are left in `folder`, with data, a README and a program that shows it; the row says how "
       "many there are, 0 where there is no difference. Cut short, the same call goes on. With "
       "`backward` gradients count, too; with slower=X those that take X times as long. With "
       "isolate=S each try is a process of its own for at most S seconds, so that a crash or a hang "
-      "counts. An operator alone: check_operator(reduce=True).");
+      "counts. `inputs` as of run_network. An operator alone: check_operator(reduce=True).");
   m.def(
       "run_network",
-      [](const Path& model, const Values& inputs, const std::string& framework, std::int64_t batch,
-         const std::map<std::string, std::int64_t>& dims,
+      [](const Path& model, const Anything& inputs, const std::string& framework,
+         std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
          const std::vector<std::string>& transforms, std::uint64_t seed) {
+        GivenInputs given = to_given_inputs(inputs);
         NetworkRunOptions options{.frameworks = {framework},
                                   .sizes = {.batch = batch, .by_name = dims},
                                   .transforms = transform_chain(transforms),
                                   .execution = {.seed = seed},
-                                  .inputs = to_values(inputs)};
+                                  .inputs = std::move(given)};
         ValueMap answered;
         options.on_run = [&](const Measurement&, const ValueMap& outputs) { answered = outputs; };
         long_call([&](const Interrupt&) { (void)run_networks({model.string()}, options); });
         return copy_values(answered);
       },
-      py::arg("model"), py::arg("inputs") = Values(), py::kw_only(),
+      py::arg("model"), py::arg("inputs") = py::none(), py::kw_only(),
       py::arg("framework") = "reference", py::arg("batch") = 1,
       py::arg("dims") = std::map<std::string, std::int64_t>(),
       py::arg("transforms") = std::vector<std::string>(), py::arg("seed") = 0,
-      "What a network answers, outputs by name: `d5 net run`. Inputs that are left out are a test "
-      "folder's, or random.");
+      "What a network answers, outputs by name: `d5 net run`. `inputs`: arrays, or paths of files "
+      "(.npy, .pb), by name; or the path of one file, or a list of such words as the program's "
+      "--input takes (\"x=x.npy\", \"all.npz\"). Inputs that are left out are a test folder's, or "
+      "random.");
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "d5/level1_network/network_bench.hpp"
 #include "d5/level1_network/network_check.hpp"
 #include "d5/level1_network/network_drawing.hpp"
+#include "d5/level1_network/network_inputs.hpp"
 #include "d5/level1_network/network_mode.hpp"
 #include "d5/level1_network/network_profile.hpp"
 #include "d5/level1_network/network_reduction.hpp"

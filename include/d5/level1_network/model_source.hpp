@@ -55,13 +55,17 @@ namespace d5 {
                                   const ExecutorOptions& execution);
 
 /// What the inputs are for these sizes; of kind none where an input is no tensor, or of unknown
-/// rank. Throws: NotFound for a name in `sizes` that is no open dimension; ValueError for a batch
-/// other than 1 where no dimension is open, and no input's first is of that size.
+/// rank. A dimension without a name (or "?") is called INPUT:AXIS. Throws: NotFound for a name in
+/// `sizes` that is no open dimension; ValueError for a batch other than 1 where no dimension is
+/// open, and no input's first is of that size.
 [[nodiscard]] std::map<std::string, ValueDesc> input_descs(const Network& network,
                                                            const OpenSizes& sizes = {});
 
 /// Random inputs, the same for the same names, shapes and seed: normal reals, integers from
-/// [0, 10). Throws: as `input_descs`; Unsupported for an input that is no tensor of known rank.
+/// [0, 10), in a range that the network can take. Open dimensions that `sizes` does not name are of
+/// the least size that goes through the network, where the batch does not. Throws: as
+/// `input_descs`; ShapeError for sizes that do not go through; Unsupported for an input that is no
+/// tensor of known rank.
 [[nodiscard]] ValueMap random_inputs(const Network& network, const OpenSizes& sizes = {},
                                      std::uint64_t seed = 0);
 

@@ -8,6 +8,7 @@
 #include "d5/core/measure.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_inputs.hpp"
 
 namespace d5 {
 
@@ -16,6 +17,7 @@ struct NetworkBenchOptions {
   /// Words of `open_executor`, side by side; "all" as in `executor_words`.
   std::vector<std::string> frameworks = {"reference"};
   OpenSizes sizes = {};
+  GivenInputs inputs = {};         ///< in place of random ones, and of a test folder's
   TransformChain transforms = {};  ///< of the network, before it is run
   Placement placement = {};
   Device device = {};
@@ -27,7 +29,8 @@ struct NetworkBenchOptions {
   std::string command_options = {};  ///< at the end of every record's command
 };
 
-/// What `d5 net bench` does: inference of one network in several frameworks, interleaved.
+/// What `d5 net bench` does: inference of one network in several frameworks, interleaved, on what
+/// `network_inputs` feeds it.
 ///
 ///     std::cout << to_table(bench_network("resnet-50", {.frameworks = {"reference", "torch"}}));
 ///
@@ -47,7 +50,8 @@ struct NetworkBenchOptions {
                                       const OpenSizes& sizes = {},
                                       const ExecutorOptions& execution = {},
                                       const TransformChain& transforms = {},
-                                      const Interrupt& interrupt = {});
+                                      const Interrupt& interrupt = {},
+                                      const GivenInputs& inputs = {});
 
 namespace detail {
 /// The subjects that `make` makes, a framework each, side by side; `flags` are of the command.

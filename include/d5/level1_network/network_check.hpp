@@ -12,6 +12,7 @@
 #include "d5/core/measurement.hpp"
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_inputs.hpp"
 
 namespace d5 {
 
@@ -23,6 +24,7 @@ struct NetworkCheckOptions {
   std::vector<std::string> frameworks = {"reference"};
   std::string against = "reference";  ///< a word, too; test folders bring what is expected
   OpenSizes sizes = {};
+  GivenInputs inputs = {};  ///< in place of random ones; a test folder is held against `against`
   TransformChain transforms = {};
   ExecutorOptions execution = {};  ///< but for its frameworks; `seed` also of inputs
   std::optional<ForwardTolerance> tolerance = {};  ///< empty: the bound that rounding sets
@@ -41,9 +43,10 @@ struct NetworkCheckOptions {
   std::string command_options = {};         ///< at the end of every record's command
 };
 
-/// Whether a network is right: an ONNX test folder against the outputs that it expects; any other
-/// against the framework `against`, on random inputs, with the parameters' gradients where it has
-/// an output "loss". With transforms that change what rounds nothing, against the network before.
+/// Whether a network is right: an ONNX test folder against the outputs that it expects; any other,
+/// and one on inputs of the caller's, against the framework `against`, on what `network_inputs`
+/// feeds it, with the parameters' gradients where it has an output "loss". With transforms that
+/// change what rounds nothing, against the network before.
 ///
 ///     for (const auto& record : check_network("lenet", {.frameworks = {"torch"}})) ...
 ///

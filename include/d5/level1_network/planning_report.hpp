@@ -6,6 +6,7 @@
 
 #include "d5/core/text_table.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_inputs.hpp"
 #include "d5/level1_network/planned_memory.hpp"
 
 namespace d5 {
@@ -31,6 +32,7 @@ struct PlanningReport {
 [[nodiscard]] TextTable planning_table(const std::string& model, const std::string& word,
                                        const OpenSizes& sizes = {},
                                        const ExecutorOptions& execution = {},
-                                       const TransformChain& transforms = {});
+                                       const TransformChain& transforms = {},
+                                       const GivenInputs& inputs = {});
 
 }  // namespace d5

@@ -49,6 +49,11 @@ void check_tensor(const onnx::ValueInfo& input, const Tensor& tensor, NamedDims&
   }
 }
 
+bool is_read(const Network& network, const std::string& input) {
+  return !network.consumers(input).empty() ||
+         std::ranges::count(network.output_names(), input) != 0;
+}
+
 }  // namespace
 
 void check_fed(const Network& network, const ValueMap& fed) {
@@ -63,6 +68,7 @@ void check_fed(const Network& network, const ValueMap& fed) {
     const auto place = fed.find(input.name);
     if (place == fed.end()) {
       if (network.graph().initializers.contains(input.name)) continue;  // a default
+      if (!is_read(network, input.name)) continue;
       throw NotFound(
           fmt::format("input '{}' ({}) was not fed", printable(input.name), to_string(input.type)));
     }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level1_network/nodes/value_descs.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/level0_ops/operator_runner.hpp"
+#include "d5/onnx/visitor.hpp"
 #include "level0_ops/operator/drawn_values.hpp"
 
 namespace d5 {
@@ -19,22 +21,41 @@ bool is_few(const ValueDesc& desc) {
   return desc.is_tensor() && desc.is_static() && desc.tensor.shape.elements() <= kFew;
 }
 
-class Inference {
+enum class Branches { unseen, taken };
+enum class Until { end, refusal };
+
+class GraphWalk {
  public:
-  Inference(const onnx::Graph& graph, ValueDescs known) : graph_(graph), known_(std::move(known)) {
-    for (const auto& [name, value] : graph.initializers) known_[name] = value.desc();
+  GraphWalk(ValueDescs known, KnownValues values, Branches branches, Until until)
+      : branches_(branches), until_(until) {
+    result_.descs = std::move(known);
+    result_.values = std::move(values);
   }
-  ValueDescs run() {
-    for (const auto& node : graph_.nodes) {
+  Inference take() { return std::move(result_); }
+
+  void walk(const onnx::Graph& graph) {
+    for (const auto& [name, value] : graph.initializers) {
+      result_.descs[name] = value.desc();
+      initializers_[name] = &value;
+    }
+    for (const auto& node : graph.nodes) {
+      if (until_ == Until::refusal && !result_.refusal.empty()) return;
       try {
         infer(node);
+      } catch (const ShapeError& error) {
+        refuse(error);
+      } catch (const ValueError& error) {
+        refuse(error);
       } catch (const Error&) {  // whoever runs the network is told
       }
     }
-    return std::move(known_);
   }
 
  private:
+  void refuse(const Error& error) {
+    if (result_.refusal.empty()) result_.refusal = error.what();
+  }
+
   /// Adds what is known of a node's outputs.
   void infer(const onnx::Node& node) {
     std::vector<ValueDesc> inputs(node.inputs.size());
@@ -42,35 +63,58 @@ class Inference {
     bool all_constant = !draws_random_numbers(node);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!node.has_input(i)) continue;
-      const auto desc = known_.find(node.inputs[i]);
-      if (desc == known_.end()) return;
+      const auto desc = result_.descs.find(node.inputs[i]);
+      if (desc == result_.descs.end()) return;
       inputs[i] = desc->second;
       constants[i] = constant(node.inputs[i]);
       all_constant = all_constant && constants[i] && is_few(inputs[i]);
     }
     const auto outputs = operator_for(node)->infer(InferContext(node, inputs, constants));
+    if (node.op_type == "If" && node.domain.empty()) return take_branch(node, constants.front());
     bool all_few = true;
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       all_few = all_few && is_few(outputs[k]);
-      if (node.has_output(k) && outputs[k].is_static()) known_[node.outputs[k]] = outputs[k];
+      if (node.has_output(k) && outputs[k].is_static()) {
+        result_.descs[node.outputs[k]] = outputs[k];
+      }
     }
     if (node.op_type == "Shape" && node.domain.empty()) return keep_sizes(node, inputs[0]);
     if (all_constant && all_few) compute(node, constants);
   }
 
-  /// Null where it is none.
-  const Value* constant(const std::string& name) {
-    const auto computed = values_.find(name);
-    if (computed != values_.end()) return &computed->second;
-    const auto initializer = graph_.initializers.find(name);
-    if (initializer == graph_.initializers.end()) return nullptr;
-    return &(values_[name] = initializer->second.on_host());
+  /// Names are unique in a graph and all within it, so both branches may see all.
+  void take_branch(const onnx::Node& node, const Value* condition) {
+    if (!condition || branches_ == Branches::unseen) return;
+    const auto graphs = onnx::subgraphs(node);
+    const auto taken =
+        graphs.find(condition->tensor().item<bool>() ? "then_branch" : "else_branch");
+    if (taken == graphs.end()) return;
+    walk(*taken->second);
+    const auto& results = taken->second->outputs;
+    for (std::size_t k = 0; k < std::min(results.size(), node.outputs.size()); ++k) {
+      if (!node.has_output(k)) continue;
+      const auto desc = result_.descs.find(results[k].name);
+      if (desc != result_.descs.end()) result_.descs[node.outputs[k]] = desc->second;
+      if (const Value* value = constant(results[k].name)) {
+        const Value kept = *value;
+        result_.values[node.outputs[k]] = kept;
+      }
+    }
   }
 
-  /// Of a tensor whose values nobody knows, the sizes are known.
+  /// Null where it is none.
+  const Value* constant(const std::string& name) {
+    const auto computed = result_.values.find(name);
+    if (computed != result_.values.end()) return &computed->second;
+    const auto initializer = initializers_.find(name);
+    if (initializer == initializers_.end()) return nullptr;
+    return &(result_.values[name] = initializer->second->on_host());
+  }
+
+  /// Of a tensor whose values nobody knows, the sizes are known; they need no memory.
   void keep_sizes(const onnx::Node& node, const ValueDesc& x) {
     if (!x.is_tensor() || !x.is_static()) return;
-    compute(node, {}, {Value(Tensor::zeros(x.tensor.dtype, x.tensor.shape))});
+    compute(node, {}, {Value(Tensor::borrow(x.tensor, nullptr))});
   }
 
   void compute(const onnx::Node& node, const std::vector<const Value*>& inputs,
@@ -79,13 +123,14 @@ class Inference {
     OperatorRunner runner(framework("reference").part<OperatorRegistry>(), node, std::move(values));
     runner.forward();
     for (std::size_t k = 0; k < runner.output_count(); ++k) {
-      if (node.has_output(k)) values_[node.outputs[k]] = runner.output(k);
+      if (node.has_output(k)) result_.values[node.outputs[k]] = runner.output(k);
     }
   }
 
-  const onnx::Graph& graph_;
-  ValueDescs known_;
-  std::map<std::string, Value, std::less<>> values_;  ///< that are the same in each run
+  Inference result_;
+  Branches branches_;
+  Until until_;
+  std::map<std::string, const Tensor*, std::less<>> initializers_;
 };
 
 }  // namespace
@@ -106,7 +151,21 @@ ValueDescs infer_values(const onnx::Graph& graph,
 }
 
 ValueDescs infer_values(const onnx::Graph& graph, ValueDescs known) {
-  return Inference(graph, std::move(known)).run();
+  GraphWalk walk(std::move(known), {}, Branches::unseen, Until::end);
+  walk.walk(graph);
+  return walk.take().descs;
+}
+
+Inference infer_graph(const onnx::Graph& graph, ValueDescs known, KnownValues values) {
+  GraphWalk walk(std::move(known), std::move(values), Branches::taken, Until::end);
+  walk.walk(graph);
+  return walk.take();
+}
+
+std::string refusal_of(const onnx::Graph& graph, ValueDescs known, KnownValues values) {
+  GraphWalk walk(std::move(known), std::move(values), Branches::taken, Until::refusal);
+  walk.walk(graph);
+  return walk.take().refusal;
 }
 
 }  // namespace d5

@@ -13,6 +13,7 @@
 #include "level1_network/graph/parameter_layout.hpp"
 #include "level1_network/nodes/node_names.hpp"
 #include "level1_network/plan/resolve.hpp"
+#include "level1_network/source/fitting_sizes.hpp"
 
 namespace d5 {
 namespace {
@@ -22,7 +23,8 @@ using Part = NetworkSummary::Part;
 CompileRequest request_for(const Network& network, const OpenSizes& sizes) {
   CompileRequest request{.graph = std::make_shared<const onnx::Graph>(network.graph()),
                          .updates = network.updates()};
-  for (const auto& [name, desc] : input_descs(network, sizes)) request.fed.emplace_back(name, desc);
+  const auto descs = input_descs(network, fitting_sizes(network, sizes));
+  for (const auto& [name, desc] : descs) request.fed.emplace_back(name, desc);
   for (const auto& [name, value] : network.graph().initializers) {
     if (network.is_parameter(name)) request.variables.insert(name);
   }

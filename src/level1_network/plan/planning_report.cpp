@@ -52,7 +52,8 @@ PlanningReport planning_report(const PlannedMemory& memory, Device device) {
 }
 
 TextTable planning_table(const std::string& model, const std::string& word, const OpenSizes& sizes,
-                         const ExecutorOptions& execution, const TransformChain& transforms) {
+                         const ExecutorOptions& execution, const TransformChain& transforms,
+                         const GivenInputs& inputs) {
   using enum TextTable::Align;
   std::vector<TextTable::Column> columns{
       {"network"}, {"batch", right}, {"mode"}, {"blocks", right}, {"bound", right}};
@@ -68,8 +69,8 @@ TextTable planning_table(const std::string& model, const std::string& word, cons
     const Network& network = executor->network();
     const std::string loss = loss_of(network);
     if (loss.empty() && wishes.has("with_loss")) return;
-    const auto memory = plan_memory(*executor, random_inputs(network, sizes, execution.seed),
-                                    wishes.has("with_loss") ? loss : "");
+    const auto fed = network_inputs(model, network, sizes, inputs, execution.seed);
+    const auto memory = plan_memory(*executor, fed.values, wishes.has("with_loss") ? loss : "");
     table.add(row_of(model_name(model), sizes, mode, planning_report(memory, execution.device)));
   };
   add("inference", {{"seed", execution.seed}});

@@ -9,9 +9,7 @@
 #include "d5/core/command_line.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/network_profile.hpp"
-#include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/planned_memory.hpp"
-#include "d5/onnx/file.hpp"
 #include "level1_network/validation/network_judge.hpp"
 
 namespace d5 {
@@ -43,14 +41,6 @@ std::vector<Measurement> measure_profiled(const std::vector<Subject>& subjects,
     std::ranges::move(parts, std::back_inserter(results));
   }
   return results;
-}
-
-/// What a test folder brings, unless other sizes are asked for; of any other model random ones.
-ValueMap timed_inputs(const std::string& model, const Network& network, const OpenSizes& sizes,
-                      std::uint64_t seed) {
-  const bool brings = is_test_folder(model) && sizes.batch == 1 && sizes.by_name.empty() &&
-                      !onnx::open_test_folder(model).data_sets.empty();
-  return brings ? folder_inputs(model, network) : random_inputs(network, sizes, seed);
 }
 
 /// What a record says of how the network was changed, where its nodes run, and what its executor
@@ -108,7 +98,8 @@ std::vector<Measurement> bench_side_by_side(
                      : measure_side_by_side(subjects, options.metrics, options.measuring);
   const std::vector<Artefact> artefacts = {model_artefact(model)};
   CommandLine line("net bench");
-  line.word(model).append(to_line(options.sizes)).append(flags).append(to_line(options.transforms));
+  line.word(model).append(to_line(options.sizes)).append(to_line(options.inputs)).append(flags);
+  line.append(to_line(options.transforms));
   if (options.profile) line.append(" --profile");
   line.runs_in(frameworks, options.device);
   line.append(execution_line(execution_of(options)));
@@ -154,16 +145,16 @@ std::shared_ptr<NetworkJudge> judge_of(const std::string& model, const OpenSizes
 
 Subject judged_subject(const std::string& model, const std::string& framework,
                        const OpenSizes& sizes, const ExecutorOptions& execution,
-                       const TransformChain& transforms, const Interrupt& interrupt,
-                       const std::shared_ptr<NetworkJudge>& judge) {
+                       const TransformChain& transforms, const GivenInputs& given,
+                       const Interrupt& interrupt, const std::shared_ptr<NetworkJudge>& judge) {
   const std::shared_ptr<GraphExecutor> executor = open_executor(
       framework, open_model(model, run_wishes(framework, sizes, execution), transforms), execution);
-  const auto inputs =
-      std::make_shared<ValueMap>(timed_inputs(model, executor->network(), sizes, execution.seed));
-  Subject subject{.record = detail::network_record(model, framework, sizes, "inference"),
+  NetworkInputs fed = network_inputs(model, executor->network(), sizes, given, execution.seed);
+  const auto inputs = std::make_shared<ValueMap>(fed.values);
+  Subject subject{.record = detail::network_record(model, framework, fed.sizes, "inference"),
                   .run = [executor, inputs] { (void)executor->inference(*inputs); },
                   .synchronise = [executor] { executor->synchronise(); },
-                  .work = {.samples = double(sizes.batch)},
+                  .work = {.samples = double(fed.sizes.batch)},
                   .events = {&executor->events()}};
   subject.record.framework_version = version_of(framework);
   subject.record.device = to_string(execution.device);
@@ -171,7 +162,8 @@ Subject judged_subject(const std::string& model, const std::string& framework,
     return judge->judge(*executor, framework, *inputs, moment);
   };
   const InterruptibleRuns interruptible(*executor, interrupt);
-  subject.run();  // throws here, not while measuring, if it cannot
+  note_inputs(subject.record, sizes, executor->network(), fed);
+  with_advice(fed, [&] { subject.run(); });  // throws here, not while measuring, if it cannot
   subject.work.memory = detail::predicted_bytes(*executor, *inputs);
   return subject;
 }
@@ -180,9 +172,10 @@ Subject judged_subject(const std::string& model, const std::string& framework,
 
 Subject network_subject(const std::string& model, const std::string& framework,
                         const OpenSizes& sizes, const ExecutorOptions& execution,
-                        const TransformChain& transforms, const Interrupt& interrupt) {
+                        const TransformChain& transforms, const Interrupt& interrupt,
+                        const GivenInputs& inputs) {
   return judged_subject(
-      model, framework, sizes, execution, transforms, interrupt,
+      model, framework, sizes, execution, transforms, inputs, interrupt,
       judge_of(model, sizes, execution, transforms, MeasureOptions().judge_seconds, interrupt));
 }
 
@@ -195,7 +188,7 @@ std::vector<Measurement> bench_network(const std::string& model,
   return detail::bench_side_by_side(
       model, options, "inference", "", [&](const std::string& framework) {
         return judged_subject(model, framework, options.sizes, execution, options.transforms,
-                              measuring.interrupt, judge);
+                              options.inputs, measuring.interrupt, judge);
       });
 }
 
@@ -208,7 +201,9 @@ std::vector<Measurement> plan_network(const std::string& model,
         open_model(model, run_wishes(framework, options.sizes, execution), options.transforms),
         execution);
     const InterruptibleRuns interruptible(*executor, options.measuring.interrupt);
-    executor->plan(timed_inputs(model, executor->network(), options.sizes, execution.seed));
+    const NetworkInputs fed =
+        network_inputs(model, executor->network(), options.sizes, options.inputs, execution.seed);
+    with_advice(fed, [&] { executor->plan(fed.values); });
   });
 }
 

@@ -8,46 +8,14 @@
 #include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/npy.hpp"
+#include "d5/core/registry.hpp"
 #include "d5/level1_network/executor_word.hpp"
-#include "d5/level1_network/network_validation.hpp"
 #include "d5/onnx/file.hpp"
 
 namespace d5 {
 namespace {
 
 bool is_npy(const ValueFile& file) { return file.path.ends_with(".npy"); }
-
-const onnx::ValueInfo& input_info(const Network& network, const std::string& name) {
-  for (const auto& info : network.graph().inputs) {
-    if (info.name == name) return info;
-  }
-  throw_unknown_name("input", name, network.input_names());
-}
-
-/// Given values replace random ones.
-ValueMap inputs_of(const std::string& model, const Network& network,
-                   const NetworkRunOptions& options) {
-  ValueMap given;
-  if (is_test_folder(model) && !onnx::open_test_folder(model).data_sets.empty()) {
-    given = folder_inputs(model, network);
-  }
-  for (const auto& [name, value] : options.inputs) {
-    (void)input_info(network, name);
-    given[name] = value;
-  }
-  for (const auto& file : options.input_files) {
-    const onnx::Type& type = input_info(network, file.name).type;
-    given[file.name] =
-        is_npy(file) ? Value(read_npy(file.path)) : onnx::load_value(file.path, type);
-  }
-  if (given.size() == network.input_names().size()) {
-    refuse_sizes(options.sizes, model);
-    return given;
-  }
-  ValueMap all = random_inputs(network, options.sizes, options.execution.seed);
-  for (auto& [name, value] : given) all[name] = std::move(value);
-  return all;
-}
 
 void write_outputs(const ValueMap& outputs, const std::vector<ValueFile>& files) {
   std::vector<std::string> names;
@@ -68,8 +36,8 @@ void write_outputs(const ValueMap& outputs, const std::vector<ValueFile>& files)
 std::string run_line(const std::string& model, const std::string& word,
                      const NetworkRunOptions& options) {
   CommandLine line("net run");
-  line.word(model).append(to_line(options.sizes)).append(to_line(options.transforms));
-  for (const auto& file : options.input_files) line.option("--input", file.name + "=" + file.path);
+  line.word(model).append(to_line(options.sizes)).append(to_line(options.inputs));
+  line.append(to_line(options.transforms));
   line.runs_in({word}, options.execution.device).option("--seed", options.execution.seed);
   return line.append(execution_line(options.execution)).append(options.command_options).text();
 }
@@ -97,10 +65,14 @@ void run_one(const std::string& model, const NetworkRunOptions& options, Measure
   const Settings wishes = run_wishes(word, options.sizes, options.execution);
   const auto executor =
       open_executor(word, open_model(model, wishes, options.transforms), options.execution);
-  const ValueMap inputs = inputs_of(model, executor->network(), options);
+  const NetworkInputs inputs = network_inputs(model, executor->network(), options.sizes,
+                                              options.inputs, options.execution.seed);
+  note_inputs(record, options.sizes, executor->network(), inputs);
+  const ValueMap* answered = nullptr;
   const double begin = now_seconds();
-  const ValueMap& outputs = executor->inference(inputs);
+  with_advice(inputs, [&] { answered = &executor->inference(inputs.values); });
   record.samples = {now_seconds() - begin};
+  const ValueMap& outputs = *answered;
   mistrust(record, "one run, planning and first touch of memory included; use 'd5 net bench'");
   if (options.on_run) options.on_run(record, outputs);
   write_outputs(outputs, options.output_files);
@@ -119,21 +91,6 @@ void check_output_files(const std::vector<ValueFile>& files, std::size_t runs) {
 }
 
 }  // namespace
-
-std::vector<ValueFile> value_files(const std::vector<std::string>& words,
-                                   const std::string& option) {
-  std::vector<ValueFile> files;
-  for (const auto& word : words) {
-    const auto equals = word.find('=');
-    const bool known = word.ends_with(".npy") || word.ends_with(".pb");
-    if (equals == std::string::npos || !known) {
-      throw ValueError(
-          fmt::format("{} '{}': expected NAME=FILE.npy or NAME=FILE.pb", option, printable(word)));
-    }
-    files.push_back({word.substr(0, equals), word.substr(equals + 1)});
-  }
-  return files;
-}
 
 std::vector<Measurement> run_networks(const std::vector<std::string>& models,
                                       const NetworkRunOptions& options) {

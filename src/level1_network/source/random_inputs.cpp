@@ -4,51 +4,56 @@
 #include <algorithm>
 
 #include "d5/core/error.hpp"
-#include "d5/core/random.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "level1_network/source/fitting_sizes.hpp"
+#include "level1_network/source/made_inputs.hpp"
+#include "level1_network/source/made_values.hpp"
+#include "level1_network/source/open_dims.hpp"
 
 namespace d5 {
 namespace {
 
-Tensor random_tensor(const std::string& name, DType dtype, const Shape& shape, std::uint64_t seed) {
-  Tensor tensor = Tensor::empty(dtype, shape);
-  RandomStream random(seed, stream_of(name));
-  using Drawn = Join<FloatTypes, Join<IntegerTypes, Types<bool>>>;
-  dispatch(Drawn{}, dtype, "random values for input '" + printable(name) + "'", [&]<class T>() {
-    for (T& value : tensor.span<T>()) {
-      if constexpr (std::is_same_v<T, bool>) {
-        value = random.below(2) == 1;
-      } else if constexpr (std::is_integral_v<T>) {
-        value = static_cast<T>(random.below(10));
-      } else {
-        value = static_cast<T>(random.normal());
-      }
-    }
-  });
-  return tensor;
+/// Of inputs that are fed.
+ValueRanges ranges_of(const Network& network, const std::map<std::string, ValueDesc>& descs) {
+  constexpr std::int64_t kFew = 64;
+  ValueDescs known;
+  for (const auto& [name, desc] : descs) {
+    if (desc.is_tensor()) known[name] = desc;
+  }
+  const ValueRanges ranges = value_ranges(network.graph(), infer_graph(network.graph(), known));
+  KnownValues settled;  // which tell what is in the branches that run
+  for (const auto& [name, range] : ranges) {
+    const TensorDesc& desc = descs.at(name).tensor;
+    if (range.least != range.most || desc.shape.elements() > kFew) continue;
+    settled[name] = made_value(name, desc, range, 0);
+  }
+  if (settled.empty()) return ranges;
+  return value_ranges(network.graph(), infer_graph(network.graph(), known, std::move(settled)));
 }
 
-/// A size that nothing takes is a misprint.
+bool is_read(const Network& network, const std::string& input) {
+  return !network.consumers(input).empty() ||
+         std::ranges::count(network.output_names(), input) != 0;
+}
+
+}  // namespace
+
 void expect_taken(const Network& network, const OpenSizes& sizes) {
-  bool any_open = false, any_batch = false;
   std::vector<std::string> known;
-  for (const auto& info : network.graph().inputs) {
-    const auto& dims = info.type.dims;
-    const auto* rows = dims.empty() ? nullptr : std::get_if<std::int64_t>(&dims.front());
-    any_batch = any_batch || (rows && *rows == sizes.batch);
-    for (const auto& dim : dims) {
-      any_open = any_open || !std::holds_alternative<std::int64_t>(dim);
-      const auto* name = std::get_if<std::string>(&dim);
-      if (name && std::ranges::find(known, *name) == known.end()) known.push_back(*name);
-    }
-  }
+  for (const OpenDim& dim : open_dims(network)) known.push_back(dim.name);
   for (const auto& [name, size] : sizes.by_name) {
     if (std::ranges::find(known, name) == known.end()) {
       throw_unknown_name("open dimension", name, known);
     }
   }
-  if (sizes.batch != 1 && !any_open && !any_batch) {
+  const bool has_batch =
+      std::ranges::any_of(network.graph().inputs, [&](const onnx::ValueInfo& info) {
+        const auto& dims = info.type.dims;
+        const auto* rows = dims.empty() ? nullptr : std::get_if<std::int64_t>(&dims.front());
+        return rows && *rows == sizes.batch;
+      });
+  if (sizes.batch != 1 && known.empty() && !has_batch) {
     throw ValueError(
         fmt::format("a batch of {} cannot be set: the model leaves no dimension open; its own "
                     "sizes stand in 'd5 net show'",
@@ -56,44 +61,40 @@ void expect_taken(const Network& network, const OpenSizes& sizes) {
   }
 }
 
-}  // namespace
+ValueMap made_inputs(const Network& network, const OpenSizes& sizes, const ValueMap& given,
+                     std::uint64_t seed) {
+  ValueMap values;
+  const auto descs = sized_descs(network, sizes);
+  const auto is_made = [&](const auto& input) { return !given.contains(input.first); };
+  if (std::ranges::none_of(descs, is_made)) return values;
+  const ValueRanges ranges = ranges_of(network, descs);
+  for (const auto& info : network.graph().inputs) {
+    const auto place = descs.find(info.name);
+    if (place == descs.end() || !is_made(*place)) continue;
+    const ValueDesc& desc = place->second;
+    if (!desc.is_tensor() && !is_read(network, info.name)) continue;
+    if (!desc.is_tensor()) {
+      throw Unsupported(
+          fmt::format("input '{}' is {}: no random values for it; give them, --input {}=FILE.pb, "
+                      "or use an ONNX test folder, which brings its own",
+                      printable(info.name), onnx::to_string(info.type), printable(info.name)));
+    }
+    const auto range = ranges.find(info.name);
+    values[info.name] =
+        made_value(info.name, desc.tensor,
+                   range == ranges.end() ? std::nullopt : std::optional(range->second), seed);
+  }
+  return values;
+}
 
 std::map<std::string, ValueDesc> input_descs(const Network& network, const OpenSizes& sizes) {
   expect_taken(network, sizes);
-  const auto names = network.input_names();
-  std::map<std::string, ValueDesc> descs;
-  for (const auto& info : network.graph().inputs) {
-    if (std::ranges::find(names, info.name) == names.end()) continue;
-    ValueDesc& desc = descs[info.name];
-    if (info.type.kind != ValueKind::tensor || !info.type.has_shape) continue;
-    Shape shape;
-    for (const auto& dim : info.type.dims) {
-      const auto* name = std::get_if<std::string>(&dim);
-      const auto* size = std::get_if<std::int64_t>(&dim);
-      const auto place = name ? sizes.by_name.find(*name) : sizes.by_name.end();
-      shape.push_back(size ? *size : place != sizes.by_name.end() ? place->second : sizes.batch);
-    }
-    desc = TensorDesc{info.type.dtype, shape};
-  }
-  return descs;
+  return sized_descs(network, sizes);
 }
 
 ValueMap random_inputs(const Network& network, const OpenSizes& sizes, std::uint64_t seed) {
-  ValueMap values;
-  const auto descs = input_descs(network, sizes);
-  for (const auto& info : network.graph().inputs) {
-    const auto place = descs.find(info.name);
-    if (place == descs.end()) continue;
-    const ValueDesc& desc = place->second;
-    if (!desc.is_tensor()) {
-      throw Unsupported(
-          fmt::format("input '{}' is {}: no random values for it; use an ONNX test "
-                      "folder, which brings its own",
-                      printable(info.name), onnx::to_string(info.type)));
-    }
-    values[info.name] = random_tensor(info.name, desc.tensor.dtype, desc.tensor.shape, seed);
-  }
-  return values;
+  expect_taken(network, sizes);
+  return made_inputs(network, fitting_sizes(network, sizes), {}, seed);
 }
 
 }  // namespace d5

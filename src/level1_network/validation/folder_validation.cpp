@@ -9,6 +9,7 @@
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_inputs.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/onnx/file.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
@@ -25,14 +26,7 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 ValueMap read_inputs(const Network& network, const onnx::TestFolder::DataSet& data) {
-  ValueMap inputs;
-  std::size_t next = 0;
-  for (const auto& input : network.graph().inputs) {
-    if (network.graph().initializers.contains(input.name)) continue;
-    if (next == data.inputs.size()) break;  // the executor names what is missing
-    inputs[input.name] = onnx::load_value(data.inputs[next++], input.type);
-  }
-  return inputs;
+  return detail::data_set_inputs(network, data.inputs);
 }
 
 /// ONNX's own: the folder's, as numpy.testing.assert_allclose means it; its runner widens that of

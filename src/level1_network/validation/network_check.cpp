@@ -26,6 +26,11 @@ Settings check_wishes(const std::string& word, const NetworkCheckOptions& option
   return wishes;
 }
 
+/// Whether there is something to hold answers against: a folder's own, on its own inputs.
+bool expects_outputs(const std::string& model, const NetworkCheckOptions& options) {
+  return is_test_folder(model) && options.inputs.empty();
+}
+
 /// One that judges itself has passed nothing.
 void skip_self_judgement(std::vector<Measurement>& results) {
   const bool all_passed =
@@ -36,6 +41,13 @@ void skip_self_judgement(std::vector<Measurement>& results) {
   results.front().reason =
       "it ran, but no framework judges itself; check an ONNX test folder, see --against, or "
       "hold gradients against --numeric ones";
+}
+
+/// A run that failed may have failed on what it was fed.
+void advise(Measurement& result, const NetworkInputs& fed) {
+  const bool compared = result.conditions.contains("tensor");
+  if (result.status != Status::failed || compared || fed.made.empty()) return;
+  result.reason += "; " + advice_on(fed);
 }
 
 /// Outputs, and the gradients of all parameters where the network has a loss.
@@ -54,14 +66,18 @@ std::vector<Measurement> against_reference(const std::string& model, const std::
       options.against,
       open_model(model, wishes, same_network ? options.transforms : TransformChain(), interrupt),
       {.seed = seed});
-  const ValueMap inputs = random_inputs(subject->network(), options.sizes, seed);
+  const NetworkInputs fed =
+      network_inputs(model, subject->network(), options.sizes, options.inputs, seed);
+  const ValueMap& inputs = fed.values;
   const std::string loss = keeps == Keeps::gradients ? loss_of(subject->network()) : "";
   const bool backward = !loss.empty() || options.backward;
   auto results = !backward
                      ? test_executor(*subject, *reference, inputs, options.tolerance, interrupt)
                      : test_executor_backprop(*subject, *reference, inputs, loss, options.tolerance,
                                               interrupt);
+  for (auto& result : results) advise(result, fed);
   if (word == options.against && same_network) skip_self_judgement(results);
+  for (auto& result : results) note_inputs(result, options.sizes, subject->network(), fed);
   if (options.numeric == 0) return results;
   if (loss.empty())
     throw Unsupported("--numeric is of gradients, and there is no loss to have any");
@@ -76,8 +92,7 @@ NetworkSides sides_of(const std::string& model, const std::string& word,
   Network network =
       open_model(model, check_wishes(word, options), options.transforms, options.interrupt);
   const std::uint64_t seed = options.execution.seed;
-  ValueMap inputs = is_test_folder(model) ? folder_inputs(model, network)
-                                          : random_inputs(network, options.sizes, seed);
+  ValueMap inputs = network_inputs(model, network, options.sizes, options.inputs, seed).values;
   return {.network = std::move(network),
           .inputs = std::move(inputs),
           .subject = [=, execution = options.execution](
@@ -120,7 +135,7 @@ std::vector<Measurement> results_in(const std::string& model, const std::string&
   try {
     if (!options.reduce.empty()) return reduced(model, word, options);
     if (options.by_node) return node_by_node(model, word, options);
-    if (!is_test_folder(model)) return against_reference(model, word, options);
+    if (!expects_outputs(model, options)) return against_reference(model, word, options);
     return test_folder(model, execution_in(word, options), options.tolerance, options.interrupt,
                        options.transforms);
   } catch (const Unsupported&) {
@@ -133,7 +148,8 @@ std::vector<Measurement> results_in(const std::string& model, const std::string&
 std::string check_line(const std::string& model, const std::string& word,
                        const NetworkCheckOptions& options) {
   CommandLine line("net check");
-  line.word(model).append(to_line(options.sizes)).append(to_line(options.transforms));
+  line.word(model).append(to_line(options.sizes)).append(to_line(options.inputs));
+  line.append(to_line(options.transforms));
   line.runs_in({word}, options.execution.device).option("--seed", options.execution.seed);
   if (options.against != "reference") line.option("--against", options.against);
   if (options.by_node) line.flag("--by-node");
@@ -167,13 +183,15 @@ void check_in(const std::string& model, const std::string& word, const NetworkCh
 
 void plan_in(const std::string& model, const std::string& word,
              const NetworkCheckOptions& options) {
-  if (is_test_folder(model)) {
+  if (expects_outputs(model, options)) {
     return plan_folder(model, execution_in(word, options), options.transforms);
   }
   const auto executor = open_executor(
       word, open_model(model, check_wishes(word, options), options.transforms), options.execution);
   const Network& network = executor->network();
-  executor->plan(random_inputs(network, options.sizes, options.execution.seed), loss_of(network));
+  const NetworkInputs fed =
+      network_inputs(model, network, options.sizes, options.inputs, options.execution.seed);
+  with_advice(fed, [&] { executor->plan(fed.values, loss_of(network)); });
 }
 
 void expect_reducible(const NetworkCheckOptions& options) {
@@ -202,15 +220,16 @@ void expect_checkable(const std::string& model, const NetworkCheckOptions& optio
   if (options.reduce_slower > 0 && options.reduce.empty()) {
     throw ValueError("--slower is what --reduce looks for; name its folder, too");
   }
-  if (is_test_folder(model)) refuse_sizes(options.sizes, model);
-  if (is_test_folder(model) && options.backward) {
-    throw ValueError(
-        fmt::format("--backward: test folder '{}' expects no gradients; name its model.onnx",
-                    printable(model)));
-  }
   if (options.backward && kept_by(options.transforms) != Keeps::gradients) {
     throw ValueError(
         "--backward: a transform of the chain keeps no gradients ('d5 list transforms')");
+  }
+  if (!expects_outputs(model, options)) return;
+  refuse_sizes(options.sizes, model);
+  if (options.backward) {
+    throw ValueError(
+        fmt::format("--backward: test folder '{}' expects no gradients; name its model.onnx",
+                    printable(model)));
   }
 }
 

@@ -21,7 +21,7 @@
 namespace d5 {
 namespace {
 
-constexpr const char *kAccumulated = "accumulated_error", *kOwn = "own_error",
+constexpr const char *kAccumulated = "accumulated_error", *kOwnError = "own_error",
                      *kWhole = "whole_error";
 
 /// What each node of a run writes, by its first output; nothing where only running tells.
@@ -115,7 +115,7 @@ class NodeComparison {
       if (first_output(nodes_[i]).empty()) continue;
       look_into(nodes_[i], values);
       add_accumulated(i, records_of(nodes_[i].outputs, accumulated));
-      add(i, kOwn, test_alone(nodes_[i], values));
+      add(i, kOwnError, test_alone(nodes_[i], values));
     }
   }
 
@@ -246,7 +246,7 @@ const Measurement* first_to_differ(std::span<const Measurement> records) {
 }
 
 bool is_node_comparison(const Measurement& record) {
-  return record.metric == kAccumulated || record.metric == kOwn || record.metric == kWhole;
+  return record.metric == kAccumulated || record.metric == kOwnError || record.metric == kWhole;
 }
 
 }  // namespace d5

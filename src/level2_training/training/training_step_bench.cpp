@@ -12,7 +12,7 @@ namespace {
 struct TrainingExecutor {
   std::shared_ptr<GraphExecutor> executor;
   std::string loss = {};
-  ValueMap inputs = {};
+  NetworkInputs inputs = {};
 };
 
 Settings training_wishes(const std::string& framework, const OpenSizes& sizes,
@@ -25,7 +25,7 @@ Settings training_wishes(const std::string& framework, const OpenSizes& sizes,
 
 TrainingExecutor open_for_training(const std::string& model, const std::string& framework,
                                    const OpenSizes& sizes, const ExecutorOptions& execution,
-                                   const TransformChain& transforms) {
+                                   const TransformChain& transforms, const GivenInputs& given) {
   const Settings wishes = training_wishes(framework, sizes, execution);
   TrainingExecutor result{
       .executor = open_executor(framework, open_model(model, wishes, transforms), execution)};
@@ -37,7 +37,7 @@ TrainingExecutor open_for_training(const std::string& model, const std::string& 
         "one from Python: d5.append_loss(network, \"cross_entropy\"), "
         "network.save(\"with_loss.onnx\")");
   }
-  result.inputs = random_inputs(network, sizes, execution.seed);
+  result.inputs = network_inputs(model, network, sizes, given, execution.seed);
   return result;
 }
 
@@ -83,19 +83,20 @@ std::shared_ptr<NetworkJudge> step_judge(const std::string& model, const OpenSiz
 
 Subject judged_subject(const std::string& model, const std::string& framework,
                        const OpenSizes& sizes, const ExecutorOptions& execution,
-                       const TransformChain& transforms, const Interrupt& interrupt,
-                       const std::shared_ptr<NetworkJudge>& judge) {
+                       const TransformChain& transforms, const GivenInputs& given,
+                       const Interrupt& interrupt, const std::shared_ptr<NetworkJudge>& judge) {
   constexpr double kHardlyAny = 1e-12;
-  auto [executor, loss, inputs] = open_for_training(model, framework, sizes, execution, transforms);
+  auto [executor, loss, fed] =
+      open_for_training(model, framework, sizes, execution, transforms, given);
   const auto batch = std::make_shared<Batch>();
-  batch->values = std::move(inputs);
-  batch->size = sizes.batch;
+  batch->values = fed.values;
+  batch->size = fed.sizes.batch;
   const std::shared_ptr<Optimizer> optimizer =
       optimizers().at("sgd").make(std::move(executor), loss, {{"learning_rate", kHardlyAny}});
-  Subject subject{.record = detail::network_record(model, framework, sizes, "training step"),
+  Subject subject{.record = detail::network_record(model, framework, fed.sizes, "training step"),
                   .run = [optimizer, batch] { (void)optimizer->step(*batch); },
                   .synchronise = [optimizer] { optimizer->executor().synchronise(); },
-                  .work = {.samples = double(sizes.batch)},
+                  .work = {.samples = double(fed.sizes.batch)},
                   .events = {&optimizer->executor().events()}};
   subject.record.framework_version = version_of(framework);
   subject.record.device = to_string(execution.device);
@@ -103,7 +104,8 @@ Subject judged_subject(const std::string& model, const std::string& framework,
     return judge->judge(optimizer->executor(), framework, batch->values, moment);
   };
   const InterruptibleRuns interruptible(optimizer->executor(), interrupt);
-  subject.run();  // throws here, not while measuring, if it cannot
+  note_inputs(subject.record, sizes, optimizer->executor().network(), fed);
+  with_advice(fed, [&] { subject.run(); });  // throws here, not while measuring, if it cannot
   subject.work.memory = detail::predicted_bytes(optimizer->executor(), batch->values, loss);
   return subject;
 }
@@ -113,7 +115,7 @@ Subject judged_subject(const std::string& model, const std::string& framework,
 Subject training_step_subject(const std::string& model, const std::string& framework,
                               const OpenSizes& sizes, const ExecutorOptions& execution,
                               const TransformChain& transforms, const Interrupt& interrupt) {
-  return judged_subject(model, framework, sizes, execution, transforms, interrupt,
+  return judged_subject(model, framework, sizes, execution, transforms, {}, interrupt,
                         step_judge(model, sizes, execution, transforms, {.interrupt = interrupt}));
 }
 
@@ -125,17 +127,18 @@ std::vector<Measurement> bench_training_step(const std::string& model,
   return detail::bench_side_by_side(
       model, options, "training step", " --training", [&](const std::string& framework) {
         return judged_subject(model, framework, options.sizes, execution, options.transforms,
-                              options.measuring.interrupt, judge);
+                              options.inputs, options.measuring.interrupt, judge);
       });
 }
 
 std::vector<Measurement> plan_training_step(const std::string& model,
                                             const NetworkBenchOptions& options) {
   return detail::plan_in_each(model, options, "training step", [&](const std::string& framework) {
-    const auto [executor, loss, inputs] = open_for_training(
-        model, framework, options.sizes, detail::execution_of(options), options.transforms);
+    const auto [executor, loss, inputs] =
+        open_for_training(model, framework, options.sizes, detail::execution_of(options),
+                          options.transforms, options.inputs);
     const InterruptibleRuns interruptible(*executor, options.measuring.interrupt);
-    executor->plan(inputs, loss);
+    executor->plan(inputs.values, loss);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "d5/level1_network/network.hpp"
+#include "tests/level1_network/subgraph_networks.hpp"
 
 using namespace d5;
 
@@ -37,4 +38,45 @@ TEST_CASE("what depends on data is left out, and all that depends on it") {
   CHECK(descs.contains("x"));
   CHECK_FALSE(descs.contains("y"));
   CHECK_FALSE(descs.contains("places"));
+}
+
+namespace {
+
+/// One branch has 2 rows of what is outside, the other makes nothing of it that fits.
+Network chooses() {
+  const auto taken =
+      subgraphs::graph({}, {subgraphs::node("Gather", {"x", "first"}, {"rows"})}, {"rows"});
+  const auto other =
+      subgraphs::graph({}, {subgraphs::node("Reshape", {"x", "shape"}, {"square"})}, {"square"});
+  Network network("chooses");
+  network.add_input("x", DType::float32, {"N", 4});
+  network.add_input("rate", DType::int64, {});
+  network.add_constant("known", Tensor::of<std::int64_t>({}, {16000}));
+  network.add_constant("first", Tensor::vector<std::int64_t>({0, 1}));
+  network.add_constant("shape", Tensor::vector<std::int64_t>({7, 7}));
+  network.add_node("Equal", {"rate", "known"}, {"is_known"});
+  network.add_node("If", {"is_known"}, {"y"}, {{"then_branch", taken}, {"else_branch", other}});
+  network.add_node("Relu", {"y"}, {"z"});
+  network.add_output("z");
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("numbers that are known of inputs decide which branch is told") {
+  const Network network = chooses();
+  const ValueDescs fed{{"x", TensorDesc{DType::float32, {3, 4}}},
+                       {"rate", TensorDesc{DType::int64, {}}}};
+  const auto with_rate = [&](std::int64_t rate) {
+    return infer_graph(network.graph(), fed,
+                       {{"rate", Value(Tensor::of<std::int64_t>({}, {rate}))}});
+  };
+  const Inference known = with_rate(16000);
+  CHECK(known.refusal.empty());
+  CHECK(known.descs.at("z").tensor == TensorDesc{DType::float32, {2, 4}});
+  const Inference other = with_rate(1);
+  CHECK_THAT(other.refusal, Catch::Contains("Reshape"));
+  CHECK_FALSE(other.descs.contains("z"));
+  CHECK_FALSE(infer_graph(network.graph(), fed).descs.contains("z"));  // nobody knows which
+  CHECK_FALSE(infer_values(network.graph(), fed).contains("rows"));
 }

@@ -35,11 +35,12 @@ TEST_CASE("a network answers on values, on files of values, and writes what it a
     const auto row = outputs.at("y").tensor().span<float>();
     answered.insert(answered.end(), row.begin(), row.end());
   };
-  const auto records = run_networks({model}, {.inputs = {{"x", Value(value)}}, .on_run = on_run});
+  const auto records =
+      run_networks({model}, {.inputs = {.values = {{"x", Value(value)}}}, .on_run = on_run});
   REQUIRE(records.size() == 1);
   CHECK(records.front().metric == "time");
   CHECK(records.front().status == Status::mistrusted);  // one run
-  (void)run_networks({model}, {.input_files = value_files({"x=" + x}, "input"),
+  (void)run_networks({model}, {.inputs = {.files = input_files({"x=" + x})},
                                .output_files = value_files({"y=" + y}, "output"),
                                .on_run = on_run});
   CHECK(answered == std::vector<float>{0, 3, 0, 3});
@@ -52,7 +53,7 @@ TEST_CASE("of several runs one that fails is a failed record; what cannot be wri
   const std::vector<std::string> models{folder / "rectifier.onnx", "lenet"};
   int failed = 0;
   const auto records =
-      run_networks(models, {.inputs = {{"x", Value(Tensor::of<float>({1, 2}, {1, 2}))}},
+      run_networks(models, {.inputs = {.values = {{"x", Value(Tensor::of<float>({1, 2}, {1, 2}))}}},
                             .on_run = [&](const Measurement& record, const ValueMap& outputs) {
                               failed += record.status == Status::failed && outputs.empty();
                             }});

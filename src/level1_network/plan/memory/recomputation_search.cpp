@@ -25,7 +25,7 @@ double flop_of(const Step& step) {
   return step.op->cost(InferContext(*step.node, step.input_descs, step.constants)).flop;
 }
 
-double bytes_of(const Step& step) {
+double written_bytes(const Step& step) {
   double bytes = 0;
   for (const ValueDesc& desc : step.output_descs) {
     if (desc.is_static()) bytes += double(desc.tensor.bytes());
@@ -82,7 +82,7 @@ class Search {
     constexpr std::size_t kParts = 8;
     Steps sorted = steps_;
     std::ranges::stable_sort(sorted, {}, [](const Step* step) {
-      return flop_of(*step) / std::max(bytes_of(*step), 1.0);
+      return flop_of(*step) / std::max(written_bytes(*step), 1.0);
     });
     for (std::size_t part = 1; part <= kParts; ++part) {
       const auto end = sorted.begin() + std::ptrdiff_t(sorted.size() * part / kParts);
@@ -136,7 +136,7 @@ class Search {
     const std::vector<double> crossing = crossing_bytes();
     std::vector<double> written;  // up to each step
     for (const Step& step : draft_.steps) {
-      written.push_back(bytes_of(step) + (written.empty() ? 0 : written.back()));
+      written.push_back(written_bytes(step) + (written.empty() ? 0 : written.back()));
     }
     const double length = written.empty() ? 0 : written.back() / double(count);
     std::vector<std::size_t> ends;

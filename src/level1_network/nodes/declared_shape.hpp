@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "d5/core/value.hpp"
+#include "d5/onnx/model.hpp"
+
+namespace d5 {
+
+using NamedSizes = std::map<std::string, std::int64_t, std::less<>>;
+
+/// Whether a file declares another rank or size than a tensor has; `named` says what names of sizes
+/// stand for. What is not declared contradicts nothing.
+[[nodiscard]] bool contradicts(const onnx::Type& declared, const TensorDesc& found,
+                               const NamedSizes& named = {});
+
+}  // namespace d5

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "d5/core/value.hpp"
+#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/open_sizes.hpp"
+
+namespace d5 {
+
+/// A size that nothing takes is a misprint. Throws: as `input_descs`.
+void expect_taken(const Network& network, const OpenSizes& sizes);
+
+/// Random values of the inputs that are not `given`, for sizes that hold, in a range that the
+/// network can take. What nothing reads and cannot be made is left out. Throws: Unsupported for
+/// another that cannot be made.
+[[nodiscard]] ValueMap made_inputs(const Network& network, const OpenSizes& sizes,
+                                   const ValueMap& given, std::uint64_t seed);
+
+}  // namespace d5

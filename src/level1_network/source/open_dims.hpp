@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "d5/core/value.hpp"
+#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/open_sizes.hpp"
+
+namespace d5 {
+
+/// A size that a network leaves open, wherever its inputs have it.
+struct OpenDim {
+  std::string name;  ///< as `OpenSizes::by_name` has it; without a name of its own INPUT:AXIS
+  std::vector<std::pair<std::string, std::size_t>> places = {};  ///< inputs and axes
+  bool is_first = false;  ///< axis 0 of an input, and so perhaps a batch
+};
+/// In the order in which the inputs have them.
+[[nodiscard]] std::vector<OpenDim> open_dims(const Network& network);
+
+/// What the inputs are for these sizes, as `input_descs`, whose checks were made.
+[[nodiscard]] std::map<std::string, ValueDesc> sized_descs(const Network& network,
+                                                           const OpenSizes& sizes);
+
+}  // namespace d5

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "level1_network/source/open_dims.hpp"
+#include "level1_network/source/size_trial.hpp"
+
+namespace d5 {
+
+/// For sizes that were asked for, those of `trial`, and that do not go through. Throws: ShapeError
+/// with the node that refuses, what sizes would do, and how to give them.
+[[noreturn]] void refuse_unfit_sizes(const Network& network, const SizeTrial& trial,
+                                     const OpenSizes& asked, const std::vector<OpenDim>& dims);
+
+}  // namespace d5

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "d5/level1_network/network.hpp"
+#include "d5/level1_network/open_sizes.hpp"
+#include "level1_network/source/value_ranges.hpp"
+
+namespace d5 {
+
+/// Whether sizes go through a network, by its nodes' own rules: nothing is run or allocated.
+class SizeTrial {
+ public:
+  SizeTrial(const Network& network, const OpenSizes& sizes);
+
+  /// Of the first sizes; empty where they go through.
+  [[nodiscard]] const std::string& refusal() const { return refusal_; }
+  [[nodiscard]] std::string refusal_with(const OpenSizes& sizes) const;
+  /// Also whether the inputs are not too large for d5 to make.
+  [[nodiscard]] bool fits(const OpenSizes& sizes) const;
+  /// A search takes no longer than about a second: once so many nodes were asked, nothing fits.
+  void renew() const;
+
+ private:
+  struct Fed {
+    ValueDescs descs;
+    KnownValues values;
+  };
+  [[nodiscard]] Fed fed_with(const OpenSizes& sizes) const;
+
+  const Network& network_;
+  ValueRanges settled_;  ///< numbers that decide what runs
+  std::string refusal_;
+  mutable std::size_t left_ = 0;  ///< trials
+};
+
+}  // namespace d5

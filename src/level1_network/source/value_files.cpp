@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/source/value_files.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <set>
+
+#include "d5/core/command_line.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/npy.hpp"
+#include "d5/core/npz.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/onnx/file.hpp"
+
+namespace d5 {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_archive(const std::string& path) { return path.ends_with(".npz"); }
+bool is_npy(const std::string& path) { return path.ends_with(".npy"); }
+bool is_known(const std::string& path) {
+  return is_archive(path) || is_npy(path) || path.ends_with(".pb");
+}
+
+/// A path may hold '=', too: a file that is there is one.
+ValueFile file_of_word(const std::string& word) {
+  std::error_code ignored;
+  const auto equals = word.find('=');
+  if (equals == word.npos || fs::exists(word, ignored)) return {"", word};
+  return {word.substr(0, equals), word.substr(equals + 1)};
+}
+
+void expect_file(const ValueFile& file) {
+  std::error_code ignored;
+  if (!fs::is_directory(file.path, ignored)) return;
+  throw IoError(
+      fmt::format("--input: '{}' is a folder, expected a file of values: name those in it, "
+                  "as --input NAME={}/input_0.pb",
+                  printable(file.path), printable(file.path)));
+}
+
+const onnx::ValueInfo& input_info(const Network& network, const std::string& name,
+                                  const std::string& kind) {
+  for (const auto& info : network.graph().inputs) {
+    if (info.name == name) return info;
+  }
+  throw_unknown_name(kind, name, network.input_names());
+}
+
+/// Throws: ValueError where there are several.
+std::string only_input(const Network& network, const std::string& path) {
+  const auto names = network.input_names();
+  if (names.size() == 1) return names.front();
+  std::vector<std::string> known;
+  for (const auto& name : names) known.push_back(printable(name));
+  throw ValueError(
+      fmt::format("--input '{}': of which input? the network has {} ({}); give NAME={}",
+                  printable(path), names.size(), fmt::join(known, ", "), printable(path)));
+}
+
+std::string origin_of(const ValueFile& file) {
+  return fmt::format(" of '{}'", printable(file.path));
+}
+
+}  // namespace
+
+std::vector<ValueFile> input_files(const std::vector<std::string>& words,
+                                   const std::string& option) {
+  std::vector<ValueFile> files;
+  std::set<std::string> names;
+  for (const auto& word : words) {
+    const ValueFile file = file_of_word(word);
+    expect_file(file);
+    if (!is_known(file.path) || (is_archive(file.path) && !file.name.empty())) {
+      throw ValueError(
+          fmt::format("{} '{}': expected NAME=FILE.npy, NAME=FILE.pb, or FILE.npz, whose arrays "
+                      "have the inputs' names",
+                      option, printable(word)));
+    }
+    if (!file.name.empty() && !names.insert(file.name).second) {
+      throw ValueError(fmt::format("{} '{}': input '{}' is given already; give it once", option,
+                                   printable(word), printable(file.name)));
+    }
+    files.push_back(file);
+  }
+  return files;
+}
+
+std::vector<ValueFile> value_files(const std::vector<std::string>& words,
+                                   const std::string& option) {
+  std::vector<ValueFile> files;
+  for (const auto& word : words) {
+    const auto equals = word.find('=');
+    const bool known = word.ends_with(".npy") || word.ends_with(".pb");
+    if (equals == std::string::npos || !known) {
+      throw ValueError(
+          fmt::format("{} '{}': expected NAME=FILE.npy or NAME=FILE.pb", option, printable(word)));
+    }
+    files.push_back({word.substr(0, equals), word.substr(equals + 1)});
+  }
+  return files;
+}
+
+std::string to_line(const GivenInputs& given) {
+  CommandLine line;
+  for (const auto& [name, path] : given.files) {
+    line.option("--input", name.empty() ? path : name + "=" + path);
+  }
+  return line.text();
+}
+
+std::vector<NamedValue> read_given(const Network& network, const GivenInputs& given) {
+  std::vector<NamedValue> values;
+  std::set<std::string, std::less<>> names;
+  const auto add = [&](const std::string& name, Value value, const std::string& origin) {
+    if (!names.insert(name).second) {
+      throw ValueError(
+          fmt::format("input '{}'{} is given already; give it once", printable(name), origin));
+    }
+    values.push_back({&input_info(network, name, "input" + origin), std::move(value), origin});
+  };
+  for (const auto& [name, value] : given.values) add(name, value, "");
+  for (const auto& file : given.files) {
+    expect_file(file);
+    const std::string origin = origin_of(file);
+    if (is_archive(file.path)) {
+      for (auto& [name, tensor] : read_npz(file.path)) add(name, Value(tensor), origin);
+      continue;
+    }
+    const std::string name = file.name.empty() ? only_input(network, file.path) : file.name;
+    const onnx::Type& type = input_info(network, name, "input").type;
+    add(name, is_npy(file.path) ? Value(read_npy(file.path)) : onnx::load_value(file.path, type),
+        origin);
+  }
+  return values;
+}
+
+}  // namespace d5

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/source/fitting_sizes.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/level1_network/model_source.hpp"
+
+using namespace d5;
+using Catch::Contains;
+
+namespace {
+
+/// x of NxCxHxW, half of it by pooling, twice that by repeating, and the sum of both: H and W must
+/// be even.
+Network down_and_up(std::vector<onnx::Dim> dims) {
+  Network network("down and up");
+  network.add_input("x", DType::float32, std::move(dims));
+  network.add_constant("twice", Tensor::of<float>({4}, {1, 1, 2, 2}));
+  network.add_node("MaxPool", {"x"}, {"half"},
+                   {{"kernel_shape", std::vector<std::int64_t>{2, 2}},
+                    {"strides", std::vector<std::int64_t>{2, 2}}},
+                   "pool");
+  network.add_node("Resize", {"half", "", "twice"}, {"whole"}, {{"mode", std::string("nearest")}});
+  network.add_node("Add", {"x", "whole"}, {"y"}, {}, "sum");
+  network.add_output("y");
+  return network;
+}
+
+std::string made_shape(const Network& network, const OpenSizes& sizes = {}) {
+  return to_string(random_inputs(network, sizes).at("x").tensor().shape());
+}
+
+}  // namespace
+
+TEST_CASE("open sizes are the least that go through the network") {
+  const Network named = down_and_up({"N", std::int64_t{1}, "height", "width"});
+  CHECK(made_shape(named) == "1x1x2x2");
+  CHECK(made_shape(named, {.batch = 4}) == "4x1x4x4");  // as asked, and it fits
+  CHECK(made_shape(named, {.batch = 3}) == "3x1x2x2");
+  CHECK(made_shape(named, {.by_name = {{"width", 6}}}) == "1x1x2x6");
+  const OpenSizes found = fitting_sizes(named, {});
+  CHECK(found.batch == 1);
+  CHECK(found.by_name == std::map<std::string, std::int64_t>{{"height", 2}, {"width", 2}});
+}
+
+TEST_CASE("a size without a name is called by its input and axis") {
+  const Network unnamed = down_and_up({onnx::Dim(), std::int64_t{1}, onnx::Dim(), onnx::Dim()});
+  CHECK(fitting_sizes(unnamed, {}).by_name ==
+        std::map<std::string, std::int64_t>{{"x:2", 2}, {"x:3", 2}});
+  CHECK(made_shape(unnamed, {.by_name = {{"x:3", 8}}}) == "1x1x2x8");
+  CHECK_THROWS_WITH(made_shape(unnamed, {.by_name = {{"x:1", 8}}}), Contains("x:0, x:2, x:3"));
+}
+
+TEST_CASE("sizes that do not go through are refused with those that would") {
+  const Network network = down_and_up({"N", std::int64_t{1}, "height", "width"});
+  CHECK_THROWS_AS(made_shape(network, {.by_name = {{"height", 5}}}), ShapeError);
+  CHECK_THROWS_WITH(made_shape(network, {.by_name = {{"height", 5}}}),
+                    Contains("Add 'sum'") && Contains("height must be a multiple of 2") &&
+                        Contains("--dim height=6") && Contains("--input x=FILE.npy"));
+  Network window("window");
+  window.add_input("x", DType::float32, {"N", std::int64_t{1}, "T"});
+  window.add_constant("w", Tensor::zeros(DType::float32, {1, 1, 7}));
+  window.add_node("Conv", {"x", "w"}, {"y"});
+  window.add_output("y");
+  CHECK_THROWS_WITH(made_shape(window, {.by_name = {{"T", 3}}}), Contains("T must be 7 or more"));
+}
+
+TEST_CASE("where no size goes through, what was tried is told") {
+  Network network("never");
+  network.add_input("x", DType::float32, {std::int64_t{3}, "T"});
+  network.add_constant("w", Tensor::zeros(DType::float32, {4}));
+  network.add_constant("v", Tensor::zeros(DType::float32, {5}));
+  network.add_node("Add", {"x", "w"}, {"a"});
+  network.add_node("Add", {"x", "v"}, {"b"});
+  network.add_output("a");
+  network.add_output("b");
+  CHECK(made_shape(network) == "3x1");
+  network.add_node("Concat", {"a", "b"}, {"c"}, {{"axis", std::int64_t{0}}}, "both");
+  CHECK_THROWS_AS(made_shape(network), ShapeError);
+  CHECK_THROWS_WITH(made_shape(network), Contains("'both'") && Contains("--dim T=SIZE"));
+}
