@@ -171,7 +171,8 @@ InferenceModel::Port InferenceModel::port_of(const std::vector<ov::Output<const 
     throw Unsupported(fmt::format("OpenVINO's model has no '{}'", printable(value.name)));
   }
   const auto dims = sizes_of(value.type);
-  if (dims && !found->get_partial_shape().compatible(*dims)) {
+  // With open sizes it is what a file declares, and a file may be wrong.
+  if (dims && dims->is_static() && !found->get_partial_shape().compatible(*dims)) {
     throw Unsupported(fmt::format("OpenVINO gives '{}' the shape {}, where ONNX says {}",
                                   printable(value.name), found->get_partial_shape().to_string(),
                                   onnx::to_string(value.type)));
