@@ -86,7 +86,7 @@ ValueMap load_tensors(const std::string& file) {
 }
 
 /// Of records of answers: an output goes before a gradient, which may follow from it.
-NetworkDifference worst_of(const std::vector<Measurement>& records) {
+NetworkDifference worst_difference(const std::vector<Measurement>& records) {
   NetworkDifference worst;
   for (const auto& record : records) {
     if (record.status != Status::failed) continue;
@@ -173,7 +173,7 @@ NetworkDifference DifferenceLook::look_here(const Network& network, const ValueM
   } catch (const std::exception& error) {
     return {DifferenceKind::thrown, 0, error.what()};
   }
-  return worst_of(judge.judge(error_record("", ""), answers));
+  return worst_difference(judge.judge(error_record("", ""), answers));
 }
 
 NetworkDifference DifferenceLook::look_at_time(const Network& network, const ValueMap& fed) const {

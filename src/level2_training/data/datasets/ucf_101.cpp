@@ -87,8 +87,8 @@ std::map<std::string, std::int64_t> read_classes(const std::string& path) {
 }
 
 /// Lines "ApplyEyeMakeup/v_ApplyEyeMakeup_g08_c01.avi 1"; a test list has no labels.
-std::vector<LabelledVideo> read_list(const std::string& path, const std::string& folder,
-                                     const std::map<std::string, std::int64_t>& classes) {
+std::vector<LabelledVideo> read_split(const std::string& path, const std::string& folder,
+                                      const std::map<std::string, std::int64_t>& classes) {
   std::vector<LabelledVideo> videos;
   for (const auto& [place, line] : lines_of(path)) {
     const std::size_t gap = line.find(' ');
@@ -153,7 +153,7 @@ DatasetPair open_ucf_101(const Interrupt&, const UcfOptions& options) {
     clip.start = start;
     return std::make_shared<detail::VideoClips>(
         "ucf-101-" + word, "from " + printable(folder.string()),
-        read_list(list.string(), folder.string(), classes), clip);
+        read_split(list.string(), folder.string(), classes), clip);
   };
   return options.parts_of({part("train", options.clip.start), part("test", Start::middle)});
 }
