@@ -137,6 +137,7 @@ std::shared_ptr<NetworkJudge> judge_of(const std::string& model, const OpenSizes
                                        const Interrupt& interrupt) {
   return std::make_shared<NetworkJudge>(
       JudgedRun{.open = opens_judged(model, run_wishes("reference", sizes, execution), transforms),
+                .subjects_are_as_opened = transforms.empty(),
                 .of = "inference",
                 .seed = execution.seed,
                 .most_seconds = most_seconds,

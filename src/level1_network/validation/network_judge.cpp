@@ -101,6 +101,15 @@ std::string build_of_reference() {
   return words;
 }
 
+/// The caller's may be others by the time of the next question.
+ValueMap copied(const ValueMap& inputs) {
+  ValueMap own;
+  for (const auto& [name, value] : inputs) {
+    own[name] = value.is_tensor() ? Value(value.tensor().copy({})) : value;
+  }
+  return own;
+}
+
 Verdict unknown(const std::string& reason) {
   return {Verdict::Is::unknown, "", printable_message(reason)};
 }
@@ -160,7 +169,7 @@ Verdict NetworkJudge::judge(const std::vector<Answer>& answers, GraphExecutor& s
   if (draws_random_numbers(graph_in_mode(subject.network(), subject.mode()).graph)) {
     return unknown("the network draws random numbers");
   }
-  if (!judge_ && obstacle_.empty()) prepare(inputs);
+  if (!judge_ && obstacle_.empty()) prepare(subject.network(), inputs);
   if (!judge_) return unknown(obstacle_);
   if (word == word_ && word_ != kReference) return unknown("it judges the others");
   Verdict verdict = verdict_from(judge_->judge(d5::error_record(), answers), who());
@@ -172,9 +181,9 @@ std::string NetworkJudge::who() const {
   return word_ + (judge_->found().no_float64.empty() ? " in float64" : "");
 }
 
-void NetworkJudge::prepare(const ValueMap& inputs) {
+void NetworkJudge::prepare(const Network& subject, const ValueMap& inputs) {
   try {
-    return ask(kReference, inputs, run_.most_seconds);
+    return ask_reference(subject, inputs);
   } catch (const Interrupted&) {
     run_.interrupt.check("judging");  // ours ended it, not the time that it may take
     obstacle_ = fmt::format(
@@ -187,7 +196,9 @@ void NetworkJudge::prepare(const ValueMap& inputs) {
   for (const auto& word : run_.stand_ins()) {
     if (word == kReference) continue;
     try {
-      ask(word, inputs, run_.most_seconds);
+      word_ = word;
+      reference_.reset();
+      ask(copied(inputs));
       obstacle_.clear();
       return;
     } catch (const Interrupted&) {
@@ -197,32 +208,27 @@ void NetworkJudge::prepare(const ValueMap& inputs) {
   }
 }
 
-void NetworkJudge::ask(const std::string& word, const ValueMap& inputs, double most_seconds) {
-  word_ = word;
+void NetworkJudge::ask_reference(const Network& subject, const ValueMap& inputs) {
+  word_ = kReference;
   reference_.reset();
-  const auto open = [this]() -> GraphExecutor& { return opened(); };
-  const bool may_keep = word == kReference;
-  std::string words;
-  ValueMap own;  // the caller's may be others by the time of the next question
-  for (const auto& [name, value] : inputs) {
-    own[name] = value.is_tensor() ? Value(value.tensor().copy({})) : value;
+  if (!run_.subjects_are_as_opened) reference_ = made(run_.open());
+  const std::string words = words_of(reference_ ? reference_->network() : subject, inputs);
+  if (auto kept = kept_answers(words)) {
+    reference_.reset();
+    judge_.emplace([this]() -> GraphExecutor& { return opened(); }, copied(inputs), run_.begin,
+                   std::move(*kept));
+    return;
   }
-  if (may_keep) {
-    Network network = run_.open();
-    words = words_of(network, inputs);
-    if (auto kept = kept_answers(words)) {
-      judge_.emplace(open, std::move(own), run_.begin, std::move(*kept));
-      return;
-    }
-    reference_ = made(std::move(network));
-  }
+  ask(copied(inputs));
+  keep_answers(words, judge_->found());
+}
+
+void NetworkJudge::ask(ValueMap inputs) {
   Interrupt interrupt = run_.interrupt;
-  interrupt.deadline = std::min(interrupt.deadline, now_seconds() + most_seconds);
-  {
-    const InterruptibleRuns within(opened(), interrupt);
-    judge_.emplace(open, std::move(own), run_.begin, interrupt);
-  }
-  if (may_keep) keep_answers(words, judge_->found());
+  interrupt.deadline = std::min(interrupt.deadline, now_seconds() + run_.most_seconds);
+  const InterruptibleRuns within(opened(), interrupt);
+  judge_.emplace([this]() -> GraphExecutor& { return opened(); }, std::move(inputs), run_.begin,
+                 interrupt);
 }
 
 /// All that decides what the reference answers.

@@ -18,6 +18,8 @@ namespace d5 {
 /// On what executors are judged.
 struct JudgedRun {
   std::function<Network()> open;  ///< the network, with values of its own
+  /// The subjects' networks are what `open` gives: where its answers are kept it is not opened.
+  bool subjects_are_as_opened = false;
   /// Who judges where the reference cannot, words of `open_executor`; the first that can.
   std::function<std::vector<std::string>()> stand_ins = [] { return executor_words({"all"}); };
   /// Of those that are not opened by their word.
@@ -60,9 +62,11 @@ class NetworkJudge {
                               const std::string& word, const ValueMap& inputs);
 
  private:
-  /// Throws: what the reference throws; Interrupted.
-  void prepare(const ValueMap& inputs);
-  void ask(const std::string& word, const ValueMap& inputs, double most_seconds);
+  /// `subject` is the network of who is judged. Throws: what the reference throws; Interrupted.
+  void prepare(const Network& subject, const ValueMap& inputs);
+  void ask_reference(const Network& subject, const ValueMap& inputs);
+  /// Has `word_` answer.
+  void ask(ValueMap inputs);
   [[nodiscard]] std::string words_of(const Network& network, const ValueMap& inputs) const;
   [[nodiscard]] std::string who() const;
   /// An executor of who judges.
