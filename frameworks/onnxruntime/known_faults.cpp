@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -172,6 +173,17 @@ std::string in_random_normal(const KnownNode& known) {
   return scale && *scale <= 0 ? "a scale that is not above 0" : "";
 }
 
+std::string in_random_uniform(const KnownNode& known) {
+  const auto bound = [&](const char* name, float usual) {
+    const auto* number = known.node.attribute<float>(name);
+    return number ? *number : usual;
+  };
+  const float low = bound("low", 0), high = bound("high", 1);
+  return low <= high && std::isfinite(high - low)
+             ? ""
+             : "bounds that are infinite or in the other order, at which the process ends";
+}
+
 std::string in_window(const KnownNode& known) {
   const auto* type = known.node.attribute<std::int64_t>("output_datatype");
   return type && *type != std::int64_t(DType::float32)
@@ -202,6 +214,8 @@ constexpr ModelFault kFaults[] = {{"AffineGrid", in_affine_grid},
                                   {"NonZero", in_non_zero},
                                   {"RandomNormal", in_random_normal},
                                   {"RandomNormalLike", in_random_normal},
+                                  {"RandomUniform", in_random_uniform},
+                                  {"RandomUniformLike", in_random_uniform},
                                   {"Shrink", in_shrink}};
 
 }  // namespace

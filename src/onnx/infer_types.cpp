@@ -27,9 +27,30 @@ using Opsets = std::unordered_map<std::string, int>;
 using Types = std::unordered_map<std::string, TypeProto*>;
 
 /// GatherND's rule counts from there, outside of its lists.
-bool begins_before_list(const ::onnx::NodeProto& node) {
+bool begins_before_list(const ::onnx::AttributeProto& attribute) {
+  return attribute.name() == "batch_dims" && attribute.i() < 0;
+}
+
+/// Einsum's rule waits for ever at what is no letter, comma, arrow or ellipsis.
+bool is_no_equation(const ::onnx::AttributeProto& attribute) {
+  if (attribute.name() != "equation") return false;
+  std::string left = attribute.s().substr(0, attribute.s().find("->"));
+  std::erase(left, ' ');
+  for (std::size_t begin = 0; begin <= left.size();) {
+    const std::size_t end = std::min(left.find(',', begin), left.size());
+    std::string term = left.substr(begin, end - begin);
+    if (const auto dots = term.find("..."); dots != std::string::npos) term.erase(dots, 3);
+    const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    if (!std::ranges::all_of(term, is_letter)) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+/// Whether ONNX's own rule of the operator would do harm.
+bool breaks_its_rule(const ::onnx::NodeProto& node) {
   return std::ranges::any_of(node.attribute(), [](const auto& attribute) {
-    return attribute.name() == "batch_dims" && attribute.i() < 0;
+    return begins_before_list(attribute) || is_no_equation(attribute);
   });
 }
 
@@ -158,7 +179,7 @@ class GraphTypes final : public ::onnx::GraphInferencer {
     if (version == opsets_.end()) return;
     const auto* registry = ::onnx::OpSchemaRegistry::Instance();
     const auto* schema = registry->GetSchema(node.op_type(), version->second, node.domain());
-    if (!schema || begins_before_list(node)) return;
+    if (!schema || breaks_its_rule(node)) return;
     try {
       NodeContext context(node, *this);
       if (schema->has_type_and_shape_inference_function()) {

@@ -81,12 +81,18 @@ bool has_odd_flag(const OperatorCase& op_case) {
       "ceil_mode", "count_include_pad",    "inverse",  "keepdims",
       "largest",   "noop_with_empty_axes", "onesided", "saturate",
       "sorted",    "select_last_index",    "fmod",     "upper",
-      "is_causal"};
+      "is_causal", "interleaved"};
   return std::ranges::any_of(op_case.node.attributes, [&](const auto& attribute) {
     const auto* number = std::get_if<std::int64_t>(&attribute.second);
     return number && *number != 0 && *number != 1 &&
            std::ranges::find(kFlags, attribute.first) != std::end(kFlags);
   });
+}
+
+/// Scores with a mask are an output.
+bool shows_scores(const OperatorCase& op_case) {
+  return op_case.node.has_output(3) &&
+         op_case.node.attribute<std::int64_t>("qk_matmul_output_mode") != nullptr;
 }
 
 /// The scale of 256 steps between them would be 0, or nearly so.
@@ -147,6 +153,7 @@ constexpr Known kKnown[] = {
     {"torch", "Gelu", has<is_infinite>, "oneDNN, which it calls, gives NaN"},
     {"torch", "Erf", has_integers, "it is a real number, and refused as another"},
     {"torch", "InstanceNormalization", has<is_infinite>, "the scale is applied in another order"},
+    {"torch", "Attention", has<is_infinite>, "0 inf is NaN"},
     {"torch", "Cast", has<is_beyond_integers>, "ONNX says nothing of what it becomes"},
     {"torch", "CastLike", has<is_beyond_integers>, "the same"},
     {"torch", "ReduceL2", has<is_huge>, "squares are summed in float32"},
@@ -187,6 +194,7 @@ constexpr Known kKnown[] = {
     {"tensorflow", "LRN", has<is_infinite>, "x times 0 where ONNX divides"},
     {"tensorflow", "Shrink", has<is_beyond_integers>, "ONNX says nothing of what it becomes"},
     {"onnxruntime", "", has_odd_flag, "it asks whether a flag is 1"},
+    {"onnxruntime", "Attention", shows_scores, "what is masked has the lowest number"},
     {"onnxruntime", "Cast", has<is_beyond_integers>, "ONNX says nothing of what it becomes"},
     {"onnxruntime", "CastLike", has<is_beyond_integers>, "ONNX says nothing of what it becomes"},
     {"onnxruntime", "Cast", makes_texts, "numbers have nine digits"},

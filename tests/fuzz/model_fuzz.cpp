@@ -62,6 +62,22 @@ const std::vector<std::string>& sound() {
   return models;
 }
 
+/// Whether it is known of some node, by its attributes and by what the file or `fed` gives it.
+bool is_known(const Network& network, const ValueMap& fed, const std::string& framework) {
+  const onnx::Graph& graph = network.graph();
+  return std::ranges::any_of(graph.nodes, [&](const onnx::Node& node) {
+    OperatorCase one{.node = node};
+    for (const std::string& input : node.inputs) {
+      const auto kept = graph.initializers.find(input);
+      const auto given = fed.find(input);
+      one.inputs.push_back(kept != graph.initializers.end() ? Value(kept->second)
+                           : given != fed.end()             ? given->second
+                                                            : Value());
+    }
+    return is_known_to_differ(one, framework);
+  });
+}
+
 }  // namespace
 
 std::string name() { return "model"; }
@@ -88,7 +104,7 @@ std::string run_case(const std::string& bytes) {
     const Outcome got = outcome_of([&] { return twice(*own_executor(framework, network), fed); });
     if (!expected.error.empty() && checks_less(framework)) continue;  // it did not crash
     std::string wrong = difference(expected, got, framework + "'s own executor");
-    if (!wrong.empty()) return wrong;
+    if (!wrong.empty() && !is_known(network, fed, framework)) return wrong;
   }
   if (!expected.error.empty()) throw ValueError(expected.error);
   return {};

@@ -26,6 +26,21 @@ TEST_CASE("what is no model is refused") {
   CHECK_THROWS_AS(load(fs::temp_directory_path().string()), IoError);
 }
 
+TEST_CASE("an equation of other than letters ends the reading of its file") {
+  for (const char* equation : {"a\xe1i", "{}[]", "ab.c", "a....", "i2,i->", "......"}) {
+    CAPTURE(equation);
+    auto message = model_message();
+    auto& graph = *message.mutable_graph();
+    declare(*graph.add_input(), "x", {2, 3, 4});
+    declare(*graph.add_output(), "y", {2});
+    auto& attribute = *add_node(graph, "Einsum", {"x"}, {"y"}).add_attribute();
+    attribute.set_name("equation");
+    attribute.set_type(AttributeProto::STRING);
+    attribute.set_s(equation);
+    CHECK(parse(bytes_of(message.SerializeAsString()), "f").graph.nodes.size() == 1);
+  }
+}
+
 TEST_CASE("a file above the limit is not parsed") {
   LoadOptions options;
   options.most_file_bytes = 10;

@@ -51,6 +51,12 @@ TEST_CASE("queries that are packed with keys and values go elsewhere") {
   CHECK(who_runs(attention + "2x3x32 2x5x4x2x8 num_heads=4") == "reference");
 }
 
+TEST_CASE("uniform numbers between bounds in the other order are refused: they end the process") {
+  const Network network = open_model("RandomUniform high=-1 shape=2");
+  CHECK_THROWS_WITH(open_executor("onnxruntime:session", network)->inference({}),
+                    Catch::Contains("bounds"));
+}
+
 TEST_CASE("a product of float16 by a constant behind a Transpose of its batch is refused whole") {
   const auto product = [](std::vector<std::int64_t> order) {
     Network network("product");

@@ -74,11 +74,21 @@ class MultiHeadAttention final : public detail::ComposedOperator {
       const auto parts = pieces(c, key, 2);
       return {.query = query, .key = parts[0], .value = parts[1]};
     }
-    if (key && value) return {.query = query, .key = key, .value = value};
-    throw ShapeError(
-        fmt::format("{}: query is {}, and key or value is left out; expected five dimensions of "
-                    "what holds them",
-                    c.context().who(), to_string(c.shape(query))));
+    if (!key || !value) {
+      throw ShapeError(
+          fmt::format("{}: query is {}, and key or value is left out; expected five dimensions of "
+                      "what holds them",
+                      c.context().who(), to_string(c.shape(query))));
+    }
+    const std::size_t rank = c.shape(key).rank();  // 4: a cache
+    if (c.shape(query).rank() != 3 || (rank != 3 && rank != 4) || c.shape(value).rank() != rank) {
+      throw ShapeError(
+          fmt::format("{}: query is {}, key is {}, value is {}; expected three dimensions of each, "
+                      "or four of key and value, which are a cache then",
+                      c.context().who(), to_string(c.shape(query)), to_string(c.shape(key)),
+                      to_string(c.shape(value))));
+    }
+    return {.query = query, .key = key, .value = value};
   }
   /// Of B x S x heads x count x D, as B x S x (heads D) each.
   static std::vector<Term> pieces(Composition& c, Term packed, std::int64_t count) {
