@@ -118,6 +118,12 @@ inline const std::map<std::string, std::function<Fault()>>& faults() {
   using F = const Run&;
   static const std::map<std::string, std::function<Fault()>> all = {
       {"honest", [] { return Fault([](F) {}); }},
+      {"flushing",  // as honest as an engine whose small numbers are zero
+       [] {
+         return Fault([](F run) {
+           for (float& y : run.first().span<float>()) y = std::abs(y) < 1e-30F ? 0 : y;
+         });
+       }},
       {"wrong", [] { return Fault([](F run) { run.first().span<float>().front() *= 1.01F; }); }},
       {"wrong-after-ten",
        [] {

@@ -72,6 +72,20 @@ TEST_CASE("every planted fault is found, and who has none is right") {
   }
 }
 
+TEST_CASE("who makes nothing of what is next to nothing does not give out what it kept") {
+  const testing::OwnCacheFolder cache;
+  const testing::TemporaryFolder folder;
+  Network network("faint");
+  network.add_input("x", DType::float32, {"N", 4});
+  network.add_constant("far", Tensor::of<float>({1}, {80}));
+  network.add_node("Sub", {"x", "far"}, {"d"});
+  network.add_node("Sigmoid", {"d"}, {"y"});
+  network.add_output("y");
+  network.save(folder / "faint.onnx");
+  const auto records = bench(folder / "faint.onnx", {"planted:flushing"});
+  CHECK(of(records, "planted:flushing", "time").conditions.at("answers") == "right");
+}
+
 TEST_CASE("what is wrong at another batch alone is right here") {
   const testing::OwnCacheFolder cache;
   const testing::TemporaryFolder folder;
