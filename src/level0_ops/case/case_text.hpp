@@ -22,9 +22,9 @@ struct InputText {
 /// A case's line in pieces that can be changed: the words, and what they are made of.
 struct CaseText {
   std::string op;
-  std::vector<InputText> inputs;
-  std::vector<std::pair<std::string, std::string>> attributes;  ///< "outputs" among them
-  std::string expected;                                         ///< "-> {4,6}", or nothing
+  std::vector<InputText> inputs = {};
+  std::vector<std::pair<std::string, std::string>> attributes = {};  ///< "outputs" among them
+  std::string expected = {};                                         ///< "-> {4,6}", or nothing
 };
 
 /// Of a line that `parse_case` reads.
