@@ -7,6 +7,7 @@
 #include "d5/level1_network/network.hpp"
 #include "d5/onnx/file.hpp"
 #include "tests/apps/program_run.hpp"
+#include "tests/level1_network/sized_networks.hpp"
 
 using namespace d5;
 using Catch::Contains;
@@ -22,21 +23,6 @@ void write_lookup(const std::string& path) {
   network.add_constant("table", Tensor::of<float>({3, 1}, {10, 20, 30}));
   network.add_node("Gather", {"table", "ids"}, {"rows"}, {}, "lookup");
   network.add_output("rows");
-  network.save(path);
-}
-
-/// Pictures whose halves are put on top of them again: their sides must be even.
-void write_down_and_up(const std::string& path) {
-  Network network("down_and_up");
-  network.add_input("x", DType::float32, {std::int64_t{1}, std::int64_t{1}, "height", "width"});
-  network.add_constant("twice", Tensor::of<float>({4}, {1, 1, 2, 2}));
-  network.add_node("MaxPool", {"x"}, {"half"},
-                   {{"kernel_shape", std::vector<std::int64_t>{2, 2}},
-                    {"strides", std::vector<std::int64_t>{2, 2}}},
-                   "pool");
-  network.add_node("Resize", {"half", "", "twice"}, {"whole"}, {{"mode", std::string("nearest")}});
-  network.add_node("Add", {"x", "whole"}, {"y"}, {}, "sum");
-  network.add_output("y");
   network.save(path);
 }
 
@@ -103,7 +89,7 @@ TEST_CASE("an input that does not fit ends a command with what would") {
 TEST_CASE("without inputs sizes and values are those that the network takes, and a record tells") {
   const TemporaryFolder folder;
   const std::string model = folder / "down_and_up.onnx", out = folder / "r.json";
-  write_down_and_up(model);
+  testing::down_and_up({std::int64_t{1}, std::int64_t{1}, "height", "width"}).save(model);
   write_lookup(folder / "lookup.onnx");
   CHECK(run_d5("net run " + (folder / "lookup.onnx") + " --batch 64").status == 0);
   CHECK_THAT(run_d5("net run " + model).out, Contains("float32 1x1x2x2"));

@@ -42,6 +42,28 @@ inline GraphPointer graph(const Names& inputs, std::vector<Node> nodes, const Na
   return result;
 }
 
+/// y = x where the scalar `which` is false, else a product that x, Nx3, does not enter.
+inline d5::Network with_impossible_branch() {
+  const auto branch_of = [](const std::string& op_type, Names inputs) {
+    auto branch = std::make_shared<Graph>();
+    branch->nodes = {node(op_type, std::move(inputs), {"branch_y"})};
+    d5::onnx::Type type;
+    type.kind = d5::ValueKind::tensor;
+    type.dtype = DType::float32;
+    branch->outputs = {{"branch_y", type}};
+    return GraphPointer(branch);
+  };
+  d5::Network network("branches");
+  network.add_input("x", DType::float32, {"N", "K"});
+  network.add_input("which", DType::boolean, {});
+  network.add_constant("w", Tensor::zeros(DType::float32, {5, 2}));
+  network.add_node("If", {"which"}, {"y"},
+                   {{"then_branch", branch_of("MatMul", {"x", "w"})},
+                    {"else_branch", branch_of("Identity", {"x"})}});
+  network.add_output("y");
+  return network;
+}
+
 inline Tensor doubles(const d5::Shape& shape, double first, double step) {
   Tensor result = Tensor::empty(DType::float64, shape);
   for (std::int64_t i = 0; i < result.elements(); ++i) {

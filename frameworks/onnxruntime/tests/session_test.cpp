@@ -8,6 +8,7 @@
 #include "d5/level0_ops/operator_validation.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "tests/level1_network/subgraph_networks.hpp"
 
 using namespace d5;
 
@@ -112,39 +113,8 @@ TEST_CASE("what ONNX Runtime cannot compile is unsupported, with its reason") {
   CHECK_THROWS_AS(executor->inference({{"x", Tensor::zeros(DType::uint16, {2})}}), Unsupported);
 }
 
-namespace {
-
-/// y = x where the scalar `which` is false, else a product that x, Nx3, does not enter.
-Network with_impossible_branch() {
-  const auto branch_of = [](const std::string& op_type, std::vector<std::string> inputs) {
-    const auto branch = std::make_shared<onnx::Graph>();
-    onnx::Node node;
-    node.op_type = op_type;
-    node.opset = 21;
-    node.inputs = std::move(inputs);
-    node.outputs = {"branch_y"};
-    branch->nodes = {node};
-    onnx::Type type;
-    type.kind = ValueKind::tensor;
-    type.dtype = DType::float32;
-    branch->outputs = {{"branch_y", type}};
-    return std::shared_ptr<const onnx::Graph>(branch);
-  };
-  Network network("branches");
-  network.add_input("x", DType::float32, {"N", "K"});
-  network.add_input("which", DType::boolean, {});
-  network.add_constant("w", Tensor::zeros(DType::float32, {5, 2}));
-  network.add_node("If", {"which"}, {"y"},
-                   {{"then_branch", branch_of("MatMul", {"x", "w"})},
-                    {"else_branch", branch_of("Identity", {"x"})}});
-  network.add_output("y");
-  return network;
-}
-
-}  // namespace
-
 TEST_CASE("a branch that is not taken may be impossible for the sizes that are fed") {
-  const auto executor = open_executor("onnxruntime:session", with_impossible_branch());
+  const auto executor = open_executor("onnxruntime:session", subgraphs::with_impossible_branch());
   const Tensor x = Tensor::of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   const auto& y = executor->inference({{"x", x}, {"which", Tensor::scalar(false)}}).at("y");
   CHECK(y.tensor().shape() == Shape{2, 3});

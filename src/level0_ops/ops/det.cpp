@@ -11,6 +11,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/matrix/square_matrices.hpp"
 
 namespace d5::ops {
 namespace {
@@ -158,13 +159,8 @@ class DetKernel final : public Kernel {
 class Det final : public Operator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape& x = context.shape(0);
-    const std::size_t rank = x.rank();
-    if (rank < 2 || x[rank - 2] != x[rank - 1]) {
-      throw ShapeError(fmt::format("{}: X is {}, expected square matrices in the last dimensions",
-                                   context.who(), to_string(x)));
-    }
-    return {TensorDesc{context.dtype(0), Shape(x.dims().first(rank - 2))}};
+    const Shape& x = detail::square_matrices(context);
+    return {TensorDesc{context.dtype(0), Shape(x.dims().first(x.rank() - 2))}};
   }
 
   Places gradients() const override { return {0}; }

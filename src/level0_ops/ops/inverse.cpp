@@ -9,6 +9,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level0_ops/operator_registry.hpp"
 #include "d5/onnx/nodes.hpp"
+#include "level0_ops/kernels/matrix/square_matrices.hpp"
 
 namespace d5::ops {
 namespace {
@@ -106,12 +107,7 @@ class InverseKernel final : public Kernel {
 class Inverse final : public Operator {
  public:
   std::vector<ValueDesc> infer(const InferContext& context) const override {
-    const Shape& x = context.shape(0);
-    const std::size_t rank = x.rank();
-    if (rank < 2 || x[rank - 2] != x[rank - 1]) {
-      throw ShapeError(fmt::format("{}: X is {}, expected square matrices in the last dimensions",
-                                   context.who(), to_string(x)));
-    }
+    (void)detail::square_matrices(context);
     return {context.input(0)};
   }
 

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <set>
 
+#include "core/files/scratch_folder.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/core/statistics.hpp"
@@ -24,8 +24,6 @@
 namespace d5 {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kGradient = "gradient of ", kOutput = "output ";
 
 /// A word that a forked process writes, and its parent reads.
@@ -37,26 +35,6 @@ std::shared_ptr<std::atomic<bool>> shared_word() {
   if (page == MAP_FAILED) throw IoError("no memory that two processes share");
   return {new (page) Word(false), [](Word* word) { munmap(word, sizeof(Word)); }};
 }
-
-/// A folder that is removed at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_((fs::temp_directory_path() / "d5-values-XXXXXX").string()) {
-    if (!mkdtemp(path_.data())) {
-      throw IoError("no folder can be made in " + fs::temp_directory_path().string());
-    }
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] std::string file() const { return path_ + "/values.onnx"; }
-
- private:
-  std::string path_;
-};
 
 ValueMap owned(const ValueMap& values) {
   ValueMap copies;
@@ -265,15 +243,16 @@ void DifferenceLook::tell_answers(ReducedNetwork& reduced) const {
 ValueMap DifferenceLook::brought_back(const Isolation& isolation,
                                       const std::function<ValueMap()>& make) {
   if (isolation.most_seconds <= 0) return make();
-  const ScratchFolder folder;
+  const detail::ScratchFolder folder("values");
+  const std::string file = folder / "values.onnx";
   Measurement record = error_record("", "");
   const auto records = isolated(isolation, record, [&] {
-    save_tensors(make(), folder.file());
+    save_tensors(make(), file);
     record.status = Status::passed;
     return std::vector{record};
   });
   if (records.front().status != Status::passed) throw Unsupported(records.front().reason);
-  return load_tensors(folder.file());
+  return load_tensors(file);
 }
 
 }  // namespace d5

@@ -5,27 +5,13 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level1_network/model_source.hpp"
+#include "tests/level1_network/sized_networks.hpp"
 
 using namespace d5;
 using Catch::Contains;
+using testing::down_and_up;
 
 namespace {
-
-/// x of NxCxHxW, half of it by pooling, twice that by repeating, and the sum of both: H and W must
-/// be even.
-Network down_and_up(std::vector<onnx::Dim> dims) {
-  Network network("down and up");
-  network.add_input("x", DType::float32, std::move(dims));
-  network.add_constant("twice", Tensor::of<float>({4}, {1, 1, 2, 2}));
-  network.add_node("MaxPool", {"x"}, {"half"},
-                   {{"kernel_shape", std::vector<std::int64_t>{2, 2}},
-                    {"strides", std::vector<std::int64_t>{2, 2}}},
-                   "pool");
-  network.add_node("Resize", {"half", "", "twice"}, {"whole"}, {{"mode", std::string("nearest")}});
-  network.add_node("Add", {"x", "whole"}, {"y"}, {}, "sum");
-  network.add_output("y");
-  return network;
-}
 
 std::string made_shape(const Network& network, const OpenSizes& sizes = {}) {
   return to_string(random_inputs(network, sizes).at("x").tensor().shape());
