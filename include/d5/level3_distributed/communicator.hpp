@@ -1,86 +1,160 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "d5/core/event.hpp"
 #include "d5/core/tensor.hpp"
+#include "d5/level3_distributed/communication_call.hpp"
 #include "d5/level3_distributed/traffic.hpp"
 
 namespace d5 {
 
-enum class Reduction { sum, maximum, minimum };
+class CommunicationEvent;
+class CommunicatorDecorator;
+class Schedule;
+namespace detail {
+class SchedulesUnderWay;
+}
 
 /// A call that is under way. Destroying it waits, except while an exception unwinds: then the job
 /// is about to end, and waiting for the others might never.
 class Request {
  public:
+  /// When the transport took the call, and when it was complete, on the clock of
+  /// `Trace::now_ns`; 0 where nobody knows better than who asked.
+  struct Times {
+    std::int64_t begun_ns = 0, ended_ns = 0;
+  };
+
   virtual ~Request() = default;
   virtual void wait() = 0;
   /// Whether it is complete. Asking also moves it on: nothing else does while the caller computes.
   [[nodiscard]] virtual bool done() = 0;
+  [[nodiscard]] virtual Times times() const { return {}; }
+  /// Waits no longer than `deadline`: whether it is complete.
+  [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline);
 };
 
 /// A group of ranks. Collectives are called by all of them in the same order, blocking and started
-/// ones alike, with tensors of the same description.
+/// ones alike, with tensors of the same type and, where nothing else is said, the same size.
+///
+/// Every call has a form that is under way when it returns (`start_...`): its tensors are the
+/// library's until the request is done.
 ///
 /// Throws: CommunicationError, ShapeError, TypeError, ValueError, naming the rank. A rank of
 /// `world()` that lets an exception out of `main` prints `rank N: message` and ends the job; one
 /// that exits with a status other than 0 ends it too, if the others do not exit as well within 3 s.
 /// Thread safety: none; one thread at a time.
-class Communicator {
+class Communicator : public std::enable_shared_from_this<Communicator> {
  public:
   virtual ~Communicator() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int size() const = 0;
 
-  /// In place, on all ranks, the same bits on each.
+  /// In place, on all ranks, the same bits on each. float16 and bfloat16 are added in float32, and
+  /// each sum is rounded.
   void all_reduce(Tensor& data, Reduction reduction = Reduction::sum);
-  /// As `all_reduce`, under way when it returns; `data` is the library's until the request is done.
-  [[nodiscard]] std::unique_ptr<Request> start_all_reduce(Tensor& data,
-                                                          Reduction reduction = Reduction::sum);
   /// Overwrites `data` with that of rank `root`.
   void broadcast(Tensor& data, int root);
-  /// Shapes: `all` holds `size()` times the elements of `mine`, rank by rank.
-  void all_gather(const Tensor& mine, Tensor& all);
-  /// Shapes: `all` holds `size()` times the elements of `mine`; rank r gets part r, reduced.
-  void reduce_scatter(const Tensor& all, Tensor& mine, Reduction reduction = Reduction::sum);
-  void send(const Tensor& data, int to, int tag = 0);
-  void receive(Tensor& data, int from, int tag = 0);
-  /// `data` stays untouched until the request is done.
-  [[nodiscard]] std::unique_ptr<Request> start_send(const Tensor& data, int to, int tag = 0);
-  [[nodiscard]] std::unique_ptr<Request> start_receive(Tensor& data, int from, int tag = 0);
+  /// Shapes: `all` holds every rank's `mine`, one after the other; `counts` tells their elements
+  /// where they differ, here and below.
+  void all_gather(const Tensor& mine, Tensor& all, const RankCounts& counts = {});
+  /// Shapes: `all` holds a part for each rank; rank r gets part r, reduced.
+  void reduce_scatter(const Tensor& all, Tensor& mine, Reduction reduction = Reduction::sum,
+                      const RankCounts& counts = {});
+  /// As `all_gather`, to `root` alone; elsewhere `all` may be undefined.
+  void gather(const Tensor& mine, Tensor& all, int root, const RankCounts& counts = {});
+  /// The parts of root's `all`, one to each; elsewhere `all` may be undefined.
+  void scatter(const Tensor& all, Tensor& mine, int root, const RankCounts& counts = {});
+  /// Shapes: `to_each` holds a part for each rank, `from_each` gets one of each.
+  void all_to_all(const Tensor& to_each, Tensor& from_each, const RankCounts& to_counts = {},
+                  const RankCounts& from_counts = {});
   void barrier();
+  void send(const Tensor& data, int to, int tag = 0);
+  /// `from` may be `kAnyRank`. With `received`, the message may have fewer elements than `data`:
+  /// how many, and whose they are, is told there. Throws: CommunicationError for a longer message,
+  /// and for a shorter one without it.
+  void receive(Tensor& data, int from, int tag = 0, Received* received = nullptr);
 
-  /// Exact counts of this rank since the communicator was made.
+  [[nodiscard]] std::unique_ptr<Request> start_all_reduce(Tensor& data,
+                                                          Reduction reduction = Reduction::sum);
+  [[nodiscard]] std::unique_ptr<Request> start_broadcast(Tensor& data, int root);
+  [[nodiscard]] std::unique_ptr<Request> start_all_gather(const Tensor& mine, Tensor& all,
+                                                          const RankCounts& counts = {});
+  [[nodiscard]] std::unique_ptr<Request> start_reduce_scatter(const Tensor& all, Tensor& mine,
+                                                              Reduction reduction = Reduction::sum,
+                                                              const RankCounts& counts = {});
+  [[nodiscard]] std::unique_ptr<Request> start_gather(const Tensor& mine, Tensor& all, int root,
+                                                      const RankCounts& counts = {});
+  [[nodiscard]] std::unique_ptr<Request> start_scatter(const Tensor& all, Tensor& mine, int root,
+                                                       const RankCounts& counts = {});
+  [[nodiscard]] std::unique_ptr<Request> start_all_to_all(const Tensor& to_each, Tensor& from_each,
+                                                          const RankCounts& to_counts = {},
+                                                          const RankCounts& from_counts = {});
+  [[nodiscard]] std::unique_ptr<Request> start_barrier();
+  [[nodiscard]] std::unique_ptr<Request> start_send(const Tensor& data, int to, int tag = 0);
+  /// `received` is filled when the request is done, and lives until then.
+  [[nodiscard]] std::unique_ptr<Request> start_receive(Tensor& data, int from, int tag = 0,
+                                                       Received* received = nullptr);
+
+  /// The group of the ranks that name the same `color`, in the order of `order`, then of rank; null
+  /// for a color below 0: this rank belongs to none. What a group says counts, and is heard, in
+  /// this communicator too, which lives as long. A collective of all ranks.
+  [[nodiscard]] std::shared_ptr<Communicator> split(int color, int order = 0);
+  /// "world"; of a group "world/COLOR".
+  [[nodiscard]] const std::string& name() const { return name_; }
+  /// Which rank of the outermost communicator a rank of this one is.
+  [[nodiscard]] int outermost_rank(int rank) const;
+
+  /// A tag that no send or receive with a tag below `kFirstOwnTag` uses: for an algorithm of
+  /// several messages that may be under way beside others of its kind. Ranks that ask in the same
+  /// order get the same.
+  [[nodiscard]] int own_tag();
+  static constexpr int kFirstOwnTag = 16384, kLargestTag = 32767;  // what all of MPI's allow
+
+  /// Arithmetic of algorithms on a rank's own memory goes through its communicator: a simulated
+  /// rank charges time for it. `reduce_local`: into ⊕ other, of one type and size, in `into`.
+  virtual void reduce_local(Tensor& into, const Tensor& other,
+                            Reduction reduction = Reduction::sum);
+  virtual void scale_local(Tensor& data, double factor);
+
+  /// Exact counts of this rank since the communicator was made, those of its groups among them.
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
   [[nodiscard]] EventList& events() { return events_; }
   /// Prints `rank N: reason` and ends the job on all ranks.
   [[noreturn]] virtual void abort(const std::string& reason) = 0;
 
  protected:
+  friend CommunicatorDecorator;
   // What a transport does; sizes, types, ranks and tags were checked, and the bytes are counted.
-  virtual void do_all_reduce(Tensor& data, Reduction reduction) = 0;
-  virtual std::unique_ptr<Request> do_start_all_reduce(Tensor& data, Reduction reduction) = 0;
-  virtual void do_broadcast(Tensor& data, int root) = 0;
-  virtual void do_all_gather(const Tensor& mine, Tensor& all) = 0;
-  virtual void do_reduce_scatter(const Tensor& all, Tensor& mine, Reduction reduction) = 0;
-  virtual std::unique_ptr<Request> do_start_send(const Tensor& data, int to, int tag) = 0;
-  virtual std::unique_ptr<Request> do_start_receive(Tensor& data, int from, int tag) = 0;
-  virtual void do_barrier() = 0;
+  [[nodiscard]] virtual std::unique_ptr<Request> do_start(const CommunicationCall& call) = 0;
+  /// Where a transport is faster when it need not return in between.
+  virtual void do_run(const CommunicationCall& call) { do_start(call)->wait(); }
+  [[nodiscard]] virtual std::shared_ptr<Communicator> do_split(int color, int order) = 0;
 
  private:
-  void check_data(std::string_view call, const Tensor& data) const;
-  void check_rank(std::string_view call, int rank) const;
-  void check_peer(std::string_view call, int rank, int tag) const;
-  void check_parts(std::string_view call, const Tensor& mine, const Tensor& all) const;
-  /// Counts, tells the observers before and after, and calls `work` in between.
-  template <class Work>
-  auto call(std::string_view name, std::int64_t sent, std::int64_t received, const Work& work);
+  class Observation;
+  class ObservedRequest;
+  friend std::unique_ptr<Request> run_schedule(Communicator& ranks, Schedule schedule);
+  /// Those of the outermost communicator.
+  [[nodiscard]] detail::SchedulesUnderWay& schedules();
+  void run(CommunicationCall call);
+  [[nodiscard]] std::unique_ptr<Request> start(CommunicationCall call);
+  void count(const CommunicationCall& call);
+  void add_bytes(CallKind kind, std::int64_t sent, std::int64_t received);
+  [[nodiscard]] std::vector<CommunicationEvent*> listeners() const;
 
+  std::string name_ = "world";
+  std::shared_ptr<Communicator> parent_;
+  std::vector<int> outermost_ranks_;  // of a group
+  std::shared_ptr<detail::SchedulesUnderWay> schedules_;
+  int own_tags_ = 0;
   Traffic traffic_;
   EventList events_;
 };

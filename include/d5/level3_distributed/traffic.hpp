@@ -20,10 +20,13 @@ class Communicator;
 ///     call              handed in and got out       bytes_sent         bytes_received
 ///     all_reduce        b bytes                     b                  b
 ///     broadcast         b bytes                     root: b, else 0    root: 0, else b
-///     all_gather        m mine, n m all             m                  (n - 1) m
-///     reduce_scatter    n m all, m mine             (n - 1) m          m
+///     all_gather        m mine, a of all            m                  a - m
+///     reduce_scatter    a of all, m mine            a - m              m
+///     gather            m mine, a of all            root: 0, else m    root: a - m, else 0
+///     scatter           a of all, m mine            root: a - m        root: 0, else m
+///     all_to_all        a to, b from, m to itself   a - m              b - m
 ///     send, receive     b bytes                     send: b            receive: b
-///     barrier           nothing                     0                  0
+///     barrier, split    nothing                     0                  0
 ///
 /// An algorithm that d5 runs itself over `send` and `receive` (collectives/) is counted in these,
 /// and so byte by byte as it goes over the wire.
@@ -37,6 +40,8 @@ struct Traffic {
   std::map<std::string, Line, std::less<>> by_call;  ///< "all_reduce", "send", ...
 
   void add(std::string_view call, std::int64_t bytes_sent, std::int64_t bytes_received);
+  /// Of a call that is counted already.
+  void add_bytes(std::string_view call, std::int64_t bytes_sent, std::int64_t bytes_received);
   [[nodiscard]] Line total() const;
   /// What was added since `earlier`; kinds without a call in between are left out.
   [[nodiscard]] Traffic since(const Traffic& earlier) const;

@@ -3,151 +3,351 @@
 
 #include <fmt/format.h>
 
-#include <vector>
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
 #include "d5/level3_distributed/communication_event.hpp"
-#include "level3_distributed/communicator/observed_request.hpp"
+#include "d5/level3_distributed/communicator_decorator.hpp"
+#include "level2_training/optimization/shared/on_host.hpp"
+#include "level3_distributed/collectives/parts/reduce_elements.hpp"
+#include "level3_distributed/communicator/checked_call.hpp"
+#include "level3_distributed/communicator/schedules_under_way.hpp"
 
 namespace d5 {
+
+bool Request::wait_until(std::chrono::steady_clock::time_point deadline) {
+  using namespace std::chrono_literals;
+  constexpr int kLooks = 1000;  // that cost less than a sleep
+  for (int look = 0; !done(); ++look) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    if (look < kLooks) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(50us);
+    }
+  }
+  return true;
+}
+
+/// Tells the observers of one call; empty where there are none.
+class Communicator::Observation {
+ public:
+  Observation(const Communicator& communicator, const CommunicationCall& call)
+      : listeners_(communicator.listeners()) {
+    if (listeners_.empty()) return;
+    static std::atomic<std::uint64_t> calls = 0;
+    info_ = {.id = ++calls,
+             .call = name_of(call.kind),
+             .group = communicator.name(),
+             .rank = communicator.outermost_rank(communicator.rank()),
+             .peer = call.peer < 0 ? -1 : communicator.outermost_rank(call.peer),
+             .bytes_sent = call.bytes_sent,
+             .bytes_received = call.bytes_received,
+             .asked_ns = Trace::now_ns()};
+    info_.begun_ns = info_.asked_ns;
+  }
+
+  using Hook = void (CommunicationEvent::*)(const CommunicationInfo&);
+  void tell(Hook hook) const {
+    for (auto* listener : listeners_) (listener->*hook)(info_);
+  }
+  void complete(Request::Times times = {}) {
+    if (listeners_.empty()) return;
+    if (times.begun_ns != 0) info_.begun_ns = times.begun_ns;
+    info_.ended_ns = times.ended_ns != 0 ? times.ended_ns : Trace::now_ns();
+    tell(&CommunicationEvent::complete);
+  }
+  void received(std::int64_t bytes) { info_.bytes_received = bytes; }
+  [[nodiscard]] const CommunicationInfo& info() const { return info_; }
+  [[nodiscard]] bool silent() const { return listeners_.empty(); }
+
+ private:
+  std::vector<CommunicationEvent*> listeners_;
+  CommunicationInfo info_;
+};
+
+/// A request whose waits observers hear of, whose life is on the trace (an overlapping span from
+/// its start until this rank learns that it is complete, and a span for each wait), and whose bytes
+/// are counted when they are known.
+class Communicator::ObservedRequest final : public Request {
+ public:
+  /// Made inside the span of the call that started it. The communicator outlives it.
+  ObservedRequest(Communicator& communicator, const CommunicationCall& call, Observation told,
+                  std::unique_ptr<Request> request)
+      : communicator_(communicator),
+        kind_(call.kind),
+        received_(call.received),
+        element_bytes_(call.received ? static_cast<std::int64_t>(size_of(call.output.dtype())) : 0),
+        told_(std::move(told)),
+        request_(std::move(request)),
+        begin_ns_(Trace::now_ns()),
+        parent_(Trace::current()) {}
+  ~ObservedRequest() override {
+    if (complete_) return;
+    times_ = request_->times();
+    request_.reset();  // waits, unless an exception unwinds
+    if (std::uncaught_exceptions() == 0) complete();
+  }
+
+  void wait() override {
+    const Span span("communication", "wait");
+    told_.tell(&CommunicationEvent::before_wait);
+    request_->wait();
+    complete();
+    told_.tell(&CommunicationEvent::after_wait);
+  }
+
+  bool done() override {
+    if (!complete_ && !request_->done()) return false;
+    complete();
+    return true;
+  }
+
+  Times times() const override { return request_ ? request_->times() : times_; }
+
+ private:
+  void complete() {
+    if (std::exchange(complete_, true)) return;
+    if (received_) {
+      const std::int64_t bytes = received_->elements * element_bytes_;
+      communicator_.add_bytes(kind_, 0, bytes);
+      told_.received(bytes);
+    }
+    told_.complete(times());
+    if (!Trace::on()) return;
+    Trace::add({.kind = TraceRecord::Kind::overlapping,
+                .parent = parent_,
+                .begin_ns = begin_ns_,
+                .end_ns = Trace::now_ns(),
+                .level = "communication",
+                .name = std::string(name_of(kind_))});
+  }
+
+  Communicator& communicator_;
+  CallKind kind_;
+  Received* received_;
+  std::int64_t element_bytes_;
+  Observation told_;
+  std::unique_ptr<Request> request_;
+  Times times_;
+  std::int64_t begin_ns_;
+  std::uint64_t parent_;
+  bool complete_ = false;
+};
+
+void Communicator::run(CommunicationCall call) {
+  // What arrives is known, and counted, when it is there.
+  if (call.received) return start(std::move(call))->wait();
+  detail::check_call(call, rank(), size());
+  count(call);
+  Span span("communication", name_of(call.kind));
+  span.argument("bytes_sent", call.bytes_sent);
+  span.argument("bytes_received", call.bytes_received);
+  Observation told(*this, call);
+  told.tell(&CommunicationEvent::before_call);
+  do_run(call);
+  told.complete();
+  told.tell(&CommunicationEvent::after_call);
+}
+
+std::unique_ptr<Request> Communicator::start(CommunicationCall call) {
+  detail::check_call(call, rank(), size());
+  count(call);
+  Span span("communication", name_of(call.kind));
+  span.argument("bytes_sent", call.bytes_sent);
+  span.argument("bytes_received", call.bytes_received);
+  Observation told(*this, call);
+  told.tell(&CommunicationEvent::before_call);
+  auto request = do_start(call);
+  told.tell(&CommunicationEvent::after_call);
+  if (told.silent() && !call.received && !Trace::on()) [[likely]]
+    return request;
+  return std::make_unique<ObservedRequest>(*this, call, std::move(told), std::move(request));
+}
+
+void Communicator::count(const CommunicationCall& call) {
+  for (Communicator* at = this; at; at = at->parent_.get()) {
+    at->traffic_.add(name_of(call.kind), call.bytes_sent, call.bytes_received);
+  }
+}
+
+void Communicator::add_bytes(CallKind kind, std::int64_t sent, std::int64_t received) {
+  for (Communicator* at = this; at; at = at->parent_.get()) {
+    at->traffic_.add_bytes(name_of(kind), sent, received);
+  }
+}
+
+std::vector<CommunicationEvent*> Communicator::listeners() const {
+  std::vector<CommunicationEvent*> all;
+  for (const Communicator* at = this; at; at = at->parent_.get()) {
+    if (at->events_.empty()) [[likely]]
+      continue;
+    std::vector<CommunicationEvent*> own;
+    at->events_.collect(own);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
+std::shared_ptr<Communicator> Communicator::split(int color, int order) {
+  count({.kind = CallKind::split});
+  auto group = do_split(std::max(color, -1), order);
+  if (!group) return group;
+  group->name_ = fmt::format("{}/{}", name_, color);
+  group->parent_ = shared_from_this();
+  const Tensor mine = Tensor::scalar<std::int32_t>(outermost_rank(rank()));
+  Tensor all = Tensor::empty(DType::int32, {group->size()});
+  group->do_run({.kind = CallKind::all_gather, .input = mine, .output = all});
+  const auto ranks = all.span<std::int32_t>();
+  group->outermost_ranks_.assign(ranks.begin(), ranks.end());
+  return group;
+}
+
+int Communicator::outermost_rank(int rank) const {
+  return outermost_ranks_.empty() ? rank : outermost_ranks_.at(static_cast<std::size_t>(rank));
+}
+
+detail::SchedulesUnderWay& Communicator::schedules() {
+  if (parent_) return parent_->schedules();
+  if (!schedules_) schedules_ = std::make_shared<detail::SchedulesUnderWay>();
+  return *schedules_;
+}
+
+int Communicator::own_tag() {
+  return kFirstOwnTag + own_tags_++ % (kLargestTag - kFirstOwnTag + 1);
+}
+
+void Communicator::reduce_local(Tensor& into, const Tensor& other, Reduction reduction) {
+  detail::reduce_elements(into, other, reduction);
+}
+
+void Communicator::scale_local(Tensor& data, double factor) { detail::scale(data, factor); }
+
 namespace {
 
-/// What every implementation of the MPI standard allows.
-constexpr int kLargestTag = 32767;
-
-std::int64_t bytes_of(const Tensor& tensor) { return static_cast<std::int64_t>(tensor.bytes()); }
-
-std::unique_ptr<Request> observed(const char* call, std::unique_ptr<Request> request,
-                                  const EventList& events) {
-  if (!Trace::on() && events.empty()) [[likely]]
-    return request;
-  return std::make_unique<detail::ObservedRequest>(call, std::move(request), events);
+CommunicationCall all_reduce_call(Tensor& data, Reduction reduction) {
+  return {.kind = CallKind::all_reduce, .output = data, .reduction = reduction};
+}
+CommunicationCall broadcast_call(Tensor& data, int root) {
+  // A root below 0 is nobody, and not "any".
+  return {.kind = CallKind::broadcast, .output = data, .peer = root};
+}
+CommunicationCall all_gather_call(const Tensor& mine, Tensor& all, const RankCounts& counts) {
+  return {.kind = CallKind::all_gather, .input = mine, .output = all, .output_counts = counts};
+}
+CommunicationCall reduce_scatter_call(const Tensor& all, Tensor& mine, Reduction reduction,
+                                      const RankCounts& counts) {
+  return {.kind = CallKind::reduce_scatter,
+          .input = all,
+          .output = mine,
+          .reduction = reduction,
+          .input_counts = counts};
+}
+CommunicationCall gather_call(const Tensor& mine, Tensor& all, int root, const RankCounts& counts) {
+  return {.kind = CallKind::gather,
+          .input = mine,
+          .output = all,
+          .peer = root,
+          .output_counts = counts};
+}
+CommunicationCall scatter_call(const Tensor& all, Tensor& mine, int root,
+                               const RankCounts& counts) {
+  return {.kind = CallKind::scatter,
+          .input = all,
+          .output = mine,
+          .peer = root,
+          .input_counts = counts};
+}
+CommunicationCall all_to_all_call(const Tensor& to_each, Tensor& from_each,
+                                  const RankCounts& to_counts, const RankCounts& from_counts) {
+  return {.kind = CallKind::all_to_all,
+          .input = to_each,
+          .output = from_each,
+          .input_counts = to_counts,
+          .output_counts = from_counts};
+}
+CommunicationCall send_call(const Tensor& data, int to, int tag) {
+  return {.kind = CallKind::send, .input = data, .peer = to, .tag = tag};
+}
+CommunicationCall receive_call(Tensor& data, int from, int tag, Received* received) {
+  return {
+      .kind = CallKind::receive, .output = data, .peer = from, .tag = tag, .received = received};
 }
 
 }  // namespace
 
-template <class Work>
-auto Communicator::call(std::string_view name, std::int64_t sent, std::int64_t received,
-                        const Work& work) {
-  if (size() == 1) sent = received = 0;
-  traffic_.add(name, sent, received);
-  Span span("communication", name);
-  span.argument("bytes_sent", sent);
-  span.argument("bytes_received", received);
-  if (events_.empty()) [[likely]]
-    return work();
-
-  std::vector<CommunicationEvent*> listeners;
-  events_.collect(listeners);
-  for (auto* listener : listeners) listener->before_call(name, sent, received);
-  if constexpr (std::is_void_v<decltype(work())>) {
-    work();
-    for (auto* listener : listeners) listener->after_call(name);
-  } else {
-    auto result = work();
-    for (auto* listener : listeners) listener->after_call(name);
-    return result;
-  }
-}
-
 void Communicator::all_reduce(Tensor& data, Reduction reduction) {
-  check_data("all_reduce", data);
-  call("all_reduce", bytes_of(data), bytes_of(data), [&] { do_all_reduce(data, reduction); });
+  run(all_reduce_call(data, reduction));
 }
-
 std::unique_ptr<Request> Communicator::start_all_reduce(Tensor& data, Reduction reduction) {
-  check_data("all_reduce", data);
-  return call("all_reduce", bytes_of(data), bytes_of(data), [&] {
-    return observed("all_reduce", do_start_all_reduce(data, reduction), events_);
-  });
+  return start(all_reduce_call(data, reduction));
 }
-
-void Communicator::broadcast(Tensor& data, int root) {
-  check_data("broadcast", data);
-  check_rank("broadcast", root);
-  const bool sends = rank() == root;
-  call("broadcast", sends ? bytes_of(data) : 0, sends ? 0 : bytes_of(data),
-       [&] { do_broadcast(data, root); });
+void Communicator::broadcast(Tensor& data, int root) { run(broadcast_call(data, root)); }
+std::unique_ptr<Request> Communicator::start_broadcast(Tensor& data, int root) {
+  return start(broadcast_call(data, root));
 }
-
-void Communicator::all_gather(const Tensor& mine, Tensor& all) {
-  check_data("all_gather", mine);
-  check_parts("all_gather", mine, all);
-  call("all_gather", bytes_of(mine), bytes_of(all) - bytes_of(mine),
-       [&] { do_all_gather(mine, all); });
+void Communicator::all_gather(const Tensor& mine, Tensor& all, const RankCounts& counts) {
+  run(all_gather_call(mine, all, counts));
 }
-
-void Communicator::reduce_scatter(const Tensor& all, Tensor& mine, Reduction reduction) {
-  check_data("reduce_scatter", mine);
-  check_parts("reduce_scatter", mine, all);
-  call("reduce_scatter", bytes_of(all) - bytes_of(mine), bytes_of(mine),
-       [&] { do_reduce_scatter(all, mine, reduction); });
+std::unique_ptr<Request> Communicator::start_all_gather(const Tensor& mine, Tensor& all,
+                                                        const RankCounts& counts) {
+  return start(all_gather_call(mine, all, counts));
 }
-
+void Communicator::reduce_scatter(const Tensor& all, Tensor& mine, Reduction reduction,
+                                  const RankCounts& counts) {
+  run(reduce_scatter_call(all, mine, reduction, counts));
+}
+std::unique_ptr<Request> Communicator::start_reduce_scatter(const Tensor& all, Tensor& mine,
+                                                            Reduction reduction,
+                                                            const RankCounts& counts) {
+  return start(reduce_scatter_call(all, mine, reduction, counts));
+}
+void Communicator::gather(const Tensor& mine, Tensor& all, int root, const RankCounts& counts) {
+  run(gather_call(mine, all, root, counts));
+}
+std::unique_ptr<Request> Communicator::start_gather(const Tensor& mine, Tensor& all, int root,
+                                                    const RankCounts& counts) {
+  return start(gather_call(mine, all, root, counts));
+}
+void Communicator::scatter(const Tensor& all, Tensor& mine, int root, const RankCounts& counts) {
+  run(scatter_call(all, mine, root, counts));
+}
+std::unique_ptr<Request> Communicator::start_scatter(const Tensor& all, Tensor& mine, int root,
+                                                     const RankCounts& counts) {
+  return start(scatter_call(all, mine, root, counts));
+}
+void Communicator::all_to_all(const Tensor& to_each, Tensor& from_each, const RankCounts& to_counts,
+                              const RankCounts& from_counts) {
+  run(all_to_all_call(to_each, from_each, to_counts, from_counts));
+}
+std::unique_ptr<Request> Communicator::start_all_to_all(const Tensor& to_each, Tensor& from_each,
+                                                        const RankCounts& to_counts,
+                                                        const RankCounts& from_counts) {
+  return start(all_to_all_call(to_each, from_each, to_counts, from_counts));
+}
+void Communicator::barrier() { run({.kind = CallKind::barrier}); }
+std::unique_ptr<Request> Communicator::start_barrier() {
+  return start({.kind = CallKind::barrier});
+}
+void Communicator::send(const Tensor& data, int to, int tag) { run(send_call(data, to, tag)); }
 std::unique_ptr<Request> Communicator::start_send(const Tensor& data, int to, int tag) {
-  check_data("send", data);
-  check_peer("send", to, tag);
-  return call("send", bytes_of(data), 0,
-              [&] { return observed("send", do_start_send(data, to, tag), events_); });
+  return start(send_call(data, to, tag));
+}
+void Communicator::receive(Tensor& data, int from, int tag, Received* received) {
+  run(receive_call(data, from, tag, received));
+}
+std::unique_ptr<Request> Communicator::start_receive(Tensor& data, int from, int tag,
+                                                     Received* received) {
+  return start(receive_call(data, from, tag, received));
 }
 
-std::unique_ptr<Request> Communicator::start_receive(Tensor& data, int from, int tag) {
-  check_data("receive", data);
-  check_peer("receive", from, tag);
-  return call("receive", 0, bytes_of(data),
-              [&] { return observed("receive", do_start_receive(data, from, tag), events_); });
-}
-
-void Communicator::send(const Tensor& data, int to, int tag) { start_send(data, to, tag)->wait(); }
-
-void Communicator::receive(Tensor& data, int from, int tag) {
-  start_receive(data, from, tag)->wait();
-}
-
-void Communicator::barrier() {
-  call("barrier", 0, 0, [&] { do_barrier(); });
-}
-
-void Communicator::check_data(std::string_view call, const Tensor& data) const {
-  if (data.dtype() == DType::undefined || data.dtype() == DType::string) {
-    throw TypeError(fmt::format("rank {}: {} of a tensor of type {}; only numbers can be sent",
-                                rank(), call, name_of(data.dtype())));
-  }
-  if (data.device().kind != DeviceKind::cpu || data.desc().layout != Layout::row_major) {
-    throw Unsupported(fmt::format("rank {}: {} of {} on {}; copy it to dense host memory first",
-                                  rank(), call, to_string(data.desc()), to_string(data.device())));
-  }
-}
-
-void Communicator::check_rank(std::string_view call, int other) const {
-  if (other >= 0 && other < size()) return;
-  throw ValueError(fmt::format("rank {}: {} with rank {}, but the ranks are 0 to {}", rank(), call,
-                               other, size() - 1));
-}
-
-void Communicator::check_peer(std::string_view call, int other, int tag) const {
-  check_rank(call, other);
-  if (other == rank()) {
-    throw ValueError(fmt::format("rank {}: {} with itself; copy the tensor instead", rank(), call));
-  }
-  if (tag < 0 || tag > kLargestTag) {
-    throw ValueError(fmt::format("rank {}: {} with tag {}, but tags are 0 to {}", rank(), call, tag,
-                                 kLargestTag));
-  }
-}
-
-void Communicator::check_parts(std::string_view call, const Tensor& mine, const Tensor& all) const {
-  if (mine.dtype() != all.dtype()) {
-    throw TypeError(fmt::format("rank {}: {} between {} and {}; the element types must agree",
-                                rank(), call, name_of(mine.dtype()), name_of(all.dtype())));
-  }
-  if (all.elements() != mine.elements() * size()) {
-    throw ShapeError(fmt::format(
-        "rank {}: {} with {} elements of this rank and {} of all; {} ranks "
-        "need {}",
-        rank(), call, mine.elements(), all.elements(), size(), mine.elements() * size()));
-  }
+std::shared_ptr<Communicator> CommunicatorDecorator::do_split(int color, int order) {
+  auto group = inner_->do_split(color, order);
+  return group ? decorate(std::move(group)) : nullptr;
 }
 
 }  // namespace d5

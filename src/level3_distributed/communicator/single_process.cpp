@@ -16,10 +16,7 @@ class Complete final : public Request {
   bool done() override { return true; }
 };
 
-void copy_bytes(const Tensor& from, Tensor& to) {
-  if (from.bytes() > 0) std::memmove(to.raw(), from.raw(), from.bytes());
-}
-
+/// What is for all is for itself.
 class SingleProcess final : public Communicator {
  public:
   int rank() const override { return 0; }
@@ -30,23 +27,20 @@ class SingleProcess final : public Communicator {
   }
 
  protected:
-  void do_all_reduce(Tensor&, Reduction) override {}
-  std::unique_ptr<Request> do_start_all_reduce(Tensor&, Reduction) override {
+  void do_run(const CommunicationCall& call) override {
+    if (!is_collective(call.kind)) {  // the checks before have thrown
+      throw CommunicationError("rank 0: alone, there is nobody to send to or receive from");
+    }
+    if (!call.input.defined() || call.input.bytes() == 0) return;
+    Tensor output = call.output;
+    std::memmove(output.raw(), call.input.raw(), call.input.bytes());
+  }
+  std::unique_ptr<Request> do_start(const CommunicationCall& call) override {
+    do_run(call);
     return std::make_unique<Complete>();
   }
-  void do_broadcast(Tensor&, int) override {}
-  void do_all_gather(const Tensor& mine, Tensor& all) override { copy_bytes(mine, all); }
-  void do_reduce_scatter(const Tensor& all, Tensor& mine, Reduction) override {
-    copy_bytes(all, mine);
-  }
-  // There is no other rank, so the checks before these have thrown.
-  std::unique_ptr<Request> do_start_send(const Tensor&, int, int) override { unreachable(); }
-  std::unique_ptr<Request> do_start_receive(Tensor&, int, int) override { unreachable(); }
-  void do_barrier() override {}
-
- private:
-  [[noreturn]] static void unreachable() {
-    throw CommunicationError("rank 0: alone, there is nobody to send to or receive from");
+  std::shared_ptr<Communicator> do_split(int color, int) override {
+    return color < 0 ? nullptr : make_single_process();
   }
 };
 

@@ -38,6 +38,12 @@ void Traffic::add(std::string_view call, std::int64_t bytes_sent, std::int64_t b
   place->second.bytes_received += bytes_received;
 }
 
+void Traffic::add_bytes(std::string_view call, std::int64_t bytes_sent,
+                        std::int64_t bytes_received) {
+  add(call, bytes_sent, bytes_received);
+  --by_call.find(call)->second.calls;
+}
+
 Traffic::Line Traffic::total() const {
   Line sum;
   for (const auto& [name, line] : by_call) {

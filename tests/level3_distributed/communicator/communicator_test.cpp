@@ -165,10 +165,12 @@ TEST_CASE("every rank learns the traffic of all") {
 TEST_CASE("an observer sees each call with its bytes, until it is removed") {
   struct Recorder : CommunicationEvent {
     std::vector<std::string> seen;
-    void before_call(std::string_view call, std::int64_t sent, std::int64_t) override {
-      seen.push_back(std::string(call) + " " + std::to_string(sent));
+    void before_call(const CommunicationInfo& call) override {
+      seen.push_back(std::string(call.call) + " " + std::to_string(call.bytes_sent));
     }
-    void after_call(std::string_view call) override { seen.push_back("/" + std::string(call)); }
+    void after_call(const CommunicationInfo& call) override {
+      seen.push_back("/" + std::string(call.call));
+    }
   };
   const auto recorder = std::make_shared<Recorder>();
   world()->events().add(recorder);

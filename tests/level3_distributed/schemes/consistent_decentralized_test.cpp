@@ -201,9 +201,7 @@ TEST_CASE("LeNet on n ranks equals LeNet on one, and the ranks equal each other 
 TEST_CASE("communication begins while backpropagation still runs") {
   struct Recorder : CommunicationEvent, ExecutionEvent {
     std::vector<std::string> seen;
-    void before_call(std::string_view call, std::int64_t, std::int64_t) override {
-      seen.emplace_back(call);
-    }
+    void before_call(const CommunicationInfo& call) override { seen.emplace_back(call.call); }
     void gradient_ready(Parameter& parameter, std::size_t, Stream&) override {
       seen.push_back("gradient of " + parameter.name);
     }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/core/tensor.hpp"
-#include "d5/level3_distributed/communicator.hpp"
+#include <cstdint>
+
+#include "d5/level3_distributed/communication_call.hpp"
 
 namespace d5::detail {
 
-/// accumulated[i] = accumulated[i] (+, max, min) other[i]. Types: float32, float64, int32, int64.
-/// Throws: TypeError for others.
-void reduce_elements(Tensor& accumulated, const Tensor& other, Reduction reduction);
+/// into = into (+, max, min) other, element by element: in the type itself, of float16 and bfloat16
+/// in float32. Throws: TypeError for types that are no numbers.
+void reduce_elements(DType dtype, void* into, const void* other, std::int64_t count,
+                     Reduction reduction);
+/// Throws also: TypeError, ShapeError where the two differ.
+void reduce_elements(Tensor& into, const Tensor& other, Reduction reduction);
 
 }  // namespace d5::detail

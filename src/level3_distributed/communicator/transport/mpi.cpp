@@ -33,7 +33,7 @@ std::shared_ptr<Communicator> world() {
   static const std::shared_ptr<Communicator> all = [] {
     if (detail::launched_ranks() == 0) return detail::make_single_process();
     detail::start_mpi();
-    return detail::make_mpi_communicator();
+    return detail::make_mpi_communicator(MPI_COMM_WORLD);
   }();
   return all;
 }

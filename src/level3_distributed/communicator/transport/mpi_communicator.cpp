@@ -6,94 +6,76 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 #include <vector>
 
 #include "d5/core/error.hpp"
+#include "level3_distributed/communicator/checked_call.hpp"
+#include "level3_distributed/communicator/transport/mpi_reduction.hpp"
 #include "level3_distributed/communicator/transport/mpi_runtime.hpp"
 
 namespace d5::detail {
 namespace {
 
-/// MPI counts in int; longer tensors go in pieces of this many elements.
+/// MPI counts in int; longer tensors go in pieces of this many elements, where they can.
 constexpr std::int64_t kLargestPiece = std::int64_t{1} << 30;
 
-MPI_Op mpi_op(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::sum:
-      return MPI_SUM;
-    case Reduction::maximum:
-      return MPI_MAX;
-    case Reduction::minimum:
-      return MPI_MIN;
-  }
-  return MPI_OP_NULL;
-}
-
-/// The type that MPI can compute with.
-MPI_Datatype mpi_type(DType dtype) {
-  switch (dtype) {
-    case DType::float32:
-      return MPI_FLOAT;
-    case DType::float64:
-      return MPI_DOUBLE;
-    case DType::int8:
-      return MPI_INT8_T;
-    case DType::int16:
-      return MPI_INT16_T;
-    case DType::int32:
-      return MPI_INT32_T;
-    case DType::int64:
-      return MPI_INT64_T;
-    case DType::uint8:
-      return MPI_UINT8_T;
-    case DType::uint16:
-      return MPI_UINT16_T;
-    case DType::uint32:
-      return MPI_UINT32_T;
-    case DType::uint64:
-      return MPI_UINT64_T;
-    default:
-      throw Unsupported(
-          fmt::format("MPI cannot reduce {}; cast to float32, or choose an all-reduce of d5's own",
-                      name_of(dtype)));
-  }
+std::int64_t bytes_of(const Tensor& tensor) { return static_cast<std::int64_t>(tensor.bytes()); }
+void* byte(const Tensor& data, std::int64_t i) {
+  return static_cast<char*>(const_cast<void*>(data.raw())) + i;
 }
 
 class MpiCommunicator;
 
+/// Parts of a call that differ in size by rank, as MPI wants them: kept until the call is done.
+struct MpiParts {
+  std::vector<int> counts, begins;
+};
+
 class MpiRequest final : public Request {
  public:
-  MpiRequest(const MpiCommunicator& owner, const char* call) : owner_(owner), call_(call) {}
+  MpiRequest(const MpiCommunicator& owner, const CommunicationCall& call)
+      : owner_(owner), call_(call) {}
   ~MpiRequest() override {
-    if (std::uncaught_exceptions() == exceptions_) {
-      MPI_Waitall(static_cast<int>(pieces_.size()), pieces_.data(), MPI_STATUSES_IGNORE);
-    }
+    if (std::uncaught_exceptions() > exceptions_) return;
+    for (MPI_Request& piece : pieces_) MPI_Wait(&piece, MPI_STATUS_IGNORE);
   }
   void wait() override;
   bool done() override;
-  MPI_Request* add_piece() { return &pieces_.emplace_back(MPI_REQUEST_NULL); }
+
+  MPI_Request* add_piece(std::int64_t bytes = 0) {
+    piece_bytes_.push_back(bytes);
+    return &pieces_.emplace_back(MPI_REQUEST_NULL);
+  }
+  MpiParts input_parts, output_parts;
 
  private:
+  void check(int code, MPI_Status& status);
+
   const MpiCommunicator& owner_;
-  const char* call_;
+  CommunicationCall call_;  // and with it the tensors
   int exceptions_ = std::uncaught_exceptions();
+  std::size_t complete_ = 0;  // pieces
   std::vector<MPI_Request> pieces_;
+  std::vector<std::int64_t> piece_bytes_;
 };
 
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator() {
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
+  /// Takes over `comm`.
+  explicit MpiCommunicator(MPI_Comm comm) : comm_(comm) {
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm_, &rank_);
     MPI_Comm_size(comm_, &size_);
   }
+  // The communicator is freed with MPI, when the process exits: freeing one is a collective, and
+  // ranks let go of theirs when they like.
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
   void abort(const std::string& reason) override { abort_mpi(reason); }
 
-  void check(int code, const char* call) const {
+  void check(int code, std::string_view call) const {
     if (code == MPI_SUCCESS) return;
     char text[MPI_MAX_ERROR_STRING];
     int length = 0;
@@ -103,72 +85,130 @@ class MpiCommunicator final : public Communicator {
   }
 
  protected:
-  void do_all_reduce(Tensor& data, Reduction reduction) override {
-    const MPI_Datatype type = mpi_type(data.dtype());
-    in_pieces(data.elements(), [&](std::int64_t begin, int count) {
-      check(MPI_Allreduce(MPI_IN_PLACE, at(data, begin), count, type, mpi_op(reduction), comm_),
-            "all_reduce");
-    });
+  void do_run(const CommunicationCall& call) override {
+    switch (call.kind) {  // the library's blocking ones are the faster ones
+      case CallKind::all_reduce: {
+        const auto [type, op] = mpi_reduction(call.output.dtype(), call.reduction);
+        return in_pieces(call.output.elements(), [&](std::int64_t begin, int count) {
+          check(MPI_Allreduce(MPI_IN_PLACE, element(call.output, begin), count, type, op, comm_),
+                "all_reduce");
+        });
+      }
+      case CallKind::broadcast:
+        return in_pieces(bytes_of(call.output), [&](std::int64_t begin, int count) {
+          check(MPI_Bcast(byte(call.output, begin), count, MPI_BYTE, call.peer, comm_),
+                "broadcast");
+        });
+      case CallKind::all_gather: {
+        if (!call.output_counts.empty()) break;
+        const int count = int_count(bytes_of(call.input), call);
+        return check(MPI_Allgather(call.input.raw(), count, MPI_BYTE, byte(call.output, 0), count,
+                                   MPI_BYTE, comm_),
+                     "all_gather");
+      }
+      case CallKind::reduce_scatter: {
+        if (!call.input_counts.empty()) break;
+        const auto [type, op] = mpi_reduction(call.input.dtype(), call.reduction);
+        const int count = int_count(call.output.elements(), call);
+        return check(MPI_Reduce_scatter_block(call.input.raw(), byte(call.output, 0), count, type,
+                                              op, comm_),
+                     "reduce_scatter");
+      }
+      case CallKind::barrier:
+        return check(MPI_Barrier(comm_), "barrier");
+      default:
+        break;
+    }
+    do_start(call)->wait();
   }
 
-  std::unique_ptr<Request> do_start_all_reduce(Tensor& data, Reduction reduction) override {
-    const MPI_Datatype type = mpi_type(data.dtype());
-    auto request = std::make_unique<MpiRequest>(*this, "all_reduce");
-    in_pieces(data.elements(), [&](std::int64_t begin, int count) {
-      check(MPI_Iallreduce(MPI_IN_PLACE, at(data, begin), count, type, mpi_op(reduction), comm_,
-                           request->add_piece()),
-            "all_reduce");
-    });
+  std::unique_ptr<Request> do_start(const CommunicationCall& call) override {
+    auto request = std::make_unique<MpiRequest>(*this, call);
+    check(start(call, *request), name_of(call.kind));
     return request;
   }
 
-  void do_broadcast(Tensor& data, int root) override {
-    in_pieces(bytes(data), [&](std::int64_t begin, int count) {
-      check(MPI_Bcast(byte(data, begin), count, MPI_BYTE, root, comm_), "broadcast");
-    });
+  std::shared_ptr<Communicator> do_split(int color, int order) override {
+    MPI_Comm group = MPI_COMM_NULL;
+    check(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, order, &group), "split");
+    return group == MPI_COMM_NULL ? nullptr : std::make_shared<MpiCommunicator>(group);
   }
-
-  void do_all_gather(const Tensor& mine, Tensor& all) override {
-    const int count = int_count(bytes(mine), "all_gather");
-    check(MPI_Allgather(mine.raw(), count, MPI_BYTE, all.raw(), count, MPI_BYTE, comm_),
-          "all_gather");
-  }
-
-  void do_reduce_scatter(const Tensor& all, Tensor& mine, Reduction reduction) override {
-    const int count = int_count(mine.elements(), "reduce_scatter");
-    check(MPI_Reduce_scatter_block(all.raw(), mine.raw(), count, mpi_type(all.dtype()),
-                                   mpi_op(reduction), comm_),
-          "reduce_scatter");
-  }
-
-  std::unique_ptr<Request> do_start_send(const Tensor& data, int to, int tag) override {
-    auto request = std::make_unique<MpiRequest>(*this, "send");
-    in_pieces(bytes(data), [&](std::int64_t begin, int count) {
-      check(MPI_Isend(byte(data, begin), count, MPI_BYTE, to, tag, comm_, request->add_piece()),
-            "send");
-    });
-    return request;
-  }
-
-  std::unique_ptr<Request> do_start_receive(Tensor& data, int from, int tag) override {
-    auto request = std::make_unique<MpiRequest>(*this, "receive");
-    in_pieces(bytes(data), [&](std::int64_t begin, int count) {
-      check(MPI_Irecv(byte(data, begin), count, MPI_BYTE, from, tag, comm_, request->add_piece()),
-            "receive");
-    });
-    return request;
-  }
-
-  void do_barrier() override { check(MPI_Barrier(comm_), "barrier"); }
 
  private:
-  static std::int64_t bytes(const Tensor& data) { return static_cast<std::int64_t>(data.bytes()); }
-  static const void* byte(const Tensor& data, std::int64_t i) {
-    return static_cast<const char*>(data.raw()) + i;
+  int start(const CommunicationCall& call, MpiRequest& request) const {
+    const void* in = call.input.defined() ? call.input.raw() : nullptr;
+    void* out = call.output.defined() ? byte(call.output, 0) : nullptr;
+    const bool at_root = call.peer == rank_;
+    switch (call.kind) {
+      case CallKind::all_reduce: {
+        const auto [type, op] = mpi_reduction(call.output.dtype(), call.reduction);
+        return in_started_pieces(call.output.elements(), [&](std::int64_t begin, int count) {
+          return MPI_Iallreduce(MPI_IN_PLACE, element(call.output, begin), count, type, op, comm_,
+                                request.add_piece());
+        });
+      }
+      case CallKind::broadcast:
+        return in_started_pieces(bytes_of(call.output), [&](std::int64_t begin, int count) {
+          return MPI_Ibcast(byte(call.output, begin), count, MPI_BYTE, call.peer, comm_,
+                            request.add_piece());
+        });
+      case CallKind::all_gather:
+        set_parts(request.output_parts, call.output_counts, call.output, call);
+        return MPI_Iallgatherv(in, int_count(bytes_of(call.input), call), MPI_BYTE, out,
+                               request.output_parts.counts.data(),
+                               request.output_parts.begins.data(), MPI_BYTE, comm_,
+                               request.add_piece());
+      case CallKind::reduce_scatter: {
+        const auto [type, op] = mpi_reduction(call.input.dtype(), call.reduction);
+        const RankParts parts(call.input_counts, call.input.elements(), size_);
+        for (const std::int64_t count : parts.counts) {
+          request.input_parts.counts.push_back(int_count(count, call));
+        }
+        return MPI_Ireduce_scatter(in, out, request.input_parts.counts.data(), type, op, comm_,
+                                   request.add_piece());
+      }
+      case CallKind::gather:
+        if (at_root) set_parts(request.output_parts, call.output_counts, call.output, call);
+        return MPI_Igatherv(in, int_count(bytes_of(call.input), call), MPI_BYTE, out,
+                            request.output_parts.counts.data(), request.output_parts.begins.data(),
+                            MPI_BYTE, call.peer, comm_, request.add_piece());
+      case CallKind::scatter:
+        if (at_root) set_parts(request.input_parts, call.input_counts, call.input, call);
+        return MPI_Iscatterv(in, request.input_parts.counts.data(),
+                             request.input_parts.begins.data(), MPI_BYTE, out,
+                             int_count(bytes_of(call.output), call), MPI_BYTE, call.peer, comm_,
+                             request.add_piece());
+      case CallKind::all_to_all:
+        set_parts(request.input_parts, call.input_counts, call.input, call);
+        set_parts(request.output_parts, call.output_counts, call.output, call);
+        return MPI_Ialltoallv(
+            in, request.input_parts.counts.data(), request.input_parts.begins.data(), MPI_BYTE, out,
+            request.output_parts.counts.data(), request.output_parts.begins.data(), MPI_BYTE, comm_,
+            request.add_piece());
+      case CallKind::send:
+        return in_started_pieces(bytes_of(call.input), [&](std::int64_t begin, int count) {
+          return MPI_Isend(byte(call.input, begin), count, MPI_BYTE, call.peer, call.tag, comm_,
+                           request.add_piece(count));
+        });
+      case CallKind::receive: {
+        // Pieces of what several ranks send, or of what may be shorter, cannot be told apart.
+        if (call.received || call.peer == kAnyRank) (void)int_count(bytes_of(call.output), call);
+        const int from = call.peer == kAnyRank ? MPI_ANY_SOURCE : call.peer;
+        return in_started_pieces(bytes_of(call.output), [&](std::int64_t begin, int count) {
+          return MPI_Irecv(byte(call.output, begin), count, MPI_BYTE, from, call.tag, comm_,
+                           request.add_piece(count));
+        });
+      }
+      case CallKind::barrier:
+        return MPI_Ibarrier(comm_, request.add_piece());
+      case CallKind::split:
+        break;
+    }
+    return MPI_ERR_OTHER;
   }
-  static void* byte(Tensor& data, std::int64_t i) { return static_cast<char*>(data.raw()) + i; }
-  static void* at(Tensor& data, std::int64_t element) {
-    return byte(data, element * static_cast<std::int64_t>(size_of(data.dtype())));
+
+  static void* element(const Tensor& data, std::int64_t i) {
+    return byte(data, i * static_cast<std::int64_t>(size_of(data.dtype())));
   }
 
   /// At least one piece, so that an empty tensor takes part too.
@@ -180,36 +220,77 @@ class MpiCommunicator final : public Communicator {
       begin += kLargestPiece;
     } while (begin < count);
   }
-
-  int int_count(std::int64_t count, const char* call) const {
-    if (count <= kLargestPiece) return static_cast<int>(count);
-    throw Unsupported(
-        fmt::format("rank {}: {} of {} elements a rank; at most {} go in one call, so "
-                    "split it",
-                    rank_, call, count, kLargestPiece));
+  template <class F>
+  static int in_started_pieces(std::int64_t count, const F& start) {
+    int code = MPI_SUCCESS;
+    in_pieces(count, [&](std::int64_t begin, int size) {
+      if (code == MPI_SUCCESS) code = start(begin, size);
+    });
+    return code;
   }
 
-  MPI_Comm comm_ = MPI_COMM_NULL;  // freed with MPI, when the process exits
+  int int_count(std::int64_t count, const CommunicationCall& call) const {
+    if (count <= kLargestPiece) return static_cast<int>(count);
+    throw Unsupported(fmt::format(
+        "rank {}: {}: {} of one rank are more than the {} that go in one call, so split it", rank_,
+        to_string(call), count, kLargestPiece));
+  }
+
+  void set_parts(MpiParts& parts, const RankCounts& counts, const Tensor& all,
+                 const CommunicationCall& call) const {
+    const RankParts of_ranks(counts, all.elements(), size_);
+    const auto size = static_cast<std::int64_t>(size_of(all.dtype()));
+    for (std::size_t rank = 0; rank < of_ranks.counts.size(); ++rank) {
+      parts.counts.push_back(int_count(of_ranks.counts[rank] * size, call));
+      parts.begins.push_back(int_count(of_ranks.begins[rank] * size, call));
+    }
+  }
+
+  MPI_Comm comm_;
   int rank_ = 0, size_ = 1;
 };
 
+// One by one: where one of several ends with an error, such as a message that was cut, MPI_Waitall
+// of Open MPI 4.1 may never return.
 void MpiRequest::wait() {
-  owner_.check(MPI_Waitall(static_cast<int>(pieces_.size()), pieces_.data(), MPI_STATUSES_IGNORE),
-               call_);
+  for (; complete_ < pieces_.size(); ++complete_) {
+    MPI_Status status;
+    check(MPI_Wait(&pieces_[complete_], &status), status);
+  }
 }
 
 bool MpiRequest::done() {
-  int all = 0;
-  owner_.check(
-      MPI_Testall(static_cast<int>(pieces_.size()), pieces_.data(), &all, MPI_STATUSES_IGNORE),
-      call_);
-  return all != 0;
+  for (; complete_ < pieces_.size(); ++complete_) {
+    int done = 0;
+    MPI_Status status;
+    const int code = MPI_Test(&pieces_[complete_], &done, &status);
+    if (code == MPI_SUCCESS && done == 0) return false;
+    check(code, status);
+  }
+  return true;
+}
+
+void MpiRequest::check(int code, MPI_Status& status) {
+  owner_.check(code, to_string(call_));
+  if (call_.kind != CallKind::receive) return;
+  int count = 0;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  if (call_.received) {
+    *call_.received = {status.MPI_SOURCE,
+                       count / static_cast<std::int64_t>(size_of(call_.output.dtype()))};
+  } else if (count != piece_bytes_[complete_]) {
+    throw CommunicationError(
+        fmt::format("rank {}: {}: {} bytes came from rank {}, and {} were expected", owner_.rank(),
+                    to_string(call_), count, status.MPI_SOURCE, piece_bytes_[complete_]));
+  }
 }
 
 }  // namespace
 
-std::shared_ptr<Communicator> make_mpi_communicator() {
-  return std::make_shared<MpiCommunicator>();
+std::shared_ptr<Communicator> make_mpi_communicator(MPI_Comm comm) {
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Comm_dup(comm, &own);
+  return std::make_shared<MpiCommunicator>(own);
 }
 
 }  // namespace d5::detail

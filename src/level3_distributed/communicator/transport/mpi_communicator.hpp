@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <mpi.h>
+
 #include <memory>
 
 #include "d5/level3_distributed/communicator.hpp"
 
 namespace d5::detail {
 
-/// All ranks of MPI_COMM_WORLD, apart from what others say on it. MPI is running.
-[[nodiscard]] std::shared_ptr<Communicator> make_mpi_communicator();
+/// The ranks of `comm`, apart from what others say on it. MPI is running.
+[[nodiscard]] std::shared_ptr<Communicator> make_mpi_communicator(MPI_Comm comm);
 
 }  // namespace d5::detail

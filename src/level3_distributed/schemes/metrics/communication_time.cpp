@@ -14,10 +14,10 @@ namespace {
 /// How long its rank was in calls of the communicator, or waited for what they began.
 class Stopwatch final : public CommunicationEvent {
  public:
-  void before_call(std::string_view, std::int64_t, std::int64_t) override { start(); }
-  void after_call(std::string_view) override { stop(); }
-  void before_wait(std::string_view) override { start(); }
-  void after_wait(std::string_view) override { stop(); }
+  void before_call(const CommunicationInfo&) override { start(); }
+  void after_call(const CommunicationInfo&) override { stop(); }
+  void before_wait(const CommunicationInfo&) override { start(); }
+  void after_wait(const CommunicationInfo&) override { stop(); }
   [[nodiscard]] double seconds() const { return seconds_; }
 
  private:

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5 {
+
+/// A communicator that does something besides what another one does: delays, checks, faults. It
+/// counts and tells observers in place of the one inside, so that nothing counts twice.
+///
+/// A subclass overrides `do_start`, and `do_run` where it need not: this one's starts, and waits.
+/// Groups are decorated as well.
+class CommunicatorDecorator : public Communicator {
+ public:
+  explicit CommunicatorDecorator(std::shared_ptr<Communicator> inner) : inner_(std::move(inner)) {}
+  [[nodiscard]] int rank() const override { return inner_->rank(); }
+  [[nodiscard]] int size() const override { return inner_->size(); }
+  void abort(const std::string& reason) override { inner_->abort(reason); }
+  void reduce_local(Tensor& into, const Tensor& other, Reduction reduction) override {
+    inner_->reduce_local(into, other, reduction);
+  }
+  void scale_local(Tensor& data, double factor) override { inner_->scale_local(data, factor); }
+
+ protected:
+  /// The same decoration around a group of the one inside.
+  [[nodiscard]] virtual std::shared_ptr<Communicator> decorate(
+      std::shared_ptr<Communicator> group) = 0;
+  [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override {
+    return start_inner(call);
+  }
+  [[nodiscard]] std::shared_ptr<Communicator> do_split(int color, int order) override;
+
+  /// The call, as the one inside carries it out.
+  [[nodiscard]] std::unique_ptr<Request> start_inner(const CommunicationCall& call) {
+    return inner_->do_start(call);
+  }
+  void run_inner(const CommunicationCall& call) { inner_->do_run(call); }
+  [[nodiscard]] Communicator& inner() const { return *inner_; }
+
+ private:
+  std::shared_ptr<Communicator> inner_;
+};
+
+}  // namespace d5

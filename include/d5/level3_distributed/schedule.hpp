@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5 {
+
+/// An algorithm over started calls, written as straight code: it sleeps where it waits for some,
+/// and whoever started it computes meanwhile.
+///
+///     Schedule to_all(Communicator& ranks, Tensor data) {          // parameters by value
+///       auto sum = ranks.start_reduce_scatter(...);
+///       co_await sum;
+///       std::vector<std::unique_ptr<Request>> both = ...;
+///       co_await both;
+///     }
+///     auto request = run_schedule(ranks, to_all(ranks, data));     // under way
+///
+/// What it waits for is a variable of its own, not a temporary.
+class Schedule {
+ public:
+  class Sleep;
+  struct promise_type;
+  using Handle = std::coroutine_handle<promise_type>;
+
+  explicit Schedule(Handle handle) : handle_(handle) {}
+  Schedule(Schedule&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
+  Schedule& operator=(Schedule&&) = delete;
+  ~Schedule() {
+    if (handle_) handle_.destroy();
+  }
+
+  /// Goes as far as it can without waiting: whether it is at its end. Throws: what it threw.
+  bool advance();
+  /// Waits for the calls that it waits for now.
+  void wait_for_calls();
+
+ private:
+  Handle handle_;
+};
+
+/// Until these are done.
+class Schedule::Sleep {
+ public:
+  explicit Sleep(std::span<const std::unique_ptr<Request>> calls) : calls_(calls) {}
+  [[nodiscard]] bool await_ready() const;
+  void await_suspend(Handle handle) const noexcept;
+  void await_resume() const noexcept {}
+
+ private:
+  std::span<const std::unique_ptr<Request>> calls_;
+};
+
+struct Schedule::promise_type {
+  std::span<const std::unique_ptr<Request>> calls;
+  std::exception_ptr error;
+
+  Schedule get_return_object() { return Schedule(Handle::from_promise(*this)); }
+  std::suspend_never initial_suspend() noexcept { return {}; }
+  std::suspend_always final_suspend() noexcept { return {}; }
+  void return_void() noexcept {}
+  void unhandled_exception() noexcept { error = std::current_exception(); }
+  Sleep await_transform(const std::unique_ptr<Request>& call) { return Sleep({&call, 1}); }
+  Sleep await_transform(const std::vector<std::unique_ptr<Request>>& calls) { return Sleep(calls); }
+};
+
+/// The request of a schedule. Waiting for one, or asking whether it is done, moves on all that are
+/// under way on `ranks`, its groups and what they are groups of: ranks may wait for several in
+/// different orders.
+[[nodiscard]] std::unique_ptr<Request> run_schedule(Communicator& ranks, Schedule schedule);
+
+}  // namespace d5

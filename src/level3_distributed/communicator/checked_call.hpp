@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "d5/level3_distributed/communication_call.hpp"
+
+namespace d5::detail {
+
+/// Checks what rank `rank` of `size` asks for, and fills in its bytes.
+/// Throws: TypeError, ShapeError, ValueError, Unsupported.
+void check_call(CommunicationCall& call, int rank, int size);
+
+/// Elements before each rank's part, for `elements` in `counts`, or shared equally by `size` ranks.
+struct RankParts {
+  RankParts(const RankCounts& counts, std::int64_t elements, int size);
+  std::vector<std::int64_t> counts, begins;
+};
+
+}  // namespace d5::detail

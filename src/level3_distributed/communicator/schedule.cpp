@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/schedule.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "level3_distributed/communicator/schedules_under_way.hpp"
+
+namespace d5 {
+
+bool Schedule::Sleep::await_ready() const {
+  return std::ranges::all_of(calls_, [](const auto& call) { return call->done(); });
+}
+
+void Schedule::Sleep::await_suspend(Handle handle) const noexcept {
+  handle.promise().calls = calls_;
+}
+
+bool Schedule::advance() {
+  while (!handle_.done()) {
+    const auto& calls = handle_.promise().calls;
+    if (!std::ranges::all_of(calls, [](const auto& call) { return call->done(); })) return false;
+    handle_.resume();
+  }
+  if (auto error = std::exchange(handle_.promise().error, nullptr)) std::rethrow_exception(error);
+  return true;
+}
+
+void Schedule::wait_for_calls() {
+  if (handle_.done()) return;
+  for (const auto& call : handle_.promise().calls) call->wait();
+}
+
+namespace detail {
+
+class ScheduledRequest final : public Request {
+ public:
+  ScheduledRequest(SchedulesUnderWay& all, Schedule schedule)
+      : all_(all), schedule_(std::move(schedule)) {
+    if (!advance()) all_.add(this);
+  }
+  ~ScheduledRequest() override {
+    if (std::uncaught_exceptions() == exceptions_) {
+      while (!complete_) move_on();
+    }
+    all_.remove(this);
+  }
+
+  void wait() override {
+    while (!complete_) move_on();
+    rethrow();
+  }
+
+  bool done() override {
+    if (!complete_) all_.advance();
+    if (complete_) rethrow();
+    return complete_;
+  }
+
+  /// Keeps what it throws for whoever asks this request.
+  bool advance() noexcept {
+    try {
+      complete_ = complete_ || schedule_.advance();
+    } catch (...) {
+      error_ = std::current_exception();
+      complete_ = true;
+    }
+    return complete_;
+  }
+
+ private:
+  void move_on() {
+    if (all_.only(this)) {  // the transport waits better than we do
+      try {
+        schedule_.wait_for_calls();
+      } catch (...) {
+        error_ = std::current_exception();
+        complete_ = true;
+      }
+      if (advance()) all_.remove(this);
+      return;
+    }
+    all_.advance();
+    if (!complete_) std::this_thread::yield();
+  }
+  void rethrow() {
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+  SchedulesUnderWay& all_;
+  Schedule schedule_;
+  std::exception_ptr error_;
+  int exceptions_ = std::uncaught_exceptions();
+  bool complete_ = false;
+};
+
+void SchedulesUnderWay::remove(const ScheduledRequest* request) { std::erase(all_, request); }
+
+void SchedulesUnderWay::advance() {
+  std::erase_if(all_, [](ScheduledRequest* request) { return request->advance(); });
+}
+
+}  // namespace detail
+
+std::unique_ptr<Request> run_schedule(Communicator& ranks, Schedule schedule) {
+  return std::make_unique<detail::ScheduledRequest>(ranks.schedules(), std::move(schedule));
+}
+
+}  // namespace d5
