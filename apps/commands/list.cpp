@@ -31,6 +31,7 @@
 #include "d5/level2_training/training_metric.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/gradient_exchange.hpp"
 
 namespace d5::command {
 namespace {
@@ -157,7 +158,8 @@ std::vector<Kind> kinds() {
           kind_of("losses", losses),
           {"recipes", recipes},
           kind_of("distributed-optimizers", distributed_optimizers),
-          kind_of("all-reduces", all_reduces)};
+          kind_of("all-reduces", all_reduces),
+          kind_of("exchanges", gradient_exchanges)};
 }
 
 TextTable overview() {

@@ -17,7 +17,7 @@ namespace d5 {
 
 class CommunicationEvent;
 class CommunicatorDecorator;
-class Schedule;
+class CommunicationSchedule;
 namespace detail {
 class SchedulesUnderWay;
 }
@@ -141,7 +141,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
  private:
   class Observation;
   class ObservedRequest;
-  friend std::unique_ptr<Request> run_schedule(Communicator& ranks, Schedule schedule);
+  friend std::unique_ptr<Request> run_schedule(Communicator& ranks, CommunicationSchedule schedule);
   /// Those of the outermost communicator.
   [[nodiscard]] detail::SchedulesUnderWay& schedules();
   void run(CommunicationCall call);

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "d5/level3_distributed/collective.hpp"
-#include "d5/level3_distributed/schedule.hpp"
+#include "d5/level3_distributed/communication_schedule.hpp"
 
 namespace d5::collective {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 ///
 /// Part p is summed in the order of ranks p, p + 1, ..., p - 1 and then copied, so every rank has
 /// the same bits, whatever the timing.
-Schedule ring(Communicator& ranks, Tensor data, Reduction reduction, int tag) {
+CommunicationSchedule ring(Communicator& ranks, Tensor data, Reduction reduction, int tag) {
   const int n = ranks.size(), rank = ranks.rank();
   const int right = (rank + 1) % n, left = (rank + n - 1) % n;
   const auto part = [&](int p) {

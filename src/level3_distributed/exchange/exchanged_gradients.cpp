@@ -7,11 +7,11 @@ namespace d5::detail {
 
 ExchangedGradients::ExchangedGradients(std::shared_ptr<GradientSource> inner,
                                        std::shared_ptr<Communicator> ranks,
-                                       std::shared_ptr<AllReduce> all_reduce,
-                                       std::size_t bucket_bytes)
+                                       std::shared_ptr<GradientExchange> exchange,
+                                       const BucketSizes& sizes)
     : GradientDecorator(std::move(inner)),
       ranks_(std::move(ranks)),
-      exchange_(std::make_shared<GradientExchange>(*ranks_, std::move(all_reduce), bucket_bytes)) {
+      exchange_(std::make_shared<OverlappedExchange>(std::move(exchange), sizes)) {
   executor().events().add(exchange_);
 }
 
@@ -32,11 +32,6 @@ const ValueMap& ExchangedGradients::run(const Batch& batch, const GradientRun& h
   if (!overlaps) exchange_->begin(executor().network(), weight(batch));
   exchange_->start_rest();
   return outputs;
-}
-
-ParameterRange ExchangedGradients::finish(std::size_t part) {
-  const GradientBucket& bucket = exchange_->finish(part);
-  return {bucket.begin, bucket.end};
 }
 
 double ExchangedGradients::mean(double value, const Batch& batch) {

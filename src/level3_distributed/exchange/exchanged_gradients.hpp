@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "d5/level2_training/gradient_source.hpp"
-#include "level3_distributed/exchange/gradient_exchange.hpp"
+#include "level3_distributed/exchange/overlapped_exchange.hpp"
 
 namespace d5::detail {
 
@@ -14,14 +14,14 @@ namespace d5::detail {
 class ExchangedGradients final : public GradientDecorator {
  public:
   ExchangedGradients(std::shared_ptr<GradientSource> inner, std::shared_ptr<Communicator> ranks,
-                     std::shared_ptr<AllReduce> all_reduce, std::size_t bucket_bytes);
+                     std::shared_ptr<GradientExchange> exchange, const BucketSizes& sizes);
   ~ExchangedGradients() override;
   ExchangedGradients(const ExchangedGradients&) = delete;
   ExchangedGradients& operator=(const ExchangedGradients&) = delete;
 
   const ValueMap& run(const Batch& batch, const GradientRun& how) override;
   [[nodiscard]] std::size_t parts() const override { return exchange_->buckets(); }
-  ParameterRange finish(std::size_t part) override;
+  ParameterRange finish(std::size_t part) override { return exchange_->finish(part); }
   [[nodiscard]] bool announces() const override { return false; }
   double loss_of(const Batch& batch) override { return mean(inner().loss_of(batch), batch); }
   [[nodiscard]] double mean(double value, const Batch& batch) override;
@@ -31,7 +31,7 @@ class ExchangedGradients final : public GradientDecorator {
   [[nodiscard]] double weight(const Batch& batch) const;
 
   std::shared_ptr<Communicator> ranks_;
-  std::shared_ptr<GradientExchange> exchange_;
+  std::shared_ptr<OverlappedExchange> exchange_;
 };
 
 }  // namespace d5::detail

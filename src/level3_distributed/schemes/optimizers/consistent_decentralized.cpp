@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/gradient_exchange.hpp"
 #include "level3_distributed/exchange/exchanged_gradients.hpp"
 
 namespace d5 {
@@ -9,11 +10,14 @@ namespace {
 struct ConsistentDecentralizedOptions {
   std::int64_t bucket_bytes = std::int64_t{4} << 20;
   EntryChoice all_reduce{"mpi"};
+  EntryChoice exchange{"dense"};
 
   void declare(OptionList& options) {
     options.add("bucket_bytes", bucket_bytes, "least size of a message", {.least = 1});
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients",
                 all_reduces().kind());
+    options.add("exchange", exchange, "what of the gradients travels, and who updates by it",
+                gradient_exchanges().kind());
   }
 };
 
@@ -28,21 +32,53 @@ class ConsistentDecentralized final : public DistributedOptimizer {
   using Options = ConsistentDecentralizedOptions;
   ConsistentDecentralized(std::shared_ptr<ThreeStepOptimizer> optimizer,
                           std::shared_ptr<Communicator> ranks, const Options& options)
-      : DistributedOptimizer(std::move(optimizer), std::move(ranks)) {
+      : DistributedOptimizer(std::move(optimizer), std::move(ranks)),
+        exchange_(
+            gradient_exchanges()
+                .at(options.exchange.name)
+                .make(shared_communicator(),
+                      all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings),
+                      options.exchange.settings)) {
     for (Parameter& parameter : executor().network().parameters()) {
       communicator().broadcast(parameter.value, 0);
     }
-    local().add_gradient_layer(
-        ThreeStepOptimizer::GradientLayer::exchanged,
-        [ranks = shared_communicator(), options](std::shared_ptr<GradientSource> inner) {
-          return std::make_shared<detail::ExchangedGradients>(
-              std::move(inner), ranks,
-              all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings),
-              static_cast<std::size_t>(options.bucket_bytes));
-        });
+    local().add_gradient_layer(ThreeStepOptimizer::GradientLayer::exchanged,
+                               [ranks = shared_communicator(), exchange = exchange_,
+                                sizes = BucketSizes{static_cast<std::size_t>(
+                                    options.bucket_bytes)}](std::shared_ptr<GradientSource> inner) {
+                                 return std::make_shared<detail::ExchangedGradients>(
+                                     std::move(inner), ranks, exchange, sizes);
+                               });
   }
 
-  const ValueMap& step(const Batch& batch) override { return local().step(batch); }
+  const ValueMap& step(const Batch& batch) override {
+    const ValueMap& outputs = local().step(batch);
+    exchange_->updated(executor().network());
+    return outputs;
+  }
+
+  ValueMap state() const override {
+    ValueMap state = DistributedOptimizer::state();
+    for (const auto& [name, value] : exchange_->state()) state[kExchange + name] = value;
+    return state;
+  }
+
+  void restore(const ValueMap& state) override {
+    ValueMap its, others;
+    for (const auto& [name, value] : state) {
+      if (name.starts_with(kExchange)) {
+        its[name.substr(kExchange.size())] = value;
+      } else {
+        others[name] = value;
+      }
+    }
+    DistributedOptimizer::restore(others);
+    exchange_->restore(its);
+  }
+
+ private:
+  static inline const std::string kExchange = "exchange/";
+  std::shared_ptr<GradientExchange> exchange_;
 };
 
 }  // namespace

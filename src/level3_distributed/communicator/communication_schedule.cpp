@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/schedule.hpp"
+#include "d5/level3_distributed/communication_schedule.hpp"
 
 #include <algorithm>
 #include <thread>
@@ -8,15 +8,15 @@
 
 namespace d5 {
 
-bool Schedule::Sleep::await_ready() const {
+bool CommunicationSchedule::Sleep::await_ready() const {
   return std::ranges::all_of(calls_, [](const auto& call) { return call->done(); });
 }
 
-void Schedule::Sleep::await_suspend(Handle handle) const noexcept {
+void CommunicationSchedule::Sleep::await_suspend(Handle handle) const noexcept {
   handle.promise().calls = calls_;
 }
 
-bool Schedule::advance() {
+bool CommunicationSchedule::advance() {
   while (!handle_.done()) {
     const auto& calls = handle_.promise().calls;
     if (!std::ranges::all_of(calls, [](const auto& call) { return call->done(); })) return false;
@@ -26,7 +26,7 @@ bool Schedule::advance() {
   return true;
 }
 
-void Schedule::wait_for_calls() {
+void CommunicationSchedule::wait_for_calls() {
   if (handle_.done()) return;
   for (const auto& call : handle_.promise().calls) call->wait();
 }
@@ -35,7 +35,7 @@ namespace detail {
 
 class ScheduledRequest final : public Request {
  public:
-  ScheduledRequest(SchedulesUnderWay& all, Schedule schedule)
+  ScheduledRequest(SchedulesUnderWay& all, CommunicationSchedule schedule)
       : all_(all), schedule_(std::move(schedule)) {
     if (!advance()) all_.add(this);
   }
@@ -88,7 +88,7 @@ class ScheduledRequest final : public Request {
   }
 
   SchedulesUnderWay& all_;
-  Schedule schedule_;
+  CommunicationSchedule schedule_;
   std::exception_ptr error_;
   int exceptions_ = std::uncaught_exceptions();
   bool complete_ = false;
@@ -102,7 +102,7 @@ void SchedulesUnderWay::advance() {
 
 }  // namespace detail
 
-std::unique_ptr<Request> run_schedule(Communicator& ranks, Schedule schedule) {
+std::unique_ptr<Request> run_schedule(Communicator& ranks, CommunicationSchedule schedule) {
   return std::make_unique<detail::ScheduledRequest>(ranks.schedules(), std::move(schedule));
 }
 

@@ -15,7 +15,8 @@ namespace d5 {
 /// An algorithm over started calls, written as straight code: it sleeps where it waits for some,
 /// and whoever started it computes meanwhile.
 ///
-///     Schedule to_all(Communicator& ranks, Tensor data) {          // parameters by value
+///     CommunicationSchedule to_all(Communicator& ranks, Tensor data) {          // parameters by
+///     value
 ///       auto sum = ranks.start_reduce_scatter(...);
 ///       co_await sum;
 ///       std::vector<std::unique_ptr<Request>> both = ...;
@@ -24,16 +25,17 @@ namespace d5 {
 ///     auto request = run_schedule(ranks, to_all(ranks, data));     // under way
 ///
 /// What it waits for is a variable of its own, not a temporary.
-class Schedule {
+class CommunicationSchedule {
  public:
   class Sleep;
   struct promise_type;
   using Handle = std::coroutine_handle<promise_type>;
 
-  explicit Schedule(Handle handle) : handle_(handle) {}
-  Schedule(Schedule&& other) noexcept : handle_(std::exchange(other.handle_, {})) {}
-  Schedule& operator=(Schedule&&) = delete;
-  ~Schedule() {
+  explicit CommunicationSchedule(Handle handle) : handle_(handle) {}
+  CommunicationSchedule(CommunicationSchedule&& other) noexcept
+      : handle_(std::exchange(other.handle_, {})) {}
+  CommunicationSchedule& operator=(CommunicationSchedule&&) = delete;
+  ~CommunicationSchedule() {
     if (handle_) handle_.destroy();
   }
 
@@ -47,7 +49,7 @@ class Schedule {
 };
 
 /// Until these are done.
-class Schedule::Sleep {
+class CommunicationSchedule::Sleep {
  public:
   explicit Sleep(std::span<const std::unique_ptr<Request>> calls) : calls_(calls) {}
   [[nodiscard]] bool await_ready() const;
@@ -58,11 +60,13 @@ class Schedule::Sleep {
   std::span<const std::unique_ptr<Request>> calls_;
 };
 
-struct Schedule::promise_type {
+struct CommunicationSchedule::promise_type {
   std::span<const std::unique_ptr<Request>> calls;
   std::exception_ptr error;
 
-  Schedule get_return_object() { return Schedule(Handle::from_promise(*this)); }
+  CommunicationSchedule get_return_object() {
+    return CommunicationSchedule(Handle::from_promise(*this));
+  }
   std::suspend_never initial_suspend() noexcept { return {}; }
   std::suspend_always final_suspend() noexcept { return {}; }
   void return_void() noexcept {}
@@ -74,6 +78,7 @@ struct Schedule::promise_type {
 /// The request of a schedule. Waiting for one, or asking whether it is done, moves on all that are
 /// under way on `ranks`, its groups and what they are groups of: ranks may wait for several in
 /// different orders.
-[[nodiscard]] std::unique_ptr<Request> run_schedule(Communicator& ranks, Schedule schedule);
+[[nodiscard]] std::unique_ptr<Request> run_schedule(Communicator& ranks,
+                                                    CommunicationSchedule schedule);
 
 }  // namespace d5

@@ -6,36 +6,33 @@
 #include <vector>
 
 #include "d5/level1_network/execution_event.hpp"
-#include "d5/level3_distributed/collective.hpp"
-#include "level3_distributed/exchange/gradient_buckets.hpp"
+#include "d5/level3_distributed/gradient_exchange.hpp"
 
 namespace d5::detail {
 
-/// Sums gradients over the ranks while backpropagation goes on: a bucket is on its way as soon as
-/// its last gradient is final. Buckets start in the same order on all ranks.
-class GradientExchange final : public ExecutionEvent {
+/// Runs an exchange while backpropagation goes on: a bucket is on its way as soon as its last
+/// gradient is final. Buckets start in the same order on all ranks.
+class OverlappedExchange final : public ExecutionEvent {
  public:
-  /// `bucket_bytes` is the least size of a bucket.
-  GradientExchange(Communicator& communicator, std::shared_ptr<AllReduce> all_reduce,
-                   std::size_t bucket_bytes);
+  OverlappedExchange(std::shared_ptr<GradientExchange> exchange, const BucketSizes& sizes)
+      : exchange_(std::move(exchange)), sizes_(sizes) {}
 
-  /// Before backpropagation. Each gradient is multiplied by `weight` before it is sent.
+  /// Before backpropagation; `weight` as in `ExchangeStep`.
   void begin(Network& network, double weight);
   void gradient_ready(Parameter& parameter, std::size_t index, Stream& stream) override;
   /// After backpropagation: starts what nothing announced, because the loss does not depend on it.
   void start_rest();
-  /// Waits for bucket `i`: its gradients are then the weighted sums, the same bits on every rank.
-  const GradientBucket& finish(std::size_t i);
+  /// Waits for bucket `i`: the parameters that this rank updates by it.
+  ParameterRange finish(std::size_t i);
   [[nodiscard]] std::size_t buckets() const { return buckets_.size(); }
 
  private:
   void lay_out(Network& network);
   void start_next();
 
-  Communicator& communicator_;
-  std::shared_ptr<AllReduce> all_reduce_;
-  std::size_t bucket_bytes_;
-  double weight_ = 1;
+  std::shared_ptr<GradientExchange> exchange_;
+  BucketSizes sizes_;
+  ExchangeStep step_ = {.number = -1};
   bool active_ = false;  // a run that is no step of training is none of our business
 
   std::uint64_t revision_ = ~std::uint64_t{0};

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "d5/core/entry.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/level2_training/gradient_source.hpp"
+#include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/gradient_bucket.hpp"
+
+namespace d5 {
+
+/// What an exchange is told of the step that it is in.
+struct ExchangeStep {
+  std::int64_t number = 0;  ///< the same on every rank
+  /// This rank's share of the samples: its gradients count so often in the sum.
+  double weight = 1;
+};
+
+/// How the gradients of each rank's samples become those of all, bucket by bucket, while
+/// backpropagation goes on. One object a rank; all ranks ask for the same buckets in the same
+/// order.
+///
+/// Arithmetic goes through the communicator (`scale_local`, `reduce_local`).
+class GradientExchange {
+ public:
+  explicit GradientExchange(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
+  virtual ~GradientExchange() = default;
+
+  /// Called before the first step, and again where the network's memory was laid out anew.
+  virtual void lay_out(Network& network, const std::vector<GradientBucket>& buckets) {
+    (void)network, (void)buckets;
+  }
+  /// A bucket whose gradients are final on this rank; under way when it returns. When the request
+  /// is done, `bucket.data` holds the sum over ranks of weight times gradient, or what stands for
+  /// it, the same bits on every rank (in `own`, where this is less than the bucket).
+  [[nodiscard]] virtual std::unique_ptr<Request> start(const GradientBucket& bucket,
+                                                       const ExchangeStep& step) = 0;
+  /// The parameters of a bucket that this rank updates.
+  [[nodiscard]] virtual ParameterRange own(const GradientBucket& bucket) const {
+    return {bucket.begin, bucket.end};
+  }
+  /// Called once a step, after the last update: whoever updates only its own gets the others'
+  /// values here.
+  virtual void updated(Network& network) { (void)network; }
+  /// What a checkpoint of this rank keeps, such as what was not sent yet.
+  [[nodiscard]] virtual ValueMap state() const { return {}; }
+  /// Throws: NotFound, ShapeError.
+  virtual void restore(const ValueMap& state) { (void)state; }
+
+ protected:
+  [[nodiscard]] Communicator& ranks() const { return *ranks_; }
+  [[nodiscard]] const std::shared_ptr<Communicator>& shared_ranks() const { return ranks_; }
+
+ private:
+  std::shared_ptr<Communicator> ranks_;
+};
+
+/// `all_reduce` sums what an exchange sums densely.
+using GradientExchangeEntry = Entry<std::shared_ptr<GradientExchange>(
+    std::shared_ptr<Communicator> ranks, std::shared_ptr<AllReduce> all_reduce)>;
+/// All by name; src/level3_distributed/exchange/exchanges holds the built-in ones.
+[[nodiscard]] Registry<GradientExchangeEntry>& gradient_exchanges();
+
+}  // namespace d5
