@@ -11,6 +11,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
 
 namespace d5::app {
 namespace {
@@ -62,6 +63,8 @@ void check_variants(const TrainOptions& options) {
 Recipe recipe_of(const TrainOptions& options) {
   Recipe recipe = load_recipe(options.recipe);
   for (const auto& change : options.changes) recipe.set(change);
+  if (!options.distributed.empty()) recipe.set("distributed.name=" + options.distributed);
+  if (!options.scaling.empty()) recipe.set("distributed.scaling=" + options.scaling);
   if (options.seed_given) recipe.set(fmt::format("training.seed={}", options.seed));
   return recipe;
 }
@@ -100,6 +103,12 @@ bool is_repeated(const TrainOptions& options) {
 
 void check(const TrainOptions& options) {
   check_variants(options);
+  if (!(options.distributed + options.scaling).empty() && !is_launched()) {
+    throw ValueError(
+        "train: --distributed and --scaling say how ranks work together, and this is no rank; "
+        "start "
+        " it by mpirun -np N");
+  }
   const bool repeats = is_repeated(options);
   if (options.resume && !repeats && options.checkpoint.empty()) {
     throw ValueError("train: --resume needs --checkpoint FILE, which it continues from");

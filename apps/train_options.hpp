@@ -8,7 +8,6 @@
 #include "apps/execution_options.hpp"
 #include "apps/options.hpp"
 #include "d5/level2_training/training_session.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
 
 namespace d5::app {
 
@@ -21,7 +20,7 @@ struct TrainOptions : OutputOptions, RunOptions, ExecutionOptions {
   bool seed_given = false, resume = false, init_skips_differing = false, dry_run = false;
   std::int64_t checkpoint_every = 500, keep = 1;
   int loader_threads = 0;
-  DistributedChanges distributed;
+  std::string distributed, scaling;  ///< how ranks work together; empty: as the recipe says
 };
 
 /// Throws: ValueError for options that do not go together.

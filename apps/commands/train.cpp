@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <limits>
 #include <memory>
 
 #include "apps/ctrl_c.hpp"
@@ -12,6 +11,7 @@
 #include "d5/core/progress.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/training_plan.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
 
 namespace d5::command {
 namespace {
@@ -26,6 +26,8 @@ constexpr const char* kTrainExamples =
                                                 continues if it was interrupted
   mpirun -np 2 d5 train mnist-lenet             on two ranks; rank 0 prints (more ranks than
                                                 cores: mpirun --oversubscribe)
+  mpirun -np 2 d5 train mnist-lenet --distributed consistent_decentralized:all_reduce=ring
+  mpirun -np 2 d5 train mnist-lenet --vary distributed.all_reduce=ring,mpi --pictures DIR
 
 Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
@@ -40,7 +42,7 @@ int run_train(const app::TrainOptions& options) {
   if (ranks->rank() == 0 && !options.checkpoint.empty()) check_writable(options.checkpoint);
   if (ranks->rank() == 0 && !options.save.empty()) check_writable(options.save);
   const Recipe recipe = recipe_of(options);
-  const auto distributed = distributed_options(recipe, options.distributed);
+  (void)distributed_options(recipe);  // names that stand nowhere are found on one rank too
   // mpirun ends all ranks by itself.
   const Interrupt interrupt = ranks->size() == 1 ? app::ctrl_c() : Interrupt{};
 
@@ -53,7 +55,7 @@ int run_train(const app::TrainOptions& options) {
     const auto train_once = [&](const TrainingVariant& variant) {
       SessionOptions session = session_of(options, variant.framework);
       session.say = {};  // a line a run is enough
-      return train(variant.recipe, std::move(session), distributed, ranks, interrupt);
+      return train(variant.recipe, std::move(session), ranks, interrupt);
     };
     return ended(train_repeatedly(options, recipe, train_once, *ranks, interrupt));
   }
@@ -65,7 +67,7 @@ int run_train(const app::TrainOptions& options) {
       }
       continue;
     }
-    for (auto& result : train(recipe, session_of(options, word), distributed, ranks, interrupt)) {
+    for (auto& result : train(recipe, session_of(options, word), ranks, interrupt)) {
       results.push_back(std::move(result));
     }
     if (app::interrupted()) break;
@@ -142,21 +144,15 @@ void register_train(app::Program& program) {
                   "that read batches ahead, of the same bits; 0: training reads by itself")
       ->transform(app::whole_number(0, 1024))
       ->option_text("N");
-  auto& distributed = options->distributed;
-  command.add_option("--distributed", distributed.scheme, "how ranks work together")
-      ->option_text("NAME")
-      ->group("Under mpirun");
   command
-      .add_option("--scaling", distributed.scaling, "the recipe's batch is of all ranks, or each")
+      .add_option("--distributed", options->distributed,
+                  "how ranks work together: a scheme and its options ('d5 list "
+                  "distributed-optimizers')")
+      ->option_text("NAME:KEY=VALUE...")
+      ->group("Under mpirun");
+  command.add_option("--scaling", options->scaling, "the recipe's batch is of all ranks, or each")
       ->transform(app::one_of({{"strong", "strong"}, {"weak", "weak"}}))
       ->option_text("strong|weak")
-      ->group("Under mpirun");
-  command.add_option("--all-reduce", distributed.all_reduce, "how gradients are summed")
-      ->option_text("NAME")
-      ->group("Under mpirun");
-  command.add_option("--bucket-bytes", distributed.bucket_bytes, "least size of a message")
-      ->transform(app::whole_number(1, std::numeric_limits<std::int64_t>::max()))
-      ->option_text("N")
       ->group("Under mpirun");
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);

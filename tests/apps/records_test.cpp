@@ -177,9 +177,10 @@ TEST_CASE("the command of a training runs it again, with all that changes the re
 
 TEST_CASE("the command of ranks starts as many, with their all-reduce and scaling") {
   if (!transport().present) return;
-  const std::string options =
-      GENERATE(values<std::string>({" --all-reduce ring --bucket-bytes 4096 --threads 1",
-                                    " --scaling weak --set training.epochs=1"}));
+  const std::string options = GENERATE(values<std::string>(
+      {" --distributed consistent_decentralized:all_reduce=ring:bucket_bytes=4096 "
+       "--threads 1",
+       " --scaling weak --set training.epochs=1"}));
   const TrainingJob job = three_epochs();
   INFO(options);
   const auto run = run_d5(job.train("first.json") + options, kMpirun);
@@ -200,7 +201,10 @@ TEST_CASE("compare says that one file is of ring and one of MPI's all-reduce") {
   if (!transport().present) return;
   const TrainingJob job = three_epochs();
   for (const std::string name : {"ring", "mpi"}) {
-    REQUIRE(run_d5(job.train(name + ".json") + " --all-reduce " + name, kMpirun).status == 0);
+    REQUIRE(run_d5(job.train(name + ".json") +
+                       " --distributed consistent_decentralized:all_reduce=" + name,
+                   kMpirun)
+                .status == 0);
   }
   const auto run = run_d5("compare " + (job / "ring.json") + " " + (job / "mpi.json"));
   CHECK_THAT(run.err, Contains("differ in all_reduce: ring and mpi"));

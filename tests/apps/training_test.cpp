@@ -148,7 +148,9 @@ TEST_CASE("two ranks train as one does, and tell their traffic") {
   REQUIRE(run_d5(job.train("one.json")).status == 0);
   for (const std::string all_reduce : {"mpi", "ring"}) {
     INFO(all_reduce);
-    const auto run = run_d5(job.train("two.json") + " --all-reduce " + all_reduce, kMpirun);
+    const auto run = run_d5(
+        job.train("two.json") + " --distributed consistent_decentralized:all_reduce=" + all_reduce,
+        kMpirun);
     INFO(run.err);
     REQUIRE(run.status == 0);
     // Rank 0 alone prints.
@@ -196,5 +198,6 @@ TEST_CASE("a recipe says how ranks work together, and the command line may chang
   CHECK(misspelt.status != 0);
   CHECK_THAT(misspelt.err, Contains("recipe.yaml:9") && Contains("did you mean bucket_bytes?"));
   CHECK_THAT(run_with("all_reduce: rings").err, Contains("did you mean ring?"));
-  CHECK(run_with("all_reduce: rings", " --all-reduce ring").status == 0);
+  CHECK(run_with("all_reduce: rings", " --distributed consistent_decentralized:all_reduce=ring")
+            .status == 0);
 }

@@ -139,7 +139,7 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"train mnist-lenet-quick --init /no/such/file", "/no/such/file"},
       {"train mnist-lenet-quick --save /no/such/folder/n.onnx", "/no/such/folder/n.onnx"},
       {"train mnist-lenet-quick --checkpoint a --save ./a", "--checkpoint and --save are both"},
-      {"train mnist-lenet-quick --all-reduce ring", "start it by mpirun"},
+      {"train mnist-lenet-quick --scaling weak", "start it by mpirun"},
       {"train mnist-lenet-quick --distributed foo", "start it by mpirun"},
       {"optimizer check adm", "did you mean adam"},
       {"optimizer check adam:beta3=1", "beta3"},
@@ -161,7 +161,8 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
 TEST_CASE("a name that stands nowhere is found on one rank, which does not heed it") {
   if (!transport().present) return;
   const std::string alone = "mpirun -np 1", train = "train mnist-lenet-quick --quiet ";
-  const auto all_reduce = run_d5(train + "--all-reduce rings", alone);
+  const auto all_reduce =
+      run_d5(train + "--distributed consistent_decentralized:all_reduce=rings", alone);
   CHECK(all_reduce.status == 2);
   CHECK_THAT(all_reduce.err, Contains("did you mean ring?"));
   const auto scheme = run_d5(train + "--distributed foo", alone);

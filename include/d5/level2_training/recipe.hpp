@@ -92,7 +92,8 @@ class Recipe {
   /// fixed part, NotFound with the nearest key for any other.
   ///
   /// Another entry ("optimizer.name=adam") keeps those of the section's values that it has options
-  /// for, and may come with its own: "optimizer.name=adam:learning_rate=0.001".
+  /// for, and may come with its own: "optimizer.name=adam:learning_rate=0.001". The section
+  /// "distributed" may be set where the recipe has none.
   void set(std::string_view assignment);
   /// The values below `section`, for the part that they configure, with file and line of each.
   [[nodiscard]] Settings section(std::string_view section) const;

@@ -18,15 +18,9 @@ struct DistributedOptions {
   std::string scaling = "strong";
 };
 
-/// What a command line says in place of the recipe's section "distributed"; empty: nothing.
-struct DistributedChanges {
-  std::string scheme, scaling, all_reduce, bucket_bytes;
-};
-
-/// The recipe's section "distributed", changed. Throws: NotFound for names that stand nowhere, on
-/// one rank too; ValueError for values, and for changes without a launcher.
-[[nodiscard]] DistributedOptions distributed_options(const Recipe& recipe,
-                                                     const DistributedChanges& changes);
+/// The recipe's section "distributed". Throws: NotFound for names that stand nowhere, on one rank
+/// too; ValueError for values.
+[[nodiscard]] DistributedOptions distributed_options(const Recipe& recipe);
 
 /// Makes a session run on all ranks of `ranks`; nothing changes for one rank. Rank 0 alone speaks
 /// and saves the network. Of a checkpoint FILE each rank writes its part, rank 1 "FILE.rank-1", and
@@ -36,15 +30,18 @@ struct DistributedChanges {
 void distribute(SessionOptions& session, const DistributedOptions& options,
                 const std::shared_ptr<Communicator>& ranks);
 
+/// Whether a launcher such as mpirun started this process, be it as the only rank.
+[[nodiscard]] bool is_launched();
+
 /// Divides the cores of this machine among its ranks. No effect without a launcher.
 void share_threads();
 
-/// Trains by a recipe on all ranks of `ranks`: one record a metric, the same on every rank, as
-/// `gather_records` joins them. With several ranks "communication_volume" is measured too, and
-/// there is no interrupt: one rank alone cannot end while the others wait for it. A collective.
-/// Throws: NumericError at a rank whose training failed.
+/// Trains by a recipe, as its section "distributed" says, on all ranks of `ranks`: one record a
+/// metric, the same on every rank, as `gather_records` joins them. With several ranks
+/// "communication_volume" is measured too, and there is no interrupt: one rank alone cannot end
+/// while the others wait for it. A collective. Throws: NumericError at a rank whose training
+/// failed.
 [[nodiscard]] std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
-                                             const DistributedOptions& options,
                                              const std::shared_ptr<Communicator>& ranks,
                                              const Interrupt& interrupt = {});
 

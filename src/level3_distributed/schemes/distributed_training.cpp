@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "core/text/launcher.hpp"
-#include "d5/core/command_line.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level3_distributed/collective.hpp"
@@ -18,6 +17,7 @@
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_sampler.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
+#include "d5/level3_distributed/gradient_exchange.hpp"
 #include "level3_distributed/schemes/rank_checkpoints.hpp"
 
 namespace d5 {
@@ -65,20 +65,6 @@ std::map<std::string, std::string, std::less<>> in_force(const EntryChoice& sche
   return result;
 }
 
-/// " --distributed NAME --scaling strong --all-reduce ring"; settings without an option of the
-/// program are the recipe's.
-std::string to_line(const DistributedOptions& options) {
-  CommandLine line;
-  line.option("--distributed", options.scheme.name).option("--scaling", options.scaling);
-  const auto settings = in_force(options.scheme);
-  for (const auto& [key, option] :
-       {std::pair{"all_reduce", "--all-reduce"}, {"bucket_bytes", "--bucket-bytes"}}) {
-    const auto place = settings.find(key);
-    if (place != settings.end()) line.option(option, place->second);
-  }
-  return line.text();
-}
-
 /// Says in a rank's record how the ranks worked together.
 void describe(Measurement& result, const DistributedOptions& options, int ranks) {
   result.level = "distributed";
@@ -106,35 +92,23 @@ void check_names(const EntryChoice& scheme) {
       throw_unknown_name(scheme.settings.place_of(name) + ": option", option, known);
     }
   }
-  Settings chosen = scheme.settings.below("all_reduce");
-  const std::string name = chosen.take("name", scheme.settings.text("all_reduce", ""));
-  if (!name.empty()) (void)all_reduces().at(name);
+  const auto named = [&](const std::string& option) {
+    return scheme.settings.below(option).text("name", scheme.settings.text(option, ""));
+  };
+  if (const auto name = named("all_reduce"); !name.empty()) (void)all_reduces().at(name);
+  if (const auto name = named("exchange"); !name.empty()) (void)gradient_exchanges().at(name);
 }
 
 }  // namespace
 
-DistributedOptions distributed_options(const Recipe& recipe, const DistributedChanges& changes) {
-  const bool changed =
-      !(changes.scheme + changes.scaling + changes.all_reduce + changes.bucket_bytes).empty();
-  if (changed && detail::launched_ranks() == 0) {
-    throw ValueError(
-        "train: --distributed, --all-reduce, --bucket-bytes and --scaling say how ranks work "
-        "together, and this is no rank; start it by mpirun -np N");
-  }
+DistributedOptions distributed_options(const Recipe& recipe) {
   DistributedOptions options{recipe.choice("distributed", "consistent_decentralized")};
-  Settings& settings = options.scheme.settings;
-  options.scaling = settings.take("scaling", options.scaling);
-  if (!changes.scaling.empty()) options.scaling = changes.scaling;
+  if (options.scheme.name.empty()) options.scheme.name = "consistent_decentralized";
+  options.scaling = options.scheme.settings.take("scaling", options.scaling);
   if (options.scaling != "strong" && options.scaling != "weak") {
     throw ValueError(fmt::format("{}: scaling is '{}', expected strong or weak",
                                  printable(recipe.file()), printable(options.scaling)));
   }
-  if (!changes.scheme.empty()) options.scheme.name = changes.scheme;
-  if (!changes.all_reduce.empty()) {
-    (void)settings.take("all_reduce.name", "");  // where the recipe has it as a map
-    settings.set("all_reduce", changes.all_reduce);
-  }
-  if (!changes.bucket_bytes.empty()) settings.set("bucket_bytes", changes.bucket_bytes);
   check_names(options.scheme);
   return options;
 }
@@ -151,7 +125,6 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
     session.save.clear();
     session.say = {};
   }
-  session.command_options = to_line(options) + session.command_options;
   session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
   session.make_train_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                    const Settings& sampling) {
@@ -171,6 +144,8 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
   };
 }
 
+bool is_launched() { return detail::launched_ranks() > 0; }
+
 void share_threads() {
   const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   const int ranks_here = local ? std::atoi(local) : 1;
@@ -182,9 +157,9 @@ void share_threads() {
 }
 
 std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
-                               const DistributedOptions& options,
                                const std::shared_ptr<Communicator>& ranks,
                                const Interrupt& interrupt) {
+  const DistributedOptions options = distributed_options(recipe);
   if (ranks->size() == 1) {
     return TrainingSession(recipe, std::move(session), interrupt).run(interrupt);
   }

@@ -7,6 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level2_training/training_variant.hpp"
 #include "d5/level3_distributed/collective.hpp"
 
 using namespace d5;
@@ -42,32 +43,34 @@ void register_own_all_reduce() {
   all_reduces().add("users_own", AllReduceEntry::of<NamedAllReduce>("of this test"));
 }
 
-std::vector<Measurement> trained(const std::string& section, const DistributedChanges& changes) {
-  const Recipe recipe = Recipe::parse(kRecipe + section, "tiny.yaml");
-  return train(recipe, {.data = ""}, distributed_options(recipe, changes), world());
+std::vector<Measurement> trained(const std::string& section,
+                                 const std::vector<std::string>& changes = {}) {
+  Recipe recipe = Recipe::parse(kRecipe + section, "tiny.yaml");
+  for (const auto& change : changes) recipe.set(change);
+  return train(recipe, {.data = ""}, world());
 }
 
 }  // namespace
 
 TEST_CASE("a record says how its ranks worked together, and its command starts them so again") {
   register_own_all_reduce();
-  const auto results = trained(
-      "", {.scheme = "", .scaling = "weak", .all_reduce = "users_own", .bucket_bytes = "8192"});
+  const std::string scheme =
+      "distributed.name=consistent_decentralized:all_reduce=users_own:bucket_bytes=8192";
+  const auto results = trained("", {scheme, "distributed.scaling=weak"});
+  const std::string changes = " --set " + scheme + " --set distributed.scaling=weak";
   const int ranks = world()->size();
   const std::string threads = " --threads " + std::to_string(d5::threads());
   for (const auto& m : results) {
     if (ranks == 1) {
       CHECK(m.level == "training");
-      CHECK(m.command == "d5 train tiny.yaml --framework reference" + threads);
+      CHECK(m.command == "d5 train tiny.yaml" + changes + " --framework reference" + threads);
       CHECK_FALSE(m.conditions.contains("all_reduce"));
       continue;
     }
     CHECK(m.level == "distributed");
     CHECK_THAT(m.command, Catch::StartsWith("mpirun -np " + std::to_string(ranks) + " ") &&
-                              Catch::EndsWith("d5 train tiny.yaml --framework reference" + threads +
-                                              " --distributed consistent_decentralized "
-                                              "--scaling weak --all-reduce users_own "
-                                              "--bucket-bytes 8192"));
+                              Catch::EndsWith("d5 train tiny.yaml" + changes +
+                                              " --framework reference" + threads));
     CHECK(m.conditions.at("ranks") == std::to_string(ranks));
     CHECK(m.conditions.at("distributed") == "consistent_decentralized");
     CHECK(m.conditions.at("scaling") == "weak");
@@ -79,9 +82,9 @@ TEST_CASE("a record says how its ranks worked together, and its command starts t
 TEST_CASE("what nobody chose is recorded as well, and so are an all-reduce's own settings") {
   if (world()->size() == 1) return;
   register_own_all_reduce();
-  CHECK(trained("", {}).front().conditions.at("all_reduce") == "mpi");
+  CHECK(trained("").front().conditions.at("all_reduce") == "mpi");
   const std::string section = "  distributed: {all_reduce: {name: users_own, parts: 2}}\n";
-  const auto own = trained(section, {}).front();
+  const auto own = trained(section).front();
   CHECK(own.conditions.at("all_reduce") == "users_own");
   CHECK(own.conditions.at("all_reduce.parts") == "2");
 }
@@ -89,10 +92,10 @@ TEST_CASE("what nobody chose is recorded as well, and so are an all-reduce's own
 TEST_CASE("an all-reduce of the command line takes the place of the recipe's, map or word") {
   register_own_all_reduce();
   for (const std::string way : {"ring", "{name: ring}"}) {
-    const Recipe recipe =
+    Recipe recipe =
         Recipe::parse(kRecipe + ("  distributed: {all_reduce: " + way + "}\n"), "tiny.yaml");
-    const Settings settings =
-        distributed_options(recipe, {"", "", "users_own", ""}).scheme.settings;
+    recipe.set("distributed.name=consistent_decentralized:all_reduce=users_own");
+    const Settings settings = distributed_options(recipe).scheme.settings;
     CHECK(settings.text("all_reduce", "") == "users_own");
     CHECK_FALSE(settings.has("all_reduce.name"));
   }
@@ -106,8 +109,7 @@ TEST_CASE("where one rank has reached what it was after, all end after that epoc
   };
   Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
   recipe.set("training.epochs=4");
-  const auto results = train(recipe, {.observers = {std::make_shared<Reached>()}},
-                             distributed_options(recipe, {}), world());
+  const auto results = train(recipe, {.observers = {std::make_shared<Reached>()}}, world());
   CHECK(std::ranges::find(results, "loss", &Measurement::metric)->samples.size() == 3);
 }
 
@@ -121,7 +123,7 @@ TEST_CASE("where one rank has enough within an epoch, all end after that epoch")
   const auto enough = std::make_shared<Enough>();
   Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
   recipe.set("training.epochs=4");
-  (void)train(recipe, {.observers = {enough}}, distributed_options(recipe, {}), world());
+  (void)train(recipe, {.observers = {enough}}, world());
   CHECK(enough->epochs == 2);
   CHECK(enough->batches == (world()->size() == 1 ? 4 : 6));
 }
@@ -131,11 +133,35 @@ TEST_CASE("several ranks are judged by what they print together") {
   const auto accuracy = [](const std::vector<Measurement>& results) {
     return *std::ranges::find(results, "training_accuracy", &Measurement::metric);
   };
-  const double together = estimate(accuracy(trained("", {}))).value;
+  const double together = estimate(accuracy(trained(""))).value;
   const auto with_bound = [&](double bound) {
-    return accuracy(trained(section + std::to_string(bound) + "}\n", {})).status;
+    return accuracy(trained(section + std::to_string(bound) + "}\n")).status;
   };
   // One of the ranks alone has less than the mean, unless all have the same.
   CHECK(with_bound(together - 1e-5) == Status::passed);
   CHECK(with_bound(together + 1e-5) == Status::failed);
+}
+
+TEST_CASE("each of several variants trains with its own scheme and all-reduce") {
+  Recipe recipe = Recipe::parse(kRecipe, "tiny.yaml");
+  const auto variants = vary(recipe, "distributed.all_reduce=ring,mpi");
+  if (world()->size() == 1) return;
+  for (const auto& variant : variants) {
+    const auto results = train(variant.recipe, {.data = ""}, world());
+    CHECK(results.front().conditions.at("all_reduce") == variant.name);
+  }
+}
+
+TEST_CASE("another scheme begins with options of its own, and shares batches as before") {
+  Recipe recipe = Recipe::parse(
+      kRecipe + std::string("  distributed: {name: consistent_decentralized, all_reduce: ring, "
+                            "scaling: weak}\n"),
+      "tiny.yaml");
+  Recipe same = recipe;
+  same.set("distributed.name=consistent_decentralized:bucket_bytes=4096");
+  CHECK(distributed_options(same).scheme.settings.text("all_reduce", "") == "ring");
+  recipe.set("distributed.name=another");
+  CHECK_THROWS_AS(distributed_options(recipe), NotFound);
+  CHECK_FALSE(recipe.section("distributed").has("all_reduce"));
+  CHECK(recipe.section("distributed").text("scaling", "") == "weak");
 }

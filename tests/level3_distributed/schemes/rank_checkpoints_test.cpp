@@ -92,7 +92,7 @@ class SharedFolder {
 std::vector<Measurement> trained_on_ranks(int batches, SessionOptions session) {
   session.checkpoint_every = 2;
   const Recipe recipe = recipe_of(batches);
-  return train(recipe, std::move(session), distributed_options(recipe, {}), world());
+  return train(recipe, std::move(session), world());
 }
 
 std::string part(const std::string& file) {

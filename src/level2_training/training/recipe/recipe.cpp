@@ -23,6 +23,8 @@
 namespace d5 {
 namespace {
 
+constexpr std::string_view kOfRanks = "distributed.";
+
 /// The names of an entry's options; none where there is no such entry.
 std::set<std::string> options_of(const std::string& section, const std::string& name) {
   std::set<std::string> names;
@@ -64,7 +66,9 @@ void Recipe::set(std::string_view assignment) {
 }
 
 void Recipe::set_value(const std::string& key, const std::string& text) {
-  const auto place = values_.find(key);
+  // A recipe need not say how ranks work together; whoever starts them may.
+  const bool of_ranks = key.starts_with(kOfRanks);
+  auto place = of_ranks ? values_.try_emplace(key).first : values_.find(key);
   if (place == values_.end()) {
     std::vector<std::string> known;
     for (const auto& [name, value] : values_) {
@@ -92,10 +96,17 @@ void Recipe::set_value(const std::string& key, const std::string& text) {
 void Recipe::choose(const std::string& section, const std::string& words) {
   const EntryChoice chosen = entry_of_words(section, words);
   Value& name = values_.find(section + ".name")->second;
+  const std::string before_name = name.text;
   const auto before = options_of(section, name.text), now = options_of(section, chosen.name);
   name.text = chosen.name;
   const std::string prefix = section + ".";
-  if (!now.empty()) {
+  if (section + "." == kOfRanks && before_name != chosen.name) {
+    // Another scheme begins with options of its own; how batches are shared is no scheme's.
+    std::erase_if(values_, [&](const auto& value) {
+      return value.first.starts_with(prefix) && !value.second.fixed &&
+             value.first != prefix + "name" && value.first != prefix + "scaling";
+    });
+  } else if (!now.empty()) {
     std::erase_if(values_, [&](const auto& value) {
       if (!value.first.starts_with(prefix) || value.second.fixed) return false;
       const std::string rest = value.first.substr(prefix.size());
@@ -104,6 +115,10 @@ void Recipe::choose(const std::string& section, const std::string& words) {
     });
   }
   for (const auto& [option, text] : chosen.settings.values()) {
+    // "all_reduce" and "all_reduce.name" are two ways to say one thing.
+    for (const std::string other : {option + ".name", option.substr(0, option.rfind(".name"))}) {
+      if (other != option) values_.erase(prefix + other);
+    }
     const auto [place, fresh] = values_.try_emplace(prefix + option, Value{text, false, name.line});
     if (!fresh) set_value(prefix + option, text);
   }
