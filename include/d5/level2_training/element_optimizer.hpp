@@ -86,7 +86,9 @@ class ElementOptimizer : public SlottedOptimizer {
       if (step_number() == 0) return;  // nothing is remembered yet
       Network& network = executor().network();
       kept_.keep(network);
-      for (std::size_t i = 0; i < network.parameters().size(); ++i) lend(i);
+      for (std::size_t i = 0; i < network.parameters().size(); ++i) {
+        if (updates(i)) lend(i);
+      }
     }
   }
   void end_test_of_rule() override { kept_.give_back(executor().network()); }

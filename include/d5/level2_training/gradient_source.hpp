@@ -18,6 +18,8 @@ struct GradientRun {
   enum class Write { overwrite, add };
   double factor = 1;               ///< on the loss, before it is differentiated
   Write write = Write::overwrite;  ///< add: to what the gradients are
+  /// Where a rank updates its own parameters alone: whether the other gradients are read, too.
+  bool all = false;
 };
 
 /// Parameters [begin, end) of a network.

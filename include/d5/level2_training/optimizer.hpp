@@ -103,6 +103,8 @@ class ThreeStepOptimizer : public Optimizer {
   /// Parameters for test runs in place of the trained ones. Called around each test run.
   virtual void begin_test_of_rule() {}
   virtual void end_test_of_rule() {}
+  /// Gives up what is remembered of parameters that this process does not update.
+  virtual void forget_others() {}
 
   /// new_input, prepare_param for all, forward and backward, update_parameters for all.
   const ValueMap& step(const Batch& batch) override;
@@ -132,6 +134,13 @@ class ThreeStepOptimizer : public Optimizer {
   [[nodiscard]] const std::vector<std::shared_ptr<StepModifier>>& modifiers() const {
     return modifiers_;
   }
+  /// From now on this process updates these parameters alone, and what its rule remembers of others
+  /// is given up. `share` makes the values of all known, those that others update: it is called
+  /// after whatever changes values: preparing, updates, a rule's parameters for test runs.
+  /// Throws: Unsupported for an optimizer to which all parameters are one.
+  void update_own(std::vector<ParameterRange> own, std::function<void()> share);
+  [[nodiscard]] bool updates(std::size_t parameter) const;
+
   /// Steps that were made, refused ones among them.
   [[nodiscard]] std::int64_t steps() const { return steps_; }
   [[nodiscard]] std::int64_t refused_steps() const { return refused_; }
@@ -161,6 +170,8 @@ class ThreeStepOptimizer : public Optimizer {
   const ValueMap* outputs_ = nullptr;
   double factor_ = 1;  // on the gradients of this step
   std::vector<Parameter> twins_;
+  std::vector<ParameterRange> own_;  // in their order; empty: all
+  std::function<void()> share_;
 };
 
 /// An optimizer that is nothing but an update rule of gradient, old value and own state.

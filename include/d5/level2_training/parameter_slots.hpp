@@ -22,6 +22,9 @@ class ParameterSlots {
                  const std::function<Shape(std::size_t parameter)>& shape_of = {});
 
   [[nodiscard]] Tensor& operator[](std::size_t index) { return slots_[index]; }
+  /// Gives up those of which `kept` says no: they are undefined from then on, and in no saved
+  /// state.
+  void forget_all_but(const std::function<bool(std::size_t parameter)>& kept);
   /// Adds "NAME/PARAMETER" for every parameter; the tensors are shared, not copied.
   void save(ValueMap& state) const;
   /// Throws: NotFound for a parameter that `state` leaves out, ShapeError, TypeError.

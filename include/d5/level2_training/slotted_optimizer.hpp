@@ -29,6 +29,7 @@ class SlottedOptimizer : public UpdateRuleOptimizer {
   /// Those who override these call them too.
   [[nodiscard]] ValueMap rule_state() const override;
   void restore_rule(const ValueMap& state) override;
+  void forget_others() override;
   /// The rule by itself, of each group of parameters, first of those in none; empty where it cannot
   /// stand alone.
   [[nodiscard]] virtual std::vector<RuleGroup> rule_groups() const { return {}; }

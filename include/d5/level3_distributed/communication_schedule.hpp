@@ -24,7 +24,9 @@ namespace d5 {
 ///     }
 ///     auto request = run_schedule(ranks, to_all(ranks, data));     // under way
 ///
-/// What it waits for is a variable of its own, not a temporary.
+/// What it waits for is a variable of its own, not a temporary. After its first wait it sends and
+/// receives, with a tag of its own (`Communicator::own_tag`), and calls no collective: ranks call
+/// these in one order, and several schedules go on in an order of each rank's.
 class CommunicationSchedule {
  public:
   class Sleep;

@@ -18,6 +18,8 @@ struct ExchangeStep {
   std::int64_t number = 0;  ///< the same on every rank
   /// This rank's share of the samples: its gradients count so often in the sum.
   double weight = 1;
+  /// Whether all gradients are read, not those of `own` alone: to clip them by their common norm.
+  bool all = false;
 };
 
 /// How the gradients of each rank's samples become those of all, bucket by bucket, while
@@ -43,9 +45,9 @@ class GradientExchange {
   [[nodiscard]] virtual ParameterRange own(const GradientBucket& bucket) const {
     return {bucket.begin, bucket.end};
   }
-  /// Called once a step, after the last update: whoever updates only its own gets the others'
-  /// values here.
-  virtual void updated(Network& network) { (void)network; }
+  /// Where `own` is less than all: makes the values of all known, those that other ranks update. It
+  /// is called after whatever changes values, on all ranks.
+  virtual void share_values() {}
   /// What a checkpoint of this rank keeps, such as what was not sent yet.
   [[nodiscard]] virtual ValueMap state() const { return {}; }
   /// Throws: NotFound, ShapeError.

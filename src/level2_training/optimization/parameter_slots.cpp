@@ -20,12 +20,20 @@ ParameterSlots::ParameterSlots(std::string name, Network& network,
 }
 
 void ParameterSlots::save(ValueMap& state) const {
-  for (std::size_t i = 0; i < keys_.size(); ++i) state[keys_[i]] = slots_[i];
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    if (slots_[i].defined()) state[keys_[i]] = slots_[i];
+  }
+}
+
+void ParameterSlots::forget_all_but(const std::function<bool(std::size_t parameter)>& kept) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (!kept(i)) slots_[i] = {};
+  }
 }
 
 void ParameterSlots::restore(const ValueMap& state) {
   for (std::size_t i = 0; i < keys_.size(); ++i) {
-    slots_[i].copy_from(state_entry(state, keys_[i], "optimizer"));
+    if (slots_[i].defined()) slots_[i].copy_from(state_entry(state, keys_[i], "optimizer"));
   }
 }
 

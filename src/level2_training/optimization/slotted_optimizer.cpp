@@ -41,6 +41,12 @@ void SlottedOptimizer::restore_rule(const ValueMap& state) {
   if (masters_) masters_->restore(state);
 }
 
+void SlottedOptimizer::forget_others() {
+  const auto kept = [this](std::size_t parameter) { return updates(parameter); };
+  for (auto& slot : slots_) slot.forget_all_but(kept);
+  if (masters_) masters_->forget_all_but(kept);
+}
+
 float* SlottedOptimizer::master(std::size_t parameter) {
   if (!masters_ || !has_short_type(executor().network().parameters()[parameter])) return nullptr;
   return (*masters_)[parameter].data<float>();

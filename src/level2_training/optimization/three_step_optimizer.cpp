@@ -45,14 +45,17 @@ void ThreeStepOptimizer::begin_step(const Batch& batch) {
   new_input();
   if (!prepares_params()) return;
   const std::size_t count = executor().network().parameters().size();
-  for (std::size_t i = 0; i < count; ++i) prepare(i);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (updates(i)) prepare(i);
+  }
+  if (share_) share_();
 }
 
 const ValueMap& ThreeStepOptimizer::run_gradients(const Batch& batch) {
   double factor = 1;
   for (const auto& modifier : modifiers_) factor *= modifier->loss_factor();
   factor_ = 1 / factor;
-  outputs_ = &gradients_->run(batch, {.factor = factor});
+  outputs_ = &gradients_->run(batch, {.factor = factor, .all = waits_for_all()});
   return *outputs_;
 }
 
@@ -75,14 +78,23 @@ void ThreeStepOptimizer::update_all() {
     }
   }
   begin_update();
-  const std::size_t parts = waits ? 1 : gradients_->parts();
-  for (std::size_t part = 0; part < parts; ++part) {
-    const ParameterRange range = waits ? all : gradients_->finish(part);
-    if (!waits) tell_gradients(range);
+  const auto update = [&](ParameterRange range, std::size_t part) {
     Span span("training", "update");
     span.argument("part", part);
     update_parameters(range, factor_);
+  };
+  if (!waits) {
+    for (std::size_t part = 0; part < gradients_->parts(); ++part) {
+      const ParameterRange range = gradients_->finish(part);
+      tell_gradients(range);
+      update(range, part);
+    }
+  } else if (own_.empty()) {
+    update(all, 0);
+  } else {
+    for (std::size_t part = 0; part < own_.size(); ++part) update(own_[part], part);
   }
+  if (share_) share_();
   for (const auto& modifier : modifiers_) modifier->after_step(*this, *batch_, *outputs_);
 }
 
@@ -101,6 +113,21 @@ bool ThreeStepOptimizer::is_refused() {
 
 void ThreeStepOptimizer::update_parameters(ParameterRange range, double factor) {
   for (std::size_t i = range.begin; i < range.end; ++i) update_one(i, factor);
+}
+
+void ThreeStepOptimizer::update_own(std::vector<ParameterRange> own, std::function<void()> share) {
+  std::erase_if(own, [](const ParameterRange& range) { return range.begin == range.end; });
+  // Nothing at all is a range, too: of no parameter.
+  if (own.empty()) own.push_back({0, 0});
+  own_ = std::move(own);
+  share_ = std::move(share);
+  forget_others();
+}
+
+bool ThreeStepOptimizer::updates(std::size_t parameter) const {
+  return own_.empty() || std::ranges::any_of(own_, [&](const ParameterRange& range) {
+           return range.begin <= parameter && parameter < range.end;
+         });
 }
 
 void ThreeStepOptimizer::add_gradient_layer(GradientLayer layer, MakeSource make) {
@@ -150,6 +177,7 @@ void ThreeStepOptimizer::restore(const ValueMap& state) {
 
 void ThreeStepOptimizer::begin_test() {
   begin_test_of_rule();
+  if (share_) share_();
   for (const auto& modifier : modifiers_) modifier->begin_test(*this);
 }
 

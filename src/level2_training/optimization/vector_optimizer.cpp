@@ -24,6 +24,12 @@ void VectorOptimizer::update_rule(const Tensor&, Parameter&, std::size_t) {
   throw Unsupported(who_ + " updates all parameters together; call its step");
 }
 
+void VectorOptimizer::forget_others() {
+  throw Unsupported(who_ +
+                    " takes all parameters for one vector, which ranks cannot share; choose "
+                    "an exchange that leaves all to each rank, such as dense");
+}
+
 const ValueMap& VectorOptimizer::run_again() {
   const ValueMap& outputs = gradients().run(*batch_);
   if (executor().ended_early()) {

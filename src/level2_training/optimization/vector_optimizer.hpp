@@ -22,6 +22,7 @@ class VectorOptimizer : public ThreeStepOptimizer {
   [[nodiscard]] bool wants_all_gradients() const final { return true; }
   const ValueMap& step(const Batch& batch) final;
   void update_rule(const Tensor&, Parameter&, std::size_t) final;
+  void forget_others() final;
 
  protected:
   [[nodiscard]] const Batch& batch() const { return *batch_; }

@@ -24,12 +24,12 @@ const ValueMap& ExchangedGradients::run(const Batch& batch, const GradientRun& h
         "(GradientLayer::accumulated)");
   }
   const bool overlaps = inner().announces();
-  if (overlaps) exchange_->begin(executor().network(), weight(batch));
+  if (overlaps) exchange_->begin(executor().network(), weight(batch), how.all);
   const ValueMap& outputs = inner().run(batch, how);
   if (executor().ended_early()) {
     throw Unsupported("an observer ended the run early, but other ranks wait for its gradients");
   }
-  if (!overlaps) exchange_->begin(executor().network(), weight(batch));
+  if (!overlaps) exchange_->begin(executor().network(), weight(batch), how.all);
   exchange_->start_rest();
   return outputs;
 }

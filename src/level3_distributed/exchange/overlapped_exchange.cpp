@@ -13,13 +13,14 @@ void OverlappedExchange::lay_out(Network& network) {
   revision_ = network.revision();
 }
 
-void OverlappedExchange::begin(Network& network, double weight) {
+void OverlappedExchange::begin(Network& network, double weight, bool all) {
   requests_.clear();
   if (revision_ != network.revision()) lay_out(network);
   missing_.resize(buckets_.size());
   for (const GradientBucket& bucket : buckets_) missing_[bucket.index] = bucket.end - bucket.begin;
   ++step_.number;
   step_.weight = weight;
+  step_.all = all;
   started_ = 0;
   active_ = true;
 }

@@ -17,8 +17,8 @@ class OverlappedExchange final : public ExecutionEvent {
   OverlappedExchange(std::shared_ptr<GradientExchange> exchange, const BucketSizes& sizes)
       : exchange_(std::move(exchange)), sizes_(sizes) {}
 
-  /// Before backpropagation; `weight` as in `ExchangeStep`.
-  void begin(Network& network, double weight);
+  /// Before backpropagation; `weight` and `all` as in `ExchangeStep`.
+  void begin(Network& network, double weight, bool all);
   void gradient_ready(Parameter& parameter, std::size_t index, Stream& stream) override;
   /// After backpropagation: starts what nothing announced, because the loss does not depend on it.
   void start_rest();

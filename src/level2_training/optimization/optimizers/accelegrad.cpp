@@ -53,7 +53,10 @@ class Accelegrad final : public SlottedOptimizer {
   [[nodiscard]] bool wants_all_gradients() const override { return !options_.per_parameter; }
 
   void update_parameters(ParameterRange range, double factor) override {
-    if (!options_.per_parameter) add(0, factor * gradient_norm(executor().network()));
+    if (!options_.per_parameter && added_in_ != step_number()) {
+      add(0, factor * gradient_norm(executor().network()));
+      added_in_ = step_number();  // several ranges may be updated in one step
+    }
     SlottedOptimizer::update_parameters(range, factor);
   }
 
@@ -88,7 +91,7 @@ class Accelegrad final : public SlottedOptimizer {
     kept_.keep(network);
     auto& parameters = network.parameters();
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      detail::put(slot(0, i), parameters[i].value);
+      if (updates(i)) detail::put(slot(0, i), parameters[i].value);
     }
   }
   void end_test_of_rule() override { kept_.give_back(executor().network()); }
@@ -117,6 +120,7 @@ class Accelegrad final : public SlottedOptimizer {
 
   Options options_;
   std::vector<double> sums_;
+  std::int64_t added_in_ = 0;  // the step in which the common norm was added
   TensorUpdater updater_;
   KeptParameters kept_;
 };

@@ -42,20 +42,17 @@ class ConsistentDecentralized final : public DistributedOptimizer {
     for (Parameter& parameter : executor().network().parameters()) {
       communicator().broadcast(parameter.value, 0);
     }
+    const BucketSizes sizes{static_cast<std::size_t>(options.bucket_bytes)};
     local().add_gradient_layer(ThreeStepOptimizer::GradientLayer::exchanged,
                                [ranks = shared_communicator(), exchange = exchange_,
-                                sizes = BucketSizes{static_cast<std::size_t>(
-                                    options.bucket_bytes)}](std::shared_ptr<GradientSource> inner) {
+                                sizes](std::shared_ptr<GradientSource> inner) {
                                  return std::make_shared<detail::ExchangedGradients>(
                                      std::move(inner), ranks, exchange, sizes);
                                });
+    share_updates(sizes);
   }
 
-  const ValueMap& step(const Batch& batch) override {
-    const ValueMap& outputs = local().step(batch);
-    exchange_->updated(executor().network());
-    return outputs;
-  }
+  const ValueMap& step(const Batch& batch) override { return local().step(batch); }
 
   ValueMap state() const override {
     ValueMap state = DistributedOptimizer::state();
@@ -77,6 +74,21 @@ class ConsistentDecentralized final : public DistributedOptimizer {
   }
 
  private:
+  /// Where this rank updates less than all.
+  void share_updates(const BucketSizes& sizes) {
+    Network& network = executor().network();
+    const auto buckets = cut_into_buckets(network.parameters(), sizes);
+    exchange_->lay_out(network, buckets);
+    std::vector<ParameterRange> own;
+    std::size_t parameters = 0;
+    for (const GradientBucket& bucket : buckets) {
+      own.push_back(exchange_->own(bucket));
+      parameters += own.back().end - own.back().begin;
+    }
+    if (parameters == network.parameters().size()) return;
+    local().update_own(std::move(own), [exchange = exchange_] { exchange->share_values(); });
+  }
+
   static inline const std::string kExchange = "exchange/";
   std::shared_ptr<GradientExchange> exchange_;
 };

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "level3_distributed/exchange/shards.hpp"
+
+namespace d5 {
+namespace {
+
+/// This rank's part of the sum on its way to its place in the bucket, then the parts of all where
+/// they are read. Ranks wait for buckets in the same order, so the second call begins there: begun
+/// when the first one is done, it would come in an order of each rank's own.
+class ShardRequest final : public Request {
+ public:
+  ShardRequest(Communicator& ranks, Tensor data, const detail::BucketShards& shards, bool all)
+      : ranks_(ranks), data_(std::move(data)), shards_(shards), all_(all) {
+    mine_ = shards.mine;
+    sum_ = ranks.start_reduce_scatter(data_, mine_, Reduction::sum, shards.counts);
+  }
+  void wait() override {
+    if (!sum_) return;
+    sum_->wait();
+    sum_.reset();
+    detail::copy_bytes(mine_, shards_.own_gradients);
+    if (all_) ranks_.all_gather(mine_, data_, shards_.counts);
+  }
+  bool done() override {
+    if (!sum_) return true;
+    if (sum_->done() && !all_) wait();
+    return !sum_;
+  }
+
+ private:
+  Communicator& ranks_;
+  Tensor data_, mine_;
+  const detail::BucketShards& shards_;
+  bool all_;
+  std::unique_ptr<Request> sum_;
+};
+
+/// ZeRO's first stage: of each bucket a rank gets the sums of its shard alone (reduce-scatter),
+/// updates those parameters alone, for which alone it remembers what its rule does, and tells the
+/// others their values (all-gather). It moves the bytes of a ring all-reduce, and the optimizer's
+/// memory is 1/n.
+///
+/// A shard is made of whole tensors, so any rule may have it; ranks have nearly equal bytes where
+/// tensors are small beside 1/n of them all.
+///
+/// Source: Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training Trillion Parameter
+/// Models" (SC'20), section 5.1.
+class ShardedExchange final : public GradientExchange {
+ public:
+  ShardedExchange(std::shared_ptr<Communicator> ranks, const std::shared_ptr<AllReduce>&)
+      : GradientExchange(std::move(ranks)) {}
+
+  void lay_out(Network& network, const std::vector<GradientBucket>& buckets) override {
+    shards_ =
+        detail::cut_into_shards(network.parameters(), buckets, ranks().size(), ranks().rank());
+  }
+
+  std::unique_ptr<Request> start(const GradientBucket& bucket, const ExchangeStep& step) override {
+    const detail::BucketShards& of = shards_[bucket.index];
+    Tensor data = bucket.data;
+    if (step.weight != 1) ranks().scale_local(data, step.weight);
+    return std::make_unique<ShardRequest>(ranks(), data, of, step.all);
+  }
+
+  ParameterRange own(const GradientBucket& bucket) const override {
+    return shards_[bucket.index].own;
+  }
+
+  void share_values() override {
+    std::vector<std::unique_ptr<Request>> under_way;
+    for (detail::BucketShards& of : shards_) {
+      detail::copy_bytes(of.own_values, of.mine);
+      under_way.push_back(ranks().start_all_gather(of.mine, of.values, of.counts));
+    }
+    for (auto& request : under_way) request->wait();
+  }
+
+ private:
+  std::vector<detail::BucketShards> shards_;  // by bucket
+};
+
+}  // namespace
+
+namespace exchange {
+void register_sharded(Registry<GradientExchangeEntry>& registry) {
+  registry.add("sharded",
+               GradientExchangeEntry::of<ShardedExchange>(
+                   "each rank sums, updates and remembers its shard alone, then tells the values "
+                   "(ZeRO, Rajbhandari et al. 2020)"));
+}
+}  // namespace exchange
+
+}  // namespace d5
