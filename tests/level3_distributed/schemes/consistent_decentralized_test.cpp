@@ -133,8 +133,9 @@ TEST_CASE("all ranks begin with rank 0's parameters") {
 
 TEST_CASE("n ranks with batch B equal one rank with batch nB, short last batch included") {
   const int n = world()->size();
-  // 22 samples in global batches of 8: two whole ones and 6, which 4 ranks cannot share evenly.
-  std::vector<double> x(22), t(22);
+  // 46 samples in global batches of 12: three whole ones and 10, which 3 and 4 ranks cannot share
+  // evenly.
+  std::vector<double> x(46), t(46);
   RandomStream random(3);
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = random.normal_double();
@@ -145,9 +146,9 @@ TEST_CASE("n ranks with batch B equal one rank with batch nB, short last batch i
     INFO(all_reduce);
     const auto optimizer = distributed(line(0, 0), 0.1, all_reduce, "1");
     const auto mine = distributed_sampler(data, samplers().at("shuffle"),
-                                          {{"batch_size", 8 / n}, {"seed", 1}}, world()->rank(), n);
+                                          {{"batch_size", 12 / n}, {"seed", 1}}, world()->rank(), n);
     PlainDescent sequential(line(0, 0), 0.1);
-    const auto whole = samplers().at("shuffle").make(data, {{"batch_size", 8}, {"seed", 1}});
+    const auto whole = samplers().at("shuffle").make(data, {{"batch_size", 12}, {"seed", 1}});
     for (std::int64_t epoch = 0; epoch < 5; ++epoch) {
       mine->reset(epoch);
       whole->reset(epoch);
@@ -159,7 +160,7 @@ TEST_CASE("n ranks with batch B equal one rank with batch nB, short last batch i
       }
     }
     Network& network = optimizer->executor().network();
-    // 15 steps in float64; each rounds a few times by 2^-53.
+    // 20 steps in float64; each rounds a few times by 2^-53.
     for (const char* name : {"a", "b"}) {
       CHECK(network.parameter(name).value.item<double>() ==
             Approx(sequential.executor().network().parameter(name).value.item<double>())
@@ -172,14 +173,14 @@ TEST_CASE("n ranks with batch B equal one rank with batch nB, short last batch i
 
 TEST_CASE("LeNet on n ranks equals LeNet on one, and the ranks equal each other to the bit") {
   const int n = world()->size();
-  const auto data = images(64);
+  const auto data = images(48);
   const auto lenet = [] { return models().at("lenet").make({{"seed", 4}, {"with_loss", true}}); };
   // Small buckets, so that several are under way at once.
   const auto optimizer = distributed(lenet(), 0.05, "ring", "65536");
   const auto mine = distributed_sampler(data, samplers().at("shuffle"),
-                                        {{"batch_size", 16 / n}, {"seed", 2}}, world()->rank(), n);
+                                        {{"batch_size", 12 / n}, {"seed", 2}}, world()->rank(), n);
   PlainDescent sequential(lenet(), 0.05);
-  const auto whole = samplers().at("shuffle").make(data, {{"batch_size", 16}, {"seed", 2}});
+  const auto whole = samplers().at("shuffle").make(data, {{"batch_size", 12}, {"seed", 2}});
   while (const Batch* batch = whole->next()) {
     sequential.step(*batch);
     optimizer->step(*mine->next());

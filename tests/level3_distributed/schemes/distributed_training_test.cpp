@@ -16,10 +16,10 @@ namespace {
 
 constexpr const char* kRecipe = R"(name: tiny
 fixed:
-  dataset: {name: mnist, subset: sample, train_samples: 24, test_samples: 10}
+  dataset: {name: mnist, subset: sample, train_samples: 36, test_samples: 10}
   model: {name: lenet}
 mutable:
-  sampler: {batch_size: 8}
+  sampler: {batch_size: 12}
   optimizer: {name: sgd, learning_rate: 0.05}
   training: {epochs: 1, seed: 1}
 )";

@@ -26,11 +26,11 @@ std::shared_ptr<Optimizer> shared(const std::string& name, const Settings& setti
 /// After an epoch on all ranks and on one: the largest difference, the same on every rank.
 double difference(const std::string& name, const Settings& settings) {
   const int n = world()->size();
-  const auto data = test::points(44);
+  const auto data = test::points(36);
   const auto parts = shared(name, settings), whole = alone(name, settings);
   const auto mine = distributed_sampler(data, samplers().at("shuffle"),
-                                        {{"batch_size", 16 / n}, {"seed", 3}}, world()->rank(), n);
-  const auto all = samplers().at("shuffle").make(data, {{"batch_size", 16}, {"seed", 3}});
+                                        {{"batch_size", 12 / n}, {"seed", 3}}, world()->rank(), n);
+  const auto all = samplers().at("shuffle").make(data, {{"batch_size", 12}, {"seed", 3}});
   while (const Batch* batch = all->next()) {
     whole->step(*batch);
     const Batch* part = mine->next();

@@ -57,10 +57,10 @@ Recipe recipe_of(int batches) {
   CHECK(registered);
   Recipe recipe = Recipe::parse(R"(name: tiny
 fixed:
-  dataset: {name: mnist, subset: sample, train_samples: 24, test_samples: 10}
+  dataset: {name: mnist, subset: sample, train_samples: 36, test_samples: 10}
   model: {name: normalised}
 mutable:
-  sampler: {batch_size: 8}
+  sampler: {batch_size: 12}
   optimizer: {name: momentum, learning_rate: 0.05}
   training: {epochs: 3, most_batches: 0, seed: 1}
 )",
