@@ -12,6 +12,8 @@
 #include "d5/core/error.hpp"
 #include "d5/core/report.hpp"
 #include "d5/level2_training/training_report.hpp"
+#include "d5/level3_distributed/communication_volume.hpp"
+#include "d5/level3_distributed/late_arrivals.hpp"
 #include "d5/level3_distributed/scaling_table.hpp"
 
 namespace d5::command {
@@ -33,12 +35,13 @@ constexpr const char* kReportExamples =
                                              what train --repeat, --vary wrote, or optimizer check
   d5 report one.json two.json four.json --scaling
                                              what more ranks brought: speed-up, efficiency, and
-                                             the part of 'train --metrics communication_time')";
+                                             the part of 'train --metrics communication_time'
+  d5 report run.trace.json --arrivals        who made whom wait, in a trace of several ranks)";
 
 struct ReportOptions : app::OutputOptions {
   std::vector<std::string> files;
   std::string plot;
-  bool scaling = false;
+  bool scaling = false, arrivals = false;
 };
 
 /// All records under the environment of the first file.
@@ -69,13 +72,23 @@ Results joined(const Report& report, const ReportOptions& options) {
 /// Throws: ValueError for what would not be heeded.
 void check_usage(const ReportOptions& options) {
   const bool others = !options.out.empty() || !options.pivot.empty() || !options.plot.empty();
-  if (options.scaling && (others || is_drawn(options.format))) {
-    throw ValueError("report: --scaling is a table by itself; leave out --out, --pivot and --plot");
+  if ((options.scaling || options.arrivals) && (others || is_drawn(options.format))) {
+    throw ValueError(
+        "report: --scaling and --arrivals are tables by themselves; leave out --out, --pivot and "
+        "--plot");
+  }
+  if (options.arrivals && (options.scaling || options.files.size() != 1)) {
+    throw ValueError("report: --arrivals is of one trace of all ranks, which --trace wrote");
   }
 }
 
 int run_report(const ReportOptions& options) {
   check_usage(options);
+  if (options.arrivals) {
+    const auto arrivals = late_arrivals(read_timeline(options.files.front()));
+    app::print(late_arrivals_table(arrivals), options.format);
+    return app::kPassed;
+  }
   Report report = read_report(options.files);
   if (options.scaling) {
     app::print(scaling_table(joined(report, options).measurements), options.format);
@@ -86,6 +99,10 @@ int run_report(const ReportOptions& options) {
   }
   if (is_drawn(options.format) && options.out.empty()) {
     std::ranges::move(training_plots(report.sources), std::back_inserter(report.plots));
+    for (const auto& source : report.sources) {
+      std::ranges::move(volume_plots(source.results.measurements),
+                        std::back_inserter(report.plots));
+    }
     app::print(to_text(report, options.format, options.plot), options.format);
   } else {
     const Results all = joined(report, options);
@@ -111,6 +128,8 @@ void register_report(app::Program& program) {
       ->required();
   command.add_option("--plot", options->plot, "which one, for --format svg and png")
       ->option_text("NAME");
+  command.add_flag("--arrivals", options->arrivals,
+                   "of a trace: which rank waited in collectives for which, how long");
   command.add_flag("--scaling", options->scaling,
                    "a table of times by ranks, with speed-up, efficiency and communication");
   app::add_pivot_option(command, *options);

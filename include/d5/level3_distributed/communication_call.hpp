@@ -51,9 +51,10 @@ struct CommunicationCall {
   Reduction reduction = Reduction::sum;
   int peer = kAnyRank;  ///< the root, or the other rank of send and receive
   int tag = 0;
-  RankCounts input_counts = {};                     ///< scatter, reduce_scatter, all_to_all
-  RankCounts output_counts = {};                    ///< gather, all_gather, all_to_all
-  Received* received = nullptr;                     ///< of a receive that takes fewer elements too
+  RankCounts input_counts = {};   ///< scatter, reduce_scatter, all_to_all
+  RankCounts output_counts = {};  ///< gather, all_gather, all_to_all
+  Received* received = nullptr;   ///< of a receive that takes fewer elements too
+  std::int64_t number = -1;       ///< of a collective, in its group, from 0: the same on every rank
   std::int64_t bytes_sent = 0, bytes_received = 0;  ///< as `Traffic` counts them
 };
 

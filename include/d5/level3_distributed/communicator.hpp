@@ -17,6 +17,7 @@ namespace d5 {
 
 class CommunicationEvent;
 class CommunicatorDecorator;
+class Span;
 class CommunicationSchedule;
 namespace detail {
 class SchedulesUnderWay;
@@ -146,7 +147,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] detail::SchedulesUnderWay& schedules();
   void run(CommunicationCall call);
   [[nodiscard]] std::unique_ptr<Request> start(CommunicationCall call);
-  void count(const CommunicationCall& call);
+  void describe(Span& span, const CommunicationCall& call) const;
+  void count(CommunicationCall& call);
   void add_bytes(CallKind kind, std::int64_t sent, std::int64_t received);
   [[nodiscard]] std::vector<CommunicationEvent*> listeners() const;
 
@@ -155,6 +157,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::vector<int> outermost_ranks_;  // of a group
   std::shared_ptr<detail::SchedulesUnderWay> schedules_;
   int own_tags_ = 0;
+  std::int64_t collectives_ = 0;  // that were asked for
   Traffic traffic_;
   EventList events_;
 };

@@ -16,6 +16,7 @@
 #include "d5/level3_distributed/gather_records.hpp"
 #include "d5/level3_distributed/gradient_bucket.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/late_arrivals.hpp"
 #include "d5/level3_distributed/scaling_table.hpp"
 #include "d5/level3_distributed/traced_run.hpp"
 #include "d5/level3_distributed/traffic.hpp"

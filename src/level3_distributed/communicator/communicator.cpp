@@ -79,8 +79,12 @@ class Communicator::ObservedRequest final : public Request {
   ObservedRequest(Communicator& communicator, const CommunicationCall& call, Observation told,
                   std::unique_ptr<Request> request)
       : communicator_(communicator),
-        kind_(call.kind),
-        received_(call.received),
+        call_{.kind = call.kind,
+              .peer = call.peer,
+              .received = call.received,
+              .number = call.number,
+              .bytes_sent = call.bytes_sent,
+              .bytes_received = call.bytes_received},
         element_bytes_(call.received ? static_cast<std::int64_t>(size_of(call.output.dtype())) : 0),
         told_(std::move(told)),
         request_(std::move(request)),
@@ -94,7 +98,8 @@ class Communicator::ObservedRequest final : public Request {
   }
 
   void wait() override {
-    const Span span("communication", "wait");
+    Span span("communication", "wait");
+    communicator_.describe(span, call_);
     told_.tell(&CommunicationEvent::before_wait);
     request_->wait();
     complete();
@@ -112,9 +117,9 @@ class Communicator::ObservedRequest final : public Request {
  private:
   void complete() {
     if (std::exchange(complete_, true)) return;
-    if (received_) {
-      const std::int64_t bytes = received_->elements * element_bytes_;
-      communicator_.add_bytes(kind_, 0, bytes);
+    if (call_.received) {
+      const std::int64_t bytes = call_.received->elements * element_bytes_;
+      communicator_.add_bytes(call_.kind, 0, bytes);
       told_.received(bytes);
     }
     told_.complete(times());
@@ -124,12 +129,11 @@ class Communicator::ObservedRequest final : public Request {
                 .begin_ns = begin_ns_,
                 .end_ns = Trace::now_ns(),
                 .level = "communication",
-                .name = std::string(name_of(kind_))});
+                .name = std::string(name_of(call_.kind))});
   }
 
   Communicator& communicator_;
-  CallKind kind_;
-  Received* received_;
+  CommunicationCall call_;  // without its tensors
   std::int64_t element_bytes_;
   Observation told_;
   std::unique_ptr<Request> request_;
@@ -139,14 +143,23 @@ class Communicator::ObservedRequest final : public Request {
   bool complete_ = false;
 };
 
+void Communicator::describe(Span& span, const CommunicationCall& call) const {
+  if (!Trace::on()) [[likely]]
+    return;
+  span.argument("bytes_sent", call.bytes_sent);
+  span.argument("bytes_received", call.bytes_received);
+  span.argument("group", name_);
+  if (call.number >= 0) span.argument("number", call.number);
+  if (call.peer >= 0) span.argument("peer", outermost_rank(call.peer));
+}
+
 void Communicator::run(CommunicationCall call) {
   // What arrives is known, and counted, when it is there.
   if (call.received) return start(std::move(call))->wait();
   detail::check_call(call, rank(), size());
   count(call);
   Span span("communication", name_of(call.kind));
-  span.argument("bytes_sent", call.bytes_sent);
-  span.argument("bytes_received", call.bytes_received);
+  describe(span, call);
   Observation told(*this, call);
   told.tell(&CommunicationEvent::before_call);
   do_run(call);
@@ -158,8 +171,7 @@ std::unique_ptr<Request> Communicator::start(CommunicationCall call) {
   detail::check_call(call, rank(), size());
   count(call);
   Span span("communication", name_of(call.kind));
-  span.argument("bytes_sent", call.bytes_sent);
-  span.argument("bytes_received", call.bytes_received);
+  describe(span, call);
   Observation told(*this, call);
   told.tell(&CommunicationEvent::before_call);
   auto request = do_start(call);
@@ -169,7 +181,8 @@ std::unique_ptr<Request> Communicator::start(CommunicationCall call) {
   return std::make_unique<ObservedRequest>(*this, call, std::move(told), std::move(request));
 }
 
-void Communicator::count(const CommunicationCall& call) {
+void Communicator::count(CommunicationCall& call) {
+  if (is_collective(call.kind)) call.number = collectives_++;
   for (Communicator* at = this; at; at = at->parent_.get()) {
     at->traffic_.add(name_of(call.kind), call.bytes_sent, call.bytes_received);
   }
@@ -194,7 +207,8 @@ std::vector<CommunicationEvent*> Communicator::listeners() const {
 }
 
 std::shared_ptr<Communicator> Communicator::split(int color, int order) {
-  count({.kind = CallKind::split});
+  CommunicationCall call{.kind = CallKind::split};
+  count(call);
   auto group = do_split(std::max(color, -1), order);
   if (!group) return group;
   group->name_ = fmt::format("{}/{}", name_, color);

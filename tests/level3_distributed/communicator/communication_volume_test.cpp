@@ -3,7 +3,10 @@
 #include <catch2/catch.hpp>
 #include "d5/level3_distributed/communicator.hpp"
 
+#include <algorithm>
+
 #include "d5/core/measurement.hpp"
+#include "d5/level3_distributed/gather_records.hpp"
 
 using namespace d5;
 
@@ -29,4 +32,36 @@ TEST_CASE("communication volume counts the bytes of a run, and nothing before or
   CHECK(record.conditions["all_reduce.calls"] == "2");
   CHECK(record.conditions["all_reduce.bytes_sent"] == (world()->size() == 1 ? "0" : "800"));
   CHECK(record.conditions["barrier.calls"] == "1");
+}
+
+TEST_CASE("communication volume tells partners and sizes, and draws them") {
+  const int n = world()->size(), rank = world()->rank();
+  if (n == 1) return;
+  CommunicationVolume volume(world());
+  Tensor small = Tensor::zeros(DType::float32, {100}),
+         large = Tensor::zeros(DType::float32, {2000});
+  volume.begin(1);
+  world()->all_reduce(large);
+  const auto sending = world()->start_send(small, (rank + 1) % n);
+  world()->receive(small, (rank + n - 1) % n);
+  sending->wait();
+  volume.end();
+  Measurement record;
+  record.metric = volume.name();
+  record.subject = "a test";
+  volume.summarise(record);
+  CHECK(record.conditions["sent_to." + std::to_string((rank + 1) % n)] == "400");
+  CHECK(record.conditions["sent_to.all"] == "8000");
+  CHECK(record.conditions["calls_of_bytes.256"] == "1");
+  CHECK(record.conditions["calls_of_bytes.4096"] == "1");
+
+  const auto plots = volume_plots(gather_records({record}, *world()));
+  REQUIRE(plots.size() == 2);
+  CHECK(plots.front().name == "volume-matrix");
+  CHECK(plots.front().rows.size() == static_cast<std::size_t>(n));
+  // A cell and its number for the neighbour and for collectives, of each rank.
+  CHECK(plots.front().marks.size() == static_cast<std::size_t>(4 * n));
+  CHECK(plots.back().marks.size() == 2);
+  CHECK(std::ranges::all_of(plots.back().marks,
+                            [&](const PlotMark& mark) { return mark.points.back().y == n; }));
 }

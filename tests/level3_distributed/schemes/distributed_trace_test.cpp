@@ -92,8 +92,12 @@ TEST_CASE("a call is a span with its bytes; what it started is another until it 
   REQUIRE(calls.size() == 2);
   REQUIRE(lives.size() == 2);
   CHECK(calls[0].level == "communication");
-  CHECK(calls[0].arguments ==
-        std::vector<TraceArgument>{{"bytes_sent", bytes}, {"bytes_received", bytes}});
+  const auto& told = calls[0].arguments;
+  REQUIRE(told.size() == 4);
+  CHECK(told[0] == TraceArgument{"bytes_sent", bytes});
+  CHECK(told[1] == TraceArgument{"bytes_received", bytes});
+  CHECK(told[2] == TraceArgument{"group", std::string("world")});
+  CHECK(told[3].name == "number");
   CHECK(lives[0].parent == calls[0].id);
   CHECK(lives[1].parent == calls[1].id);
   // Both were under way at once.

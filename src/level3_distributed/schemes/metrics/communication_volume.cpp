@@ -1,16 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level3_distributed/communication_volume.hpp"
 
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <string>
+
 #include "d5/core/measurement.hpp"
+#include "d5/level3_distributed/communication_event.hpp"
 
 namespace d5 {
+
+/// Sizes and partners, of all runs.
+class CommunicationVolume::Messages final : public CommunicationEvent {
+ public:
+  void complete(const CommunicationInfo& call) override {
+    if (call.bytes_sent == 0) return;
+    ++calls_[std::bit_floor(static_cast<std::uint64_t>(call.bytes_sent))];
+    sent_to_[call.call == "send" ? std::to_string(call.peer) : "all"] += call.bytes_sent;
+  }
+  void tell(Measurement& result) const {
+    for (const auto& [peer, bytes] : sent_to_) {
+      result.conditions["sent_to." + peer] = std::to_string(bytes);
+    }
+    for (const auto& [bytes, calls] : calls_) {
+      result.conditions["calls_of_bytes." + std::to_string(bytes)] = std::to_string(calls);
+    }
+  }
+
+ private:
+  std::map<std::uint64_t, std::int64_t> calls_;
+  std::map<std::string, std::int64_t> sent_to_;
+};
+
+CommunicationVolume::CommunicationVolume(std::shared_ptr<Communicator> communicator)
+    : communicator_(std::move(communicator)), messages_(std::make_shared<Messages>()) {}
 
 void CommunicationVolume::begin(int repetitions) {
   repetitions_ = repetitions;
   at_begin_ = communicator_->traffic();
+  communicator_->events().add(messages_);
 }
 
 void CommunicationVolume::end() {
+  communicator_->events().remove(messages_.get());
   const Traffic run = communicator_->traffic().since(at_begin_);
   for (const auto& [name, line] : run.by_call) {
     auto& sum = sum_.by_call[name];
@@ -31,6 +64,7 @@ void CommunicationVolume::summarise(Measurement& result) const {
     result.conditions[name + ".bytes_sent"] = std::to_string(line.bytes_sent);
     result.conditions[name + ".bytes_received"] = std::to_string(line.bytes_received);
   }
+  messages_->tell(result);
 }
 
 namespace distributed_metric {
