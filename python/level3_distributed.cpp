@@ -2,9 +2,15 @@
 #include <fmt/format.h>
 #include <pybind11/typing.h>
 
+#include <cstdint>
+#include <memory>
+#include <string>
+
 #include "bindings.hpp"
+#include "d5/core/error.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/traced_run.hpp"
+#include "d5/level3_distributed/transport.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -23,11 +29,37 @@ void watch_for_failures() {
   if (failed != 0) throw py::error_already_set();
 }
 
+/// `comm`: mpi4py's, or the address of an MPI_Comm.
+std::shared_ptr<Communicator> communicator_of_python(const py::object& comm) {
+  std::uintptr_t address = 0;
+  if (py::isinstance<py::int_>(comm)) {
+    address = comm.cast<std::uintptr_t>();
+  } else {
+    // Whoever holds such an object has imported mpi4py, which starts MPI: here nobody else does.
+    const py::dict imported = py::module_::import("sys").attr("modules");
+    py::object mpi = py::none();
+    if (imported.contains("mpi4py.MPI")) mpi = imported["mpi4py.MPI"];
+    if (mpi.is_none() || !py::isinstance(comm, mpi.attr("Comm"))) {
+      throw TypeError(fmt::format(
+          "Communicator.of: given a {}, expected a communicator of mpi4py, or the address of an "
+          "MPI_Comm",
+          std::string(py::str(py::type::of(comm).attr("__name__")))));
+    }
+    address = mpi.attr("_addressof")(comm).cast<std::uintptr_t>();
+  }
+  const py::gil_scoped_release released;
+  return communicator_of(reinterpret_cast<const void*>(address));
+}
+
 }  // namespace
 
 void bind_level3_distributed(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
   py::class_<Communicator, std::shared_ptr<Communicator>>(m, "Communicator", "A group of ranks.")
+      .def_static("of", &communicator_of_python, py::arg("comm"),
+                  "The ranks of a communicator of mpi4py (or the address of an MPI_Comm), apart "
+                  "from what is said on it otherwise. A collective of its ranks; MPI stays the "
+                  "other side's.")
       .def_property_readonly("rank", &Communicator::rank)
       .def_property_readonly("size", &Communicator::size)
       .def(

@@ -34,7 +34,11 @@ def jobs(request, tmp_path_factory):
     """The jobs of the chosen tests, six at a time: one whose rank leaves alone waits seconds for the others."""
     if not shutil.which("mpirun"):
         pytest.skip("there is no mpirun")
-    items = [item for item in request.session.items if item.module is request.module]
+    items = [
+        item
+        for item in request.session.items
+        if item.module is request.module and "job" in item.fixturenames
+    ]
     scripts = dict.fromkeys(item.callspec.params["job"] for item in items)
     with ThreadPoolExecutor(6) as pool:
         yield {script: pool.submit(run, script, tmp_path_factory.mktemp("job")) for script in scripts}
@@ -143,3 +147,41 @@ def test_an_exit_that_is_caught_ends_nothing(job):
 @in_every_order(catching("raise SystemExit(3)"))
 def test_nor_does_one_that_is_raised_and_caught(job):
     check_that_none_ended(job)
+
+
+BESIDE_MPI4PY = """
+from mpi4py import MPI
+import numpy, d5
+comm = MPI.COMM_WORLD.Split(0, -MPI.COMM_WORLD.rank)
+ranks = d5.Communicator.of(comm)
+assert (ranks.rank, ranks.size) == (comm.rank, comm.size)
+ours = d5.Tensor(numpy.array([comm.rank, 1.0]))
+theirs = numpy.array([2.0])
+request = comm.Iallreduce(MPI.IN_PLACE, theirs)
+ranks.all_reduce(ours)
+request.Wait()
+assert numpy.asarray(ours).tolist() == [3, 3] and theirs.tolist() == [6]
+again = d5.Communicator.of(MPI._addressof(comm))
+again.barrier()
+assert comm.allreduce(1) == 3
+for wrong in ("world", None, MPI.FLOAT):
+    try:
+        d5.Communicator.of(wrong)
+    except d5.TypeError as error:
+        assert "expected a communicator of mpi4py" in str(error)
+    else:
+        raise AssertionError(wrong)
+print(f"rank {MPI.COMM_WORLD.rank} ended")
+"""
+
+
+@pytest.mark.parametrize("job", [BESIDE_MPI4PY], ids=["mpi4py"], indirect=True)
+def test_a_communicator_of_mpi4py_is_one_of_d5(job):
+    check_that_none_ended(job)
+
+
+def test_importing_d5_loads_no_mpi():
+    look = "print('libmpi' in open('/proc/self/maps').read())"
+    script = f"import d5\nd5.world().barrier()\n{look}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr

@@ -20,3 +20,4 @@
 #include "d5/level3_distributed/scaling_table.hpp"
 #include "d5/level3_distributed/traced_run.hpp"
 #include "d5/level3_distributed/traffic.hpp"
+#include "d5/level3_distributed/transport.hpp"

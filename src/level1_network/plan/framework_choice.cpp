@@ -28,7 +28,8 @@ FrameworkChoice framework_choice(const std::vector<std::string>& names) {
   for (const auto& name : names) {
     if (name == "auto") {
       for (Framework* one : loadable_frameworks()) {
-        choice.candidates.push_back(&one->part<OperatorRegistry>());
+        auto& registry = one->part<OperatorRegistry>();
+        if (!registry.list().empty()) choice.candidates.push_back(&registry);
       }
       // Whoever has fewer operators is asked before the one that has all.
       std::ranges::stable_partition(choice.candidates, [](const auto* registry) {

@@ -7,6 +7,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/transport.hpp"
 
 namespace d5 {
 namespace {
@@ -232,6 +233,8 @@ void check_call(CommunicationCall& call, int rank, int size) {
   CallCheck(call, rank, size).check();
 }
 
+}  // namespace detail
+
 RankParts::RankParts(const RankCounts& of_ranks, std::int64_t elements, int size)
     : counts(of_ranks) {
   if (counts.empty()) counts.assign(static_cast<std::size_t>(size), elements / size);
@@ -242,5 +245,4 @@ RankParts::RankParts(const RankCounts& of_ranks, std::int64_t elements, int size
   }
 }
 
-}  // namespace detail
 }  // namespace d5

@@ -9,10 +9,4 @@ namespace d5::detail {
 /// Throws: TypeError, ShapeError, ValueError, Unsupported.
 void check_call(CommunicationCall& call, int rank, int size);
 
-/// Elements before each rank's part, for `elements` in `counts`, or shared equally by `size` ranks.
-struct RankParts {
-  RankParts(const RankCounts& counts, std::int64_t elements, int size);
-  std::vector<std::int64_t> counts, begins;
-};
-
 }  // namespace d5::detail

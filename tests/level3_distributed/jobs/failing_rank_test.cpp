@@ -1,34 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/wait.h>
-
-#include <array>
 #include <catch2/catch.hpp>
-#include <chrono>
-#include <cstdio>
 #include <string>
+
+#include "tests/level3_distributed/jobs/job.hpp"
 
 namespace {
 
-struct Job {
-  int status = -1;
-  std::string output;  // stdout and stderr
-  double seconds = 0;
-};
-
-/// Runs the program on 3 ranks. `timeout` answers 124 if the job hangs.
-Job run(const std::string& way) {
-  const auto begin = std::chrono::steady_clock::now();
-  const std::string command =
-      "timeout 30 " D5_MPIEXEC " --oversubscribe -np 3 " D5_FAILING_RANK " " + way + " 2>&1";
-  Job job;
-  std::FILE* pipe = popen(command.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::array<char, 4096> buffer;
-  while (std::fgets(buffer.data(), buffer.size(), pipe)) job.output += buffer.data();
-  job.status = WEXITSTATUS(pclose(pipe));
-  job.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return job;
-}
+Job run(const std::string& way) { return run_ranks(3, D5_FAILING_RANK " " + way); }
 
 }  // namespace
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "d5/level3_distributed/transport.hpp"
+
 namespace d5::detail {
 namespace {
 
@@ -53,3 +55,8 @@ void reduce_elements(Tensor& into, const Tensor& other, Reduction reduction) {
 }
 
 }  // namespace d5::detail
+
+void d5::reduce_memory(DType dtype, void* into, const void* other, std::int64_t count,
+                       Reduction reduction) {
+  detail::reduce_elements(dtype, into, other, count, reduction);
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level3_distributed/communicator/transport/mpi_runtime.hpp"
+#include "mpi_runtime.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -12,7 +12,7 @@
 
 #include "d5/core/error.hpp"
 
-namespace d5::detail {
+namespace d5::mpi {
 namespace {
 
 using namespace std::chrono_literals;
@@ -40,15 +40,40 @@ int world_rank() {
       reason = "an exception that is no std::exception";
     }
   }
-  abort_mpi(reason);
+  end_job(reason);
 }
 
 }  // namespace
 
-void leave_mpi(int status) {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (finalized || farewell == MPI_COMM_NULL) return;
+const std::string& library() {
+  static const std::string name = [] {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    MPI_Get_library_version(version, &length);  // allowed before MPI_Init
+    const std::string text(version, static_cast<std::size_t>(length));
+    return text.substr(0, text.find(','));
+  }();
+  return name;
+}
+
+bool running() {
+  int started = 0, ended = 0;  // both may be asked at any time
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  return started && !ended;
+}
+
+void expect_running(const std::string& who) {
+  if (running()) return;
+  throw CommunicationError(
+      who +
+      ": MPI does not run: it was not started, it was finalised already, or what started is "
+      "another MPI library than d5's (" +
+      library() + ")");
+}
+
+void leave(int status) {
+  if (farewell == MPI_COMM_NULL || !running()) return;
   MPI_Request all_left;
   MPI_Ibarrier(farewell, &all_left);
   const auto deadline = std::chrono::steady_clock::now() + kPatience;
@@ -56,9 +81,8 @@ void leave_mpi(int status) {
     MPI_Test(&all_left, &done, MPI_STATUS_IGNORE);
     if (done) break;
     if (status != 0 && std::chrono::steady_clock::now() > deadline) {
-      abort_mpi(
-          fmt::format("exited with status {} while others were at work; the job ends", status),
-          status);
+      end_job(fmt::format("exited with status {} while others were at work; the job ends", status),
+              status);
     }
     std::this_thread::sleep_for(200us);
   }
@@ -66,7 +90,7 @@ void leave_mpi(int status) {
   if (started_here) MPI_Finalize();
 }
 
-void start_mpi() {
+void start() {
   int started = 0;
   MPI_Initialized(&started);
   if (!started) {
@@ -81,12 +105,13 @@ void start_mpi() {
     }
     started_here = true;
   }
+  expect_running("world");
   MPI_Comm_dup(MPI_COMM_WORLD, &farewell);
   std::set_terminate(end_with_exception);
-  on_exit([](int status, void*) { leave_mpi(status); }, nullptr);
+  on_exit([](int status, void*) { leave(status); }, nullptr);
 }
 
-void abort_mpi(const std::string& reason, int status) {
+void end_job(const std::string& reason, int status) {
   std::fflush(stdout);
   std::fprintf(stderr, "rank %d: %s\n", world_rank(), reason.c_str());
   std::fflush(stderr);
@@ -94,4 +119,4 @@ void abort_mpi(const std::string& reason, int status) {
   std::abort();  // MPI_Abort does not return, but is not declared so
 }
 
-}  // namespace d5::detail
+}  // namespace d5::mpi

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level3_distributed/communicator/transport/mpi_reduction.hpp"
+#include "mpi_reduction.hpp"
 
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
-#include "level3_distributed/collectives/parts/reduce_elements.hpp"
+#include "d5/level3_distributed/transport.hpp"
 
-namespace d5::detail {
+namespace d5::mpi {
 namespace {
 
 MPI_Op own_op(Reduction reduction) {
@@ -57,7 +57,7 @@ MpiReduction small_float() {
     MPI_Type_contiguous(2, MPI_BYTE, &result.type);
     MPI_Type_commit(&result.type);
     MPI_Op_create([](void* other, void* into, int* count,
-                     MPI_Datatype*) { reduce_elements(dtype, into, other, *count, reduction); },
+                     MPI_Datatype*) { reduce_memory(dtype, into, other, *count, reduction); },
                   1, &result.op);
     return result;
   }();
@@ -85,4 +85,4 @@ MpiReduction mpi_reduction(DType dtype, Reduction reduction) {
   return {own_type(dtype), own_op(reduction)};
 }
 
-}  // namespace d5::detail
+}  // namespace d5::mpi

@@ -7,9 +7,9 @@
 
 #include "d5/level3_distributed/communicator.hpp"
 
-namespace d5::detail {
+namespace d5::mpi {
 
 /// The ranks of `comm`, apart from what others say on it. MPI is running.
-[[nodiscard]] std::shared_ptr<Communicator> make_mpi_communicator(MPI_Comm comm);
+[[nodiscard]] std::shared_ptr<Communicator> make_communicator(MPI_Comm comm);
 
-}  // namespace d5::detail
+}  // namespace d5::mpi

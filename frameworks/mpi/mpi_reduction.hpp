@@ -5,7 +5,7 @@
 
 #include "d5/level3_distributed/communication_call.hpp"
 
-namespace d5::detail {
+namespace d5::mpi {
 
 /// How MPI reduces elements of one type: float16 and bfloat16, which it does not know, by d5's own.
 struct MpiReduction {
@@ -15,4 +15,4 @@ struct MpiReduction {
 /// Throws: Unsupported for types that are no numbers. MPI is running.
 [[nodiscard]] MpiReduction mpi_reduction(DType dtype, Reduction reduction);
 
-}  // namespace d5::detail
+}  // namespace d5::mpi

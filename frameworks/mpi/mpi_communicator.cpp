@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level3_distributed/communicator/transport/mpi_communicator.hpp"
+#include "mpi_communicator.hpp"
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "d5/core/error.hpp"
-#include "level3_distributed/communicator/checked_call.hpp"
-#include "level3_distributed/communicator/transport/mpi_reduction.hpp"
-#include "level3_distributed/communicator/transport/mpi_runtime.hpp"
+#include "d5/level3_distributed/transport.hpp"
+#include "mpi_reduction.hpp"
+#include "mpi_runtime.hpp"
 
-namespace d5::detail {
+namespace d5::mpi {
 namespace {
 
 /// MPI counts in int; longer tensors go in pieces of this many elements, where they can.
@@ -37,7 +37,7 @@ class MpiRequest final : public Request {
   MpiRequest(const MpiCommunicator& owner, const CommunicationCall& call)
       : owner_(owner), call_(call) {}
   ~MpiRequest() override {
-    if (std::uncaught_exceptions() > exceptions_) return;
+    if (std::uncaught_exceptions() > exceptions_ || !running()) return;
     for (MPI_Request& piece : pieces_) MPI_Wait(&piece, MPI_STATUS_IGNORE);
   }
   void wait() override;
@@ -73,7 +73,15 @@ class MpiCommunicator final : public Communicator {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
-  void abort(const std::string& reason) override { abort_mpi(reason); }
+  void abort(const std::string& reason) override { end_job(reason); }
+
+  /// Whoever started MPI may have ended it since.
+  void expect_running(const CommunicationCall& call) const {
+    if (running()) return;
+    throw CommunicationError(
+        fmt::format("rank {}: {}: MPI was finalised before; d5's communicators end with it", rank_,
+                    to_string(call)));
+  }
 
   void check(int code, std::string_view call) const {
     if (code == MPI_SUCCESS) return;
@@ -86,6 +94,7 @@ class MpiCommunicator final : public Communicator {
 
  protected:
   void do_run(const CommunicationCall& call) override {
+    expect_running(call);
     switch (call.kind) {  // the library's blocking ones are the faster ones
       case CallKind::all_reduce: {
         const auto [type, op] = mpi_reduction(call.output.dtype(), call.reduction);
@@ -123,12 +132,14 @@ class MpiCommunicator final : public Communicator {
   }
 
   std::unique_ptr<Request> do_start(const CommunicationCall& call) override {
+    expect_running(call);
     auto request = std::make_unique<MpiRequest>(*this, call);
     check(start(call, *request), name_of(call.kind));
     return request;
   }
 
   std::shared_ptr<Communicator> do_split(int color, int order) override {
+    expect_running({.kind = CallKind::split});
     MPI_Comm group = MPI_COMM_NULL;
     check(MPI_Comm_split(comm_, color < 0 ? MPI_UNDEFINED : color, order, &group), "split");
     return group == MPI_COMM_NULL ? nullptr : std::make_shared<MpiCommunicator>(group);
@@ -253,6 +264,7 @@ class MpiCommunicator final : public Communicator {
 // One by one: where one of several ends with an error, such as a message that was cut, MPI_Waitall
 // of Open MPI 4.1 may never return.
 void MpiRequest::wait() {
+  owner_.expect_running(call_);
   for (; complete_ < pieces_.size(); ++complete_) {
     MPI_Status status;
     check(MPI_Wait(&pieces_[complete_], &status), status);
@@ -260,6 +272,7 @@ void MpiRequest::wait() {
 }
 
 bool MpiRequest::done() {
+  owner_.expect_running(call_);
   for (; complete_ < pieces_.size(); ++complete_) {
     int done = 0;
     MPI_Status status;
@@ -287,10 +300,10 @@ void MpiRequest::check(int code, MPI_Status& status) {
 
 }  // namespace
 
-std::shared_ptr<Communicator> make_mpi_communicator(MPI_Comm comm) {
+std::shared_ptr<Communicator> make_communicator(MPI_Comm comm) {
   MPI_Comm own = MPI_COMM_NULL;
   MPI_Comm_dup(comm, &own);
   return std::make_shared<MpiCommunicator>(own);
 }
 
-}  // namespace d5::detail
+}  // namespace d5::mpi

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plug-in's entry: MPI is how ranks talk.
+#include "d5/core/plugin.hpp"
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/transport.hpp"
+#include "mpi_communicator.hpp"
+#include "mpi_runtime.hpp"
+
+namespace d5::mpi {
+namespace {
+
+class MpiTransport final : public Transport {
+ public:
+  std::string description() const override { return library(); }
+
+  std::shared_ptr<Communicator> world() override {
+    start();
+    return make_communicator(MPI_COMM_WORLD);
+  }
+
+  std::shared_ptr<Communicator> communicator_of(const void* handle) override {
+    expect_running("communicator_of");
+    const MPI_Comm comm = *static_cast<const MPI_Comm*>(handle);
+    if (comm == MPI_COMM_NULL) {
+      throw ValueError("communicator_of: given MPI_COMM_NULL, to which this rank does not belong");
+    }
+    int joins_two_groups = 0;
+    MPI_Comm_test_inter(comm, &joins_two_groups);
+    if (joins_two_groups) {
+      throw Unsupported(
+          "an inter-communicator is no group of ranks; merge it (MPI_Intercomm_merge)");
+    }
+    return make_communicator(comm);
+  }
+
+  void leave(int status) override { mpi::leave(status); }
+};
+
+void fill(Framework& framework) {
+  framework.part<std::unique_ptr<Transport>>() = std::make_unique<MpiTransport>();
+}
+
+}  // namespace
+}  // namespace d5::mpi
+
+D5_FRAMEWORK_PLUGIN("mpi", d5::mpi::library().c_str(), d5::mpi::fill)

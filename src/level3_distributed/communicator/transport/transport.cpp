@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which transport there is: a plug-in's, loaded on first use, or this process alone.
+#include "d5/level3_distributed/transport.hpp"
+
+#include <fmt/format.h>
+
+#include "core/text/launcher.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+#include "level3_distributed/communicator/transport/single_process.hpp"
+
+namespace d5 {
+namespace {
+
+/// What launchers start is MPI's.
+constexpr const char* kFramework = "mpi";
+
+/// Throws: Unsupported with the reason why there is none.
+Transport& loaded_transport() {
+  try {
+    auto& part = framework(kFramework).part<std::unique_ptr<Transport>>();
+    if (part) return *part;
+  } catch (const NotFound&) {
+    throw Unsupported(fmt::format("no framework '{}' is among the plug-ins", kFramework));
+  }
+  throw Unsupported(fmt::format("the framework '{}' brings no transport", kFramework));
+}
+
+/// The one that made the world; null where it is a process alone, or not made yet.
+Transport* of_world = nullptr;
+
+std::shared_ptr<Communicator> make_world() {
+  const int ranks = detail::launched_ranks();
+  if (ranks == 0) return detail::make_single_process();
+  Transport* transport = nullptr;
+  try {
+    transport = &loaded_transport();
+  } catch (const Unsupported& missing) {
+    if (ranks == 1) return detail::make_single_process();
+    throw Unsupported(
+        fmt::format("world: started with {} ranks, but {}; install Open MPI and configure d5 with "
+                    "-DD5_WITH_MPI=ON, or start without a launcher",
+                    ranks, missing.what()));
+  }
+  auto all = transport->world();
+  of_world = transport;
+  return all;
+}
+
+}  // namespace
+
+std::shared_ptr<Communicator> world() {
+  static const std::shared_ptr<Communicator> all = make_world();
+  return all;
+}
+
+void leave_world(int status) {
+  if (of_world) of_world->leave(status);
+}
+
+std::shared_ptr<Communicator> communicator_of(const void* mpi_comm) {
+  if (!mpi_comm) {
+    throw ValueError("communicator_of: given a null pointer, expected one to an MPI_Comm");
+  }
+  try {
+    return loaded_transport().communicator_of(mpi_comm);
+  } catch (const Unsupported& reason) {
+    throw Unsupported(fmt::format("communicator_of: {}", reason.what()));
+  }
+}
+
+TransportInfo transport() {
+  try {
+    return {true, loaded_transport().description()};
+  } catch (const Unsupported& missing) {
+    return {false, missing.what()};
+  }
+}
+
+}  // namespace d5
