@@ -86,7 +86,7 @@ SessionOptions session_of(const TrainOptions& options, const std::string& word) 
   session.loader_threads = options.loader_threads;
   session.metrics = metrics_of(options, {});
   if (!options.pictures.empty()) session.metrics.emplace_back("dataset_latency");
-  session.command_options = to_line(options);
+  session.command_options = to_line(options.ranks) + to_line(options);
   session.observers = {std::make_shared<EpochProgress>()};
   if (options.resume && std::filesystem::exists(options.checkpoint)) {
     session.resume = options.checkpoint;

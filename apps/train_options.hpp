@@ -7,6 +7,7 @@
 
 #include "apps/execution_options.hpp"
 #include "apps/options.hpp"
+#include "apps/rank_options.hpp"
 #include "d5/level2_training/training_session.hpp"
 
 namespace d5::app {
@@ -21,6 +22,7 @@ struct TrainOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::int64_t checkpoint_every = 500, keep = 1;
   int loader_threads = 0;
   std::string distributed, scaling;  ///< how ranks work together; empty: as the recipe says
+  RankOptions ranks;
 };
 
 /// Throws: ValueError for options that do not go together.

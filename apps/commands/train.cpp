@@ -12,6 +12,7 @@
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/training_plan.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/rank_check.hpp"
 
 namespace d5::command {
 namespace {
@@ -36,7 +37,7 @@ int run_train(const app::TrainOptions& options) {
   app::check(options);
   app::apply(options);
   if (options.threads == 0) share_threads();
-  const auto ranks = world();
+  const auto ranks = app::ranks_of(options.ranks);
   if (ranks->rank() == 0) app::check_output(options);
   if (ranks->rank() != 0) Progress::set_quiet(true);
   if (ranks->rank() == 0 && !options.checkpoint.empty()) check_writable(options.checkpoint);
@@ -45,6 +46,15 @@ int run_train(const app::TrainOptions& options) {
   (void)distributed_options(recipe);  // names that stand nowhere are found on one rank too
   // mpirun ends all ranks by itself.
   const Interrupt interrupt = ranks->size() == 1 ? app::ctrl_c() : Interrupt{};
+
+  const auto train_on_ranks = [&](const Recipe& one, SessionOptions session) {
+    if (options.ranks.check_ranks > 0) {
+      session.observers.push_back(std::make_shared<RankCheck>(ranks, options.ranks.check_ranks));
+    }
+    auto results = train(one, std::move(session), ranks, interrupt);
+    app::describe(results, options.ranks);
+    return results;
+  };
 
   // A rank that exits with a failure while rank 0 still prints would end the job under its hands.
   const auto ended = [&](int status) {
@@ -55,7 +65,7 @@ int run_train(const app::TrainOptions& options) {
     const auto train_once = [&](const TrainingVariant& variant) {
       SessionOptions session = session_of(options, variant.framework);
       session.say = {};  // a line a run is enough
-      return train(variant.recipe, std::move(session), ranks, interrupt);
+      return train_on_ranks(variant.recipe, std::move(session));
     };
     return ended(train_repeatedly(options, recipe, train_once, *ranks, interrupt));
   }
@@ -67,7 +77,7 @@ int run_train(const app::TrainOptions& options) {
       }
       continue;
     }
-    for (auto& result : train(recipe, session_of(options, word), ranks, interrupt)) {
+    for (auto& result : train_on_ranks(recipe, session_of(options, word))) {
       results.push_back(std::move(result));
     }
     if (app::interrupted()) break;
@@ -154,6 +164,8 @@ void register_train(app::Program& program) {
       ->transform(app::one_of({{"strong", "strong"}, {"weak", "weak"}}))
       ->option_text("strong|weak")
       ->group("Under mpirun");
+  app::add_rank_options(command, options->ranks);
+  app::add_training_rank_options(command, options->ranks);
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);
   app::add_metrics_option(command, *options);

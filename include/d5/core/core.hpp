@@ -14,6 +14,7 @@
 #include "d5/core/dlpack.hpp"
 #include "d5/core/download.hpp"
 #include "d5/core/dtype.hpp"
+#include "d5/core/duration.hpp"
 #include "d5/core/entry.hpp"
 #include "d5/core/entry_words.hpp"
 #include "d5/core/environment.hpp"

@@ -166,6 +166,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
 /// starting MPI. Made on the first call, ended when the process exits.
 /// Throws: Unsupported under mpirun with several ranks if d5 was built without MPI.
 [[nodiscard]] std::shared_ptr<Communicator> world();
+/// `world()` is this from now on: itself, with decorators around it, which count in its place and
+/// are observed in its place. On all ranks, before others ask for it.
+void set_world(std::shared_ptr<Communicator> ranks);
 /// Waits until all ranks have come here; with a status other than 0 for 3 s, and ends the job then.
 /// The exit of a process does it by itself. It is for a program that finalises MPI before its exit
 /// handlers run, as an interpreter does, where a rank that failed would wait for ever.

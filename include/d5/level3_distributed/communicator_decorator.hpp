@@ -39,6 +39,9 @@ class CommunicatorDecorator : public Communicator {
   }
   void run_inner(const CommunicationCall& call) { inner_->do_run(call); }
   [[nodiscard]] Communicator& inner() const { return *inner_; }
+  /// A group of the same ranks with nothing around it, which counts nowhere: for what a decoration
+  /// says itself. A collective.
+  [[nodiscard]] std::shared_ptr<Communicator> own_group() const;
 
  private:
   std::shared_ptr<Communicator> inner_;

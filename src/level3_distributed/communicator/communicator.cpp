@@ -364,4 +364,12 @@ std::shared_ptr<Communicator> CommunicatorDecorator::do_split(int color, int ord
   return group ? decorate(std::move(group)) : nullptr;
 }
 
+std::shared_ptr<Communicator> CommunicatorDecorator::own_group() const {
+  std::shared_ptr<Communicator> at = inner_;
+  while (const auto* decorator = dynamic_cast<CommunicatorDecorator*>(at.get())) {
+    at = decorator->inner_;
+  }
+  return at->split(0, at->rank());
+}
+
 }  // namespace d5

@@ -18,6 +18,8 @@
 #include "d5/level3_distributed/distributed_sampler.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/rank_check.hpp"
+#include "d5/level3_distributed/training_step.hpp"
 #include "level3_distributed/schemes/rank_checkpoints.hpp"
 
 namespace d5 {
@@ -166,7 +168,10 @@ std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
   std::erase_if(session.metrics,
                 [](const auto& metric) { return metric.name() == "communication_volume"; });
   session.metrics.emplace_back([ranks] { return std::make_shared<CommunicationVolume>(ranks); });
+  expect_equal_recipes(recipe, *ranks);
   distribute(session, options, ranks);
+  compare_start(session, ranks);
+  session.observers.insert(session.observers.begin(), std::make_shared<TrainingStep>());
   TrainingSession training(recipe, std::move(session));
   auto mine = training.run_unjudged();
   if (ended_alone(mine)) throw NumericError(mine.front().reason);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "core/text/launcher.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -47,12 +49,16 @@ std::shared_ptr<Communicator> make_world() {
   return all;
 }
 
-}  // namespace
-
-std::shared_ptr<Communicator> world() {
-  static const std::shared_ptr<Communicator> all = make_world();
+std::shared_ptr<Communicator>& the_world() {
+  static std::shared_ptr<Communicator> all = make_world();
   return all;
 }
+
+}  // namespace
+
+std::shared_ptr<Communicator> world() { return the_world(); }
+
+void set_world(std::shared_ptr<Communicator> ranks) { the_world() = std::move(ranks); }
 
 void leave_world(int status) {
   if (of_world) of_world->leave(status);

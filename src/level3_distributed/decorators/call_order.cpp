@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/call_order.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "d5/core/error.hpp"
+#include "level3_distributed/decorators/kept_until_exit.hpp"
+
+namespace d5 {
+namespace {
+
+/// What the ranks must agree on; numbers, to be sent.
+struct Signature {
+  std::int64_t kind = 0, type = 0, elements = 0, root = kAnyRank, reduction = 0, counts = 0;
+};
+constexpr std::int64_t kNumbers = sizeof(Signature) / sizeof(std::int64_t);
+
+std::int64_t digest(const RankCounts& counts) {
+  std::uint64_t sum = counts.size();
+  for (const std::int64_t count : counts) {
+    sum = (sum ^ static_cast<std::uint64_t>(count)) * 0x9E3779B97F4A7C15u;
+  }
+  return static_cast<std::int64_t>(sum);
+}
+
+Signature signature_of(const CommunicationCall& call) {
+  Signature s{.kind = static_cast<std::int64_t>(call.kind), .root = call.peer};
+  const Tensor& data = call.output.defined() ? call.output : call.input;
+  if (data.defined()) s.type = static_cast<std::int64_t>(data.dtype());
+  switch (call.kind) {
+    case CallKind::all_reduce:
+      s.reduction = static_cast<std::int64_t>(call.reduction);
+      s.elements = call.output.elements();
+      break;
+    case CallKind::reduce_scatter:
+      s.reduction = static_cast<std::int64_t>(call.reduction);
+      s.elements = call.input.elements();
+      s.counts = digest(call.input_counts);
+      break;
+    case CallKind::broadcast:
+      s.elements = call.output.elements();
+      break;
+    case CallKind::all_gather:
+      s.elements = call.output.elements();
+      s.counts = digest(call.output_counts);
+      break;
+    default:  // the other ranks' parts are not known
+      break;
+  }
+  return s;
+}
+
+std::string to_string(const Signature& s) {
+  const auto kind = static_cast<CallKind>(s.kind);
+  std::string text(name_of(kind));
+  if (s.elements > 0) text += fmt::format(" of {}", s.elements);
+  if (s.type != 0) text += fmt::format(" x {}", name_of(static_cast<DType>(s.type)));
+  if (s.root != kAnyRank) text += fmt::format(", root {}", s.root);
+  if (kind == CallKind::all_reduce || kind == CallKind::reduce_scatter) {
+    constexpr std::array kNames = {"sum", "maximum", "minimum"};
+    text += fmt::format(", {}", kNames[static_cast<std::size_t>(s.reduction)]);
+  }
+  if (s.counts != 0) text += fmt::format(", counts {:x}", static_cast<std::uint64_t>(s.counts));
+  return text;
+}
+
+}  // namespace
+
+struct CallOrder::Compared {
+  std::shared_ptr<Communicator> signatures;  // lives as long as the exchange
+  CommunicationCall call;
+  std::int64_t number = 0;
+  Tensor mine, all;
+  std::unique_ptr<Request> exchange, real;  // real: when the comparison was made
+};
+
+class CallOrder::ComparedRequest final : public Request {
+ public:
+  ComparedRequest(CallOrder& owner, std::shared_ptr<Compared> call)
+      : owner_(owner), call_(std::move(call)) {}
+  ~ComparedRequest() override {
+    if (call_->real || owner_.broken_ || std::uncaught_exceptions() > exceptions_) return;
+    try {
+      wait();
+    } catch (const Error&) {  // later calls throw it too
+    }
+  }
+
+  void wait() override {
+    while (!call_->real && !owner_.broken_) owner_.begin_next();
+    rethrow();
+    call_->real->wait();
+  }
+  bool done() override {
+    owner_.begin_known();
+    rethrow();
+    return call_->real && call_->real->done();
+  }
+  Times times() const override { return call_->real ? call_->real->times() : Times{}; }
+
+ private:
+  void rethrow() const {
+    if (!call_->real && owner_.broken_) std::rethrow_exception(owner_.broken_);
+  }
+
+  CallOrder& owner_;
+  std::shared_ptr<Compared> call_;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+CallOrder::CallOrder(std::shared_ptr<Communicator> inner)
+    : CommunicatorDecorator(std::move(inner)), signatures_(own_group()) {}
+CallOrder::~CallOrder() = default;
+
+std::shared_ptr<Communicator> CallOrder::decorate(std::shared_ptr<Communicator> group) {
+  return std::make_shared<CallOrder>(std::move(group));
+}
+
+std::unique_ptr<Request> CallOrder::do_start(const CommunicationCall& call) {
+  if (!is_collective(call.kind) || size() == 1) return start_inner(call);
+  return std::make_unique<ComparedRequest>(*this, compare(call));
+}
+
+std::shared_ptr<Communicator> CallOrder::do_split(int color, int order) {
+  if (size() > 1) {
+    const auto compared = compare({.kind = CallKind::split});
+    while (!waiting_.empty() && !broken_) begin_next();
+    if (broken_) std::rethrow_exception(broken_);
+  }
+  return CommunicatorDecorator::do_split(color, order);
+}
+
+std::shared_ptr<CallOrder::Compared> CallOrder::compare(const CommunicationCall& call) {
+  if (broken_) std::rethrow_exception(broken_);
+  auto compared = std::make_shared<Compared>();
+  compared->signatures = signatures_;
+  compared->call = call;
+  compared->number = ++calls_;
+  const auto numbers = std::bit_cast<std::array<std::int64_t, kNumbers>>(signature_of(call));
+  compared->mine = Tensor::of<std::int64_t>({kNumbers}, numbers);
+  compared->all = Tensor::empty(DType::int64, {size(), kNumbers});
+  compared->exchange = signatures_->start_all_gather(compared->mine, compared->all);
+  waiting_.push_back(compared);
+  begin_known();
+  return compared;
+}
+
+/// Waits for one comparison.
+void CallOrder::begin_next() {
+  waiting_.front()->exchange->wait();
+  begin_known();
+}
+
+void CallOrder::begin_known() {
+  while (!broken_ && !waiting_.empty() && waiting_.front()->exchange->done()) {
+    const auto next = waiting_.front();
+    try {
+      expect_alike(*next);
+    } catch (const CommunicationError&) {
+      broken_ = std::current_exception();
+      // Others may have seen it before they made the later calls.
+      for (auto& unanswered : waiting_) detail::keep_until_exit(std::move(unanswered));
+      waiting_.clear();
+      return;
+    }
+    waiting_.pop_front();
+    if (next->call.kind != CallKind::split) next->real = start_inner(next->call);
+  }
+}
+
+void CallOrder::expect_alike(const Compared& call) const {
+  std::map<std::string, std::vector<int>> ranks_by_call;
+  const auto numbers = call.all.span<std::int64_t>();
+  for (int r = 0; r < size(); ++r) {
+    std::array<std::int64_t, kNumbers> of_rank{};
+    std::copy_n(numbers.begin() + r * kNumbers, kNumbers, of_rank.begin());
+    ranks_by_call[to_string(std::bit_cast<Signature>(of_rank))].push_back(outermost_rank(r));
+  }
+  if (ranks_by_call.size() == 1) return;
+  std::string calls;
+  for (const auto& [text, ranks] : ranks_by_call) {
+    calls +=
+        fmt::format("{}{} at rank {}", calls.empty() ? "" : "; ", text, fmt::join(ranks, ", "));
+  }
+  throw CommunicationError(
+      fmt::format("rank {}: collective number {} of {} differs between the ranks: {}; all ranks "
+                  "of a group make the same calls in the same order",
+                  outermost_rank(rank()), call.number, name(), calls));
+}
+
+}  // namespace d5

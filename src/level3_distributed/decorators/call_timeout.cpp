@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/call_timeout.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "d5/core/error.hpp"
+#include "level3_distributed/decorators/call_watch.hpp"
+#include "level3_distributed/decorators/kept_until_exit.hpp"
+
+namespace d5 {
+
+class CallTimeout::Watch final : public detail::CallWatch {
+ public:
+  using CallWatch::CallWatch;
+};
+
+class CallTimeout::WatchedRequest final : public Request {
+ public:
+  WatchedRequest(CallTimeout& owner, const detail::WatchedCall& call,
+                 std::unique_ptr<Request> request)
+      : owner_(owner), call_(call), request_(std::move(request)) {}
+  ~WatchedRequest() override {
+    if (!complete_ && !timed_out_ && std::uncaught_exceptions() == exceptions_) end_wait();
+    // Whoever unwinds frees what may still be written to.
+    if (!complete_) detail::keep_until_exit(std::move(request_));
+  }
+
+  void wait() override {
+    using namespace std::chrono_literals;
+    constexpr int kLooks = 1000;  // that cost less than a sleep
+    for (int look = 0; !done(); ++look) {
+      if (look < kLooks) {
+        std::this_thread::yield();
+      } else {
+        std::this_thread::sleep_for(50us);
+      }
+    }
+  }
+
+  bool done() override {
+    if (complete_) return true;
+    complete_ = request_->done();
+    if (complete_) {
+      request_->wait();  // which is over: for what it does at its end
+      owner_.watch_->progressed();
+      return true;
+    }
+    try {
+      owner_.watch_->looked(call_);
+    } catch (const CommunicationError&) {
+      timed_out_ = true;
+      throw;
+    }
+    return false;
+  }
+
+  Times times() const override { return request_->times(); }
+
+ private:
+  /// Nobody can catch here.
+  void end_wait() {
+    try {
+      wait();
+    } catch (const std::exception& error) {
+      if (timed_out_) owner_.abort(error.what());
+    }
+  }
+
+  CallTimeout& owner_;
+  detail::WatchedCall call_;
+  std::unique_ptr<Request> request_;
+  int exceptions_ = std::uncaught_exceptions();
+  bool complete_ = false, timed_out_ = false;
+};
+
+CallTimeout::CallTimeout(std::shared_ptr<Communicator> inner, CallTimeoutOptions options)
+    : CommunicatorDecorator(std::move(inner)), options_(std::move(options)) {
+  if (options_.timeout.count() < 0 || options_.report_after.count() <= 0) {
+    throw ValueError(
+        fmt::format("CallTimeout: a timeout of {} ns, reports after {} ns; expected 0 "
+                    "or more, and more than 0",
+                    options_.timeout.count(), options_.report_after.count()));
+  }
+  watch_ = std::make_unique<Watch>(*this, own_group(), options_);
+}
+CallTimeout::~CallTimeout() = default;
+
+std::shared_ptr<Communicator> CallTimeout::decorate(std::shared_ptr<Communicator> group) {
+  return std::make_shared<CallTimeout>(std::move(group), options_);
+}
+
+std::unique_ptr<Request> CallTimeout::do_start(const CommunicationCall& call) {
+  const std::int64_t number = is_collective(call.kind) ? ++collectives_ : 0;
+  const detail::WatchedCall watched{call.kind, number, call.peer,
+                                    call.output.defined() ? call.output : call.input};
+  return std::make_unique<WatchedRequest>(*this, watched, start_inner(call));
+}
+
+}  // namespace d5

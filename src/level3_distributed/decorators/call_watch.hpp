@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/level3_distributed/call_timeout.hpp"
+
+namespace d5::detail {
+
+/// What a rank may wait in.
+struct WatchedCall {
+  CallKind kind = CallKind::barrier;
+  std::int64_t number = 0;  ///< of the group's collectives, from 1; 0: send or receive
+  int peer = kAnyRank;
+  Tensor data = {};
+};
+
+/// How long this rank has been waiting in the calls of one group, and what the others told
+/// meanwhile.
+class CallWatch {
+ public:
+  CallWatch(Communicator& group, std::shared_ptr<Communicator> notices,
+            const CallTimeoutOptions& options);
+  ~CallWatch();
+  /// A call was asked, and is not complete. Throws: CommunicationError when it is time.
+  void looked(const WatchedCall& call);
+  /// One is complete: the wait is over.
+  void progressed();
+
+ private:
+  using Time = std::chrono::nanoseconds;
+  struct Ear;
+  void begin_listening();
+  void tell(const WatchedCall& call);
+  void listen();
+  void report(const WatchedCall& call);
+  [[nodiscard]] std::string whereabouts() const;
+  [[nodiscard]] std::string place_of(const WatchedCall& call) const;
+  [[nodiscard]] std::string line(const WatchedCall& call, const std::string& words) const;
+
+  Communicator& group_;
+  std::shared_ptr<Communicator> notices_;
+  const CallTimeoutOptions& options_;
+  std::chrono::steady_clock::time_point last_look_;
+  Time waited_{0}, next_notice_{0}, last_listened_{0}, next_report_{0};
+  bool listening_ = false;
+  std::vector<std::shared_ptr<Ear>> ears_;  // one for each rank, none for this one
+  std::vector<std::shared_ptr<Request>> told_;
+};
+
+}  // namespace d5::detail

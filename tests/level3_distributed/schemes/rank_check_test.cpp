@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/rank_check.hpp"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/trainer.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/training_step.hpp"
+#include "tests/level3_distributed/this_rank.hpp"
+
+using namespace d5;
+using testing::last_rank, testing::rank_count, testing::this_rank;
+
+namespace {
+
+Recipe tiny(const std::string& seed = "1") {
+  return Recipe::parse(R"(name: tiny
+fixed:
+  dataset: {name: mnist, subset: sample, train_samples: 48, test_samples: 10}
+  model: {name: lenet}
+mutable:
+  sampler: {batch_size: 12}
+  optimizer: {name: sgd, learning_rate: 0.05}
+  training: {epochs: 1, seed: )" +
+                           seed + "}\n",
+                       "tiny.yaml");
+}
+
+/// Changes one number of one parameter after a step, and keeps the steps that it saw.
+class Meddler final : public TrainingEvent {
+ public:
+  explicit Meddler(std::int64_t step) : step_(step) {}
+  void after_batch(Trainer& trainer, const Batch&, const ValueMap&) override {
+    steps_seen = training_step();
+    if (trainer.step() != step_) return;
+    auto& parameter = trainer.optimizer().executor().network().parameters()[2];
+    changed = parameter.name;
+    parameter.value.data<float>()[0] += 1e-6f;
+  }
+  std::string changed;
+  std::int64_t steps_seen = 0;
+
+ private:
+  std::int64_t step_;
+};
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string trained(SessionOptions session) {
+  return error_of([&] { (void)train(tiny(), std::move(session), {}, world()); });
+}
+
+}  // namespace
+
+TEST_CASE("ranks that stay equal pass every comparison, and know their step") {
+  const auto watcher = std::make_shared<Meddler>(1000);
+  CHECK(trained({.observers = {std::make_shared<RankCheck>(world(), 1), watcher}}) == "no error");
+  CHECK(watcher->steps_seen == (rank_count > 1 ? 4 : 0));  // 48 samples in batches of 12
+  CHECK(training_step() == 0);
+}
+
+TEST_CASE("a rank whose parameters differ in a bit is named, with step and tensor, on all ranks") {
+  if (rank_count < 3) return;  // two ranks have no minority
+  const auto meddler = std::make_shared<Meddler>(this_rank == last_rank ? 3 : 1000);
+  const std::string error =
+      trained({.observers = {meddler, std::make_shared<RankCheck>(world(), 1)}});
+  CHECK_THAT(error, Catch::Contains("step 3: the ranks' parameters differ in 1 of"));
+  CHECK_THAT(error, Catch::Contains("at rank " + std::to_string(last_rank) + " other"));
+  if (this_rank == last_rank) CHECK_THAT(error, Catch::Contains("'" + meddler->changed + "'"));
+}
+
+TEST_CASE("what differs between two comparisons is found at the next one") {
+  if (rank_count < 2) return;
+  const auto meddler = std::make_shared<Meddler>(this_rank == last_rank ? 1 : 1000);
+  const std::string error =
+      trained({.observers = {meddler, std::make_shared<RankCheck>(world(), 2)}});
+  CHECK_THAT(error, Catch::Contains("step 2: ") && Catch::Contains("at rank 1"));
+}
+
+TEST_CASE("ranks with different recipes are refused before training, all differences named") {
+  if (rank_count < 2) return;
+  Recipe recipe = tiny(this_rank == last_rank ? "2" : "1");
+  if (this_rank == last_rank) recipe.set("optimizer.learning_rate=0.1");
+  CHECK_THROWS_AS(expect_equal_recipes(recipe, *world()), CommunicationError);
+  const std::string error = error_of([&] { (void)train(recipe, {}, {}, world()); });
+  CHECK_THAT(error, Catch::Contains("training.seed: 1 at rank 0") &&
+                        Catch::Contains("2 at rank " + std::to_string(last_rank)));
+  CHECK_THAT(error, Catch::Contains("optimizer.learning_rate: 0.05 at rank 0") &&
+                        Catch::Contains("0.1 at rank " + std::to_string(last_rank)));
+}
+
+TEST_CASE("ranks that begin with different parameters are refused") {
+  if (rank_count < 2) return;
+  SessionOptions session;
+  compare_start(session, world());
+  // A seed of its own, of which the recipes' comparison was not asked.
+  const std::string error = error_of([&] {
+    const TrainingSession training(tiny(this_rank == last_rank ? "2" : "1"), std::move(session));
+  });
+  CHECK_THAT(error, Catch::Contains("before training") && Catch::Contains("parameters differ"));
+}
+
+TEST_CASE("ranks with different data are refused by what differs") {
+  if (rank_count < 2) return;
+  SessionOptions session;
+  compare_start(session, world());
+  Recipe recipe = this_rank == last_rank ? Recipe::parse(R"(name: tiny
+fixed:
+  dataset: {name: mnist, subset: sample, train_samples: 36, test_samples: 10}
+  model: {name: lenet}
+mutable:
+  sampler: {batch_size: 12}
+)",
+                                                         "tiny.yaml")
+                                         : tiny();
+  const std::string error =
+      error_of([&] { const TrainingSession training(recipe, std::move(session)); });
+  CHECK_THAT(error,
+             Catch::Contains("samples for training: 36 at rank " + std::to_string(last_rank)));
+}
+
+TEST_CASE("a comparison every 0 steps is refused") {
+  CHECK_THROWS_AS(RankCheck(world(), 0), ValueError);
+  CHECK_THROWS_AS(RankCheck(world(), -1), ValueError);
+}
