@@ -127,6 +127,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
 
   /// Exact counts of this rank since the communicator was made, those of its groups among them.
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+  /// Counts what this rank gave others, and took from them, otherwise than by calls: "put", ...
+  void note_traffic(std::string_view what, std::int64_t bytes_sent, std::int64_t bytes_received);
   [[nodiscard]] EventList& events() { return events_; }
   /// Prints `rank N: reason` and ends the job on all ranks.
   [[noreturn]] virtual void abort(const std::string& reason) = 0;

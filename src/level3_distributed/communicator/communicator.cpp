@@ -183,8 +183,13 @@ std::unique_ptr<Request> Communicator::start(CommunicationCall call) {
 
 void Communicator::count(CommunicationCall& call) {
   if (is_collective(call.kind)) call.number = collectives_++;
+  note_traffic(name_of(call.kind), call.bytes_sent, call.bytes_received);
+}
+
+void Communicator::note_traffic(std::string_view what, std::int64_t bytes_sent,
+                                std::int64_t bytes_received) {
   for (Communicator* at = this; at; at = at->parent_.get()) {
-    at->traffic_.add(name_of(call.kind), call.bytes_sent, call.bytes_received);
+    at->traffic_.add(what, bytes_sent, bytes_received);
   }
 }
 

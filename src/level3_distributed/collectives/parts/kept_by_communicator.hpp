@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5::detail {
+
+/// What an algorithm keeps for each communicator that it is used with, as long as that lives.
+template <class State>
+class KeptByCommunicator {
+ public:
+  /// `make(ranks)` is called the first time.
+  template <class Make>
+  State& of(Communicator& ranks, const Make& make) {
+    std::erase_if(all_, [](const Kept& kept) { return kept.ranks.expired(); });
+    const auto found = std::ranges::find(all_, &ranks, &Kept::address);
+    if (found != all_.end()) return *found->state;
+    all_.push_back({&ranks, ranks.weak_from_this(), make(ranks)});
+    return *all_.back().state;
+  }
+
+ private:
+  struct Kept {
+    Communicator* address;
+    std::weak_ptr<Communicator> ranks;
+    std::unique_ptr<State> state;
+  };
+  std::vector<Kept> all_;
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level3_distributed/node/node_exchange.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <thread>
+
+#include "d5/core/arena.hpp"
+#include "d5/level3_distributed/communication_schedule.hpp"
+
+namespace d5::detail {
+namespace {
+
+class NodeRequest final : public Request {
+ public:
+  NodeRequest(NodeExchange& exchange, std::int64_t operation)
+      : exchange_(exchange), operation_(operation) {}
+  ~NodeRequest() override {
+    if (std::uncaught_exceptions() == exceptions_) wait();
+  }
+  void wait() override {
+    while (!done()) std::this_thread::yield();
+  }
+  bool done() override {
+    if (!exchange_.is_done(operation_)) exchange_.advance();
+    return exchange_.is_done(operation_);
+  }
+
+ private:
+  NodeExchange& exchange_;
+  std::int64_t operation_;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+CommunicationSchedule all_come(Communicator& ranks) {
+  const auto barrier = ranks.start_barrier();
+  co_await barrier;
+}
+
+}  // namespace
+
+void meet(Communicator& ranks) { run_schedule(ranks, all_come(ranks))->wait(); }
+
+/// `data` cut at lines, a segment for each rank.
+struct NodeExchange::Chunk {
+  Tensor data;
+  std::int64_t number;
+  int ranks;
+
+  [[nodiscard]] std::int64_t begin(int segment) const {
+    const auto line = static_cast<std::int64_t>(Arena::kAlignment / size_of(data.dtype()));
+    if (segment == ranks) return data.elements();
+    return data.elements() * segment / ranks / line * line;
+  }
+  [[nodiscard]] std::size_t offset(int segment) const {
+    return static_cast<std::size_t>(begin(segment)) * size_of(data.dtype());
+  }
+  [[nodiscard]] Tensor of(int segment) const {
+    return data.slice(begin(segment), begin(segment + 1));
+  }
+  /// The same segment of this chunk as it lies in a slot.
+  [[nodiscard]] Tensor in(std::byte* slot, int segment) const {
+    return Tensor::borrow({data.dtype(), {begin(segment + 1) - begin(segment)}},
+                          slot + offset(segment));
+  }
+  [[nodiscard]] std::byte* bytes() const {
+    Tensor shared = data;
+    return static_cast<std::byte*>(shared.raw());
+  }
+};
+
+struct NodeExchange::Counters {
+  NodeCounter written, reduced, read;
+};
+
+NodeExchange::NodeExchange(Communicator& ranks, const NodeExchangeOptions& options)
+    : ranks_(ranks),
+      rank_(ranks.rank()),
+      size_(ranks.size()),
+      chunk_bytes_(
+          static_cast<std::int64_t>(Arena::aligned(static_cast<std::size_t>(options.chunk_bytes)))),
+      stages_(options.stages) {
+  const auto n = static_cast<std::size_t>(size_);
+  memory_ = NodeMemory::make(
+      ranks, n * (sizeof(Counters) + static_cast<std::size_t>(stages_ * chunk_bytes_)));
+  counters_ = reinterpret_cast<Counters*>(memory_->data());
+  slots_ = memory_->data() + n * sizeof(Counters);
+}
+
+std::unique_ptr<Request> NodeExchange::start_all_reduce(const Tensor& data, Reduction reduction) {
+  const auto bytes = static_cast<std::int64_t>(data.bytes());
+  ranks_.note_traffic("node_memory", bytes, bytes * 2 * (size_ - 1) / size_);
+  return start({.data = data.reshaped({data.elements()}), .reduction = reduction});
+}
+
+std::unique_ptr<Request> NodeExchange::start_broadcast(const Tensor& data, int root,
+                                                       std::shared_ptr<const bool> may_begin) {
+  const auto bytes = static_cast<std::int64_t>(data.bytes());
+  ranks_.note_traffic("node_memory", rank_ == root ? bytes : 0, rank_ == root ? 0 : bytes);
+  return start({.data = data.reshaped({data.elements()}),
+                .root = root,
+                .may_begin = rank_ == root ? std::move(may_begin) : nullptr});
+}
+
+std::unique_ptr<Request> NodeExchange::start(Operation operation) {
+  if (operation.data.elements() == 0) return std::make_unique<NodeRequest>(*this, -1);
+  operations_.push_back(std::move(operation));
+  auto request = std::make_unique<NodeRequest>(*this, started_++);
+  advance();
+  return request;
+}
+
+void NodeExchange::advance() {
+  // What is nearer to its end goes first: it frees a room.
+  while (read_one() || reduce_one() || write_one()) {
+  }
+}
+
+const NodeExchange::Operation* NodeExchange::at(const Place& place) const {
+  if (place.operation == started_) return nullptr;
+  const auto behind = started_ - place.operation;  // at least 1
+  return &operations_[operations_.size() - static_cast<std::size_t>(behind)];
+}
+
+NodeExchange::Chunk NodeExchange::chunk_at(const Place& place) const {
+  const Tensor& data = at(place)->data;
+  const std::int64_t most = chunk_bytes_ / static_cast<std::int64_t>(size_of(data.dtype()));
+  return {data.slice(place.begin, std::min(place.begin + most, data.elements())), place.chunk,
+          size_};
+}
+
+void NodeExchange::pass(Place& place) const {
+  const Tensor& data = at(place)->data;
+  place.begin += chunk_bytes_ / static_cast<std::int64_t>(size_of(data.dtype()));
+  ++place.chunk;
+  if (place.begin < data.elements()) return;
+  place.begin = 0;
+  ++place.operation;
+}
+
+std::byte* NodeExchange::slot(std::int64_t chunk, int rank) const {
+  return slots_ + (chunk % stages_ * size_ + rank) * chunk_bytes_;
+}
+
+template <class Step>
+bool NodeExchange::all_through(Step step, std::int64_t chunks) const {
+  for (int r = 0; r < size_; ++r) {
+    if ((counters_[r].*step).read() < chunks) return false;
+  }
+  return true;
+}
+
+bool NodeExchange::write_one() {
+  const Operation* operation = at(write_at_);
+  if (!operation || (operation->may_begin && !*operation->may_begin)) return false;
+  if (!all_through(&Counters::read, write_at_.chunk + 1 - stages_)) return false;
+  const Chunk chunk = chunk_at(write_at_);
+  std::byte* mine = slot(chunk.number, rank_);
+  const std::byte* from = chunk.bytes();
+  if (operation->root == rank_) {
+    std::memcpy(mine, from, chunk.data.bytes());
+  } else if (operation->root == kNoRoot) {
+    const std::size_t begin = chunk.offset(rank_), end = chunk.offset(rank_ + 1);
+    std::memcpy(mine, from, begin);
+    std::memcpy(mine + end, from + end, chunk.data.bytes() - end);
+  }
+  pass(write_at_);
+  counters_[rank_].written.write(write_at_.chunk);
+  return true;
+}
+
+bool NodeExchange::reduce_one() {
+  if (reduce_at_.chunk == write_at_.chunk ||
+      !all_through(&Counters::written, reduce_at_.chunk + 1)) {
+    return false;
+  }
+  if (at(reduce_at_)->root == kNoRoot) reduce(chunk_at(reduce_at_));
+  pass(reduce_at_);
+  counters_[rank_].reduced.write(reduce_at_.chunk);
+  return true;
+}
+
+/// In the order of ranks; of two, either may come first.
+void NodeExchange::reduce(const Chunk& chunk) {
+  const Reduction reduction = at(reduce_at_)->reduction;
+  Tensor own = chunk.of(rank_), result = chunk.in(slot(chunk.number, rank_), rank_);
+  const auto add = [&](Tensor& into, int rank) {
+    ranks_.reduce_local(into, rank == rank_ ? own : chunk.in(slot(chunk.number, rank), rank_),
+                        reduction);
+  };
+  if (rank_ <= 1) {
+    for (int r = 0; r < size_; ++r) {
+      if (r != rank_) add(own, r);
+    }
+    std::memcpy(result.raw(), own.raw(), own.bytes());
+    return;
+  }
+  std::memcpy(result.raw(), chunk.in(slot(chunk.number, 0), rank_).raw(), result.bytes());
+  for (int r = 1; r < size_; ++r) add(result, r);
+  std::memcpy(own.raw(), result.raw(), own.bytes());
+}
+
+bool NodeExchange::read_one() {
+  if (read_at_.chunk == reduce_at_.chunk || !all_through(&Counters::reduced, read_at_.chunk + 1)) {
+    return false;
+  }
+  const int root = at(read_at_)->root;
+  const Chunk chunk = chunk_at(read_at_);
+  std::byte* to = chunk.bytes();
+  for (int r = 0; r < size_ && root == kNoRoot; ++r) {
+    if (r == rank_) continue;
+    std::memcpy(to + chunk.offset(r), slot(chunk.number, r) + chunk.offset(r),
+                chunk.offset(r + 1) - chunk.offset(r));
+  }
+  if (root != kNoRoot && root != rank_) {
+    std::memcpy(to, slot(chunk.number, root), chunk.data.bytes());
+  }
+  const std::int64_t operation = read_at_.operation;
+  pass(read_at_);
+  counters_[rank_].read.write(read_at_.chunk);
+  if (read_at_.operation != operation) operations_.pop_front();
+  return true;
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "d5/level3_distributed/node_memory.hpp"
+#include "level3_distributed/communicator/gather_texts.hpp"
+
+namespace d5 {
+
+std::string node_identity() {
+  static const std::string boot = [] {
+    std::string text;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> text;
+    return text;
+  }();
+  struct stat memory = {}, processes = {};
+  stat("/dev/shm", &memory);
+  stat("/proc/self/ns/pid", &processes);
+  return fmt::format("boot {}, memory {}, processes {}", boot, memory.st_dev, processes.st_ino);
+}
+
+std::shared_ptr<Communicator> node_group(Communicator& ranks) {
+  const auto nodes = detail::gather_texts(ranks, node_identity());
+  // The first rank of a node names it.
+  const auto mine = nodes[static_cast<std::size_t>(ranks.rank())];
+  return ranks.split(static_cast<int>(std::ranges::find(nodes, mine) - nodes.begin()));
+}
+
+}  // namespace d5
