@@ -37,21 +37,22 @@ class ScheduledRequest final : public Request {
  public:
   ScheduledRequest(SchedulesUnderWay& all, CommunicationSchedule schedule)
       : all_(all), schedule_(std::move(schedule)) {
+    const auto lock = all_.lock();
     if (!advance()) all_.add(this);
   }
   ~ScheduledRequest() override {
-    if (std::uncaught_exceptions() == exceptions_) {
-      while (!complete_) move_on();
-    }
+    if (std::uncaught_exceptions() == exceptions_) complete();
+    const auto lock = all_.lock();
     all_.remove(this);
   }
 
   void wait() override {
-    while (!complete_) move_on();
+    complete();
     rethrow();
   }
 
   bool done() override {
+    const auto lock = all_.lock();
     if (!complete_) all_.advance();
     if (complete_) rethrow();
     return complete_;
@@ -69,7 +70,12 @@ class ScheduledRequest final : public Request {
   }
 
  private:
-  void move_on() {
+  void complete() {
+    while (!moved_on()) std::this_thread::yield();
+  }
+  bool moved_on() {
+    const auto lock = all_.lock();
+    if (complete_) return true;
     if (all_.only(this)) {  // the transport waits better than we do
       try {
         schedule_.wait_for_calls();
@@ -78,10 +84,10 @@ class ScheduledRequest final : public Request {
         complete_ = true;
       }
       if (advance()) all_.remove(this);
-      return;
+    } else {
+      all_.advance();
     }
-    all_.advance();
-    if (!complete_) std::this_thread::yield();
+    return complete_;
   }
   void rethrow() {
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -94,10 +100,25 @@ class ScheduledRequest final : public Request {
   bool complete_ = false;
 };
 
-void SchedulesUnderWay::remove(const ScheduledRequest* request) { std::erase(all_, request); }
+void SchedulesUnderWay::add(ScheduledRequest* request) {
+  all_.push_back(request);
+  if (added_) added_();
+}
+
+void SchedulesUnderWay::remove(const ScheduledRequest* request) {
+  std::ranges::replace(all_, const_cast<ScheduledRequest*>(request), nullptr);
+  if (!advancing_) std::erase(all_, nullptr);
+}
 
 void SchedulesUnderWay::advance() {
-  std::erase_if(all_, [](ScheduledRequest* request) { return request->advance(); });
+  if (advancing_) return;
+  advancing_ = true;
+  for (std::size_t i = 0; i < all_.size(); ++i) {  // they may add others
+    ScheduledRequest* request = all_[i];
+    if (request && request->advance()) all_[i] = nullptr;
+  }
+  advancing_ = false;
+  std::erase(all_, nullptr);
 }
 
 }  // namespace detail

@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <mutex>
 #include <vector>
 
 namespace d5::detail {
 
 class ScheduledRequest;
 
-/// The schedules under way on one outermost communicator, in the order of their start.
+/// The schedules under way on one outermost communicator, in the order of their start. One of them
+/// may start others, and sleep until these are done.
+///
+/// Thread safety: whoever holds the lock; a progress thread may move them on beside their owner.
 class SchedulesUnderWay {
  public:
-  void add(ScheduledRequest* request) { all_.push_back(request); }
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> lock() { return std::unique_lock(mutex_); }
+  [[nodiscard]] std::unique_lock<std::recursive_mutex> try_lock() {
+    return std::unique_lock(mutex_, std::try_to_lock);
+  }
+
+  void add(ScheduledRequest* request);
   void remove(const ScheduledRequest* request);
   [[nodiscard]] bool only(const ScheduledRequest* request) const {
     return all_.size() == 1 && all_.front() == request;
   }
-  /// Moves each on, and lets go of those at their end.
+  [[nodiscard]] bool empty() const { return all_.empty(); }
+  /// Moves each on, and lets go of those at their end. Nothing where one of them asks for it.
   void advance();
 
+  /// Called when there is one more.
+  void on_added(std::function<void()> listener) { added_ = std::move(listener); }
+
  private:
-  std::vector<ScheduledRequest*> all_;
+  std::recursive_mutex mutex_;
+  std::vector<ScheduledRequest*> all_;  // null: left while they were moved on
+  bool advancing_ = false;
+  std::function<void()> added_;
 };
 
 }  // namespace d5::detail

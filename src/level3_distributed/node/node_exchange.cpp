@@ -22,10 +22,7 @@ class NodeRequest final : public Request {
   void wait() override {
     while (!done()) std::this_thread::yield();
   }
-  bool done() override {
-    if (!exchange_.is_done(operation_)) exchange_.advance();
-    return exchange_.is_done(operation_);
-  }
+  bool done() override { return exchange_.is_done(operation_); }
 
  private:
   NodeExchange& exchange_;
@@ -94,21 +91,27 @@ std::unique_ptr<Request> NodeExchange::start_all_reduce(const Tensor& data, Redu
   return start({.data = data.reshaped({data.elements()}), .reduction = reduction});
 }
 
-std::unique_ptr<Request> NodeExchange::start_broadcast(const Tensor& data, int root,
-                                                       std::shared_ptr<const bool> may_begin) {
+std::unique_ptr<Request> NodeExchange::start_broadcast(
+    const Tensor& data, int root, std::shared_ptr<std::atomic<bool>> may_begin) {
   const auto bytes = static_cast<std::int64_t>(data.bytes());
   ranks_.note_traffic("node_memory", rank_ == root ? bytes : 0, rank_ == root ? 0 : bytes);
-  return start({.data = data.reshaped({data.elements()}),
-                .root = root,
-                .may_begin = rank_ == root ? std::move(may_begin) : nullptr});
+  return start(
+      {.data = data.reshaped({data.elements()}), .root = root, .may_begin = std::move(may_begin)});
 }
 
 std::unique_ptr<Request> NodeExchange::start(Operation operation) {
   if (operation.data.elements() == 0) return std::make_unique<NodeRequest>(*this, -1);
+  const std::lock_guard lock(mutex_);
   operations_.push_back(std::move(operation));
   auto request = std::make_unique<NodeRequest>(*this, started_++);
   advance();
   return request;
+}
+
+bool NodeExchange::is_done(std::int64_t operation) {
+  const std::lock_guard lock(mutex_);
+  if (operation >= read_at_.operation) advance();
+  return operation < read_at_.operation;
 }
 
 void NodeExchange::advance() {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/node_memory.hpp"
@@ -23,20 +25,19 @@ struct NodeExchangeOptions {
 /// all ranks in their order, writes the sum to its own slot, where it left room for it, and reads
 /// the other segments from the slots of whoever reduced them. Three counters a rank tell the
 /// others how many chunks it is through with each; a room is free again when all have read it.
+///
+/// Thread safety: all calls, of one rank's owner and of its progress thread.
 class NodeExchange {
  public:
   /// A collective of `ranks`, which outlive it. Throws: as `NodeMemory::make`.
   NodeExchange(Communicator& ranks, const NodeExchangeOptions& options);
 
   [[nodiscard]] std::unique_ptr<Request> start_all_reduce(const Tensor& data, Reduction reduction);
-  /// On the root it begins when `*may_begin`; what is started after it waits.
-  [[nodiscard]] std::unique_ptr<Request> start_broadcast(const Tensor& data, int root,
-                                                         std::shared_ptr<const bool> may_begin);
-  /// Goes as far as it can without waiting.
-  void advance();
-  [[nodiscard]] bool is_done(std::int64_t operation) const {
-    return operation < read_at_.operation;
-  }
+  /// A rank begins when its `*may_begin` is true; what it started after it waits.
+  [[nodiscard]] std::unique_ptr<Request> start_broadcast(
+      const Tensor& data, int root, std::shared_ptr<std::atomic<bool>> may_begin);
+  /// Goes as far as it can without waiting, with all that are under way.
+  [[nodiscard]] bool is_done(std::int64_t operation);
 
  private:
   static constexpr int kNoRoot = -1;  // an all-reduce
@@ -44,7 +45,7 @@ class NodeExchange {
     Tensor data;
     Reduction reduction = Reduction::sum;
     int root = kNoRoot;
-    std::shared_ptr<const bool> may_begin = {};
+    std::shared_ptr<std::atomic<bool>> may_begin = {};
   };
   struct Chunk;
   struct Counters;
@@ -60,11 +61,13 @@ class NodeExchange {
   [[nodiscard]] std::byte* slot(std::int64_t chunk, int rank) const;
   template <class Step>
   [[nodiscard]] bool all_through(Step step, std::int64_t chunks) const;
+  void advance();
   bool write_one();
   bool reduce_one();
   bool read_one();
   void reduce(const Chunk& chunk);
 
+  std::mutex mutex_;
   Communicator& ranks_;
   int rank_, size_;
   std::int64_t chunk_bytes_, stages_;

@@ -13,12 +13,12 @@
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/node_memory.hpp"
+#include "tests/level3_distributed/node/this_rank.hpp"
 
 using namespace d5;
+using testing::n, testing::rank;
 
 namespace {
-
-const int n = world()->size(), rank = world()->rank();
 
 /// A limit of this process, until the end of the scope.
 class Limited {
