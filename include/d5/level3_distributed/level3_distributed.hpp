@@ -20,6 +20,7 @@
 #include "d5/level3_distributed/gradient_bucket.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
 #include "d5/level3_distributed/late_arrivals.hpp"
+#include "d5/level3_distributed/memory_window.hpp"
 #include "d5/level3_distributed/node_memory.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
 #include "d5/level3_distributed/scaling_table.hpp"

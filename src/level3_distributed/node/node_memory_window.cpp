@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <numeric>
+#include <vector>
+
+#include "d5/core/arena.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/memory_window.hpp"
+#include "d5/level3_distributed/node_memory.hpp"
+#include "level3_distributed/collectives/parts/reduce_elements.hpp"
+#include "level3_distributed/node/robust_mutex.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr int kNobody = -1;
+
+/// What guards one rank's part: a mutex of each rank. A shared lock is one's own, the exclusive one
+/// is all of them, taken in the order of ranks.
+struct Guard {
+  std::atomic<int> exclusive_holder = kNobody, accumulating = kNobody;
+  detail::RobustMutex accumulate = {};
+  // followed by a mutex for each rank
+  [[nodiscard]] detail::RobustMutex& of(int rank) {
+    return reinterpret_cast<detail::RobustMutex*>(this + 1)[rank];
+  }
+  static std::size_t bytes(int ranks) {
+    return Arena::aligned(sizeof(Guard) +
+                          static_cast<std::size_t>(ranks) * sizeof(detail::RobustMutex));
+  }
+};
+
+/// In memory that all ranks share: each guard, then each part.
+class NodeMemoryWindow final : public MemoryWindow {
+ public:
+  NodeMemoryWindow(std::shared_ptr<Communicator> all, std::size_t bytes)
+      : MemoryWindow(std::move(all)), rank_(ranks().rank()), size_(ranks().size()) {
+    const Tensor mine = Tensor::scalar(static_cast<std::int64_t>(bytes));
+    Tensor sizes = Tensor::empty(DType::int64, {size_});
+    ranks().all_gather(mine, sizes);
+    std::size_t begin = Guard::bytes(size_) * static_cast<std::size_t>(size_);
+    for (const std::int64_t size : sizes.span<std::int64_t>()) {
+      sizes_.push_back(static_cast<std::size_t>(size));
+      begins_.push_back(begin);
+      begin += Arena::aligned(sizes_.back());
+    }
+    memory_ = NodeMemory::make(ranks(), begin);
+    new (&guard(rank_)) Guard;
+    for (int r = 0; r < size_; ++r) new (&guard(rank_).of(r)) detail::RobustMutex;
+    ranks().barrier();
+  }
+
+  void flush(int) override { std::atomic_thread_fence(std::memory_order_seq_cst); }
+  std::size_t bytes(int rank) const override { return sizes_.at(static_cast<std::size_t>(rank)); }
+  Tensor local() override {
+    return memory_->at(begins_[static_cast<std::size_t>(rank_)],
+                       {DType::uint8, {static_cast<std::int64_t>(bytes(rank_))}});
+  }
+
+ protected:
+  void do_put(const Tensor& data, int target, std::size_t offset) override {
+    if (data.bytes() > 0) std::memcpy(place(target, offset), data.raw(), data.bytes());
+  }
+  void do_get(Tensor& data, int target, std::size_t offset) override {
+    if (data.bytes() > 0) std::memcpy(data.raw(), place(target, offset), data.bytes());
+  }
+  void do_accumulate(const Tensor& data, int target, std::size_t offset,
+                     Reduction reduction) override {
+    Guard& of = guard(target);
+    if (!of.accumulate.lock()) throw died(of.accumulating, target, "while it accumulated");
+    of.accumulating = rank_;
+    detail::reduce_elements(data.dtype(), place(target, offset), data.raw(), data.elements(),
+                            reduction);
+    of.accumulate.unlock();
+  }
+  std::int64_t do_fetch_and_add(int target, std::size_t offset, std::int64_t value) override {
+    return word(target, offset).fetch_add(value);
+  }
+  std::int64_t do_compare_and_swap(int target, std::size_t offset, std::int64_t expected,
+                                   std::int64_t desired) override {
+    word(target, offset).compare_exchange_strong(expected, desired);
+    return expected;
+  }
+
+  Lock do_lock(int target, WindowLockKind kind) override {
+    Guard& of = guard(target);
+    if (kind == WindowLockKind::shared) {
+      take(target, rank_, rank_);
+      return Lock([&of, rank = rank_] { of.of(rank).unlock(); });
+    }
+    for (int r = 0; r < size_; ++r) take(target, r, 0);
+    of.exclusive_holder = rank_;
+    return Lock([&of, size = size_] {
+      of.exclusive_holder = kNobody;
+      for (int r = 0; r < size; ++r) of.of(r).unlock();
+    });
+  }
+
+ private:
+  /// One of the mutexes of a part; those from `held` before it are given back if a holder died.
+  void take(int target, int rank, int held) {
+    Guard& of = guard(target);
+    if (of.of(rank).lock()) return;
+    for (int r = held; r < rank; ++r) of.of(r).unlock();
+    const int writer = of.exclusive_holder;
+    throw died(writer == kNobody ? rank : writer, target, "with its lock");
+  }
+
+  CommunicationError died(int holder, int target, const char* when) const {
+    return CommunicationError(fmt::format(
+        "rank {}: the window's part of rank {}: rank {} died {}, and may have left it half "
+        "written; make the window anew",
+        rank_, target, holder, when));
+  }
+
+  Guard& guard(int target) const {
+    return *reinterpret_cast<Guard*>(memory_->data() +
+                                     Guard::bytes(size_) * static_cast<std::size_t>(target));
+  }
+  std::byte* place(int target, std::size_t offset) const {
+    return memory_->data() + begins_[static_cast<std::size_t>(target)] + offset;
+  }
+  std::atomic_ref<std::int64_t> word(int target, std::size_t offset) const {
+    return std::atomic_ref(*reinterpret_cast<std::int64_t*>(place(target, offset)));
+  }
+
+  int rank_, size_;
+  std::vector<std::size_t> sizes_, begins_;
+  std::shared_ptr<NodeMemory> memory_;
+};
+
+}  // namespace
+
+std::shared_ptr<MemoryWindow> make_memory_window(std::shared_ptr<Communicator> ranks,
+                                                 std::size_t bytes) {
+  return std::make_shared<NodeMemoryWindow>(std::move(ranks), bytes);
+}
+
+}  // namespace d5

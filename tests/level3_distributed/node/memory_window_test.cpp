@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <functional>
+#include <vector>
+
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/memory_window.hpp"
+#include "tests/level3_distributed/node/this_rank.hpp"
+
+using namespace d5;
+using testing::n, testing::rank;
+
+namespace {
+
+/// A process that does so and is killed.
+void die_after(const std::function<void()>& what) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    what();
+    raise(SIGKILL);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFSIGNALED(status));
+}
+
+}  // namespace
+
+TEST_CASE("what a rank puts, the target sees, and others get") {
+  const auto window = make_memory_window(world(), 16 + 4 * static_cast<std::size_t>(rank));
+  CHECK(window->bytes(n - 1) == 16 + 4 * static_cast<std::size_t>(n - 1));
+  const int right = (rank + 1) % n;
+  window->put(Tensor::vector<std::int32_t>({rank, -rank}), right, 8);
+  window->flush(right);
+  world()->barrier();
+  const int left = (rank + n - 1) % n;
+  const auto* mine = reinterpret_cast<const std::int32_t*>(window->local().raw());
+  CHECK(mine[1] == 0);
+  CHECK(mine[2] == left);
+  CHECK(mine[3] == -left);
+  for (int r = 0; r < n; ++r) {
+    Tensor got = Tensor::zeros(DType::int32, {2});
+    window->get(got, r, 8);
+    CHECK(got.data<std::int32_t>()[0] == (r + n - 1) % n);
+  }
+  world()->barrier();
+}
+
+TEST_CASE("fetch_and_add gives each number once") {
+  const auto window = make_memory_window(world(), 8);
+  const std::int64_t each = 500;
+  std::vector<std::int64_t> mine;
+  for (int i = 0; i < each; ++i) mine.push_back(window->fetch_and_add(n - 1, 0, 1));
+  CHECK(std::ranges::is_sorted(mine, std::ranges::less_equal()));
+  Tensor all = Tensor::empty(DType::int64, {n * each});
+  world()->all_gather(Tensor::vector(mine), all);
+  auto numbers = all.span<std::int64_t>();
+  std::ranges::sort(numbers);
+  for (std::int64_t i = 0; i < n * each; ++i) CHECK(numbers[static_cast<std::size_t>(i)] == i);
+}
+
+TEST_CASE("of all that compare_and_swap from one value, one does") {
+  const auto window = make_memory_window(world(), 8);
+  const bool won = window->compare_and_swap(0, 0, 0, rank + 1) == 0;
+  Tensor winners = Tensor::scalar<std::int32_t>(won ? 1 : 0);
+  world()->all_reduce(winners);
+  CHECK(winners.item<std::int32_t>() == 1);
+  const std::int64_t stays = window->fetch_and_add(0, 0, 0);
+  CHECK((stays == rank + 1) == won);
+  world()->barrier();
+}
+
+TEST_CASE("accumulates of all ranks add up, and find extremes") {
+  const auto window = make_memory_window(world(), 4096);
+  Tensor ones = Tensor::zeros(DType::float32, {500});
+  std::ranges::fill(ones.span<float>(), 1);
+  for (int i = 0; i < 40; ++i) window->accumulate(ones, 0, 0);
+  window->accumulate(Tensor::vector<std::int32_t>({rank}), 0, 4000, Reduction::maximum);
+  world()->barrier();
+  Tensor sum = Tensor::zeros(DType::float32, {500});
+  window->get(sum, 0, 0);
+  CHECK(std::ranges::all_of(sum.span<float>(), [](float x) { return x == 40.0f * float(n); }));
+  Tensor most = Tensor::scalar<std::int32_t>(-1);
+  window->get(most, 0, 4000);
+  CHECK(most.item<std::int32_t>() == n - 1);
+  world()->barrier();
+}
+
+TEST_CASE("an exclusive lock keeps all others out, shared ones let each other in") {
+  const auto window = make_memory_window(world(), 16);
+  Tensor count = Tensor::scalar<std::int64_t>(0);
+  // Read, then write: without the lock some would be lost.
+  for (int i = 0; i < 300; ++i) {
+    const auto lock = window->lock(0, WindowLockKind::exclusive);
+    window->get(count, 0, 0);
+    window->put(Tensor::scalar(count.item<std::int64_t>() + 1), 0, 0);
+  }
+  world()->barrier();
+  {
+    const auto lock = window->lock(0, WindowLockKind::shared);
+    window->get(count, 0, 0);
+    CHECK(count.item<std::int64_t>() == 300 * n);
+    window->fetch_and_add(0, 8, 1);
+    while (window->fetch_and_add(0, 8, 0) < n) {  // all hold it at once, or this never ends
+    }
+  }
+  world()->barrier();
+}
+
+TEST_CASE("who asks for a lock whose holder died is told so, and so is whoever comes later") {
+  const auto window = make_memory_window(world(), 8);
+  const auto kind = GENERATE(WindowLockKind::shared, WindowLockKind::exclusive);
+  if (rank == 0) die_after([&] { new auto(window->lock(0, kind)); });
+  world()->barrier();
+  for (int turn = 0; turn < 2; ++turn) {
+    CHECK_THROWS_WITH(window->lock(0, WindowLockKind::exclusive),
+                      Catch::Contains("rank 0 died with its lock"));
+    if (kind == WindowLockKind::exclusive) {
+      CHECK_THROWS_AS(window->lock(0, WindowLockKind::shared), CommunicationError);
+    }
+  }
+  if (n > 1) (void)window->lock(n - 1, WindowLockKind::shared);
+  world()->barrier();
+}
+
+TEST_CASE("places outside of a window are refused") {
+  const auto window = make_memory_window(world(), 12);
+  const Tensor word = Tensor::scalar<std::int64_t>(0);
+  CHECK_THROWS_AS(window->put(word, n, 0), ValueError);
+  CHECK_THROWS_AS(window->put(word, 0, 8), ValueError);
+  CHECK_THROWS_AS(window->put(word, 0, 4), ValueError);
+  CHECK_THROWS_AS(window->fetch_and_add(0, 4, 1), ValueError);
+  CHECK_THROWS_AS(window->compare_and_swap(0, std::size_t(-1), 0, 1), ValueError);
+  CHECK_THROWS_AS(window->put(Tensor(), 0, 0), TypeError);
+  CHECK_THROWS_AS(window->lock(-1, WindowLockKind::shared), ValueError);
+}
+
+TEST_CASE("one-sided calls are counted") {
+  const auto window = make_memory_window(world(), 64);
+  const Traffic before = world()->traffic();
+  Tensor words = Tensor::zeros(DType::int64, {3});
+  window->put(words, (rank + 1) % n, 0);
+  window->get(words, (rank + 1) % n, 0);
+  (void)window->compare_and_swap((rank + 1) % n, 32, 0, 1);
+  const Traffic since = world()->traffic().since(before);
+  const std::int64_t others = n > 1 ? 1 : 0;
+  CHECK(since.by_call.at("put") == Traffic::Line{1, 24 * others, 0});
+  CHECK(since.by_call.at("get") == Traffic::Line{1, 0, 24 * others});
+  CHECK(since.by_call.at("compare_and_swap") == Traffic::Line{1, 16 * others, 8 * others});
+  world()->barrier();
+}
