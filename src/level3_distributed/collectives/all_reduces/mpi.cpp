@@ -5,11 +5,17 @@ namespace d5::collective {
 namespace {
 
 /// Whatever the communicator's own library does: MPI_Iallreduce in a world of MPI.
+///
+/// `Traffic` counts b bytes out and in, in one call.
 class LibraryAllReduce final : public AllReduce {
  public:
   std::unique_ptr<Request> start(Communicator& communicator, Tensor& data,
                                  Reduction reduction) override {
     return communicator.start_all_reduce(data, reduction);
+  }
+  std::optional<Traffic::Line> volume(const CollectiveSize& size) const override {
+    const std::int64_t bytes = size.ranks > 1 ? size.elements * size.element_bytes : 0;
+    return Traffic::Line{1, bytes, bytes};
   }
 };
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/planned_collective.hpp"
+#include "level3_distributed/collectives/parts/folded_ranks.hpp"
+
+namespace d5::all_gather_algorithm {
+namespace {
+
+/// Partners at distance 1, 2, 4, ... exchange all parts that they have.
+///
+/// A rank sends log2 n messages, (n - 1) / n b bytes. Where n is no power of two, m the largest
+/// below it: ranks that stand aside send their part, and receive b; those that stand for two get
+/// that part and send that b besides log2 m messages.
+class RecursiveDoublingAllGather final : public PlannedAllGather {
+ public:
+  CollectivePlan plan(int rank, const Parts& parts) const override {
+    const detail::FoldedRanks folded(parts.size());
+    const ElementRange all{0, parts.elements()};
+    CollectivePlan plan;
+    if (folded.aside(rank)) {
+      plan.next_round().sends.push_back({rank + 1, parts[rank]});
+      plan.next_round().receives.push_back({rank + 1, all});
+      return plan;
+    }
+    if (folded.for_two(rank)) plan.next_round().receives.push_back({rank - 1, parts[rank - 1]});
+    detail::append_doubling(plan, folded, folded.core(rank), folded.joined(parts));
+    if (folded.for_two(rank)) plan.next_round().sends.push_back({rank - 1, all});
+    return plan;
+  }
+};
+
+}  // namespace
+
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
+/// MPICH" (IJHPCA 2005).
+void register_recursive_doubling(Registry<AllGatherEntry>& registry) {
+  registry.add("recursive_doubling",
+               AllGatherEntry::of<RecursiveDoublingAllGather>(
+                   "partners exchange all: log2 n messages (Thakur et al., 2005)"));
+}
+
+}  // namespace d5::all_gather_algorithm

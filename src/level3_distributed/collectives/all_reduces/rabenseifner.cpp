@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/planned_collective.hpp"
+#include "level3_distributed/collectives/parts/folded_ranks.hpp"
+
+namespace d5::collective {
+namespace {
+
+/// A reduce-scatter by recursive halving, then an all-gather by recursive doubling: the ring's
+/// bytes in fewer messages.
+///
+/// A rank sends 2 log2 n messages, 2 (n - 1) / n b bytes. Where n is no power of two, m the largest
+/// below it: ranks that stand aside send and receive b once; of the others those that stand for two
+/// send and receive b once more than 2 (m - 1) / m b in 2 log2 m messages.
+class RabenseifnerAllReduce final : public PlannedAllReduce {
+ public:
+  CollectivePlan plan(const CollectiveSize& size) const override {
+    const detail::FoldedRanks folded(size.ranks);
+    const ElementRange all{0, size.elements};
+    const int rank = size.rank;
+    CollectivePlan plan;
+    if (folded.aside(rank)) {
+      plan.next_round().sends.push_back({rank + 1, all});
+      plan.next_round().receives.push_back({rank + 1, all});
+      return plan;
+    }
+    if (folded.for_two(rank)) {
+      plan.next_round().receives.push_back({rank - 1, all, CollectivePlan::Then::reduce});
+    }
+    const Parts blocks(size.elements, folded.cores());
+    detail::append_halving(plan, folded, folded.core(rank), blocks);
+    detail::append_doubling(plan, folded, folded.core(rank), blocks);
+    if (folded.for_two(rank)) plan.next_round().sends.push_back({rank - 1, all});
+    return plan;
+  }
+};
+
+}  // namespace
+
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
+/// MPICH" (IJHPCA 2005).
+void register_rabenseifner(Registry<AllReduceEntry>& registry) {
+  registry.add("rabenseifner",
+               AllReduceEntry::of<RabenseifnerAllReduce>(
+                   "recursive halving, then doubling: the ring's bytes in 2 log2 n messages "
+                   "(Thakur et al., 2005)"));
+}
+
+}  // namespace d5::collective

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/planned_collective.hpp"
+#include "level3_distributed/collectives/parts/folded_ranks.hpp"
+
+namespace d5::collective {
+namespace {
+
+using Then = CollectivePlan::Then;
+
+/// Partners at distance 1, 2, 4, ... exchange all they have summed so far: the least rounds.
+///
+/// A rank sends log2 n messages, b log2 n bytes. Where n is no power of two, m the largest below
+/// it: ranks that stand aside send and receive b once; those that stand for two log2 m + 1 times,
+/// the others log2 m times.
+class RecursiveDoublingAllReduce final : public PlannedAllReduce {
+ public:
+  CollectivePlan plan(const CollectiveSize& size) const override {
+    const detail::FoldedRanks folded(size.ranks);
+    const ElementRange all{0, size.elements};
+    const int rank = size.rank;
+    CollectivePlan plan;
+    if (folded.aside(rank)) {
+      plan.next_round().sends.push_back({rank + 1, all});
+      plan.next_round().receives.push_back({rank + 1, all});
+      return plan;
+    }
+    if (folded.for_two(rank)) plan.next_round().receives.push_back({rank - 1, all, Then::reduce});
+    const int core = folded.core(rank);
+    for (int distance = 1; distance < folded.cores(); distance *= 2) {
+      const int partner = folded.rank_of(core ^ distance);
+      auto& round = plan.next_round();
+      round.sends.push_back({partner, all});
+      round.receives.push_back(
+          {partner, all, partner < rank ? Then::reduce_incoming_first : Then::reduce});
+    }
+    if (folded.for_two(rank)) plan.next_round().sends.push_back({rank - 1, all});
+    return plan;
+  }
+};
+
+}  // namespace
+
+/// Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in
+/// MPICH" (IJHPCA 2005).
+void register_recursive_doubling(Registry<AllReduceEntry>& registry) {
+  registry.add("recursive_doubling", AllReduceEntry::of<RecursiveDoublingAllReduce>(
+                                         "partners exchange all: log2 n messages (Thakur et al., "
+                                         "2005)"));
+}
+
+}  // namespace d5::collective

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/planned_collective.hpp"
+#include "level3_distributed/collectives/parts/ring_steps.hpp"
+
+namespace d5::collective {
+namespace {
+
+/// The data is cut into n parts. In n - 1 steps each rank passes a part to its right neighbour and
+/// adds what comes from the left, after which rank r holds part r + 1 summed; in n - 1 more steps
+/// the sums go round.
+///
+/// A rank sends 2 (n - 1) / n of the data, the least possible, in 2 (n - 1) messages. Part p is
+/// summed in the order of ranks p, p + 1, ..., p - 1.
+class RingAllReduce final : public PlannedAllReduce {
+ public:
+  CollectivePlan plan(const CollectiveSize& size) const override {
+    CollectivePlan plan;
+    detail::append_ring_all_reduce(
+        plan, size.rank, size.ranks, 0,
+        [parts = Parts(size.elements, size.ranks)](int part) { return parts[part]; });
+    return plan;
+  }
+};
+
+}  // namespace
+
+/// Source: Patarasuk and Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of
+/// Workstations" (JPDC 2009).
+void register_ring(Registry<AllReduceEntry>& registry) {
+  registry.add("ring", AllReduceEntry::of<RingAllReduce>(
+                           "d5's own ring over send and receive (Patarasuk and Yuan, 2009)"));
+}
+
+}  // namespace d5::collective

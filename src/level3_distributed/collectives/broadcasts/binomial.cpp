@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/planned_collective.hpp"
+#include "level3_distributed/collectives/parts/binomial_tree.hpp"
+
+namespace d5::broadcast_algorithm {
+namespace {
+
+/// Down a binomial tree: who has the data passes it on, twice as many in each round.
+///
+/// All ranks but the root receive b bytes in one message; a node sends b to each child, the root
+/// to ceil(log2 n).
+class BinomialBroadcast final : public PlannedBroadcast {
+ public:
+  CollectivePlan plan(const CollectiveSize& size) const override {
+    CollectivePlan plan;
+    detail::append_binomial_broadcast(plan, detail::BinomialTree(size.rank, size.ranks, size.root),
+                                      {0, size.elements});
+    return plan;
+  }
+};
+
+}  // namespace
+
+void register_binomial(Registry<BroadcastEntry>& registry) {
+  registry.add("binomial", BroadcastEntry::of<BinomialBroadcast>("down a binomial tree"));
+}
+
+}  // namespace d5::broadcast_algorithm

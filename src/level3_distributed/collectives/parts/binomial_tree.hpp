@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "d5/level3_distributed/collective_plan.hpp"
+
+namespace d5::detail {
+
+/// The binomial tree over ranks, as one of them sees it: node 0 is the root, and a node's parent is
+/// the node without its lowest bit. A node with k zero bits at its end has up to k children.
+class BinomialTree {
+ public:
+  BinomialTree(int rank, int ranks, int root)
+      : ranks_(ranks),
+        root_(root),
+        node_((rank - root + ranks) % ranks),
+        levels_(std::bit_width(unsigned(ranks - 1))) {}
+  [[nodiscard]] int node() const { return node_; }
+  /// Rounds from the leaves to the root.
+  [[nodiscard]] int levels() const { return levels_; }
+  [[nodiscard]] int rank_of(int node) const { return (node + root_) % ranks_; }
+  [[nodiscard]] int parent() const { return node_ & (node_ - 1); }
+  /// The bit that it differs in from its parent; the root's is above all.
+  [[nodiscard]] int level() const {
+    return node_ == 0 ? levels_ : std::countr_zero(unsigned(node_));
+  }
+  /// Its child that differs in that bit; -1 without.
+  [[nodiscard]] int child(int level) const {
+    const int child = node_ + (1 << level);
+    return level < this->level() && child < ranks_ ? child : -1;
+  }
+  /// One past the last node below a node that differs from its parent in that bit.
+  [[nodiscard]] int end_below(int node, int level) const {
+    return std::min(node + (1 << level), ranks_);
+  }
+
+ private:
+  int ranks_, root_, node_, levels_;
+};
+
+/// From the root down; the round of a child is its level's, the largest first.
+inline void append_binomial_broadcast(CollectivePlan& plan, const BinomialTree& tree,
+                                      ElementRange all) {
+  for (int level = tree.levels() - 1; level >= 0; --level) {
+    auto& round = plan.next_round();
+    if (tree.level() == level) round.receives.push_back({tree.rank_of(tree.parent()), all});
+    if (const int child = tree.child(level); child >= 0) {
+      round.sends.push_back({tree.rank_of(child), all});
+    }
+  }
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/planned_collective.hpp"
+
+namespace d5 {
+
+Parts::Parts(std::int64_t elements, int parts) {
+  for (int p = 0; p <= parts; ++p) offsets_.push_back(elements * p / parts);
+}
+
+Parts::Parts(const RankCounts& counts) : offsets_{0} {
+  for (const std::int64_t count : counts) offsets_.push_back(offsets_.back() + count);
+}
+
+ElementRange Parts::operator[](int part) const {
+  const int p = ((part % size()) + size()) % size();
+  return between(p, p + 1);
+}
+
+ElementRange Parts::between(int begin, int end) const {
+  return {offsets_[std::size_t(begin)], offsets_[std::size_t(end)]};
+}
+
+Parts Parts::rotated(int first) const {
+  RankCounts counts;
+  for (int p = 0; p < size(); ++p) counts.push_back((*this)[first + p].size());
+  return Parts(counts);
+}
+
+}  // namespace d5

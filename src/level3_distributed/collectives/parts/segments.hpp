@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "d5/core/option.hpp"
+#include "d5/level3_distributed/collective_plan.hpp"
+
+namespace d5::detail {
+
+/// Of an algorithm that sends pieces, so that the next rank has work while the rest is on its way.
+struct SegmentOptions {
+  std::int64_t segment_bytes = std::int64_t{128} << 10;
+  void declare(OptionList& options) {
+    options.add("segment_bytes", segment_bytes, "most bytes in a message", {.least = 1});
+  }
+  /// How many a range of so many elements is cut into; an element is never cut.
+  [[nodiscard]] std::int64_t number(std::int64_t elements, std::int64_t element_bytes) const {
+    const std::int64_t each = std::max<std::int64_t>(1, segment_bytes / element_bytes);
+    return std::max<std::int64_t>(1, (elements + each - 1) / each);
+  }
+};
+
+[[nodiscard]] inline ElementRange segment(ElementRange range, std::int64_t index,
+                                          std::int64_t segments) {
+  return {range.begin + range.size() * index / segments,
+          range.begin + range.size() * (index + 1) / segments};
+}
+
+}  // namespace d5::detail
