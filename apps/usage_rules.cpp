@@ -5,15 +5,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "apps/options.hpp"
 #include "apps/usage_error.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level3_distributed/collective_kind.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 
 namespace d5::app {
@@ -37,17 +37,25 @@ void refuse_one_file_twice(const CLI::App& command) {
   }
 }
 
-constexpr std::array<std::string_view, 2> kOnRanks{"d5 train", "d5 all-reduce check"};
+/// The commands that run on several ranks.
+std::vector<std::string> commands_on_ranks() {
+  std::vector<std::string> names{"d5 train"};
+  for (const auto& kind : collective_kinds()) {
+    for (const std::string verb : {"check"}) names.push_back("d5 " + kind.word + " " + verb);
+  }
+  return names;
+}
 
 /// A command that does not divide its work among ranks would do all of it on each, in each other's
 /// way.
 void refuse_ranks(const CLI::App& command) {
   const bool runs = command.get_option_no_throw(kTraceOption);
   const std::string name = full_name(command);
-  const bool divides = std::ranges::find(kOnRanks, name) != kOnRanks.end();
+  const auto on_ranks = commands_on_ranks();
+  const bool divides = std::ranges::find(on_ranks, name) != on_ranks.end();
   if (!runs || divides || world()->size() == 1) return;
   throw ValueError(fmt::format("'{}' is of one process, and this is one of {}; {} run on several",
-                               name, world()->size(), fmt::join(kOnRanks, " and ")));
+                               name, world()->size(), fmt::join(on_ranks, ", ")));
 }
 
 }  // namespace

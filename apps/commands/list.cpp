@@ -159,6 +159,9 @@ std::vector<Kind> kinds() {
           {"recipes", recipes},
           kind_of("distributed-optimizers", distributed_optimizers),
           kind_of("all-reduces", all_reduces),
+          kind_of("broadcasts", broadcasts),
+          kind_of("reduce-scatters", reduce_scatters),
+          kind_of("all-gathers", all_gathers),
           kind_of("exchanges", gradient_exchanges)};
 }
 

@@ -58,18 +58,22 @@ TEST_CASE("settings of one entry that are out of range do not hide the others") 
   CHECK(run_d5("sampler check shuffle:batch_size=0").status == 2);
 }
 
-TEST_CASE("all-reduces are checked on several ranks, the others on one") {
+TEST_CASE("collectives are checked on several ranks, the others on one") {
   if (!transport().present) return;
   const std::string launcher = "mpirun --oversubscribe -np 2";
-  const auto run = run_d5("all-reduce check --format json", launcher);
-  CHECK(run.status == 0);
-  const auto records = nlohmann::json::parse(run.out).at("measurements");
-  CHECK(records.size() == 8);
-  CHECK(std::ranges::all_of(records, [](const auto& record) {
-    return record.at("status") == "passed" && record.at("conditions").at("ranks") == "2";
-  }));
+  for (const std::string kind : {"all-reduce", "broadcast", "reduce-scatter", "all-gather"}) {
+    INFO(kind);
+    const auto run = run_d5(kind + " check --format json", launcher);
+    CHECK(run.status == 0);
+    const auto records = nlohmann::json::parse(run.out).at("measurements");
+    CHECK(std::ranges::all_of(records, [](const auto& record) {
+      return record.at("status") == "passed" && record.at("conditions").at("ranks") == "2";
+    }));
+    CHECK(subjects_of(run).contains(kind + " mpi"));
+    CHECK(subjects_of(run).size() > 3);
+  }
   const auto sampler = run_d5("sampler check", launcher);
   CHECK(sampler.status == 2);
   CHECK_THAT(sampler.err, Contains("'d5 sampler check' is of one process") &&
-                              Contains("d5 train and d5 all-reduce check"));
+                              Contains("d5 train, d5 all-reduce check"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/level3_distributed/all_reduce_validation.hpp"
+#include "d5/level3_distributed/collective_validation.hpp"
 #include <catch2/catch.hpp>
 #include "d5/level3_distributed/communicator.hpp"
 
@@ -8,7 +8,7 @@
 #include <string>
 
 #include "d5/core/error.hpp"
-#include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/collective_kind.hpp"
 
 using namespace d5;
 
@@ -86,6 +86,22 @@ class MixingAllReduce final : public AllReduce {
   Tensor* last_ = nullptr;
 };
 
+/// The last element stays, and half of the bytes are told.
+class ForgetfulBroadcast final : public Broadcast {
+ public:
+  std::unique_ptr<Request> start(Communicator& communicator, Tensor& data, int root) override {
+    if (data.elements() > 0) {
+      Tensor some = data.slice(0, data.elements() - 1);
+      communicator.broadcast(some, root);
+    }
+    return std::make_unique<Complete>();
+  }
+  std::optional<Traffic::Line> volume(const CollectiveSize& size) const override {
+    const std::int64_t half = size.ranks > 1 ? size.elements * size.element_bytes / 2 : 0;
+    return Traffic::Line{size.elements > 0 ? 1 : 0, half, 0};
+  }
+};
+
 const Measurement& named(const std::vector<Measurement>& results, const std::string& metric) {
   return *std::ranges::find(results, metric, &Measurement::metric);
 }
@@ -93,7 +109,7 @@ const Measurement& named(const std::vector<Measurement>& results, const std::str
 template <class Faulty>
 std::vector<Measurement> check_faulty(const std::string& name) {
   all_reduces().add(name, AllReduceEntry::of<Faulty>("faulty"));
-  return check_all_reduce({name}, *world());
+  return check_collective(CallKind::all_reduce, {name}, *world());
 }
 
 /// Those that failed, as words.
@@ -107,17 +123,21 @@ std::string failed(const std::vector<Measurement>& results) {
 
 }  // namespace
 
-TEST_CASE("d5's all-reduces pass on several ranks, and are skipped on one") {
+TEST_CASE("every algorithm of each kind passes on several ranks, and is skipped on one") {
   const Status expected = world()->size() == 1 ? Status::skipped : Status::passed;
-  for (const std::string name : {"mpi", "ring"}) {
-    CAPTURE(name);
-    const auto results = check_all_reduce({name}, *world(), 3);
-    REQUIRE(results.size() == 4);
-    for (const auto& result : results) {
-      CHECK(result.status == expected);
-      CHECK(result.subject == "all-reduce " + name);
-      CHECK_THAT(result.command, Catch::EndsWith("d5 all-reduce check " + name + " --seed 3"));
-      CHECK(result.conditions.at("ranks") == std::to_string(world()->size()));
+  for (const CollectiveKind& kind : collective_kinds()) {
+    for (const std::string& name : kind.names()) {
+      CAPTURE(kind.word, name);
+      const auto results = check_collective(kind.call, {name}, *world(), 3);
+      REQUIRE(results.size() >= 3);
+      for (const auto& result : results) {
+        CAPTURE(result.metric, result.reason);
+        CHECK(result.status == expected);
+        CHECK(result.subject == kind.word + " " + name);
+        CHECK_THAT(result.command,
+                   Catch::EndsWith("d5 " + kind.word + " check " + name + " --seed 3"));
+        CHECK(result.conditions.at("ranks") == std::to_string(world()->size()));
+      }
     }
   }
 }
@@ -131,7 +151,19 @@ TEST_CASE("each fault of an all-reduce is told by its record, on every rank") {
   CHECK(failed(check_faulty<MixingAllReduce>("mixing")) == (alone ? "" : "all_reduce_under_way "));
 }
 
+TEST_CASE("a broadcast that forgets an element, or counts too few bytes, is told by its record") {
+  broadcasts().add("forgetful", BroadcastEntry::of<ForgetfulBroadcast>("faulty"));
+  const bool alone = world()->size() == 1;
+  const auto results = check_collective(CallKind::broadcast, {"forgetful"}, *world());
+  CHECK(failed(results) == (alone ? "" : "broadcast_error broadcast_under_way broadcast_volume "));
+}
+
+TEST_CASE("a kind without algorithms is refused") {
+  CHECK_THROWS_AS(check_collective(CallKind::gather, {"mpi"}, *world()), ValueError);
+}
+
 TEST_CASE("an all-reduce or a setting that is not there is refused") {
-  CHECK_THROWS_AS(check_all_reduce({"rings"}, *world()), NotFound);
-  CHECK_THROWS_AS(check_all_reduce({"ring", {{"segments", 4}}}, *world()), NotFound);
+  CHECK_THROWS_AS(check_collective(CallKind::all_reduce, {"rings"}, *world()), NotFound);
+  CHECK_THROWS_AS(check_collective(CallKind::all_reduce, {"ring", {{"segments", 4}}}, *world()),
+                  NotFound);
 }

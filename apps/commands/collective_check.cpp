@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// d5 all-reduce check, d5 broadcast check, ...: one command for each kind of collective.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/entry_checks.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "d5/level3_distributed/collective_kind.hpp"
+#include "d5/level3_distributed/collective_validation.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kCollectiveCheckExamples =
+    R"(  mpirun -np 2 d5 {0} check              all; rank 0 prints (more ranks than cores:
+                                                mpirun --oversubscribe)
+  mpirun -np 2 d5 {0} check mpi mine --load ./mine.so
+
+{1}, several under way at once; messages and bytes as
+the algorithm's formula says.)";
+
+int run_collective_check(const app::EntryCheckOptions& options, const CollectiveKind& kind) {
+  app::apply(options);
+  const auto ranks = world();
+  if (ranks->rank() == 0) app::check_output(options);
+  if (ranks->size() == 1) (void)app::ctrl_c();  // mpirun ends all ranks by itself
+  auto results =
+      app::check_entries(options, kind.word, kind.names(), [&](const EntryChoice& choice) {
+        return check_collective(kind.call, choice, *ranks, options.seed);
+      });
+  const int status = ranks->rank() == 0 ? app::publish(std::move(results), options)
+                                        : exit_status(results, options.if_unsupported);
+  // A rank that exits with a failure while rank 0 still prints would end the job under its hands.
+  ranks->barrier();
+  return status;
+}
+
+}  // namespace
+
+void register_collective_check(app::Program& program) {
+  for (const CollectiveKind& kind : collective_kinds()) {
+    auto options = std::make_shared<app::EntryCheckOptions>();
+    const char* article = kind.word.front() == 'a' ? "an" : "a";
+    const std::string what =
+        kind.reduces() ? "Sums within rounding, the same bits on all ranks, maxima and minima"
+                       : "The right elements on every rank";
+    auto& command = program.add(
+        kind.word + " check", fmt::format("is {} {} right, on all ranks", article, kind.word),
+        fmt::format(fmt::runtime(kCollectiveCheckExamples), kind.word, what),
+        [options, &kind] { return run_collective_check(*options, kind); });
+    app::add_entry_check_options(command, *options, kind.plural);
+  }
+}
+
+}  // namespace d5::command
