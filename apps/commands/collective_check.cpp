@@ -8,11 +8,16 @@
 #include "apps/entry_checks.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/rank_options.hpp"
 #include "d5/level3_distributed/collective_kind.hpp"
 #include "d5/level3_distributed/collective_validation.hpp"
 
 namespace d5::command {
 namespace {
+
+struct CollectiveCheckOptions : app::EntryCheckOptions {
+  app::RankOptions ranks;
+};
 
 constexpr const char* kCollectiveCheckExamples =
     R"(  mpirun -np 2 d5 {0} check              all; rank 0 prints (more ranks than cores:
@@ -22,15 +27,17 @@ constexpr const char* kCollectiveCheckExamples =
 {1}, several under way at once; messages and bytes as
 the algorithm's formula says.)";
 
-int run_collective_check(const app::EntryCheckOptions& options, const CollectiveKind& kind) {
+int run_collective_check(const CollectiveCheckOptions& options, const CollectiveKind& kind) {
   app::apply(options);
-  const auto ranks = world();
+  const auto ranks = app::ranks_of(options.ranks);
   if (ranks->rank() == 0) app::check_output(options);
   if (ranks->size() == 1) (void)app::ctrl_c();  // mpirun ends all ranks by itself
   auto results =
       app::check_entries(options, kind.word, kind.names(), [&](const EntryChoice& choice) {
         return check_collective(kind.call, choice, *ranks, options.seed);
       });
+  app::describe(results, options.ranks);
+  for (auto& result : results) result.command += app::to_line(options.ranks);
   const int status = ranks->rank() == 0 ? app::publish(std::move(results), options)
                                         : exit_status(results, options.if_unsupported);
   // A rank that exits with a failure while rank 0 still prints would end the job under its hands.
@@ -42,7 +49,7 @@ int run_collective_check(const app::EntryCheckOptions& options, const Collective
 
 void register_collective_check(app::Program& program) {
   for (const CollectiveKind& kind : collective_kinds()) {
-    auto options = std::make_shared<app::EntryCheckOptions>();
+    auto options = std::make_shared<CollectiveCheckOptions>();
     const char* article = kind.word.front() == 'a' ? "an" : "a";
     const std::string what =
         kind.reduces() ? "Sums within rounding, the same bits on all ranks, maxima and minima"
@@ -52,6 +59,7 @@ void register_collective_check(app::Program& program) {
         fmt::format(fmt::runtime(kCollectiveCheckExamples), kind.word, what),
         [options, &kind] { return run_collective_check(*options, kind); });
     app::add_entry_check_options(command, *options, kind.plural);
+    app::add_rank_options(command, options->ranks);
   }
 }
 

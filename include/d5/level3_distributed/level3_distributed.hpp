@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "d5/level3_distributed/all_reduce_validation.hpp"
 #include "d5/level3_distributed/call_order.hpp"
 #include "d5/level3_distributed/call_timeout.hpp"
 #include "d5/level3_distributed/collective.hpp"
