@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "d5/core/random.hpp"
-#include "d5/level3_distributed/all_reduce_validation.hpp"
+#include "d5/level3_distributed/collective_validation.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"
@@ -17,7 +17,7 @@ using testing::n, testing::rank;
 namespace {
 
 void expect_right(const EntryChoice& choice) {
-  for (const auto& record : check_all_reduce(choice, *world())) {
+  for (const auto& record : check_collective(CallKind::all_reduce, choice, *world())) {
     INFO(record.metric << ": " << record.reason);
     CHECK(record.status == (n == 1 ? Status::skipped : Status::passed));
   }

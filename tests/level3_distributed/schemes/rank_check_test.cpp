@@ -58,7 +58,7 @@ std::string error_of(const std::function<void()>& call) {
 }
 
 std::string trained(SessionOptions session) {
-  return error_of([&] { (void)train(tiny(), std::move(session), {}, world()); });
+  return error_of([&] { (void)train(tiny(), std::move(session), world()); });
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ TEST_CASE("ranks with different recipes are refused before training, all differe
   Recipe recipe = tiny(this_rank == last_rank ? "2" : "1");
   if (this_rank == last_rank) recipe.set("optimizer.learning_rate=0.1");
   CHECK_THROWS_AS(expect_equal_recipes(recipe, *world()), CommunicationError);
-  const std::string error = error_of([&] { (void)train(recipe, {}, {}, world()); });
+  const std::string error = error_of([&] { (void)train(recipe, {}, world()); });
   CHECK_THAT(error, Catch::Contains("training.seed: 1 at rank 0") &&
                         Catch::Contains("2 at rank " + std::to_string(last_rank)));
   CHECK_THAT(error, Catch::Contains("optimizer.learning_rate: 0.05 at rank 0") &&
