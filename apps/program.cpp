@@ -54,7 +54,8 @@ const char* rank_in_job() { return std::getenv("OMPI_COMM_WORLD_RANK"); }
 
 void print_error(std::string_view message) {
   const char* rank = rank_in_job();
-  const std::string who = rank ? fmt::format("rank {}: ", rank) : "";
+  std::string who = rank ? fmt::format("rank {}: ", rank) : "";
+  if (std::string_view(message).starts_with(who)) who.clear();  // it says so itself
   std::fflush(stdout);
   say(fmt::format("error: {}{}", who, message));
 }
