@@ -94,6 +94,7 @@ class ElementOptimizer : public SlottedOptimizer {
   void end_test_of_rule() override { kept_.give_back(executor().network()); }
 
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
+    expect_begun(index);
     const detail::ElementSweep sweep = sweep_of(gradient, parameter, index);
     update(sweep, 0, gradient.elements(), 1);
   }
@@ -103,6 +104,7 @@ class ElementOptimizer : public SlottedOptimizer {
     if (range.begin < range.end && parameters[range.begin].value.device() != Device{}) {
       return SlottedOptimizer::update_parameters(range, factor);
     }
+    expect_begun(range.begin);
     sweeps_.clear();
     for (std::size_t i = range.begin; i < range.end; ++i) {
       sweeps_.push_back(sweep_of(parameters[i].gradient, parameters[i], i));

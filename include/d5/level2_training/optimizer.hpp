@@ -92,6 +92,8 @@ class ThreeStepOptimizer : public Optimizer {
   virtual bool gradients_final() { return true; }
   /// Called once a step that is not refused, before its first update.
   virtual void begin_update() {}
+  /// Called once such a step, after its last update.
+  virtual void end_update() {}
   /// Updates parameters of this range, whose gradients are final and count `factor` times. This one
   /// calls `update_rule` for each; a parameter that lies on a device is brought to the host and
   /// back.
@@ -108,6 +110,37 @@ class ThreeStepOptimizer : public Optimizer {
 
   /// new_input, prepare_param for all, forward and backward, update_parameters for all.
   const ValueMap& step(const Batch& batch) override;
+
+  /// `step` in its parts, in this order, for who makes its own: a scheme whose gradients, or
+  /// parameters, come from elsewhere. Modifiers, schedules and `begin_update` have their place in
+  /// them, and with the network's own gradients the bits are those of `step`.
+  ///
+  ///     optimizer.begin_step(batch);
+  ///     const ValueMap& outputs = optimizer.run_gradients(batch);
+  ///     exchange(network);  // whatever the scheme does with `Parameter::gradient`
+  ///     if (optimizer.begin_updates()) {
+  ///       for (std::size_t i = 0; i < parameters; ++i) optimizer.update(i);
+  ///       optimizer.end_step();
+  ///     }
+  ///
+  /// Throws: ValueError where another part is due; Unsupported where an optimizer updates all
+  /// parameters together.
+  /// Counts the step; new_input, prepare_param for all. A step whose updates have not begun is
+  /// given up.
+  void begin_step(const Batch& batch);
+  /// May be left out; `batch` lives until the step's end. When it returns, `Parameter::gradient` is
+  /// this source's last word and may be changed, unless an observer ended the run early, and the
+  /// step with it.
+  const ValueMap& run_gradients(const Batch& batch);
+  /// False where the step is refused and over. Modifiers that want all gradients see the network's.
+  [[nodiscard]] bool begin_updates();
+  /// By the network's gradient of this parameter, or one from elsewhere, which is copied there.
+  /// Throws: ShapeError, TypeError for one that does not fit; ValueError for one from elsewhere
+  /// where a modifier has judged the network's.
+  void update(std::size_t index);
+  void update(std::size_t index, const Tensor& gradient);
+  void end_step();
+
   [[nodiscard]] GraphExecutor& executor() override { return gradients_->executor(); }
   [[nodiscard]] const std::string& loss() const override { return gradients_->loss(); }
   [[nodiscard]] ValueMap state() const final;
@@ -120,6 +153,8 @@ class ThreeStepOptimizer : public Optimizer {
 
   /// Where gradients come from.
   [[nodiscard]] GradientSource& gradients() { return *gradients_; }
+  /// The parameters whose gradients are final on this rank, in their order: for who wants all.
+  [[nodiscard]] const std::vector<ParameterRange>& final_gradients() const { return final_; }
   /// Sources by what they are made of, from the inside: one executor's, sums of several of its
   /// runs, sums over ranks, several such sums a step.
   enum class GradientLayer { own, accumulated, exchanged, repeated };
@@ -146,12 +181,18 @@ class ThreeStepOptimizer : public Optimizer {
   [[nodiscard]] std::int64_t refused_steps() const { return refused_; }
 
  protected:
-  /// The parts of `step`, for an optimizer that makes its own.
-  void begin_step(const Batch& batch);
-  const ValueMap& run_gradients(const Batch& batch);
+  /// begin_updates, update for all, end_step, after `run_gradients`: of an optimizer with a `step`
+  /// of its own.
   void update_all();
 
  private:
+  /// What the step under way has come to.
+  enum class Phase { none, begun, running, final, updating };
+  void expect(bool in_order, const char* what) const;
+  const ValueMap& start_gradients(const Batch& batch);
+  void finish_gradients();
+  void start_updates();
+  void update_range(ParameterRange range, std::size_t part);
   [[nodiscard]] bool waits_for_all() const;
   void tell_gradients(ParameterRange range);
   [[nodiscard]] bool is_refused();
@@ -166,9 +207,12 @@ class ThreeStepOptimizer : public Optimizer {
   HyperParameters hyper_parameters_;
   GradientReader reader_;
   std::int64_t steps_ = 0, refused_ = 0;
+  Phase phase_ = Phase::none;
   const Batch* batch_ = nullptr;  // of the step under way, and what it gave
   const ValueMap* outputs_ = nullptr;
-  double factor_ = 1;  // on the gradients of this step
+  std::vector<ParameterRange> final_;
+  double factor_ = 1;    // on the gradients of this step
+  bool judged_ = false;  // they were seen by who wanted all
   std::vector<Parameter> twins_;
   std::vector<ParameterRange> own_;  // in their order; empty: all
   std::function<void()> share_;

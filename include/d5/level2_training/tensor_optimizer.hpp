@@ -60,6 +60,7 @@ class TensorOptimizer : public SlottedOptimizer {
   }
 
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
+    expect_begun(index);
     std::array<Tensor*, kSlots> slots;
     for (std::size_t s = 0; s < kSlots; ++s) slots[s] = &slot(s, index);
     const std::size_t group = groups_.group_of(index);

@@ -52,6 +52,12 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
 
   const ValueMap& step(const Batch& batch) override {
     if (!update_) return ThreeStepOptimizer::step(batch);
+    struct Scope {
+      bool& here;
+      ~Scope() { here = false; }
+    };
+    in_step_ = true;
+    const Scope scope{in_step_};
     begin_step(batch);
     const ValueMap& outputs = run_gradients(batch);
     if (executor().ended_early()) return outputs;
@@ -61,6 +67,11 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
   }
 
   void new_input() override {
+    if (update_ && !in_step_) {
+      throw Unsupported(
+          "an optimizer in Python with `update` updates all parameters together; call its step, or "
+          "give it update_rule");
+    }
     if (!new_input_ && told_.values == numbers_.values) return;
     call_python([&] {
       tell_numbers();
@@ -120,6 +131,7 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
   PythonReference self_;
   Numbers numbers_, told_;
   bool new_input_, prepare_param_, update_, begin_test_, end_test_;
+  bool in_step_ = false;
   std::unique_ptr<PythonGradients> asked_;  // of the step under way, or the last one
 };
 

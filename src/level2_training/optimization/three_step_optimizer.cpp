@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "d5/core/error.hpp"
@@ -33,30 +34,72 @@ ThreeStepOptimizer::~ThreeStepOptimizer() = default;
 
 const ValueMap& ThreeStepOptimizer::step(const Batch& batch) {
   begin_step(batch);
-  const ValueMap& outputs = run_gradients(batch);
-  if (!executor().ended_early()) update_all();
+  const ValueMap& outputs = start_gradients(batch);
+  if (phase_ == Phase::running) update_all();
   return outputs;
 }
 
+void ThreeStepOptimizer::expect(bool in_order, const char* what) const {
+  if (in_order) return;
+  constexpr std::array kWhen{"with no step under way, or after it was refused", "after begin_step",
+                             "after run_gradients", "after run_gradients", "within the updates"};
+  throw ValueError(fmt::format(
+      "optimizer of network '{}': {} was called {}; a step is begin_step, run_gradients, "
+      "begin_updates, update for each parameter, end_step",
+      printable(gradients_->executor().network().name()), what, kWhen.at(std::size_t(phase_))));
+}
+
 void ThreeStepOptimizer::begin_step(const Batch& batch) {
+  static const ValueMap nothing;
+  expect(phase_ != Phase::updating, "begin_step");
+  phase_ = Phase::none;
   batch_ = &batch;
+  outputs_ = &nothing;
+  factor_ = 1;
   for (const auto& modifier : modifiers_) modifier->before_step(*this, batch);
   ++steps_;
   new_input();
-  if (!prepares_params()) return;
   const std::size_t count = executor().network().parameters().size();
-  for (std::size_t i = 0; i < count; ++i) {
-    if (updates(i)) prepare(i);
-  }
-  if (share_) share_();
+  for (std::size_t i = 0; prepares_params() && i < count; ++i) prepare(i);
+  final_.assign(1, {0, count});
+  phase_ = Phase::begun;
 }
 
 const ValueMap& ThreeStepOptimizer::run_gradients(const Batch& batch) {
+  const ValueMap& outputs = start_gradients(batch);
+  if (phase_ == Phase::running) finish_gradients();
+  return outputs;
+}
+
+const ValueMap& ThreeStepOptimizer::start_gradients(const Batch& batch) {
+  expect(phase_ == Phase::begun || phase_ == Phase::final, "run_gradients");
+  phase_ = Phase::none;
   double factor = 1;
   for (const auto& modifier : modifiers_) factor *= modifier->loss_factor();
   factor_ = 1 / factor;
-  outputs_ = &gradients_->run(batch, {.factor = factor, .all = waits_for_all()});
+  outputs_ = &gradients_->run(batch, {.factor = factor});
+  if (!executor().ended_early()) phase_ = Phase::running;
   return *outputs_;
+}
+
+void ThreeStepOptimizer::finish_gradients() {
+  final_.clear();
+  for (std::size_t part = 0; part < gradients_->parts(); ++part) {
+    final_.push_back(gradients_->finish(part));
+  }
+  executor().synchronise();
+  std::erase_if(final_, [](const ParameterRange& range) { return range.begin == range.end; });
+  std::ranges::sort(final_, {}, &ParameterRange::begin);
+  std::size_t kept = 0;  // neighbours become one
+  for (std::size_t i = 1; i < final_.size(); ++i) {
+    if (final_[i].begin == final_[kept].end) {
+      final_[kept].end = final_[i].end;
+    } else {
+      final_[++kept] = final_[i];
+    }
+  }
+  if (!final_.empty()) final_.resize(kept + 1);
+  phase_ = Phase::final;
 }
 
 bool ThreeStepOptimizer::waits_for_all() const {
@@ -65,37 +108,97 @@ bool ThreeStepOptimizer::waits_for_all() const {
          });
 }
 
-void ThreeStepOptimizer::update_all() {
+bool ThreeStepOptimizer::begin_updates() {
+  expect(phase_ == Phase::begun || phase_ == Phase::final, "begin_updates");
   const bool waits = waits_for_all();
-  const ParameterRange all{0, executor().network().parameters().size()};
   if (waits) {
-    gradients_->finish_all();
-    executor().synchronise();
-    tell_gradients(all);
+    for (const ParameterRange& range : final_) tell_gradients(range);
     if (is_refused()) {
       ++refused_;
-      return;
+      phase_ = Phase::none;
+      return false;
     }
   }
+  start_updates();
+  judged_ = waits;
+  return true;
+}
+
+void ThreeStepOptimizer::start_updates() {
   begin_update();
-  const auto update = [&](ParameterRange range, std::size_t part) {
-    Span span("training", "update");
-    span.argument("part", part);
-    update_parameters(range, factor_);
-  };
-  if (!waits) {
-    for (std::size_t part = 0; part < gradients_->parts(); ++part) {
-      const ParameterRange range = gradients_->finish(part);
-      tell_gradients(range);
-      update(range, part);
-    }
-  } else if (own_.empty()) {
-    update(all, 0);
-  } else {
-    for (std::size_t part = 0; part < own_.size(); ++part) update(own_[part], part);
+  judged_ = false;
+  phase_ = Phase::updating;
+}
+
+void ThreeStepOptimizer::update(std::size_t index) {
+  expect(phase_ == Phase::updating, "update");
+  const std::size_t count = executor().network().parameters().size();
+  if (index >= count) {
+    throw ValueError(
+        fmt::format("optimizer of network '{}': update of parameter {}, expected 0 to "
+                    "{}",
+                    printable(executor().network().name()), index, std::int64_t(count) - 1));
   }
-  if (share_) share_();
+  update_range({index, index + 1}, index);
+}
+
+void ThreeStepOptimizer::update(std::size_t index, const Tensor& gradient) {
+  auto& parameters = executor().network().parameters();
+  if (phase_ == Phase::updating && index < parameters.size()) {
+    Parameter& parameter = parameters[index];
+    const auto message = [&](const char* what) {
+      return fmt::format("optimizer of network '{}': the gradient given for parameter '{}' {}",
+                         printable(executor().network().name()), printable(parameter.name), what);
+    };
+    if (gradient.raw() != parameter.gradient.raw()) {
+      if (judged_) {
+        throw ValueError(message(
+            "is not the one that was judged as a whole (clip_norm, loss_scale, ...); write it into "
+            "the parameter's gradient before begin_updates"));
+      }
+      if (gradient.shape() != parameter.gradient.shape()) {
+        throw ShapeError(message("has another shape than the parameter; give one of its shape"));
+      }
+      if (gradient.dtype() != parameter.gradient.dtype()) {
+        throw TypeError(message("has another type than the parameter's; cast it"));
+      }
+      parameter.gradient.copy_from(gradient);
+    }
+  }
+  update(index);
+}
+
+void ThreeStepOptimizer::end_step() {
+  expect(phase_ == Phase::updating, "end_step");
+  phase_ = Phase::none;
+  end_update();
   for (const auto& modifier : modifiers_) modifier->after_step(*this, *batch_, *outputs_);
+}
+
+void ThreeStepOptimizer::update_all() {
+  // Over in any case: a step whose update throws is the last word of that update, not of the next.
+  struct Over {
+    Phase& phase;
+    ~Over() { phase = Phase::none; }
+  } const over{phase_};
+  if (phase_ == Phase::running && waits_for_all()) finish_gradients();
+  if (phase_ == Phase::running) {
+    start_updates();
+    for (std::size_t part = 0; part < gradients_->parts(); ++part) {
+      update_range(gradients_->finish(part), part);
+    }
+  } else {
+    if (!begin_updates()) return;
+    for (std::size_t i = 0; i < final_.size(); ++i) update_range(final_[i], i);
+  }
+  end_step();
+}
+
+void ThreeStepOptimizer::update_range(ParameterRange range, std::size_t part) {
+  if (!judged_) tell_gradients(range);
+  Span span("training", "update");
+  span.argument("part", part);
+  update_parameters(range, factor_);
 }
 
 void ThreeStepOptimizer::tell_gradients(ParameterRange range) {

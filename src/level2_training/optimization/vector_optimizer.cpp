@@ -11,6 +11,12 @@ VectorOptimizer::VectorOptimizer(std::shared_ptr<GraphExecutor> executor, std::s
       who_("optimizer " + std::move(name)) {}
 
 const ValueMap& VectorOptimizer::step(const Batch& batch) {
+  struct Scope {
+    bool& here;
+    ~Scope() { here = false; }
+  };
+  in_step_ = true;
+  const Scope scope{in_step_};
   begin_step(batch);
   const ValueMap& outputs = run_gradients(batch);
   if (executor().ended_early()) return outputs;
@@ -18,6 +24,11 @@ const ValueMap& VectorOptimizer::step(const Batch& batch) {
   batch_ = &batch;
   update_all();
   return outputs_.all();
+}
+
+void VectorOptimizer::new_input() {
+  if (in_step_) return;
+  throw Unsupported(who_ + " runs a step's batch as often as it needs; call its step");
 }
 
 void VectorOptimizer::update_rule(const Tensor&, Parameter&, std::size_t) {

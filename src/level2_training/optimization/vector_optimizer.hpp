@@ -21,6 +21,7 @@ class VectorOptimizer : public ThreeStepOptimizer {
   [[nodiscard]] bool prepares_params() const final { return false; }
   [[nodiscard]] bool wants_all_gradients() const final { return true; }
   const ValueMap& step(const Batch& batch) final;
+  void new_input() final;
   void update_rule(const Tensor&, Parameter&, std::size_t) final;
   void forget_others() final;
 
@@ -37,6 +38,7 @@ class VectorOptimizer : public ThreeStepOptimizer {
   std::string who_;
   const Batch* batch_ = nullptr;
   KeptOutputs outputs_;
+  bool in_step_ = false;
 };
 
 }  // namespace d5::detail

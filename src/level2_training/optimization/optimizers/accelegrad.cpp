@@ -53,14 +53,13 @@ class Accelegrad final : public SlottedOptimizer {
   [[nodiscard]] bool wants_all_gradients() const override { return !options_.per_parameter; }
 
   void update_parameters(ParameterRange range, double factor) override {
-    if (!options_.per_parameter && added_in_ != step_number()) {
-      add(0, factor * gradient_norm(executor().network()));
-      added_in_ = step_number();  // several ranges may be updated in one step
-    }
+    expect_begun(range.begin);
+    if (!options_.per_parameter) add(0, factor * gradient_norm(executor().network()));
     SlottedOptimizer::update_parameters(range, factor);
   }
 
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
+    expect_begun(index);
     if (options_.per_parameter) add(index, norm_of(gradient));
     const double sum = sums_[options_.per_parameter ? index : 0];
     const double root = std::sqrt(options_.gradient_bound * options_.gradient_bound + sum);
