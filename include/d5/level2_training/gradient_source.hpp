@@ -45,14 +45,18 @@ class GradientSource {
   /// Waits for a part; once each, in order, after `run`.
   virtual ParameterRange finish(std::size_t part) = 0;
   void finish_all();
+  /// Whether `finish` leaves each rank a part of the gradients that no other has; together they are
+  /// all. The same on every rank: a collective, after the last `finish` of a run.
+  [[nodiscard]] virtual bool in_shares() { return false; }
   /// Whether `ExecutionEvent::gradient_ready` of a run means that this source's gradient is final
   /// on this rank. Not where it is a sum of several runs.
   [[nodiscard]] virtual bool announces() const { return true; }
 
-  /// The loss of `batch`, forward alone, over all ranks' samples.
+  // A line search compares losses along gradients: both are over the same samples.
+  /// The loss of `batch`, forward alone, over the samples that the gradients are of.
   virtual double loss_of(const Batch& batch) = 0;
-  /// A number of this rank's samples in `batch`, averaged over those of all ranks.
-  [[nodiscard]] virtual double mean(double value, const Batch& batch) = 0;
+  /// Likewise of what a run on `batch` gave.
+  [[nodiscard]] virtual double loss_of_run(const ValueMap& outputs, const Batch& batch) = 0;
 
   [[nodiscard]] virtual GraphExecutor& executor() = 0;
   [[nodiscard]] virtual const std::string& loss() const = 0;
@@ -67,7 +71,7 @@ class LocalGradients final : public GradientSource {
   const ValueMap& run(const Batch& batch, const GradientRun& how = {}) override;
   ParameterRange finish(std::size_t part) override;
   double loss_of(const Batch& batch) override;
-  [[nodiscard]] double mean(double value, const Batch&) override { return value; }
+  [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override;
   [[nodiscard]] GraphExecutor& executor() override { return *executor_; }
   [[nodiscard]] const std::string& loss() const override { return loss_; }
 
@@ -87,10 +91,11 @@ class GradientDecorator : public GradientSource {
   explicit GradientDecorator(std::shared_ptr<GradientSource> inner) : inner_(std::move(inner)) {}
   [[nodiscard]] std::size_t parts() const override { return inner_->parts(); }
   ParameterRange finish(std::size_t part) override { return inner_->finish(part); }
+  [[nodiscard]] bool in_shares() override { return inner_->in_shares(); }
   [[nodiscard]] bool announces() const override { return inner_->announces(); }
   double loss_of(const Batch& batch) override { return inner_->loss_of(batch); }
-  [[nodiscard]] double mean(double value, const Batch& batch) override {
-    return inner_->mean(value, batch);
+  [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override {
+    return inner_->loss_of_run(outputs, batch);
   }
   [[nodiscard]] GraphExecutor& executor() override { return inner_->executor(); }
   [[nodiscard]] const std::string& loss() const override { return inner_->loss(); }

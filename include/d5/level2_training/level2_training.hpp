@@ -31,6 +31,7 @@
 #include "d5/level2_training/optimizer_validation.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "d5/level2_training/published_data.hpp"
+#include "d5/level2_training/rank_agreement.hpp"
 #include "d5/level2_training/recipe.hpp"
 #include "d5/level2_training/sample_step.hpp"
 #include "d5/level2_training/sampler.hpp"

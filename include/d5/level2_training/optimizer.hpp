@@ -15,6 +15,7 @@
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level2_training/gradient_source.hpp"
 #include "d5/level2_training/hyper_parameters.hpp"
+#include "d5/level2_training/rank_agreement.hpp"
 #include "d5/level2_training/sampler.hpp"
 
 namespace d5 {
@@ -42,8 +43,11 @@ class Optimizer {
   /// as an average. After `end_test` they are the trained ones again, bit for bit.
   virtual void begin_test() {}
   virtual void end_test() {}
-  /// Called after each test run with the samples' mean loss in it, on every rank.
-  virtual void tested(double loss) { (void)loss; }
+  /// Called after each test run, on every rank, with the mean loss of the `samples` that this rank
+  /// had in it; they may be none.
+  virtual void tested(double loss, std::int64_t samples) { (void)loss, (void)samples; }
+  /// What the ranks that train with this one answer as one.
+  [[nodiscard]] virtual RankAgreement& agreement();
   /// Has `reader`, in place of an earlier one, called for each part of the gradients that a step is
   /// made of: when they are final (summed over pieces and ranks), before anything clips, refuses or
   /// uses them. An empty one ends it. Throws: Unsupported for an optimizer that does not tell them.
@@ -148,7 +152,10 @@ class ThreeStepOptimizer : public Optimizer {
   [[nodiscard]] HyperParameters& hyper_parameters() override { return hyper_parameters_; }
   void begin_test() final;
   void end_test() final;
-  void tested(double loss) final;
+  void tested(double loss, std::int64_t samples) final;
+  [[nodiscard]] RankAgreement& agreement() override { return *agreement_; }
+  /// A distributed scheme's, instead of a rank's alone. Throws: ValueError for null.
+  void set_agreement(std::shared_ptr<RankAgreement> agreement);
   void read_gradients(GradientReader reader) final { reader_ = std::move(reader); }
 
   /// Where gradients come from.
@@ -207,6 +214,7 @@ class ThreeStepOptimizer : public Optimizer {
   HyperParameters hyper_parameters_;
   GradientReader reader_;
   std::int64_t steps_ = 0, refused_ = 0;
+  std::shared_ptr<RankAgreement> agreement_ = std::make_shared<RankAgreement>();
   Phase phase_ = Phase::none;
   const Batch* batch_ = nullptr;  // of the step under way, and what it gave
   const ValueMap* outputs_ = nullptr;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,10 +25,6 @@ struct TrainerOptions {
   /// Checkpoints that stay, the older ones under names with their step: "run.ckpt.step-1500".
   std::int64_t checkpoints_kept = 1;
   std::string recipe = {};  ///< what is trained, as a checksum: a checkpoint of another is refused
-  /// Asked before and after the test run of an epoch, and when a run begins, with whether an
-  /// observer here wants to stop; says whether training stops. For ranks, which wait for each other
-  /// within an epoch. Empty: observers are heard at once.
-  std::function<bool(bool wish)> agree_to_stop = {};
 };
 
 /// What the trainer read from the clock around a batch. The observers are outside.
@@ -95,7 +90,8 @@ class Trainer {
   void count(const Batch& batch);
   void checkpoint();
   void restore_metrics();
-  /// Nobody is asked to agree within an epoch.
+  /// Ranks, which wait for each other within an epoch, agree around its test run alone, and when a
+  /// run begins; of a rank alone observers are heard at once.
   void hear_observers();
   void agree_to_stop();
   [[nodiscard]] bool finished() const;

@@ -47,7 +47,6 @@ struct SessionOptions {
                                          const Settings&)>
       make_train_sampler = {};
   std::function<std::shared_ptr<Optimizer>(std::shared_ptr<Optimizer>)> wrap_optimizer = {};
-  std::function<bool(bool wish)> agree_to_stop = {};  ///< as in `TrainerOptions`
   /// Makes checkpoints of different ways to run one recipe differ: "ranks=2".
   std::string variant = {};
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +14,8 @@
 namespace d5 {
 
 /// Makes a three-step optimizer distributed: it holds the optimizer and speaks through a
-/// communicator.
+/// communicator, over which the optimizer's ranks agree (`CommunicatorAgreement`) unless the scheme
+/// gives it another agreement.
 class DistributedOptimizer : public Optimizer {
  public:
   DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
@@ -27,7 +29,8 @@ class DistributedOptimizer : public Optimizer {
   }
   void begin_test() override { optimizer_->begin_test(); }
   void end_test() override { optimizer_->end_test(); }
-  void tested(double loss) override { optimizer_->tested(loss); }
+  void tested(double loss, std::int64_t samples) override { optimizer_->tested(loss, samples); }
+  [[nodiscard]] RankAgreement& agreement() override { return optimizer_->agreement(); }
   void read_gradients(GradientReader reader) override {
     optimizer_->read_gradients(std::move(reader));
   }

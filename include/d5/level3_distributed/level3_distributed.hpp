@@ -12,6 +12,7 @@
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/communicator_agreement.hpp"
 #include "d5/level3_distributed/communicator_decorator.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_sampler.hpp"

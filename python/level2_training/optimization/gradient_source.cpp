@@ -9,8 +9,9 @@
 
 namespace d5::python {
 
-PythonGradients::PythonGradients(GradientSource& source, const Batch& batch, const ValueMap& first)
-    : source_(source), batch_(batch) {
+PythonGradients::PythonGradients(GradientSource& source, RankAgreement& ranks, const Batch& batch,
+                                 const ValueMap& first)
+    : source_(source), ranks_(ranks), batch_(batch) {
   for (const auto& [name, value] : first) {
     outputs[name] = value.is_tensor() ? Value(value.tensor().copy()) : value;
   }
@@ -27,7 +28,7 @@ const ValueMap& PythonGradients::run(double factor, GradientRun::Write write) {
 }
 
 double PythonGradients::loss() { return source_.loss_of(batch_); }
-double PythonGradients::mean(double value) { return source_.mean(value, batch_); }
+double PythonGradients::mean(double value) { return ranks_.mean(value, batch_); }
 
 void bind_gradient_source(py::module_& m) {
   py::class_<PythonGradients>(m, "GradientSource",

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "d5/level2_training/gradient_source.hpp"
+#include "d5/level2_training/rank_agreement.hpp"
 
 namespace d5::python {
 
@@ -10,7 +11,8 @@ namespace d5::python {
 class PythonGradients {
  public:
   /// `first`: what the step's run gave, which is copied.
-  PythonGradients(GradientSource& source, const Batch& batch, const ValueMap& first);
+  PythonGradients(GradientSource& source, RankAgreement& ranks, const Batch& batch,
+                  const ValueMap& first);
 
   /// The gradients of the batch at the parameters as they are. Returns the network's outputs.
   const ValueMap& run(double factor, GradientRun::Write write);
@@ -22,6 +24,7 @@ class PythonGradients {
 
  private:
   GradientSource& source_;
+  RankAgreement& ranks_;
   const Batch& batch_;
 };
 

@@ -61,7 +61,7 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
     begin_step(batch);
     const ValueMap& outputs = run_gradients(batch);
     if (executor().ended_early()) return outputs;
-    asked_ = std::make_unique<PythonGradients>(gradients(), batch, outputs);
+    asked_ = std::make_unique<PythonGradients>(gradients(), agreement(), batch, outputs);
     update_all();
     return asked_->outputs;
   }

@@ -42,6 +42,10 @@ double LocalGradients::loss_of(const Batch& batch) {
   return detail::scalar_loss(executor_->inference(feed_.of(executor_->network(), batch)), loss_);
 }
 
+double LocalGradients::loss_of_run(const ValueMap& outputs, const Batch&) {
+  return detail::scalar_loss(outputs, loss_);
+}
+
 void LocalGradients::keep_gradients() {
   executor_->synchronise();
   const auto& parameters = executor_->network().parameters();

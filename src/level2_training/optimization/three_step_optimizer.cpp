@@ -26,6 +26,11 @@ void Optimizer::read_gradients(GradientReader) {
       "this optimizer does not tell the gradients of its steps; leave gradient_norm out");
 }
 
+RankAgreement& Optimizer::agreement() {
+  static RankAgreement alone;
+  return alone;
+}
+
 ThreeStepOptimizer::ThreeStepOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss)
     : own_gradients_(std::make_shared<LocalGradients>(std::move(executor), std::move(loss))),
       gradients_(own_gradients_) {}
@@ -289,10 +294,20 @@ void ThreeStepOptimizer::end_test() {
   end_test_of_rule();
 }
 
-void ThreeStepOptimizer::tested(double loss) {
-  if (modifiers_.empty()) return;
-  const double mean = gradients_->mean(loss, {});
+void ThreeStepOptimizer::tested(double loss, std::int64_t samples) {
+  if (modifiers_.empty() || agreement_->sum(double(samples)) == 0) return;
+  const double mean = agreement_->mean(loss, double(samples));
   for (const auto& modifier : modifiers_) modifier->tested(*this, mean);
+}
+
+void ThreeStepOptimizer::set_agreement(std::shared_ptr<RankAgreement> agreement) {
+  if (!agreement) {
+    throw ValueError(
+        fmt::format("optimizer of network '{}': its agreement is null; give a RankAgreement, which "
+                    "is one rank alone",
+                    printable(executor().network().name())));
+  }
+  agreement_ = std::move(agreement);
 }
 
 Parameter& ThreeStepOptimizer::twin_of(const Parameter& parameter, std::size_t index) {

@@ -45,13 +45,13 @@ Trainer::Trainer(Optimizer& optimizer, Sampler& train, Sampler* test, TrainerOpt
 }
 
 void Trainer::hear_observers() {
-  if (!options_.agree_to_stop) agree_to_stop();
+  if (optimizer_.agreement().ranks() == 1) agree_to_stop();
 }
 
 void Trainer::agree_to_stop() {
   const bool wish =
       std::ranges::any_of(listeners_, [](const auto* event) { return event->wants_stop(); });
-  stop_ = options_.agree_to_stop ? options_.agree_to_stop(wish) : wish;
+  stop_ = optimizer_.agreement().any(wish);
 }
 
 bool Trainer::finished() const {
@@ -181,7 +181,7 @@ void Trainer::test() {
     }
     for (auto* event : listeners_) event->after_test_batch(*this, *batch, outputs);
   }
-  if (samples > 0) optimizer_.tested(losses / double(samples));
+  optimizer_.tested(samples > 0 ? losses / double(samples) : 0, samples);
   for (auto* event : listeners_) event->after_test(*this);
 }
 

@@ -34,14 +34,27 @@ const ValueMap& ExchangedGradients::run(const Batch& batch, const GradientRun& h
   return outputs;
 }
 
-double ExchangedGradients::mean(double value, const Batch& batch) {
-  Tensor sum = Tensor::scalar(inner().mean(value, batch) * weight(batch));
-  ranks_->all_reduce(sum);
-  return sum.item<double>();
+ParameterRange ExchangedGradients::finish(std::size_t part) {
+  const ParameterRange mine = exchange_->finish(part);
+  finished_ = (part == 0 ? 0 : finished_) + mine.end - mine.begin;
+  return mine;
+}
+
+bool ExchangedGradients::in_shares() {
+  if (!in_shares_) in_shares_ = ranks_.any(finished_ < executor().network().parameters().size());
+  return *in_shares_;
+}
+
+double ExchangedGradients::loss_of(const Batch& batch) {
+  return ranks_.mean(inner().loss_of(batch), batch);
+}
+
+double ExchangedGradients::loss_of_run(const ValueMap& outputs, const Batch& batch) {
+  return ranks_.mean(inner().loss_of_run(outputs, batch), batch);
 }
 
 double ExchangedGradients::weight(const Batch& batch) const {
-  if (batch.global_size == 0) return 1.0 / ranks_->size();
+  if (batch.global_size == 0) return 1.0 / ranks_.ranks();
   return static_cast<double>(batch.size) / static_cast<double>(batch.global_size);
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "d5/level2_training/gradient_source.hpp"
+#include "d5/level3_distributed/communicator_agreement.hpp"
 #include "level3_distributed/exchange/overlapped_exchange.hpp"
 
 namespace d5::detail {
@@ -21,17 +23,20 @@ class ExchangedGradients final : public GradientDecorator {
 
   const ValueMap& run(const Batch& batch, const GradientRun& how) override;
   [[nodiscard]] std::size_t parts() const override { return exchange_->buckets(); }
-  ParameterRange finish(std::size_t part) override { return exchange_->finish(part); }
+  ParameterRange finish(std::size_t part) override;
   [[nodiscard]] bool announces() const override { return false; }
-  double loss_of(const Batch& batch) override { return mean(inner().loss_of(batch), batch); }
-  [[nodiscard]] double mean(double value, const Batch& batch) override;
+  [[nodiscard]] bool in_shares() override;
+  double loss_of(const Batch& batch) override;
+  [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override;
 
  private:
   /// This rank's share of the samples: its gradient is an average over them alone.
   [[nodiscard]] double weight(const Batch& batch) const;
 
-  std::shared_ptr<Communicator> ranks_;
+  CommunicatorAgreement ranks_;
   std::shared_ptr<OverlappedExchange> exchange_;
+  std::size_t finished_ = 0;       // parameters of the last run
+  std::optional<bool> in_shares_;  // the exchange's nature, when it was asked for
 };
 
 }  // namespace d5::detail

@@ -134,13 +134,6 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
                                of_one_rank(sampling, options, ranks->size()), ranks->rank(),
                                ranks->size());
   };
-  // Where one ends, such as by a target that the others' running statistics miss, all end: they
-  // would wait for its gradients for ever.
-  session.agree_to_stop = [=](bool wish) {
-    Tensor any = Tensor::scalar(wish ? 1.0f : 0.0f);
-    ranks->all_reduce(any, Reduction::maximum);
-    return any.item<float>() > 0;
-  };
   session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
     return wrap(optimizer, options.scheme, ranks);
   };

@@ -37,7 +37,7 @@ double difference(const std::string& name, const Settings& settings) {
     REQUIRE(part);
     parts->step(*part);
   }
-  parts->tested(0.5);
+  parts->tested(0.5, 44);
   const auto a = test::parameters(*parts), b = test::parameters(*whole);
   double largest = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

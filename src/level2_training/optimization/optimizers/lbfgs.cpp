@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "level2_training/losses/parts/scalar_loss.hpp"
 #include "level2_training/optimization/shared/curvature_pairs.hpp"
 #include "level2_training/optimization/shared/flat_parameters.hpp"
 #include "level2_training/optimization/shared/line_search.hpp"
@@ -89,9 +88,7 @@ class Lbfgs final : public detail::VectorOptimizer {
   }
 
  private:
-  double loss_of(const ValueMap& outputs) {
-    return gradients().mean(detail::scalar_loss(outputs, loss()), batch());
-  }
+  double loss_of(const ValueMap& outputs) { return gradients().loss_of_run(outputs, batch()); }
 
   void choose_direction(const std::vector<double>& gradient) {
     constexpr double kLeastCurvature = 1e-10;

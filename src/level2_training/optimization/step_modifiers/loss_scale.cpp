@@ -35,7 +35,8 @@ bool is_finite(const Tensor& tensor) {
 
 /// Keeps small gradients above what a type of 16 bits rounds to zero: the loss is multiplied by a
 /// power of two, the gradients divided by it before they are used. Where one overflows the step is
-/// refused (`ThreeStepOptimizer::refused_steps`) and the factor halved; after `every` good steps
+/// refused (`ThreeStepOptimizer::refused_steps`) and the factor halved, on all ranks where it is so
+/// on any; after `every` good steps
 /// one after another it is doubled.
 ///
 /// Source: Micikevicius et al., "Mixed Precision Training" (ICLR 2018), section 3.2.
@@ -49,8 +50,9 @@ class LossScale final : public StepModifier {
   [[nodiscard]] bool wants_all_gradients() const override { return true; }
   bool gradients_final(ThreeStepOptimizer& optimizer, double&) override {
     const auto& parameters = optimizer.executor().network().parameters();
-    const bool good = std::ranges::all_of(
+    const bool here = std::ranges::all_of(
         parameters, [](const Parameter& parameter) { return is_finite(parameter.gradient); });
+    const bool good = !optimizer.agreement().any(!here);
     if (!good) {
       scale_ = std::max(scale_ / 2, options_.least);
       good_ = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "d5/core/error.hpp"
 #include "d5/level2_training/gradient_norm.hpp"
 #include "d5/level2_training/kept_parameters.hpp"
 #include "d5/level2_training/step_modifier.hpp"
@@ -39,6 +40,11 @@ class SharpnessAwareGradients final : public GradientDecorator {
     const ValueMap& outputs = inner().run(batch, {.factor = how.factor});
     if (executor().ended_early()) return outputs;
     inner().finish_all();
+    if (inner().in_shares()) {
+      throw Unsupported(
+          "sam needs all gradients on each rank, and this exchange leaves each a share; choose "
+          "another exchange");
+    }
     executor().synchronise();
     outputs_.keep(outputs);
     Network& network = executor().network();

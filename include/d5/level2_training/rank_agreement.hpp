@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "d5/level2_training/sampler.hpp"
+
+namespace d5 {
+
+/// What ranks that train together answer as one: the same bits on each. This one is of a rank
+/// alone.
+///
+/// Every question is a collective: all ranks ask the same ones in the same order.
+///
+///     const double loss = optimizer.agreement().mean(my_loss, my_samples);
+class RankAgreement {
+ public:
+  virtual ~RankAgreement() = default;
+  [[nodiscard]] virtual int ranks() const { return 1; }
+
+  /// Over all ranks, element by element, in place. Whole numbers are exact up to 2^53.
+  void sum(std::span<double> values);
+  [[nodiscard]] double sum(double mine);
+  /// Of each rank's mean over what weighs so much; one that weighs nothing does not count. Not a
+  /// number where nothing weighs anything. Of a rank alone it is `mine`, to the bit.
+  [[nodiscard]] double mean(double mine, double weight);
+  /// By the samples that each rank has in `batch`.
+  [[nodiscard]] double mean(double mine, const Batch& batch);
+  /// Whether any rank wishes it.
+  [[nodiscard]] bool any(bool mine);
+
+ private:
+  /// Called where there are several ranks.
+  virtual void do_sum(std::span<double> values) { (void)values; }
+};
+
+}  // namespace d5
