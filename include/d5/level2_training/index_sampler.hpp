@@ -52,6 +52,7 @@ class IndexSampler : public Sampler {
   [[nodiscard]] const SamplerOptions& options() const { return options_; }
 
   void take_part(int rank, int ranks) final;
+  void take_batches(int rank, int ranks) final;
   void read_ahead(int threads) final;
 
  protected:
@@ -75,6 +76,8 @@ class IndexSampler : public Sampler {
   virtual void arrange(std::int64_t epoch, EpochOrder& order) = 0;
 
  private:
+  void expect_part(int rank, int ranks) const;
+  void cut_anew();
   void arrange_epoch();
   void count_draws();
   void plan_batches();
@@ -82,7 +85,9 @@ class IndexSampler : public Sampler {
   std::shared_ptr<const Dataset> dataset_;
   SamplerOptions options_;
   EpochSize size_;
-  int rank_ = 0, ranks_ = 1, threads_ = 0;
+  int rank_ = 0, ranks_ = 1;              // of each batch's parts
+  int first_batch_ = 0, each_batch_ = 1;  // of all batches
+  int threads_ = 0;
   std::int64_t batches_ = 0, epoch_ = 0, index_ = 0;
   bool arranged_ = false;
   EpochOrder order_;

@@ -83,6 +83,10 @@ class Sampler {
   /// samples than ranks, some of which would have none, is left out by all.
   /// Throws: ValueError for a rank outside the world; Unsupported where a sampler cannot be cut.
   virtual void take_part(int rank, int ranks);
+  /// From the next batch on gives and reads only batches `rank`, `rank` + `ranks`, ... of all: of a
+  /// test run, in which every sample is on one rank. Batches are those of one rank alone, and a
+  /// rank may have none. Throws: as `take_part`.
+  virtual void take_batches(int rank, int ranks);
   /// From the next batch on so many threads read the batches after it ahead, three in memory at
   /// most; 0: none, `next` reads. Batches, their order and their errors do not depend on it.
   /// Throws: ValueError for a number outside 0 to 1,024; Unsupported, but for 0, where a sampler

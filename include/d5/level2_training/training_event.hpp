@@ -29,10 +29,14 @@ class TrainingEvent : public virtual Event {
   /// Around each test run.
   virtual void before_test(Trainer& trainer) { (void)trainer; }
   virtual void after_test(Trainer& trainer) { (void)trainer; }
-  /// Each batch of the test run.
+  /// Each batch of the test run. Ranks may have a part of them each (`Sampler::take_batches`); what
+  /// is made of them is joined in `after_test` by `Optimizer::agreement`.
   virtual void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) {
     (void)trainer, (void)batch, (void)outputs;
   }
+  /// Whether every rank is to test all samples because of this observer, who cannot join what ranks
+  /// have seen. A session asks once, on every rank.
+  [[nodiscard]] virtual bool wants_whole_tests() const { return false; }
   /// After a checkpoint was written.
   virtual void after_checkpoint(Trainer& trainer, const std::string& path) {
     (void)trainer, (void)path;

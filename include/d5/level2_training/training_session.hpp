@@ -43,9 +43,10 @@ struct SessionOptions {
   std::vector<std::shared_ptr<TrainingEvent>> observers = {};
 
   // The seams where training becomes distributed. Empty: as the recipe says.
-  std::function<std::shared_ptr<Sampler>(const SamplerEntry&, std::shared_ptr<const Dataset>,
-                                         const Settings&)>
-      make_train_sampler = {};
+  using MakeSampler = std::function<std::shared_ptr<Sampler>(
+      const SamplerEntry&, std::shared_ptr<const Dataset>, const Settings&)>;
+  MakeSampler make_train_sampler = {};
+  MakeSampler make_test_sampler = {};  ///< where ranks share the test set
   std::function<std::shared_ptr<Optimizer>(std::shared_ptr<Optimizer>)> wrap_optimizer = {};
   /// Makes checkpoints of different ways to run one recipe differ: "ranks=2".
   std::string variant = {};
@@ -89,6 +90,7 @@ class TrainingSession {
   [[nodiscard]] ExecutorOptions execution() const;
   void make_trainer();
   void make_metrics();
+  void share_tests();
   void train(const Interrupt& interrupt);
   [[nodiscard]] Measurement record() const;
   [[nodiscard]] std::string command() const;

@@ -47,6 +47,10 @@ class PythonTrainingHooks : public Base {
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
     call_with_outputs("after_test_batch", trainer, batch, outputs);
   }
+  /// What a hook in Python counts nobody joins.
+  [[nodiscard]] bool wants_whole_tests() const override {
+    return hooks_.contains("after_test_batch");
+  }
   void after_checkpoint(Trainer& trainer, const std::string& path) override {
     call("after_checkpoint", &trainer, path);
   }

@@ -61,20 +61,35 @@ IndexSampler::~IndexSampler() = default;
 
 SamplerLaw IndexSampler::law() const {
   SamplerLaw law = promise();
-  if (ranks_ == 1) return law;
+  if (ranks_ == 1 && each_batch_ == 1) return law;
   law.draws = 0;
   for (const auto& plan : plans_) law.draws += std::int64_t(plan.samples.size());
   law.least = 0;
   return law;
 }
 
-void IndexSampler::take_part(int rank, int ranks) {
+void IndexSampler::expect_part(int rank, int ranks) const {
   if (ranks < 1 || rank < 0 || rank >= ranks) {
     throw ValueError(fmt::format("{}: part {} of {} was asked for; parts count from 0",
                                  who(*dataset_), rank, ranks));
   }
+}
+
+void IndexSampler::take_part(int rank, int ranks) {
+  expect_part(rank, ranks);
   rank_ = rank;
   ranks_ = ranks;
+  cut_anew();
+}
+
+void IndexSampler::take_batches(int rank, int ranks) {
+  expect_part(rank, ranks);
+  first_batch_ = rank;
+  each_batch_ = ranks;
+  cut_anew();
+}
+
+void IndexSampler::cut_anew() {
   loader_.reset();
   arrange_epoch();
   batches_ = std::int64_t(plans_.size());
@@ -129,11 +144,12 @@ void IndexSampler::count_draws() {
 
 void IndexSampler::plan_batches() {
   plans_.clear();
-  std::int64_t begin = 0;
+  std::int64_t begin = 0, batch = 0;
   for (const std::int64_t end : order_.ends) {
+    const bool mine = batch++ % each_batch_ == first_batch_;
     // Part r begins after r shares and one sample more for each of the first T mod n.
     const std::int64_t whole = end - begin, share = whole / ranks_, more = whole % ranks_;
-    if (share > 0) {
+    if (mine && share > 0) {
       const auto first = std::size_t(begin + rank_ * share + std::min<std::int64_t>(rank_, more));
       const auto count = std::size_t(share + (rank_ < more ? 1 : 0));
       plans_.push_back({.epoch = epoch_,

@@ -21,6 +21,10 @@ void Sampler::take_part(int, int) {
                   printable(dataset().name())));
 }
 
+void Sampler::take_batches(int rank, int ranks) {
+  if (rank != 0 || ranks != 1) Sampler::take_part(rank, ranks);
+}
+
 void Sampler::read_ahead(int threads) {
   if (threads == 0) return;
   throw Unsupported(

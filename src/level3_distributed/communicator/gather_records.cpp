@@ -40,13 +40,15 @@ bool same_number_of_samples(const Row& row) {
 Measurement joined(const Row& row) {
   Measurement result = row.front();
   for (std::size_t i = 0; i < result.samples.size(); ++i) {
-    double most = row.front().samples[i], sum = 0;
+    double most = row.front().samples[i], least = most, sum = 0;
     for (const auto& m : row) {
       most = std::max(most, m.samples[i]);
+      least = std::min(least, m.samples[i]);
       sum += m.samples[i];
     }
     result.samples[i] = result.over_ranks == OverRanks::maximum ? most
                         : result.over_ranks == OverRanks::sum   ? sum
+                        : least == most                         ? most  // to the bit
                                                                 : sum / double(row.size());
   }
   for (std::size_t rank = 0; rank < row.size(); ++rank) {

@@ -134,6 +134,12 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
                                of_one_rank(sampling, options, ranks->size()), ranks->rank(),
                                ranks->size());
   };
+  session.make_test_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
+                                  const Settings& sampling) {
+    auto sampler = entry.make(std::move(data), sampling);
+    sampler->take_batches(ranks->rank(), ranks->size());
+    return sampler;
+  };
   session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
     return wrap(optimizer, options.scheme, ranks);
   };

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/sampler.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
 #include <set>
 
+#include "d5/core/error.hpp"
 #include "d5/level2_training/tensor_dataset.hpp"
 
 using namespace d5;
@@ -163,4 +165,44 @@ TEST_CASE("a dataset refuses indices and tensors that do not fit") {
   CHECK_THROWS_AS(read(0), TypeError);
   batch.pop_back();
   CHECK_THROWS_AS(read(0), ShapeError);
+}
+
+TEST_CASE("ranks that take batches have every sample once, in the batches of one rank alone") {
+  for (const std::int64_t count : {1, 7, 12}) {
+    for (const int ranks : {1, 2, 3, 4, 5}) {
+      for (const std::string tail : {"keep", "drop"}) {
+        if (tail == "drop" && count < 3) continue;
+        CAPTURE(count, ranks, tail);
+        const Settings settings{{"batch_size", 3}, {"tail", tail}};
+        const auto alone = samplers().at("shuffle").make(numbers(count), settings);
+        std::vector<std::shared_ptr<Sampler>> parts;
+        std::int64_t batches = 0;
+        for (int rank = 0; rank < ranks; ++rank) {
+          parts.push_back(samplers().at("shuffle").make(numbers(count), settings));
+          parts.back()->take_batches(rank, ranks);
+          batches += parts.back()->batches();
+        }
+        CHECK(batches == alone->batches());
+        for (std::int64_t i = 0; const Batch* expected = alone->next(); ++i) {
+          Sampler& part = *parts[std::size_t(i % ranks)];
+          const Batch* batch = part.next();
+          REQUIRE(batch);
+          CHECK(batch->index == i / ranks);
+          CHECK(batch->size == expected->size);
+          CHECK(std::ranges::equal(batch->samples, expected->samples));
+        }
+        for (const auto& part : parts) {
+          CHECK(part->next() == nullptr);
+          CHECK(part->law().least == (ranks == 1 ? 1 : 0));
+        }
+        alone->reset(0);
+        parts.back()->take_batches(0, 1);  // all again
+        parts.back()->reset(0);
+        CHECK(numbers_of_epoch(*parts.back()) == numbers_of_epoch(*alone));
+      }
+    }
+  }
+  const auto sampler = samplers().at("ordered").make(numbers(3), {{"batch_size", 3}});
+  CHECK_THROWS_AS(sampler->take_batches(2, 2), ValueError);
+  CHECK_THROWS_AS(sampler->take_batches(0, 0), ValueError);
 }

@@ -53,6 +53,7 @@ class SteppedSampler final : public Sampler {
   [[nodiscard]] SamplerLaw law() const override { return sampler_->law(); }
   [[nodiscard]] const Dataset& dataset() const override { return sampler_->dataset(); }
   void take_part(int rank, int ranks) override { sampler_->take_part(rank, ranks); }
+  void take_batches(int rank, int ranks) override { sampler_->take_batches(rank, ranks); }
 
  private:
   /// Memory for batches of one size: of few, such as the full one and the tail's.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+
 #include "d5/level2_training/accuracy.hpp"
+#include "d5/level2_training/trainer.hpp"
 #include "level2_training/training/classification.hpp"
 
 namespace d5 {
@@ -12,8 +15,10 @@ void TestAccuracy::after_test_batch(Trainer&, const Batch& batch, const ValueMap
   seen_ += labels.elements();
 }
 
-void TestAccuracy::after_test(Trainer&) {
-  if (seen_ > 0) samples_.push_back(double(right_) / double(seen_));
+void TestAccuracy::after_test(Trainer& trainer) {
+  std::array counts{double(right_), double(seen_)};
+  trainer.optimizer().agreement().sum(counts);
+  if (counts[1] > 0) samples_.push_back(counts[0] / counts[1]);
 }
 
 namespace training_metric {

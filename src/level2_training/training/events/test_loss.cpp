@@ -21,7 +21,8 @@ class TestLoss : public TrainingMetric {
   void after_test_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override {
     mean_.add(detail::scalar_loss(outputs, trainer.optimizer().loss()), batch.size);
   }
-  void after_test(Trainer&) override {
+  void after_test(Trainer& trainer) override {
+    mean_.join(trainer.optimizer().agreement());
     if (!mean_.empty()) samples_.push_back(mean_.value());
   }
 

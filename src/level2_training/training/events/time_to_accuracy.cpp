@@ -29,6 +29,7 @@ void TimeToAccuracy::before_training(Trainer&) {
 
 void TimeToAccuracy::after_test(Trainer& trainer) {
   accuracy_.after_test(trainer);
+  if (accuracy_.samples().empty()) return;
   const double accuracy = accuracy_.samples().back();
   best_ = std::max(best_, accuracy);
   if (samples_.empty() && accuracy >= target_) samples_.push_back(seconds());

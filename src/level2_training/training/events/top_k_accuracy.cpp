@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/accuracy.hpp"
+#include "d5/level2_training/trainer.hpp"
 #include "level2_training/training/classification.hpp"
 #include "level2_training/training/test_mean.hpp"
 
@@ -40,9 +41,10 @@ class TopKAccuracy final : public TrainingMetric {
     const Tensor& labels = detail::named(batch.values, label, "top_k_accuracy: field");
     const std::int64_t right =
         count_right(detail::named(outputs, logits, "top_k_accuracy: output"), labels, options_.k);
-    mean_.add(double(right) / double(labels.elements()), labels.elements());
+    mean_.add_sum(double(right), labels.elements());
   }
-  void after_test(Trainer&) override {
+  void after_test(Trainer& trainer) override {
+    mean_.join(trainer.optimizer().agreement());
     if (!mean_.empty()) samples_.push_back(mean_.value());
   }
 

@@ -64,6 +64,7 @@ TrainingSession::TrainingSession(const Recipe& recipe, SessionOptions options,
   make_optimizer();
   make_trainer();
   make_metrics();
+  share_tests();
   if (!options_.resume.empty()) trainer_->resume(options_.resume);
 }
 
@@ -87,7 +88,10 @@ void TrainingSession::make_data(const Interrupt& interrupt) {
   train_ = with_batch_steps(std::move(train_), mixing.batch_steps, training_.seed);
   if (!data_.test) return;
   expect_alike(data_);
-  test_ = samplers().at("ordered").make(data_.test, {{"batch_size", training_.test_batch_size}});
+  const SamplerEntry& in_order = samplers().at("ordered");
+  const Settings of_tests{{"batch_size", training_.test_batch_size}};
+  test_ = options_.make_test_sampler ? options_.make_test_sampler(in_order, data_.test, of_tests)
+                                     : in_order.make(data_.test, of_tests);
   test_->read_ahead(options_.loader_threads);
 }
 
@@ -152,6 +156,18 @@ void TrainingSession::make_metrics() {
     const bool there = std::ranges::find(names, choice.name()) != names.end();
     if (!there || choice.name().empty()) metrics_.push_back(choice.make());
   }
+}
+
+/// Ranks keep their parts of the test set unless somebody on any of them needs all of it.
+void TrainingSession::share_tests() {
+  if (!test_ || !options_.make_test_sampler) return;
+  const auto wants_all = [](const auto& one) {
+    const auto* event = dynamic_cast<const TrainingEvent*>(one.get());
+    return event && event->wants_whole_tests();
+  };
+  const bool mine = std::ranges::any_of(metrics_, wants_all) ||
+                    std::ranges::any_of(options_.observers, wants_all);
+  if (optimizer_->agreement().any(mine)) test_->take_batches(0, 1);
 }
 
 /// With the settings of the recipe, and the model's names where the recipe gives no others.
