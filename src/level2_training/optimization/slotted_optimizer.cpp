@@ -45,6 +45,12 @@ void SlottedOptimizer::restore_rule(const ValueMap& state) {
   if (masters_) masters_->restore(state);
 }
 
+void SlottedOptimizer::forget_others() {
+  const auto kept = [this](std::size_t parameter) { return updates(parameter); };
+  for (auto& slot : slots_) slot.forget_all_but(kept);
+  if (masters_) masters_->forget_all_but(kept);
+}
+
 void SlottedOptimizer::refuse_update(std::size_t parameter) {
   Network& network = executor().network();
   throw ValueError(fmt::format(

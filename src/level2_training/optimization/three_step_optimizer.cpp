@@ -65,7 +65,12 @@ void ThreeStepOptimizer::begin_step(const Batch& batch) {
   ++steps_;
   new_input();
   const std::size_t count = executor().network().parameters().size();
-  for (std::size_t i = 0; prepares_params() && i < count; ++i) prepare(i);
+  if (prepares_params()) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (updates(i)) prepare(i);
+    }
+    if (share_) share_();
+  }
   final_.assign(1, {0, count});
   phase_ = Phase::begun;
 }
@@ -82,7 +87,7 @@ const ValueMap& ThreeStepOptimizer::start_gradients(const Batch& batch) {
   double factor = 1;
   for (const auto& modifier : modifiers_) factor *= modifier->loss_factor();
   factor_ = 1 / factor;
-  outputs_ = &gradients_->run(batch, {.factor = factor});
+  outputs_ = &gradients_->run(batch, {.factor = factor, .all = wants_all_gradients()});
   if (!executor().ended_early()) phase_ = Phase::running;
   return *outputs_;
 }
@@ -177,6 +182,7 @@ void ThreeStepOptimizer::end_step() {
   expect(phase_ == Phase::updating, "end_step");
   phase_ = Phase::none;
   end_update();
+  if (share_) share_();
   for (const auto& modifier : modifiers_) modifier->after_step(*this, *batch_, *outputs_);
 }
 

@@ -54,7 +54,10 @@ class Accelegrad final : public SlottedOptimizer {
 
   void update_parameters(ParameterRange range, double factor) override {
     expect_begun(range.begin);
-    if (!options_.per_parameter) add(0, factor * gradient_norm(executor().network()));
+    if (!options_.per_parameter && added_in_ != step_number()) {
+      add(0, factor * gradient_norm(executor().network()));
+      added_in_ = step_number();  // several ranges may be updated in one step
+    }
     SlottedOptimizer::update_parameters(range, factor);
   }
 
