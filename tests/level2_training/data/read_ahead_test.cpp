@@ -69,6 +69,8 @@ TEST_CASE("whatever is asked while threads read ahead, the batches are those tha
       const int ranks = 1 + int(random.below(3)), rank = int(random.below(std::uint64_t(ranks)));
       plain->take_part(rank, ranks);
       ahead->take_part(rank, ranks);
+      plain->take_batches(ranks - 1 - rank, ranks);
+      ahead->take_batches(ranks - 1 - rank, ranks);
     } else if (what == 3) {
       ahead->read_ahead(int(random.below(4)));
     } else if (what == 4) {

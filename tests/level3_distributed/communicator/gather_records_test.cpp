@@ -31,6 +31,16 @@ TEST_CASE("records of all ranks become one by maximum, sum or mean, sample by sa
   CHECK(results[2].samples == std::vector<double>{(size - 1) / 2, 3});
 }
 
+TEST_CASE("the mean of what all ranks say alike is that, to the bit") {
+  for (int size = 1; size <= world()->size(); ++size) {
+    const auto group = world()->split(world()->rank() < size ? 0 : -1);
+    if (!group) continue;
+    // Three times 0.1, divided by 3, is another number.
+    const auto results = gather_records({record(OverRanks::mean, {0.1})}, *group);
+    CHECK(results.front().samples == std::vector<double>{0.1});
+  }
+}
+
 TEST_CASE("records that stand apart become one a rank, and so do those of unequal length") {
   const int rank = world()->rank(), size = world()->size();
   const auto results =

@@ -36,6 +36,9 @@ std::shared_ptr<ThreeStepOptimizer> points(const Settings& settings) {
 class Shares final : public GradientDecorator {
  public:
   using GradientDecorator::GradientDecorator;
+  const ValueMap& run(const Batch& batch, const GradientRun& how) override {
+    return inner().run(batch, how);
+  }
   ParameterRange finish(std::size_t part) override {
     const ParameterRange all = GradientDecorator::finish(part);
     const auto rank = std::size_t(world()->rank());
