@@ -81,8 +81,12 @@ void expect_equal_parameters(Network& network, Communicator& ranks, const std::s
     const auto others = minority(rows, i);
     if (others.empty()) continue;
     if (differing++ > 0) continue;
-    first = fmt::format("'{}', at rank {} other than at most", printable(parameters[i].name),
-                        fmt::join(others, ", "));
+    std::vector<int> usual;
+    for (int r = 0; r < ranks.size(); ++r) {
+      if (std::ranges::find(others, r) == others.end()) usual.push_back(r);
+    }
+    first = fmt::format("'{}': rank {} against rank {}", printable(parameters[i].name),
+                        fmt::join(others, ", "), fmt::join(usual, ", "));
   }
   throw CommunicationError(
       fmt::format("{}: the ranks' parameters differ in {} of {} tensors, the first {}", when,

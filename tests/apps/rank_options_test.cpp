@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `d5 train` does to the calls between ranks.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "d5/core/results.hpp"
+#include "tests/apps/training_job.hpp"
+
+using namespace d5;
+using testing::kMpirun, testing::run_d5, testing::TrainingJob;
+
+TEST_CASE("a record says that its wires were modelled, and its command models them again") {
+  if (!std::getenv("D5_DATA_DIR")) return;
+  const TrainingJob job;
+  const auto run = run_d5(
+      job.train("first.json") + " --wire 100us,8Gbit/s --check-calls --check-ranks 2", kMpirun);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  for (const auto& record : read_results(job / "first.json").measurements) {
+    CHECK_THAT(record.conditions.at("wire"), Catch::StartsWith("modelled 100us,1GB/s"));
+    CHECK_THAT(record.command, Catch::Contains("--wire 100us,1GB/s --check-calls --check-ranks 2"));
+  }
+}
+
+TEST_CASE("a rank that hangs is named with call and step, and the job ends with status 1") {
+  if (!std::getenv("D5_DATA_DIR")) return;
+  const TrainingJob job;
+  const auto run =
+      run_d5(job.train("no.json") + " --timeout 1s --fault hang:rank=1,step=3", kMpirun);
+  CHECK(run.status == 1);
+  CHECK_THAT(run.err, Catch::Contains("1s are over in all_reduce number") &&
+                          Catch::Contains("at training step 3; not there: rank 1"));
+}
+
+TEST_CASE("a fault at a rank that is not there is a wrong use") {
+  const TrainingJob job;
+  const auto run = run_d5(job.train("no.json") + " --fault kill:rank=2,step=1", kMpirun);
+  CHECK(run.status == 2);
+  CHECK_THAT(run.err, Catch::Contains("there is no rank 2; the ranks are 0 to 1"));
+}
+
+TEST_CASE("words that say no wire, time, fault or number are refused with what would") {
+  const TrainingJob job;
+  const auto [option, example] = GENERATE(table<std::string, std::string>({
+      {"--wire fast", "50us,1GB/s"},
+      {"--wire -1us,1GB/s", "50us,1GB/s"},
+      {"--timeout -1s", "10s"},
+      {"--timeout 0s", "10s"},
+      {"--timeout soon", "10s"},
+      {"--fault kill", "rank=1"},
+      {"--fault kill:rank=1,step=0", "step from 1"},
+      {"--fault burn:rank=1,step=1", "kill, hang, delay or nan"},
+      {"--check-ranks 0", "a whole number from 1"},
+  }));
+  const auto run = run_d5(job.train("no.json") + " " + option);
+  INFO(option << ": " << run.err);
+  CHECK(run.status == 2);
+  CHECK_THAT(run.err, Catch::Contains(example));
+}
