@@ -41,7 +41,8 @@ void refuse_one_file_twice(const CLI::App& command) {
 std::vector<std::string> commands_on_ranks() {
   std::vector<std::string> names{"d5 train"};
   for (const auto& kind : collective_kinds()) {
-    for (const std::string verb : {"check"}) names.push_back("d5 " + kind.word + " " + verb);
+    for (const std::string verb : {"check", "bench"})
+      names.push_back("d5 " + kind.word + " " + verb);
   }
   return names;
 }

@@ -19,7 +19,8 @@ TEST_CASE("help of every command teaches by examples and ends with status 0") {
   }
   for (const std::string command :
        {"env", "list", "op check", "op bench", "net check", "net run", "net bench", "net show",
-        "train", "compare", "report", "optimizer check", "sampler check", "all-reduce check"}) {
+        "train", "compare", "report", "optimizer check", "sampler check", "all-reduce check",
+        "broadcast bench"}) {
     INFO(command);
     const auto help = run_d5(command + " --help");
     CHECK(help.status == 0);
@@ -150,6 +151,12 @@ TEST_CASE("bad usage ends with status 2, a message on stderr, and nothing on std
       {"sampler check --framework torch", "--framework"},
       {"all-reduce check rings", "did you mean ring?"},
       {"all-reduce check ring:segments=4", "segments"},
+      {"all-reduce check segmented_ring:segment_bytes=0", "segment_bytes"},
+      {"broadcast check binomal", "did you mean binomial?"},
+      {"all-gather bench bruk", "did you mean bruck?"},
+      {"reduce-scatter bench --sizes 4Q", "4Q"},
+      {"reduce-scatter bench --sizes 6B", "whole float32"},
+      {"all-reduce bench --cold-cache", "leave out --cold-cache"},
   }));
   INFO("d5 " << arguments);
   const auto run = run_d5(arguments);

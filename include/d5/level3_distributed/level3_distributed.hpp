@@ -4,6 +4,7 @@
 #include "d5/level3_distributed/call_order.hpp"
 #include "d5/level3_distributed/call_timeout.hpp"
 #include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/collective_bench.hpp"
 #include "d5/level3_distributed/collective_kind.hpp"
 #include "d5/level3_distributed/collective_plan.hpp"
 #include "d5/level3_distributed/collective_validation.hpp"

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// d5 all-reduce bench, d5 broadcast bench, ...: one command for each kind of collective.
+#include "d5/level3_distributed/collective_bench.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/value_checks.hpp"
+#include "d5/core/byte_count.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level3_distributed/collective_kind.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kCollectiveBenchExamples =
+    R"(  mpirun -np 4 d5 {0} bench --out results.json
+                                  all algorithms, interleaved, 4 B to 64 MiB, MPI's own beside them
+  mpirun -np 4 d5 {0} bench mpi ring --sizes 4B,1MiB
+  d5 report results.json --format svg --plot bus_bandwidth-over-size > bandwidth.svg
+
+Algorithm bandwidth is data over time, bus bandwidth what the slowest link carries of it, as
+nccl-tests define them; the time is that of the slowest rank.)";
+
+struct CollectiveBenchCommand : app::OutputOptions, app::RunOptions {
+  std::vector<std::string> entries, sizes;
+  bool deepbench = false;
+  MeasureOptions measuring{.most_seconds = 10};
+};
+
+std::vector<std::int64_t> sizes_of(const CollectiveBenchCommand& options) {
+  std::vector<std::int64_t> sizes;
+  for (const std::string& size : options.sizes) sizes.push_back(std::int64_t(byte_count(size)));
+  if (!options.deepbench) return sizes;
+  const char* data = std::getenv("D5_DATA_DIR");
+  if (!data) {
+    throw ValueError("--deepbench: D5_DATA_DIR is not set, the folder above deepbench");
+  }
+  for (const std::int64_t size :
+       deepbench_all_reduce_sizes(std::string(data) + "/deepbench/all_reduce.csv")) {
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+int run_collective_bench(const CollectiveBenchCommand& options, const CollectiveKind& kind) {
+  app::apply(options);
+  const auto ranks = world();
+  if (ranks->rank() == 0) app::check_output(options);
+  // More ranks than cores would share some cores and leave others.
+  if (unsigned(ranks->size() * threads()) <= std::thread::hardware_concurrency()) {
+    pin_threads(ranks->rank() * threads());
+  }
+  CollectiveBenchOptions how{.sizes = sizes_of(options),
+                             .measuring = app::measuring_of(options.measuring, options),
+                             .command_options = app::to_line(options)};
+  for (const std::string& word : options.entries) {
+    how.algorithms.push_back(entry_of_words(kind.word, word));
+  }
+  auto results = bench_collective(kind.call, how, *ranks);
+  const int status = ranks->rank() == 0 ? app::publish(std::move(results), options) : app::kPassed;
+  ranks->barrier();  // a rank that fails while others are in a call would end the job
+  return status;
+}
+
+}  // namespace
+
+void register_collective_bench(app::Program& program) {
+  for (const CollectiveKind& kind : collective_kinds()) {
+    auto options = std::make_shared<CollectiveBenchCommand>();
+    const char* article = kind.word.front() == 'a' ? "an" : "a";
+    auto& command = program.add(kind.word + " bench",
+                                fmt::format("how fast is {} {}, by size", article, kind.word),
+                                fmt::format(fmt::runtime(kCollectiveBenchExamples), kind.word),
+                                [options, &kind] { return run_collective_bench(*options, kind); });
+    command.add_option(
+        "NAME", options->entries,
+        fmt::format("{0} ('d5 list {0}'), each as NAME[:KEY=VALUE]...; all if left out",
+                    kind.plural));
+    command
+        .add_option("--sizes", options->sizes,
+                    "of the data: 4B,64KiB,1MiB; 4B to 64MiB if left out")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->option_text("A,B,...");
+    command.add_flag("--deepbench", options->deepbench,
+                     "DeepBench's sizes, from $D5_DATA_DIR/deepbench/all_reduce.csv");
+    app::add_measure_options(command, options->measuring);
+    app::add_process_options(command, *options);
+    app::add_load_option(command, options->load);
+    app::add_pivot_option(command, *options);
+    app::add_output_options(command, *options);
+    app::add_verdict_option(command, *options);
+  }
+}
+
+}  // namespace d5::command

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/collective_bench.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <set>
+
+#include "core/text/launcher.hpp"
+#include "d5/core/byte_count.hpp"
+#include "d5/core/command_line.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "level3_distributed/collectives/parts/bench_ranks.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::BenchRanks;
+constexpr std::int64_t kElementBytes = 4;
+
+/// Of one call, on the rank that took longest.
+class SlowestRankTime final : public Metric {
+ public:
+  explicit SlowestRankTime(BenchRanks& ranks) : ranks_(ranks) {}
+  std::string name() const override { return "time"; }
+  std::string unit() const override { return "s"; }
+  Quantity quantity() const override { return Quantity::time; }
+  OverRanks over_ranks() const override { return OverRanks::maximum; }
+  int reruns() const override { return kAsAsked; }
+  void sample(double seconds) override {
+    samples_.push_back(ranks_.slowest(seconds) / ranks_.repetitions());
+  }
+  void summarise(Measurement& result) const override {
+    result.samples = samples_;
+    result.conditions["repetitions"] = fmt::format("{}", ranks_.repetitions());
+  }
+
+ private:
+  BenchRanks& ranks_;
+  std::vector<double> samples_;
+};
+
+std::vector<EntryChoice> chosen(const CollectiveKind& kind, const CollectiveBenchOptions& options) {
+  std::vector<EntryChoice> choices = options.algorithms;
+  if (choices.empty()) {
+    for (const std::string& name : kind.names()) choices.push_back({name});
+    std::ranges::stable_partition(choices, [](const auto& one) { return one.name == "mpi"; });
+  }
+  return choices;
+}
+
+/// In elements, each once. Throws: ValueError.
+std::vector<std::int64_t> elements_of(const CollectiveKind& kind,
+                                      const CollectiveBenchOptions& options, int ranks) {
+  const auto& sizes = options.sizes.empty() ? default_collective_sizes() : options.sizes;
+  const bool in_parts = kind.call == CallKind::reduce_scatter || kind.call == CallKind::all_gather;
+  const std::int64_t step = in_parts ? ranks : 1;
+  std::vector<std::int64_t> result;
+  std::set<std::int64_t> seen;
+  for (const std::int64_t bytes : sizes) {
+    if (bytes < kElementBytes || bytes % kElementBytes != 0) {
+      throw ValueError(fmt::format(
+          "{} bench: a size is {} bytes; expected whole float32, 4 bytes each", kind.word, bytes));
+    }
+    const std::int64_t elements = (bytes / kElementBytes + step - 1) / step * step;
+    if (seen.insert(elements).second) result.push_back(elements);
+  }
+  return result;
+}
+
+Measurement bandwidth(const Measurement& time, const std::string& metric, double bytes) {
+  Measurement result = time;
+  result.metric = metric;
+  result.unit = "byte/s";
+  result.quantity = Quantity::rate;
+  result.direction = Direction::higher_is_better;
+  result.over_ranks = OverRanks::apart;
+  for (double& sample : result.samples) sample = bytes / sample;
+  return result;
+}
+
+/// Rank 0's part of one size.
+std::vector<Measurement> measure_size(const CollectiveKind& kind,
+                                      const std::vector<EntryChoice>& choices, BenchRanks& bench,
+                                      std::int64_t bytes, int ranks,
+                                      const CollectiveBenchOptions& options) {
+  std::vector<Subject> subjects;
+  for (std::size_t a = 0; a < choices.size(); ++a) {
+    Subject& subject = subjects.emplace_back();
+    Measurement& record = subject.record;
+    const std::string size = byte_words(std::size_t(bytes));
+    record.subject = kind.word + " " + to_words(choices[a]);
+    record.command =
+        (ranks == 1 ? "" : detail::launcher_line(ranks)) + CommandLine(kind.word + " bench")
+                                                               .word(to_words(choices[a]))
+                                                               .option("--sizes", size)
+                                                               .append(to_line(options.measuring))
+                                                               .append(options.command_options)
+                                                               .text();
+    record.level = "distributed";
+    record.framework = "reference";
+    record.conditions["ranks"] = fmt::format("{}", ranks);
+    record.conditions["size"] = size;
+    subject.prepare = [&bench, a] { bench.prepare(a); };
+    subject.run = [&bench] { bench.call(); };
+    subject.judge = [&bench, a](Subject::Moment) {
+      const std::int64_t wrong = bench.wrong_elements(a);
+      Verdict verdict{.judge = "sums of whole numbers"};
+      verdict.is = wrong == 0 ? Verdict::Is::right : Verdict::Is::wrong;
+      if (wrong != 0) verdict.reason = fmt::format("{} elements on all ranks", wrong);
+      return verdict;
+    };
+  }
+  MeasureOptions measuring = options.measuring;
+  measuring.seconds_per_sample = 0;  // a run is several calls already, as many on each rank
+  const auto measured = measure_side_by_side(
+      subjects, {[&bench] { return std::make_shared<SlowestRankTime>(bench); }}, measuring);
+  std::vector<Measurement> results;
+  for (const Measurement& record : measured) {
+    results.push_back(record);
+    if (record.metric != "time") continue;
+    results.push_back(bandwidth(record, "algorithm_bandwidth", double(bytes)));
+    results.push_back(bandwidth(record, "bus_bandwidth", double(bytes) * kind.bus_factor(ranks)));
+  }
+  return results;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> default_collective_sizes() {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t bytes = 4; bytes <= std::int64_t{64} << 20; bytes *= 4) sizes.push_back(bytes);
+  return sizes;
+}
+
+std::vector<std::int64_t> deepbench_all_reduce_sizes(const std::string& file) {
+  std::ifstream lines(file);
+  if (!lines) throw IoError(fmt::format("{}: cannot be read", printable(file)));
+  std::string line;
+  std::getline(lines, line);
+  if (!line.starts_with("elements")) {
+    throw FormatError(fmt::format("{}: the first column is no 'elements'", printable(file)));
+  }
+  std::vector<std::int64_t> sizes;
+  while (std::getline(lines, line)) {
+    std::int64_t elements = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), elements);
+    if (error != std::errc() || elements < 1) {
+      throw FormatError(fmt::format("{}: '{}' begins with no number of elements", printable(file),
+                                    printable(line)));
+    }
+    sizes.push_back(elements * kElementBytes);
+  }
+  return sizes;
+}
+
+std::vector<Measurement> bench_collective(CallKind call, const CollectiveBenchOptions& options,
+                                          Communicator& ranks) {
+  const CollectiveKind& kind = collective_kind(call);
+  if (options.measuring.cold_cache) {
+    throw ValueError(kind.word +
+                     " bench: caches are those of all ranks, and only this one's could be evicted; "
+                     "leave out --cold-cache");
+  }
+  const auto choices = chosen(kind, options);
+  std::vector<CollectiveKind::Algorithm> algorithms;
+  for (const EntryChoice& choice : choices) algorithms.push_back(kind.make(choice));
+  std::vector<Measurement> results;
+  for (const std::int64_t elements : elements_of(kind, options, ranks.size())) {
+    BenchRanks bench(kind, algorithms, elements, ranks);
+    if (ranks.rank() != 0) {
+      bench.follow();
+      continue;
+    }
+    auto records =
+        measure_size(kind, choices, bench, elements * kElementBytes, ranks.size(), options);
+    bench.end();
+    std::ranges::move(records, std::back_inserter(results));
+  }
+  return results;
+}
+
+}  // namespace d5

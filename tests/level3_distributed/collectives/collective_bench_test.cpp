@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/collective_bench.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "d5/core/error.hpp"
+#include "d5/core/report.hpp"
+#include "d5/level3_distributed/collective_kind.hpp"
+
+using namespace d5;
+
+namespace {
+
+class AtOnce final : public Request {
+ public:
+  void wait() override {}
+  bool done() override { return true; }
+};
+
+struct LazyOptions {
+  bool lazy = false;
+  void declare(OptionList& options) { options.add("lazy", lazy, "does nothing"); }
+};
+
+/// Where it is asked to, fast and wrong; other tests try all that are registered.
+class LazyAllReduce final : public AllReduce {
+ public:
+  using Options = LazyOptions;
+  explicit LazyAllReduce(const Options& options) : lazy_(options.lazy) {}
+  std::unique_ptr<Request> start(Communicator& ranks, Tensor& data, Reduction reduction) override {
+    if (!lazy_) return ranks.start_all_reduce(data, reduction);
+    data.data<float>()[0] += 1;
+    return std::make_unique<AtOnce>();
+  }
+
+ private:
+  bool lazy_;
+};
+
+CollectiveBenchOptions quick(std::vector<EntryChoice> algorithms, std::vector<std::int64_t> sizes) {
+  return {.algorithms = std::move(algorithms),
+          .sizes = std::move(sizes),
+          .measuring = {.samples = 3, .warmup = 1}};
+}
+
+/// Those of one metric, subject and size.
+const Measurement& record(const std::vector<Measurement>& results, const std::string& metric,
+                          const std::string& subject, const std::string& size) {
+  const auto found = std::ranges::find_if(results, [&](const Measurement& one) {
+    return one.metric == metric && one.subject == subject && one.conditions.at("size") == size;
+  });
+  REQUIRE(found != results.end());
+  return *found;
+}
+
+}  // namespace
+
+TEST_CASE("every kind is timed by size, with the bandwidths of nccl-tests, on rank 0") {
+  const int n = world()->size();
+  for (const CollectiveKind& kind : collective_kinds()) {
+    INFO(kind.word);
+    const auto results = bench_collective(kind.call, quick({{"mpi"}}, {4800, 480'000}), *world());
+    if (world()->rank() != 0) {
+      CHECK(results.empty());
+      continue;
+    }
+    CHECK(results.size() == 2 * 3);
+    const std::string subject = kind.word + " mpi";
+    for (const auto& [size, bytes] : {std::pair{"4800B", 4800.0}, {"480000B", 480'000.0}}) {
+      const auto& time = record(results, "time", subject, size);
+      const auto& algorithm = record(results, "algorithm_bandwidth", subject, size);
+      const auto& bus = record(results, "bus_bandwidth", subject, size);
+      CHECK(time.conditions.at("answers") == "right");
+      CHECK(time.conditions.at("ranks") == std::to_string(n));
+      REQUIRE(time.samples.size() == 3);
+      const double share = double(n - 1) / n;
+      const double factor = kind.call == CallKind::all_reduce  ? 2 * share
+                            : kind.call == CallKind::broadcast ? 1
+                                                               : share;
+      for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(time.samples[i] > 0);
+        CHECK(algorithm.samples[i] == Approx(bytes / time.samples[i]));  // three roundings
+        CHECK(bus.samples[i] == Approx(factor * bytes / time.samples[i]));
+      }
+      CHECK_THAT(time.command, Catch::Contains("d5 " + kind.word + " bench mpi --sizes " + size));
+    }
+  }
+}
+
+TEST_CASE("an algorithm that is wrong is failed and has no ratio, though it is fast") {
+  all_reduces().add("lazy", AllReduceEntry::of<LazyAllReduce>("wrong if asked"));
+  const auto results =
+      bench_collective(CallKind::all_reduce,
+                       quick({{"lazy", {{"lazy", true}}}, {"mpi"}, {"ring"}}, {4096}), *world());
+  if (world()->rank() != 0) return;
+  CHECK(record(results, "time", "all-reduce lazy:lazy=true", "4KiB").status == Status::failed);
+  CHECK(record(results, "bus_bandwidth", "all-reduce lazy:lazy=true", "4KiB").status ==
+        Status::failed);
+  CHECK(record(results, "time_ratio", "all-reduce ring", "4KiB").conditions.at("base") ==
+        "all-reduce mpi");
+  CHECK(std::ranges::none_of(results, [](const Measurement& one) {
+    return one.metric == "time_ratio" && one.subject == "all-reduce lazy:lazy=true";
+  }));
+}
+
+TEST_CASE("bandwidth over size is a picture") {
+  const auto results =
+      bench_collective(CallKind::all_gather, quick({{"mpi"}, {"bruck"}}, {4800, 48'000}), *world());
+  if (world()->rank() != 0 || world()->size() == 1) return;  // alone nothing is on the bus
+  const Report report{.sources = {{"", Results{{}, results}}}};
+  CHECK_NOTHROW(plot_named(plots_of(report), "bus_bandwidth-over-size"));
+}
+
+TEST_CASE("sizes that are no whole elements, and files that are no sizes, are refused") {
+  CHECK_THROWS_AS(bench_collective(CallKind::broadcast, quick({{"mpi"}}, {6}), *world()),
+                  ValueError);
+  CHECK_THROWS_AS(bench_collective(CallKind::broadcast, quick({{"mpi"}}, {0}), *world()),
+                  ValueError);
+  CHECK_THROWS_AS(bench_collective(CallKind::broadcast, quick({{"mp"}}, {4}), *world()), NotFound);
+  CHECK_THROWS_AS(deepbench_all_reduce_sizes("/no/such/file"), IoError);
+  CHECK(default_collective_sizes().front() == 4);
+  CHECK(default_collective_sizes().back() == 64 << 20);
+}
+
+TEST_CASE("parts that the size does not divide into are rounded up to whole ones") {
+  const int n = world()->size();
+  const auto results =
+      bench_collective(CallKind::reduce_scatter, quick({{"mpi"}}, {4, 4 * n}), *world());
+  if (world()->rank() != 0) return;
+  CHECK(results.size() == 3);  // both are one element a rank
+  CHECK(results.front().conditions.at("size") == std::to_string(4 * n) + "B");
+}
