@@ -49,6 +49,9 @@ TEST_CASE("no entry of any registry takes a setting that is none of its options"
   check_all(distributed_optimizers(), std::shared_ptr<ThreeStepOptimizer>(),
             std::shared_ptr<Communicator>());
   check_all(all_reduces());
+  check_all(broadcasts());
+  check_all(reduce_scatters());
+  check_all(all_gathers());
 }
 
 TEST_CASE("nor does one that a framework brings") {
