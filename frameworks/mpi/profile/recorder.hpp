@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "profile_row.hpp"
+
+namespace d5::mpi {
+
+/// What a call says to whom; ranks are those of its communicator. Bytes are counted as `Traffic`
+/// counts them.
+struct Moved {
+  int peer = MPI_PROC_NULL;
+  std::int64_t sent = 0, received = 0;
+};
+
+/// What is known of a communicator.
+struct Group {
+  std::string name;
+  int rank = 0, size = 1;
+  bool joins_two_groups = false;  ///< an inter-communicator: peers are ranks of the other
+  std::vector<int> world_ranks;   ///< of its ranks
+  int number = 0;
+};
+
+/// What this rank's calls moved, and how long they took. It calls PMPI alone, so that it never
+/// hears itself.
+///
+/// Thread safety: all of it.
+class Recorder {
+ public:
+  /// Lives as long as the process: MPI may be finalised by whatever runs last.
+  static Recorder& here();
+
+  /// `call` is a literal, and known by its address.
+  void add(const char* call, MPI_Comm comm, const Moved& moved, double seconds, int calls = 1);
+  /// A started call: it is added when it is complete.
+  void start(MPI_Request request, const char* call, MPI_Comm comm, const Moved& moved,
+             double seconds);
+  [[nodiscard]] bool knows(MPI_Request request);
+  /// Time of a wait or a test for it.
+  void wait(MPI_Request request, double seconds);
+  /// `status` is of a receive whose bytes are known now; null: nobody waits for it any more.
+  void complete(MPI_Request request, const MPI_Status* status);
+  /// A message that was matched, and is received later.
+  void match(MPI_Message message, MPI_Comm comm);
+  [[nodiscard]] MPI_Comm matched(MPI_Message message);
+  void forget(MPI_Comm comm);
+  /// It stays, also when the communicator is freed.
+  [[nodiscard]] const Group& group(MPI_Comm comm);
+
+  [[nodiscard]] std::vector<ProfileRow> rows();
+
+ private:
+  struct Key {
+    const char* call;
+    int group, peer;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      return std::hash<const void*>()(key.call) * 31 +
+             static_cast<std::size_t>(key.group * 8191 + key.peer);
+    }
+  };
+  struct Line {
+    std::int64_t calls = 0, sent = 0, received = 0;
+    double seconds = 0;
+  };
+  struct UnderWay {
+    const char* call;
+    const Group* group;
+    Moved moved;  // of a receive bytes below 0: its status tells them
+    double seconds;
+  };
+
+  // With the lock held.
+  const Group& known(MPI_Comm comm);
+  void add_line(const UnderWay& one, int calls = 1);
+
+  std::mutex mutex_;
+  std::deque<Group> groups_;
+  std::unordered_map<MPI_Comm, const Group*> by_handle_;
+  std::unordered_map<MPI_Request, UnderWay> under_way_;
+  std::unordered_map<MPI_Message, MPI_Comm> matched_;
+  std::unordered_map<Key, Line, Hash> lines_;
+};
+
+}  // namespace d5::mpi

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "d5/core/results.hpp"
+#include "tests/level3_distributed/jobs/job.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace d5;
+
+namespace {
+
+Job run_profiled(int ranks, const std::string& file, const std::string& program) {
+  const std::string with =
+      "-x LD_PRELOAD=" D5_PMPI + (file.empty() ? "" : " -x D5_PMPI_OUT=" + file) + " ";
+  return run_ranks(ranks, with + program);
+}
+
+/// One number of what `rank` called; 0 where there is no record of it.
+double value(const Results& results, const std::string& subject, const std::string& metric,
+             int rank) {
+  const auto place = std::ranges::find_if(results.measurements, [&](const Measurement& m) {
+    return m.subject == subject && m.metric == metric &&
+           m.conditions.at("rank") == std::to_string(rank);
+  });
+  return place == results.measurements.end() ? 0 : place->samples.at(0);
+}
+
+/// Calls, bytes sent, bytes received.
+using Counts = std::array<double, 3>;
+Counts counts(const Results& results, const std::string& subject, int rank) {
+  return {value(results, subject, "calls", rank), value(results, subject, "bytes_sent", rank),
+          value(results, subject, "bytes_received", rank)};
+}
+
+}  // namespace
+
+TEST_CASE("what a program of MPI says is counted to the byte, by call, peer and communicator") {
+  const int n = GENERATE(2, 4);
+  const d5::testing::TemporaryFolder folder;
+  const std::string file = folder / "profile.json";
+  const Job job = run_profiled(n, file, D5_PROFILED);
+  INFO(n << " ranks: " << job.output);
+  REQUIRE(job.status == 0);
+  CHECK_THAT(job.output, !Catch::Contains("WRONG"));
+  CHECK_THAT(job.output, Catch::Contains("MPI of " + std::to_string(n) + " ranks"));
+  CHECK_THAT(job.output, Catch::Contains("records written to " + file));
+
+  const Results results = read_results(file);
+  for (int rank = 0; rank < n; ++rank) {
+    INFO("rank " << rank);
+    const int right = (rank + 1) % n, left = (rank + n - 1) % n;
+    const auto with = [&](const char* call, int peer) {
+      return counts(
+          results, std::string(call) + ", rank " + std::to_string(peer) + ", MPI_COMM_WORLD", rank);
+    };
+    // ints of 4 bytes: 10 and 5 around the ring, in buffers for 100; 3 both ways at once
+    CHECK(with("MPI_Isend", right) == Counts{1, 40, 0});
+    CHECK(with("MPI_Irecv", left) == Counts{2, 0, 60});
+    CHECK(with("MPI_Ssend", right) == Counts{1, 20, 0});
+    if (left == right) {
+      CHECK(with("MPI_Sendrecv", right) == Counts{1, 12, 12});
+    } else {
+      CHECK(with("MPI_Sendrecv", right) == Counts{1, 12, 0});
+      CHECK(with("MPI_Sendrecv", left) == Counts{0, 0, 12});
+    }
+    CHECK(counts(results, "MPI_Irecv, MPI_COMM_WORLD", rank) == Counts{1, 0, 0});  // of nobody
+
+    // doubles of 8 bytes; by `Traffic`'s table
+    const auto among_all = [&](const char* call) {
+      return counts(results, std::string(call) + ", copy", rank);
+    };
+    const bool root = rank == 0;
+    const double others = n - 1, sum = n * (n + 1) / 2, mine = rank + 1;
+    CHECK(among_all("MPI_Barrier") == Counts{1, 0, 0});
+    CHECK(among_all("MPI_Bcast") == Counts{1, root ? 32. : 0, root ? 0 : 32.});
+    CHECK(among_all("MPI_Reduce") == Counts{1, root ? 0 : 32., root ? 32. : 0});
+    CHECK(among_all("MPI_Allreduce") == Counts{1, 32, 32});
+    CHECK(among_all("MPI_Allgather") == Counts{1, 32, 32 * others});
+    CHECK(among_all("MPI_Alltoall") == Counts{1, 16 * others, 16 * others});
+    CHECK(among_all("MPI_Gatherv") == Counts{1, root ? 0 : 8 * mine, root ? 8 * (sum - mine) : 0});
+    CHECK(among_all("MPI_Scatter") == Counts{1, root ? 24 * others : 0, root ? 0 : 24.});
+    CHECK(among_all("MPI_Reduce_scatter") == Counts{1, 8 * (sum - mine), 8 * mine});
+    CHECK(among_all("MPI_Iallreduce") == Counts{1, 32, 32});
+  }
+  for (const Measurement& m : results.measurements) {
+    if (m.metric == "time" && m.conditions.count("rank")) CHECK(m.samples.at(0) >= 0);
+    CHECK(m.conditions.at("ranks") == std::to_string(n));
+    CHECK_THAT(m.command, Catch::Contains("test_profiled"));
+  }
+}
+
+TEST_CASE("a program with the profile prints, and ends, as without") {
+  const auto lines_of_program = [](const std::string& output) {
+    int lines = 0;
+    for (int rank = 0; rank < 2; ++rank) {
+      const std::string line = "rank " + std::to_string(rank) + " came to the end\n";
+      lines += output.find(line) != std::string::npos;
+    }
+    return lines;
+  };
+  const Job without = run_ranks(2, D5_PROFILED);
+  const Job nowhere = run_profiled(2, "/no/such/folder/profile.json", D5_PROFILED);
+  const Job shown = run_profiled(2, "", D5_PROFILED);
+  INFO(nowhere.output << shown.output);
+  for (const Job* job : {&without, &nowhere, &shown}) {
+    CHECK(job->status == 0);
+    CHECK(lines_of_program(job->output) == 2);
+  }
+  CHECK_THAT(nowhere.output, Catch::Contains("d5: no records in '/no/such/folder/profile.json'"));
+  CHECK_THAT(shown.output, Catch::Contains("D5_PMPI_OUT=FILE.json"));
+
+  const Job failing = run_profiled(3, "", D5_FAILING_RANK " exits");
+  INFO(failing.output);
+  CHECK(failing.status == 3);
+  CHECK_THAT(failing.output, Catch::Contains("rank 1: exited with status 3"));
+}
+
+TEST_CASE("what d5 itself says is seen, too") {
+  const Job job = run_profiled(2, "", D5_FAILING_RANK " none");
+  INFO(job.output);
+  CHECK(job.status == 0);
+  CHECK_THAT(job.output, Catch::Contains("MPI_Barrier"));
+}
