@@ -69,7 +69,7 @@ struct CommunicationSchedule::promise_type {
   CommunicationSchedule get_return_object() {
     return CommunicationSchedule(Handle::from_promise(*this));
   }
-  std::suspend_never initial_suspend() noexcept { return {}; }
+  std::suspend_always initial_suspend() noexcept { return {}; }  // until `run_schedule`
   std::suspend_always final_suspend() noexcept { return {}; }
   void return_void() noexcept {}
   void unhandled_exception() noexcept { error = std::current_exception(); }

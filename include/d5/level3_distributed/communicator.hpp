@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -160,6 +161,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::shared_ptr<detail::SchedulesUnderWay> schedules_;
   int own_tags_ = 0;
   std::int64_t collectives_ = 0;  // that were asked for
+  std::mutex counting_;  // schedules may call on a thread of their own
   Traffic traffic_;
   EventList events_;
 };

@@ -42,6 +42,11 @@ class CommunicatorDecorator : public Communicator {
   /// A group of the same ranks with nothing around it, which counts nowhere: for what a decoration
   /// says itself. A collective.
   [[nodiscard]] std::shared_ptr<Communicator> own_group() const;
+  /// Of the outermost communicator, for who moves them on.
+  [[nodiscard]] std::shared_ptr<detail::SchedulesUnderWay> schedules_under_way() {
+    (void)schedules();
+    return parent_ ? nullptr : schedules_;
+  }
 
  private:
   std::shared_ptr<Communicator> inner_;

@@ -27,6 +27,7 @@
 #include "d5/level3_distributed/memory_window.hpp"
 #include "d5/level3_distributed/node_memory.hpp"
 #include "d5/level3_distributed/planned_collective.hpp"
+#include "d5/level3_distributed/progress_thread.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
 #include "d5/level3_distributed/scaling_table.hpp"
 #include "d5/level3_distributed/traced_run.hpp"

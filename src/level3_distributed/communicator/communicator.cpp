@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -53,6 +54,9 @@ class Communicator::Observation {
 
   using Hook = void (CommunicationEvent::*)(const CommunicationInfo&);
   void tell(Hook hook) const {
+    if (listeners_.empty()) return;
+    static std::recursive_mutex one_at_a_time;  // schedules may call on a thread of their own
+    const std::lock_guard lock(one_at_a_time);
     for (auto* listener : listeners_) (listener->*hook)(info_);
   }
   void complete(Request::Times times = {}) {
@@ -189,12 +193,14 @@ void Communicator::count(CommunicationCall& call) {
 void Communicator::note_traffic(std::string_view what, std::int64_t bytes_sent,
                                 std::int64_t bytes_received) {
   for (Communicator* at = this; at; at = at->parent_.get()) {
+    const std::lock_guard lock(at->counting_);
     at->traffic_.add(what, bytes_sent, bytes_received);
   }
 }
 
 void Communicator::add_bytes(CallKind kind, std::int64_t sent, std::int64_t received) {
   for (Communicator* at = this; at; at = at->parent_.get()) {
+    const std::lock_guard lock(at->counting_);
     at->traffic_.add_bytes(name_of(kind), sent, received);
   }
 }

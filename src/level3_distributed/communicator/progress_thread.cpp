@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/progress_thread.hpp"
+
+#include "level3_distributed/communicator/call_thread.hpp"
+#include "level3_distributed/communicator/schedules_under_way.hpp"
+
+namespace d5 {
+
+ProgressThread::ProgressThread(std::shared_ptr<Communicator> inner,
+                               const ProgressThreadOptions& options)
+    : CommunicatorDecorator(std::move(inner)),
+      thread_(std::make_shared<detail::CallThread>(schedules_under_way(), options.place)),
+      owner_(true) {
+  schedules_under_way()->on_added([thread = thread_.get()] { thread->wake(); });
+}
+
+ProgressThread::ProgressThread(std::shared_ptr<Communicator> inner,
+                               std::shared_ptr<detail::CallThread> thread)
+    : CommunicatorDecorator(std::move(inner)), thread_(std::move(thread)) {}
+
+ProgressThread::~ProgressThread() {
+  if (owner_) thread_->stop();
+}
+
+const std::string& ProgressThread::pinning() const { return thread_->pinning(); }
+
+std::unique_ptr<Request> ProgressThread::do_start(const CommunicationCall& call) {
+  return thread_->start([this, call] { return start_inner(call); });
+}
+
+void ProgressThread::do_run(const CommunicationCall& call) { do_start(call)->wait(); }
+
+std::shared_ptr<Communicator> ProgressThread::do_split(int color, int order) {
+  std::shared_ptr<Communicator> group;
+  thread_
+      ->start([&]() -> std::unique_ptr<Request> {
+        group = CommunicatorDecorator::do_split(color, order);
+        return nullptr;
+      })
+      ->wait();
+  return group;
+}
+
+std::shared_ptr<Communicator> ProgressThread::decorate(std::shared_ptr<Communicator> group) {
+  return std::shared_ptr<Communicator>(new ProgressThread(std::move(group), thread_));
+}
+
+}  // namespace d5
