@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <new>
 #include <numeric>
 #include <vector>
@@ -12,7 +13,6 @@
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/memory_window.hpp"
 #include "d5/level3_distributed/node_memory.hpp"
-#include "level3_distributed/collectives/parts/reduce_elements.hpp"
 #include "level3_distributed/node/robust_mutex.hpp"
 
 namespace d5 {
@@ -73,10 +73,10 @@ class NodeMemoryWindow final : public MemoryWindow {
                      Reduction reduction) override {
     Guard& of = guard(target);
     if (!of.accumulate.lock()) throw died(of.accumulating, target, "while it accumulated");
+    const std::lock_guard held(of.accumulate, std::adopt_lock);
     of.accumulating = rank_;
-    detail::reduce_elements(data.dtype(), place(target, offset), data.raw(), data.elements(),
-                            reduction);
-    of.accumulate.unlock();
+    Tensor into = Tensor::borrow(data.desc(), place(target, offset), memory_);
+    ranks().reduce_local(into, data, reduction);
   }
   std::int64_t do_fetch_and_add(int target, std::size_t offset, std::int64_t value) override {
     return word(target, offset).fetch_add(value);

@@ -138,6 +138,9 @@ TEST_CASE("places outside of a window are refused") {
   CHECK_THROWS_AS(window->fetch_and_add(0, 4, 1), ValueError);
   CHECK_THROWS_AS(window->compare_and_swap(0, std::size_t(-1), 0, 1), ValueError);
   CHECK_THROWS_AS(window->put(Tensor(), 0, 0), TypeError);
+  for (int turn = 0; turn < 2; ++turn) {  // and the first leaves no lock behind
+    CHECK_THROWS_AS(window->accumulate(Tensor::zeros(DType::boolean, {1}), 0, 0), TypeError);
+  }
   CHECK_THROWS_AS(window->lock(-1, WindowLockKind::shared), ValueError);
 }
 
