@@ -31,7 +31,9 @@
 #include "d5/level2_training/training_metric.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/gradient_compressor.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/sparse_all_reduce.hpp"
 
 namespace d5::command {
 namespace {
@@ -163,6 +165,9 @@ std::vector<Kind> kinds() {
           kind_of("reduce-scatters", reduce_scatters),
           kind_of("all-gathers", all_gathers),
           kind_of("exchanges", gradient_exchanges)};
+          kind_of("exchanges", gradient_exchanges),
+          kind_of("compressors", gradient_compressors),
+          kind_of("sparse-all-reduces", sparse_all_reduces)};
 }
 
 TextTable overview() {

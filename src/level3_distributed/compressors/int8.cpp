@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "d5/level3_distributed/gradient_compressor.hpp"
+
+namespace d5 {
+namespace {
+
+/// The bucket's least value, and of each element how many steps of (most - least) / 255 it is above
+/// that, rounded to the nearest: off by half a step at most. Units: 8 + n bytes.
+class Int8Compressor final : public GatheredCompressor {
+ public:
+  std::int64_t message_bytes(std::int64_t elements) const override { return kHead + elements; }
+
+  void compress(std::span<const float> value, RandomStream,
+                std::span<std::uint8_t> message) override {
+    float least = value.empty() ? 0 : value[0], most = least, probe = 0;
+    for (const float x : value) {
+      least = std::min(least, x);
+      most = std::max(most, x);
+      probe += x * 0;  // NaN where x is not finite, which min and max may pass over
+    }
+    // The difference of two floats may be too large for one: half of each.
+    float step = (most / 255) - (least / 255);
+    if (std::isnan(probe)) step = std::numeric_limits<float>::quiet_NaN();
+    const float per_step = step > std::numeric_limits<float>::min() ? 1 / step : 0;
+    std::memcpy(message.data(), &least, sizeof least);
+    std::memcpy(message.data() + sizeof least, &step, sizeof step);
+    std::uint8_t* codes = message.data() + kHead;
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      const float steps = per_step > 0 ? (value[i] - least) * per_step + 0.5f : 0;
+      codes[i] = static_cast<std::uint8_t>(std::min(steps, 255.0f));
+    }
+  }
+
+  void add(std::span<const std::uint8_t> message, float factor,
+           std::span<float> values) const override {
+    float least = 0, step = 0;
+    std::memcpy(&least, message.data(), sizeof least);
+    std::memcpy(&step, message.data() + sizeof least, sizeof step);
+    const std::uint8_t* codes = message.data() + kHead;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      values[i] += factor * (least + step * static_cast<float>(codes[i]));
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kHead = 8;
+};
+
+}  // namespace
+
+namespace compressor {
+
+/// Source: Gan et al., "BAGUA: Scaling up Distributed Learning with System Relaxations" (VLDB
+/// 2022), its 8-bit codes between a minimum and a maximum (ByteGrad).
+void register_int8(Registry<GradientCompressorEntry>& registry) {
+  registry.add("int8", GradientCompressorEntry::of<Int8Compressor>(
+                           "8 bits between least and most (Gan et al., 2022)"));
+}
+
+}  // namespace compressor
+}  // namespace d5

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "d5/level3_distributed/gradient_compressor.hpp"
+
+namespace d5::detail {
+
+/// Values as a smaller float, which the all-reduce adds and rounds again. Units: 2 n bytes.
+/// One above the range becomes infinity, as in any sum of this type.
+template <class Small>
+class CastCompressor final : public GradientCompressor {
+ public:
+  std::unique_ptr<Request> start(Communicator& ranks, AllReduce& all_reduce, Tensor value,
+                                 Tensor rest, const CompressionPlace&) override {
+    return run_schedule(ranks, sum(ranks, all_reduce, std::move(value), std::move(rest)));
+  }
+
+ private:
+  static CommunicationSchedule sum(Communicator& ranks, AllReduce& all_reduce, Tensor value,
+                                   Tensor rest) {
+    Tensor cast = Tensor::empty(dtype_of<Small>, value.shape());
+    const auto whole = value.span<float>();
+    const auto small = cast.span<Small>();
+    for (std::size_t i = 0; i < whole.size(); ++i) small[i] = Small(whole[i]);
+    if (rest.defined()) {
+      const auto left = rest.span<float>();
+      for (std::size_t i = 0; i < whole.size(); ++i) left[i] = whole[i] - float(small[i]);
+    }
+    auto summed = all_reduce.start(ranks, cast);
+    co_await summed;
+    for (std::size_t i = 0; i < whole.size(); ++i) whole[i] = float(small[i]);
+  }
+};
+
+}  // namespace d5::detail

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "d5/core/option.hpp"
+
+namespace d5::detail {
+
+/// How many elements of a bucket are sent.
+struct KeptFraction {
+  double fraction = 0.01;
+  std::int64_t k = 0;
+
+  void declare(OptionList& options) {
+    options.add("fraction", fraction, "of a bucket's elements that are sent, at least one",
+                {.above = 0, .most = 1});
+    options.add("k", k, "elements of each bucket that are sent; 0: as fraction says", {.least = 0});
+  }
+  /// Throws: ValueError where a bucket has fewer than `k` elements.
+  [[nodiscard]] std::int64_t of(std::int64_t elements) const;
+};
+
+}  // namespace d5::detail

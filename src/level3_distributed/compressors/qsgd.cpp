@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "level3_distributed/compressors/parts/packed_codes.hpp"
+
+namespace d5 {
+namespace {
+
+struct QsgdOptions {
+  std::int64_t levels = 7, block = 512;
+  std::uint64_t seed = 0;
+
+  void declare(OptionList& options) {
+    options.add("levels", levels, "s: magnitudes are rounded to i / s of the norm",
+                {.least = 1, .most = 127});
+    options.add("block", block, "elements that share a norm", {.least = 1});
+    options.add("seed", seed, "of the rounding");
+  }
+};
+
+/// Of each block of d elements its norm, and of each element sign(x) i, where i / s is |x| / norm
+/// rounded up or down at random, without bias: E[Q(x)] = x, E|Q(x) - x|^2 <= min(d / s^2,
+/// sqrt(d) / s) |x|^2.
+/// Units: 4 ceil(n / d) + ceil(n b / 8) bytes, b = ceil(log2(2 s + 1)) bits; the paper's Elias
+/// codes are shorter where most elements are zero, and of a length that only the data tell.
+class QsgdCompressor final : public GatheredCompressor {
+ public:
+  using Options = QsgdOptions;
+  explicit QsgdCompressor(const Options& options)
+      : options_(options),
+        bits_(std::bit_width(static_cast<std::uint64_t>(2 * options.levels))),
+        levels_(static_cast<float>(options.levels)) {}
+
+  std::int64_t message_bytes(std::int64_t elements) const override {
+    return norm_bytes(elements) + detail::packed_bytes(elements, bits_);
+  }
+
+  void compress(std::span<const float> value, RandomStream random,
+                std::span<std::uint8_t> message) override {
+    codes_.resize(value.size());
+    std::uint8_t* norms = message.data();
+    for (std::size_t begin = 0; begin < value.size(); begin += block()) {
+      const auto part = value.subspan(begin, std::min(block(), value.size() - begin));
+      double squares = 0;  // of float32 neither over- nor underflows
+      for (const float x : part) squares += double{x} * x;
+      const auto norm = static_cast<float>(std::sqrt(squares));
+      std::memcpy(norms, &norm, sizeof norm);
+      norms += sizeof norm;
+      const float per_norm = norm > 0 && std::isfinite(norm) ? levels_ / norm : 0;
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        // A norm that is not finite makes all of it NaN anyway.
+        const float scaled = std::isfinite(per_norm) && per_norm > 0 ? part[i] * per_norm : 0;
+        const float rounded = std::floor(std::abs(scaled) + random.uniform());
+        const float level = std::copysign(std::min(rounded, levels_), scaled);
+        codes_[begin + i] = static_cast<std::uint8_t>(level + levels_);
+      }
+    }
+    const auto codes_begin = static_cast<std::size_t>(norms - message.data());
+    detail::pack_codes(codes_, bits_, message.subspan(codes_begin));
+  }
+
+  void add(std::span<const std::uint8_t> message, float factor,
+           std::span<float> values) const override {
+    std::vector<std::uint8_t> codes(values.size());
+    const auto codes_begin = norm_bytes(static_cast<std::int64_t>(values.size()));
+    detail::unpack_codes(message.subspan(static_cast<std::size_t>(codes_begin)), bits_, codes);
+    for (std::size_t begin = 0, b = 0; begin < values.size(); begin += block(), ++b) {
+      float norm = 0;
+      std::memcpy(&norm, message.data() + b * sizeof norm, sizeof norm);
+      const std::size_t end = std::min(values.size(), begin + block());
+      const float step = factor * (norm / levels_);
+      for (std::size_t i = begin; i < end; ++i) {
+        values[i] += step * (static_cast<float>(codes[i]) - levels_);
+      }
+    }
+  }
+
+ protected:
+  std::uint64_t seed() const override { return options_.seed; }
+
+ private:
+  std::size_t block() const { return static_cast<std::size_t>(options_.block); }
+  std::int64_t norm_bytes(std::int64_t elements) const {
+    return 4 * ((elements + options_.block - 1) / options_.block);
+  }
+
+  Options options_;
+  int bits_;
+  float levels_;
+  std::vector<std::uint8_t> codes_;
+};
+
+}  // namespace
+
+namespace compressor {
+
+/// Source: Alistarh et al., "QSGD: Communication-Efficient SGD via Gradient Quantization and
+/// Encoding" (NeurIPS 2017), equation 2 and theorem 3.2's codes of one width.
+void register_qsgd(Registry<GradientCompressorEntry>& registry) {
+  registry.add("qsgd", GradientCompressorEntry::of<QsgdCompressor>(
+                           "rounded at random to levels of the norm (Alistarh et al., 2017)"));
+}
+
+}  // namespace compressor
+}  // namespace d5

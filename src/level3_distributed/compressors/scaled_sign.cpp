@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstring>
+
+#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "level3_distributed/compressors/parts/packed_signs.hpp"
+
+namespace d5 {
+namespace {
+
+/// The mean magnitude of the bucket times each element's sign, +0 as +. Units: 4 + ceil(n / 8)
+/// bytes.
+class ScaledSignCompressor final : public GatheredCompressor {
+ public:
+  std::int64_t message_bytes(std::int64_t elements) const override {
+    return 4 + detail::packed_bytes(elements, 1);
+  }
+
+  void compress(std::span<const float> value, RandomStream,
+                std::span<std::uint8_t> message) override {
+    double sum = 0;
+    for (const float x : value) sum += std::abs(x);
+    const auto mean =
+        static_cast<float>(value.empty() ? 0.0 : sum / static_cast<double>(value.size()));
+    std::memcpy(message.data(), &mean, sizeof mean);
+    detail::pack_signs(value, message.subspan(sizeof mean));
+  }
+
+  void add(std::span<const std::uint8_t> message, float factor,
+           std::span<float> values) const override {
+    float mean = 0;
+    std::memcpy(&mean, message.data(), sizeof mean);
+    detail::add_signs(message.subspan(sizeof mean), factor * mean, values);
+  }
+};
+
+}  // namespace
+
+namespace compressor {
+
+/// Source: Karimireddy et al., "Error Feedback Fixes SignSGD and Other Gradient Compression
+/// Schemes" (ICML 2019): |x|_1 / d sign(x).
+void register_scaled_sign(Registry<GradientCompressorEntry>& registry) {
+  registry.add("scaled_sign",
+               GradientCompressorEntry::of<ScaledSignCompressor>(
+                   "1 bit: the mean magnitude times the sign (Karimireddy et al., 2019)"));
+}
+
+}  // namespace compressor
+}  // namespace d5

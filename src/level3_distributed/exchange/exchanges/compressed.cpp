@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/gradient_exchange.hpp"
+#include "level3_distributed/exchange/unsent_gradients.hpp"
+
+namespace d5 {
+namespace {
+
+struct CompressedExchangeOptions {
+  EntryChoice compressor{"float16"};
+  bool error_feedback = true;
+
+  void declare(OptionList& options) {
+    options.add("compressor", compressor, "what of a bucket is sent, and how",
+                gradient_compressors().kind());
+    options.add("error_feedback", error_feedback,
+                "each rank keeps what was not sent, and adds it to its next gradient");
+  }
+};
+
+/// Every bucket by a compressor: c = C(e + w g) is sent, e <- e + w g - c is kept.
+class CompressedExchange final : public GradientExchange {
+ public:
+  using Options = CompressedExchangeOptions;
+  CompressedExchange(std::shared_ptr<Communicator> ranks, std::shared_ptr<AllReduce> all_reduce,
+                     const Options& options)
+      : GradientExchange(std::move(ranks)),
+        all_reduce_(std::move(all_reduce)),
+        compressor_(
+            gradient_compressors().at(options.compressor.name).make(options.compressor.settings)),
+        unsent_("exchange compressed", options.error_feedback) {
+    if (options.error_feedback && !compressor_->leaves_rest()) {
+      throw Unsupported("exchange compressed: what '" + options.compressor.name +
+                        "' gives is no sum, so nothing is left of it for later; set "
+                        "error_feedback: false");
+    }
+  }
+
+  void lay_out(Network& network, const std::vector<GradientBucket>& buckets) override {
+    unsent_.lay_out(network, buckets);
+    while (compressor_->rounds() > 1 && groups_.size() < buckets.size()) {
+      groups_.push_back(ranks().split(0, ranks().rank()));
+    }
+  }
+
+  std::unique_ptr<Request> start(const GradientBucket& bucket, const ExchangeStep& step) override {
+    unsent_.add_to(bucket, step, ranks());
+    Communicator& group = groups_.empty() ? ranks() : *groups_[bucket.index];
+    return compressor_->start(group, *all_reduce_, bucket.data, unsent_.rest(bucket),
+                              unsent_.place(bucket, step));
+  }
+
+  ValueMap state() const override {
+    ValueMap state = unsent_.state();
+    for (const auto& [name, value] : compressor_->state()) state[kCompressor + name] = value;
+    return state;
+  }
+
+  void restore(const ValueMap& state) override {
+    unsent_.restore(state);
+    ValueMap its;
+    for (const auto& [name, value] : state) {
+      if (name.starts_with(kCompressor)) its[name.substr(kCompressor.size())] = value;
+    }
+    compressor_->restore(its);
+  }
+
+ private:
+  static inline const std::string kCompressor = "compressor/";
+  std::shared_ptr<AllReduce> all_reduce_;
+  std::shared_ptr<GradientCompressor> compressor_;
+  detail::UnsentGradients unsent_;
+  std::vector<std::shared_ptr<Communicator>> groups_;  // by bucket, of all ranks
+};
+
+}  // namespace
+
+namespace exchange {
+void register_compressed(Registry<GradientExchangeEntry>& registry) {
+  registry.add("compressed",
+               GradientExchangeEntry::of<CompressedExchange>(
+                   "by a gradient compressor, what was not sent later (error feedback)"));
+}
+}  // namespace exchange
+
+}  // namespace d5

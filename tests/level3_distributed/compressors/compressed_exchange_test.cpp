@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training by compressed and sparse gradients: LeNet on the digits that d5 carries.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "d5/core/error.hpp"
+#include "d5/level1_network/models.hpp"
+#include "d5/level2_training/dataset.hpp"
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/distributed_sampler.hpp"
+#include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/sparse_all_reduce.hpp"
+
+using namespace d5;
+
+namespace {
+
+std::shared_ptr<DistributedOptimizer> lenet_with(Settings settings,
+                                                 const std::string& bucket_bytes = "65536",
+                                                 double rate = 0.05) {
+  settings.set("bucket_bytes", bucket_bytes);
+  const Network network = models().at("lenet").make({{"seed", 4}, {"with_loss", true}});
+  return distributed_optimizers()
+      .at("consistent_decentralized")
+      .make(std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizers().at("sgd").make(
+                make_executor(network), "loss", {{"learning_rate", rate}})),
+            world(), settings);
+}
+
+Settings compressed_by(const std::string& name, const Settings& options = {}) {
+  Settings settings("test", {{"exchange.name", "compressed"},
+                             {"exchange.compressor.name", name},
+                             {"all_reduce", "ring"}});
+  for (const auto& [option, value] : options.values()) {
+    settings.set("exchange.compressor." + option, value);
+  }
+  return settings;
+}
+
+Settings without_feedback(Settings settings) {
+  settings.set("exchange.error_feedback", "false");
+  return settings;
+}
+
+Settings sparse_by(const std::string& algorithm, double fraction = 0.01) {
+  return {{"exchange.name", "sparse"},
+          {"exchange.algorithm", algorithm},
+          {"exchange.fraction", fraction},
+          {"all_reduce", "ring"}};
+}
+
+/// Every compressor and every sparse all-reduce, by name. A vote takes no feedback.
+std::vector<std::pair<std::string, Settings>> all_ways() {
+  std::vector<std::pair<std::string, Settings>> ways;
+  for (const auto& [name, entry] : gradient_compressors().entries()) {
+    const Settings settings = compressed_by(name);
+    ways.emplace_back(name, name == "sign" ? without_feedback(settings) : settings);
+  }
+  for (const auto& [name, entry] : sparse_all_reduces().entries()) {
+    ways.emplace_back(name, sparse_by(name));
+  }
+  return ways;
+}
+
+const std::shared_ptr<const Dataset>& digits() {
+  static const auto data =
+      datasets()
+          .at("mnist")
+          .make(Interrupt{}, {{"subset", "sample"}, {"train_samples", 96}, {"test_samples", 1}})
+          .train;
+  return data;
+}
+
+constexpr int kBatches = 4;  // an epoch: 96 digits by 24
+
+/// Over all ranks.
+double mean_of_all(std::vector<double>::const_iterator begin,
+                   std::vector<double>::const_iterator end) {
+  Tensor sum = Tensor::scalar(std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin));
+  world()->all_reduce(sum);
+  return sum.item<double>() / world()->size();
+}
+
+/// Mean losses of this rank's parts, step by step.
+std::vector<double> trained(Optimizer& optimizer, int steps, std::int64_t epoch = 0) {
+  const int n = world()->size();
+  const auto mine = distributed_sampler(digits(), samplers().at("shuffle"),
+                                        {{"batch_size", 24 / n}, {"seed", 2}}, world()->rank(), n);
+  std::vector<double> losses;
+  for (; steps > 0; ++epoch) {
+    mine->reset(epoch);
+    for (const Batch* batch = mine->next(); batch && steps > 0; batch = mine->next(), --steps) {
+      losses.push_back(optimizer.step(*batch).at("loss").tensor().item<float>());
+    }
+  }
+  return losses;
+}
+
+std::vector<float> parameters_of(Optimizer& optimizer) {
+  std::vector<float> all;
+  for (const Parameter& parameter : optimizer.executor().network().parameters()) {
+    const auto values = parameter.value.span<float>();
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+bool same_on_all_ranks(const std::vector<float>& mine) {
+  const auto count = static_cast<std::int64_t>(mine.size());
+  Tensor all = Tensor::empty(DType::float32, {count * world()->size()});
+  world()->all_gather(Tensor::vector<float>(mine), all);
+  for (int r = 0; r < world()->size(); ++r) {
+    const Tensor its = all.slice(r * count, (r + 1) * count);
+    if (std::memcmp(its.raw(), mine.data(), its.bytes()) != 0) return false;
+  }
+  return true;
+}
+
+double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(double{a[i]} - b[i]));
+  }
+  return largest;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "LeNet learns digits by every compressor and sparse all-reduce, with the same bits on all "
+    "ranks") {
+  for (const auto& [name, settings] : all_ways()) {
+    CAPTURE(name);
+    // A vote's steps are the learning rate itself; what draws is left without feedback, which would
+    // make its noise grow.
+    const bool plain = name == "qsgd" || name == "terngrad";
+    const auto optimizer = lenet_with(plain ? without_feedback(settings) : settings, "65536",
+                                      name == "sign" ? 0.0005 : 0.1);
+    const auto losses = trained(*optimizer, 5 * kBatches);
+    CHECK(same_on_all_ranks(parameters_of(*optimizer)));
+    const auto last = losses.end() - kBatches;
+    CHECK(mean_of_all(last, losses.end()) <
+          0.9 * mean_of_all(losses.begin(), losses.begin() + kBatches));
+  }
+}
+
+TEST_CASE("all elements, compressed or sparse, train as the dense exchange does") {
+  const auto dense = lenet_with(Settings("test", {{"all_reduce", "ring"}}));
+  (void)trained(*dense, 4);
+  std::vector<std::pair<std::string, Settings>> ways = {
+      {"top_k", compressed_by("top_k", {{"fraction", 1}})},
+      {"random_k", compressed_by("random_k", {{"fraction", 1}})}};
+  for (const auto& [name, entry] : sparse_all_reduces().entries()) {
+    ways.emplace_back(name, sparse_by(name, 1));
+  }
+  for (const auto& [name, settings] : ways) {
+    CAPTURE(name);
+    const auto optimizer = lenet_with(settings);
+    (void)trained(*optimizer, 4);
+    const double off = largest_difference(parameters_of(*optimizer), parameters_of(*dense));
+    // Sums of two have one order; of more, 4 steps of rate 0.05 round gradients by some 2^-24.
+    if (world()->size() <= 2) {
+      CHECK(off == 0);
+    } else {
+      CHECK(off < 1e-6);
+    }
+  }
+}
+
+TEST_CASE("half precision and full rank train as the dense exchange does, within their rounding") {
+  const auto dense = lenet_with(Settings("test", {{"all_reduce", "ring"}}));
+  (void)trained(*dense, 2);
+  // Gradients of LeNet are below 1 here. A step is off by the rate, 0.05, times what rounding takes
+  // of them: 2^-11 of each rank's, and of each sum; feedback gives it back in the next.
+  const auto half = lenet_with(compressed_by("float16"));
+  (void)trained(*half, 2);
+  CHECK(largest_difference(parameters_of(*half), parameters_of(*dense)) <
+        2 * 0.05 * (world()->size() + 1) * 0x1p-11);
+  // P P^T M is M within products of at most 400 terms, each rounded by 2^-24.
+  const auto whole = lenet_with(compressed_by("power_sgd", {{"rank", 1000}}));
+  (void)trained(*whole, 2);
+  CHECK(largest_difference(parameters_of(*whole), parameters_of(*dense)) <
+        2 * 0.05 * 400 * 0x1p-24);
+}
+
+TEST_CASE("training that goes on from a checkpoint gives the bits of the run that was not cut") {
+  for (const auto& [name, settings] : all_ways()) {
+    CAPTURE(name);
+    const auto whole = lenet_with(settings), cut = lenet_with(settings),
+               resumed = lenet_with(settings);
+    (void)trained(*whole, 2 * kBatches);
+    (void)trained(*cut, kBatches);
+    const ValueMap state = cut->state();
+    auto& network = cut->executor().network();
+    for (Parameter& parameter : resumed->executor().network().parameters()) {
+      parameter.value.copy_from(network.parameter(parameter.name).value);
+    }
+    resumed->restore(state);
+    (void)trained(*resumed, kBatches, 1);
+    CHECK(parameters_of(*resumed) == parameters_of(*whole));
+    // And so does one that had gone elsewhere.
+    for (Parameter& parameter : whole->executor().network().parameters()) {
+      parameter.value.copy_from(network.parameter(parameter.name).value);
+    }
+    whole->restore(state);
+    (void)trained(*whole, kBatches, 1);
+    CHECK(parameters_of(*resumed) == parameters_of(*whole));
+  }
+}
+
+TEST_CASE("a checkpoint of other buckets, or of none, is refused") {
+  const auto big = lenet_with(compressed_by("top_k"), "4194304"),
+             small = lenet_with(compressed_by("top_k"), "65536"),
+             dense = lenet_with(Settings("test")),
+             plain = lenet_with(without_feedback(compressed_by("top_k")));
+  for (auto* optimizer : {&big, &small, &dense, &plain}) (void)trained(**optimizer, 1);
+  CHECK_THROWS_AS(small->restore(big->state()), ShapeError);
+  CHECK_THROWS_WITH(small->restore(dense->state()), Catch::Contains("under another exchange"));
+  CHECK_THROWS_WITH(small->restore(plain->state()), Catch::Contains("without error_feedback"));
+  // Before the first step, when no bucket is known, it is refused at that.
+  const auto fresh = lenet_with(compressed_by("top_k"), "65536");
+  fresh->restore(big->state());
+  CHECK_THROWS_AS(trained(*fresh, 1), ShapeError);
+}
+
+TEST_CASE("what a compressor cannot do is refused with a way out") {
+  CHECK_THROWS_WITH(lenet_with(compressed_by("sign")), Catch::Contains("error_feedback: false"));
+  CHECK_THROWS_WITH(lenet_with(compressed_by("top_q")), Catch::Contains("did you mean top_k"));
+  const auto optimizer = lenet_with(compressed_by("top_k", {{"k", 1'000'000}}));
+  CHECK_THROWS_AS(trained(*optimizer, 1), ValueError);
+
+  Network doubles("doubles");
+  doubles.add_input("x", DType::float64, {std::int64_t{1}});
+  doubles.add_parameter("w", Tensor::vector<double>({2}));
+  doubles.add_node("Mul", {"x", "w"}, {"y"});
+  doubles.add_node("ReduceMean", {"y"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
+  doubles.add_output("loss");
+  const auto of_doubles =
+      distributed_optimizers()
+          .at("consistent_decentralized")
+          .make(std::dynamic_pointer_cast<ThreeStepOptimizer>(
+                    optimizers().at("sgd").make(make_executor(doubles), "loss", {})),
+                world(), compressed_by("top_k"));
+  Batch batch;
+  batch.values["x"] = Tensor::vector<double>({1});
+  batch.size = 1;
+  CHECK_THROWS_WITH(of_doubles->step(batch), Catch::Contains("float64, expected float32"));
+}
+
+TEST_CASE("a step of top_k sends its pairs and nothing else") {
+  const auto optimizer = lenet_with(compressed_by("top_k", {{"fraction", 0.01}}), "4194304");
+  const Traffic before = world()->traffic();
+  (void)trained(*optimizer, 1);
+  const auto sent = world()->traffic().since(before);
+  // LeNet has 61,706 parameters in one bucket, padded by at most 60 bytes after each of 10.
+  if (world()->size() > 1) {
+    CHECK(sent.total().bytes_sent >= 4 + 8 * 618);
+    CHECK(sent.total().bytes_sent <= 4 + 8 * 620);
+  }
+}
