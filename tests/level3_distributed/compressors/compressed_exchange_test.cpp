@@ -13,6 +13,7 @@
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/distributed_sampler.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/gradient_compressor.hpp"
 #include "d5/level3_distributed/sparse_all_reduce.hpp"
 
@@ -71,6 +72,7 @@ std::vector<std::pair<std::string, Settings>> all_ways() {
 }
 
 const std::shared_ptr<const Dataset>& digits() {
+  share_threads();
   static const auto data =
       datasets()
           .at("mnist")

@@ -32,7 +32,7 @@ std::vector<float> sent(GatheredCompressor& compressor, const std::vector<float>
 /// What each rank's `value` becomes among all, with a group of this rank alone.
 std::vector<float> alone(GradientCompressor& compressor, const std::vector<float>& value,
                          const CompressionPlace& place = {}) {
-  const auto self = world()->split(world()->rank());
+  static const auto self = world()->split(world()->rank());
   const auto ring = all_reduces().at("ring").make();
   Tensor data = Tensor::vector<float>(value);
   compressor.start(*self, *ring, data, Tensor(), place)->wait();
