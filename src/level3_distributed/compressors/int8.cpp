@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "d5/level3_distributed/gradient_compressor.hpp"
+#include "level3_distributed/compressors/parts/lanes.hpp"
 
 namespace d5 {
 namespace {
@@ -17,12 +18,15 @@ class Int8Compressor final : public GatheredCompressor {
 
   void compress(std::span<const float> value, RandomStream,
                 std::span<std::uint8_t> message) override {
-    float least = value.empty() ? 0 : value[0], most = least, probe = 0;
-    for (const float x : value) {
-      least = std::min(least, x);
-      most = std::max(most, x);
-      probe += x * 0;  // NaN where x is not finite, which min and max may pass over
-    }
+    const auto smaller = [](float a, float x) { return x < a ? x : a; };
+    const auto larger = [](float a, float x) { return x > a ? x : a; };
+    const auto plus = [](float a, float b) { return a + b; };
+    const float first = value.empty() ? 0 : value[0];
+    const float least = detail::fold_in_lanes(value, first, smaller, smaller);
+    const float most = detail::fold_in_lanes(value, first, larger, larger);
+    // NaN where some value is not finite, which comparisons may pass over.
+    const float probe =
+        detail::fold_in_lanes(value, 0.0f, [](float sum, float x) { return sum + x * 0; }, plus);
     // The difference of two floats may be too large for one: half of each.
     float step = (most / 255) - (least / 255);
     if (std::isnan(probe)) step = std::numeric_limits<float>::quiet_NaN();

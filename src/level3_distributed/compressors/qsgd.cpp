@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "d5/level3_distributed/gradient_compressor.hpp"
+#include "level3_distributed/compressors/parts/lanes.hpp"
 #include "level3_distributed/compressors/parts/packed_codes.hpp"
 
 namespace d5 {
@@ -45,15 +46,16 @@ class QsgdCompressor final : public GatheredCompressor {
     std::uint8_t* norms = message.data();
     for (std::size_t begin = 0; begin < value.size(); begin += block()) {
       const auto part = value.subspan(begin, std::min(block(), value.size() - begin));
-      double squares = 0;  // of float32 neither over- nor underflows
-      for (const float x : part) squares += double{x} * x;
+      // Squares of float32 neither over- nor underflow in float64.
+      const double squares = detail::sum_in_lanes(part, [](float x) { return double{x} * x; });
       const auto norm = static_cast<float>(std::sqrt(squares));
       std::memcpy(norms, &norm, sizeof norm);
       norms += sizeof norm;
-      const float per_norm = norm > 0 && std::isfinite(norm) ? levels_ / norm : 0;
+      // A norm that is not finite makes all of it NaN, whatever the codes say.
+      const float quotient = levels_ / norm;
+      const bool sends = std::isfinite(norm) && std::isfinite(quotient);
       for (std::size_t i = 0; i < part.size(); ++i) {
-        // A norm that is not finite makes all of it NaN anyway.
-        const float scaled = std::isfinite(per_norm) && per_norm > 0 ? part[i] * per_norm : 0;
+        const float scaled = sends ? part[i] * quotient : 0;
         const float rounded = std::floor(std::abs(scaled) + random.uniform());
         const float level = std::copysign(std::min(rounded, levels_), scaled);
         codes_[begin + i] = static_cast<std::uint8_t>(level + levels_);

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "d5/level3_distributed/gradient_compressor.hpp"
+#include "level3_distributed/compressors/parts/lanes.hpp"
 #include "level3_distributed/compressors/parts/packed_signs.hpp"
 
 namespace d5 {
@@ -18,8 +19,8 @@ class ScaledSignCompressor final : public GatheredCompressor {
 
   void compress(std::span<const float> value, RandomStream,
                 std::span<std::uint8_t> message) override {
-    double sum = 0;
-    for (const float x : value) sum += std::abs(x);
+    const double sum =
+        detail::sum_in_lanes(value, [](float x) { return static_cast<double>(std::abs(x)); });
     const auto mean =
         static_cast<float>(value.empty() ? 0.0 : sum / static_cast<double>(value.size()));
     std::memcpy(message.data(), &mean, sizeof mean);

@@ -10,7 +10,7 @@
 namespace d5::detail {
 namespace {
 
-const std::string kStep = "step", kRest = "rest/";
+constexpr const char *kStep = "step", *kRest = "rest/";
 
 std::vector<GradientPart> parts_of(const std::vector<Parameter>& parameters,
                                    const GradientBucket& bucket) {
