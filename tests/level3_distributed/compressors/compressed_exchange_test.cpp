@@ -15,6 +15,7 @@
 #include "d5/level3_distributed/distributed_sampler.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/gradient_compressor.hpp"
+#include "d5/level3_distributed/gradient_exchange.hpp"
 #include "d5/level3_distributed/sparse_all_reduce.hpp"
 
 using namespace d5;
@@ -266,5 +267,47 @@ TEST_CASE("a step of top_k sends its pairs and nothing else") {
   if (world()->size() > 1) {
     CHECK(sent.total().bytes_sent >= 4 + 8 * 618);
     CHECK(sent.total().bytes_sent <= 4 + 8 * 620);
+  }
+}
+
+TEST_CASE("padding between gradients is not sent, and what is kept is sent in the next step") {
+  Network network("two");
+  network.add_parameter("a", Tensor::vector<float>({0, 0, 0}));
+  network.add_parameter("b", Tensor::vector<float>({0, 0}));
+  for (const Settings& settings :
+       {Settings{{"compressor.name", "top_k"}, {"compressor.k", 1}}, Settings{{"k", 1}}}) {
+    const bool sparse = settings.has("k");
+    const auto exchange = gradient_exchanges()
+                              .at(sparse ? "sparse" : "compressed")
+                              .make(world(), all_reduces().at("ring").make(), settings);
+    const auto buckets = cut_into_buckets(network.parameters());
+    REQUIRE(buckets.size() == 1);
+    Tensor data = buckets[0].data;
+    REQUIRE(data.elements() > 5);  // there is padding
+    exchange->lay_out(network, buckets);
+    auto& first = network.parameters()[0].gradient;
+    auto& second = network.parameters()[1].gradient;
+    const auto step = [&](std::int64_t number, const Tensor& a, const Tensor& b) {
+      std::ranges::fill(data.span<float>(), 1000.0f);
+      network.parameters()[0].gradient.copy_from(first.elements() == a.elements() ? a : b);
+      network.parameters()[1].gradient.copy_from(second.elements() == b.elements() ? b : a);
+      exchange->start(buckets[0], {.number = number, .weight = 0.5})->wait();
+    };
+    const auto of = [&](std::int64_t elements) {
+      const auto& gradient = first.elements() == elements ? first : second;
+      const auto values = gradient.span<float>();
+      return std::vector<float>(values.begin(), values.end());
+    };
+    const auto n = static_cast<float>(world()->size());
+    step(0, Tensor::vector<float>({2, 8, -4}), Tensor::vector<float>({6, 0}));
+    CHECK(of(3) == std::vector<float>{0, 4 * n, 0});
+    CHECK(of(2) == std::vector<float>{0, 0});
+    // Left are 1, 0, -2 and 3, 0.
+    step(1, Tensor::vector<float>({0, 0, -8}), Tensor::vector<float>({0, 0}));
+    CHECK(of(3) == std::vector<float>{0, 0, -6 * n});
+    CHECK(of(2) == std::vector<float>{0, 0});
+    step(2, Tensor::vector<float>({0, 0, 0}), Tensor::vector<float>({2, 0}));
+    CHECK(of(2) == std::vector<float>{4 * n, 0});
+    CHECK(of(3) == std::vector<float>{0, 0, 0});
   }
 }
