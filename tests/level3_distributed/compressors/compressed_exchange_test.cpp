@@ -148,10 +148,10 @@ TEST_CASE(
     const double rate = name == "sign" ? 0.0002 : name == "terngrad" ? 0.01 : 0.05;
     const auto optimizer =
         lenet_with(plain ? without_feedback(settings) : settings, "65536", rate, "momentum");
-    const auto losses = trained(*optimizer, 12 * kBatches);
+    const auto losses = trained(*optimizer, (name == "terngrad" ? 12 : 6) * kBatches);
     CHECK(same_on_all_ranks(parameters_of(*optimizer)));
     // A guess of one in ten has the loss log(10) = 2.303.
-    CHECK(mean_of_all(losses.end() - kBatches, losses.end()) < 2.1);
+    CHECK(mean_of_all(losses.end() - kBatches, losses.end()) < 2.2);
   }
 }
 
