@@ -164,7 +164,6 @@ std::vector<Kind> kinds() {
           kind_of("broadcasts", broadcasts),
           kind_of("reduce-scatters", reduce_scatters),
           kind_of("all-gathers", all_gathers),
-          kind_of("exchanges", gradient_exchanges)};
           kind_of("exchanges", gradient_exchanges),
           kind_of("compressors", gradient_compressors),
           kind_of("sparse-all-reduces", sparse_all_reduces)};

@@ -10,7 +10,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
-#include "d5/level3_distributed/all_reduce_validation.hpp"
+#include "d5/level3_distributed/collective_validation.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "d5/level3_distributed/progress_thread.hpp"
@@ -134,7 +134,7 @@ TEST_CASE("a call's times are those of the thread") {
 TEST_CASE("every all-reduce is right on a progress thread") {
   const auto ranks = std::make_shared<ProgressThread>(world());
   for (const auto& [name, entry] : all_reduces().entries()) {
-    for (const auto& record : check_all_reduce({name}, *ranks)) {
+    for (const auto& record : check_collective(CallKind::all_reduce, {name}, *ranks)) {
       INFO(name << ", " << record.metric << ": " << record.reason);
       CHECK(record.status == (n == 1 ? Status::skipped : Status::passed));
     }
