@@ -13,6 +13,7 @@
 #include "d5/level3_distributed/call_order.hpp"
 #include "d5/level3_distributed/call_timeout.hpp"
 #include "d5/level3_distributed/fault_injection.hpp"
+#include "d5/level3_distributed/progress_thread.hpp"
 #include "d5/level3_distributed/wire_model.hpp"
 
 namespace d5::app {
@@ -58,6 +59,12 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
       ->option_text("TIME")
       ->group(kGroup);
   command
+      .add_option("--progress", options.progress,
+                  "who moves calls on while a rank computes: itself now and then, or a thread")
+      ->transform(one_of({{"poll", "poll"}, {"thread", "thread"}}))
+      ->option_text("poll|thread")
+      ->group(kGroup);
+  command
       .add_flag("--check-calls", options.check_calls,
                 "compare each collective between the ranks before it begins")
       ->group(kGroup);
@@ -89,6 +96,7 @@ std::shared_ptr<Communicator> ranks_of(const RankOptions& options) {
   CallTimeoutOptions waiting;
   if (!options.timeout.empty()) waiting.timeout = duration_of(options.timeout);
   ranks = std::make_shared<CallTimeout>(ranks, std::move(waiting));
+  if (options.progress == "thread") ranks = std::make_shared<ProgressThread>(ranks);
   set_world(ranks);
   return ranks;
 }
@@ -96,6 +104,7 @@ std::shared_ptr<Communicator> ranks_of(const RankOptions& options) {
 std::string to_line(const RankOptions& options) {
   CommandLine line;
   if (!options.wire.empty()) line.option("--wire", options.wire);
+  if (options.progress == "thread") line.option("--progress", options.progress);
   if (options.check_calls) line.flag("--check-calls");
   if (!options.timeout.empty()) line.option("--timeout", options.timeout);
   if (!options.fault.empty()) line.option("--fault", options.fault);
@@ -109,6 +118,7 @@ void describe(std::vector<Measurement>& records, const RankOptions& options) {
       record.conditions["wire"] =
           fmt::format("modelled {}; a library's collective at its lower bound", options.wire);
     }
+    if (options.progress == "thread") record.conditions["progress"] = options.progress;
     if (options.check_calls) record.conditions["check_calls"] = "on";
     if (!options.fault.empty()) record.conditions["fault"] = options.fault;
     if (options.check_ranks > 0) {

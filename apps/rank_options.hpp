@@ -18,10 +18,11 @@ namespace d5::app {
 /// What a command that runs on several ranks does to their calls. Empty, 0: nothing.
 struct RankOptions {
   std::string wire, timeout, fault;
+  std::string progress = "poll";  ///< or "thread"
   bool check_calls = false;
   std::int64_t check_ranks = 0;  ///< steps; of training
 };
-/// `--wire`, `--timeout`, `--check-calls`
+/// `--wire`, `--timeout`, `--progress`, `--check-calls`
 void add_rank_options(CLI::App& command, RankOptions& options);
 /// `--fault`, `--check-ranks`: of training, which has steps.
 void add_training_rank_options(CLI::App& command, RankOptions& options);

@@ -107,7 +107,7 @@ void check(const TrainOptions& options) {
     throw ValueError(
         "train: --distributed and --scaling say how ranks work together, and this is no rank; "
         "start "
-        " it by mpirun -np N");
+        "it by mpirun -np N");
   }
   const bool repeats = is_repeated(options);
   if (options.resume && !repeats && options.checkpoint.empty()) {

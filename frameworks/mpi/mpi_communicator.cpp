@@ -73,6 +73,7 @@ class MpiCommunicator final : public Communicator {
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
+  std::string medium() const override { return library(); }
   void abort(const std::string& reason) override { end_job(reason); }
 
   /// Whoever started MPI may have ended it since.

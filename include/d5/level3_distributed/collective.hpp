@@ -30,6 +30,8 @@ class Collective {
     (void)size;
     return {};
   }
+  /// Of one that leaves it to others: to whom, for records: "ring to 4 MiB, then mpi".
+  [[nodiscard]] virtual std::string chosen() const { return {}; }
 };
 
 /// One algorithm of all-reduce, over whatever calls of a communicator it likes.

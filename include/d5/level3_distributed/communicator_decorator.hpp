@@ -19,6 +19,8 @@ class CommunicatorDecorator : public Communicator {
   [[nodiscard]] int rank() const override { return inner_->rank(); }
   [[nodiscard]] int size() const override { return inner_->size(); }
   void abort(const std::string& reason) override { inner_->abort(reason); }
+  [[nodiscard]] std::string medium() const override { return inner_->medium(); }
+  [[nodiscard]] bool shares_nodes() const override { return inner_->shares_nodes(); }
   void reduce_local(Tensor& into, const Tensor& other, Reduction reduction) override {
     inner_->reduce_local(into, other, reduction);
   }

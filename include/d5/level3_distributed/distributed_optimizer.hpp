@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,6 +35,8 @@ class DistributedOptimizer : public Optimizer {
   void read_gradients(GradientReader reader) override {
     optimizer_->read_gradients(std::move(reader));
   }
+  /// What a record of this training says besides the options: what they left open.
+  [[nodiscard]] virtual std::map<std::string, std::string> conditions() const { return {}; }
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
   [[nodiscard]] ThreeStepOptimizer& local() { return *optimizer_; }
 

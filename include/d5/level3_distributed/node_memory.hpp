@@ -47,7 +47,7 @@ class NodeMemory : public std::enable_shared_from_this<NodeMemory> {
 /// same /dev/shm and the same process numbers (containers differ in the last two). A collective.
 [[nodiscard]] std::shared_ptr<Communicator> node_group(Communicator& ranks);
 /// What tells this process's node from others.
-[[nodiscard]] std::string node_identity();
+[[nodiscard]] std::string node_identity(const Communicator& ranks);
 
 /// A number in node memory, on lines of its own: who raises it publishes all that it wrote before.
 struct alignas(128) NodeCounter {  // two lines: processors fetch them in pairs

@@ -40,6 +40,9 @@ class ProgressThread final : public CommunicatorDecorator {
   explicit ProgressThread(std::shared_ptr<Communicator> inner,
                           const ProgressThreadOptions& options = {});
   ~ProgressThread() override;
+  [[nodiscard]] std::string medium() const override {
+    return inner().medium() + ", moved on by a thread";
+  }
   /// What was done about its place: "core 3", "none: ...".
   [[nodiscard]] const std::string& pinning() const;
 

@@ -45,6 +45,9 @@ class WireModel final : public CommunicatorDecorator {
   /// A collective.
   WireModel(std::shared_ptr<Communicator> inner, const WireOptions& options);
   ~WireModel() override;
+  [[nodiscard]] std::string medium() const override;
+  /// Ranks stand for machines with a wire between them.
+  [[nodiscard]] bool shares_nodes() const override { return false; }
 
  protected:
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override;

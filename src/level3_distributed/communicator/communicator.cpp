@@ -14,8 +14,8 @@
 #include "d5/level3_distributed/communication_event.hpp"
 #include "d5/level3_distributed/communicator_decorator.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
-#include "level3_distributed/collectives/parts/reduce_elements.hpp"
 #include "level3_distributed/communicator/checked_call.hpp"
+#include "level3_distributed/communicator/reduce_elements.hpp"
 #include "level3_distributed/communicator/schedules_under_way.hpp"
 
 namespace d5 {

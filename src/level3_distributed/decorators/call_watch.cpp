@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 constexpr auto kLongestPause = 100ms;  // between two looks of one wait
 constexpr auto kFirstNotice = 500ms;
 constexpr auto kBetweenListening = 5ms;
-constexpr std::int64_t kNumbers = 3;  // kind, number, peer
+constexpr std::int64_t kNoticeNumbers = 3;  // kind, number, peer
 
 }  // namespace
 
@@ -28,7 +28,7 @@ constexpr std::int64_t kNumbers = 3;  // kind, number, peer
 struct CallWatch::Ear {
   std::shared_ptr<Communicator> from;  // lives as long as the receive
   int rank = 0;
-  Tensor notice = Tensor::zeros(DType::int64, {kNumbers});
+  Tensor notice = Tensor::zeros(DType::int64, {kNoticeNumbers});
   std::unique_ptr<Request> request = {};
   bool heard = false;
   WatchedCall call = {};

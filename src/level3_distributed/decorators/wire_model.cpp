@@ -112,6 +112,10 @@ WireModel::WireModel(std::shared_ptr<Communicator> inner, const WireOptions& opt
                   "more than 0",
                   options_.latency.count(), options_.bytes_per_second));
 }
+std::string WireModel::medium() const {
+  return inner().medium() + ", wire modelled " + to_string(options_);
+}
+
 WireModel::~WireModel() = default;
 
 std::shared_ptr<Communicator> WireModel::decorate(std::shared_ptr<Communicator> group) {

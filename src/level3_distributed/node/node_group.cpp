@@ -10,7 +10,10 @@
 
 namespace d5 {
 
-std::string node_identity() {
+std::string node_identity(const Communicator& ranks) {
+  if (!ranks.shares_nodes()) {
+    return fmt::format("one of its own, rank {}", ranks.outermost_rank(ranks.rank()));
+  }
   static const std::string boot = [] {
     std::string text;
     std::ifstream("/proc/sys/kernel/random/boot_id") >> text;
@@ -23,7 +26,7 @@ std::string node_identity() {
 }
 
 std::shared_ptr<Communicator> node_group(Communicator& ranks) {
-  const auto nodes = detail::gather_texts(ranks, node_identity());
+  const auto nodes = detail::gather_texts(ranks, node_identity(ranks));
   // The first rank of a node names it.
   const auto mine = nodes[static_cast<std::size_t>(ranks.rank())];
   return ranks.split(static_cast<int>(std::ranges::find(nodes, mine) - nodes.begin()));

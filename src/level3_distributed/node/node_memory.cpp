@@ -109,7 +109,7 @@ std::vector<std::string> agree(Communicator& ranks, const Outcome& mine) {
 
 std::shared_ptr<NodeMemory> NodeMemory::make(Communicator& ranks, std::size_t bytes) {
   bytes = std::max<std::size_t>(bytes, 1);
-  const auto nodes = detail::gather_texts(ranks, node_identity());
+  const auto nodes = detail::gather_texts(ranks, node_identity(ranks));
   for (std::size_t rank = 1; rank < nodes.size(); ++rank) {
     if (nodes[rank] == nodes[0]) continue;
     throw Unsupported(fmt::format(

@@ -174,7 +174,11 @@ std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
   TrainingSession training(recipe, std::move(session));
   auto mine = training.run_unjudged();
   if (ended_alone(mine)) throw NumericError(mine.front().reason);
-  for (auto& result : mine) describe(result, options, ranks->size());
+  const auto& scheme = dynamic_cast<const DistributedOptimizer&>(training.trainer().optimizer());
+  for (auto& result : mine) {
+    describe(result, options, ranks->size());
+    for (const auto& [name, text] : scheme.conditions()) result.conditions[name] = text;
+  }
   auto results = gather_records(std::move(mine), *ranks);
   judge(results, recipe);
   return results;

@@ -13,8 +13,8 @@ using namespace d5;
 namespace {
 
 /// loss = mean over samples of (x . w - t)^2.
-Network squares() {
-  Network network("squares");
+Network sum_of_squares() {
+  Network network("sum_of_squares");
   network.add_input("x", DType::float64, {"N", 3});
   network.add_input("t", DType::float64, {"N", 1});
   network.add_parameter("w", Tensor::zeros(DType::float64, {3, 1}));
@@ -37,10 +37,10 @@ TEST_CASE("stochastic L-BFGS follows its algorithm written with matrices") {
   for (std::size_t i = 0; i < rows.size(); ++i) (i % 4 == 3 ? t : x).push_back(rows[i]);
   const auto n = std::int64_t(t.size());
   const auto data = std::make_shared<TensorDataset>(
-      "squares", std::vector<std::pair<std::string, Tensor>>{
-                     {"x", Tensor::of<double>({n, 3}, std::span<const double>(x))},
-                     {"t", Tensor::of<double>({n, 1}, std::span<const double>(t))}});
-  const auto optimizer = open_optimizer("stochastic_lbfgs", make_executor(squares()), "loss",
+      "sum_of_squares", std::vector<std::pair<std::string, Tensor>>{
+                            {"x", Tensor::of<double>({n, 3}, std::span<const double>(x))},
+                            {"t", Tensor::of<double>({n, 1}, std::span<const double>(t))}});
+  const auto optimizer = open_optimizer("stochastic_lbfgs", make_executor(sum_of_squares()), "loss",
                                         {{"learning_rate", 0.1}, {"every", 3}, {"history", 2}});
   const auto sampler = samplers().at("ordered").make(data, {{"batch_size", 5}});
   std::size_t at = 0;

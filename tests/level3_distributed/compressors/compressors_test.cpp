@@ -65,7 +65,7 @@ std::vector<Tensor> from_all_ranks(const Tensor& mine) {
   return result;
 }
 
-bool same_on_all_ranks(const Tensor& mine) {
+bool same_bits_on_all_ranks(const Tensor& mine) {
   return std::ranges::all_of(from_all_ranks(mine), [&](const Tensor& its) {
     return std::memcmp(its.raw(), mine.raw(), mine.bytes()) == 0;
   });
@@ -83,8 +83,8 @@ void for_each_compressor(const std::function<void(GradientCompressor&, const std
 TEST_CASE("every compressor gives the same bits on all ranks, step after step") {
   for_each_compressor([](GradientCompressor& compressor, const std::string&) {
     for (std::int64_t step = 0; step < 3; ++step) {
-      CHECK(
-          same_on_all_ranks(compressed(compressor, gradient_of(world()->rank(), step), step).sum));
+      CHECK(same_bits_on_all_ranks(
+          compressed(compressor, gradient_of(world()->rank(), step), step).sum));
     }
   });
 }

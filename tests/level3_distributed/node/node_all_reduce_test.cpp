@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "d5/core/random.hpp"
-#include "d5/level3_distributed/collective_validation.hpp"
 #include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/collective_validation.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"
 

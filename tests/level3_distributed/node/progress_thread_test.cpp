@@ -10,8 +10,8 @@
 
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
-#include "d5/level3_distributed/collective_validation.hpp"
 #include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/collective_validation.hpp"
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "d5/level3_distributed/progress_thread.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"

@@ -145,8 +145,8 @@ TEST_CASE("n ranks with batch B equal one rank with batch nB, short last batch i
   for (const auto& [all_reduce, entry] : all_reduces().entries()) {
     INFO(all_reduce);
     const auto optimizer = distributed(line(0, 0), 0.1, all_reduce, "1");
-    const auto mine = distributed_sampler(data, samplers().at("shuffle"),
-                                          {{"batch_size", 12 / n}, {"seed", 1}}, world()->rank(), n);
+    const auto mine = distributed_sampler(
+        data, samplers().at("shuffle"), {{"batch_size", 12 / n}, {"seed", 1}}, world()->rank(), n);
     PlainDescent sequential(line(0, 0), 0.1);
     const auto whole = samplers().at("shuffle").make(data, {{"batch_size", 12}, {"seed", 1}});
     for (std::int64_t epoch = 0; epoch < 5; ++epoch) {

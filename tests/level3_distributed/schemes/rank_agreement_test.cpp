@@ -56,7 +56,7 @@ class Shares final : public GradientDecorator {
 };
 
 /// Fails unless all ranks give the same bits.
-void check_same(Communicator& group, double mine) {
+void check_same_number(Communicator& group, double mine) {
   Tensor all = Tensor::empty(DType::float64, {group.size()});
   group.all_gather(Tensor::of<double>({1}, {mine}), all);
   for (const double theirs : all.span<double>()) CHECK(theirs == mine);
@@ -124,7 +124,7 @@ TEST_CASE("without an exchange of gradients a plateau changes every rank's rate 
       const double mine = scheme.step(*batch).at("loss").tensor().item<float>();
       scheme.tested(mine, batch->size);
       const double now = scheme.hyper_parameters().at("learning_rate");
-      check_same(*world(), now);
+      check_same_number(*world(), now);
       changes += now != rate;
       rate = now;
     }
@@ -143,8 +143,8 @@ TEST_CASE("without an exchange of gradients one rank's overflow refuses the step
   const auto sampler = own_points(1e4);
   while (const Batch* batch = sampler->next()) {
     scheme.step(*batch);
-    check_same(*world(), local->modifiers().front()->loss_factor());
-    check_same(*world(), double(local->refused_steps()));
+    check_same_number(*world(), local->modifiers().front()->loss_factor());
+    check_same_number(*world(), double(local->refused_steps()));
   }
   CHECK(local->refused_steps() > 0);
 }

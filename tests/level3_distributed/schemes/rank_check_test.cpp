@@ -57,7 +57,7 @@ std::string error_of(const std::function<void()>& call) {
   return "no error";
 }
 
-std::string trained(SessionOptions session) {
+std::string error_of_training(SessionOptions session) {
   return error_of([&] { (void)train(tiny(), std::move(session), world()); });
 }
 
@@ -65,7 +65,8 @@ std::string trained(SessionOptions session) {
 
 TEST_CASE("ranks that stay equal pass every comparison, and know their step") {
   const auto watcher = std::make_shared<Meddler>(1000);
-  CHECK(trained({.observers = {std::make_shared<RankCheck>(world(), 1), watcher}}) == "no error");
+  CHECK(error_of_training({.observers = {std::make_shared<RankCheck>(world(), 1), watcher}}) ==
+        "no error");
   CHECK(watcher->steps_seen == (rank_count > 1 ? 4 : 0));  // 48 samples in batches of 12
   CHECK(training_step() == 0);
 }
@@ -74,7 +75,7 @@ TEST_CASE("a rank whose parameters differ in a bit is named, with step and tenso
   if (rank_count < 3) return;  // two ranks have no minority
   const auto meddler = std::make_shared<Meddler>(this_rank == last_rank ? 3 : 1000);
   const std::string error =
-      trained({.observers = {meddler, std::make_shared<RankCheck>(world(), 1)}});
+      error_of_training({.observers = {meddler, std::make_shared<RankCheck>(world(), 1)}});
   CHECK_THAT(error, Catch::Contains("step 3: the ranks' parameters differ in 1 of"));
   CHECK_THAT(error, Catch::Contains(": rank " + std::to_string(last_rank) + " against rank 0, 1"));
   if (this_rank == last_rank) CHECK_THAT(error, Catch::Contains("'" + meddler->changed + "'"));
@@ -84,7 +85,7 @@ TEST_CASE("what differs between two comparisons is found at the next one") {
   if (rank_count < 2) return;
   const auto meddler = std::make_shared<Meddler>(this_rank == last_rank ? 1 : 1000);
   const std::string error =
-      trained({.observers = {meddler, std::make_shared<RankCheck>(world(), 2)}});
+      error_of_training({.observers = {meddler, std::make_shared<RankCheck>(world(), 2)}});
   CHECK_THAT(error, Catch::Contains("step 2: ") &&
                         Catch::Contains(": rank " + std::to_string(last_rank) + " against rank 0"));
 }

@@ -151,8 +151,7 @@ TEST_CASE("training by a scheme tests its part on each rank, and its records are
   recipe.set("optimizer.learning_rate=0");
   const OneThread one;
   const auto mine = std::make_shared<Seen>();
-  const auto together =
-      train(recipe, {.observers = {mine}}, world());
+  const auto together = train(recipe, {.observers = {mine}}, world());
   const auto alone = TrainingSession(recipe).run();
   for (const char* metric : {"test_accuracy", "top_k_accuracy"}) {
     CHECK(samples_of(together, metric) == samples_of(alone, metric));

@@ -33,12 +33,10 @@ class ConsistentDecentralized final : public DistributedOptimizer {
   ConsistentDecentralized(std::shared_ptr<ThreeStepOptimizer> optimizer,
                           std::shared_ptr<Communicator> ranks, const Options& options)
       : DistributedOptimizer(std::move(optimizer), std::move(ranks)),
-        exchange_(
-            gradient_exchanges()
-                .at(options.exchange.name)
-                .make(shared_communicator(),
-                      all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings),
-                      options.exchange.settings)) {
+        all_reduce_(all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings)),
+        exchange_(gradient_exchanges()
+                      .at(options.exchange.name)
+                      .make(shared_communicator(), all_reduce_, options.exchange.settings)) {
     for (Parameter& parameter : executor().network().parameters()) {
       communicator().broadcast(parameter.value, 0);
     }
@@ -53,6 +51,12 @@ class ConsistentDecentralized final : public DistributedOptimizer {
   }
 
   const ValueMap& step(const Batch& batch) override { return local().step(batch); }
+
+  std::map<std::string, std::string> conditions() const override {
+    const std::string chosen = all_reduce_->chosen();
+    if (chosen.empty()) return {};
+    return {{"all_reduce.chosen", chosen}};
+  }
 
   ValueMap state() const override {
     ValueMap state = DistributedOptimizer::state();
@@ -90,6 +94,7 @@ class ConsistentDecentralized final : public DistributedOptimizer {
   }
 
   static inline const std::string kExchange = "exchange/";
+  std::shared_ptr<AllReduce> all_reduce_;
   std::shared_ptr<GradientExchange> exchange_;
 };
 

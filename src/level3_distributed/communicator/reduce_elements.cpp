@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "level3_distributed/collectives/parts/reduce_elements.hpp"
+#include "level3_distributed/communicator/reduce_elements.hpp"
 
 #include <algorithm>
 #include <type_traits>
