@@ -32,7 +32,7 @@ Tensor own_begins(const SparseStream& stream, int ranks) {
 }
 
 /// Those of `stream` whose magnitude reaches `bound`. Explicit zeros never do.
-SparseStream counted_from(const SparseStream& stream, std::uint32_t bound) {
+SparseStream reaching(const SparseStream& stream, std::uint32_t bound) {
   std::vector<std::uint32_t> indexes;
   std::vector<float> values;
   for (std::size_t i = 0; i < stream.values().size(); ++i) {
@@ -87,7 +87,7 @@ CommunicationSchedule ok_topk(Communicator& ranks, SparseStream& stream, int tag
     bound |= byte << shift;
   }
 
-  const SparseStream kept = counted_from(sum, bound);
+  const SparseStream kept = reaching(sum, bound);
   Tensor mine = Tensor::empty(DType::uint8, {kept.message_bytes()});
   kept.encode(mine.span<std::uint8_t>());
   Tensor own_bytes = Tensor::vector<std::int64_t>({mine.elements()});
