@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "d5/core/error.hpp"
@@ -15,21 +14,15 @@
 #include "d5/level3_distributed/communicator_decorator.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
 #include "level3_distributed/communicator/checked_call.hpp"
+#include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/communicator/reduce_elements.hpp"
 #include "level3_distributed/communicator/schedules_under_way.hpp"
 
 namespace d5 {
 
 bool Request::wait_until(std::chrono::steady_clock::time_point deadline) {
-  using namespace std::chrono_literals;
-  constexpr int kLooks = 1000;  // that cost less than a sleep
-  for (int look = 0; !done(); ++look) {
+  for (detail::Patience patience; !done(); patience.pause()) {
     if (std::chrono::steady_clock::now() >= deadline) return false;
-    if (look < kLooks) {
-      std::this_thread::yield();
-    } else {
-      std::this_thread::sleep_for(50us);
-    }
   }
   return true;
 }

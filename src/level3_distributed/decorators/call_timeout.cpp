@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <thread>
 #include <utility>
 
 #include "d5/core/error.hpp"
+#include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/decorators/call_watch.hpp"
 #include "level3_distributed/decorators/kept_until_exit.hpp"
 
@@ -30,15 +30,7 @@ class CallTimeout::WatchedRequest final : public Request {
   }
 
   void wait() override {
-    using namespace std::chrono_literals;
-    constexpr int kLooks = 1000;  // that cost less than a sleep
-    for (int look = 0; !done(); ++look) {
-      if (look < kLooks) {
-        std::this_thread::yield();
-      } else {
-        std::this_thread::sleep_for(50us);
-      }
-    }
+    for (detail::Patience patience; !done();) patience.pause();
   }
 
   bool done() override {
