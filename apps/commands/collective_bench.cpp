@@ -11,6 +11,7 @@
 #include "apps/options.hpp"
 #include "apps/program.hpp"
 #include "apps/publish.hpp"
+#include "apps/rank_options.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/byte_count.hpp"
 #include "d5/core/entry_words.hpp"
@@ -34,6 +35,7 @@ struct CollectiveBenchCommand : app::OutputOptions, app::RunOptions {
   std::vector<std::string> entries, sizes;
   bool deepbench = false;
   MeasureOptions measuring{.most_seconds = 10};
+  app::RankOptions ranks;
 };
 
 std::vector<std::int64_t> sizes_of(const CollectiveBenchCommand& options) {
@@ -53,7 +55,9 @@ std::vector<std::int64_t> sizes_of(const CollectiveBenchCommand& options) {
 
 int run_collective_bench(const CollectiveBenchCommand& options, const CollectiveKind& kind) {
   app::apply(options);
-  const auto ranks = world();
+  // Reports of hangs cost a few microseconds a call, so they are asked for here.
+  const std::string around = app::to_line(options.ranks);
+  const auto ranks = around.empty() ? world() : app::ranks_of(options.ranks);
   if (ranks->rank() == 0) app::check_output(options);
   // More ranks than cores would share some cores and leave others.
   if (unsigned(ranks->size() * threads()) <= std::thread::hardware_concurrency()) {
@@ -61,11 +65,12 @@ int run_collective_bench(const CollectiveBenchCommand& options, const Collective
   }
   CollectiveBenchOptions how{.sizes = sizes_of(options),
                              .measuring = app::measuring_of(options.measuring, options),
-                             .command_options = app::to_line(options)};
+                             .command_options = app::to_line(options) + around};
   for (const std::string& word : options.entries) {
     how.algorithms.push_back(entry_of_words(kind.word, word));
   }
   auto results = bench_collective(kind.call, how, *ranks);
+  app::describe(results, options.ranks);
   const int status = ranks->rank() == 0 ? app::publish(std::move(results), options) : app::kPassed;
   ranks->barrier();  // a rank that fails while others are in a call would end the job
   return status;
@@ -94,6 +99,7 @@ void register_collective_bench(app::Program& program) {
     command.add_flag("--deepbench", options->deepbench,
                      "DeepBench's sizes, from $D5_DATA_DIR/deepbench/all_reduce.csv");
     app::add_measure_options(command, options->measuring);
+    app::add_rank_options(command, options->ranks);
     app::add_process_options(command, *options);
     app::add_load_option(command, options->load);
     app::add_pivot_option(command, *options);

@@ -8,12 +8,16 @@ namespace d5 {
 namespace {
 
 struct ConsistentDecentralizedOptions {
-  std::int64_t bucket_bytes = std::int64_t{4} << 20;
+  std::int64_t bucket_bytes = std::int64_t{4} << 20, first_bucket_bytes = 0, last_bucket_bytes = 0;
   EntryChoice all_reduce{"mpi"};
   EntryChoice exchange{"dense"};
 
   void declare(OptionList& options) {
     options.add("bucket_bytes", bucket_bytes, "least size of a message", {.least = 1});
+    options.add("first_bucket_bytes", first_bucket_bytes,
+                "the same of the first, which begins the exchange; 0: as the others", {.least = 0});
+    options.add("last_bucket_bytes", last_bucket_bytes,
+                "about the size of the last, which nothing hides; 0: as the others", {.least = 0});
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients",
                 all_reduces().kind());
     options.add("exchange", exchange, "what of the gradients travels, and who updates by it",
@@ -40,7 +44,9 @@ class ConsistentDecentralized final : public DistributedOptimizer {
     for (Parameter& parameter : executor().network().parameters()) {
       communicator().broadcast(parameter.value, 0);
     }
-    const BucketSizes sizes{static_cast<std::size_t>(options.bucket_bytes)};
+    const BucketSizes sizes{static_cast<std::size_t>(options.bucket_bytes),
+                            static_cast<std::size_t>(options.first_bucket_bytes),
+                            static_cast<std::size_t>(options.last_bucket_bytes)};
     local().add_gradient_layer(ThreeStepOptimizer::GradientLayer::exchanged,
                                [ranks = shared_communicator(), exchange = exchange_,
                                 sizes](std::shared_ptr<GradientSource> inner) {
