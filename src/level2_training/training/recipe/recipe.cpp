@@ -116,7 +116,7 @@ void Recipe::choose(const std::string& section, const std::string& words) {
   }
   for (const auto& [option, text] : chosen.settings.values()) {
     // "all_reduce" and "all_reduce.name" are two ways to say one thing.
-    for (const std::string other : {option + ".name", option.substr(0, option.rfind(".name"))}) {
+    for (const std::string& other : {option + ".name", option.substr(0, option.rfind(".name"))}) {
       if (other != option) values_.erase(prefix + other);
     }
     const auto [place, fresh] = values_.try_emplace(prefix + option, Value{text, false, name.line});
