@@ -4,13 +4,14 @@
 #include <string>
 
 #include "d5/core/results.hpp"
+#include "d5/level3_distributed/communicator.hpp"
 #include "tests/apps/training_job.hpp"
 
 using namespace d5;
 using testing::kMpirun, testing::run_d5, testing::TrainingJob;
 
 TEST_CASE("a record says that its wires were modelled, and its command models them again") {
-  if (!std::getenv("D5_DATA_DIR")) return;
+  if (!transport().present) return;
   const TrainingJob job;
   const auto run = run_d5(
       job.train("first.json") + " --wire 100us,8Gbit/s --check-calls --check-ranks 2", kMpirun);
@@ -23,7 +24,7 @@ TEST_CASE("a record says that its wires were modelled, and its command models th
 }
 
 TEST_CASE("a rank that hangs is named with call and step, and the job ends with status 1") {
-  if (!std::getenv("D5_DATA_DIR")) return;
+  if (!transport().present) return;
   const TrainingJob job;
   const auto run =
       run_d5(job.train("no.json") + " --timeout 1s --fault hang:rank=1,step=3", kMpirun);
@@ -32,7 +33,28 @@ TEST_CASE("a rank that hangs is named with call and step, and the job ends with 
                           Catch::Contains("at training step 3; not there: rank 1"));
 }
 
+TEST_CASE("a thread that moves calls on changes no bit of what is learnt, and is in the record") {
+  if (!transport().present) return;
+  const TrainingJob job;
+  const auto losses = [&](const std::string& options) {
+    const auto run = run_d5(
+        job.train("out.json") + " --distributed consistent_decentralized:all_reduce=ring" + options,
+        kMpirun);
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+    for (const auto& record : read_results(job / "out.json").measurements) {
+      CHECK(record.conditions.contains("progress") == !options.empty());
+      if (record.metric == "loss") return record.samples;
+    }
+    return std::vector<double>{};
+  };
+  const auto polled = losses("");
+  CHECK_FALSE(polled.empty());
+  CHECK(losses(" --progress thread") == polled);
+}
+
 TEST_CASE("a fault at a rank that is not there is a wrong use") {
+  if (!transport().present) return;
   const TrainingJob job;
   const auto run = run_d5(job.train("no.json") + " --fault kill:rank=2,step=1", kMpirun);
   CHECK(run.status == 2);
