@@ -26,11 +26,16 @@ Measurement near(double center, const std::string& metric, const std::string& su
   return record;
 }
 
+Environment at(const std::string& host) {
+  Environment environment;
+  environment.hostname = host;
+  return environment;
+}
+
 struct TwoFiles {
   TwoFiles() {
-    write_results(
-        {{.hostname = "one"}, {near(1, "time"), near(1, "energy"), near(1, "time", "Abs 8")}}, a);
-    write_results({{.hostname = "two"}, {near(2, "time"), near(1, "energy")}}, b);
+    write_results({at("one"), {near(1, "time"), near(1, "energy"), near(1, "time", "Abs 8")}}, a);
+    write_results({at("two"), {near(2, "time"), near(1, "energy")}}, b);
   }
   testing::TemporaryFolder folder;
   std::string a = folder / "a.json", b = folder / "b.json";

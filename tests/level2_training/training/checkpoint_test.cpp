@@ -43,7 +43,9 @@ struct Run {
 
 TEST_CASE("a step from which nothing can count on is refused") {
   const testing::TemporaryFolder folder;
-  write_checkpoint({.step = std::numeric_limits<std::int64_t>::max()}, folder / "c");
+  Checkpoint last;
+  last.step = std::numeric_limits<std::int64_t>::max();
+  write_checkpoint(last, folder / "c");
   CHECK_THROWS_WITH(read_checkpoint(folder / "c"),
                     Catch::Contains("step is '9223372036854775807', expected a number from 0"));
 }
