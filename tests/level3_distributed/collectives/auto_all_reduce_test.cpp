@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <string>
 
 #include "d5/core/error.hpp"
@@ -46,12 +47,12 @@ TEST_CASE("ranks with modelled wires stand for machines, and meet in no memory")
   CHECK_THROWS_AS(all_reduces().at("node_memory").make()->start(*wire, data), Unsupported);
 }
 
-TEST_CASE("the choice for a size is that of the nearest by ratio, and is told in words") {
+TEST_CASE("a choice stands half way to the next size by ratio, and is told in words") {
   const std::vector<detail::FastestAllReduce> table{
       {4, "a", 1}, {256, "a", 1}, {4096, "b", 1}, {65'536, "c", 1}};
-  CHECK(detail::fastest_at(table, 0).name == "a");
-  CHECK(detail::fastest_at(table, 1000).name == "a");  // below 1024, the mean by ratio
-  CHECK(detail::fastest_at(table, 1100).name == "b");
-  CHECK(detail::fastest_at(table, 1 << 30).name == "c");
-  CHECK(detail::to_string(table) == "a to 256B, b to 4KiB, then c");
+  CHECK(detail::reach_of(table, 0) == 32);
+  CHECK(detail::reach_of(table, 1) == 1024);
+  CHECK(detail::reach_of(table, 2) == 16'384);
+  CHECK(detail::reach_of(table, 3) == SIZE_MAX);
+  CHECK(detail::to_string(table) == "a to 1KiB, b to 16KiB, then c");
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "d5/level3_distributed/collective.hpp"
 #include "level3_distributed/collectives/parts/kept_by_communicator.hpp"
@@ -16,24 +18,39 @@ class AutoAllReduce final : public AllReduce {
  public:
   std::unique_ptr<Request> start(Communicator& ranks, Tensor& data, Reduction reduction) override {
     if (ranks.size() == 1) return ranks.start_all_reduce(data, reduction);
-    const Choice& choice = choices_.of(ranks, [this](Communicator& all) {
-      // Apart from what is under way on it, and counted there as what it is.
-      auto made = std::make_unique<Choice>();
-      made->table = detail::fastest_all_reduces(*all.split(0));
-      chosen_ = to_string(made->table);
-      return made;
-    });
-    const auto& name = detail::fastest_at(choice.table, std::int64_t(data.bytes())).name;
-    auto& algorithm = algorithms_[name];
-    if (!algorithm) algorithm = all_reduces().at(name).make();
-    return algorithm->start(ranks, data, reduction);
+    Choice& choice = choices_.of(ranks, [this](Communicator& all) { return choose(all); });
+    return choice.at(data.bytes()).start(ranks, data, reduction);
   }
   std::string chosen() const override { return chosen_; }
 
  private:
-  struct Choice {
-    std::vector<detail::FastestAllReduce> table;
+  struct Range {
+    std::size_t most_bytes;
+    std::shared_ptr<AllReduce> algorithm;
   };
+  struct Choice {
+    std::vector<Range> ranges;  // by size; the last is for all that are larger
+    AllReduce& at(std::size_t bytes) {
+      for (auto& range : ranges) {
+        if (bytes <= range.most_bytes) return *range.algorithm;
+      }
+      return *ranges.back().algorithm;
+    }
+  };
+
+  std::unique_ptr<Choice> choose(Communicator& ranks) {
+    // Apart from what is under way on it, and counted there as what it is.
+    const auto table = detail::fastest_all_reduces(*ranks.split(0));
+    chosen_ = detail::to_string(table);
+    auto choice = std::make_unique<Choice>();
+    for (std::size_t i = 0; i < table.size(); ++i) {
+      auto& algorithm = algorithms_[table[i].name];
+      if (!algorithm) algorithm = all_reduces().at(table[i].name).make();
+      choice->ranges.push_back({detail::reach_of(table, i), algorithm});
+    }
+    return choice;
+  }
+
   detail::KeptByCommunicator<Choice> choices_;
   std::map<std::string, std::shared_ptr<AllReduce>> algorithms_;
   std::string chosen_;
