@@ -214,6 +214,7 @@ class MpiCommunicator final : public Communicator {
       case CallKind::barrier:
         return MPI_Ibarrier(comm_, request.add_piece());
       case CallKind::split:
+      case CallKind::schedule:
         break;
     }
     return MPI_ERR_OTHER;

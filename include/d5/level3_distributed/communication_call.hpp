@@ -34,13 +34,14 @@ enum class CallKind {
   send,
   receive,
   barrier,
-  split
+  split,
+  schedule  ///< an algorithm of several calls (`run_schedule`), of which observers hear as of one
 };
 /// "all_reduce", "send", ...: the lines of `Traffic`.
 [[nodiscard]] std::string_view name_of(CallKind kind);
 /// Whether all ranks of the group take part.
 [[nodiscard]] inline bool is_collective(CallKind kind) {
-  return kind != CallKind::send && kind != CallKind::receive;
+  return kind != CallKind::send && kind != CallKind::receive && kind != CallKind::schedule;
 }
 
 /// One call of a communicator: what its transport carries out, and what decorators pass on.

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -155,6 +156,9 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] detail::SchedulesUnderWay& schedules();
   void run(CommunicationCall call);
   [[nodiscard]] std::unique_ptr<Request> start(CommunicationCall call);
+  /// Tells observers of a schedule as of a call that was started; it counts nothing itself.
+  [[nodiscard]] std::unique_ptr<Request> observe_schedule(
+      const std::function<std::unique_ptr<Request>()>& start);
   void describe(Span& span, const CommunicationCall& call) const;
   void count(CommunicationCall& call);
   void add_bytes(CallKind kind, std::int64_t sent, std::int64_t received);

@@ -42,6 +42,8 @@ std::string_view name_of(CallKind kind) {
       return "barrier";
     case CallKind::split:
       return "split";
+    case CallKind::schedule:
+      return "schedule";
   }
   return "?";
 }
@@ -108,6 +110,7 @@ class CallCheck {
         return moved(0, call_.received ? 0 : bytes(call_.output));
       case CallKind::barrier:
       case CallKind::split:
+      case CallKind::schedule:
         return;
     }
   }

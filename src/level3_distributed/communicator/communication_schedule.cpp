@@ -124,7 +124,9 @@ void SchedulesUnderWay::advance() {
 }  // namespace detail
 
 std::unique_ptr<Request> run_schedule(Communicator& ranks, CommunicationSchedule schedule) {
-  return std::make_unique<detail::ScheduledRequest>(ranks.schedules(), std::move(schedule));
+  return ranks.observe_schedule([&]() -> std::unique_ptr<Request> {
+    return std::make_unique<detail::ScheduledRequest>(ranks.schedules(), std::move(schedule));
+  });
 }
 
 }  // namespace d5

@@ -178,6 +178,18 @@ std::unique_ptr<Request> Communicator::start(CommunicationCall call) {
   return std::make_unique<ObservedRequest>(*this, call, std::move(told), std::move(request));
 }
 
+std::unique_ptr<Request> Communicator::observe_schedule(
+    const std::function<std::unique_ptr<Request>()>& start) {
+  const CommunicationCall call{.kind = CallKind::schedule};
+  Observation told(*this, call);
+  if (told.silent()) [[likely]]
+    return start();
+  told.tell(&CommunicationEvent::before_call);
+  auto request = start();
+  told.tell(&CommunicationEvent::after_call);
+  return std::make_unique<ObservedRequest>(*this, call, std::move(told), std::move(request));
+}
+
 void Communicator::count(CommunicationCall& call) {
   if (is_collective(call.kind)) call.number = collectives_++;
   note_traffic(name_of(call.kind), call.bytes_sent, call.bytes_received);

@@ -58,15 +58,25 @@ void StepClock::restart() {
   waits_.clear();
 }
 
-void StepClock::before_epoch(Trainer&, std::int64_t) { restart(); }
-void StepClock::after_test(Trainer&) { restart(); }
+void StepClock::before_epoch(Trainer&, std::int64_t) {
+  const std::lock_guard lock(mutex_);
+  restart();
+}
+void StepClock::after_test(Trainer&) {
+  const std::lock_guard lock(mutex_);
+  restart();
+}
 
 void StepClock::before_batch(Trainer&, const Batch&) {
+  const std::lock_guard lock(mutex_);
   busy_begin_ns_ = Trace::now_ns();
+  trains_ = std::this_thread::get_id();
+  depth_ = 0;
   if (step_begin_ns_ == 0) step_begin_ns_ = busy_begin_ns_;  // resumed within an epoch
 }
 
 void StepClock::after_batch(Trainer&, const Batch&, const ValueMap&) {
+  const std::lock_guard lock(mutex_);
   const std::int64_t now = Trace::now_ns();
   const TimeRange step{step_begin_ns_, now};
   for (const auto& [id, begin] : under_way_) calls_.push_back({begin, now});
@@ -74,21 +84,38 @@ void StepClock::after_batch(Trainer&, const Batch&, const ValueMap&) {
   restart();
 }
 
-void StepClock::before_call(const CommunicationInfo& call) {
-  under_way_[call.id] = call.asked_ns;
-  wait_begin_ns_ = Trace::now_ns();
+void StepClock::begin_wait() {
+  if (std::this_thread::get_id() != trains_) return;
+  if (depth_++ == 0) wait_begin_ns_ = Trace::now_ns();
 }
+
+void StepClock::end_wait() {
+  if (std::this_thread::get_id() != trains_ || depth_ == 0) return;
+  if (--depth_ == 0) waits_.push_back({wait_begin_ns_, Trace::now_ns()});
+}
+
+void StepClock::before_call(const CommunicationInfo& call) {
+  const std::lock_guard lock(mutex_);
+  under_way_[call.id] = call.asked_ns;
+  begin_wait();
+}
+// A blocking call is a wait; one that was started costs its thread the same until it returns.
 void StepClock::after_call(const CommunicationInfo&) {
-  // A blocking call is a wait; one that was started costs its thread the same until it returns.
-  waits_.push_back({wait_begin_ns_, Trace::now_ns()});
+  const std::lock_guard lock(mutex_);
+  end_wait();
 }
 void StepClock::complete(const CommunicationInfo& call) {
+  const std::lock_guard lock(mutex_);
   calls_.push_back({call.begun_ns, call.ended_ns});
   under_way_.erase(call.id);
 }
-void StepClock::before_wait(const CommunicationInfo&) { wait_begin_ns_ = Trace::now_ns(); }
+void StepClock::before_wait(const CommunicationInfo&) {
+  const std::lock_guard lock(mutex_);
+  begin_wait();
+}
 void StepClock::after_wait(const CommunicationInfo&) {
-  waits_.push_back({wait_begin_ns_, Trace::now_ns()});
+  const std::lock_guard lock(mutex_);
+  end_wait();
 }
 
 }  // namespace d5::detail

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
+#include <thread>
 #include <vector>
 
 #include "d5/level2_training/training_event.hpp"
@@ -51,8 +53,14 @@ class StepClock : public TrainingEvent, public CommunicationEvent {
 
  private:
   void restart();
+  /// A wait, or a call on the thread that trains; within another it is part of that.
+  void begin_wait();
+  void end_wait();
 
   std::int64_t step_begin_ns_ = 0, busy_begin_ns_ = 0, wait_begin_ns_ = 0;
+  std::mutex mutex_;        // a thread of the communicator's tells, too
+  std::thread::id trains_;  // what a thread of the communicator calls is no wait of the rank's
+  int depth_ = 0;           // of waits within waits
   std::map<std::uint64_t, std::int64_t> under_way_;  // begin, by id
   std::vector<TimeRange> calls_, waits_;
 };

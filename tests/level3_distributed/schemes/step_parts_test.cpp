@@ -15,6 +15,16 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 
+constexpr const char* kTiny = R"(name: tiny
+fixed:
+  dataset: {name: mnist, subset: sample, train_samples: 120, test_samples: 12}
+  model: {name: lenet}
+mutable:
+  sampler: {batch_size: 12}
+  optimizer: {name: sgd}
+  training: {epochs: 1, seed: 1}
+)";
+
 TimeRange seconds(std::int64_t begin, std::int64_t end) { return {begin * kSecond, end * kSecond}; }
 
 }  // namespace
@@ -42,17 +52,26 @@ TEST_CASE("calls outside of the optimizer are no overlap, and a wait there is ex
   CHECK(alone.compute == Approx(10));
 }
 
+TEST_CASE("waits for an algorithm of several calls are exposed, whatever it is made of") {
+  if (world()->size() == 1) return;
+  for (const std::string all_reduce : {"ring", "node_memory"}) {
+    Recipe recipe = Recipe::parse(kTiny, "tiny.yaml");
+    recipe.set("distributed.name=consistent_decentralized:all_reduce=" + all_reduce);
+    SessionOptions session;
+    session.metrics.emplace_back("exposed_time");
+    session.metrics.emplace_back("communication_time");
+    const auto results = train(recipe, std::move(session), world());
+    for (const char* metric : {"exposed_time", "communication_time"}) {
+      INFO(all_reduce << ", " << metric);
+      const auto place = std::ranges::find(results, metric, &Measurement::metric);
+      REQUIRE(place != results.end());
+      CHECK(std::ranges::all_of(place->samples, [](double value) { return value > 0; }));
+    }
+  }
+}
+
 TEST_CASE("the parts of every step of a training sum to it") {
-  Recipe recipe = Recipe::parse(R"(name: tiny
-fixed:
-  dataset: {name: mnist, subset: sample, train_samples: 120, test_samples: 12}
-  model: {name: lenet}
-mutable:
-  sampler: {batch_size: 12}
-  optimizer: {name: sgd}
-  training: {epochs: 1, seed: 1}
-)",
-                                "tiny.yaml");
+  Recipe recipe = Recipe::parse(kTiny, "tiny.yaml");
   SessionOptions session;
   for (const char* name : {"compute_time", "overlapped_time", "exposed_time", "idle_time",
                            "exposed_share", "batch_time"}) {

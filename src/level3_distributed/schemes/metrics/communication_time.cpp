@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "d5/core/clock.hpp"
@@ -21,8 +22,15 @@ class Stopwatch final : public CommunicationEvent {
   [[nodiscard]] double seconds() const { return seconds_; }
 
  private:
-  void start() { begin_ = now_seconds(); }
-  void stop() { seconds_ += now_seconds() - begin_; }
+  void start() {
+    if (std::this_thread::get_id() == rank_ && depth_++ == 0) begin_ = now_seconds();
+  }
+  void stop() {
+    if (std::this_thread::get_id() != rank_ || depth_ == 0) return;
+    if (--depth_ == 0) seconds_ += now_seconds() - begin_;
+  }
+  std::thread::id rank_ = std::this_thread::get_id();  // not a thread of the communicator's
+  int depth_ = 0;                                      // of waits within waits
   double begin_ = 0, seconds_ = 0;
 };
 
