@@ -11,6 +11,7 @@
 #include "d5/level2_training/parameter_slots.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "level2_training/optimization/shared/on_host.hpp"
+#include "level2_training/optimization/shared/state_parts.hpp"
 
 namespace d5 {
 namespace {
@@ -269,7 +270,7 @@ ValueMap ThreeStepOptimizer::state() const {
   state[kSteps] = Tensor::scalar(steps_);
   state[kRefused] = Tensor::scalar(refused_);
   for (const auto& modifier : modifiers_) {
-    for (const auto& [name, value] : modifier->state()) state[prefix_of(*modifier) + name] = value;
+    detail::add_part(state, prefix_of(*modifier), modifier->state());
   }
   return state;
 }
@@ -280,12 +281,7 @@ void ThreeStepOptimizer::restore(const ValueMap& state) {
   steps_ = state_entry(state, kSteps, "modifiers of an optimizer").item<std::int64_t>();
   refused_ = state_entry(state, kRefused, "modifiers of an optimizer").item<std::int64_t>();
   for (const auto& modifier : modifiers_) {
-    const std::string prefix = prefix_of(*modifier);
-    ValueMap its;
-    for (const auto& [name, value] : state) {
-      if (name.starts_with(prefix)) its[name.substr(prefix.size())] = value;
-    }
-    modifier->restore(its);
+    modifier->restore(detail::part_of(state, prefix_of(*modifier)));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
+#include "level2_training/optimization/shared/state_parts.hpp"
 
 namespace d5::detail {
 
@@ -31,21 +32,14 @@ void ScheduleParts::observe(std::size_t i, double loss) {
 ValueMap ScheduleParts::state() const {
   ValueMap state;
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    for (const auto& [name, value] : parts_[i]->state()) {
-      state[fmt::format("{}/{}", i, name)] = value;
-    }
+    add_part(state, fmt::format("{}/", i), parts_[i]->state());
   }
   return state;
 }
 
 void ScheduleParts::restore(const ValueMap& state) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const std::string prefix = fmt::format("{}/", i);
-    ValueMap its;
-    for (const auto& [name, value] : state) {
-      if (name.starts_with(prefix)) its[name.substr(prefix.size())] = value;
-    }
-    parts_[i]->restore(its);
+    parts_[i]->restore(part_of(state, fmt::format("{}/", i)));
   }
 }
 

@@ -6,6 +6,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/gradient_compressor.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
+#include "level2_training/optimization/shared/state_parts.hpp"
 #include "level3_distributed/exchange/unsent_gradients.hpp"
 
 namespace d5 {
@@ -57,17 +58,13 @@ class CompressedExchange final : public GradientExchange {
 
   ValueMap state() const override {
     ValueMap state = unsent_.state();
-    for (const auto& [name, value] : compressor_->state()) state[kCompressor + name] = value;
+    detail::add_part(state, kCompressor, compressor_->state());
     return state;
   }
 
   void restore(const ValueMap& state) override {
     unsent_.restore(state);
-    ValueMap its;
-    for (const auto& [name, value] : state) {
-      if (name.starts_with(kCompressor)) its[name.substr(kCompressor.size())] = value;
-    }
-    compressor_->restore(its);
+    compressor_->restore(detail::part_of(state, kCompressor));
   }
 
  private:

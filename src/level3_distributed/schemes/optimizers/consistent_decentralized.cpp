@@ -2,6 +2,7 @@
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
+#include "level2_training/optimization/shared/state_parts.hpp"
 #include "level3_distributed/exchange/exchanged_gradients.hpp"
 
 namespace d5 {
@@ -66,21 +67,15 @@ class ConsistentDecentralized final : public DistributedOptimizer {
 
   ValueMap state() const override {
     ValueMap state = DistributedOptimizer::state();
-    for (const auto& [name, value] : exchange_->state()) state[kExchange + name] = value;
+    detail::add_part(state, kExchange, exchange_->state());
     return state;
   }
 
   void restore(const ValueMap& state) override {
-    ValueMap its, others;
-    for (const auto& [name, value] : state) {
-      if (name.starts_with(kExchange)) {
-        its[name.substr(kExchange.size())] = value;
-      } else {
-        others[name] = value;
-      }
-    }
+    ValueMap others = state;
+    std::erase_if(others, [](const auto& entry) { return entry.first.starts_with(kExchange); });
     DistributedOptimizer::restore(others);
-    exchange_->restore(its);
+    exchange_->restore(detail::part_of(state, kExchange));
   }
 
  private:

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "d5/core/value.hpp"
+
+namespace d5::detail {
+
+/// What one of several keeps, in the saved state of all: under names that begin with `prefix`.
+inline void add_part(ValueMap& whole, const std::string& prefix, const ValueMap& part) {
+  for (const auto& [name, value] : part) whole[prefix + name] = value;
+}
+
+/// The part again, by its own names.
+[[nodiscard]] inline ValueMap part_of(const ValueMap& whole, const std::string& prefix) {
+  ValueMap part;
+  for (const auto& [name, value] : whole) {
+    if (name.starts_with(prefix)) part[name.substr(prefix.size())] = value;
+  }
+  return part;
+}
+
+}  // namespace d5::detail
