@@ -59,7 +59,6 @@ class Communicator::Observation {
     tell(&CommunicationEvent::complete);
   }
   void received(std::int64_t bytes) { info_.bytes_received = bytes; }
-  [[nodiscard]] const CommunicationInfo& info() const { return info_; }
   [[nodiscard]] bool silent() const { return listeners_.empty(); }
 
  private:

@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "d5/level3_distributed/node_memory.hpp"
+#include "level3_distributed/communicator/boot_id.hpp"
 #include "level3_distributed/communicator/gather_texts.hpp"
 
 namespace d5 {
@@ -14,15 +14,11 @@ std::string node_identity(const Communicator& ranks) {
   if (!ranks.shares_nodes()) {
     return fmt::format("one of its own, rank {}", ranks.outermost_rank(ranks.rank()));
   }
-  static const std::string boot = [] {
-    std::string text;
-    std::ifstream("/proc/sys/kernel/random/boot_id") >> text;
-    return text;
-  }();
   struct stat memory = {}, processes = {};
   stat("/dev/shm", &memory);
   stat("/proc/self/ns/pid", &processes);
-  return fmt::format("boot {}, memory {}, processes {}", boot, memory.st_dev, processes.st_ino);
+  return fmt::format("boot {}, memory {}, processes {}", detail::boot_id(), memory.st_dev,
+                     processes.st_ino);
 }
 
 std::shared_ptr<Communicator> node_group(Communicator& ranks) {

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
+
+#include "level3_distributed/communicator/boot_id.hpp"
+#include "level3_distributed/communicator/gather_texts.hpp"
 
 namespace d5 {
 namespace {
@@ -60,28 +62,13 @@ ClockOffset answer(Communicator& ranks, int exchanges, const std::function<std::
   return {offset.data<std::int64_t>()[0], offset.data<std::int64_t>()[1]};
 }
 
-/// What a machine draws at random when it starts, and its monotonic clock with it; the same in all
-/// its containers. Zeros where it is hidden.
-Tensor boot_id() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string text;
-  file >> text;
-  text.resize(64);
-  Tensor id = Tensor::empty(DType::uint8, {64});
-  std::ranges::copy(text, id.data<std::uint8_t>());
-  return id;
-}
-
 }  // namespace
 
 ClockOffset clock_offset(Communicator& ranks) {
-  const Tensor mine = boot_id();
-  const std::int64_t length = mine.elements();
-  Tensor all = Tensor::empty(DType::uint8, {ranks.size() * length});
-  ranks.all_gather(mine, all);
+  const auto machines = detail::gather_texts(ranks, detail::boot_id());
   const auto shares_clock = [&](int rank) {
-    const std::uint8_t* first = all.data<std::uint8_t>();
-    return *first != 0 && std::equal(first, first + length, first + rank * length);
+    return !machines.front().empty() &&
+           machines[static_cast<std::size_t>(rank)] == machines.front();
   };
   bool one_clock = true;
   for (int rank = 1; rank < ranks.size(); ++rank) one_clock = one_clock && shares_clock(rank);

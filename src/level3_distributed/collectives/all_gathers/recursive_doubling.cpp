@@ -14,17 +14,11 @@ class RecursiveDoublingAllGather final : public PlannedAllGather {
  public:
   CollectivePlan plan(int rank, const Parts& parts) const override {
     const detail::FoldedRanks folded(parts.size());
-    const ElementRange all{0, parts.elements()};
-    CollectivePlan plan;
-    if (folded.aside(rank)) {
-      plan.next_round().sends.push_back({rank + 1, parts[rank]});
-      plan.next_round().receives.push_back({rank + 1, all});
-      return plan;
-    }
-    if (folded.for_two(rank)) plan.next_round().receives.push_back({rank - 1, parts[rank - 1]});
-    detail::append_doubling(plan, folded, folded.core(rank), folded.joined(parts));
-    if (folded.for_two(rank)) plan.next_round().sends.push_back({rank - 1, all});
-    return plan;
+    return detail::folded_plan(
+        folded, rank, {.brings = parts[folded.aside_of(rank)], .gets = {0, parts.elements()}},
+        [&](CollectivePlan& plan, int core) {
+          detail::append_doubling(plan, folded, core, folded.joined(parts));
+        });
   }
 };
 

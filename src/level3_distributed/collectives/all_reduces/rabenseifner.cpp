@@ -16,21 +16,12 @@ class RabenseifnerAllReduce final : public PlannedAllReduce {
   CollectivePlan plan(const CollectiveSize& size) const override {
     const detail::FoldedRanks folded(size.ranks);
     const ElementRange all{0, size.elements};
-    const int rank = size.rank;
-    CollectivePlan plan;
-    if (folded.aside(rank)) {
-      plan.next_round().sends.push_back({rank + 1, all});
-      plan.next_round().receives.push_back({rank + 1, all});
-      return plan;
-    }
-    if (folded.for_two(rank)) {
-      plan.next_round().receives.push_back({rank - 1, all, CollectivePlan::Then::reduce});
-    }
     const Parts blocks(size.elements, folded.cores());
-    detail::append_halving(plan, folded, folded.core(rank), blocks);
-    detail::append_doubling(plan, folded, folded.core(rank), blocks);
-    if (folded.for_two(rank)) plan.next_round().sends.push_back({rank - 1, all});
-    return plan;
+    return detail::folded_plan(folded, size.rank, {all, all, CollectivePlan::Then::reduce},
+                               [&](CollectivePlan& plan, int core) {
+                                 detail::append_halving(plan, folded, core, blocks);
+                                 detail::append_doubling(plan, folded, core, blocks);
+                               });
   }
 };
 

@@ -18,23 +18,16 @@ class RecursiveDoublingAllReduce final : public PlannedAllReduce {
     const detail::FoldedRanks folded(size.ranks);
     const ElementRange all{0, size.elements};
     const int rank = size.rank;
-    CollectivePlan plan;
-    if (folded.aside(rank)) {
-      plan.next_round().sends.push_back({rank + 1, all});
-      plan.next_round().receives.push_back({rank + 1, all});
-      return plan;
-    }
-    if (folded.for_two(rank)) plan.next_round().receives.push_back({rank - 1, all, Then::reduce});
-    const int core = folded.core(rank);
-    for (int distance = 1; distance < folded.cores(); distance *= 2) {
-      const int partner = folded.rank_of(core ^ distance);
-      auto& round = plan.next_round();
-      round.sends.push_back({partner, all});
-      round.receives.push_back(
-          {partner, all, partner < rank ? Then::reduce_incoming_first : Then::reduce});
-    }
-    if (folded.for_two(rank)) plan.next_round().sends.push_back({rank - 1, all});
-    return plan;
+    return detail::folded_plan(
+        folded, rank, {all, all, Then::reduce}, [&](CollectivePlan& plan, int core) {
+          for (int distance = 1; distance < folded.cores(); distance *= 2) {
+            const int partner = folded.rank_of(core ^ distance);
+            auto& round = plan.next_round();
+            round.sends.push_back({partner, all});
+            round.receives.push_back(
+                {partner, all, partner < rank ? Then::reduce_incoming_first : Then::reduce});
+          }
+        });
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <functional>
 
 #include "d5/level3_distributed/planned_collective.hpp"
 
@@ -18,6 +19,8 @@ class FoldedRanks {
   [[nodiscard]] bool aside(int rank) const { return rank < 2 * rest_ && rank % 2 == 0; }
   /// It stands for the one before it too.
   [[nodiscard]] bool for_two(int rank) const { return rank < 2 * rest_ && rank % 2 == 1; }
+  /// Of a rank that is folded, the one of the two that stands aside.
+  [[nodiscard]] int aside_of(int rank) const { return aside(rank) ? rank : rank - 1; }
   [[nodiscard]] int core(int rank) const { return rank < 2 * rest_ ? rank / 2 : rank - rest_; }
   [[nodiscard]] int rank_of(int core) const { return core < rest_ ? 2 * core + 1 : core + rest_; }
   /// A part a core: what the ranks that it stands for have together.
@@ -33,6 +36,18 @@ class FoldedRanks {
   [[nodiscard]] int first_rank(int core) const { return core < rest_ ? 2 * core : core + rest_; }
   int cores_, rest_;
 };
+
+/// Of a rank that stands aside: what it brings to its core, what that does with it, and what it
+/// gets in the end.
+struct StandingAside {
+  ElementRange brings, gets;
+  CollectivePlan::Then then = CollectivePlan::Then::keep;
+};
+/// The plan of `rank`, around what `cores` appends for a core. `aside` is of the rank itself, or of
+/// the one that it stands for; of others nothing reads it.
+[[nodiscard]] CollectivePlan folded_plan(
+    const FoldedRanks& folded, int rank, const StandingAside& aside,
+    const std::function<void(CollectivePlan& plan, int core)>& cores);
 
 /// Recursive halving of a core: partners at half the distance each time exchange the halves that
 /// the other keeps, and reduce; block c is core c's in the end. log2 cores messages, (cores - 1) /

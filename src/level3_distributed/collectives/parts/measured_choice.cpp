@@ -20,6 +20,7 @@
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/communicator/gather_texts.hpp"
 
 namespace d5::detail {
 namespace {
@@ -72,13 +73,7 @@ Table from_json(const std::string& text, const std::string& of) {
 
 /// Rank 0's text, on all.
 std::string told(Communicator& ranks, const std::string& text) {
-  Tensor size = Tensor::scalar(static_cast<std::int64_t>(text.size()));
-  ranks.broadcast(size, 0);
-  Tensor bytes = Tensor::zeros(DType::uint8, {size.item<std::int64_t>()});
-  if (ranks.rank() == 0) std::ranges::copy(text, bytes.data<std::uint8_t>());
-  ranks.broadcast(bytes, 0);
-  const auto all = bytes.span<std::uint8_t>();
-  return {all.begin(), all.end()};
+  return gather_texts(ranks, ranks.rank() == 0 ? text : "").front();
 }
 
 /// Those that work between these ranks. What is refused is refused on all.

@@ -15,19 +15,13 @@ class RecursiveHalvingReduceScatter final : public PlannedReduceScatter {
  public:
   CollectivePlan plan(int rank, const Parts& parts) const override {
     const detail::FoldedRanks folded(parts.size());
-    const ElementRange all{0, parts.elements()};
-    CollectivePlan plan;
-    if (folded.aside(rank)) {
-      plan.next_round().sends.push_back({rank + 1, all});
-      plan.next_round().receives.push_back({rank + 1, parts[rank]});
-      return plan;
-    }
-    if (folded.for_two(rank)) {
-      plan.next_round().receives.push_back({rank - 1, all, CollectivePlan::Then::reduce});
-    }
-    detail::append_halving(plan, folded, folded.core(rank), folded.joined(parts));
-    if (folded.for_two(rank)) plan.next_round().sends.push_back({rank - 1, parts[rank - 1]});
-    return plan;
+    return detail::folded_plan(folded, rank,
+                               {.brings = {0, parts.elements()},
+                                .gets = parts[folded.aside_of(rank)],
+                                .then = CollectivePlan::Then::reduce},
+                               [&](CollectivePlan& plan, int core) {
+                                 detail::append_halving(plan, folded, core, folded.joined(parts));
+                               });
   }
 };
 
