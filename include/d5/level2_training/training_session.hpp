@@ -48,6 +48,8 @@ struct SessionOptions {
   MakeSampler make_train_sampler = {};
   MakeSampler make_test_sampler = {};  ///< where ranks share the test set
   std::function<std::shared_ptr<Optimizer>(std::shared_ptr<Optimizer>)> wrap_optimizer = {};
+  /// In place of `Trainer::run`, where not every rank's does.
+  std::function<void(Trainer&, const Interrupt&)> run_trainer = {};
   /// Makes checkpoints of different ways to run one recipe differ: "ranks=2".
   std::string variant = {};
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"

@@ -24,6 +24,7 @@ namespace d5 {
 class CommunicationVolume final : public Metric {
  public:
   explicit CommunicationVolume(std::shared_ptr<Communicator> communicator);
+  ~CommunicationVolume() override;
   [[nodiscard]] std::string name() const override { return "communication_volume"; }
   [[nodiscard]] std::string unit() const override { return "byte"; }
   [[nodiscard]] Quantity quantity() const override { return Quantity::bytes; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -10,7 +11,9 @@
 #include "d5/core/entry.hpp"
 #include "d5/core/registry.hpp"
 #include "d5/level2_training/optimizer.hpp"
+#include "d5/level2_training/trainer.hpp"
 #include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/rank_role.hpp"
 
 namespace d5 {
 
@@ -21,6 +24,19 @@ class DistributedOptimizer : public Optimizer {
  public:
   DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                        std::shared_ptr<Communicator> communicator);
+  /// Of a scheme in which only `workers` train, a group of `communicator`; null at a rank that does
+  /// not, which agrees with nobody.
+  DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
+                       std::shared_ptr<Communicator> communicator,
+                       std::shared_ptr<Communicator> workers);
+  /// What this rank does while a session trains: its trainer runs, or it serves those of others
+  /// until the last one has left. Every rank calls it once.
+  ///
+  ///     scheme->run(trainer);
+  virtual void run(Trainer& trainer, const Interrupt& interrupt = {}) { trainer.run(interrupt); }
+  /// Whether all workers have the same parameters after every step. Of others test runs are made
+  /// with the mean.
+  [[nodiscard]] virtual bool is_consistent() const { return true; }
   [[nodiscard]] GraphExecutor& executor() override { return optimizer_->executor(); }
   [[nodiscard]] const std::string& loss() const override { return optimizer_->loss(); }
   [[nodiscard]] ValueMap state() const override { return optimizer_->state(); }
@@ -38,6 +54,8 @@ class DistributedOptimizer : public Optimizer {
   /// What a record of this training says besides the options: what they left open.
   [[nodiscard]] virtual std::map<std::string, std::string> conditions() const { return {}; }
   [[nodiscard]] Communicator& communicator() { return *communicator_; }
+  /// Those that train, this rank among them. Throws: ValueError at one that does not.
+  [[nodiscard]] Communicator& workers();
   [[nodiscard]] ThreeStepOptimizer& local() { return *optimizer_; }
 
  protected:
@@ -47,11 +65,42 @@ class DistributedOptimizer : public Optimizer {
 
  private:
   std::shared_ptr<ThreeStepOptimizer> optimizer_;
-  std::shared_ptr<Communicator> communicator_;
+  std::shared_ptr<Communicator> communicator_, workers_;
 };
 
-using DistributedOptimizerEntry = Entry<std::shared_ptr<DistributedOptimizer>(
-    std::shared_ptr<ThreeStepOptimizer>, std::shared_ptr<Communicator>)>;
+/// A scheme by name, and what each rank is in it: before there is a network, for samplers are cut
+/// by it. A scheme in which not all are workers says so:
+///
+///     static RankRole role(const Options& options, int rank, int ranks);
+///
+/// Rank 0 is a worker.
+class DistributedOptimizerEntry
+    : public Entry<std::shared_ptr<DistributedOptimizer>(std::shared_ptr<ThreeStepOptimizer>,
+                                                         std::shared_ptr<Communicator>)> {
+ public:
+  DistributedOptimizerEntry(Entry entry) : Entry(std::move(entry)) {}  // NOLINT: it is one
+
+  template <class Scheme>
+  [[nodiscard]] static DistributedOptimizerEntry of(std::string summary) {
+    DistributedOptimizerEntry entry(Entry::of<Scheme>(std::move(summary)));
+    if constexpr (requires { &Scheme::role; }) {
+      entry.role_ = [](const Settings& settings, int rank, int ranks) {
+        return Scheme::role(read_options<typename Scheme::Options>(settings), rank, ranks);
+      };
+    }
+    return entry;
+  }
+
+  /// Throws: ValueError where so many ranks cannot be cut so, and as `make` for settings.
+  [[nodiscard]] RankRole role(int rank, int ranks, const Settings& settings = {}) const {
+    if (role_) return role_(settings, rank, ranks);
+    return {RankRole::Kind::worker, rank, ranks};
+  }
+
+ private:
+  std::function<RankRole(const Settings&, int rank, int ranks)> role_;
+};
+
 /// All schemes by name. A scheme that sums gradients has an option "all_reduce", the algorithm.
 [[nodiscard]] Registry<DistributedOptimizerEntry>& distributed_optimizers();
 

@@ -18,11 +18,14 @@ namespace d5 {
 /// the ranks in the minority.
 void expect_equal_parameters(Network& network, Communicator& ranks, const std::string& when);
 
-/// Does it after every `every`th step of training. For schemes whose ranks have equal parameters.
+/// Does it after every `every`th step of training, among those that train.
+/// Throws: Unsupported, when training begins, for a scheme whose ranks have parameters of their
+/// own.
 class RankCheck final : public TrainingEvent {
  public:
   /// Throws: ValueError for `every` below 1.
   RankCheck(std::shared_ptr<Communicator> ranks, std::int64_t every);
+  void before_training(Trainer& trainer) override;
   void after_batch(Trainer& trainer, const Batch& batch, const ValueMap& outputs) override;
 
  private:

@@ -29,19 +29,24 @@ int severity(Status status) {
   return 4;
 }
 
+struct OfRank {
+  int rank;
+  Measurement record;
+};
 /// One metric's records, rank by rank.
-using Row = std::vector<Measurement>;
+using Row = std::vector<OfRank>;
 
 bool same_number_of_samples(const Row& row) {
-  return std::ranges::all_of(
-      row, [&](const auto& m) { return m.samples.size() == row.front().samples.size(); });
+  return std::ranges::all_of(row, [size = row.front().record.samples.size()](const OfRank& of) {
+    return of.record.samples.size() == size;
+  });
 }
 
 Measurement joined(const Row& row) {
-  Measurement result = row.front();
+  Measurement result = row.front().record;
   for (std::size_t i = 0; i < result.samples.size(); ++i) {
-    double most = row.front().samples[i], least = most, sum = 0;
-    for (const auto& m : row) {
+    double most = result.samples[i], least = most, sum = 0;
+    for (const auto& [rank, m] : row) {
       most = std::max(most, m.samples[i]);
       least = std::min(least, m.samples[i]);
       sum += m.samples[i];
@@ -51,26 +56,29 @@ Measurement joined(const Row& row) {
                         : least == most                         ? most  // to the bit
                                                                 : sum / double(row.size());
   }
-  for (std::size_t rank = 0; rank < row.size(); ++rank) {
-    if (severity(row[rank].status) <= severity(result.status)) continue;
-    result.status = row[rank].status;
-    result.reason = fmt::format("rank {}: {}", rank, row[rank].reason);
+  for (const auto& [rank, m] : row) {
+    if (severity(m.status) <= severity(result.status)) continue;
+    result.status = m.status;
+    result.reason = fmt::format("rank {}: {}", rank, m.reason);
   }
   return result;
 }
 
 void check_same_metric(const Row& row) {
-  for (const auto& m : row) {
-    if (m.metric == row.front().metric) continue;
+  const std::string& metric = row.front().record.metric;
+  for (const auto& of : row) {
+    if (of.record.metric == metric) continue;
     throw FormatError(fmt::format("gather_records: one rank's record is of '{}', another's of '{}'",
-                                  printable(row.front().metric), printable(m.metric)));
+                                  printable(metric), printable(of.record.metric)));
   }
 }
 
 }  // namespace
 
-std::vector<Measurement> gather_records(std::vector<Measurement> mine, Communicator& ranks) {
+std::vector<Measurement> gather_records(std::vector<Measurement> mine, Communicator& ranks,
+                                        bool trained) {
   std::vector<std::vector<Measurement>> all;
+  const auto who_trained = detail::gather_texts(ranks, trained ? "trained" : "");
   for (const auto& text : detail::gather_texts(ranks, to_json(Results{{}, mine}))) {
     all.push_back(results_from_json(text, "records of a rank").measurements);
     if (all.back().size() != mine.size()) {
@@ -81,15 +89,20 @@ std::vector<Measurement> gather_records(std::vector<Measurement> mine, Communica
   std::vector<Measurement> results;
   for (std::size_t i = 0; i < mine.size(); ++i) {
     Row row;
-    for (auto& of_rank : all) row.push_back(std::move(of_rank[i]));
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      Measurement& record = all[rank][i];
+      if (who_trained[rank].empty() && record.samples.empty()) continue;
+      row.push_back({static_cast<int>(rank), std::move(record)});
+    }
+    if (row.empty()) continue;
     check_same_metric(row);
-    if (row.front().over_ranks != OverRanks::apart && same_number_of_samples(row)) {
+    if (row.front().record.over_ranks != OverRanks::apart && same_number_of_samples(row)) {
       results.push_back(joined(row));
       continue;
     }
-    for (std::size_t rank = 0; rank < row.size(); ++rank) {
-      row[rank].conditions["rank"] = fmt::format("{}", rank);
-      results.push_back(std::move(row[rank]));
+    for (auto& [rank, record] : row) {
+      record.conditions["rank"] = fmt::format("{}", rank);
+      results.push_back(std::move(record));
     }
   }
   return results;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
 #include "d5/level3_distributed/communicator_agreement.hpp"
 
 namespace d5 {
@@ -10,8 +13,22 @@ void register_all(Registry<DistributedOptimizerEntry>& registry);
 
 DistributedOptimizer::DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
                                            std::shared_ptr<Communicator> communicator)
-    : optimizer_(std::move(optimizer)), communicator_(std::move(communicator)) {
-  optimizer_->set_agreement(std::make_shared<CommunicatorAgreement>(communicator_));
+    : DistributedOptimizer(std::move(optimizer), communicator, communicator) {}
+
+DistributedOptimizer::DistributedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
+                                           std::shared_ptr<Communicator> communicator,
+                                           std::shared_ptr<Communicator> workers)
+    : optimizer_(std::move(optimizer)),
+      communicator_(std::move(communicator)),
+      workers_(std::move(workers)) {
+  if (!workers_) return;
+  optimizer_->set_agreement(std::make_shared<CommunicatorAgreement>(workers_));
+}
+
+Communicator& DistributedOptimizer::workers() {
+  if (workers_) return *workers_;
+  throw ValueError(
+      fmt::format("rank {} is no worker of this scheme: it does not train", communicator_->rank()));
 }
 
 Registry<DistributedOptimizerEntry>& distributed_optimizers() {

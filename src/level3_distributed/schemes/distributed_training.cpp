@@ -39,18 +39,38 @@ std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
       .make(std::move(three_step), ranks, scheme.settings);
 }
 
-Settings of_one_rank(const Settings& sampling, const DistributedOptions& options, int ranks) {
+Settings of_one_share(const Settings& sampling, const DistributedOptions& options, int shares) {
   const std::int64_t batch_size = read_shared_options<SamplerOptions>(sampling).batch_size;
   if (options.scaling == "weak") return sampling;
-  if (batch_size % ranks != 0) {
+  if (batch_size % shares != 0) {
     throw ValueError(
-        fmt::format("a batch of {} cannot be shared by {} ranks; change the batch size, "
+        fmt::format("a batch of {} cannot be shared by {} workers; change the batch size, "
                     "or use --scaling weak",
-                    batch_size, ranks));
+                    batch_size, shares));
   }
   Settings mine = sampling;
-  mine.set("batch_size", batch_size / ranks);
+  mine.set("batch_size", batch_size / shares);
   return mine;
+}
+
+RankRole role_of(const DistributedOptions& options, const Communicator& ranks, int rank) {
+  return distributed_optimizers()
+      .at(options.scheme.name)
+      .role(rank, ranks.size(), options.scheme.settings);
+}
+
+RankRole role_of(const DistributedOptions& options, const Communicator& ranks) {
+  return role_of(options, ranks, ranks.rank());
+}
+
+/// Those that train; null at a rank that does not.
+std::shared_ptr<Communicator> workers_of(const DistributedOptions& options,
+                                         const std::shared_ptr<Communicator>& ranks) {
+  bool all = true;
+  for (int rank = 0; rank < ranks->size(); ++rank) {
+    all = all && role_of(options, *ranks, rank).works();
+  }
+  return all ? ranks : ranks->split(role_of(options, *ranks).works() ? 0 : -1);
 }
 
 /// Every option of the scheme as it is in force; of an entry that one chooses, the name.
@@ -79,8 +99,9 @@ void describe(Measurement& result, const DistributedOptions& options, int ranks)
 
 /// Whether training came to an end that the other ranks do not share, such as a NaN loss here.
 bool ended_alone(const std::vector<Measurement>& results) {
-  return std::ranges::all_of(results,
-                             [](const Measurement& m) { return m.status == Status::failed; });
+  return std::ranges::all_of(results, [](const Measurement& m) {
+    return m.status == Status::failed || m.status == Status::unsupported;
+  });
 }
 
 /// Names that stand nowhere are found on one rank too, where nobody reads them.
@@ -118,11 +139,14 @@ DistributedOptions distributed_options(const Recipe& recipe) {
 void distribute(SessionOptions& session, const DistributedOptions& options,
                 const std::shared_ptr<Communicator>& ranks) {
   if (ranks->size() == 1) return;
-  // What ranks have of their own (running statistics, random streams, metrics, under some schemes
-  // parameters) is in their own parts. Two stay, for a job that is killed between their writes.
+  const RankRole role = role_of(options, *ranks);
+  // What workers have of their own (running statistics, random streams, metrics, under some schemes
+  // parameters) is in their own parts, and what servers keep in that of rank 0. Two stay, for a job
+  // that is killed between their writes.
   session.checkpoint = detail::part_of_rank(session.checkpoint, ranks->rank());
   session.checkpoints_kept = std::max<std::int64_t>(session.checkpoints_kept, 2);
-  session.resume = detail::common_checkpoint(session.resume, *ranks);
+  const auto workers = workers_of(options, ranks);
+  session.resume = workers ? detail::common_checkpoint(session.resume, *workers) : "";
   if (ranks->rank() != 0) {
     session.save.clear();
     session.say = {};
@@ -130,18 +154,21 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
   session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
   session.make_train_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                    const Settings& sampling) {
-    return distributed_sampler(std::move(data), entry,
-                               of_one_rank(sampling, options, ranks->size()), ranks->rank(),
-                               ranks->size());
+    return distributed_sampler(std::move(data), entry, of_one_share(sampling, options, role.shares),
+                               role.share, role.shares);
   };
   session.make_test_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                   const Settings& sampling) {
     auto sampler = entry.make(std::move(data), sampling);
-    sampler->take_batches(ranks->rank(), ranks->size());
+    sampler->take_batches(role.share, role.shares);
     return sampler;
   };
   session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
     return wrap(optimizer, options.scheme, ranks);
+  };
+  session.run_trainer = [](Trainer& trainer, const Interrupt& interrupt) {
+    auto* scheme = dynamic_cast<DistributedOptimizer*>(&trainer.optimizer());
+    scheme ? scheme->run(trainer, interrupt) : trainer.run(interrupt);
   };
 }
 
@@ -173,13 +200,14 @@ std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
   session.observers.insert(session.observers.begin(), std::make_shared<TrainingStep>());
   TrainingSession training(recipe, std::move(session));
   auto mine = training.run_unjudged();
-  if (ended_alone(mine)) throw NumericError(mine.front().reason);
+  const bool trained = role_of(options, *ranks).works();
+  if (trained && ended_alone(mine)) throw NumericError(mine.front().reason);
   const auto& scheme = dynamic_cast<const DistributedOptimizer&>(training.trainer().optimizer());
   for (auto& result : mine) {
     describe(result, options, ranks->size());
     for (const auto& [name, text] : scheme.conditions()) result.conditions[name] = text;
   }
-  auto results = gather_records(std::move(mine), *ranks);
+  auto results = gather_records(std::move(mine), *ranks, trained);
   judge(results, recipe);
   return results;
 }

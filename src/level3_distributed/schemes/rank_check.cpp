@@ -14,6 +14,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level2_training/trainer.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
 
 namespace d5 {
 namespace {
@@ -98,6 +99,17 @@ RankCheck::RankCheck(std::shared_ptr<Communicator> ranks, std::int64_t every)
   if (every_ >= 1) return;
   throw ValueError(
       fmt::format("RankCheck: a comparison every {} steps; expected 1 or more", every_));
+}
+
+void RankCheck::before_training(Trainer& trainer) {
+  auto* scheme = dynamic_cast<DistributedOptimizer*>(&trainer.optimizer());
+  if (!scheme) return;
+  if (!scheme->is_consistent()) {
+    throw Unsupported(
+        "RankCheck: under this scheme ranks have parameters of their own between steps: nothing is "
+        "to be compared; train without it");
+  }
+  ranks_ = scheme->workers().shared_from_this();
 }
 
 void RankCheck::after_batch(Trainer& trainer, const Batch&, const ValueMap&) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What holds for every entry of every registry.
 #include <catch2/catch.hpp>
-#include <type_traits>
 
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
@@ -17,9 +16,8 @@ using namespace d5;
 namespace {
 
 /// Settings are checked before a part is made, so that `needs` may be empty here.
-template <class Product, class... Needs>
-void check_all(const Registry<Entry<Product(Needs...)>>& registry,
-               const std::type_identity_t<Needs>&... needs) {
+template <class EntryOfKind, class... Needs>
+void check_all(const Registry<EntryOfKind>& registry, const Needs&... needs) {
   for (const auto& [name, entry] : registry.entries()) {
     CAPTURE(registry.kind(), name);
     CHECK_FALSE(entry.summary().empty());

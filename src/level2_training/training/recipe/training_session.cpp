@@ -223,7 +223,11 @@ void TrainingSession::train(const Interrupt& interrupt) {
   EventList& events = trainer_->events();
   if (report) events.add(report);
   try {
-    trainer_->run(interrupt);
+    if (options_.run_trainer) {
+      options_.run_trainer(*trainer_, interrupt);
+    } else {
+      trainer_->run(interrupt);
+    }
   } catch (const std::exception& error) {
     if (options_.say) options_.say(error.what());
     events.remove(report.get());

@@ -36,6 +36,9 @@ class CommunicationVolume::Messages final : public CommunicationEvent {
 CommunicationVolume::CommunicationVolume(std::shared_ptr<Communicator> communicator)
     : communicator_(std::move(communicator)), messages_(std::make_shared<Messages>()) {}
 
+/// A run that threw has no end.
+CommunicationVolume::~CommunicationVolume() { communicator_->events().remove(messages_.get()); }
+
 void CommunicationVolume::begin(int repetitions) {
   repetitions_ = repetitions;
   at_begin_ = communicator_->traffic();
