@@ -33,6 +33,7 @@
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/gradient_compressor.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/sample_cut.hpp"
 #include "d5/level3_distributed/sparse_all_reduce.hpp"
 
 namespace d5::command {
@@ -160,6 +161,7 @@ std::vector<Kind> kinds() {
           kind_of("losses", losses),
           {"recipes", recipes},
           kind_of("distributed-optimizers", distributed_optimizers),
+          kind_of("sample-cuts", sample_cuts),
           kind_of("all-reduces", all_reduces),
           kind_of("broadcasts", broadcasts),
           kind_of("reduce-scatters", reduce_scatters),

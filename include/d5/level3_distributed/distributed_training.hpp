@@ -16,6 +16,8 @@ struct DistributedOptions {
   /// "strong": the recipe's batch is shared by all ranks, so that training is the same as on one.
   /// "weak": every rank takes a batch of the recipe's size.
   std::string scaling = "strong";
+  EntryChoice samples{"partition"};     ///< of `sample_cuts`: of the training set
+  EntryChoice test_samples{"batches"};  ///< of the test set
 };
 
 /// The recipe's section "distributed". Throws: NotFound for names that stand nowhere, on one rank

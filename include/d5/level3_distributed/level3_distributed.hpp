@@ -31,6 +31,7 @@
 #include "d5/level3_distributed/progress_thread.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
 #include "d5/level3_distributed/rank_role.hpp"
+#include "d5/level3_distributed/sample_cut.hpp"
 #include "d5/level3_distributed/scaling_table.hpp"
 #include "d5/level3_distributed/sparse_all_reduce.hpp"
 #include "d5/level3_distributed/sparse_stream.hpp"

@@ -15,11 +15,12 @@
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/distributed_sampler.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
+#include "d5/level3_distributed/sample_cut.hpp"
 #include "d5/level3_distributed/training_step.hpp"
+#include "level2_training/optimization/taken_options.hpp"
 #include "level3_distributed/schemes/rank_checkpoints.hpp"
 
 namespace d5 {
@@ -51,6 +52,10 @@ Settings of_one_share(const Settings& sampling, const DistributedOptions& option
   Settings mine = sampling;
   mine.set("batch_size", batch_size / shares);
   return mine;
+}
+
+std::shared_ptr<SampleCut> cut_of(const EntryChoice& choice) {
+  return sample_cuts().at(choice.name).make(choice.settings);
 }
 
 RankRole role_of(const DistributedOptions& options, const Communicator& ranks, int rank) {
@@ -94,6 +99,8 @@ void describe(Measurement& result, const DistributedOptions& options, int ranks)
   result.conditions["ranks"] = std::to_string(ranks);
   result.conditions["distributed"] = options.scheme.name;
   result.conditions["scaling"] = options.scaling;
+  result.conditions["samples"] = options.samples.name;
+  result.conditions["test_samples"] = options.test_samples.name;
   for (const auto& [key, text] : in_force(options.scheme)) result.conditions[key] = text;
 }
 
@@ -102,6 +109,32 @@ bool ended_alone(const std::vector<Measurement>& results) {
   return std::ranges::all_of(results, [](const Measurement& m) {
     return m.status == Status::failed || m.status == Status::unsupported;
   });
+}
+
+/// Who reads which samples stands beside the scheme's own options.
+struct SampleCuts {
+  EntryChoice samples{DistributedOptions().samples};
+  EntryChoice test_samples{DistributedOptions().test_samples};
+
+  void declare(OptionList& options) {
+    options.add("samples", samples, "how ranks share the training set", sample_cuts().kind());
+    options.add("test_samples", test_samples, "how they share the test set", sample_cuts().kind());
+  }
+};
+
+void check_cuts(const DistributedOptions& options) {
+  if (!cut_of(options.samples)->is_even()) {
+    throw ValueError(fmt::format(
+        "samples '{}': ranks would have different numbers of batches, and wait for each other for "
+        "ever; that is for test_samples",
+        options.samples.name));
+  }
+  if (!cut_of(options.test_samples)->is_complete()) {
+    throw ValueError(fmt::format(
+        "test_samples '{}': it may leave samples out, and a test run has them all; choose batches "
+        "or whole",
+        options.test_samples.name));
+  }
 }
 
 /// Names that stand nowhere are found on one rank too, where nobody reads them.
@@ -132,6 +165,10 @@ DistributedOptions distributed_options(const Recipe& recipe) {
     throw ValueError(fmt::format("{}: scaling is '{}', expected strong or weak",
                                  printable(recipe.file()), printable(options.scaling)));
   }
+  const auto cuts = detail::take_options<SampleCuts>(options.scheme.settings);
+  options.samples = cuts.samples;
+  options.test_samples = cuts.test_samples;
+  check_cuts(options);
   check_names(options.scheme);
   return options;
 }
@@ -154,14 +191,14 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
   session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
   session.make_train_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                    const Settings& sampling) {
-    return distributed_sampler(std::move(data), entry, of_one_share(sampling, options, role.shares),
-                               role.share, role.shares);
+    return cut_of(options.samples)
+        ->sampler(std::move(data), entry, of_one_share(sampling, options, role.shares), role.share,
+                  role.shares);
   };
   session.make_test_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                   const Settings& sampling) {
-    auto sampler = entry.make(std::move(data), sampling);
-    sampler->take_batches(role.share, role.shares);
-    return sampler;
+    return cut_of(options.test_samples)
+        ->sampler(std::move(data), entry, sampling, role.share, role.shares);
   };
   session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
     return wrap(optimizer, options.scheme, ranks);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/distributed_sampler.hpp"
+#include "d5/level3_distributed/sample_cut.hpp"
+
+namespace d5 {
+namespace {
+
+/// Part of each batch of all ranks: what they see together is what one rank sees alone.
+class PartitionCut final : public SampleCut {
+ public:
+  std::shared_ptr<Sampler> sampler(std::shared_ptr<const Dataset> dataset,
+                                   const SamplerEntry& order, const Settings& settings, int share,
+                                   int shares) const override {
+    return distributed_sampler(std::move(dataset), order, settings, share, shares);
+  }
+};
+
+}  // namespace
+
+namespace sample_cut {
+void register_partition(Registry<SampleCutEntry>& registry) {
+  registry.add("partition", SampleCutEntry::of<PartitionCut>(
+                                "a part of each batch of all: together as one rank alone"));
+}
+}  // namespace sample_cut
+
+}  // namespace d5

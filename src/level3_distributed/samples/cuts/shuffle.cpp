@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "d5/level2_training/index_sampler.hpp"
+#include "d5/level3_distributed/sample_cut.hpp"
+#include "level3_distributed/samples/even_share.hpp"
+
+namespace d5 {
+namespace {
+
+/// An even share of a permutation of all samples, which is another one every epoch.
+class ShareSampler final : public IndexSampler {
+ public:
+  ShareSampler(const std::shared_ptr<const Dataset>& dataset, const SamplerOptions& options,
+               int share, int shares)
+      : IndexSampler(
+            dataset, options,
+            even_batches(*dataset, options, detail::even_share(*dataset, share, shares).size)),
+        first_(detail::even_share(*dataset, share, shares).first) {}
+
+ private:
+  SamplerLaw promise() const override { return {.draws = size().draws, .least = 0}; }
+
+  void arrange(std::int64_t epoch, EpochOrder& order) override {
+    stream("shuffle across ranks", epoch).shuffle(order.samples);
+    std::ranges::rotate(order.samples, order.samples.begin() + first_);
+  }
+
+  std::int64_t first_;
+};
+
+class ShuffleCut final : public SampleCut {
+ public:
+  std::shared_ptr<Sampler> sampler(std::shared_ptr<const Dataset> dataset, const SamplerEntry&,
+                                   const Settings& settings, int share, int shares) const override {
+    return std::make_shared<ShareSampler>(dataset, read_options<SamplerOptions>(settings), share,
+                                          shares);
+  }
+};
+
+}  // namespace
+
+namespace sample_cut {
+void register_shuffle(Registry<SampleCutEntry>& registry) {
+  registry.add("shuffle",
+               SampleCutEntry::of<ShuffleCut>("an even share of all, dealt anew every epoch; in "
+                                              "place of the sampler's own order"));
+}
+}  // namespace sample_cut
+
+}  // namespace d5

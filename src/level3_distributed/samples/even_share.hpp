@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level2_training/dataset.hpp"
+
+namespace d5::detail {
+
+struct EvenShare {
+  std::int64_t first, size;
+};
+
+/// Of the samples, cut into parts of one size; the fewer than `shares` last ones are in none.
+/// Throws: ValueError for a share that there is not, or one of nothing.
+inline EvenShare even_share(const Dataset& dataset, int share, int shares) {
+  if (share < 0 || share >= shares) {
+    throw ValueError(fmt::format("part {} of {} of '{}' was asked for; parts count from 0", share,
+                                 shares, printable(dataset.name())));
+  }
+  const std::int64_t size = dataset.size() / shares;
+  if (size == 0) {
+    throw ValueError(fmt::format("the {} samples of '{}' cannot be shared by {} ranks",
+                                 dataset.size(), printable(dataset.name()), shares));
+  }
+  return {share * size, size};
+}
+
+}  // namespace d5::detail
