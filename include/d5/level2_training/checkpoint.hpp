@@ -16,6 +16,7 @@ struct Checkpoint {
   std::int64_t epoch = 0;  ///< that the next batch belongs to
   std::int64_t batch = 0;  ///< the next batch of that epoch
   std::int64_t step = 0;   ///< batches since the beginning
+  std::int64_t ranks = 0;  ///< that have a part each of what was saved; 0: the file does not say
   /// "parameter/NAME", "constant/NAME", "optimizer/NAME", "metric/METRIC/NAME"
   ValueMap tensors = {};
 };

@@ -24,6 +24,7 @@ struct TrainerOptions {
   std::int64_t checkpoint_every = 500;  ///< batches; also after each epoch
   /// Checkpoints that stay, the older ones under names with their step: "run.ckpt.step-1500".
   std::int64_t checkpoints_kept = 1;
+  std::int64_t ranks = 1;   ///< that train together; checkpoints tell it
   std::string recipe = {};  ///< what is trained, as a checksum: a checkpoint of another is refused
 };
 

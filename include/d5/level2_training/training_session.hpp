@@ -52,6 +52,7 @@ struct SessionOptions {
   std::function<void(Trainer&, const Interrupt&)> run_trainer = {};
   /// Makes checkpoints of different ways to run one recipe differ: "ranks=2".
   std::string variant = {};
+  std::int64_t ranks = 1;            ///< as in `TrainerOptions`
   std::string command_options = {};  ///< at the end of every record's command: " --load mine.so"
 };
 

@@ -73,7 +73,9 @@ class DistributedOptimizer : public Optimizer {
 ///
 ///     static RankRole role(const Options& options, int rank, int ranks);
 ///
-/// Rank 0 is a worker.
+/// Rank 0 is a worker. A scheme whose ranks remember nothing of their own says with which options:
+///
+///     static bool resumes_on_other_ranks(const Options& options);
 class DistributedOptimizerEntry
     : public Entry<std::shared_ptr<DistributedOptimizer>(std::shared_ptr<ThreeStepOptimizer>,
                                                          std::shared_ptr<Communicator>)> {
@@ -88,6 +90,11 @@ class DistributedOptimizerEntry
         return Scheme::role(read_options<typename Scheme::Options>(settings), rank, ranks);
       };
     }
+    if constexpr (requires { &Scheme::resumes_on_other_ranks; }) {
+      entry.resumes_on_other_ranks_ = [](const Settings& settings) {
+        return Scheme::resumes_on_other_ranks(read_options<typename Scheme::Options>(settings));
+      };
+    }
     return entry;
   }
 
@@ -97,8 +104,14 @@ class DistributedOptimizerEntry
     return {RankRole::Kind::worker, rank, ranks};
   }
 
+  /// Whether what n ranks saved another number of them can go on with. Throws: as `make`.
+  [[nodiscard]] bool resumes_on_other_ranks(const Settings& settings = {}) const {
+    return resumes_on_other_ranks_ && resumes_on_other_ranks_(settings);
+  }
+
  private:
   std::function<RankRole(const Settings&, int rank, int ranks)> role_;
+  std::function<bool(const Settings&)> resumes_on_other_ranks_;
 };
 
 /// All schemes by name. A scheme that sums gradients has an option "all_reduce", the algorithm.

@@ -125,6 +125,7 @@ class Reader {
                       .epoch = number(metadata, "epoch"),
                       .batch = number(metadata, "batch"),
                       .step = number(metadata, "step"),
+                      .ranks = metadata.contains("ranks") ? number(metadata, "ranks") : 0,
                       .tensors = {}};
     for (const auto& [name, desc, bytes] : file.tensors) {
       result.tensors[name] = tensor(desc, bytes);
@@ -169,6 +170,7 @@ void write_checkpoint(const Checkpoint& checkpoint, const std::string& path) {
                                  {"epoch", std::to_string(checkpoint.epoch)},
                                  {"batch", std::to_string(checkpoint.batch)},
                                  {"step", std::to_string(checkpoint.step)},
+                                 {"ranks", std::to_string(checkpoint.ranks)},
                                  {"sha256", std::string(kNoSum)}},
                                 names, fmt::format("checkpoint '{}'", printable(path)));
   ReplacedFile file(path);

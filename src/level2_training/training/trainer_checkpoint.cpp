@@ -87,8 +87,12 @@ ValueMap below(const ValueMap& tensors, std::string_view prefix) {
 }  // namespace
 
 void Trainer::save_checkpoint(const std::string& path) {
-  Checkpoint checkpoint{
-      .recipe = options_.recipe, .epoch = epoch_, .batch = batch_, .step = step_, .tensors = {}};
+  Checkpoint checkpoint{.recipe = options_.recipe,
+                        .epoch = epoch_,
+                        .batch = batch_,
+                        .step = step_,
+                        .ranks = options_.ranks,
+                        .tensors = {}};
   Network& network = optimizer_.executor().network();
   for (const Parameter& parameter : network.parameters()) {
     checkpoint.tensors[joined(kParameter, parameter.name)] = parameter.value;
@@ -115,11 +119,13 @@ void Trainer::resume(const std::string& path) {
     throw FormatError(fmt::format("checkpoint '{}': {}", printable(path), what));
   };
   if (checkpoint.recipe != options_.recipe) {
-    fail(
-        fmt::format("is of another recipe, of other settings or another model file: '{}', expected "
-                    "'{}'; resume "
-                    "with what it was begun with",
-                    printable(checkpoint.recipe), printable(options_.recipe)));
+    fail(fmt::format(
+        "is of another recipe, of other settings{} or another model file: '{}', "
+        "expected '{}'; resume with what it was begun with",
+        checkpoint.ranks == options_.ranks || checkpoint.ranks == 0
+            ? ""
+            : fmt::format(", of {} ranks where here are {},", checkpoint.ranks, options_.ranks),
+        printable(checkpoint.recipe), printable(options_.recipe)));
   }
   if (checkpoint.batch > train_.batches()) {
     fail(fmt::format("is before batch {} of an epoch, but the data make {}", checkpoint.batch,

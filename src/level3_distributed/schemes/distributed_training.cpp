@@ -183,12 +183,20 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
   session.checkpoint = detail::part_of_rank(session.checkpoint, ranks->rank());
   session.checkpoints_kept = std::max<std::int64_t>(session.checkpoints_kept, 2);
   const auto workers = workers_of(options, ranks);
-  session.resume = workers ? detail::common_checkpoint(session.resume, *workers) : "";
+  const bool suits_any_ranks =
+      options.scaling == "strong" && distributed_optimizers()
+                                         .at(options.scheme.name)
+                                         .resumes_on_other_ranks(options.scheme.settings);
+  session.ranks = workers ? workers->size() : 1;
+  session.resume =
+      workers ? detail::common_checkpoint(session.resume, *workers, suits_any_ranks) : "";
   if (ranks->rank() != 0) {
     session.save.clear();
     session.say = {};
   }
-  session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
+  if (!suits_any_ranks) {
+    session.variant = fmt::format("{} ranks, {} scaling", ranks->size(), options.scaling);
+  }
   session.make_train_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                    const Settings& sampling) {
     return cut_of(options.samples)

@@ -34,6 +34,26 @@ Parts parts_at(const std::string& file) {
   return parts;
 }
 
+/// Of the newest part of rank 0: how many ranks had one, and where it is.
+struct Writers {
+  std::int64_t ranks = 0;
+  std::string file;
+};
+
+/// As rank 0 sees it, on every rank.
+Writers writers_of(const std::string& file, Communicator& ranks) {
+  std::string mine;
+  if (ranks.rank() == 0) {
+    if (const Parts parts = parts_at(file); !parts.empty()) {
+      const std::string& newest = parts.rbegin()->second;
+      mine = fmt::format("{} {}", read_checkpoint(newest).ranks, newest);
+    }
+  }
+  const std::string text = gather_texts(ranks, mine).front();
+  if (text.empty()) return {};
+  return {std::stoll(text), text.substr(text.find(' ') + 1)};
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -47,10 +67,19 @@ std::string part_of_rank(const std::string& file, int rank) {
   return rank == 0 || file.empty() ? file : fmt::format("{}.rank-{}", file, rank);
 }
 
-std::string common_checkpoint(const std::string& file, Communicator& ranks) {
+std::string common_checkpoint(const std::string& file, Communicator& ranks, bool suits_any_ranks) {
   const auto files = gather_texts(ranks, file);
   const auto named = std::ranges::find_if(files, [](const auto& one) { return !one.empty(); });
   if (named == files.end()) return "";
+  const Writers written = writers_of(*named, ranks);
+  if (written.ranks != 0 && written.ranks != ranks.size()) {
+    if (suits_any_ranks) return written.file;
+    throw FormatError(fmt::format(
+        "checkpoint '{}' was written by {} ranks, of which each kept something of its own, and "
+        "here are {}: resume it on {}, or by a scheme and an exchange that keep nothing of a rank "
+        "(consistent_decentralized with exchange dense and scaling strong)",
+        printable(*named), written.ranks, ranks.size(), written.ranks));
+  }
   const Parts mine = parts_at(part_of_rank(*named, ranks.rank()));
   std::string keys;
   for (const auto& [key, path] : mine) keys += key + "\n";

@@ -134,6 +134,7 @@ void TrainingSession::make_trainer() {
                                                       .test_every = training_.test_every,
                                                       .checkpoint_every = options_.checkpoint_every,
                                                       .checkpoints_kept = options_.checkpoints_kept,
+                                                      .ranks = options_.ranks,
                                                       .recipe = detail::sha256(identity)});
   for (const auto& observer : options_.observers) trainer_->events().add(observer);
 }

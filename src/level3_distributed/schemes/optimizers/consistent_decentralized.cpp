@@ -57,6 +57,10 @@ class ConsistentDecentralized final : public DistributedOptimizer {
     share_updates(sizes);
   }
 
+  static bool resumes_on_other_ranks(const Options& options) {
+    return options.exchange.name == "dense";
+  }
+
   const ValueMap& step(const Batch& batch) override { return local().step(batch); }
 
   std::map<std::string, std::string> conditions() const override {
