@@ -11,6 +11,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
 
 namespace d5::app {
@@ -106,8 +107,11 @@ void check(const TrainOptions& options) {
   if (!(options.distributed + options.scaling).empty() && !is_launched()) {
     throw ValueError(
         "train: --distributed and --scaling say how ranks work together, and this is no rank; "
-        "start "
-        "it by mpirun -np N");
+        "give --ranks N, or start it by mpirun -np N");
+  }
+  if (options.launched_ranks > 1 && options.launched_ranks != world()->size()) {
+    throw ValueError(fmt::format("train: --ranks {}, but a launcher has started {}; leave it out",
+                                 options.launched_ranks, world()->size()));
   }
   const bool repeats = is_repeated(options);
   if (options.resume && !repeats && options.checkpoint.empty()) {

@@ -13,6 +13,7 @@
 #include "d5/level2_training/training_plan.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
 
 namespace d5::command {
 namespace {
@@ -25,7 +26,8 @@ constexpr const char* kTrainExamples =
                                                 from several seeds: median, mean, and how sure
   d5 train mnist-lenet --data DIR --checkpoint run.ckpt --resume --out results.json
                                                 continues if it was interrupted
-  mpirun -np 2 d5 train mnist-lenet             on two ranks; rank 0 prints (more ranks than
+  d5 train mnist-lenet --ranks 2                on two ranks of this machine; rank 0 prints
+  mpirun -np 2 d5 train mnist-lenet             the same by your own mpirun (more ranks than
                                                 cores: mpirun --oversubscribe)
   mpirun -np 2 d5 train mnist-lenet --distributed consistent_decentralized:all_reduce=ring
   mpirun -np 2 d5 train mnist-lenet --vary distributed.all_reduce=ring,mpi --pictures DIR
@@ -34,6 +36,9 @@ Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
 int run_train(const app::TrainOptions& options) {
+  if (options.launched_ranks > 1 && !is_launched()) {
+    become_ranks(options.launched_ranks, own_command());
+  }
   app::check(options);
   app::apply(options);
   if (options.threads == 0) share_threads();
@@ -164,6 +169,11 @@ void register_train(app::Program& program) {
       ->transform(app::one_of({{"strong", "strong"}, {"weak", "weak"}}))
       ->option_text("strong|weak")
       ->group("Under mpirun");
+  command
+      .add_option("--ranks", options->launched_ranks,
+                  "start itself under mpirun on so many ranks of this machine")
+      ->transform(app::whole_number(1, 4096))
+      ->option_text("N");
   app::add_rank_options(command, options->ranks);
   app::add_training_rank_options(command, options->ranks);
   app::add_run_options(command, *options);

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <sstream>
+#include <utility>
+
+#include "core/files/scratch_folder.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/results.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/level3_distributed/scaling_study.hpp"
+
+namespace d5 {
+namespace {
+
+/// The first that tells of an error, else the last one.
+std::string reason_in(const std::string& output) {
+  std::istringstream lines(output);
+  std::string last;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("error") != std::string::npos) return line;
+    if (!line.empty()) last = line;
+  }
+  return last;
+}
+
+}  // namespace
+
+TrainAt launched_training(std::vector<std::string> command, Interrupt interrupt) {
+  return [command = std::move(command), interrupt = std::move(interrupt)](
+             const ScalingPoint& point, std::uint64_t seed) -> std::vector<Measurement> {
+    const detail::ScratchFolder folder("scale");
+    const std::string results = folder / "results.json";
+    auto words = command;
+    words.insert(words.end(), {"--seed", std::to_string(seed), "--out", results});
+    if (point.ranks > 1) {
+      words.insert(words.end(), {"--distributed", point.scheme, "--scaling", point.scaling});
+    }
+    const LaunchedRun run = run_ranks(point.ranks, words, interrupt);
+    if (std::filesystem::exists(results)) return read_results(results).measurements;
+    return {{.subject = command.size() > 2 ? command[2] : command.front(),
+             .level = "distributed",
+             .metric = "throughput",
+             .unit = "1/s",
+             .direction = Direction::higher_is_better,
+             .status = Status::failed,
+             .reason = fmt::format("'{}' ended with {}: {}", command.front(), run.status,
+                                   printable_message(reason_in(run.output)))}};
+  };
+}
+
+}  // namespace d5
