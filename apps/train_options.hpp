@@ -22,7 +22,7 @@ struct TrainOptions : OutputOptions, RunOptions, ExecutionOptions {
   std::int64_t checkpoint_every = 500, keep = 1;
   int loader_threads = 0;
   std::string distributed, scaling;  ///< how ranks work together; empty: as the recipe says
-  int launched_ranks = 0;  ///< that d5 starts itself; 0: it is one, or a launcher did
+  int launched_ranks = 0;            ///< that d5 starts itself; 0: it is one, or a launcher did
   RankOptions ranks;
 };
 
