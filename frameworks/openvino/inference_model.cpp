@@ -18,6 +18,7 @@
 #include "known_faults.hpp"
 #include "layer_times.hpp"
 #include "ov_tensor.hpp"
+#include "quantization_faults.hpp"
 
 namespace d5::openvino {
 namespace {
@@ -123,6 +124,7 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
     throw Unsupported("OpenVINO has no gradients; train in another framework, such as reference");
   }
   expect_no_fault(model, known_faults(), "OpenVINO", ov::get_openvino_version().buildNumber);
+  if (choice.part == Part::network) expect_no_quantization_fault(model);
   for (const auto* list : {&model.graph.inputs, &model.graph.outputs}) {
     for (const auto& [name, type] : *list) {
       if (type.kind == ValueKind::none) continue;  // OpenVINO's rules tell it

@@ -41,6 +41,13 @@ std::string in_bit_shift(const KnownNode& known) {
   return is_signed ? "signed integers, which it shifts otherwise" : "";
 }
 
+/// Those of com.microsoft; of ONNX's own it computes as ONNX says.
+std::string in_cut(const KnownNode&) {
+  return "numbers between two steps, which it cuts, and beyond the last, which it wraps around";
+}
+
+std::string in_dynamic(const KnownNode&) { return "activations of 8 bits: it keeps the floats"; }
+
 std::string in_fused_gemm(const KnownNode& known) {
   const auto* transposed = known.node.attribute<std::int64_t>("transA");
   if (transposed && *transposed != 0) return "transA, which it ignores";
@@ -151,6 +158,8 @@ std::string in_softmax(const KnownNode& known) {
 constexpr ModelFault kFaults[] = {{"Attention", in_attention},
                                   {"BitShift", in_bit_shift},
                                   {"Div", in_unsigned},
+                                  {"DynamicQuantizeLSTM", in_dynamic},
+                                  {"DynamicQuantizeMatMul", in_dynamic},
                                   {"FusedGemm", in_fused_gemm},
                                   {"Gather", in_gather},
                                   {"Greater", in_unsigned},
@@ -165,6 +174,14 @@ constexpr ModelFault kFaults[] = {{"Attention", in_attention},
                                   {"Normalizer", in_normalizer},
                                   {"Pad", in_pad},
                                   {"PRelu", in_prelu},
+                                  {"QLinearAdd", in_cut},
+                                  {"QLinearAveragePool", in_cut},
+                                  {"QLinearConcat", in_cut},
+                                  {"QLinearLeakyRelu", in_cut},
+                                  {"QLinearMul", in_cut},
+                                  {"QLinearSigmoid", in_cut},
+                                  {"QLinearSoftmax", in_cut},
+                                  {"QLinearWhere", in_cut},
                                   {"Range", in_range},
                                   {"Resize", in_resize},
                                   {"RoiAlign", in_roi_align},

@@ -221,6 +221,33 @@ inline const std::map<std::string, std::function<Fault()>>& faults() {
            }
          });
        }},
+      {"wrong-fusion-and-a-step",  // of which the step is what rounding may do
+       [] {
+         return Fault([](F run) {
+           for (auto& [name, value] : run.outputs) {
+             d5::Tensor& tensor = value.tensor();
+             if (tensor.dtype() == d5::DType::uint8) {
+               for (auto& number : tensor.span<std::uint8_t>()) ++number;
+             } else if (has_exp_of_tanh(run.network)) {
+               for (float& number : tensor.span<float>()) number *= 1.05F;
+             }
+           }
+         });
+       }},
+      {"wrong-at-qlinear-add",
+       [] {
+         return Fault([](F run) {
+           if (!has(run.network, "QLinearAdd")) return;
+           for (auto& [name, value] : run.outputs) {
+             d5::Tensor& tensor = value.tensor();
+             if (tensor.dtype() == d5::DType::uint8) {
+               tensor.span<std::uint8_t>().front() ^= 64;
+             } else {
+               tensor.span<float>().front() += 1;
+             }
+           }
+         });
+       }},
       {"one-nan", [] { return Fault([](F run) { run.first().span<float>().back() = NAN; }); }},
   };
   return all;

@@ -24,6 +24,15 @@ const onnx::Type& declared_type(const Network& network, const std::string& name)
       printable(name), printable(network.name())));
 }
 
+/// What a file must tell where ONNX's rules do not, as behind an operator of com.microsoft. Sizes
+/// are left open: they may be made smaller.
+onnx::Type open_type(const ValueMap& values, const std::string& name) {
+  const auto known = values.find(name);
+  if (known == values.end() || !known->second.is_tensor()) return {};
+  const Tensor& tensor = known->second.tensor();
+  return tensor_type(tensor.dtype(), std::vector<onnx::Dim>(std::size_t(tensor.shape().rank())));
+}
+
 }  // namespace
 
 onnx::Type type_of(const Tensor& tensor) {
@@ -76,7 +85,7 @@ Network part_of(const std::vector<onnx::Node>& nodes, const Network& network,
       const auto given = std::ranges::find(given_out, output, &onnx::ValueInfo::name);
       const bool is_given = given != given_out.end();
       if (output.empty() || (read.contains(output) && !is_given)) continue;
-      graph.outputs.push_back({output, is_given ? given->type : onnx::Type()});
+      graph.outputs.push_back({output, is_given ? given->type : open_type(values, output)});
     }
   }
   return Network(std::move(model));

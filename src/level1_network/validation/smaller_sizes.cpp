@@ -61,7 +61,7 @@ void declare(ShrunkNetwork& shrunk) {
     }
   }
   shrunk.model.graph.values.clear();
-  for (auto& output : shrunk.model.graph.outputs) output.type = {};
+  for (auto& output : shrunk.model.graph.outputs) std::ranges::fill(output.type.dims, onnx::Dim());
 }
 
 }  // namespace

@@ -182,6 +182,52 @@ TEST_CASE("the folder that is left is a test folder, which fails in that framewo
                   ValueError);
 }
 
+namespace {
+
+/// Of x, in steps of 1/4.
+Network quantized() {
+  Network network("quantized");
+  network.add_constant("quarter", Tensor::scalar(0.25F));
+  network.add_constant("none", Tensor::scalar(std::uint8_t{9}));
+  network.add_input("x", DType::float32, {4});
+  return network;
+}
+
+}  // namespace
+
+TEST_CASE("where the whole is far off, a quantized number that is one step off is no evidence") {
+  Network network = quantized();
+  network.add_node("Sigmoid", {"x"}, {"a"});
+  network.add_node("Sigmoid", {"a"}, {"b"});
+  network.add_node("QuantizeLinear", {"b", "quarter", "none"}, {"c"});  // of a half the last
+  network.add_node("DequantizeLinear", {"c", "quarter", "none"}, {"d"});
+  network.add_node("Tanh", {"d"}, {"e"});
+  network.add_node("Exp", {"e"}, {"f"});
+  network.add_output("f");
+  const ReducedNetwork small = reduced(network, "planted:wrong-fusion-and-a-step", {});
+  CHECK(operators_of(small.network) == kPair);
+}
+
+TEST_CASE("what an operator of com.microsoft gives may be all that is left") {
+  Network network = quantized();
+  network.add_node("QuantizeLinear", {"x", "quarter", "none"}, {"a"});
+  onnx::Node& add = network.add_node(
+      "QLinearAdd", {"a", "quarter", "none", "a", "quarter", "none", "quarter", "none"}, {"b"});
+  add.domain = "com.microsoft";
+  add.opset = 1;
+  network.add_node("DequantizeLinear", {"b", "quarter", "none"}, {"c"});
+  network.add_output("c");
+  onnx::Model model = network.model();
+  model.opset_imports["com.microsoft"] = 1;
+  const ReducedNetwork small =
+      reduced(Network(std::move(model)), "planted:wrong-at-qlinear-add", {});
+  CHECK(operators_of(small.network) == std::vector<std::string>{"QLinearAdd"});
+  CHECK(small.inputs.at("a").tensor().shape() == Shape{1});
+  const testing::TemporaryFolder folder;
+  small.network.save(folder / "small.onnx");  // a file must declare what ONNX's rules do not tell
+  CHECK(Network::load(folder / "small.onnx").graph().outputs.front().type.dtype == DType::uint8);
+}
+
 TEST_CASE("a crash and a hang are cut down to the node that brings them") {
   const ReducedNetwork crash =
       reduced("planted:crashes-at-exp", {.isolation = {.most_seconds = 30}});
