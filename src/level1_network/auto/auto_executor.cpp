@@ -19,6 +19,8 @@ namespace {
 
 /// d5's plan of the network that transforms made.
 constexpr const char* kFused = "fused";
+/// A framework alone, and where it lacks a node the reference.
+constexpr const char* kBehind = "+reference";
 /// Where all others answer wrongly.
 constexpr const char* kLast = "reference alone";
 
@@ -45,7 +47,10 @@ bool AutoExecutor::has_rivals(const ExecutorOptions& options) {
 AutoExecutor::AutoExecutor(Network network, ExecutorOptions options, SelectionOptions selection)
     : options_(options), selection_(selection), plan_(std::move(network), options, selection) {
   for (auto& word : rival_words()) rivals_.push_back({std::move(word)});
-  rivals_.push_back({kLast});
+  for (const auto& info : frameworks()) {
+    if (info.name != "reference") rivals_.push_back({info.name + kBehind, true});
+  }
+  rivals_.push_back({kLast, true});
 }
 
 const ValueMap& AutoExecutor::inference(const ValueMap& inputs) {
@@ -162,9 +167,8 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
   const double begin = selection_.clock();
   ExecutorRace race(network(), inputs, choice.loss, selection_.clock);
   race.add(planned, plan_);
-  for (Rival& rival : rivals_) {
+  const auto enter = [&](Rival& rival) {
     try {
-      if (rival.word == kLast || (rival.word == kFused && !can_fuse(choice))) continue;
       GraphExecutor& executor = made(rival);
       executor.events() = interrupts;
       race.add(rival.word, executor);
@@ -173,7 +177,15 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
     } catch (const std::exception& error) {
       selection.refusals.push_back({rival.word, printable_message(error.what())});
     }
+  };
+  for (Rival& rival : rivals_) {
+    if (!rival.stands_in && (rival.word != kFused || can_fuse(choice))) enter(rival);
   }
+  race.where_first_is_refused([&] {
+    for (Rival& rival : rivals_) {
+      if (rival.stands_in && had_a_part(rival, selection)) enter(rival);
+    }
+  });
   race.run(selection_.most_seconds / 2);
   Rival* winner = find(race.winner().empty() ? kLast : race.winner());
   tell(race, planned, winner, selection);
@@ -196,14 +208,28 @@ void AutoExecutor::tell(const ExecutorRace& race, const std::string& planned, co
                          [&](const auto& way) { return way.name != planned; });
     std::ranges::stable_sort(ways, {}, &FrameworkSelection::Way::seconds);
   }
-  if (winner && winner->word == kLast) selection.nodes.clear();
+  if (winner && winner->stands_in) selection.nodes.clear();
   if (winner && winner->word == kFused) {
     const FrameworkSelection fused = framework_selection(*winner->executor);
     selection.nodes = fused.nodes;
     selection.reorders = fused.reorders;
   }
   selection.ways = std::move(ways);
-  std::ranges::copy(race.refusals(), std::back_inserter(selection.refusals));
+  for (auto refusal : race.refusals()) {
+    if (refusal.framework == planned) {
+      refusal.reason += "; its frameworks were asked one by one in its place";
+    }
+    selection.refusals.push_back(std::move(refusal));
+  }
+}
+
+bool AutoExecutor::had_a_part(const Rival& rival, const FrameworkSelection& selection) {
+  const std::string name = rival.word.substr(0, rival.word.find('+'));
+  return rival.word == kLast || name == selection.chosen ||
+         std::ranges::find(selection.nodes, name, &FrameworkSelection::Node::framework) !=
+             selection.nodes.end() ||
+         std::ranges::find(selection.ways, name, &FrameworkSelection::Way::name) !=
+             selection.ways.end();
 }
 
 bool AutoExecutor::can_fuse(const Choice& choice) {

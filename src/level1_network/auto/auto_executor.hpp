@@ -53,7 +53,8 @@ class AutoExecutor final : public GraphExecutor {
 
  private:
   struct Rival {
-    std::string word;  ///< "torch:torch", "fused"
+    std::string word;        ///< "torch:torch", "fused", "torch+reference"
+    bool stands_in = false;  ///< asked only where the plan answers wrongly
     std::shared_ptr<GraphExecutor> executor = {};
   };
   /// Of runs of one kind.
@@ -72,6 +73,8 @@ class AutoExecutor final : public GraphExecutor {
   static void tell(const ExecutorRace& race, const std::string& planned, const Rival* winner,
                    FrameworkSelection& selection);
   [[nodiscard]] bool can_fuse(const Choice& choice);
+  /// Those of the plan's frameworks alone.
+  [[nodiscard]] static bool had_a_part(const Rival& rival, const FrameworkSelection& selection);
   /// Throws: what making it throws.
   GraphExecutor& made(Rival& rival);
   Rival* find(std::string_view word);

@@ -112,12 +112,12 @@ void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
 
 JudgedRun ExecutorRace::judged_run(NetworkMode mode) {
   // What the reference cannot run, d5's plan says the meaning of.
-  Runner& first = runners_.front();
   return {.open = [this] { return network_.copy(); },
-          .stand_ins = [&first] { return std::vector{first.name}; },
+          .stand_ins = [this] { return std::vector{runners_.front().name}; },
           .open_stand_in =
-              [&first](const std::string&) {
-                return std::shared_ptr<GraphExecutor>(std::shared_ptr<void>(), first.executor);
+              [this](const std::string&) {
+                return std::shared_ptr<GraphExecutor>(std::shared_ptr<void>(),
+                                                      runners_.front().executor);
               },
           .mode = mode,
           .begin = {.loss = loss_},
@@ -184,10 +184,18 @@ void ExecutorRace::run(double most_seconds) {
   const NetworkMode mode = runners_.front().executor->mode();
   const UntouchedNetwork network(network_, mode, !loss_.empty());
   std::vector<UntouchedState> states;
-  for (const Runner& runner : runners_) states.emplace_back(*runner.executor);
   {
     NetworkJudge judge(judged_run(mode));
-    for (Runner& runner : runners_) warm_up(runner, judge);
+    const auto warm_up_from = [&](std::size_t place) {
+      for (; place < runners_.size(); ++place) {
+        states.emplace_back(*runners_[place].executor);
+        warm_up(runners_[place], judge);
+      }
+    };
+    warm_up_from(0);
+    const std::size_t known = runners_.size();
+    if (add_others_ && !runners_.front().refusal.empty()) add_others_();
+    warm_up_from(known);
   }
   drop_refused();
   if (runners_.empty()) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -25,6 +26,11 @@ class ExecutorRace {
   /// Who answers otherwise than the reference, by more than rounding explains, is refused; where
   /// the reference cannot run the network, the first says what is right.
   void add(std::string name, GraphExecutor& executor);
+  /// `add_others` is called once where the first is refused for its answers: those that it adds
+  /// then race in its place.
+  void where_first_is_refused(std::function<void()> add_others) {
+    add_others_ = std::move(add_others);
+  }
   /// Rounds, in which each runs once, or for some milliseconds, made ready as `TurnClock` says.
   /// After 6 and 12 those retire whose times are the leader's by a ratio whose interval lies
   /// above 1; it ends when one is left, after 24 rounds, or after six and `most_seconds`. Throws:
@@ -64,6 +70,7 @@ class ExecutorRace {
   const ValueMap& inputs_;
   std::string loss_;
   TurnClock clock_;
+  std::function<void()> add_others_;
   std::vector<Runner> runners_;
   std::vector<FrameworkSelection::Refusal> refusals_;
   std::string winner_;
