@@ -24,7 +24,7 @@ struct FrameworkSelection {
   /// A way to run the whole network: "mixture", one framework as far as it goes ("torch"), a
   /// framework's own executor ("torch:torch"), or "fused": the fastest of the first two for the
   /// network after the transforms fold-batch-norm and fuse-activation. Where d5's plan answers
-  /// wrongly, what its frameworks make of the network one by one ("torch+reference").
+  /// wrongly, what frameworks make of the network one by one ("torch+reference").
   struct Way {
     std::string name;
     double seconds = 0;     ///< median

@@ -8,6 +8,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/interrupt.hpp"
+#include "d5/level0_ops/bench.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "level1_network/auto/executor_race.hpp"
@@ -37,6 +38,15 @@ std::vector<std::string> rival_words() {
   return words;
 }
 
+/// Of frameworks alone.
+std::vector<std::string> words_alone() {
+  std::vector<std::string> words;
+  for (const auto& name : operator_words({"all"})) {
+    if (name != "reference") words.push_back(name + kBehind);
+  }
+  return words;
+}
+
 }  // namespace
 
 bool AutoExecutor::has_rivals(const ExecutorOptions& options) {
@@ -47,9 +57,7 @@ bool AutoExecutor::has_rivals(const ExecutorOptions& options) {
 AutoExecutor::AutoExecutor(Network network, ExecutorOptions options, SelectionOptions selection)
     : options_(options), selection_(selection), plan_(std::move(network), options, selection) {
   for (auto& word : rival_words()) rivals_.push_back({std::move(word)});
-  for (const auto& info : frameworks()) {
-    if (info.name != "reference") rivals_.push_back({info.name + kBehind, true});
-  }
+  for (auto& word : words_alone()) rivals_.push_back({std::move(word), true});
   rivals_.push_back({kLast, true});
 }
 
@@ -183,7 +191,7 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
   }
   race.where_first_is_refused([&] {
     for (Rival& rival : rivals_) {
-      if (rival.stands_in && had_a_part(rival, selection)) enter(rival);
+      if (rival.stands_in) enter(rival);
     }
   });
   race.run(selection_.most_seconds / 2);
@@ -217,19 +225,10 @@ void AutoExecutor::tell(const ExecutorRace& race, const std::string& planned, co
   selection.ways = std::move(ways);
   for (auto refusal : race.refusals()) {
     if (refusal.framework == planned) {
-      refusal.reason += "; its frameworks were asked one by one in its place";
+      refusal.reason += "; frameworks were asked one by one in its place";
     }
     selection.refusals.push_back(std::move(refusal));
   }
-}
-
-bool AutoExecutor::had_a_part(const Rival& rival, const FrameworkSelection& selection) {
-  const std::string name = rival.word.substr(0, rival.word.find('+'));
-  return rival.word == kLast || name == selection.chosen ||
-         std::ranges::find(selection.nodes, name, &FrameworkSelection::Node::framework) !=
-             selection.nodes.end() ||
-         std::ranges::find(selection.ways, name, &FrameworkSelection::Way::name) !=
-             selection.ways.end();
 }
 
 bool AutoExecutor::can_fuse(const Choice& choice) {

@@ -73,8 +73,6 @@ class AutoExecutor final : public GraphExecutor {
   static void tell(const ExecutorRace& race, const std::string& planned, const Rival* winner,
                    FrameworkSelection& selection);
   [[nodiscard]] bool can_fuse(const Choice& choice);
-  /// Those of the plan's frameworks alone.
-  [[nodiscard]] static bool had_a_part(const Rival& rival, const FrameworkSelection& selection);
   /// Throws: what making it throws.
   GraphExecutor& made(Rival& rival);
   Rival* find(std::string_view word);

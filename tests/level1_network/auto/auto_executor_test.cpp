@@ -153,7 +153,7 @@ Network of_tanh() {
 
 }  // namespace
 
-TEST_CASE("where a plan is wrong by less than a tenth its frameworks are asked one by one") {
+TEST_CASE("where a plan is wrong by less than a tenth frameworks are asked one by one") {
   const timed::Fresh fresh;
   add_tanh("near", [](float x) { return x; });  // for x near 0, and the fastest
   add_tanh("steady", [](float x) { return std::tanh(x); });
