@@ -223,23 +223,28 @@ constexpr ModelFault kFaults[] = {{"AffineGrid", in_affine_grid},
 std::span<const ModelFault> known_faults() { return kFaults; }
 
 void expect_no_fault_of_last_level(const onnx::Model& model) {
-  const auto& initializers = model.graph.initializers;
+  const auto& graph = model.graph;
+  // Of three dimensions, the second of which comes first; one that leaves the network is not fused.
   const auto swaps_batch = [&](const std::string& name) {
-    return std::ranges::any_of(model.graph.nodes, [&](const onnx::Node& node) {
+    const bool leaves =
+        std::ranges::find(graph.outputs, name, &onnx::ValueInfo::name) != graph.outputs.end();
+    return !leaves && std::ranges::any_of(graph.nodes, [&](const onnx::Node& node) {
       const auto* order = node.attribute<std::vector<std::int64_t>>("perm");
       return node.op_type == "Transpose" && node.outputs.front() == name && order &&
-             order->size() > 2 && order->front() == 1;
+             order->size() == 3 && order->front() == 1;
     });
   };
-  for (const onnx::Node& node : model.graph.nodes) {
+  for (const onnx::Node& node : graph.nodes) {
     if (node.op_type != "MatMul" || !node.domain.empty()) continue;
     for (const std::size_t i : {0, 1}) {
-      const auto weights = initializers.find(node.inputs[i]);
-      if (weights == initializers.end() || weights->second.dtype() != DType::float16) continue;
-      if (!swaps_batch(node.inputs[1 - i])) continue;
+      const auto weights = graph.initializers.find(node.inputs[i]);
+      if (weights == graph.initializers.end() || weights->second.dtype() != DType::float16)
+        continue;
+      if (weights->second.shape().rank() > 2 || !swaps_batch(node.inputs[1 - i])) continue;
       throw Unsupported(fmt::format(
           "{}: ONNX Runtime's last level of optimization ends the process at a product of float16 "
-          "by a constant behind a Transpose of its batch; choose optimization=extended",
+          "by a constant behind a Transpose of three dimensions that puts the second first; choose "
+          "optimization=extended",
           onnx::describe(node)));
     }
   }

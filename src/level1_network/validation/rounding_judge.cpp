@@ -12,6 +12,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
 #include "d5/level1_network/executor_word.hpp"
+#include "d5/onnx/visitor.hpp"
 #include "level1_network/graph/parameter_layout.hpp"
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level1_network/validation/float64_network.hpp"
@@ -53,13 +54,48 @@ Tensor where_finite(const Tensor& exact, const Tensor& own) {
   return result;
 }
 
-/// Of the function behind "output y"; 0 where there is no such bound.
-double range_of(const Network& network, std::string_view answer) {
-  constexpr std::string_view kOutput = "output ";
+using Scopes = std::vector<const onnx::Graph*>;
+
+/// Who writes `name` in the innermost graph that has it; the graphs within that are left.
+const onnx::Node* writer_of(std::string_view name, Scopes& scopes) {
+  for (; !scopes.empty(); scopes.pop_back()) {
+    for (const onnx::Node& node : scopes.back()->nodes) {
+      if (std::ranges::find(node.outputs, name) != node.outputs.end()) return &node;
+    }
+  }
+  return nullptr;
+}
+
+/// Of the function behind tensor `name`; 0 where there is no such bound. What nodes move, or take
+/// means of, keeps it, as do the branches of an If.
+double range_of(std::string_view name, Scopes scopes) {
   constexpr std::array<std::string_view, 4> kWithinOne = {"Sigmoid", "Softmax", "Softsign", "Tanh"};
-  if (!answer.starts_with(kOutput)) return 0;
-  const onnx::Node* node = network.producer(answer.substr(kOutput.size()));
-  return node && std::ranges::find(kWithinOne, node->op_type) != kWithinOne.end() ? 1 : 0;
+  constexpr std::array<std::string_view, 9> kKeep = {"Flatten",    "Identity",  "ReduceMax",
+                                                     "ReduceMean", "Reshape",   "Slice",
+                                                     "Squeeze",    "Transpose", "Unsqueeze"};
+  const auto is_one_of = [](const auto& operators, const onnx::Node& node) {
+    return std::ranges::find(operators, node.op_type) != operators.end();
+  };
+  const onnx::Node* writer = writer_of(name, scopes);
+  if (!writer || !writer->domain.empty()) return 0;
+  if (is_one_of(kWithinOne, *writer)) return 1;
+  if (is_one_of(kKeep, *writer)) return range_of(writer->inputs.front(), scopes);
+  if (writer->op_type != "If") return 0;
+  const auto place = std::ranges::find(writer->outputs, name) - writer->outputs.begin();
+  double largest = 0;
+  for (const auto& [branch, held] : onnx::subgraphs(*writer)) {
+    Scopes within = scopes;
+    within.push_back(held.get());
+    largest = std::max(largest, range_of(held->outputs[std::size_t(place)].name, within));
+  }
+  return largest;
+}
+
+/// Of "output y"; gradients have none.
+double range_of_answer(const Network& network, std::string_view answer) {
+  constexpr std::string_view kOutput = "output ";
+  return answer.starts_with(kOutput) ? range_of(answer.substr(kOutput.size()), {&network.graph()})
+                                     : 0;
 }
 
 }  // namespace
@@ -84,7 +120,7 @@ RoundingJudge::RoundingJudge(std::function<GraphExecutor&()> open, ValueMap inpu
   for (Expected& expected : found_.expected) {
     if (!expected.exact.defined()) continue;
     expected.scale = largest_magnitude(expected.exact);
-    expected.range = range_of(open_().network(), expected.tensor);
+    expected.range = range_of_answer(open_().network(), expected.tensor);
   }
   while (found_.runs < kFewRuns) run_nudged();
 }

@@ -8,6 +8,7 @@
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "level1_network/validation/float64_network.hpp"
+#include "tests/level1_network/subgraph_networks.hpp"
 #include "tests/level1_network/toy_framework.hpp"
 
 using namespace d5;
@@ -88,6 +89,41 @@ TEST_CASE("an error of twice the bound is found in an output and in a gradient")
     CHECK(judged_record(records, tensor).status == Status::failed);
     CHECK(std::ranges::count(records, Status::failed, &Measurement::status) == 1);
   }
+}
+
+namespace {
+
+/// y of `op` of x, 1x1, before and in an If, whose results are moved.
+Network branches_of(const std::string& op) {
+  using subgraphs::graph, subgraphs::node;
+  Network network("branches");
+  network.add_input("which", DType::boolean, {});
+  network.add_input("x", DType::float32, {1, 1});
+  network.add_node(op, {"x"}, {"outside"});
+  network.add_node("If", {"which"}, {"h"},
+                   {{"then_branch", graph({}, {node("Identity", {"outside"}, {"a"})}, {"a"})},
+                    {"else_branch", graph({}, {node(op, {"x"}, {"b"})}, {"b"})}});
+  network.add_node("Flatten", {"h"}, {"y"});
+  network.add_output("y");
+  return network;
+}
+
+Status judged_beside(const std::string& op, float error) {
+  const ValueMap inputs = {{"which", Tensor::scalar(true)},
+                           {"x", Tensor::of<float>({1, 1}, {-12})}};
+  const auto executor = make_executor(branches_of(op));
+  auto answers = answers_of(*executor, inputs, {});
+  answers.front().value = answers.front().value.tensor().copy();
+  answers.front().value.tensor().span<float>()[0] += error;
+  return RoundingJudge(*executor, inputs, {}).judge({}, answers).front().status;
+}
+
+}  // namespace
+
+TEST_CASE("what an If gives and what is moved are held to the range of the function behind") {
+  CHECK(judged_beside("Sigmoid", 2e-7F) == Status::passed);  // 2 ulps of 1, of 6e-6
+  CHECK(judged_beside("Sigmoid", 1e-5F) == Status::failed);
+  CHECK(judged_beside("Exp", 2e-7F) == Status::failed);
 }
 
 TEST_CASE("parameters and random numbers are as before when it was judged") {
