@@ -2,6 +2,7 @@
 #include "bindings.hpp"
 #include "d5/level1_network/executor_word.hpp"
 #include "d5/level1_network/network_check.hpp"
+#include "d5/level1_network/network_reduction.hpp"
 #include "d5/level1_network/network_run.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "d5/level1_network/node_comparison.hpp"
@@ -17,6 +18,15 @@ std::optional<ForwardTolerance> tolerance_of(const std::optional<double>& rtol,
                                              const std::optional<double>& atol) {
   if (!rtol && !atol) return std::nullopt;
   return ForwardTolerance{.relative = rtol.value_or(0), .absolute = atol.value_or(0)};
+}
+
+/// None is called by nobody.
+std::function<void(const ReductionProgress&)> to_progress(const Anything& progress) {
+  if (progress.is_none()) return {};
+  const auto function = std::make_shared<PythonReference>(progress);
+  return [function](const ReductionProgress& now) {
+    call_python([&] { function->object(now.nodes, now.tries, now.seconds); });
+  };
 }
 
 MakeExecutor makes(const std::vector<std::string>& frameworks, std::uint64_t seed) {
@@ -76,7 +86,8 @@ void bind_network_check(py::module_& m) {
       [](const Path& model, const std::string& framework, const Path& folder,
          const std::string& against, bool backward, double slower, double isolate,
          double most_seconds, std::int64_t batch, const std::map<std::string, std::int64_t>& dims,
-         const Anything& inputs, const std::vector<std::string>& transforms, std::uint64_t seed) {
+         const Anything& inputs, const std::vector<std::string>& transforms, std::uint64_t seed,
+         const Anything& progress) {
         GivenInputs given = to_given_inputs(inputs);
         NetworkCheckOptions options{.frameworks = {framework},
                                     .against = against,
@@ -88,6 +99,7 @@ void bind_network_check(py::module_& m) {
                                     .reduce = folder.string(),
                                     .reduce_slower = slower,
                                     .reduce_seconds = most_seconds,
+                                    .on_reduction = to_progress(progress),
                                     .isolation = {.most_seconds = isolate}};
         std::vector<Measurement> rows;
         long_call([&](const Interrupt& interrupt) {
@@ -101,12 +113,17 @@ void bind_network_check(py::module_& m) {
       py::arg("isolate") = 0.0, py::arg("most_seconds") = 600.0, py::arg("batch") = 1,
       py::arg("dims") = std::map<std::string, std::int64_t>(), py::arg("inputs") = py::none(),
       py::arg("transforms") = std::vector<std::string>(), py::arg("seed") = 0,
+      py::arg("progress") = py::none(),
       "Which few nodes make `framework` do otherwise than `against`: `d5 net check --reduce`. They "
       "are left in `folder`, with data, a README and a program that shows it; the row says how "
       "many there are, 0 where there is no difference. Cut short, the same call goes on. With "
       "`backward` gradients count, too; with slower=X those that take X times as long. With "
       "isolate=S each try is a process of its own for at most S seconds, so that a crash or a hang "
-      "counts. `inputs` as of run_network. An operator alone: check_operator(reduce=True).");
+      "counts. `inputs` as of run_network. progress(nodes, tries, seconds) is called after each "
+      "try, "
+      "with the nodes of the smallest part so far; what it raises ends the call. An operator "
+      "alone: "
+      "check_operator(reduce=True).");
   m.def(
       "run_network",
       [](const Path& model, const Anything& inputs, const std::string& framework,

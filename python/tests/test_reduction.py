@@ -67,6 +67,23 @@ def test_a_network_is_reduced_to_the_node_that_differs(model, tmp_path):
     assert again.conditions["tries"] == row.conditions["tries"]
 
 
+def test_how_far_it_has_come_is_told_after_each_try(model, tmp_path):
+    told = []
+    row = reduce_chain(model, tmp_path / "few", progress=lambda *now: told.append(now))
+    nodes, tries, seconds = zip(*told)
+    assert nodes[-1] == 1 and sorted(nodes, reverse=True) == list(nodes)
+    assert tries == tuple(range(1, int(row.conditions["tries"]) + 1))
+    assert list(seconds) == sorted(seconds)
+
+
+def test_what_progress_raises_ends_the_reduction(model, tmp_path):
+    def stop(nodes, tries, seconds):
+        raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        reduce_chain(model, tmp_path / "few", progress=stop)
+
+
 def test_a_folder_of_something_else_is_refused(model, tmp_path):
     with pytest.raises(d5.IoError, match="holds no reduction"):
         reduce_chain(model, tmp_path)
