@@ -38,16 +38,8 @@ SessionModel::SessionModel(const onnx::Model& model, const ModelTarget& target,
                           ? std::nullopt
                           : std::optional(std::size_t(same - model.graph.inputs.begin())));
   }
-  try {
-    session_ = open_session(model, target, choice);
-  } catch (const Unsupported&) {
-    if (target.declared.empty()) throw;
-    try {
-      session_ = open_session(with_open_sizes(model, target), target, choice);
-    } catch (const Unsupported&) {  // the first reason is the one to tell
-    }
-    if (!session_) throw;
-  }
+  session_ = for_its_sizes_or_any(
+      model, target, [&](const onnx::Model& sized) { return open_session(sized, target, choice); });
   for (std::size_t k = 0; k < outputs; ++k) expect_no_optional(k);
   if (target.profiled) put_on_trace(session_);
 }

@@ -69,15 +69,8 @@ ov::CompiledModel compile(const onnx::Model& model, const ov::AnyMap& properties
 ov::CompiledModel compile_network(const onnx::Model& model, const ov::AnyMap& properties,
                                   const ModelTarget& target, Shapes shapes) {
   if (shapes == Shapes::free) return compile(with_open_sizes(model, target), properties);
-  try {
-    return compile(model, properties);
-  } catch (const ov::Exception&) {
-    try {
-      return compile(with_open_sizes(model, target), properties);
-    } catch (const ov::Exception&) {  // the first reason is the one to tell
-    }
-    throw;
-  }
+  return for_its_sizes_or_any(model, target,
+                              [&](const onnx::Model& sized) { return compile(sized, properties); });
 }
 
 /// Single nodes are often alike: what was compiled for one serves the next while one of them lives.

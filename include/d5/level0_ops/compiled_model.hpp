@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -48,5 +49,21 @@ using ModelCompiler =
 /// `model` with inputs as `target` declares them, where it does: for a framework that complains of
 /// sizes in a branch that they do not enter.
 [[nodiscard]] onnx::Model with_open_sizes(const onnx::Model& model, const ModelTarget& target);
+
+/// What `compile` makes of `model`, or where that throws of the one with open sizes. Throws: what
+/// the first throws, which is the reason to tell.
+template <class Compile>
+[[nodiscard]] auto for_its_sizes_or_any(const onnx::Model& model, const ModelTarget& target,
+                                        const Compile& compile) {
+  try {
+    return compile(model);
+  } catch (const std::exception&) {
+    try {
+      if (!target.declared.empty()) return compile(with_open_sizes(model, target));
+    } catch (const std::exception&) {
+    }
+    throw;
+  }
+}
 
 }  // namespace d5

@@ -30,3 +30,21 @@ TEST_CASE("open sizes are those that are declared, and nothing between nodes has
   CHECK(open.graph.outputs[0].type.dims == std::vector<onnx::Dim>{std::int64_t{2}});
   CHECK(open.graph.values.empty());
 }
+
+TEST_CASE(
+    "what cannot be compiled for its sizes is compiled for any, or the first reason is told") {
+  onnx::Model model;
+  model.graph.inputs = {floats("x", {std::int64_t{2}})};
+  const ModelTarget target{.declared = {floats("x", {"N"})}};
+  const auto takes_open = [](const onnx::Model& given) {
+    if (given.graph.inputs[0].type.dims[0] != onnx::Dim("N")) throw std::runtime_error("2");
+    return 7;
+  };
+  CHECK(for_its_sizes_or_any(model, target, takes_open) == 7);
+  CHECK_THROWS_WITH(for_its_sizes_or_any(model, {}, takes_open), "2");
+  const auto takes_none = [](const onnx::Model& given) -> int {
+    const bool is_open = given.graph.inputs[0].type.dims[0] == onnx::Dim("N");
+    throw std::runtime_error(is_open ? "open" : "2");
+  };
+  CHECK_THROWS_WITH(for_its_sizes_or_any(model, target, takes_none), "2");
+}

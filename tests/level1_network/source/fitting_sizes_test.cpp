@@ -30,6 +30,27 @@ TEST_CASE("open sizes are the least that go through the network") {
   CHECK(found.by_name == std::map<std::string, std::int64_t>{{"height", 2}, {"width", 2}});
 }
 
+TEST_CASE(
+    "of sizes that nobody asks for strides leave at least one element, though fewer go through") {
+  Network network("detector");
+  network.add_input("x", DType::float32, {"N", std::int64_t{1}, "height", "width"});
+  network.add_constant("w", Tensor::zeros(DType::float32, {1, 1, 3, 3}));
+  network.add_constant("twice", Tensor::of<float>({4}, {1, 1, 2, 2}));
+  const auto halved = [&](const std::string& from, const std::string& to, std::int64_t across) {
+    network.add_node("Conv", {from, "w"}, {to},
+                     {{"strides", std::vector<std::int64_t>{2, across}},
+                      {"pads", std::vector<std::int64_t>{1, 1, 1, 1}}});
+  };
+  halved("x", "a", 2);  // 2x2
+  halved("a", "b", 1);  // 4x2
+  network.add_node("Resize", {"b", "", "twice"}, {"c"}, {{"mode", std::string("nearest")}});
+  halved("c", "y", 2);  // again
+  network.add_output("y");
+  CHECK(made_shape(network) == "1x1x4x2");
+  CHECK(made_shape(network, {.by_name = {{"height", 1}}}) == "1x1x1x2");
+  CHECK(made_shape(network, {.batch = 3}) == "3x1x4x3");
+}
+
 TEST_CASE("a size without a name is called by its input and axis") {
   const Network unnamed = down_and_up({onnx::Dim(), std::int64_t{1}, onnx::Dim(), onnx::Dim()});
   CHECK(fitting_sizes(unnamed, {}).by_name ==
