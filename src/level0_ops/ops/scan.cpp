@@ -56,7 +56,7 @@ class ScanKernel final : public Kernel {
     for (std::size_t k = 0; k < stacks_.size(); ++k) {
       stacks_[k].begin(length, at(scanned_.output_axes, k), at(scanned_.output_directions, k) != 0);
     }
-    const auto finals = detail::scan_sequence(context, initial, inputs, length, stacks_);
+    const auto finals = detail::scan_sequence(context, initial, inputs, length, stacks_, slices_);
     for (std::size_t k = 0; k < context.outputs.size(); ++k) {
       if (!context.wants_output(k)) continue;
       if (k < states) {
@@ -132,6 +132,7 @@ class ScanKernel final : public Kernel {
   Scanned scanned_;
   std::optional<Places> grad_inputs_;
   std::vector<detail::StackedSlices> stacks_;
+  std::vector<detail::RecycledTensors> slices_;
   // Of the last run.
   SubgraphRunner* body_ = nullptr;
   RunServices* services_ = nullptr;

@@ -104,7 +104,7 @@ class BatchScanKernel final : public Kernel {
 
   [[nodiscard]] std::vector<Value> scan_sample(const OpContext& context, std::int64_t sample,
                                                std::int64_t length,
-                                               std::span<detail::StackedSlices> stacks) const {
+                                               std::span<detail::StackedSlices> stacks) {
     const std::size_t first = first_scanned(context);
     const auto part = [&](std::size_t i) {
       return detail::slice_of(context.services(), context.input(i), 0, sample);
@@ -115,7 +115,7 @@ class BatchScanKernel final : public Kernel {
     for (std::size_t k = 0; k < scanned_; ++k) {
       inputs.push_back({.x = part(first + k), .backwards = goes_backwards(k)});
     }
-    return detail::scan_sequence(context, std::move(states), inputs, length, stacks);
+    return detail::scan_sequence(context, std::move(states), inputs, length, stacks, slices_);
   }
 
   void sample_backward(const GradContext& context, std::size_t sample) {
@@ -167,6 +167,7 @@ class BatchScanKernel final : public Kernel {
   Directions directions_;
   bool goes_back_;
   // Of the last run.
+  std::vector<detail::RecycledTensors> slices_;
   SubgraphRunner* body_ = nullptr;
   RunServices* services_ = nullptr;
   std::vector<std::int64_t> lengths_;  ///< of the samples

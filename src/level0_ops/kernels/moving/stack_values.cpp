@@ -90,12 +90,16 @@ Tensor stack_values(const OpContext& context, const std::vector<Value>& slices) 
   return stack.whole(context).tensor();
 }
 
-Tensor slice_of(RunServices& services, const Tensor& x, std::size_t axis, std::int64_t i) {
+TensorDesc slice_desc(const TensorDesc& whole, std::size_t axis) {
   Shape shape;
-  for (std::size_t d = 0; d < x.shape().rank(); ++d) {
-    if (d != axis) shape.push_back(x.shape()[d]);
+  for (std::size_t d = 0; d < whole.shape.rank(); ++d) {
+    if (d != axis) shape.push_back(whole.shape[d]);
   }
-  Tensor result = services.allocate(TensorDesc{x.dtype(), shape});
+  return {whole.dtype, shape};
+}
+
+Tensor slice_of(RunServices& services, const Tensor& x, std::size_t axis, std::int64_t i) {
+  Tensor result = services.allocate(slice_desc(x.desc(), axis));
   TensorPart(x.desc(), axis, i, 1).cut(x, result);
   return result;
 }

@@ -39,6 +39,9 @@ class StackedSlices {
 /// The same of values at hand, along axis 0. There is one at least.
 [[nodiscard]] Tensor stack_values(const OpContext& context, const std::vector<Value>& slices);
 
+/// What a slice of `whole` along `axis` is.
+[[nodiscard]] TensorDesc slice_desc(const TensorDesc& whole, std::size_t axis);
+
 /// Slice `i` of x, without the axis, in memory of its own.
 [[nodiscard]] Tensor slice_of(RunServices& services, const Tensor& x, std::size_t axis,
                               std::int64_t i);

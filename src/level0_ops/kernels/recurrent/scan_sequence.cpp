@@ -17,11 +17,22 @@ std::int64_t place_of(const ScannedTensor& scanned, std::int64_t t, std::int64_t
   return scanned.backwards ? length - 1 - t : t;
 }
 
+/// Slices along axis 0 lie one behind the other.
+void cut_slice(const ScannedTensor& scanned, std::int64_t place, Tensor& slice) {
+  const Tensor& x = scanned.x;
+  if (scanned.axis == 0) {
+    copy_elements(x.dtype(), slice.raw(), element(x, place * slice.elements()), slice.elements());
+  } else {
+    TensorPart(x.desc(), scanned.axis, place, 1).cut(x, slice);
+  }
+}
+
 }  // namespace
 
 std::vector<Value> scan_sequence(const OpContext& context, std::vector<Value> states,
                                  std::span<const ScannedTensor> inputs, std::int64_t length,
-                                 std::span<StackedSlices> stacks) {
+                                 std::span<StackedSlices> stacks,
+                                 std::vector<RecycledTensors>& memory) {
   SubgraphRunner& body = context.services().subgraph("body");
   const std::size_t count = states.size();
   if (body.input_count() != count + inputs.size() || body.output_count() < count ||
@@ -38,10 +49,15 @@ std::vector<Value> scan_sequence(const OpContext& context, std::vector<Value> st
   }
   std::vector<Value> arguments = std::move(states);
   arguments.resize(count + inputs.size());
+  memory.resize(inputs.size());
+  std::vector<TensorDesc> slices;
+  for (const auto& [x, axis, backwards] : inputs) slices.push_back(slice_desc(x.desc(), axis));
+  const auto allocate = [&](const TensorDesc& desc) { return context.services().allocate(desc); };
   for (std::int64_t t = 0; t < length; ++t) {
     for (std::size_t k = 0; k < inputs.size(); ++k) {
-      arguments[count + k] =
-          slice_of(context.services(), inputs[k].x, inputs[k].axis, place_of(inputs[k], t, length));
+      Value& argument = arguments[count + k];
+      argument = memory[k].take(slices[k], allocate);
+      cut_slice(inputs[k], place_of(inputs[k], t, length), argument.tensor());
     }
     const std::span<const Value> made = body.run(arguments);
     for (std::size_t k = 0; k < count; ++k) arguments[k] = made[k];
