@@ -6,6 +6,7 @@
 #include "core/tensor/float64.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
+#include "d5/core/isolation.hpp"
 #include "level0_ops/operator/drawn_values.hpp"
 #include "level0_ops/operator/tensor_conversion.hpp"
 #include "level0_ops/validation/draw_judge.hpp"
@@ -42,7 +43,31 @@ std::string exactly_if_it_can(F&& compute) {
 
 }  // namespace
 
-Verdict OperatorJudge::outputs(const OperatorRunner& runner) {
+bool OperatorJudge::is_in_time(const Cost& cost, const std::function<void()>& compute) const {
+  constexpr double kLeastRate = 1e8;  // operations and bytes a second, of the slowest reference
+  const double work = cost.flop + cost.bytes_read + cost.bytes_written;
+  if (work <= most_seconds_ * kLeastRate) return true;
+  const auto records =
+      isolated({.most_seconds = most_seconds_, .interrupt = interrupt_}, error_record(), [&] {
+        Measurement ended = error_record();
+        ended.status = Status::passed;
+        try {
+          compute();
+        } catch (const std::exception&) {  // that is told where it runs for good
+        }
+        return std::vector{ended};
+      });
+  interrupt_.check("judging");
+  return records.front().status == Status::passed;
+}
+
+Verdict OperatorJudge::judges_others() const {
+  return {Verdict::Is::unknown, "",
+          fmt::format("it judges the others: the reference takes longer than --judge-seconds {}",
+                      most_seconds_)};
+}
+
+Verdict OperatorJudge::outputs(const OperatorRunner& runner, const std::string& framework) {
   if (one_.expected.empty() && draws_random_numbers(one_.node)) {
     std::vector<Value> drawn;
     for (std::size_t i = 0; i < runner.output_count(); ++i) {
@@ -54,11 +79,24 @@ Verdict OperatorJudge::outputs(const OperatorRunner& runner) {
     const bool is_wrong = record.status == Status::failed;
     return {is_wrong ? Verdict::Is::wrong : Verdict::Is::right, "its distribution", record.reason};
   }
-  if (!outputs_) {
+  const auto expect = [&] {
     judge_ = exactly_if_it_can(
         [&](bool exact) { outputs_ = expected_outputs(one_, kReference, exact, {}); });
-    if (!one_.expected.empty()) judge_ = "the case";
+  };
+  if (!outputs_ && !one_.expected.empty()) {
+    expect();
+    judge_ = "the case";
+  } else if (!outputs_ && is_in_time(runner.cost(), expect)) {
+    expect();
+  } else if (!outputs_) {
+    outputs_ = ExpectedOutputs{.cost = runner.cost()};
+    for (std::size_t i = 0; i < runner.output_count(); ++i) {
+      const Value value = on_host(runner.output(i));
+      outputs_->values.push_back(value.is_tensor() ? Value(value.tensor().copy({})) : value);
+    }
+    judge_ = stand_in_ = framework;
   }
+  if (framework == stand_in_) return judges_others();
   for (const std::size_t i : comparable_outputs(one_, runner, *outputs_)) {
     const Value got = on_host(runner.output(i)), wanted = outputs_->value(i, got);
     const Difference difference = compare_values(got, wanted, outputs_->tolerance(wanted));
@@ -67,14 +105,22 @@ Verdict OperatorJudge::outputs(const OperatorRunner& runner) {
   return {Verdict::Is::right, judge_, ""};
 }
 
-Verdict OperatorJudge::gradients(const OperatorRunner& runner,
+Verdict OperatorJudge::gradients(const OperatorRunner& runner, const std::string& framework,
                                  const std::vector<Tensor>& directions) {
   if (draws_random_numbers(one_.node)) {
     return {Verdict::Is::unknown, "", "it draws random numbers"};
   }
-  if (!gradients_) {
-    judge_ = exactly_if_it_can([&](bool exact) { compute_gradients(directions, exact); });
+  const auto expect = [&] {
+    judge_ =
+        exactly_if_it_can([&](bool exact) { gradients_ = computed_gradients(directions, exact); });
+  };
+  if (!gradients_ && is_in_time(runner.gradient_cost().value_or(runner.cost()), expect)) {
+    expect();
+  } else if (!gradients_) {
+    gradients_ = Gradients{.values = gradients_of(runner), .cost = runner.cost()};
+    judge_ = stand_in_ = framework;
   }
+  if (framework == stand_in_) return judges_others();
   for (std::size_t i = 0; i < one_.inputs.size() && i < gradients_->values.size(); ++i) {
     const Tensor& gradient = runner.grad_input(i);
     const Tensor& exact = gradients_->values[i];
@@ -88,7 +134,8 @@ Verdict OperatorJudge::gradients(const OperatorRunner& runner,
   return {Verdict::Is::right, judge_, ""};
 }
 
-void OperatorJudge::compute_gradients(const std::vector<Tensor>& directions, bool exact) {
+OperatorJudge::Gradients OperatorJudge::computed_gradients(const std::vector<Tensor>& directions,
+                                                           bool exact) {
   const auto& registry = framework(kReference).part<OperatorRegistry>();
   OperatorRunner reference(registry, one_.node,
                            exact ? float64_inputs(registry, one_) : one_.inputs, Mode::training);
@@ -99,12 +146,16 @@ void OperatorJudge::compute_gradients(const std::vector<Tensor>& directions, boo
     own.push_back(exact && host.defined() ? to_float64(host) : host);
   }
   reference.backward(own);
-  Gradients found{.values = {}, .cost = reference.cost()};
+  return {.values = gradients_of(reference), .cost = reference.cost()};
+}
+
+std::vector<Tensor> OperatorJudge::gradients_of(const OperatorRunner& runner) const {
+  std::vector<Tensor> gradients;
   for (std::size_t i = 0; i < one_.inputs.size(); ++i) {
-    const Tensor& gradient = reference.grad_input(i);
-    found.values.push_back(gradient.defined() ? gradient.copy({}) : Tensor());
+    const Tensor& gradient = runner.grad_input(i);
+    gradients.push_back(gradient.defined() ? gradient.on_host().copy({}) : Tensor());
   }
-  gradients_ = std::move(found);
+  return gradients;
 }
 
 }  // namespace d5::detail

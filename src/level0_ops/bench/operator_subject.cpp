@@ -89,7 +89,7 @@ Subject judged_subject(const OperatorCase& one, const std::string& framework, Pa
     subject.judge = [=](Subject::Moment) {
       runner->forward();
       runner->synchronise();
-      return judge->outputs(*runner);
+      return judge->outputs(*runner, framework);
     };
     return subject;
   }
@@ -106,7 +106,7 @@ Subject judged_subject(const OperatorCase& one, const std::string& framework, Pa
   subject.judge = [=](Subject::Moment) {
     runner->backward(gradients);
     runner->synchronise();
-    return judge->gradients(*runner, gradients);
+    return judge->gradients(*runner, framework, gradients);
   };
   return subject;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A time of an operator counts if it answered right.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -101,4 +102,29 @@ TEST_CASE("honest operators raise no alarm, in every pass and type that the refe
       if (answers != record.conditions.end()) CHECK(answers->second != "wrong");
     }
   }
+}
+
+TEST_CASE("where the reference takes too long the first framework judges the others") {
+  for (const auto& [name, fault] :
+       {std::pair("first_judge", Fault{}), std::pair("judged_right", Fault{}),
+        std::pair("judged_wrong", Fault{.forward = 1.01F, .backward = 1.01F})}) {
+    add_framework(name, "1", [fault = fault](Framework& framework) {
+      framework.part<OperatorRegistry>().add_kernel<onnx::nodes::Tanh>(
+          [fault](PlanContext&) { return std::make_unique<OffTanh>(fault); });
+    });
+  }
+  const auto records =
+      bench("Tanh 1000", {.frameworks = {"first_judge", "judged_right", "judged_wrong"},
+                          .measuring = {.samples = 5, .judge_seconds = 1e-9}});
+  for (const char* pass : {"forward", "backward"}) {
+    INFO(pass);
+    CHECK(answers_of(records, "first_judge", pass) == "not judged");
+    CHECK(answers_of(records, "judged_right", pass) == "right");
+    CHECK(answers_of(records, "judged_wrong", pass) == "wrong");
+  }
+  const auto one = std::ranges::find(records, "first_judge", &Measurement::framework);
+  CHECK_THAT(one->conditions.at("judge"), Contains("--judge-seconds 1e-09"));
+  CHECK(std::ranges::find(records, "error", &Measurement::metric) == records.end());
+  const auto other = std::ranges::find(records, "judged_right", &Measurement::framework);
+  CHECK(other->conditions.at("judge") == "first_judge");
 }
