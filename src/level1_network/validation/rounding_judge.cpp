@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <ranges>
+#include <utility>
 
 #include "core/tensor/float64.hpp"
 #include "d5/core/error.hpp"
@@ -17,6 +18,7 @@
 #include "level1_network/nodes/random_nodes.hpp"
 #include "level1_network/validation/float64_network.hpp"
 #include "level1_network/validation/nudge.hpp"
+#include "level1_network/validation/other_sums.hpp"
 #include "level1_network/validation/value_check.hpp"
 
 namespace d5 {
@@ -182,6 +184,40 @@ void RoundingJudge::run_nudged() {
     const NudgedParameters parameters(reference.network(), random);
     answers = answers_of(reference, nudged(inputs_, random), begin_);
   }
+  take_distances(answers);
+}
+
+void RoundingJudge::open_with_other_sums() {
+  const GraphExecutor& reference = open_();
+  const Network& network = open_().network();
+  auto frameworks = frameworks_of(reference);
+  if (frameworks == std::vector<std::string>{"auto"}) frameworks = {"reference"};
+  if (draws_random_numbers(network.graph())) return;
+  if (auto other = with_other_sums(network, inputs_)) {
+    adds_otherwise_ = make_executor(*std::move(other), {.frameworks = frameworks});
+    adds_otherwise_->set_mode(reference.mode());
+  }
+}
+
+void RoundingJudge::run_with_other_sums() {
+  std::vector<Answer> answers;
+  try {
+    if (!std::exchange(looked_for_sums_, true)) open_with_other_sums();
+    if (!adds_otherwise_) return run_nudged();
+    RandomStream random(0, stream_of("rounding"), found_.runs);
+    const NudgedParameters parameters(adds_otherwise_->network(), random);
+    answers = answers_of(*adds_otherwise_, nudged(inputs_, random), begin_);
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const Error&) {  // a framework that judges may lack the nodes
+    adds_otherwise_.reset();
+    return run_nudged();
+  }
+  ++found_.runs;
+  take_distances(answers);
+}
+
+void RoundingJudge::take_distances(const std::vector<Answer>& answers) {
   for (Expected& expected : found_.expected) {
     const Value* moved = find(answers, expected.tensor);
     if (!expected.exact.defined() || moved->tensor().shape() != expected.exact.shape()) continue;
@@ -242,7 +278,7 @@ std::vector<Measurement> RoundingJudge::judge(const Measurement& base,
                              : missing_value(described, expected.tensor));
   }
   while (found_.runs < kMostRuns && std::ranges::any_of(records, outside)) {
-    run_nudged();
+    run_with_other_sums();
     for (std::size_t i = 0; i < records.size(); ++i) {
       if (!outside(records[i])) continue;
       const Expected& expected = found_.expected[i];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,7 +45,8 @@ struct RoundedAnswers {
 /// in the last place are for networks so short that the reference rounds once or never. The largest
 /// counts once: functions with steps (a ReLU at zero, a maximum with two candidates) turn the
 /// smallest rounding into a jump of their gradient, which does not grow. If an answer is outside,
-/// up to 16 more runs look for a jump.
+/// up to 16 more runs look for a jump; in them long sums are also added up one number after the
+/// other (`with_other_sums`), as some engines do, where the reference adds in parts.
 ///
 /// Where that is the tensor's whole size, nothing is left to compare, and the record is mistrusted:
 /// its terms cancel, as in the gradient of a bias before a batch normalization. What stays are the
@@ -83,6 +85,10 @@ class RoundingJudge {
   void run_in_float64(const Interrupt& interrupt);
   /// One more run, with everything rounded once more.
   void run_nudged();
+  /// The same, and long sums added otherwise, where there are any.
+  void run_with_other_sums();
+  void open_with_other_sums();
+  void take_distances(const std::vector<Answer>& answers);
   /// As it was before its first run.
   GraphExecutor& fresh_reference();
   [[nodiscard]] double bound_of(const Expected& expected) const;
@@ -93,6 +99,8 @@ class RoundingJudge {
   const ValueMap inputs_;
   const BackwardBegin begin_;
   std::optional<ValueMap> state_;  ///< of the reference before its first run
+  bool looked_for_sums_ = false;
+  std::shared_ptr<GraphExecutor> adds_otherwise_;  ///< null where nothing is to be added otherwise
   RoundedAnswers found_;
 };
 

@@ -8,6 +8,7 @@
 #include "d5/level1_network/model_source.hpp"
 #include "d5/level1_network/network_validation.hpp"
 #include "level1_network/validation/float64_network.hpp"
+#include "level1_network/validation/other_sums.hpp"
 #include "tests/level1_network/subgraph_networks.hpp"
 #include "tests/level1_network/toy_framework.hpp"
 
@@ -124,6 +125,58 @@ TEST_CASE("what an If gives and what is moved are held to the range of the funct
   CHECK(judged_beside("Sigmoid", 2e-7F) == Status::passed);  // 2 ulps of 1, of 6e-6
   CHECK(judged_beside("Sigmoid", 1e-5F) == Status::failed);
   CHECK(judged_beside("Exp", 2e-7F) == Status::failed);
+}
+
+namespace {
+
+/// The sum, or the mean, of each of two rows of 1000.
+Network of_rows(const std::string& op) {
+  Network network("rows");
+  network.add_input("x", DType::float32, {2, 1000});
+  network.add_constant("axes", Tensor::vector<std::int64_t>({-1}));
+  network.add_node(op, {"x", "axes"}, {"y"}, {{"keepdims", std::int64_t{0}}});
+  network.add_output("y");
+  return network;
+}
+
+ValueMap tenths() {
+  Tensor x = Tensor::empty(DType::float32, {2, 1000});
+  std::ranges::fill(x.span<float>(), 0.1F);
+  return {{"x", x}};
+}
+
+/// 1000 times 0.1 in float32, one after the other: 99.99905.
+float one_by_one() {
+  float sum = 0;
+  for (int i = 0; i < 1000; ++i) sum += 0.1F;
+  return sum;
+}
+
+Status judged_sum(float y) {
+  const auto executor = make_executor(of_rows("ReduceSum"));
+  RoundingJudge judge(*executor, tenths(), {});
+  return judge.judge({}, {{"output y", Tensor::of<float>({2}, {y, y})}}).front().status;
+}
+
+}  // namespace
+
+TEST_CASE("long sums can be added up one number after the other, to the bit") {
+  const auto sums = with_other_sums(of_rows("ReduceSum"), tenths());
+  REQUIRE(sums);
+  CHECK(make_executor(*sums)->inference(tenths()).at("y").tensor().span<float>()[1] ==
+        one_by_one());
+  const auto means = with_other_sums(of_rows("ReduceMean"), tenths());
+  REQUIRE(means);
+  CHECK(make_executor(*means)->inference(tenths()).at("y").tensor().span<float>()[1] ==
+        one_by_one() / 1000);
+  CHECK_FALSE(with_other_sums(chain(1, 8), random_inputs(chain(1, 8))));
+}
+
+TEST_CASE("who adds one number after the other is right, who is off by more is not") {
+  const float exact = 1000 * 0.1F, error = exact - one_by_one();
+  CHECK(error > 100 * 8 * 0x1p-23F);  // what a bound without it allows of 100
+  CHECK(judged_sum(one_by_one()) == Status::passed);
+  CHECK(judged_sum(exact - 3 * error) == Status::failed);
 }
 
 TEST_CASE("parameters and random numbers are as before when it was judged") {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level1_network/validation/other_sums.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "d5/onnx/nodes.hpp"
+#include "level1_network/nodes/value_descs.hpp"
+#include "level1_network/validation/nudge.hpp"
+#include "onnx/tensor_type.hpp"
+
+namespace d5 {
+namespace {
+
+/// The order of fewer numbers makes less than what a bound multiplies by.
+constexpr std::int64_t kLong = 64;
+constexpr std::int64_t kFirstScan = 9;  // opset
+
+class SumReplacement {
+ public:
+  SumReplacement(const Network& network, const ValueMap& fed) : model_(network.model()) {
+    ValueDescs known;
+    for (const auto& [name, value] : fed) known[name] = value.desc();
+    descs_ = infer_graph(network.graph(), std::move(known)).descs;
+  }
+
+  std::optional<Network> run() {
+    bool any = false;
+    for (onnx::Node& node : model_.graph.nodes) {
+      const bool adds_up = node.op_type == "ReduceSum" || node.op_type == "ReduceMean";
+      const bool may_be = adds_up && node.domain.empty() && node.opset >= kFirstScan;
+      if (may_be && replace(node)) {
+        any = true;
+      } else {
+        nodes_.push_back(node);
+      }
+    }
+    if (!any) return std::nullopt;
+    model_.graph.nodes = std::move(nodes_);
+    return Network(std::move(model_));
+  }
+
+ private:
+  [[nodiscard]] const TensorDesc* floats(const std::string& name) const {
+    const auto found = descs_.find(name);
+    const bool is_it = found != descs_.end() && found->second.is_tensor() &&
+                       found->second.is_static() && ulp_of_one(found->second.tensor.dtype) > 0;
+    return is_it ? &found->second.tensor : nullptr;
+  }
+
+  /// The one axis; nothing where it is not told, or there are several.
+  [[nodiscard]] std::optional<std::int64_t> axis_of(const onnx::Node& node) const {
+    std::vector<std::int64_t> axes;
+    if (const auto* told = node.attribute<std::vector<std::int64_t>>("axes")) axes = *told;
+    if (node.has_input(1)) {
+      const Tensor* value = nullptr;
+      const auto known = model_.graph.initializers.find(node.inputs[1]);
+      if (known != model_.graph.initializers.end()) value = &known->second;
+      for (const onnx::Node& other : model_.graph.nodes) {
+        if (other.op_type != "Constant" || other.outputs.front() != node.inputs[1]) continue;
+        value = other.attribute<Tensor>("value");
+      }
+      if (!value) return std::nullopt;
+      const auto numbers = value->span<std::int64_t>();
+      axes.assign(numbers.begin(), numbers.end());
+    }
+    return axes.size() == 1 ? std::optional(axes.front()) : std::nullopt;
+  }
+
+  void add(const onnx::Node& like, const char* op_type, std::vector<std::string> inputs,
+           const std::string& output,
+           std::map<std::string, onnx::Attribute, std::less<>> attributes) {
+    onnx::Node node;
+    node.op_type = op_type;
+    node.opset = like.opset;
+    node.name = output + "/" + op_type;
+    node.inputs = std::move(inputs);
+    node.outputs = {output};
+    node.attributes = std::move(attributes);
+    nodes_.push_back(std::move(node));
+  }
+
+  bool replace(const onnx::Node& node) {
+    const TensorDesc* whole = floats(node.inputs.front());
+    const TensorDesc* sum = floats(node.outputs.front());
+    const auto axis = axis_of(node);
+    if (!whole || !sum || !axis) return false;
+    const auto rank = std::int64_t(whole->shape.rank());
+    const std::int64_t place = *axis < 0 ? *axis + rank : *axis;
+    const std::int64_t terms = whole->shape[std::size_t(place)];
+    if (terms < kLong) return false;
+    Shape slice;
+    for (std::int64_t i = 0; i < rank; ++i) {
+      if (i != place) slice.push_back(whole->shape[std::size_t(i)]);
+    }
+    const std::string& output = node.outputs.front();
+    const std::string zero = output + "/zero", last = output + "/last", shaped = output + "/shaped",
+                      sizes = output + "/sizes", count = output + "/count";
+    const bool is_mean = node.op_type == "ReduceMean";
+    add(node, "Constant", {}, zero, {{"value", Tensor::zeros(whole->dtype, slice)}});
+    add(node, "Scan", {zero, node.inputs.front()}, last,
+        {{"num_scan_inputs", std::int64_t{1}},
+         {"scan_input_axes", std::vector<std::int64_t>{place}},
+         {"body", addition(node.opset, tensor_type({whole->dtype, slice}))}});
+    const std::vector<std::int64_t> dims(sum->shape.begin(), sum->shape.end());
+    add(node, "Constant", {}, sizes, {{"value", Tensor::vector<std::int64_t>(dims)}});
+    add(node, "Reshape", {last, sizes}, is_mean ? shaped : output, {});
+    if (!is_mean) return true;
+    Tensor number = Tensor::zeros(whole->dtype, {});
+    dispatch(FloatTypes{}, whole->dtype, "count",
+             [&]<class T>() { number.span<T>()[0] = T(Arithmetic<T>(double(terms))); });
+    add(node, "Constant", {}, count, {{"value", std::move(number)}});
+    add(node, "Div", {shaped, count}, output, {});
+    return true;
+  }
+
+  /// What is there so far, and the next.
+  static std::shared_ptr<const onnx::Graph> addition(std::int64_t opset, const onnx::Type& type) {
+    auto body = std::make_shared<onnx::Graph>();
+    body->name = "addition";
+    onnx::Node node;
+    node.op_type = "Add";
+    node.opset = opset;
+    node.inputs = {"so far", "next"};
+    node.outputs = {"sum"};
+    body->nodes = {node};
+    body->inputs = {{"so far", type}, {"next", type}};
+    body->outputs = {{"sum", type}};
+    return body;
+  }
+
+  onnx::Model model_;
+  ValueDescs descs_;
+  std::vector<onnx::Node> nodes_;
+};
+
+}  // namespace
+
+std::optional<Network> with_other_sums(const Network& network, const ValueMap& fed) {
+  return SumReplacement(network, fed).run();
+}
+
+}  // namespace d5
