@@ -29,6 +29,7 @@ class ResourceOptimizer : public UpdateRuleOptimizer {
   }
 
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
+    expect_begun(index);
     Update& update = prepared(parameter, index);
     TFE_TensorHandle* const value = update.parameter.of(parameter.value);
     update.value->assign(value);
@@ -221,7 +222,10 @@ class Adam final : public ResourceOptimizer {
     hyper_parameters().bind(options_);
   }
 
-  void begin_update() override { ++step_; }
+  void begin_update() override {
+    ResourceOptimizer::begin_update();
+    ++step_;
+  }
   ValueMap rule_state() const override {
     ValueMap state = ResourceOptimizer::rule_state();
     state["step"] = Tensor::scalar(step_);

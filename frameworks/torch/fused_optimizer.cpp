@@ -22,12 +22,12 @@ namespace {
 
 /// One of torch's fused updates, on all parameters of a group at once.
 template <class Rule>
-class FusedOptimizer : public ThreeStepOptimizer {
+class FusedOptimizer : public UpdateRuleOptimizer {
  public:
   using Options = GroupedOptions<Rule>;
 
   FusedOptimizer(std::shared_ptr<GraphExecutor> executor, std::string loss, const Options& options)
-      : ThreeStepOptimizer(std::move(executor), std::move(loss)),
+      : UpdateRuleOptimizer(std::move(executor), std::move(loss)),
         groups_(options, network(), hyper_parameters()) {
     const c10::InferenceMode without_autograd;
     for (Parameter& parameter : network().parameters()) {
@@ -41,6 +41,8 @@ class FusedOptimizer : public ThreeStepOptimizer {
     update_parameters({index, index + 1}, 1);
   }
   void update_parameters(ParameterRange range, double factor) override {
+    if (range.begin == range.end) return;
+    this->expect_begun(range.begin);
     const c10::InferenceMode without_autograd;
     for (std::size_t group = 0; group < groups_.count(); ++group) {
       chosen_.clear();
@@ -89,7 +91,10 @@ class Momentum final : public FusedOptimizer<MomentumOptions> {
         velocities_("velocity", network()),
         velocity_views_(views(velocities_)) {}
 
-  void begin_update() override { ++step_; }
+  void begin_update() override {
+    FusedOptimizer::begin_update();
+    ++step_;
+  }
   ValueMap rule_state() const override {
     ValueMap state{{"step", Tensor::scalar(step_)}};
     velocities_.save(state);
@@ -143,6 +148,7 @@ class CountingOptimizer : public FusedOptimizer<Rule> {
   }
 
   void begin_update() override {
+    FusedOptimizer<Rule>::begin_update();
     const c10::InferenceMode without_autograd;
     ++step_;
     for (auto& step : steps_) step.fill_(double(step_));

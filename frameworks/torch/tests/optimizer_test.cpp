@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "d5/core/error.hpp"
 #include "d5/core/framework.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/optimizer.hpp"
@@ -93,5 +94,24 @@ TEST_CASE("torch's optimizers go on from a saved state") {
       CHECK(value.tensor().desc() == expected.desc());
       CHECK(std::memcmp(value.tensor().raw(), expected.raw(), expected.bytes()) == 0);
     }
+  }
+}
+
+TEST_CASE("torch's rules refuse updates before begin_update of their step, and go on") {
+  for (const auto& [name, entry] : framework("torch").part<NativeOptimizers>().entries()) {
+    CAPTURE(name);
+    const auto optimizer = std::dynamic_pointer_cast<ThreeStepOptimizer>(
+        entry.make(test::noisy_descent<float>(), "loss", settings(name)));
+    const auto refuses = [&] {
+      Parameter& parameter = optimizer->executor().network().parameters()[0];
+      const Tensor before = parameter.value.copy();
+      CHECK_THROWS_AS(optimizer->update_rule(parameter.gradient, parameter, 0), ValueError);
+      CHECK_THROWS_AS(optimizer->update_parameters({0, 2}, 1), ValueError);
+      CHECK(std::memcmp(before.raw(), parameter.value.raw(), before.bytes()) == 0);
+    };
+    refuses();
+    optimizer->step({});
+    refuses();
+    optimizer->step({});
   }
 }

@@ -93,10 +93,12 @@ class ElementOptimizer : public SlottedOptimizer {
   }
   void end_test_of_rule() override { kept_.give_back(executor().network()); }
 
+  [[nodiscard]] bool limits_elements() const override { return true; }
+
   void update_rule(const Tensor& gradient, Parameter& parameter, std::size_t index) override {
     expect_begun(index);
     const detail::ElementSweep sweep = sweep_of(gradient, parameter, index);
-    update(sweep, 0, gradient.elements(), 1);
+    update(sweep, 0, gradient.elements(), {.factor = 1, .limit = element_limit()});
   }
 
   void update_parameters(ParameterRange range, double factor) override {
@@ -109,8 +111,10 @@ class ElementOptimizer : public SlottedOptimizer {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       sweeps_.push_back(sweep_of(parameters[i].gradient, parameters[i], i));
     }
-    detail::run_sweeps(sweeps_, [&](const detail::ElementSweep& sweep, std::int64_t begin,
-                                    std::int64_t end) { update(sweep, begin, end, factor); });
+    detail::run_sweeps(
+        sweeps_, [&](const detail::ElementSweep& sweep, std::int64_t begin, std::int64_t end) {
+          update(sweep, begin, end, {.factor = factor, .limit = element_limit()});
+        });
   }
 
  private:
@@ -149,9 +153,9 @@ class ElementOptimizer : public SlottedOptimizer {
   }
 
   void update(const detail::ElementSweep& sweep, std::int64_t begin, std::int64_t end,
-              double factor) const {
+              const detail::GradientChange<double>& change) const {
     const std::size_t group = groups_.group_of(sweep.parameter);
-    detail::sweep_by_type<Rule>(singles_[group], doubles_[group], sweep, begin, end, factor);
+    detail::sweep_by_type<Rule>(singles_[group], doubles_[group], sweep, begin, end, change);
   }
 
   ParameterGroups<RuleOptions> groups_;

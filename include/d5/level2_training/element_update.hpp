@@ -59,7 +59,7 @@ class ElementUpdate final : public UpdateRule {
       }
     }
     run_sweeps(sweeps_, [&](const ElementSweep& sweep, std::int64_t begin, std::int64_t end) {
-      sweep_by_type<Rule>(*single_, *double_, sweep, begin, end, 1);
+      sweep_by_type<Rule>(*single_, *double_, sweep, begin, end, {});
     });
   }
 

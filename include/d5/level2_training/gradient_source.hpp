@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,8 @@ class GradientSource {
   /// Whether `finish` leaves each rank a part of the gradients that no other has; together they are
   /// all. The same on every rank: a collective, after the last `finish` of a run.
   [[nodiscard]] virtual bool in_shares() { return false; }
+  /// Whether `GradientRun::factor` may be another number than 1.
+  [[nodiscard]] virtual bool takes_factor() { return false; }
   /// Whether `ExecutionEvent::gradient_ready` of a run means that this source's gradient is final
   /// on this rank. Not where it is a sum of several runs.
   [[nodiscard]] virtual bool announces() const { return true; }
@@ -70,6 +73,7 @@ class LocalGradients final : public GradientSource {
 
   const ValueMap& run(const Batch& batch, const GradientRun& how = {}) override;
   ParameterRange finish(std::size_t part) override;
+  [[nodiscard]] bool takes_factor() override;
   double loss_of(const Batch& batch) override;
   [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override;
   [[nodiscard]] GraphExecutor& executor() override { return *executor_; }
@@ -83,6 +87,7 @@ class LocalGradients final : public GradientSource {
   std::string loss_;
   BatchFeed feed_;
   std::vector<Tensor> kept_;
+  std::optional<bool> takes_factor_;  // the executor's nature, when it was asked for
 };
 
 /// A source that asks another one, once or several times.
@@ -92,6 +97,7 @@ class GradientDecorator : public GradientSource {
   [[nodiscard]] std::size_t parts() const override { return inner_->parts(); }
   ParameterRange finish(std::size_t part) override { return inner_->finish(part); }
   [[nodiscard]] bool in_shares() override { return inner_->in_shares(); }
+  [[nodiscard]] bool takes_factor() override { return inner_->takes_factor(); }
   [[nodiscard]] bool announces() const override { return inner_->announces(); }
   double loss_of(const Batch& batch) override { return inner_->loss_of(batch); }
   [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override {

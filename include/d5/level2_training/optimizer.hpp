@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -52,6 +53,9 @@ class Optimizer {
   /// made of: when they are final (summed over pieces and ranks), before anything clips, refuses or
   /// uses them. An empty one ends it. Throws: Unsupported for an optimizer that does not tell them.
   virtual void read_gradients(GradientReader reader);
+  /// After a step: whether each rank was told a part that no other was; together they are all. A
+  /// collective.
+  [[nodiscard]] virtual bool tells_shares() { return false; }
 };
 
 /// Tests with the parameters that an optimizer lends, until the end of its scope.
@@ -91,6 +95,11 @@ class ThreeStepOptimizer : public Optimizer {
   /// Whether the first update waits for the last gradient. Otherwise parameters are updated while
   /// other gradients are still computed or on their way between ranks.
   [[nodiscard]] virtual bool wants_all_gradients() const { return false; }
+  /// Whether updates read gradients of parameters that other ranks update (`update_own`), too. Not
+  /// where a number of all does, such as `norm_of_gradients`.
+  [[nodiscard]] virtual bool reads_all_gradients() const { return wants_all_gradients(); }
+  /// Whether `update_parameters` keeps elements of gradients within `element_limit`.
+  [[nodiscard]] virtual bool limits_elements() const { return false; }
   /// Called once a step with all gradients final, if it wants them; on every rank with the same.
   /// Whoever returns false refuses the step: nothing is updated.
   virtual bool gradients_final() { return true; }
@@ -157,11 +166,16 @@ class ThreeStepOptimizer : public Optimizer {
   /// A distributed scheme's, instead of a rank's alone. Throws: ValueError for null.
   void set_agreement(std::shared_ptr<RankAgreement> agreement);
   void read_gradients(GradientReader reader) final { reader_ = std::move(reader); }
+  [[nodiscard]] bool tells_shares() final { return gradients_->in_shares(); }
 
   /// Where gradients come from.
   [[nodiscard]] GradientSource& gradients() { return *gradients_; }
   /// The parameters whose gradients are final on this rank, in their order: for who wants all.
   [[nodiscard]] const std::vector<ParameterRange>& final_gradients() const { return final_; }
+  /// The Euclidean norm of all final gradients together, without the step's factor, for whoever
+  /// wants all. Where ranks hold shares of them (`GradientSource::in_shares`) it is of all shares:
+  /// a collective, the same bits on each.
+  [[nodiscard]] double norm_of_gradients();
   /// Sources by what they are made of, from the inside: one executor's, sums of several of its
   /// runs, sums over ranks, several such sums a step.
   enum class GradientLayer { own, accumulated, exchanged, repeated };
@@ -176,11 +190,17 @@ class ThreeStepOptimizer : public Optimizer {
   [[nodiscard]] const std::vector<std::shared_ptr<StepModifier>>& modifiers() const {
     return modifiers_;
   }
-  /// From now on this process updates these parameters alone, and what its rule remembers of others
-  /// is given up. `share` makes the values of all known, those that others update: it is called
-  /// after whatever changes values: preparing, updates, a rule's parameters for test runs.
+  /// How ranks tell each other the values of the parameters that each updates.
+  struct ValueSharing {
+    std::function<void(std::size_t part)> start;  ///< called for each part, in their order
+    std::function<void()> finish;                 ///< waits until the values of all are known
+  };
+  /// From now on this process updates these parameters alone, a range (it may be empty) for each
+  /// part of the gradients, and what its rule remembers of others is given up. Values are shared
+  /// after whatever changes them: preparing, updates, a rule's parameters for test runs; those of a
+  /// part while later ones are updated, all before the step ends.
   /// Throws: Unsupported for an optimizer to which all parameters are one.
-  void update_own(std::vector<ParameterRange> own, std::function<void()> share);
+  void update_own(std::vector<ParameterRange> own, ValueSharing sharing);
   [[nodiscard]] bool updates(std::size_t parameter) const;
 
   /// Steps that were made, refused ones among them.
@@ -191,17 +211,26 @@ class ThreeStepOptimizer : public Optimizer {
   /// begin_updates, update for all, end_step, after `run_gradients`: of an optimizer with a `step`
   /// of its own.
   void update_all();
+  /// The size that no element of a gradient goes above in this step's updates, after its factor.
+  [[nodiscard]] double element_limit() const { return limit_; }
 
  private:
   /// What the step under way has come to.
   enum class Phase { none, begun, running, final, updating };
   void expect(bool in_order, const char* what) const;
   const ValueMap& start_gradients(const Batch& batch);
-  void finish_gradients();
+  /// `finished` is called for each part as it is final, if it is given.
+  void finish_gradients(const std::function<void(ParameterRange)>& finished = {});
   void start_updates();
   void update_range(ParameterRange range, std::size_t part);
   [[nodiscard]] bool waits_for_all() const;
   void tell_gradients(ParameterRange range);
+  [[nodiscard]] bool waits_for(const StepModifier& modifier) const;
+  [[nodiscard]] bool reads_norm_first() const;
+  void add_squares(ParameterRange range);
+  /// Starts to share what is not under way of the parts before `end`.
+  void share_until(std::size_t end);
+  void share_all();
   [[nodiscard]] bool is_refused();
   void prepare(std::size_t index);
   void update_one(std::size_t index, double factor);
@@ -218,18 +247,37 @@ class ThreeStepOptimizer : public Optimizer {
   Phase phase_ = Phase::none;
   const Batch* batch_ = nullptr;  // of the step under way, and what it gave
   const ValueMap* outputs_ = nullptr;
-  std::vector<ParameterRange> final_;
-  double factor_ = 1;    // on the gradients of this step
+  std::vector<ParameterRange> final_, parts_;  // in order and joined; by part of the source
+  std::vector<double> squares_;  // of each final gradient, by parameter; empty: not known
+  double factor_ = 1;            // on the gradients of this step
+  double limit_ = std::numeric_limits<double>::infinity();
   bool judged_ = false;  // they were seen by who wanted all
   std::vector<Parameter> twins_;
-  std::vector<ParameterRange> own_;  // in their order; empty: all
-  std::function<void()> share_;
+  std::vector<ParameterRange> own_;  // by part, in their order; empty: all
+  ValueSharing sharing_;
+  std::size_t shared_ = 0;  // parts whose values are under way, or there
 };
 
 /// An optimizer that is nothing but an update rule of gradient, old value and own state.
 class UpdateRuleOptimizer : public ThreeStepOptimizer {
  public:
   using ThreeStepOptimizer::ThreeStepOptimizer;
+
+  /// Those who override these call them too, if they call `expect_begun`.
+  void new_input() override { updates_ = false; }
+  void begin_update() override { updates_ = true; }
+  void end_update() override { updates_ = false; }
+
+ protected:
+  /// That what a step's updates need has been made. Throws: ValueError before `begin_update`.
+  void expect_begun(std::size_t parameter) {
+    if (!updates_) refuse_update(parameter);
+  }
+
+ private:
+  [[noreturn]] void refuse_update(std::size_t parameter);
+
+  bool updates_ = false;  // between begin_update and end_update
 };
 
 /// Its summary names the paper.

@@ -25,10 +25,8 @@ class SlottedOptimizer : public UpdateRuleOptimizer {
                    const std::vector<std::string>& slots, const SlotShape& shape_of = {});
 
   [[nodiscard]] bool prepares_params() const override { return false; }
-  /// Those who override these call them too.
-  void new_input() override { updates_ = false; }
-  void begin_update() override { ++step_, updates_ = true; }
-  void end_update() override { updates_ = false; }
+  /// Those who override it call it too.
+  void begin_update() override { ++step_, UpdateRuleOptimizer::begin_update(); }
   [[nodiscard]] ValueMap rule_state() const override;
   void restore_rule(const ValueMap& state) override;
   void forget_others() override;
@@ -46,18 +44,10 @@ class SlottedOptimizer : public UpdateRuleOptimizer {
   /// by whoever updates both.
   [[nodiscard]] float* master(std::size_t parameter);
 
-  /// That what a step's updates need has been made. Throws: ValueError before `begin_update`.
-  void expect_begun(std::size_t parameter) {
-    if (!updates_) refuse_update(parameter);
-  }
-
  private:
-  [[noreturn]] void refuse_update(std::size_t parameter);
-
   std::vector<ParameterSlots> slots_;
   std::optional<ParameterSlots> masters_;  // where there are parameters of 16 bits
   std::int64_t step_ = 0;
-  bool updates_ = false;  // between begin_update and end_update
 };
 
 }  // namespace d5

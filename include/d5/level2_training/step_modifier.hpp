@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,13 @@ class StepModifier {
   /// On the loss of this step; the gradients are divided by it before they are used.
   [[nodiscard]] virtual double loss_factor() const { return 1; }
   [[nodiscard]] virtual bool wants_all_gradients() const { return false; }
+  /// Whether `gradients_final` asks for their norm alone (`ThreeStepOptimizer::norm_of_gradients`)
+  /// and changes none of them. It is then summed as they arrive.
+  [[nodiscard]] virtual bool reads_norm_alone() const { return false; }
+  /// Where `gradients_final` does nothing but keep each element, times factor, within a size: which
+  /// one. If no later modifier wants all gradients and the optimizer can
+  /// (`ThreeStepOptimizer::limits_elements`), it does so as it updates, and waits for nothing.
+  [[nodiscard]] virtual std::optional<double> element_limit() const { return {}; }
   /// Called once a step with all gradients final, if it wants them. They count `factor` times,
   /// which it may change. Whoever returns false refuses the step; no later one is asked.
   virtual bool gradients_final(ThreeStepOptimizer& optimizer, double& factor) {

@@ -51,6 +51,7 @@ class DistributedOptimizer : public Optimizer {
   void read_gradients(GradientReader reader) override {
     optimizer_->read_gradients(std::move(reader));
   }
+  [[nodiscard]] bool tells_shares() override { return optimizer_->tells_shares(); }
   /// What a record of this training says besides the options: what they left open.
   [[nodiscard]] virtual std::map<std::string, std::string> conditions() const { return {}; }
   [[nodiscard]] Communicator& communicator() { return *communicator_; }

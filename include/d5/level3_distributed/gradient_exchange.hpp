@@ -16,7 +16,8 @@ namespace d5 {
 /// What an exchange is told of the step that it is in.
 struct ExchangeStep {
   std::int64_t number = 0;  ///< the same on every rank
-  /// This rank's share of the samples: its gradients count so often in the sum.
+  /// What this rank's gradients count in the sum: its share of the samples, or 1 where they have
+  /// been multiplied by it already.
   double weight = 1;
   /// Whether all gradients are read, not those of `own` alone: to clip them by their common norm.
   bool all = false;
@@ -45,9 +46,11 @@ class GradientExchange {
   [[nodiscard]] virtual ParameterRange own(const GradientBucket& bucket) const {
     return {bucket.begin, bucket.end};
   }
-  /// Where `own` is less than all: makes the values of all known, those that other ranks update. It
-  /// is called after whatever changes values, on all ranks.
-  virtual void share_values() {}
+  /// Where `own` is less than all: begins to make known the values of a bucket, those that other
+  /// ranks update. Called after whatever changes them, on all ranks in the order of buckets.
+  virtual void start_values(std::size_t bucket) { (void)bucket; }
+  /// Waits for all that were started.
+  virtual void finish_values() {}
   /// What a checkpoint of this rank keeps, such as what was not sent yet.
   [[nodiscard]] virtual ValueMap state() const { return {}; }
   /// Throws: NotFound, ShapeError.

@@ -102,6 +102,13 @@ class PythonOptimizer final : public UpdateRuleOptimizer {
       self_.object.attr("update")(py::cast(asked_.get(), py::return_value_policy::reference));
     });
   }
+  void forget_others() override {
+    if (!update_) return;
+    throw Unsupported(
+        "an optimizer in Python with `update` updates all parameters together, which ranks cannot "
+        "share; give it update_rule, or choose an exchange that leaves all to each rank, such as "
+        "dense");
+  }
   void begin_test_of_rule() override {
     if (begin_test_) call_python([&] { self_.object.attr("begin_test")(); });
   }

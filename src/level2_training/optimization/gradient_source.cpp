@@ -38,6 +38,18 @@ ParameterRange LocalGradients::finish(std::size_t) {
   return {0, executor_->network().parameters().size()};
 }
 
+bool LocalGradients::takes_factor() {
+  if (takes_factor_) return *takes_factor_;
+  try {
+    executor_->set_loss_factor(0.5);
+    takes_factor_ = true;
+  } catch (const Unsupported&) {
+    takes_factor_ = false;
+  }
+  executor_->set_loss_factor(1);
+  return *takes_factor_;
+}
+
 double LocalGradients::loss_of(const Batch& batch) {
   return detail::scalar_loss(executor_->inference(feed_.of(executor_->network(), batch)), loss_);
 }

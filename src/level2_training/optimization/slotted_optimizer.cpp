@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level2_training/slotted_optimizer.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "d5/core/error.hpp"
 
 namespace d5 {
 namespace {
@@ -49,14 +45,6 @@ void SlottedOptimizer::forget_others() {
   const auto kept = [this](std::size_t parameter) { return updates(parameter); };
   for (auto& slot : slots_) slot.forget_all_but(kept);
   if (masters_) masters_->forget_all_but(kept);
-}
-
-void SlottedOptimizer::refuse_update(std::size_t parameter) {
-  Network& network = executor().network();
-  throw ValueError(fmt::format(
-      "optimizer of network '{}': parameter '{}' is updated before begin_update of this step; call "
-      "step, or its parts: begin_step, run_gradients, begin_updates, update, end_step",
-      printable(network.name()), printable(network.parameters()[parameter].name)));
 }
 
 float* SlottedOptimizer::master(std::size_t parameter) {

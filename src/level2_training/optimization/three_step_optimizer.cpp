@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <ranges>
 #include <utility>
 
 #include "d5/core/error.hpp"
 #include "d5/core/trace.hpp"
+#include "d5/level2_training/gradient_norm.hpp"
 #include "d5/level2_training/optimizer.hpp"
 #include "d5/level2_training/parameter_slots.hpp"
 #include "d5/level2_training/step_modifier.hpp"
@@ -70,9 +73,11 @@ void ThreeStepOptimizer::begin_step(const Batch& batch) {
     for (std::size_t i = 0; i < count; ++i) {
       if (updates(i)) prepare(i);
     }
-    if (share_) share_();
+    share_all();
   }
   final_.assign(1, {0, count});
+  parts_ = final_;
+  squares_.clear();
   phase_ = Phase::begun;
 }
 
@@ -88,16 +93,19 @@ const ValueMap& ThreeStepOptimizer::start_gradients(const Batch& batch) {
   double factor = 1;
   for (const auto& modifier : modifiers_) factor *= modifier->loss_factor();
   factor_ = 1 / factor;
-  outputs_ = &gradients_->run(batch, {.factor = factor, .all = wants_all_gradients()});
+  outputs_ = &gradients_->run(batch, {.factor = factor, .all = reads_all_gradients()});
   if (!executor().ended_early()) phase_ = Phase::running;
   return *outputs_;
 }
 
-void ThreeStepOptimizer::finish_gradients() {
-  final_.clear();
+void ThreeStepOptimizer::finish_gradients(const std::function<void(ParameterRange)>& finished) {
+  parts_.clear();
+  squares_.clear();
   for (std::size_t part = 0; part < gradients_->parts(); ++part) {
-    final_.push_back(gradients_->finish(part));
+    parts_.push_back(gradients_->finish(part));
+    if (finished) finished(parts_.back());
   }
+  final_ = parts_;
   executor().synchronise();
   std::erase_if(final_, [](const ParameterRange& range) { return range.begin == range.end; });
   std::ranges::sort(final_, {}, &ParameterRange::begin);
@@ -114,9 +122,49 @@ void ThreeStepOptimizer::finish_gradients() {
 }
 
 bool ThreeStepOptimizer::waits_for_all() const {
-  return wants_all_gradients() || std::ranges::any_of(modifiers_, [](const auto& modifier) {
-           return modifier->wants_all_gradients();
+  return wants_all_gradients() || std::ranges::any_of(modifiers_, [this](const auto& modifier) {
+           return waits_for(*modifier);
          });
+}
+
+bool ThreeStepOptimizer::waits_for(const StepModifier& modifier) const {
+  if (!modifier.wants_all_gradients()) return false;
+  if (!modifier.element_limit() || !limits_elements() || wants_all_gradients()) return true;
+  const auto last =
+      std::ranges::find_if(modifiers_.rbegin(), modifiers_.rend(),
+                           [](const auto& other) { return other->wants_all_gradients(); });
+  return last->get() != &modifier;
+}
+
+bool ThreeStepOptimizer::reads_norm_first() const {
+  const auto first = std::ranges::find_if(
+      modifiers_, [this](const auto& modifier) { return waits_for(*modifier); });
+  return first != modifiers_.end() && (*first)->reads_norm_alone();
+}
+
+void ThreeStepOptimizer::add_squares(ParameterRange range) {
+  const auto& parameters = executor().network().parameters();
+  squares_.resize(parameters.size());
+  for (std::size_t i = range.begin; i < range.end; ++i) {
+    squares_[i] = sum_of_squares(parameters[i].gradient);
+  }
+}
+
+double ThreeStepOptimizer::norm_of_gradients() {
+  const std::size_t count = executor().network().parameters().size();
+  const bool in_shares = gradients_->in_shares();
+  const auto ranges = in_shares ? final_ : std::vector<ParameterRange>{{0, count}};
+  if (squares_.empty()) {
+    // From the last on: what reads them next, updates from the first on, finds those in the cache.
+    for (const ParameterRange& range : std::views::reverse(ranges)) {
+      for (std::size_t i = range.end; i > range.begin; --i) add_squares({i - 1, i});
+    }
+  }
+  double sum = 0;
+  for (const ParameterRange& range : std::views::reverse(ranges)) {
+    for (std::size_t i = range.end; i > range.begin; --i) sum += squares_[i - 1];
+  }
+  return std::sqrt(in_shares ? agreement_->sum(sum) : sum);
 }
 
 bool ThreeStepOptimizer::begin_updates() {
@@ -136,6 +184,13 @@ bool ThreeStepOptimizer::begin_updates() {
 }
 
 void ThreeStepOptimizer::start_updates() {
+  limit_ = std::numeric_limits<double>::infinity();
+  for (const auto& modifier : modifiers_) {
+    if (modifier->wants_all_gradients() && !waits_for(*modifier)) {
+      limit_ = modifier->element_limit().value_or(limit_);
+    }
+  }
+  shared_ = 0;
   begin_update();
   judged_ = false;
   phase_ = Phase::updating;
@@ -183,7 +238,8 @@ void ThreeStepOptimizer::end_step() {
   expect(phase_ == Phase::updating, "end_step");
   phase_ = Phase::none;
   end_update();
-  if (share_) share_();
+  share_until(own_.size());
+  if (sharing_.finish) sharing_.finish();
   for (const auto& modifier : modifiers_) modifier->after_step(*this, *batch_, *outputs_);
 }
 
@@ -193,15 +249,26 @@ void ThreeStepOptimizer::update_all() {
     Phase& phase;
     ~Over() { phase = Phase::none; }
   } const over{phase_};
-  if (phase_ == Phase::running && waits_for_all()) finish_gradients();
+  if (phase_ == Phase::running && waits_for_all()) {
+    // While later parts are on their way, and this one is in the cache.
+    const bool adds = gradients_->parts() > 1 && reads_norm_first();
+    std::function<void(ParameterRange)> add;
+    if (adds) add = [this](ParameterRange range) { add_squares(range); };
+    finish_gradients(add);
+  }
   if (phase_ == Phase::running) {
     start_updates();
     for (std::size_t part = 0; part < gradients_->parts(); ++part) {
       update_range(gradients_->finish(part), part);
+      share_until(part + 1);
     }
   } else {
     if (!begin_updates()) return;
-    for (std::size_t i = 0; i < final_.size(); ++i) update_range(final_[i], i);
+    const auto& ranges = sharing_.start ? parts_ : final_;
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      update_range(ranges[i], i);
+      if (sharing_.start) share_until(i + 1);
+    }
   }
   end_step();
 }
@@ -221,7 +288,9 @@ void ThreeStepOptimizer::tell_gradients(ParameterRange range) {
 
 bool ThreeStepOptimizer::is_refused() {
   for (const auto& modifier : modifiers_) {
-    if (modifier->wants_all_gradients() && !modifier->gradients_final(*this, factor_)) return true;
+    if (!waits_for(*modifier)) continue;
+    if (!modifier->gradients_final(*this, factor_)) return true;
+    if (!modifier->reads_norm_alone()) squares_.clear();
   }
   return wants_all_gradients() && !gradients_final();
 }
@@ -230,13 +299,21 @@ void ThreeStepOptimizer::update_parameters(ParameterRange range, double factor) 
   for (std::size_t i = range.begin; i < range.end; ++i) update_one(i, factor);
 }
 
-void ThreeStepOptimizer::update_own(std::vector<ParameterRange> own, std::function<void()> share) {
-  std::erase_if(own, [](const ParameterRange& range) { return range.begin == range.end; });
-  // Nothing at all is a range, too: of no parameter.
-  if (own.empty()) own.push_back({0, 0});
+void ThreeStepOptimizer::update_own(std::vector<ParameterRange> own, ValueSharing sharing) {
   own_ = std::move(own);
-  share_ = std::move(share);
+  sharing_ = std::move(sharing);
   forget_others();
+}
+
+void ThreeStepOptimizer::share_until(std::size_t end) {
+  if (!sharing_.start) return;
+  for (; shared_ < std::min(end, own_.size()); ++shared_) sharing_.start(shared_);
+}
+
+void ThreeStepOptimizer::share_all() {
+  shared_ = 0;
+  share_until(own_.size());
+  if (sharing_.finish) sharing_.finish();
 }
 
 bool ThreeStepOptimizer::updates(std::size_t parameter) const {
@@ -287,7 +364,7 @@ void ThreeStepOptimizer::restore(const ValueMap& state) {
 
 void ThreeStepOptimizer::begin_test() {
   begin_test_of_rule();
-  if (share_) share_();
+  share_all();
   for (const auto& modifier : modifiers_) modifier->begin_test(*this);
 }
 

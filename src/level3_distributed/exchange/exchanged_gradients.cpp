@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level3_distributed/exchange/exchanged_gradients.hpp"
 
+#include <utility>
+
 #include "d5/core/error.hpp"
 
 namespace d5::detail {
@@ -24,12 +26,15 @@ const ValueMap& ExchangedGradients::run(const Batch& batch, const GradientRun& h
         "(GradientLayer::accumulated)");
   }
   const bool overlaps = inner().announces();
-  if (overlaps) exchange_->begin(executor().network(), weight(batch), how.all);
-  const ValueMap& outputs = inner().run(batch, how);
+  GradientRun mine = how;
+  double later = weight(batch);  // what backpropagation has not multiplied by already
+  if (inner().takes_factor()) mine.factor *= std::exchange(later, 1);
+  if (overlaps) exchange_->begin(executor().network(), later, how.all);
+  const ValueMap& outputs = inner().run(batch, mine);
   if (executor().ended_early()) {
     throw Unsupported("an observer ended the run early, but other ranks wait for its gradients");
   }
-  if (!overlaps) exchange_->begin(executor().network(), weight(batch), how.all);
+  if (!overlaps) exchange_->begin(executor().network(), later, how.all);
   exchange_->start_rest();
   return outputs;
 }

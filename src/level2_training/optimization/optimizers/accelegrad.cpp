@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "d5/level2_training/gradient_norm.hpp"
@@ -51,11 +52,20 @@ class Accelegrad final : public SlottedOptimizer {
   }
 
   [[nodiscard]] bool wants_all_gradients() const override { return !options_.per_parameter; }
+  [[nodiscard]] bool reads_all_gradients() const override { return false; }
+  void new_input() override {
+    SlottedOptimizer::new_input();
+    norm_.reset();
+  }
+  bool gradients_final() override {
+    norm_ = norm_of_gradients();
+    return true;
+  }
 
   void update_parameters(ParameterRange range, double factor) override {
     expect_begun(range.begin);
     if (!options_.per_parameter && added_in_ != step_number()) {
-      add(0, factor * gradient_norm(executor().network()));
+      add(0, factor * norm_.value_or(0));
       added_in_ = step_number();  // several ranges may be updated in one step
     }
     SlottedOptimizer::update_parameters(range, factor);
@@ -122,7 +132,8 @@ class Accelegrad final : public SlottedOptimizer {
 
   Options options_;
   std::vector<double> sums_;
-  std::int64_t added_in_ = 0;  // the step in which the common norm was added
+  std::optional<double> norm_;  // of all gradients of this step
+  std::int64_t added_in_ = 0;   // the step in which the common norm was added
   TensorUpdater updater_;
   KeptParameters kept_;
 };

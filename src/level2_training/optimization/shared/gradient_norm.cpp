@@ -8,28 +8,26 @@
 #include "level2_training/optimization/shared/block_sums.hpp"
 
 namespace d5 {
-namespace {
 
 double sum_of_squares(const Tensor& tensor) {
+  const Tensor here = tensor.on_host();
   double sum = 0;
-  dispatch(FloatTypes{}, tensor.dtype(), "norm", [&]<class T>() {
-    const T* values = tensor.data<T>();
-    sum = detail::block_sums<1>(tensor.elements(), [&](std::int64_t begin, std::int64_t end) {
+  dispatch(FloatTypes{}, here.dtype(), "norm", [&]<class T>() {
+    const T* values = here.data<T>();
+    sum = detail::block_sums<1>(here.elements(), [&](std::int64_t begin, std::int64_t end) {
       return std::array{detail::sum_of_squares(values + begin, end - begin)};
     })[0];
   });
   return sum;
 }
 
-}  // namespace
-
-double norm_of(const Tensor& tensor) { return std::sqrt(sum_of_squares(tensor.on_host())); }
+double norm_of(const Tensor& tensor) { return std::sqrt(sum_of_squares(tensor)); }
 
 double gradient_norm(Network& network) {
   double total = 0;
   // From the last on: what reads them next, an update from the first on, finds those in the cache.
   for (const Parameter& parameter : std::views::reverse(network.parameters())) {
-    total += sum_of_squares(parameter.gradient.on_host());
+    total += sum_of_squares(parameter.gradient);
   }
   return std::sqrt(total);
 }

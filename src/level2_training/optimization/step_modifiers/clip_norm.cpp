@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
-#include "d5/level2_training/gradient_norm.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 
 namespace d5 {
@@ -15,21 +12,6 @@ struct ClipNormOptions {
   }
 };
 
-/// Ranks that hold all gradients hold the same ones, or each its own, which it clips; those of
-/// shares have them in common.
-double norm_of_all(ThreeStepOptimizer& optimizer) {
-  Network& network = optimizer.executor().network();
-  if (!optimizer.gradients().in_shares()) return gradient_norm(network);
-  double squares = 0;
-  for (const ParameterRange& range : optimizer.final_gradients()) {
-    for (std::size_t i = range.begin; i < range.end; ++i) {
-      const double norm = norm_of(network.parameters()[i].gradient);
-      squares += norm * norm;
-    }
-  }
-  return std::sqrt(optimizer.agreement().sum(squares));
-}
-
 /// g <- g * most / ‖g‖ where the norm of all gradients together is above `most`.
 ///
 /// Source: Pascanu, Mikolov and Bengio, "On the Difficulty of Training Recurrent Neural Networks"
@@ -41,8 +23,9 @@ class ClipNorm final : public StepModifier {
 
   [[nodiscard]] std::string name() const override { return "clip_norm"; }
   [[nodiscard]] bool wants_all_gradients() const override { return true; }
+  [[nodiscard]] bool reads_norm_alone() const override { return true; }
   bool gradients_final(ThreeStepOptimizer& optimizer, double& factor) override {
-    const double norm = factor * norm_of_all(optimizer);
+    const double norm = factor * optimizer.norm_of_gradients();
     if (norm > options_.most) factor *= options_.most / norm;
     return true;
   }

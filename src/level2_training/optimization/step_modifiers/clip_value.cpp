@@ -23,6 +23,7 @@ class ClipValue final : public StepModifier {
 
   [[nodiscard]] std::string name() const override { return "clip_value"; }
   [[nodiscard]] bool wants_all_gradients() const override { return true; }
+  [[nodiscard]] std::optional<double> element_limit() const override { return options_.most; }
   bool gradients_final(ThreeStepOptimizer& optimizer, double& factor) override {
     const double most = options_.most / factor;
     for (Parameter& parameter : optimizer.executor().network().parameters()) {

@@ -48,10 +48,14 @@ class LossScale final : public StepModifier {
   [[nodiscard]] std::string name() const override { return "loss_scale"; }
   [[nodiscard]] double loss_factor() const override { return scale_; }
   [[nodiscard]] bool wants_all_gradients() const override { return true; }
+  [[nodiscard]] bool reads_norm_alone() const override { return true; }
   bool gradients_final(ThreeStepOptimizer& optimizer, double&) override {
+    // Squares of finite numbers of 64 bits may sum to more than there is: then each is asked.
     const auto& parameters = optimizer.executor().network().parameters();
-    const bool here = std::ranges::all_of(
-        parameters, [](const Parameter& parameter) { return is_finite(parameter.gradient); });
+    const bool here = std::isfinite(optimizer.norm_of_gradients()) ||
+                      std::ranges::all_of(parameters, [](const Parameter& parameter) {
+                        return is_finite(parameter.gradient);
+                      });
     const bool good = !optimizer.agreement().any(!here);
     if (!good) {
       scale_ = std::max(scale_ / 2, options_.least);

@@ -14,7 +14,8 @@ namespace {
 /// mean over the batch, its pieces and all ranks, without the factor that the loss was multiplied
 /// by, and before anything clips it. Under "sam" and "evolution" it is the gradient that these
 /// make, which the step goes along; of optimizers that search along a line, the one that the search
-/// begins with. Infinite where a gradient is not a number: such a step is refused under
+/// begins with; where a part of the gradients travels ("compressed", "sparse"), of what
+/// arrived. Infinite where a gradient is not a number: such a step is refused under
 /// "loss_scale".
 class GradientNorm final : public TrainingMetric {
  public:
@@ -29,13 +30,14 @@ class GradientNorm final : public TrainingMetric {
     trainer.optimizer().read_gradients(
         [squares = squares_, &network](ParameterRange range, double factor) {
           for (std::size_t i = range.begin; i < range.end; ++i) {
-            const double norm = factor * norm_of(network.parameters()[i].gradient);
-            *squares += norm * norm;
+            *squares += factor * factor * sum_of_squares(network.parameters()[i].gradient);
           }
         });
   }
   void before_batch(Trainer&, const Batch&) override { *squares_ = 0; }
-  void after_batch(Trainer&, const Batch&, const ValueMap&) override {
+  void after_batch(Trainer& trainer, const Batch&, const ValueMap&) override {
+    if (trainer.optimizer().tells_shares())
+      *squares_ = trainer.optimizer().agreement().sum(*squares_);
     samples_.push_back(std::isnan(*squares_) ? INFINITY : std::sqrt(*squares_));
   }
   void after_training(Trainer& trainer) override { trainer.optimizer().read_gradients({}); }

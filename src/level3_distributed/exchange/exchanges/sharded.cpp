@@ -71,17 +71,21 @@ class ShardedExchange final : public GradientExchange {
     return shards_[bucket.index].own;
   }
 
-  void share_values() override {
-    std::vector<std::unique_ptr<Request>> under_way;
-    for (detail::BucketShards& of : shards_) {
-      detail::copy_bytes(of.own_values, of.mine);
-      under_way.push_back(ranks().start_all_gather(of.mine, of.values, of.counts));
-    }
-    for (auto& request : under_way) request->wait();
+  void start_values(std::size_t bucket) override {
+    detail::BucketShards& of = shards_[bucket];
+    detail::copy_bytes(of.own_values, of.mine);
+    values_.push_back(ranks().start_all_gather(of.mine, of.values, of.counts));
+    // Nothing else moves those under way on while this thread updates.
+    for (auto& request : values_) (void)request->done();
+  }
+  void finish_values() override {
+    for (auto& request : values_) request->wait();
+    values_.clear();
   }
 
  private:
-  std::vector<detail::BucketShards> shards_;  // by bucket
+  std::vector<detail::BucketShards> shards_;      // by bucket
+  std::vector<std::unique_ptr<Request>> values_;  // under way
 };
 
 }  // namespace

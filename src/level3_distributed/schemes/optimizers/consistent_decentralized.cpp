@@ -83,7 +83,7 @@ class ConsistentDecentralized final : public DistributedOptimizer {
   }
 
  private:
-  /// Where this rank updates less than all.
+  /// Where a rank updates less than all.
   void share_updates(const BucketSizes& sizes) {
     Network& network = executor().network();
     const auto buckets = cut_into_buckets(network.parameters(), sizes);
@@ -94,8 +94,11 @@ class ConsistentDecentralized final : public DistributedOptimizer {
       own.push_back(exchange_->own(bucket));
       parameters += own.back().end - own.back().begin;
     }
-    if (parameters == network.parameters().size()) return;
-    local().update_own(std::move(own), [exchange = exchange_] { exchange->share_values(); });
+    if (!local().agreement().any(parameters < network.parameters().size())) return;
+    local().update_own(
+        std::move(own),
+        {.start = [exchange = exchange_](std::size_t bucket) { exchange->start_values(bucket); },
+         .finish = [exchange = exchange_] { exchange->finish_values(); }});
   }
 
   static inline const std::string kExchange = "exchange/";
