@@ -35,6 +35,7 @@
 #include "d5/level3_distributed/gradient_exchange.hpp"
 #include "d5/level3_distributed/sample_cut.hpp"
 #include "d5/level3_distributed/sparse_all_reduce.hpp"
+#include "d5/level3_distributed/topology.hpp"
 
 namespace d5::command {
 namespace {
@@ -168,7 +169,8 @@ std::vector<Kind> kinds() {
           kind_of("all-gathers", all_gathers),
           kind_of("exchanges", gradient_exchanges),
           kind_of("compressors", gradient_compressors),
-          kind_of("sparse-all-reduces", sparse_all_reduces)};
+          kind_of("sparse-all-reduces", sparse_all_reduces),
+          kind_of("topologies", topologies)};
 }
 
 TextTable overview() {

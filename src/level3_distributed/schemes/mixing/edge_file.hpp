@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace d5::detail {
+
+/// Edges of a text file, a line each: "0 3". Blank lines and what follows a # are left out.
+/// Throws: IoError; FormatError, ValueError (a rank outside 0 to ranks - 1) that name the line.
+[[nodiscard]] std::vector<std::pair<int, int>> read_edges(const std::string& path, int ranks);
+
+}  // namespace d5::detail

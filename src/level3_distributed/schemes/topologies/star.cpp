@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/topology.hpp"
+
+namespace d5 {
+namespace {
+
+MixingMatrix star(int ranks) {
+  std::vector<std::pair<int, int>> edges;
+  for (int i = 1; i < ranks; ++i) edges.emplace_back(0, i);
+  return MixingMatrix::metropolis(ranks, edges);
+}
+
+}  // namespace
+
+namespace topology {
+
+void register_star(Registry<TopologyEntry>& registry) {
+  registry.add("star", TopologyEntry("rank 0 with all others, who mix with it alone", star));
+}
+
+}  // namespace topology
+}  // namespace d5
