@@ -19,6 +19,7 @@
 #include "d5/level3_distributed/gradient_exchange.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
 #include "d5/level3_distributed/sample_cut.hpp"
+#include "d5/level3_distributed/topology.hpp"
 #include "d5/level3_distributed/training_step.hpp"
 #include "level2_training/optimization/taken_options.hpp"
 #include "level3_distributed/schemes/rank_checkpoints.hpp"
@@ -153,6 +154,7 @@ void check_names(const EntryChoice& scheme) {
   };
   if (const auto name = named("all_reduce"); !name.empty()) (void)all_reduces().at(name);
   if (const auto name = named("exchange"); !name.empty()) (void)gradient_exchanges().at(name);
+  if (const auto name = named("topology"); !name.empty()) (void)topologies().at(name);
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "d5/level3_distributed/topology.hpp"
+
+namespace d5::detail {
+
+/// The option of schemes whose ranks have neighbours.
+struct TopologyChoice {
+  EntryChoice topology{"ring"};
+
+  void declare(OptionList& options) {
+    options.add("topology", topology, "who mixes with whom", topologies().kind());
+  }
+  [[nodiscard]] MixingMatrix matrix(int ranks) const {
+    return topologies().at(topology.name).make(std::move(ranks), topology.settings);
+  }
+};
+
+/// What a record says of it: |lambda_2|, what is left of disagreement after each mixing.
+[[nodiscard]] inline std::map<std::string, std::string> mixing_conditions(const MixingMatrix& w) {
+  return {{"topology.second_eigenvalue", fmt::format("{:.6g}", w.second_eigenvalue())}};
+}
+
+}  // namespace d5::detail
