@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+
+#include "tests/level3_distributed/decentralized/quadratic.hpp"
+
+using namespace d5;
+using namespace d5::testing;
+
+namespace {
+
+double weight_of(const DistributedOptimizer& push_sum) {
+  return push_sum.state().at("scheme/weight").tensor().item<double>();
+}
+
+/// A ring one way round, and edges from rank 0 to all: ranks send to different numbers of others.
+std::vector<std::pair<int, int>> uneven_edges() {
+  std::vector<std::pair<int, int>> edges;
+  for (int i = 0; i < rank_count; ++i) {
+    if (i != 0) edges.emplace_back(i, (i + 1) % rank_count);
+    if (i != 0) edges.emplace_back(0, i);
+  }
+  return edges;
+}
+
+std::string uneven_file() {
+  const std::string path = "push-" + std::to_string(this_rank) + ".txt";
+  std::ofstream file(path);
+  for (const auto& [from, to] : uneven_edges()) file << from << ' ' << to << '\n';
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("on the exponential graph 2^k ranks agree after k steps") {
+  if (!std::has_single_bit(unsigned(rank_count))) return;
+  const auto push_sum = scheme("push_sum");
+  kFlat.begin(*push_sum);
+  for (int step = 0; step < std::countr_zero(unsigned(rank_count)); ++step) {
+    (void)push_sum->step(kFlat.batch());
+  }
+  if (rank_count > 1) CHECK(x_of(*push_sum) == mean(kFlat.x));  // halves are exact
+  CHECK(weight_of(*push_sum) == 1);
+}
+
+TEST_CASE("along uneven edges weights differ, sum to n, and ranks agree on the mean") {
+  const auto push_sum = scheme("push_sum", {{"edges", uneven_file()}});
+  kFlat.begin(*push_sum);
+  for (int step = 0; step < 100; ++step) {
+    (void)push_sum->step(kFlat.batch());
+    const auto weights = of_all_ranks(weight_of(*push_sum));
+    CHECK(std::abs(mean(weights) - 1) < kRounding);
+  }
+  // Rank 1 hears rank 0's n-th part and its own half: w_1 = w_0 / n + w_1 / 2, where w_0 is 1.
+  if (rank_count > 2 && this_rank == 1) {
+    CHECK(std::abs(weight_of(*push_sum) - 2.0 / rank_count) < kRounding);
+  }
+  CHECK(std::abs(x_of(*push_sum) - mean(kFlat.x)) < kRounding);
+}
+
+TEST_CASE("push_sum takes gradients at x / w, and follows its formula") {
+  constexpr double kStep = 0.1;
+  const auto push_sum = scheme("push_sum", {{"edges", uneven_file()}}, kStep);
+  kDifferent.begin(*push_sum);
+  const auto n = std::size_t(rank_count);
+  std::vector<int> sends(n, 1);
+  for (const auto& [from, to] : uneven_edges()) ++sends[std::size_t(from)];
+  std::vector<double> x(kDifferent.x.begin(), kDifferent.x.begin() + rank_count), w(n, 1);
+  for (int step = 0; step < 20; ++step) {
+    std::vector<double> to_x(n), to_w(n);
+    const auto add = [&](std::size_t from, std::size_t to) {
+      to_x[to] += (x[from] - kStep * kDifferent.gradient(from, x[from] / w[from])) / sends[from];
+      to_w[to] += w[from] / sends[from];
+    };
+    for (std::size_t i = 0; i < n; ++i) add(i, i);
+    for (const auto& [from, to] : uneven_edges()) add(std::size_t(from), std::size_t(to));
+    x = to_x, w = to_w;
+    (void)push_sum->step(kDifferent.batch());
+    const auto me = std::size_t(this_rank);
+    CHECK(std::abs(x_of(*push_sum) - x[me] / w[me]) < kRounding);
+  }
+}
+
+TEST_CASE("push_sum sends the parameters and one weight a step, to one rank") {
+  const auto push_sum = scheme("push_sum");
+  const auto arena = std::int64_t(push_sum->executor().network().parameter_arena().bytes());
+  const auto before = world()->traffic().total();
+  (void)push_sum->step(kDifferent.batch());
+  const auto after = world()->traffic().total();
+  CHECK(after.bytes_sent - before.bytes_sent == (rank_count > 1 ? arena + 8 : 0));
+}
