@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "d5/level2_training/optimizer.hpp"
+#include "d5/level3_distributed/collective.hpp"
+
+namespace d5::detail {
+
+/// Options of schemes that average parameters every so many steps.
+struct ModelAverageOptions {
+  enum class State { keep, average };
+  std::int64_t every = 8;
+  State state = State::keep;
+  EntryChoice all_reduce{"mpi"};
+
+  void declare(OptionList& options) {
+    options.add("every", every, "steps of each rank between two averages", {.least = 1});
+    options.add("state", state, "what becomes of each optimizer's memory then",
+                {"keep", "average"});
+    options.add("all_reduce", all_reduce, "algorithm that sums the parameters",
+                all_reduces().kind());
+  }
+};
+
+/// The mean over ranks, now and then.
+class ModelAverage {
+ public:
+  ModelAverage(std::shared_ptr<Communicator> ranks, const ModelAverageOptions& options);
+
+  /// Counts a step: whether it is the time.
+  [[nodiscard]] bool is_due();
+  /// Of all parameters, and of what the rule remembers if that is wished. A collective.
+  void average(Tensor& values, ThreeStepOptimizer& rule);
+  /// Steps since the beginning: for checkpoints.
+  [[nodiscard]] const Tensor& steps() const { return steps_; }
+
+ private:
+  void mean_of(Tensor& tensor);
+
+  std::shared_ptr<Communicator> ranks_;
+  ModelAverageOptions options_;
+  std::shared_ptr<AllReduce> all_reduce_;
+  Tensor steps_ = Tensor::scalar(std::int64_t{0});
+};
+
+}  // namespace d5::detail

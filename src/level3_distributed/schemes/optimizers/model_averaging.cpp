@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level3_distributed/schemes/mixing/model_average.hpp"
+#include "level3_distributed/schemes/mixing/own_parameters.hpp"
+
+namespace d5 {
+namespace {
+
+/// Each rank trains by itself; every so many steps all take the mean of their parameters.
+///
+/// Source: Stich, "Local SGD Converges Fast and Communicates Little" (2019), algorithm 1.
+class ModelAveraging final : public detail::OwnParameters {
+ public:
+  using Options = detail::ModelAverageOptions;
+  ModelAveraging(std::shared_ptr<ThreeStepOptimizer> optimizer, std::shared_ptr<Communicator> ranks,
+                 const Options& options)
+      : OwnParameters(std::move(optimizer), ranks, "model_averaging"), average_(ranks, options) {}
+
+  const ValueMap& step(const Batch& batch) override {
+    return step_then(batch, [this] {
+      if (!average_.is_due()) return;
+      Tensor x = values();
+      average_.average(x, local());
+    });
+  }
+
+ private:
+  Memory memory() const override { return {{"steps", average_.steps()}}; }
+
+  detail::ModelAverage average_;
+};
+
+}  // namespace
+
+namespace distributed_optimizer {
+
+void register_model_averaging(Registry<DistributedOptimizerEntry>& registry) {
+  registry.add("model_averaging",
+               DistributedOptimizerEntry::of<ModelAveraging>(
+                   "the mean of parameters every so many steps (local SGD, Stich, 2019)"));
+}
+
+}  // namespace distributed_optimizer
+}  // namespace d5
