@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/collective.hpp"
+#include "level3_distributed/schemes/mixing/add_times.hpp"
+#include "level3_distributed/schemes/mixing/own_parameters.hpp"
+
+namespace d5 {
+namespace {
+
+struct ElasticAveragingOptions {
+  double rho = 0.1;
+  EntryChoice all_reduce{"mpi"};
+
+  void declare(OptionList& options) {
+    options.add("rho", rho, "pull towards the center; 0: none", {.least = 0});
+    options.add("all_reduce", all_reduce, "algorithm that sums the distances",
+                all_reduces().kind());
+  }
+};
+
+/// A center c that all ranks keep, and springs to it: x_i <- x_i - eta g_i - eta rho (x_i - c) and
+/// c <- c + eta rho sum_i (x_i - c), both from old values. Distances travel while backpropagation
+/// goes on. Test runs are made with the center, and training ends with it.
+///
+/// Source: Zhang, Choromanska and LeCun, "Deep learning with Elastic Averaging SGD" (2015),
+/// equations 5 and 6.
+class ElasticAveraging final : public detail::OwnParameters {
+ public:
+  using Options = ElasticAveragingOptions;
+  ElasticAveraging(std::shared_ptr<ThreeStepOptimizer> optimizer,
+                   std::shared_ptr<Communicator> ranks, const Options& options)
+      : OwnParameters(std::move(optimizer), ranks, "elastic_averaging"),
+        rho_(options.rho),
+        all_reduce_(all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings)),
+        center_(zeros()),
+        distance_(zeros()),
+        sum_(zeros()) {
+    (void)learning_rate();
+    center_.copy_from(values());
+  }
+
+  const ValueMap& step(const Batch& batch) override {
+    detail::subtract(values(), center_, distance_);
+    sum_.copy_from(distance_);
+    const auto sum = all_reduce_->start(communicator(), sum_);
+    return step_then(
+        batch,
+        [&] {
+          sum->wait();
+          const double pull = checked_pull();
+          Tensor x = values();
+          detail::add_times(x, -pull, distance_);
+          detail::add_times(center_, pull, sum_);
+        },
+        [&] { (void)sum->done(); });
+  }
+
+  void begin_test() override {
+    OwnParameters::begin_test();
+    lend_center();
+  }
+  void run(Trainer& trainer, const Interrupt& interrupt) override {
+    OwnParameters::run(trainer, interrupt);
+    lend_center();
+  }
+
+ private:
+  /// The mean is lent already, of running statistics, too.
+  void lend_center() {
+    Tensor x = values();
+    x.copy_from(center_);
+  }
+
+  double checked_pull() {
+    const double pull = learning_rate() * rho_;
+    const int ranks = communicator().size();
+    if (pull * ranks <= 1) return pull;
+    throw ValueError(fmt::format(
+        "scheme elastic_averaging: with rho {}, learning rate {} and {} ranks the center would go "
+        "{} of the way to their mean, expected 1 at most; lower rho to {} or less",
+        rho_, learning_rate(), ranks, pull * ranks, rho_ / (pull * ranks)));
+  }
+
+  Memory memory() const override { return {{"center", center_}}; }
+
+  double rho_;
+  std::shared_ptr<AllReduce> all_reduce_;
+  Tensor center_, distance_, sum_;
+};
+
+}  // namespace
+
+namespace distributed_optimizer {
+
+void register_elastic_averaging(Registry<DistributedOptimizerEntry>& registry) {
+  registry.add("elastic_averaging",
+               DistributedOptimizerEntry::of<ElasticAveraging>(
+                   "springs between ranks and a center (EASGD, Zhang et al., 2015)"));
+}
+
+}  // namespace distributed_optimizer
+}  // namespace d5
