@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "d5/core/error.hpp"
+#include "d5/level1_network/execution_event.hpp"
 #include "d5/level3_distributed/topology.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
 
@@ -134,4 +134,18 @@ TEST_CASE("each rank keeps its rule's memory: momentum by mixing places alone") 
     (void)neighbors->step(kDifferent.batch());
     CHECK(std::abs(x_of(*neighbors) - x[std::size_t(this_rank)]) < kRounding);
   }
+}
+
+TEST_CASE("parameters are on their way before the forward run begins") {
+  struct Watch final : ExecutionEvent {
+    std::int64_t calls = -1;
+    void before_run(Pass) override { calls = world()->traffic().total().calls; }
+  };
+  const auto neighbors = scheme("consistent_neighbors", {{"topology", "complete"}});
+  const auto watch = std::make_shared<Watch>();
+  neighbors->executor().events().add(watch);
+  const auto before = world()->traffic().total().calls;
+  (void)neighbors->step(kDifferent.batch());
+  CHECK(watch->calls - before == 2 * (rank_count - 1));
+  CHECK(world()->traffic().total().calls == watch->calls);
 }

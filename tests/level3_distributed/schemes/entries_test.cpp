@@ -10,6 +10,7 @@
 #include "d5/level2_training/sampler.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/topology.hpp"
 
 using namespace d5;
 
@@ -50,6 +51,7 @@ TEST_CASE("no entry of any registry takes a setting that is none of its options"
   check_all(broadcasts());
   check_all(reduce_scatters());
   check_all(all_gathers());
+  check_all(topologies(), 2);
 }
 
 TEST_CASE("nor does one that a framework brings") {
