@@ -248,7 +248,7 @@ std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
   TrainingSession training(recipe, std::move(session));
   auto mine = training.run_unjudged();
   const bool trained = role_of(options, *ranks).works();
-  if (trained && ended_alone(mine)) throw NumericError(mine.front().reason);
+  if (ended_alone(mine)) throw NumericError(mine.front().reason);
   const auto& scheme = dynamic_cast<const DistributedOptimizer&>(training.trainer().optimizer());
   for (auto& result : mine) {
     describe(result, options, ranks->size());

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/communicator_agreement.hpp"
+#include "level3_distributed/schemes/parameter_server/collected_gradients.hpp"
+#include "level3_distributed/schemes/parameter_server/served_optimizer.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::ServerMessage;
+using detail::ServerRanks;
+using detail::ServerWord;
+
+struct ConsistentCentralizedOptions {
+  ServerRanks::Kind server = ServerRanks::Kind::works;
+  std::int64_t shards = 1;
+
+  void declare(OptionList& options) {
+    options.add("server", server, "whether servers train as well, or serve alone",
+                {"works", "serves"});
+    options.add("shards", shards, "servers, each of which keeps whole tensors", {.least = 1});
+  }
+};
+
+/// A synchronous parameter server: it averages the workers' gradients over all samples of the
+/// global batch, updates, and sends the parameters back. The parameters are those of
+/// `consistent_decentralized`, within rounding, and the same on all ranks to the bit.
+///
+/// It is the server whose step it is: workers answer what its rule asks for, so that any rule may
+/// be there, also one with a line search. Of several servers each updates its shard; a rule to
+/// which all parameters are one is refused.
+///
+/// Source: Li et al., "Scaling Distributed Machine Learning with the Parameter Server" (OSDI 2014);
+/// PSSGD of Ben-Nun et al., "A Modular Benchmarking Infrastructure for High-Performance and
+/// Reproducible Deep Learning" (IPDPS 2019), section V-E.
+class ConsistentCentralized final : public detail::ServedOptimizer {
+ public:
+  using Options = ConsistentCentralizedOptions;
+  ConsistentCentralized(std::shared_ptr<ThreeStepOptimizer> optimizer,
+                        const std::shared_ptr<Communicator>& ranks, const Options& options)
+      : ServedOptimizer(std::move(optimizer), ranks, of(options, ranks->size()), Rule::at_servers) {
+    detail::CollectedGradients::Parts parts{line(), roles(), shards(), *ranks, nullptr};
+    if (roles().shards() > 1) {
+      parts.servers = ranks->split(is_server() ? 0 : -1);
+      if (is_server()) {
+        local().set_agreement(std::make_shared<CommunicatorAgreement>(parts.servers));
+      }
+      update_own_shard();
+    }
+    local().add_gradient_layer(ThreeStepOptimizer::GradientLayer::exchanged,
+                               [this, parts](std::shared_ptr<GradientSource> inner) {
+                                 return collected_ = std::make_shared<detail::CollectedGradients>(
+                                            std::move(inner), parts);
+                               });
+  }
+
+  static RankRole role(const Options& options, int rank, int ranks) {
+    return of(options, ranks).role(rank);
+  }
+
+  const ValueMap& step(const Batch& batch) override {
+    if (is_server()) return step_of_server(batch);
+    for (int shard = 0; shard < roles().shards() && asks(); ++shard) {
+      line().say(roles().server_of(shard), ServerWord::step,
+                 {double(batch.epoch), double(batch.index), double(batch.size),
+                  double(batch.global_size)});
+    }
+    return collected_->answer(batch);
+  }
+
+ private:
+  static ServerRanks of(const Options& options, int ranks) {
+    return {"consistent_centralized", ranks, options.shards, options.server};
+  }
+  /// One worker begins the steps of servers that do not by themselves.
+  [[nodiscard]] bool asks() const {
+    return roles().kind() == ServerRanks::Kind::serves && rank() == 0;
+  }
+
+  const ValueMap& step_of_server(const Batch& batch) {
+    const ValueMap& outputs = local().step(batch);
+    collected_->end_step();
+    return outputs;
+  }
+
+  void heard(const ServerMessage& message) override {
+    if (message.word != ServerWord::step) {
+      throw CommunicationError("a worker asked for what is not of this scheme");
+    }
+    Batch batch;
+    batch.epoch = std::int64_t(message.numbers[0]);
+    batch.index = std::int64_t(message.numbers[1]);
+    batch.size = std::int64_t(message.numbers[2]);
+    batch.global_size = std::int64_t(message.numbers[3]);
+    (void)step_of_server(batch);
+  }
+
+  /// Servers that train are in the middle of nothing: they come as all do.
+  void fetch(Values which) override {
+    if (roles().kind() == ServerRanks::Kind::serves) return ServedOptimizer::fetch(which);
+    if (is_server()) {
+      const Tensor own = own_values(which);
+      for (int other = 0; other < roles().ranks(); ++other) {
+        if (other == rank()) continue;
+        line().say(other, ServerWord::values);
+        line().send(own, other);
+      }
+      own_shard().values.copy_from(own);
+    }
+    for (int shard = 0; shard < roles().shards(); ++shard) {
+      if (roles().server_of(shard) != rank()) (void)receive_values(shard);
+    }
+    line().settle();
+    executor().network().values_changed();
+  }
+
+  std::shared_ptr<detail::CollectedGradients> collected_;
+};
+
+}  // namespace
+
+namespace distributed_optimizer {
+
+void register_consistent_centralized(Registry<DistributedOptimizerEntry>& registry) {
+  registry.add("consistent_centralized",
+               DistributedOptimizerEntry::of<ConsistentCentralized>(
+                   "servers average gradients, update, and send parameters back, step by step"));
+}
+
+}  // namespace distributed_optimizer
+}  // namespace d5

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <initializer_list>
+#include <memory>
+#include <vector>
+
+#include "d5/core/value.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5::detail {
+
+/// What workers and servers say to each other.
+enum class ServerWord {
+  failed,       ///< the one who says it; both ways
+  step,         ///< make one
+  run,          ///< gradients of this batch are wanted
+  loss,         ///< of this batch
+  loss_of_run,  ///< of the last run
+  done,         ///< the step
+  gradient,     ///< follows
+  update,       ///< follows
+  pull,         ///< the newest values are wanted
+  test,         ///< values for test runs are
+  values,       ///< follow
+  tested,
+  state,
+  restore,
+  leave
+};
+
+/// A word with numbers, which what they are about follows.
+struct ServerMessage {
+  static constexpr std::size_t kNumbers = 5;
+  static constexpr std::int64_t kBytes = (kNumbers + 1) * sizeof(double);
+  int from = kAnyRank;
+  ServerWord word = ServerWord::failed;
+  std::array<double, kNumbers> numbers = {};
+};
+
+/// A rank's messages to and from servers. What is sent is under way until `settle`: its memory is
+/// left alone. Where the other side failed, `hear` throws its error.
+class ServerLine {
+ public:
+  /// A collective: all ranks make one in the same order.
+  explicit ServerLine(std::shared_ptr<Communicator> ranks)
+      : ranks_(std::move(ranks)), tag_(ranks_->own_tag()) {}
+
+  void say(int to, ServerWord word, std::initializer_list<double> numbers = {});
+  void send(const Tensor& data, int to);
+  void settle();
+  [[nodiscard]] ServerMessage hear(int from = kAnyRank);
+  void receive(Tensor data, int from);  ///< also on a device
+
+  void send_map(const ValueMap& map, int to);
+  [[nodiscard]] ValueMap receive_map(int from);
+  void send_numbers(const std::vector<std::int64_t>& numbers, int to);
+  [[nodiscard]] std::vector<std::int64_t> receive_numbers(int from);
+
+  void tell_failure(int to, const std::exception& error);
+  /// Whether an error was heard: it is another rank's.
+  [[nodiscard]] bool heard_failure() const { return heard_failure_; }
+
+ private:
+  [[noreturn]] void throw_failure(const ServerMessage& message);
+
+  std::shared_ptr<Communicator> ranks_;
+  int tag_;
+  bool heard_failure_ = false;
+  struct Sent {
+    Tensor data;
+    std::unique_ptr<Request> request;
+  };
+  std::vector<Sent> under_way_;
+};
+
+}  // namespace d5::detail
