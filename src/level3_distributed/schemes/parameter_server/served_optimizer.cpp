@@ -45,7 +45,14 @@ ServedOptimizer::ServedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
 }
 
 void ServedOptimizer::update_own_shard() {
-  local().update_own({is_server() ? own_shard().parameters : ParameterRange{}}, [] {});
+  try {
+    local().update_own({is_server() ? own_shard().parameters : ParameterRange{}}, [] {});
+  } catch (const Unsupported& error) {
+    throw Unsupported(fmt::format(
+        "this optimizer wants all parameters, and their gradients as often as it likes, at one "
+        "place; choose consistent_centralized with one server, or consistent_decentralized ({})",
+        error.what()));
+  }
 }
 
 void ServedOptimizer::run(Trainer& trainer, const Interrupt& interrupt) {

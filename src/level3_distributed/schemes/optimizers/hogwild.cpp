@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cmath>
+
+#include "d5/core/dtype.hpp"
+#include "d5/level2_training/kept_parameters.hpp"
+#include "d5/level3_distributed/communicator_agreement.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/node_memory.hpp"
+#include "level3_distributed/schemes/parameter_server/parameter_change.hpp"
+#include "level3_distributed/schemes/parameter_server/parameter_shards.hpp"
+
+namespace d5 {
+namespace {
+
+struct HogwildOptions {
+  void declare(OptionList&) {}
+};
+
+/// All ranks train the same parameters, which lie in memory of their node: each reads them, makes a
+/// step by itself, and adds to them what it changed, element by element, with no lock and no atomic
+/// addition. What two ranks add to an element at once may count once.
+///
+/// The paper's rule is sgd. Any other is allowed, each rank with a state of its own, since what is
+/// added is a step whatever made it; but ranks then know nothing of each other's momentum. Test
+/// runs see the parameters that all share, and no rule's average.
+///
+/// Throws: Unsupported where ranks are on several nodes.
+///
+/// Source: Recht et al., "Hogwild!: A Lock-Free Approach to Parallelizing Stochastic Gradient
+/// Descent" (NIPS 2011), algorithm 1.
+class Hogwild final : public DistributedOptimizer {
+ public:
+  using Options = HogwildOptions;
+  Hogwild(std::shared_ptr<ThreeStepOptimizer> optimizer, const std::shared_ptr<Communicator>& ranks,
+          const Options&)
+      : DistributedOptimizer(std::move(optimizer), ranks),
+        values_(detail::cut_into_parameter_shards(executor().network(), 1)[0].values),
+        change_(values_),
+        agreement_(ranks),
+        memory_(NodeMemory::make(*ranks, values_.bytes())),
+        shared_(memory_->at(0, {values_.dtype(), values_.shape()})) {
+    local().set_agreement(std::make_shared<RankAgreement>());
+    begin();
+  }
+
+  bool is_consistent() const override { return false; }
+  RankAgreement& agreement() override { return agreement_; }
+
+  const ValueMap& step(const Batch& batch) override {
+    read();
+    change_.begin();
+    const ValueMap& outputs = local().step(batch);
+    executor().synchronise();
+    add(change_.end(communicator(), 1));
+    return outputs;
+  }
+
+  void run(Trainer& trainer, const Interrupt& interrupt) override {
+    begin();
+    trainer.run(interrupt);
+    meet();
+  }
+
+  void begin_test() override {
+    kept_.keep(executor().network());
+    meet();
+  }
+  void end_test() override { kept_.give_back(executor().network()); }
+  void tested(double loss, std::int64_t samples) override {
+    if (local().modifiers().empty()) return;
+    const double all = agreement_.sum(double(samples));
+    if (all > 0) local().tested(agreement_.mean(loss, double(samples)), std::int64_t(all));
+  }
+
+  /// What is saved with it are the parameters that all share.
+  ValueMap state() const override {
+    if (trains_) const_cast<Hogwild*>(this)->meet();
+    return DistributedOptimizer::state();
+  }
+  void restore(const ValueMap& state) override {
+    trains_ = false;  // until it runs
+    DistributedOptimizer::restore(state);
+  }
+
+ private:
+  /// The parameters are rank 0's.
+  void begin() {
+    communicator().barrier();
+    if (communicator().rank() == 0) {
+      const Tensor here = values_.on_host();
+      dispatch(Types<float, double>{}, here.dtype(), "hogwild", [&]<class T>() {
+        for_each_shared<T>(
+            [&](auto element, std::int64_t i) { element.store(here.data<T>()[i], kOrder); });
+      });
+    }
+    communicator().barrier();
+    read();
+    trains_ = true;
+  }
+
+  /// All ranks have the newest parameters, and nobody goes on before all have.
+  void meet() {
+    communicator().barrier();
+    read();
+    communicator().barrier();
+  }
+
+  void read() {
+    Tensor here = values_.on_host();
+    dispatch(Types<float, double>{}, here.dtype(), "hogwild", [&]<class T>() {
+      for_each_shared<T>(
+          [&](auto element, std::int64_t i) { here.data<T>()[i] = element.load(kOrder); });
+    });
+    if (!(values_.device() == Device{})) values_.copy_from(here);
+    executor().network().values_changed();
+    communicator().note_traffic("get", 0, std::int64_t(values_.bytes()));
+  }
+
+  void add(const Tensor& change) {
+    dispatch(Types<float, double>{}, change.dtype(), "hogwild", [&]<class T>() {
+      const T* by = change.data<T>();
+      for_each_shared<T>([&](auto element, std::int64_t i) {
+        if (by[i] != 0) element.store(element.load(kOrder) + by[i], kOrder);
+      });
+    });
+    communicator().note_traffic("put", std::int64_t(values_.bytes()), 0);
+  }
+
+  /// A load and a store, each whole: the race of the paper, without that of the language.
+  template <class T, class Body>
+  void for_each_shared(const Body& body) {
+    T* shared = shared_.data<T>();
+    for (std::int64_t i = 0; i < shared_.elements(); ++i) body(std::atomic_ref<T>(shared[i]), i);
+  }
+  static constexpr auto kOrder = std::memory_order_relaxed;
+
+  Tensor values_;
+  detail::ParameterChange change_;
+  CommunicatorAgreement agreement_;
+  std::shared_ptr<NodeMemory> memory_;
+  Tensor shared_;
+  KeptParameters kept_;
+  bool trains_ = false;
+};
+
+}  // namespace
+
+namespace distributed_optimizer {
+
+void register_hogwild(Registry<DistributedOptimizerEntry>& registry) {
+  registry.add("hogwild", DistributedOptimizerEntry::of<Hogwild>(
+                              "ranks of a node train the same parameters without locks (Recht et "
+                              "al., 2011)"));
+}
+
+}  // namespace distributed_optimizer
+}  // namespace d5

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "d5/core/error.hpp"
+#include "level3_distributed/schemes/parameter_server/parameter_change.hpp"
+#include "level3_distributed/schemes/parameter_server/served_optimizer.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::ServerMessage;
+using detail::ServerRanks;
+using detail::ServerWord;
+
+struct StaleSynchronousOptions {
+  std::int64_t staleness = 2, servers = 1;
+
+  void declare(OptionList& options) {
+    options.add("staleness", staleness, "steps that a worker may be ahead of the slowest",
+                {.least = 0});
+    options.add("servers", servers, "ranks that serve, each of which keeps whole tensors",
+                {.least = 1});
+  }
+};
+
+/// A worker's clock counts its steps. It makes one by itself, with an optimizer of its own, and
+/// sends the change of the parameters, by its share of the samples; servers add what comes. At
+/// clock c it goes on when the slowest worker is at c - staleness or later, and reads the
+/// parameters then: they have all changes of clocks up to c - staleness - 1, all of its own, and
+/// whatever else has come.
+///
+/// With staleness 0 and a rule that is linear in gradients (sgd, momentum) it is
+/// `consistent_centralized`, within rounding; others make the mean of the workers' steps. Modifiers
+/// see a worker's own gradients. Test runs see the servers' parameters, and no rule's average.
+///
+/// Source: Ho et al., "More Effective Distributed ML via a Stale Synchronous Parallel Parameter
+/// Server" (NIPS 2013), section 3.
+class StaleSynchronous final : public detail::ServedOptimizer {
+ public:
+  using Options = StaleSynchronousOptions;
+  StaleSynchronous(std::shared_ptr<ThreeStepOptimizer> optimizer,
+                   const std::shared_ptr<Communicator>& ranks, const Options& options)
+      : ServedOptimizer(std::move(optimizer), ranks, of(options, ranks->size()), Rule::at_workers),
+        staleness_(options.staleness),
+        clocks_(std::size_t(roles().workers()), 0),
+        waits_(clocks_.size(), false) {
+    for (const detail::ParameterShard& shard : shards()) changes_.emplace_back(shard.values);
+  }
+
+  static RankRole role(const Options& options, int rank, int ranks) {
+    return of(options, ranks).role(rank);
+  }
+  bool is_consistent() const override { return false; }
+
+  const ValueMap& step(const Batch& batch) override {
+    for (detail::ParameterChange& change : changes_) change.begin();
+    const ValueMap& outputs = local().step(batch);
+    executor().synchronise();
+    const double share = batch.global_size == 0 ? 1.0 / roles().workers()
+                                                : double(batch.size) / double(batch.global_size);
+    for (int shard = 0; shard < roles().shards(); ++shard) {
+      const int server = roles().server_of(shard);
+      line().say(server, ServerWord::update);
+      line().send(changes_[std::size_t(shard)].end(communicator(), share), server);
+    }
+    for (int shard = 0; shard < roles().shards(); ++shard) (void)receive_values(shard);
+    line().settle();
+    executor().network().values_changed();
+    return outputs;
+  }
+
+ private:
+  static ServerRanks of(const Options& options, int ranks) {
+    return {"stale_synchronous", ranks, options.servers, ServerRanks::Kind::serves};
+  }
+
+  void heard(const ServerMessage& message) override {
+    if (message.word != ServerWord::update) {
+      throw CommunicationError("a worker asked for what is not of this scheme");
+    }
+    Tensor here = own_shard().values.on_host();
+    Tensor change = Tensor::empty(here.dtype(), here.shape());
+    line().receive(change, message.from);
+    communicator().reduce_local(here, change);
+    if (!(own_shard().values.device() == Device{})) own_shard().values.copy_from(here);
+    ++clocks_[std::size_t(message.from)];
+    waits_[std::size_t(message.from)] = true;
+    let_go();
+  }
+
+  /// Those whom the slowest has come near enough.
+  void let_go() {
+    const std::int64_t slowest = *std::ranges::min_element(clocks_);
+    for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+      if (!waits_[worker] || slowest < clocks_[worker] - staleness_) continue;
+      waits_[worker] = false;
+      note_staleness(clocks_[worker] - slowest);
+      answer_values(int(worker), Values::trained);
+    }
+  }
+
+  /// Nobody waits for one that makes no more steps.
+  void has_left(int worker) override {
+    clocks_[std::size_t(worker)] = std::numeric_limits<std::int64_t>::max();
+    let_go();
+  }
+
+  std::int64_t staleness_;
+  std::vector<detail::ParameterChange> changes_;
+  // Of a server.
+  std::vector<std::int64_t> clocks_;  // steps that have come from each worker
+  std::vector<bool> waits_;
+};
+
+}  // namespace
+
+namespace distributed_optimizer {
+
+void register_stale_synchronous(Registry<DistributedOptimizerEntry>& registry) {
+  registry.add("stale_synchronous",
+               DistributedOptimizerEntry::of<StaleSynchronous>(
+                   "workers are at most so many steps ahead of the slowest (Ho et al., 2013)"));
+}
+
+}  // namespace distributed_optimizer
+}  // namespace d5
