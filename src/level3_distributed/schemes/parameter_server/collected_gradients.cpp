@@ -53,8 +53,7 @@ void CollectedGradients::send_gradients(const Batch& batch) {
     }
     const int server = parts_.roles.server_of(shard);
     if (server == rank()) {
-      sum_ = Tensor();
-      part_ = gradients.copy();
+      mine_ = gradients;
       continue;
     }
     parts_.line.say(server, ServerWord::gradient);
@@ -64,23 +63,22 @@ void CollectedGradients::send_gradients(const Batch& batch) {
 
 /// The sum, in the order of ranks.
 void CollectedGradients::collect(const GradientRun& how) {
-  const Tensor mine = part_;
-  sum_ = Tensor();
+  Tensor sum;
   for (int worker = 0; worker < parts_.roles.workers(); ++worker) {
-    Tensor gradients = mine;
+    Tensor gradients = mine_;
     if (worker != rank()) {
       (void)parts_.line.hear(worker);
       gradients = Tensor::empty(own().gradients.dtype(), own().gradients.shape());
       parts_.line.receive(gradients, worker);
     }
-    if (sum_.defined()) {
-      parts_.ranks.reduce_local(sum_, gradients);
+    if (sum.defined()) {
+      parts_.ranks.reduce_local(sum, gradients);
     } else {
-      sum_ = gradients;
+      sum = worker == rank() ? gradients.copy() : gradients;
     }
   }
   parts_.line.settle();
-  own().gradients.copy_from(sum_);
+  own().gradients.copy_from(sum);
   if (!how.all || !parts_.servers) return;
   for (int shard = 0; shard < parts_.roles.shards(); ++shard) {
     Tensor& gradients = parts_.shards[std::size_t(shard)].gradients;
@@ -97,7 +95,8 @@ const ValueMap& CollectedGradients::run(const Batch& batch, const GradientRun& h
         "gradients that servers have collected cannot be added to: add before "
         "(GradientLayer::accumulated)");
   }
-  ask(ServerWord::run, values_are_known_ ? Send::word : Send::values, how.factor);
+  const bool known = values_are_known_ && !parts_.prepares;
+  ask(ServerWord::run, known ? Send::word : Send::values, how.factor);
   values_are_known_ = false;  // another run of the step is with others
   const ValueMap* outputs = &nothing;
   if (parts_.roles.works(rank())) {
@@ -117,7 +116,7 @@ void CollectedGradients::end_step() {
 }
 
 double CollectedGradients::mean_loss(const std::function<double()>& mine, const Batch& batch) {
-  double sum = 0, weights = 0;
+  double sum = 0, weights = 0, last = 0;
   const double own_loss = parts_.roles.works(rank()) ? mine() : 0;
   for (int worker = 0; worker < parts_.roles.workers(); ++worker) {
     double loss = own_loss, of = batch.global_size == 0 ? 1.0 : double(batch.size);
@@ -128,8 +127,10 @@ double CollectedGradients::mean_loss(const std::function<double()>& mine, const 
     }
     sum += loss * of;
     weights += of;
+    last = loss;
   }
   parts_.line.settle();
+  if (parts_.roles.workers() == 1) return last;
   return sum / weights;
 }
 

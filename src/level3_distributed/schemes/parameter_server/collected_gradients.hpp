@@ -24,6 +24,7 @@ class CollectedGradients final : public GradientDecorator {
     std::vector<ParameterShard>& shards;
     Communicator& ranks;
     std::shared_ptr<Communicator> servers;  ///< where there are several; null at workers
+    bool prepares = false;  ///< whether the rule changes parameters before a step's first run
   };
   CollectedGradients(std::shared_ptr<GradientSource> inner, Parts parts)
       : GradientDecorator(std::move(inner)), parts_(std::move(parts)) {}
@@ -58,7 +59,7 @@ class CollectedGradients final : public GradientDecorator {
 
   Parts parts_;
   bool values_are_known_ = true;  // to the workers
-  Tensor sum_, part_;
+  Tensor mine_;  // of the shard, by this rank as a worker
 };
 
 }  // namespace d5::detail

@@ -130,7 +130,6 @@ void ServedOptimizer::pass_on(const std::exception& error) {
     if (other == rank_ || (!is_server() && !roles_.serves(other))) continue;
     line_.tell_failure(other, error);
   }
-  line_.settle();
 }
 
 Tensor ServedOptimizer::own_values(Values which) {
