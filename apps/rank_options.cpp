@@ -13,6 +13,7 @@
 #include "d5/level3_distributed/call_order.hpp"
 #include "d5/level3_distributed/call_timeout.hpp"
 #include "d5/level3_distributed/fault_injection.hpp"
+#include "d5/level3_distributed/library_traffic.hpp"
 #include "d5/level3_distributed/progress_thread.hpp"
 #include "d5/level3_distributed/wire_model.hpp"
 
@@ -68,6 +69,15 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
       .add_flag("--check-calls", options.check_calls,
                 "compare each collective between the ranks before it begins")
       ->group(kGroup);
+  command
+      .add_flag_function(
+          "--mpi-bytes",
+          [&options](std::int64_t) {
+            options.mpi_bytes = true;
+            count_library_traffic();  // before anything asks for the world
+          },
+          "count what MPI itself sends, inside its collectives too, for communication_volume")
+      ->group(kGroup);
 }
 
 void add_training_rank_options(CLI::App& command, RankOptions& options) {
@@ -106,6 +116,7 @@ std::string to_line(const RankOptions& options) {
   if (!options.wire.empty()) line.option("--wire", options.wire);
   if (options.progress == "thread") line.option("--progress", options.progress);
   if (options.check_calls) line.flag("--check-calls");
+  if (options.mpi_bytes) line.flag("--mpi-bytes");
   if (!options.timeout.empty()) line.option("--timeout", options.timeout);
   if (!options.fault.empty()) line.option("--fault", options.fault);
   if (options.check_ranks > 0) line.option("--check-ranks", options.check_ranks);
@@ -120,6 +131,7 @@ void describe(std::vector<Measurement>& records, const RankOptions& options) {
     }
     if (options.progress == "thread") record.conditions["progress"] = options.progress;
     if (options.check_calls) record.conditions["check_calls"] = "on";
+    if (options.mpi_bytes) record.conditions["mpi_bytes"] = "counted";
     if (!options.fault.empty()) record.conditions["fault"] = options.fault;
     if (options.check_ranks > 0) {
       record.conditions["check_ranks"] = std::to_string(options.check_ranks);

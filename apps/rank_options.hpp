@@ -20,9 +20,10 @@ struct RankOptions {
   std::string wire, timeout, fault;
   std::string progress = "poll";  ///< or "thread"
   bool check_calls = false;
+  bool mpi_bytes = false;
   std::int64_t check_ranks = 0;  ///< steps; of training
 };
-/// `--wire`, `--timeout`, `--progress`, `--check-calls`
+/// `--wire`, `--timeout`, `--progress`, `--check-calls`, `--mpi-bytes`
 void add_rank_options(CLI::App& command, RankOptions& options);
 /// `--fault`, `--check-ranks`: of training, which has steps.
 void add_training_rank_options(CLI::App& command, RankOptions& options);

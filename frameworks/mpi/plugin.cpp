@@ -8,6 +8,7 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/transport.hpp"
+#include "monitoring.hpp"
 #include "mpi_communicator.hpp"
 #include "mpi_runtime.hpp"
 
@@ -43,6 +44,7 @@ class MpiTransport final : public Transport {
 
 void fill(Framework& framework) {
   framework.part<std::unique_ptr<Transport>>() = std::make_unique<MpiTransport>();
+  framework.part<std::unique_ptr<LibraryTraffic>>() = std::make_unique<Monitoring>();
 }
 
 }  // namespace

@@ -79,3 +79,25 @@ TEST_CASE("words that say no wire, time, fault or number are refused with what w
   CHECK(run.status == 2);
   CHECK_THAT(run.err, Catch::Contains(example));
 }
+
+TEST_CASE("MPI's own bytes are in the record where they were asked for, and else the reason") {
+  if (!transport().present) return;
+  const TrainingJob job;
+  const bool asked = GENERATE(false, true);
+  const std::string file = asked ? "asked.json" : "not.json";
+  const auto run = run_d5(job.train(file) + (asked ? " --mpi-bytes" : ""), kMpirun);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  int volumes = 0;
+  for (const auto& record : read_results(job / file).measurements) {
+    CHECK((record.command.find("--mpi-bytes") != std::string::npos) == asked);
+    if (record.metric != "communication_volume") continue;
+    ++volumes;
+    if (asked) {
+      CHECK(std::stoll(record.conditions.at("library_sent.bytes")) > 0);
+    } else {
+      CHECK_THAT(record.conditions.at("library_sent.unknown"), Catch::Contains("--mpi-bytes"));
+    }
+  }
+  CHECK(volumes > 0);
+}

@@ -19,6 +19,11 @@ namespace d5 {
 /// their library chooses); and how many calls sent from so many bytes to twice as many
 /// ("calls_of_bytes.4096"). `volume_plots` draws them.
 ///
+/// Beside that stands what the transport's library really sent meanwhile, the inside of its
+/// collectives included: "library_sent_to.1", by rank of the job, and "library_sent.bytes", or in
+/// its place "library_sent.unknown" with the reason (`library_traffic.hpp` tells how to ask for
+/// it).
+///
 /// Source: Ben-Nun et al., "A Modular Benchmarking Infrastructure for High-Performance and
 /// Reproducible Deep Learning" (IPDPS 2019), level 3 metrics.
 class CommunicationVolume final : public Metric {
@@ -37,8 +42,10 @@ class CommunicationVolume final : public Metric {
 
  private:
   class Messages;
+  class LibraryBytes;
   std::shared_ptr<Communicator> communicator_;
   std::shared_ptr<Messages> messages_;
+  std::shared_ptr<LibraryBytes> library_;
   int repetitions_ = 1;
   Traffic at_begin_, sum_;
   std::vector<double> samples_;

@@ -25,6 +25,7 @@
 #include "d5/level3_distributed/gradient_compressor.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
 #include "d5/level3_distributed/late_arrivals.hpp"
+#include "d5/level3_distributed/library_traffic.hpp"
 #include "d5/level3_distributed/memory_window.hpp"
 #include "d5/level3_distributed/mixing_matrix.hpp"
 #include "d5/level3_distributed/node_memory.hpp"

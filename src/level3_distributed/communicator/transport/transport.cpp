@@ -8,25 +8,13 @@
 
 #include "core/text/launcher.hpp"
 #include "d5/core/error.hpp"
-#include "d5/core/framework.hpp"
+#include "level3_distributed/communicator/transport/loaded_part.hpp"
 #include "level3_distributed/communicator/transport/single_process.hpp"
 
 namespace d5 {
 namespace {
 
-/// What launchers start is MPI's.
-constexpr const char* kFramework = "mpi";
-
-/// Throws: Unsupported with the reason why there is none.
-Transport& loaded_transport() {
-  try {
-    auto& part = framework(kFramework).part<std::unique_ptr<Transport>>();
-    if (part) return *part;
-  } catch (const NotFound&) {
-    throw Unsupported(fmt::format("no framework '{}' is among the plug-ins", kFramework));
-  }
-  throw Unsupported(fmt::format("the framework '{}' brings no transport", kFramework));
-}
+Transport& loaded_transport() { return detail::loaded_part<Transport>("transport"); }
 
 /// The one that made the world; null where it is a process alone, or not made yet.
 Transport* of_world = nullptr;

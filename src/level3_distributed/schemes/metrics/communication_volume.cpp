@@ -4,10 +4,14 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <string>
+#include <vector>
 
+#include "d5/core/error.hpp"
 #include "d5/core/measurement.hpp"
 #include "d5/level3_distributed/communication_event.hpp"
+#include "d5/level3_distributed/library_traffic.hpp"
 
 namespace d5 {
 
@@ -33,8 +37,47 @@ class CommunicationVolume::Messages final : public CommunicationEvent {
   std::map<std::string, std::int64_t> sent_to_;
 };
 
+/// What the library sent by itself, of all runs.
+class CommunicationVolume::LibraryBytes {
+ public:
+  void begin() { at_begin_ = sent_so_far(); }
+  void end() {
+    const std::vector<std::int64_t> now = sent_so_far();
+    if (!unknown_.empty()) return;
+    sum_.resize(now.size());
+    for (std::size_t rank = 0; rank < now.size(); ++rank) sum_[rank] += now[rank] - at_begin_[rank];
+  }
+  void tell(Measurement& result) const {
+    if (!unknown_.empty()) {
+      result.conditions["library_sent.unknown"] = unknown_;
+      return;
+    }
+    for (std::size_t rank = 0; rank < sum_.size(); ++rank) {
+      if (sum_[rank] == 0) continue;
+      result.conditions["library_sent_to." + std::to_string(rank)] = std::to_string(sum_[rank]);
+    }
+    result.conditions["library_sent.bytes"] =
+        std::to_string(std::accumulate(sum_.begin(), sum_.end(), std::int64_t{0}));
+  }
+
+ private:
+  std::vector<std::int64_t> sent_so_far() {
+    if (!unknown_.empty()) return {};
+    try {
+      return library_bytes_sent();
+    } catch (const Error& reason) {
+      unknown_ = reason.what();
+      return {};
+    }
+  }
+  std::string unknown_;
+  std::vector<std::int64_t> at_begin_, sum_;
+};
+
 CommunicationVolume::CommunicationVolume(std::shared_ptr<Communicator> communicator)
-    : communicator_(std::move(communicator)), messages_(std::make_shared<Messages>()) {}
+    : communicator_(std::move(communicator)),
+      messages_(std::make_shared<Messages>()),
+      library_(std::make_shared<LibraryBytes>()) {}
 
 /// A run that threw has no end.
 CommunicationVolume::~CommunicationVolume() { communicator_->events().remove(messages_.get()); }
@@ -43,9 +86,11 @@ void CommunicationVolume::begin(int repetitions) {
   repetitions_ = repetitions;
   at_begin_ = communicator_->traffic();
   communicator_->events().add(messages_);
+  library_->begin();
 }
 
 void CommunicationVolume::end() {
+  library_->end();
   communicator_->events().remove(messages_.get());
   const Traffic run = communicator_->traffic().since(at_begin_);
   for (const auto& [name, line] : run.by_call) {
@@ -68,6 +113,7 @@ void CommunicationVolume::summarise(Measurement& result) const {
     result.conditions[name + ".bytes_received"] = std::to_string(line.bytes_received);
   }
   messages_->tell(result);
+  library_->tell(result);
 }
 
 namespace distributed_metric {

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
+
+namespace d5::detail {
+
+/// What launchers start is MPI's.
+inline constexpr const char* kTransportFramework = "mpi";
+
+/// A part of the framework that brings the transport; `what` it is in words.
+/// Throws: Unsupported with the reason why there is none.
+template <class Part>
+Part& loaded_part(const char* what) {
+  try {
+    auto& part = framework(kTransportFramework).part<std::unique_ptr<Part>>();
+    if (part) return *part;
+  } catch (const NotFound&) {
+    throw Unsupported(fmt::format("no framework '{}' is among the plug-ins", kTransportFramework));
+  }
+  throw Unsupported(fmt::format("the framework '{}' brings no {}", kTransportFramework, what));
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "tests/level3_distributed/jobs/job.hpp"
+
+namespace {
+
+/// Without recovery mpirun would end the others before they notice; with it, it answers 0.
+Job run_killed(const std::string& way) {
+  return run_ranks(3, "--enable-recovery " D5_NODE_MEMORY_RANK " " + way);
+}
+
+/// What the ranks told: the number of their memory's file.
+std::set<std::string> inodes(const std::string& output) {
+  std::set<std::string> result;
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t place = line.find(" inode ");
+    if (line.starts_with("pid ") && place != std::string::npos) {
+      result.insert(line.substr(place + 7));
+    }
+  }
+  return result;
+}
+
+/// Whether a process still holds the file in /dev/shm, or it has a name there.
+bool is_left(const std::string& inode) {
+  namespace fs = std::filesystem;
+  for (const auto& file : fs::directory_iterator("/dev/shm")) {
+    struct stat status = {};
+    if (lstat(file.path().c_str(), &status) == 0 && std::to_string(status.st_ino) == inode) {
+      return true;
+    }
+  }
+  for (const auto& process : fs::directory_iterator("/proc")) {
+    std::ifstream maps(process.path() / "maps");
+    for (std::string line; std::getline(maps, line);) {
+      if (line.find(" " + inode + " ") != std::string::npos &&
+          line.find("/dev/shm/") != std::string::npos) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+int times(const std::string& text, const std::string& part) {
+  int result = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++result;
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("of node memory nothing is left when ranks are killed, and the others are told") {
+  const auto [way, message] = GENERATE(table<std::string, std::string>({
+      {"one", "2s are over in barrier"},  // the timeout of both that are left
+      {"lock", "rank 1 died with its lock"},
+      {"all", ""},
+  }));
+  const Job job = run_killed(way);
+  INFO(way << ": " << job.output);
+  CHECK(job.status != 124);
+  CHECK(job.seconds < 15);
+  CHECK_THAT(job.output, !Catch::Contains("came to the end"));
+  if (way != "all") {
+    CHECK(times(job.output, "CommunicationError: ") == 2);
+    CHECK(times(job.output, message) == 2);
+  }
+  const auto files = inodes(job.output);
+  REQUIRE(files.size() == 1);  // one file, whose number all three told
+  CHECK(files.count("none") == 0);
+  CHECK(times(job.output, "inode ") == 3);
+  CHECK_FALSE(is_left(*files.begin()));
+}
