@@ -11,6 +11,7 @@
 #include "monitoring.hpp"
 #include "mpi_communicator.hpp"
 #include "mpi_runtime.hpp"
+#include "mpi_window.hpp"
 
 namespace d5::mpi {
 namespace {
@@ -45,6 +46,7 @@ class MpiTransport final : public Transport {
 void fill(Framework& framework) {
   framework.part<std::unique_ptr<Transport>>() = std::make_unique<MpiTransport>();
   framework.part<std::unique_ptr<LibraryTraffic>>() = std::make_unique<Monitoring>();
+  framework.part<std::unique_ptr<LibraryWindows>>() = std::make_unique<MpiWindows>();
 }
 
 }  // namespace

@@ -96,10 +96,25 @@ class MemoryWindow {
   std::shared_ptr<Communicator> ranks_;
 };
 
-/// A window to which this rank brings `bytes` zeros; ranks may bring different numbers. In memory
-/// that the ranks of a node share. A collective. Throws: Unsupported where ranks are on several
-/// nodes, MemoryError.
-[[nodiscard]] std::shared_ptr<MemoryWindow> make_memory_window(std::shared_ptr<Communicator> ranks,
-                                                               std::size_t bytes);
+/// Windows of a transport's library: a part that a framework may bring beside its `Transport`.
+class LibraryWindows {
+ public:
+  virtual ~LibraryWindows() = default;
+  /// As `make_memory_window`.
+  [[nodiscard]] virtual std::shared_ptr<MemoryWindow> make(std::shared_ptr<Communicator> ranks,
+                                                           std::size_t bytes) = 0;
+};
+
+/// Where a window's parts are: in memory that the ranks of a node share, or wherever the
+/// transport's library puts them, which knows ranks of several nodes. `automatic` shares what can
+/// be shared. A lock whose holder died is told by `node` alone; `library` waits for it.
+enum class MemoryWindowKind { automatic, node, library };
+
+/// A window to which this rank brings `bytes` zeros; ranks may bring different numbers.
+/// A collective. Throws: Unsupported where `node` is asked for and ranks are on several nodes, or
+/// `library` and no transport has windows; MemoryError.
+[[nodiscard]] std::shared_ptr<MemoryWindow> make_memory_window(
+    std::shared_ptr<Communicator> ranks, std::size_t bytes,
+    MemoryWindowKind kind = MemoryWindowKind::automatic);
 
 }  // namespace d5

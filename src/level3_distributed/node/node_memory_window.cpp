@@ -13,6 +13,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/memory_window.hpp"
 #include "d5/level3_distributed/node_memory.hpp"
+#include "level3_distributed/node/node_memory_window.hpp"
 #include "level3_distributed/node/robust_mutex.hpp"
 
 namespace d5 {
@@ -136,9 +137,11 @@ class NodeMemoryWindow final : public MemoryWindow {
 
 }  // namespace
 
-std::shared_ptr<MemoryWindow> make_memory_window(std::shared_ptr<Communicator> ranks,
-                                                 std::size_t bytes) {
+namespace detail {
+std::shared_ptr<MemoryWindow> make_node_memory_window(std::shared_ptr<Communicator> ranks,
+                                                      std::size_t bytes) {
   return std::make_shared<NodeMemoryWindow>(std::move(ranks), bytes);
 }
+}  // namespace detail
 
 }  // namespace d5

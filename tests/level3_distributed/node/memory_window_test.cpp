@@ -17,6 +17,15 @@ using testing::n, testing::rank;
 
 namespace {
 
+/// By turns in each memory that there is.
+std::shared_ptr<MemoryWindow> any_window(std::size_t bytes) {
+  using enum MemoryWindowKind;
+  const bool launched = world()->medium() == transport().description;
+  const auto kind = launched ? GENERATE(automatic, node, library) : node;
+  CAPTURE(static_cast<int>(kind));
+  return make_memory_window(world(), bytes, kind);
+}
+
 /// A process that does so and is killed.
 void die_after(const std::function<void()>& what) {
   const pid_t child = fork();
@@ -33,7 +42,7 @@ void die_after(const std::function<void()>& what) {
 }  // namespace
 
 TEST_CASE("what a rank puts, the target sees, and others get") {
-  const auto window = make_memory_window(world(), 16 + 4 * static_cast<std::size_t>(rank));
+  const auto window = any_window(16 + 4 * static_cast<std::size_t>(rank));
   CHECK(window->bytes(n - 1) == 16 + 4 * static_cast<std::size_t>(n - 1));
   const int right = (rank + 1) % n;
   window->put(Tensor::vector<std::int32_t>({rank, -rank}), right, 8);
@@ -53,7 +62,7 @@ TEST_CASE("what a rank puts, the target sees, and others get") {
 }
 
 TEST_CASE("fetch_and_add gives each number once") {
-  const auto window = make_memory_window(world(), 8);
+  const auto window = any_window(8);
   const std::int64_t each = 500;
   std::vector<std::int64_t> mine;
   for (int i = 0; i < each; ++i) mine.push_back(window->fetch_and_add(n - 1, 0, 1));
@@ -66,7 +75,7 @@ TEST_CASE("fetch_and_add gives each number once") {
 }
 
 TEST_CASE("of all that compare_and_swap from one value, one does") {
-  const auto window = make_memory_window(world(), 8);
+  const auto window = any_window(8);
   const bool won = window->compare_and_swap(0, 0, 0, rank + 1) == 0;
   Tensor winners = Tensor::scalar<std::int32_t>(won ? 1 : 0);
   world()->all_reduce(winners);
@@ -77,7 +86,7 @@ TEST_CASE("of all that compare_and_swap from one value, one does") {
 }
 
 TEST_CASE("accumulates of all ranks add up, and find extremes") {
-  const auto window = make_memory_window(world(), 4096);
+  const auto window = any_window(4096);
   Tensor ones = Tensor::zeros(DType::float32, {500});
   std::ranges::fill(ones.span<float>(), 1);
   for (int i = 0; i < 40; ++i) window->accumulate(ones, 0, 0);
@@ -93,7 +102,7 @@ TEST_CASE("accumulates of all ranks add up, and find extremes") {
 }
 
 TEST_CASE("an exclusive lock keeps all others out, shared ones let each other in") {
-  const auto window = make_memory_window(world(), 16);
+  const auto window = any_window(16);
   Tensor count = Tensor::scalar<std::int64_t>(0);
   // Read, then write: without the lock some would be lost.
   for (int i = 0; i < 300; ++i) {
@@ -130,7 +139,7 @@ TEST_CASE("who asks for a lock whose holder died is told so, and so is whoever c
 }
 
 TEST_CASE("places outside of a window are refused") {
-  const auto window = make_memory_window(world(), 12);
+  const auto window = any_window(12);
   const Tensor word = Tensor::scalar<std::int64_t>(0);
   CHECK_THROWS_AS(window->put(word, n, 0), ValueError);
   CHECK_THROWS_AS(window->put(word, 0, 8), ValueError);
@@ -145,7 +154,7 @@ TEST_CASE("places outside of a window are refused") {
 }
 
 TEST_CASE("one-sided calls are counted") {
-  const auto window = make_memory_window(world(), 64);
+  const auto window = any_window(64);
   const Traffic before = world()->traffic();
   Tensor words = Tensor::zeros(DType::int64, {3});
   window->put(words, (rank + 1) % n, 0);
@@ -157,4 +166,26 @@ TEST_CASE("one-sided calls are counted") {
   CHECK(since.by_call.at("get") == Traffic::Line{1, 0, 24 * others});
   CHECK(since.by_call.at("compare_and_swap") == Traffic::Line{1, 16 * others, 8 * others});
   world()->barrier();
+}
+
+TEST_CASE("a library's window has parts for the ranks of a group, and sums small floats") {
+  if (world()->medium() != transport().description) {
+    CHECK_THROWS_AS(make_memory_window(world(), 8, MemoryWindowKind::library), Unsupported);
+    return;
+  }
+  const std::shared_ptr<Communicator> group = world()->split(rank % 2, -rank);  // backwards
+  const auto window = make_memory_window(group, 8, MemoryWindowKind::library);
+  Tensor two = Tensor::zeros(DType::float16, {1});
+  *static_cast<std::uint16_t*>(two.raw()) = 0x4000;  // 2.0
+  for (int i = 0; i < 20; ++i) window->accumulate(two, group->size() - 1, 2);
+  window->put(Tensor::scalar<std::int16_t>(std::int16_t(rank)), group->rank(), 0);
+  window->flush(group->rank());
+  group->barrier();
+  Tensor lowest = Tensor::scalar<std::int16_t>(-1), sum = Tensor::zeros(DType::float16, {1});
+  window->get(lowest, group->size() - 1, 0);
+  CHECK(lowest.item<std::int16_t>() == rank % 2);
+  window->get(sum, group->size() - 1, 2);
+  const std::uint16_t forty = 0x5100, eighty = 0x5500;  // 40 and 80, exact in float16
+  CHECK(*static_cast<const std::uint16_t*>(sum.raw()) == (group->size() == 1 ? forty : eighty));
+  group->barrier();
 }
