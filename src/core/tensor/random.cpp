@@ -8,6 +8,45 @@
 #include <utility>
 
 namespace d5 {
+namespace {
+
+/// Philox 4x32-10 of `kLanes` positions that follow one another, side by side, so that the loops
+/// over lanes vectorise.
+constexpr std::size_t kLanes = 16;
+
+void philox_lanes(std::uint64_t position, std::uint32_t stream, std::uint32_t substream,
+                  std::array<std::uint32_t, 2> key, std::array<std::uint32_t, 4 * kLanes>& bits) {
+  std::uint32_t a[kLanes], b[kLanes], c[kLanes], d[kLanes];
+  for (std::size_t l = 0; l < kLanes; ++l) {
+    a[l] = std::uint32_t(position + l);
+    b[l] = std::uint32_t((position + l) >> 32);
+    c[l] = stream;
+    d[l] = substream;
+  }
+  constexpr int kRounds = 10;
+  for (int round = 0; round < kRounds; ++round) {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      const std::uint64_t first = std::uint64_t{PHILOX_M4x32_0} * a[l];
+      const std::uint64_t second = std::uint64_t{PHILOX_M4x32_1} * c[l];
+      a[l] = std::uint32_t(second >> 32) ^ b[l] ^ key[0];
+      b[l] = std::uint32_t(second);
+      c[l] = std::uint32_t(first >> 32) ^ d[l] ^ key[1];
+      d[l] = std::uint32_t(first);
+    }
+    key[0] += PHILOX_W32_0;
+    key[1] += PHILOX_W32_1;
+  }
+  for (std::size_t l = 0; l < kLanes; ++l) {
+    bits[4 * l] = a[l];
+    bits[4 * l + 1] = b[l];
+    bits[4 * l + 2] = c[l];
+    bits[4 * l + 3] = d[l];
+  }
+}
+
+float uniform_of(std::uint32_t bits) { return float(bits >> 8) * 0x1p-24f; }
+
+}  // namespace
 
 RandomStream::RandomStream(std::uint64_t seed, std::uint32_t stream, std::uint32_t substream)
     : key_{std::uint32_t(seed), std::uint32_t(seed >> 32)}, counter_{0, 0, stream, substream} {}
@@ -26,7 +65,21 @@ std::uint32_t RandomStream::bits() {
   return block_[used_++];
 }
 
-float RandomStream::uniform() { return float(bits() >> 8) * 0x1p-24f; }
+float RandomStream::uniform() { return uniform_of(bits()); }
+
+void RandomStream::uniform(std::span<float> values) {
+  std::size_t i = 0;
+  for (; i < values.size() && used_ < 4; ++i) values[i] = uniform();
+  std::array<std::uint32_t, 4 * kLanes> bits;
+  for (; i + bits.size() <= values.size(); i += bits.size()) {
+    const std::uint64_t position = (std::uint64_t{counter_[1]} << 32) | counter_[0];
+    philox_lanes(position, counter_[2], counter_[3], key_, bits);
+    counter_[0] = std::uint32_t(position + kLanes);
+    counter_[1] = std::uint32_t((position + kLanes) >> 32);
+    for (std::size_t k = 0; k < bits.size(); ++k) values[i + k] = uniform_of(bits[k]);
+  }
+  for (; i < values.size(); ++i) values[i] = uniform();
+}
 
 double RandomStream::uniform_double() {
   const std::uint64_t high = bits() >> 5, low = bits() >> 6;

@@ -46,6 +46,22 @@ TEST_CASE("a stream is Philox with seed as key and (position, stream, substream)
   }
 }
 
+TEST_CASE(
+    "uniform numbers drawn at once are those drawn one by one, and the stream goes on after") {
+  for (const std::size_t count : {0u, 1u, 3u, 4u, 63u, 64u, 65u, 128u, 1000u}) {
+    for (int before = 0; before < 5; ++before) {
+      CAPTURE(count, before);
+      RandomStream one(0x299f31d0a4093822, 7, 9), all(0x299f31d0a4093822, 7, 9);
+      for (int i = 0; i < before; ++i) CHECK(one.bits() == all.bits());
+      std::vector<float> expected(count), values(count);
+      for (float& x : expected) x = one.uniform();
+      all.uniform(values);
+      CHECK(values == expected);
+      CHECK(all.bits() == one.bits());
+    }
+  }
+}
+
 TEST_CASE("streams and seeds differ, equal ones do not") {
   CHECK(RandomStream(1, 2, 3).bits() == RandomStream(1, 2, 3).bits());
   CHECK(RandomStream(1, 2, 3).bits() != RandomStream(2, 2, 3).bits());
