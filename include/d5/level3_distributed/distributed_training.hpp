@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct DistributedOptions {
   std::string scaling = "strong";
   EntryChoice samples{"partition"};     ///< of `sample_cuts`: of the training set
   EntryChoice test_samples{"batches"};  ///< of the test set
+  /// Of what the scheme draws at random: the training's.
+  std::uint64_t seed = 0;
 };
 
 /// The recipe's section "distributed". Throws: NotFound for names that stand nowhere, on one rank

@@ -16,6 +16,7 @@
 #include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
+#include "d5/level3_distributed/gradient_compressor.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
 #include "d5/level3_distributed/sample_cut.hpp"
@@ -27,8 +28,17 @@
 namespace d5 {
 namespace {
 
+/// A compressor that draws does so by the training's seed, where it has none of its own.
+void offer_seed(Settings& scheme, std::uint64_t seed) {
+  const std::string compressor = "exchange.compressor";
+  const std::string name = scheme.text(compressor + ".name", scheme.text(compressor, ""));
+  const std::string option = compressor + ".seed";
+  if (name.empty() || scheme.has(option)) return;
+  if (gradient_compressors().at(name).has_option("seed")) scheme.set(option, seed);
+}
+
 std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
-                                const EntryChoice& scheme,
+                                const DistributedOptions& options,
                                 const std::shared_ptr<Communicator>& ranks) {
   auto three_step = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
   if (!three_step) {
@@ -36,9 +46,11 @@ std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
         "this optimizer cannot be distributed: it is no ThreeStepOptimizer (a framework's own is "
         "not); choose one of 'd5 list optimizers'");
   }
+  Settings settings = options.scheme.settings;
+  offer_seed(settings, options.seed);
   return distributed_optimizers()
-      .at(scheme.name)
-      .make(std::move(three_step), ranks, scheme.settings);
+      .at(options.scheme.name)
+      .make(std::move(three_step), ranks, settings);
 }
 
 Settings of_one_share(const Settings& sampling, const DistributedOptions& options, int shares) {
@@ -161,6 +173,7 @@ void check_names(const EntryChoice& scheme) {
 
 DistributedOptions distributed_options(const Recipe& recipe) {
   DistributedOptions options{recipe.choice("distributed", "consistent_decentralized")};
+  options.seed = recipe.training().seed;
   if (options.scheme.name.empty()) options.scheme.name = "consistent_decentralized";
   options.scaling = options.scheme.settings.take("scaling", options.scaling);
   if (options.scaling != "strong" && options.scaling != "weak") {
@@ -211,7 +224,7 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
         ->sampler(std::move(data), entry, sampling, role.share, role.shares);
   };
   session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
-    return wrap(optimizer, options.scheme, ranks);
+    return wrap(optimizer, options, ranks);
   };
   session.run_trainer = [](Trainer& trainer, const Interrupt& interrupt) {
     auto* scheme = dynamic_cast<DistributedOptimizer*>(&trainer.optimizer());

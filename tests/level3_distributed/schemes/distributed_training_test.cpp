@@ -165,3 +165,32 @@ TEST_CASE("another scheme begins with options of its own, and shares batches as 
   CHECK_FALSE(recipe.section("distributed").has("all_reduce"));
   CHECK(recipe.section("distributed").text("scaling", "") == "weak");
 }
+
+TEST_CASE("a compressor draws by the training's seed, or by its own") {
+  const int ranks = world()->size();
+  if (ranks == 1) return;  // no gradients travel
+  const auto loss = [](const std::string& seed, const std::string& of_compressor) {
+    // Nothing but the compressor draws by the training's seed.
+    const auto recipe =
+        Recipe::parse(R"(name: tiny
+fixed:
+  dataset: {name: mnist, subset: sample, train_samples: 36, test_samples: 10}
+  model: {name: lenet, seed: 7}
+mutable:
+  sampler: {name: ordered, batch_size: 12}
+  optimizer: {name: sgd, learning_rate: 0.05}
+  distributed:
+    name: consistent_decentralized
+    exchange: {name: compressed, error_feedback: false, compressor: {name: terngrad)" +
+                          of_compressor + "}}\n  training: {epochs: 1, seed: " + seed + "}\n",
+                      "tiny.yaml");
+    const auto results = train(recipe, {.data = ""}, world());
+    const auto found =
+        std::ranges::find_if(results, [](const auto& m) { return m.metric == "loss"; });
+    REQUIRE(found != results.end());
+    return found->samples;
+  };
+  CHECK(loss("1", "") == loss("1", ""));
+  CHECK(loss("1", "") != loss("2", ""));
+  CHECK(loss("1", ", seed: 5") == loss("2", ", seed: 5"));
+}
