@@ -72,10 +72,13 @@ class GatheredCompressor : public GradientCompressor {
   [[nodiscard]] std::unique_ptr<Request> start(Communicator& ranks, AllReduce& all_reduce,
                                                Tensor value, Tensor rest,
                                                const CompressionPlace& place) final;
+  /// Whether each parameter's gradient is compressed on its own: a bucket's message is theirs one
+  /// after another, and what lies between them is zero.
+  [[nodiscard]] virtual bool by_part() const { return false; }
   /// Units: bytes.
   [[nodiscard]] virtual std::int64_t message_bytes(std::int64_t elements) const = 0;
-  /// `random` is this rank's.
-  virtual void compress(std::span<const float> value, RandomStream random,
+  /// `random` is this rank's, of this step and bucket.
+  virtual void compress(std::span<const float> value, RandomStream& random,
                         std::span<std::uint8_t> message) = 0;
   /// values += factor times what the message says; the factor is 1 or -1.
   /// Throws: CommunicationError for a message that `compress` does not write.

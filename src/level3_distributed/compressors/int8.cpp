@@ -16,7 +16,7 @@ class Int8Compressor final : public GatheredCompressor {
  public:
   std::int64_t message_bytes(std::int64_t elements) const override { return kHead + elements; }
 
-  void compress(std::span<const float> value, RandomStream,
+  void compress(std::span<const float> value, RandomStream&,
                 std::span<std::uint8_t> message) override {
     const auto smaller = [](float a, float x) { return x < a ? x : a; };
     const auto larger = [](float a, float x) { return x > a ? x : a; };

@@ -40,7 +40,7 @@ class QsgdCompressor final : public GatheredCompressor {
     return norm_bytes(elements) + detail::packed_bytes(elements, bits_);
   }
 
-  void compress(std::span<const float> value, RandomStream random,
+  void compress(std::span<const float> value, RandomStream& random,
                 std::span<std::uint8_t> message) override {
     codes_.resize(value.size());
     std::uint8_t* norms = message.data();
@@ -54,12 +54,9 @@ class QsgdCompressor final : public GatheredCompressor {
       // A norm that is not finite makes all of it NaN, whatever the codes say.
       const float quotient = levels_ / norm;
       const bool sends = std::isfinite(norm) && std::isfinite(quotient);
-      for (std::size_t i = 0; i < part.size(); ++i) {
-        const float scaled = sends ? part[i] * quotient : 0;
-        const float rounded = std::floor(std::abs(scaled) + random.uniform());
-        const float level = std::copysign(std::min(rounded, levels_), scaled);
-        codes_[begin + i] = static_cast<std::uint8_t>(level + levels_);
-      }
+      draws_.resize(part.size());
+      random.uniform(draws_);
+      round(part, sends ? quotient : 0, std::span(codes_).subspan(begin, part.size()));
     }
     const auto codes_begin = static_cast<std::size_t>(norms - message.data());
     detail::pack_codes(codes_, bits_, message.subspan(codes_begin));
@@ -85,6 +82,20 @@ class QsgdCompressor final : public GatheredCompressor {
   std::uint64_t seed() const override { return options_.seed; }
 
  private:
+  /// Codes are level + s. With a quotient of zero values need not be finite.
+  void round(std::span<const float> values, float quotient, std::span<std::uint8_t> codes) const {
+    const auto most = static_cast<std::int32_t>(options_.levels);
+    if (quotient == 0) {
+      std::ranges::fill(codes, static_cast<std::uint8_t>(most));
+      return;
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const float scaled = values[i] * quotient;
+      const auto rounded = static_cast<std::int32_t>(std::abs(scaled) + draws_[i]);
+      const std::int32_t level = std::min(rounded, most);
+      codes[i] = static_cast<std::uint8_t>(most + (scaled < 0 ? -level : level));
+    }
+  }
   std::size_t block() const { return static_cast<std::size_t>(options_.block); }
   std::int64_t norm_bytes(std::int64_t elements) const {
     return 4 * ((elements + options_.block - 1) / options_.block);
@@ -94,6 +105,7 @@ class QsgdCompressor final : public GatheredCompressor {
   int bits_;
   float levels_;
   std::vector<std::uint8_t> codes_;
+  std::vector<float> draws_;  // of a block
 };
 
 }  // namespace

@@ -9,15 +9,18 @@
 namespace d5 {
 namespace {
 
-/// The mean magnitude of the bucket times each element's sign, +0 as +. Units: 4 + ceil(n / 8)
-/// bytes.
+/// The mean magnitude of a parameter's gradient times each element's sign, +0 as +. One mean for
+/// tensors whose gradients differ in size, and feedback grows in the small: ranks then diverge.
+/// Units: 4 + ceil(n / 8) bytes a parameter.
 class ScaledSignCompressor final : public GatheredCompressor {
  public:
+  bool by_part() const override { return true; }
+
   std::int64_t message_bytes(std::int64_t elements) const override {
     return 4 + detail::packed_bytes(elements, 1);
   }
 
-  void compress(std::span<const float> value, RandomStream,
+  void compress(std::span<const float> value, RandomStream&,
                 std::span<std::uint8_t> message) override {
     const double sum =
         detail::sum_in_lanes(value, [](float x) { return static_cast<double>(std::abs(x)); });

@@ -13,7 +13,7 @@ class SignCompressor final : public GatheredCompressor {
   std::int64_t message_bytes(std::int64_t elements) const override {
     return detail::packed_bytes(elements, 1);
   }
-  void compress(std::span<const float> value, RandomStream,
+  void compress(std::span<const float> value, RandomStream&,
                 std::span<std::uint8_t> message) override {
     detail::pack_signs(value, message);
   }

@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <limits>
 
 #include "d5/level3_distributed/gradient_compressor.hpp"
+#include "level3_distributed/compressors/parts/lanes.hpp"
 #include "level3_distributed/compressors/parts/packed_codes.hpp"
 
 namespace d5 {
 namespace {
 
 struct TernGradOptions {
+  double clip = 2.5;
   std::uint64_t seed = 0;
-  void declare(OptionList& options) { options.add("seed", seed, "of the rounding"); }
+  void declare(OptionList& options) {
+    options.add("clip", clip,
+                "magnitudes above so many root mean squares of a parameter's gradient are cut to "
+                "that; 0: none are",
+                {.least = 0});
+    options.add("seed", seed, "of the rounding");
+  }
 };
 
 constexpr int kTernaryBits = 2;
 
-/// s sign(x) b, s the largest magnitude on any rank, b one with probability |x| / s, else zero:
-/// without bias. Units: 4 bytes to agree on s, then ceil(n / 4).
-///
-/// The paper's clipping, which adds bias, is not done.
+/// Of each parameter's gradient s sign(x) b, s the largest magnitude on any rank, b one with
+/// probability |x| / s, else zero: without bias but for the clipping. The variance of an element is
+/// s |x| - x^2, so the relative one of a tensor is s |x|_1 / |x|_2^2 - 1, which grows as its
+/// largest element stands out: large where gradients are sparse, and what clipping is for. Units: 4
+/// bytes a parameter to agree on s, then ceil(n / 4).
 class TernGradCompressor final : public GradientCompressor {
  public:
   using Options = TernGradOptions;
@@ -27,49 +39,111 @@ class TernGradCompressor final : public GradientCompressor {
 
   std::unique_ptr<Request> start(Communicator& ranks, AllReduce&, Tensor value, Tensor rest,
                                  const CompressionPlace& place) override {
-    return run_schedule(ranks, gather(ranks, std::move(value), std::move(rest),
+    std::vector<Part> parts = parts_of(place, value.span<float>());
+    return run_schedule(ranks, gather(ranks, std::move(value), std::move(rest), std::move(parts),
                                       compression_stream(options_.seed, place, ranks.rank())));
   }
 
  private:
-  static CommunicationSchedule gather(Communicator& ranks, Tensor value, Tensor rest,
-                                      RandomStream random) {
-    // Magnitudes as their bits, which order NaN above infinity: it must reach the others.
-    std::int32_t largest = 0;
-    for (const float x : value.span<float>()) {
-      largest = std::max(largest, std::bit_cast<std::int32_t>(x) & 0x7fffffff);
+  /// Elements [begin, end) that share a scale.
+  struct Part {
+    std::size_t begin, end;
+    float bound;  // of magnitudes on this rank
+  };
+
+  std::vector<Part> parts_of(const CompressionPlace& place, std::span<const float> value) const {
+    std::vector<Part> parts;
+    for (const GradientPart& part : place.parts) {
+      const auto begin = static_cast<std::size_t>(part.offset);
+      parts.push_back({begin, begin + static_cast<std::size_t>(part.shape.elements()), 0});
     }
-    Tensor scale_bits = Tensor::scalar(largest);
-    auto agreed = ranks.start_all_reduce(scale_bits, Reduction::maximum);
+    if (parts.empty()) parts.push_back({0, value.size(), 0});
+    for (Part& part : parts) part.bound = bound(of(part, value));
+    return parts;
+  }
+
+  /// The paper's standard deviation is that of a mean of zero, so that one element is never cut.
+  float bound(std::span<const float> values) const {
+    const double squares = detail::sum_in_lanes(values, [](float x) { return double{x} * x; });
+    const double mean = values.empty() ? 0 : squares / static_cast<double>(values.size());
+    const auto bound = static_cast<float>(options_.clip * std::sqrt(mean));
+    // What is not finite must reach the others.
+    return options_.clip > 0 && std::isfinite(bound) ? bound
+                                                     : std::numeric_limits<float>::infinity();
+  }
+
+  template <class T>
+  static std::span<T> of(const Part& part, std::span<T> bucket) {
+    return bucket.subspan(part.begin, part.end - part.begin);
+  }
+
+  static CommunicationSchedule gather(Communicator& ranks, Tensor value, Tensor rest,
+                                      std::vector<Part> parts, RandomStream random) {
+    // Magnitudes as their bits, which order NaN above infinity: it must reach the others.
+    Tensor agreed_bits = Tensor::empty(DType::int32, {static_cast<std::int64_t>(parts.size())});
+    const auto scale_bits = agreed_bits.span<std::int32_t>();
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const std::int32_t largest = largest_bits(of(parts[p], value.span<float>()));
+      const auto bound_bits = std::bit_cast<std::int32_t>(parts[p].bound);
+      const bool is_nan =
+          largest > std::bit_cast<std::int32_t>(std::numeric_limits<float>::infinity());
+      scale_bits[p] = is_nan ? largest : std::min(largest, bound_bits);
+    }
+    auto agreed = ranks.start_all_reduce(agreed_bits, Reduction::maximum);
     co_await agreed;
-    const auto scale = std::bit_cast<float>(scale_bits.item<std::int32_t>());
+    std::vector<float> scales;
+    for (const std::int32_t bits : scale_bits) scales.push_back(std::bit_cast<float>(bits));
 
     const std::int64_t n = value.elements(), bytes = detail::packed_bytes(n, kTernaryBits);
-    Tensor codes = Tensor::empty(DType::uint8, {n});
+    Tensor codes_tensor = Tensor::empty(DType::uint8, {n});
+    const auto codes = codes_tensor.span<std::uint8_t>();
     Tensor mine = Tensor::empty(DType::uint8, {bytes});
     Tensor all = Tensor::empty(DType::uint8, {bytes * ranks.size()});
-    draw(value.span<float>(), scale, random, codes.span<std::uint8_t>());
-    detail::pack_codes(codes.span<std::uint8_t>(), kTernaryBits, mine.span<std::uint8_t>());
+    std::ranges::fill(codes, std::uint8_t{1});  // padding, too
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      draw(of(parts[p], value.span<float>()), parts[p].bound, scales[p], random,
+           of(parts[p], codes));
+    }
+    detail::pack_codes(codes, kTernaryBits, mine.span<std::uint8_t>());
+    const auto add_all = [&](float sign, std::span<float> values) {
+      for (std::size_t p = 0; p < parts.size(); ++p) {
+        add(of(parts[p], codes), sign * scales[p], of(parts[p], values));
+      }
+    };
     if (rest.defined()) {
       rest.copy_from(value);
-      add(codes.span<std::uint8_t>(), -scale, rest.span<float>());
+      add_all(-1, rest.span<float>());
     }
     auto gathered = ranks.start_all_gather(mine, all);
     co_await gathered;
     std::ranges::fill(value.span<float>(), 0.0f);
     for (int r = 0; r < ranks.size(); ++r) {
       const Tensor message = all.slice(r * bytes, (r + 1) * bytes);
-      detail::unpack_codes(message.span<std::uint8_t>(), kTernaryBits, codes.span<std::uint8_t>());
-      add(codes.span<std::uint8_t>(), scale, value.span<float>());
+      detail::unpack_codes(message.span<std::uint8_t>(), kTernaryBits, codes);
+      add_all(1, value.span<float>());
     }
   }
 
+  static std::int32_t largest_bits(std::span<const float> values) {
+    std::int32_t largest = 0;
+    for (const float x : values) {
+      largest = std::max(largest, std::bit_cast<std::int32_t>(x) & 0x7fffffff);
+    }
+    return largest;
+  }
+
   /// 0, 1, 2: minus s, nothing, s.
-  static void draw(std::span<const float> value, float scale, RandomStream& random,
+  static void draw(std::span<const float> value, float bound, float scale, RandomStream& random,
                    std::span<std::uint8_t> codes) {
-    for (std::size_t i = 0; i < value.size(); ++i) {
-      const int taken = random.uniform() * scale < std::abs(value[i]);
-      codes[i] = static_cast<std::uint8_t>(1 + (std::signbit(value[i]) ? -taken : taken));
+    std::array<float, 512> draws;
+    for (std::size_t begin = 0; begin < value.size(); begin += draws.size()) {
+      const std::size_t count = std::min(draws.size(), value.size() - begin);
+      random.uniform(std::span(draws).first(count));
+      for (std::size_t i = 0; i < count; ++i) {
+        const float x = value[begin + i];
+        const int taken = draws[i] * scale < std::min(std::abs(x), bound);
+        codes[begin + i] = static_cast<std::uint8_t>(1 + (std::signbit(x) ? -taken : taken));
+      }
     }
   }
 
@@ -87,7 +161,7 @@ class TernGradCompressor final : public GradientCompressor {
 namespace compressor {
 
 /// Source: Wen et al., "TernGrad: Ternary Gradients to Reduce Communication in Distributed Deep
-/// Learning" (NeurIPS 2017), with section 4's scaler shared by all workers.
+/// Learning" (NeurIPS 2017): scalers by layer, clipping and scalers shared by all workers.
 void register_terngrad(Registry<GradientCompressorEntry>& registry) {
   registry.add("terngrad", GradientCompressorEntry::of<TernGradCompressor>(
                                "minus s, nothing or s at random, 2 bits (Wen et al., 2017)"));

@@ -18,7 +18,7 @@ class TopKCompressor final : public GatheredCompressor {
     return 2 * k >= elements ? SparseStream::most_message_bytes(elements) : 4 + 8 * k;
   }
 
-  void compress(std::span<const float> value, RandomStream,
+  void compress(std::span<const float> value, RandomStream&,
                 std::span<std::uint8_t> message) override {
     const auto size = static_cast<std::int64_t>(value.size());
     std::vector<std::uint32_t> indexes = largest_magnitudes(value, kept_.of(size));

@@ -232,9 +232,10 @@ TEST_CASE("bytes on the wire are what each formula says") {
            Case{"qsgd", {{"levels", 7}, {"block", 100}}, 4 * 6 + up(4 * n, 8), "all_gather"},
            Case{"qsgd", {{"levels", 1}, {"block", 1000}}, 4 + up(2 * n, 8), "all_gather"},
            Case{"qsgd", {{"levels", 127}}, 4 * 2 + n, "all_gather"},
-           Case{"terngrad", {}, 4 + up(2 * n, 8), "all_gather"},
+           Case{"terngrad", {}, 4 * 4 + up(2 * n, 8), "all_gather"},
            Case{"sign", {}, up(n, 8), "all_gather"},
-           Case{"scaled_sign", {}, 4 + up(n, 8), "all_gather"},
+           // the four parameters: 384, 10, 105 and 11 signs
+           Case{"scaled_sign", {}, 4 * 4 + 48 + 2 + 14 + 2, "all_gather"},
            Case{"int8", {}, 8 + n, "all_gather"},
            Case{"power_sgd", {{"rank", 2}}, low_rank, "all_reduce"},
        }) {
@@ -247,7 +248,7 @@ TEST_CASE("bytes on the wire are what each formula says") {
     CHECK(sent.by_call.contains(one.call));
     CHECK(sent.total().bytes_received ==
           (world()->size() == 1       ? 0
-           : one.name == "terngrad"   ? 4 + (world()->size() - 1) * up(2 * n, 8)
+           : one.name == "terngrad"   ? 4 * 4 + (world()->size() - 1) * up(2 * n, 8)
            : one.call == "all_reduce" ? one.bytes
                                       : (world()->size() - 1) * one.bytes));
   }

@@ -98,6 +98,24 @@ TEST_CASE("scaled_sign sends the mean magnitude with each sign") {
         Floats{2.4f, -2.4f, 2.4f, -2.4f, 2.4f});
 }
 
+TEST_CASE("scaled_sign takes the mean of each parameter on its own, and padding is zero") {
+  const std::vector<GradientPart> parts = {{0, {2}}, {3, {1, 3}}};
+  CHECK(alone(*gradient_compressors().at("scaled_sign").make(), {1, -3, 0, 100, -200, 300},
+              {.parts = parts}) == Floats{2, -2, 0, 200, -200, 200});
+}
+
+TEST_CASE("terngrad scales each parameter on its own, and cuts what lies far out") {
+  const std::vector<GradientPart> parts = {{0, {2}}, {3, {1, 1}}};
+  // Elements of the largest magnitude are always sent; each is the largest of its parameter.
+  const auto plain = gradient_compressors().at("terngrad").make({{"clip", 0}});
+  CHECK(alone(*plain, {-3, 3, 0, 0.5f}, {.parts = parts}) == Floats{-3, 3, 0, 0.5f});
+  // Root mean square 4 / sqrt(16) = 1, and 2.5 times that is below 4.
+  Floats one_large(16), expected(16);
+  one_large[5] = -4, expected[5] = -2.5f;
+  CHECK(alone(*gradient_compressors().at("terngrad").make(), one_large) == expected);
+  CHECK(alone(*plain, one_large) == one_large);
+}
+
 TEST_CASE("scaled_sign is off by 1 - |x|_1^2 / (n |x|_2^2) of the square norm") {
   const auto value = normal(1001);
   double one_norm = 0;
