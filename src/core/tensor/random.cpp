@@ -10,37 +10,37 @@
 namespace d5 {
 namespace {
 
-/// Philox 4x32-10 of `kLanes` positions that follow one another, side by side, so that the loops
-/// over lanes vectorise.
+/// Philox 4x32-10 of `kLanes` positions that follow one another, side by side. Lanes are 64 bits
+/// wide, of which the lower half is used: compilers vectorise that product, the widening one not.
 constexpr std::size_t kLanes = 16;
 
 void philox_lanes(std::uint64_t position, std::uint32_t stream, std::uint32_t substream,
                   std::array<std::uint32_t, 2> key, std::array<std::uint32_t, 4 * kLanes>& bits) {
-  std::uint32_t a[kLanes], b[kLanes], c[kLanes], d[kLanes];
+  constexpr std::uint64_t kLow = 0xffffffff, kFirst = PHILOX_M4x32_0, kSecond = PHILOX_M4x32_1;
+  constexpr int kRounds = 10;
+  std::array<std::uint64_t, kLanes> a, b, c, d;
   for (std::size_t l = 0; l < kLanes; ++l) {
-    a[l] = std::uint32_t(position + l);
-    b[l] = std::uint32_t((position + l) >> 32);
+    a[l] = (position + l) & kLow;
+    b[l] = (position + l) >> 32;
     c[l] = stream;
     d[l] = substream;
   }
-  constexpr int kRounds = 10;
   for (int round = 0; round < kRounds; ++round) {
     for (std::size_t l = 0; l < kLanes; ++l) {
-      const std::uint64_t first = std::uint64_t{PHILOX_M4x32_0} * a[l];
-      const std::uint64_t second = std::uint64_t{PHILOX_M4x32_1} * c[l];
-      a[l] = std::uint32_t(second >> 32) ^ b[l] ^ key[0];
-      b[l] = std::uint32_t(second);
-      c[l] = std::uint32_t(first >> 32) ^ d[l] ^ key[1];
-      d[l] = std::uint32_t(first);
+      const std::uint64_t first = kFirst * (a[l] & kLow), second = kSecond * (c[l] & kLow);
+      a[l] = (second >> 32) ^ b[l] ^ key[0];
+      b[l] = second & kLow;
+      c[l] = (first >> 32) ^ d[l] ^ key[1];
+      d[l] = first & kLow;
     }
     key[0] += PHILOX_W32_0;
     key[1] += PHILOX_W32_1;
   }
   for (std::size_t l = 0; l < kLanes; ++l) {
-    bits[4 * l] = a[l];
-    bits[4 * l + 1] = b[l];
-    bits[4 * l + 2] = c[l];
-    bits[4 * l + 3] = d[l];
+    bits[4 * l] = std::uint32_t(a[l]);
+    bits[4 * l + 1] = std::uint32_t(b[l]);
+    bits[4 * l + 2] = std::uint32_t(c[l]);
+    bits[4 * l + 3] = std::uint32_t(d[l]);
   }
 }
 
