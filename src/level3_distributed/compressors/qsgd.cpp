@@ -71,9 +71,9 @@ class QsgdCompressor final : public GatheredCompressor {
       float norm = 0;
       std::memcpy(&norm, message.data() + b * sizeof norm, sizeof norm);
       const std::size_t end = std::min(values.size(), begin + block());
-      const float step = factor * (norm / levels_);
+      const float step = factor * (norm / levels_), middle = levels_;
       for (std::size_t i = begin; i < end; ++i) {
-        values[i] += step * (static_cast<float>(codes[i]) - levels_);
+        values[i] += step * (static_cast<float>(codes[i]) - middle);
       }
     }
   }
@@ -89,9 +89,12 @@ class QsgdCompressor final : public GatheredCompressor {
       std::ranges::fill(codes, static_cast<std::uint8_t>(most));
       return;
     }
+    // A local: codes are bytes, which could be part of this object, and the loop would not
+    // vectorise.
+    const std::span<const float> draws = draws_;
     for (std::size_t i = 0; i < values.size(); ++i) {
       const float scaled = values[i] * quotient;
-      const auto rounded = static_cast<std::int32_t>(std::abs(scaled) + draws_[i]);
+      const auto rounded = static_cast<std::int32_t>(std::abs(scaled) + draws[i]);
       const std::int32_t level = std::min(rounded, most);
       codes[i] = static_cast<std::uint8_t>(most + (scaled < 0 ? -level : level));
     }
