@@ -10,7 +10,7 @@ namespace d5 {
 namespace {
 
 /// The mean magnitude of a parameter's gradient times each element's sign, +0 as +. One mean for
-/// tensors whose gradients differ in size, and feedback grows in the small: ranks then diverge.
+/// tensors whose gradients differ in size, and feedback grows in the small: training diverges.
 /// Units: 4 + ceil(n / 8) bytes a parameter.
 class ScaledSignCompressor final : public GatheredCompressor {
  public:
