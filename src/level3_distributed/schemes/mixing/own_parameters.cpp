@@ -64,23 +64,22 @@ void OwnParameters::check_types() {
   (void)values();  // of one type
 }
 
-void OwnParameters::check_rule() const {
-  auto& self = const_cast<OwnParameters&>(*this);
-  if (dynamic_cast<VectorOptimizer*>(&self.local())) {
+void OwnParameters::check_rule() {
+  if (dynamic_cast<VectorOptimizer*>(&local())) {
     throw Unsupported(fmt::format(
         "scheme {}: a quasi-Newton rule takes every move of the parameters for its own step, but "
         "here others move them; choose a rule of gradients, such as sgd, momentum or adam",
         name_));
   }
   // z is where rules that average (schedule-free, AcceleGrad) go on from: a place, not a gradient.
-  for (const auto& [key, value] : self.local().rule_state()) {
+  for (const auto& [key, value] : local().rule_state()) {
     if (!key.starts_with("z/")) continue;
     throw Unsupported(fmt::format(
         "scheme {}: the rule remembers a place of its own ('{}'), which does not move where others "
         "move the parameters; choose a rule of gradients, such as sgd, momentum or adam",
         name_, printable(key)));
   }
-  for (const auto& modifier : self.local().modifiers()) {
+  for (const auto& modifier : local().modifiers()) {
     if (modifier->name() != "lookahead") continue;
     throw Unsupported(fmt::format(
         "scheme {}: lookahead goes back to places of this rank's own, whatever others have moved; "
@@ -89,8 +88,8 @@ void OwnParameters::check_rule() const {
   }
 }
 
-void OwnParameters::expect_plain_descent() const {
-  for (const auto& [key, value] : const_cast<OwnParameters&>(*this).local().rule_state()) {
+void OwnParameters::expect_plain_descent() {
+  for (const auto& [key, value] : local().rule_state()) {
     if (key == "step") continue;
     throw Unsupported(fmt::format(
         "scheme {}: the rule remembers '{}', but the scheme is defined for plain gradient descent; "

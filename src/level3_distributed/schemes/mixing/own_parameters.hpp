@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "d5/level3_distributed/communicator_agreement.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
@@ -49,7 +51,7 @@ class OwnParameters : public DistributedOptimizer {
   const ValueMap& step_then(const Batch& batch, const std::function<void()>& change,
                             const std::function<void()>& meanwhile = {});
   /// Throws: Unsupported where the rule remembers anything but its number of steps.
-  void expect_plain_descent() const;
+  void expect_plain_descent();
   [[nodiscard]] double learning_rate();
   /// The mean of all ranks is this one's own from now on. A collective.
   void keep_mean() { mean_.keep(); }
@@ -57,7 +59,7 @@ class OwnParameters : public DistributedOptimizer {
  private:
   class Meanwhile;
   void check_types();
-  void check_rule() const;
+  void check_rule();
 
   std::string name_;
   CommunicatorAgreement agreement_;

@@ -18,7 +18,7 @@ struct TopologyChoice {
     options.add("topology", topology, "who mixes with whom", topologies().kind());
   }
   [[nodiscard]] MixingMatrix matrix(int ranks) const {
-    return topologies().at(topology.name).make(std::move(ranks), topology.settings);
+    return topologies().at(topology.name).make(ranks, topology.settings);
   }
 };
 

@@ -68,7 +68,7 @@ class AsynchronousNeighbors final : public detail::OwnParameters {
 
   [[nodiscard]] ValueMap state() const override {
     const auto lock = window_->lock(rank_, WindowLockKind::shared);
-    Tensor x = x_;
+    Tensor x = x_;  // between steps it holds nothing else
     window_->get(x, rank_, 0);
     return OwnParameters::state();
   }
