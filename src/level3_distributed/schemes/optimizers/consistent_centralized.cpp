@@ -39,8 +39,8 @@ class ConsistentCentralized final : public detail::ServedOptimizer {
   ConsistentCentralized(std::shared_ptr<ThreeStepOptimizer> optimizer,
                         const std::shared_ptr<Communicator>& ranks, const Options& options)
       : ServedOptimizer(std::move(optimizer), ranks, of(options, ranks->size()), Rule::at_servers) {
-    detail::CollectedGradients::Parts parts{line(), roles(), shards(), *ranks, nullptr,
-                                            local().prepares_params()};
+    detail::CollectedGradients::Parts parts{line(), roles(), shards(),
+                                            *ranks, nullptr, local().prepares_params()};
     if (roles().shards() > 1) {
       parts.servers = ranks->split(is_server() ? 0 : -1);
       if (is_server()) {

@@ -59,7 +59,7 @@ class CollectedGradients final : public GradientDecorator {
 
   Parts parts_;
   bool values_are_known_ = true;  // to the workers
-  Tensor mine_;  // of the shard, by this rank as a worker
+  Tensor mine_;                   // of the shard, by this rank as a worker
 };
 
 }  // namespace d5::detail

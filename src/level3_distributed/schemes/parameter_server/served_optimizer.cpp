@@ -10,7 +10,7 @@
 namespace d5::detail {
 namespace {
 
-constexpr const char* kHyper = "hyper/";
+constexpr const char *kHyper = "hyper/", *kWorker = "worker/";
 
 std::shared_ptr<Communicator> workers_of(const std::shared_ptr<Communicator>& ranks,
                                          const ServerRanks& roles) {
@@ -97,7 +97,8 @@ void ServedOptimizer::answer(const ServerMessage& message) {
       executor().network().values_changed();
       return restore_server(line_.receive_map(message.from));
     case ServerWord::tested:
-      return local().tested(message.numbers[0], std::int64_t(message.numbers[1]));
+      local().tested(message.numbers[0], std::int64_t(message.numbers[1]));
+      return line_.say(message.from, ServerWord::tested);
     default:
       return heard(message);
   }
@@ -195,6 +196,10 @@ void ServedOptimizer::tested(double loss, std::int64_t samples) {
   for (int shard = 0; shard < roles_.shards(); ++shard) {
     line_.say(roles_.server_of(shard), ServerWord::tested, {mean, all});
   }
+  // Servers may agree among themselves: nobody asks them for anything else before they have.
+  for (int shard = 0; shard < roles_.shards(); ++shard) {
+    (void)line_.hear(roles_.server_of(shard));
+  }
   line_.settle();
 }
 
@@ -214,6 +219,8 @@ ValueMap ServedOptimizer::fetch_state() {
   workers().barrier();
   if (!is_consistent()) fetch(Values::trained);
   ValueMap state;
+  // Its schedules and draws, where its steps are its own.
+  if (!is_consistent()) add_part(state, kWorker, DistributedOptimizer::state());
   for (int shard = 0; shard < roles_.shards(); ++shard) {
     if (rule_ == Rule::at_workers || rank_ != 0) break;
     const int server = roles_.server_of(shard);
@@ -226,12 +233,13 @@ ValueMap ServedOptimizer::fetch_state() {
 }
 
 void ServedOptimizer::restore(const ValueMap& state) {
-  const bool here =
-      rule_ == Rule::at_workers || (roles_.kind() == ServerRanks::Kind::works && is_server());
-  if (here) DistributedOptimizer::restore(state);
-  if (roles_.kind() == ServerRanks::Kind::serves) {
-    restored_ = here ? DistributedOptimizer::state() : state;
+  const bool works = roles_.kind() == ServerRanks::Kind::works;
+  if (rule_ == Rule::at_workers || (works && is_server())) {
+    DistributedOptimizer::restore(state);
+  } else if (!is_consistent()) {
+    DistributedOptimizer::restore(part_of(state, kWorker));
   }
+  if (!works) restored_ = state;
 }
 
 /// The parameters, which a checkpoint brings after the state, go with it.
