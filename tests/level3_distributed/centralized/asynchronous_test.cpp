@@ -151,6 +151,21 @@ TEST_CASE("every gradient is applied once, and all end with the server's paramet
   }
 }
 
+TEST_CASE("a worker's step moves its gradient, or change, up and the parameters down") {
+  if (ranks() == 1) return;
+  const int workers = ranks() - 1;
+  for (const std::string scheme_name : {"inconsistent_centralized", "stale_synchronous"}) {
+    const auto scheme = scheme_of(scheme_name, {}, rule_of("sgd", "", {}, counting_network));
+    const Traffic before = world()->traffic();
+    drive(*scheme, mine() < workers, [&] {
+      (void)scheme->step(unit_batch(mine(), workers));
+      const auto by_call = world()->traffic().since(before).by_call;
+      CHECK(by_call.at("send").bytes_sent == kPlaces * 4 + detail::ServerMessage::kBytes);
+      CHECK(by_call.at("receive").bytes_received == kPlaces * 4 + detail::ServerMessage::kBytes);
+    });
+  }
+}
+
 TEST_CASE("a stale gradient is slowed down by its staleness") {
   if (ranks() != 3) return;
   // Worker 1 reads, worker 0 makes three steps, then worker 1's gradient comes: three steps late.

@@ -28,7 +28,7 @@ fixed:
 mutable:
   sampler: {batch_size: 12}
   optimizer: {name: adam, learning_rate: 0.001, schedules: {learning_rate: {name: exponential, factor: 0.9}}}
-  training: {epochs: 3, most_batches: 0, seed: 1}
+  training: {epochs: 3, most_batches: 0, seed: 1, precision: float32}
 )",
                                 "tiny.yaml");
   recipe.set("distributed.name=" + scheme);
@@ -184,4 +184,15 @@ TEST_CASE("ranks that cannot share a batch, or have too few workers, all say so 
   CHECK_THROWS_AS(
       trained(recipe_of(this_rank == 0 ? "consistent_centralized" : "stale_synchronous")),
       CommunicationError);
+}
+
+TEST_CASE("networks of 16 bits train with servers that have their masters") {
+  if (rank_count == 1) return;
+  for (const std::string& scheme : kSchemes) {
+    INFO(scheme);
+    for (const auto& result : trained(recipe_of(scheme, {"training.precision=bfloat16"}))) {
+      INFO(result.metric << " " << result.reason);
+      CHECK(result.status != Status::failed);
+    }
+  }
 }
