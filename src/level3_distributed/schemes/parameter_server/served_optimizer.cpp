@@ -46,7 +46,8 @@ ServedOptimizer::ServedOptimizer(std::shared_ptr<ThreeStepOptimizer> optimizer,
 
 void ServedOptimizer::update_own_shard() {
   try {
-    local().update_own({is_server() ? own_shard().parameters : ParameterRange{}}, [] {});
+    local().update_own({is_server() ? own_shard().parameters : ParameterRange{}},
+                       {.start = [](std::size_t) {}, .finish = [] {}});
   } catch (const Unsupported& error) {
     throw Unsupported(fmt::format(
         "this optimizer wants all parameters, and their gradients as often as it likes, at one "
