@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -50,6 +51,13 @@ struct TraceLane {
 struct ClockOffset {
   std::int64_t offset_ns = 0;
   std::int64_t uncertainty_ns = 0;  ///< the true offset is at most so far; 0: it is one clock
+  double drift = 0;                 ///< by which the offset grows a nanosecond after `since_ns`
+  std::int64_t since_ns = 0;        ///< of the clock whose times are moved
+  /// A time of that clock, moved.
+  [[nodiscard]] std::int64_t moved(std::int64_t time_ns) const {
+    const double grown = drift * static_cast<double>(time_ns - since_ns);
+    return time_ns + offset_ns + std::llround(grown);
+  }
   bool operator==(const ClockOffset&) const = default;
 };
 

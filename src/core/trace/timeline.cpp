@@ -34,12 +34,14 @@ void Timeline::merge(Timeline other, const ClockOffset& clock) {
           fmt::format("timeline: both hold rank {}; start the trace of one of them as another rank",
                       mine.rank));
     }
+    if (theirs.clock.drift == 0) theirs.clock.since_ns = clock.since_ns;
+    theirs.clock.drift += clock.drift;
     theirs.clock.offset_ns += clock.offset_ns;
     theirs.clock.uncertainty_ns += clock.uncertainty_ns;
   }
   for (auto& record : other.records) {
-    record.begin_ns += clock.offset_ns;
-    record.end_ns += clock.offset_ns;
+    record.begin_ns = clock.moved(record.begin_ns);
+    record.end_ns = clock.moved(record.end_ns);
   }
   append(ranks, std::move(other.ranks));
   append(lanes, std::move(other.lanes));

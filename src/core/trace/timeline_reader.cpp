@@ -116,6 +116,10 @@ class Reader {
            .host = text(rank, "host"),
            .dropped = static_cast<std::uint64_t>(integer(rank, "dropped")),
            .clock = {integer(rank, "clock_offset_ns"), integer(rank, "clock_uncertainty_ns")}});
+      if (!rank.contains("clock_drift")) continue;
+      ClockOffset& clock = timeline_.ranks.back().clock;
+      clock.drift = field(rank, "clock_drift", is_number, "a number").get<double>();
+      clock.since_ns = integer(rank, "clock_since_ns");
     }
   }
 

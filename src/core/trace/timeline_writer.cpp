@@ -51,6 +51,9 @@ Json metadata(const Timeline& timeline, std::int64_t origin_ns) {
                      {"dropped", dropped},
                      {"clock_offset_ns", clock.offset_ns},
                      {"clock_uncertainty_ns", clock.uncertainty_ns}});
+    if (clock.drift == 0) continue;
+    ranks.back()["clock_drift"] = clock.drift;
+    ranks.back()["clock_since_ns"] = clock.since_ns;
   }
   Json all = {{"format", "d5 trace"},
               {"schema", Timeline::kSchema},

@@ -86,6 +86,18 @@ ClockOffset estimate_clock_offset(Communicator& ranks, const std::function<std::
   return {};
 }
 
+ClockOffset clock_line(const ClockSample& begin, const ClockSample& end) {
+  ClockOffset line = begin.offset;
+  line.since_ns = begin.at_ns;
+  if (end.at_ns > begin.at_ns) {
+    line.uncertainty_ns = std::max(begin.offset.uncertainty_ns, end.offset.uncertainty_ns);
+    line.drift = static_cast<double>(end.offset.offset_ns - begin.offset.offset_ns) /
+                 static_cast<double>(end.at_ns - begin.at_ns);
+  }
+  if (line.drift == 0) line.since_ns = 0;
+  return line;
+}
+
 Timeline gather_timeline(Communicator& ranks, const Timeline& mine, const ClockOffset& clock) {
   if (ranks.rank() != 0) {
     Timeline moved;

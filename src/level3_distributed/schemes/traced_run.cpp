@@ -55,7 +55,7 @@ void run_traced(const TracedRunOptions& options, const std::shared_ptr<Communica
                 const std::function<void()>& run) {
   if (options.path.empty()) return run();
   expect_writable(options, *ranks);
-  const ClockOffset clock = clock_offset(*ranks);
+  const ClockSample begin{clock_offset(*ranks), Trace::now_ns()};
   TraceOptions tracing{.rank = ranks->rank()};
   // The file's size is bounded, whatever the number of ranks.
   tracing.most_records /= static_cast<std::size_t>(ranks->size());
@@ -72,7 +72,8 @@ void run_traced(const TracedRunOptions& options, const std::shared_ptr<Communica
     throw;
   }
   Trace::stop();
-  Timeline all = gather_timeline(*ranks, Trace::timeline(), clock);
+  const ClockSample end{clock_offset(*ranks), Trace::now_ns()};
+  Timeline all = gather_timeline(*ranks, Trace::timeline(), clock_line(begin, end));
   if (options.cut_off) all.cut_off = options.cut_off();
   if (ranks->rank() == 0) write_trace(all, options);
   // A rank that exits with a failure while rank 0 still writes would end the job under its hands.

@@ -162,6 +162,18 @@ TEST_CASE("two ranks become one timeline on one clock") {
   CHECK_THROWS_WITH(all.merge(one_span(1, "again")), Contains("both hold rank 1"));
 }
 
+TEST_CASE("a clock that drifts is moved by more the later it is, and the file says so") {
+  Timeline all = one_span(0, "first");
+  const Timeline other = one_span(1, "second");
+  const auto& span = other.records.front();
+  const ClockOffset clock{.offset_ns = 600, .uncertainty_ns = 20, .drift = 0.5, .since_ns = 0};
+  all.merge(other, clock);
+  CHECK(all.records.back().begin_ns == 600 + span.begin_ns * 3 / 2);
+  CHECK(all.records.back().end_ns == 600 + span.end_ns * 3 / 2);
+  CHECK(all.ranks[1].clock == clock);
+  CHECK(timeline_from_json(to_json(all), "here") == all);
+}
+
 TEST_CASE("each rank's lanes are named behind its own name") {
   Timeline all = one_span(0, "first");
   all.lanes.push_back({0, 1, "loader"});

@@ -4,9 +4,12 @@
 #include "d5/level3_distributed/communicator.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <thread>
 
 using namespace d5;
 
@@ -41,6 +44,44 @@ TEST_CASE("the offset of a clock is found within the uncertainty that is stated"
     CHECK(offset.uncertainty_ns > 0);
     CHECK(std::abs(offset.offset_ns + ahead) <= offset.uncertainty_ns);
   }
+}
+
+TEST_CASE("a clock that drifts is followed from the first sample to the last") {
+  // A clock that shows 7 s when rank 0's shows 0, and gains 50 us a second; samples that are off by
+  // their uncertainty, in opposite directions.
+  const double rate = 1 + 50e-6;
+  const auto theirs = [&](double true_ns) { return 7e9 + rate * true_ns; };
+  const auto sample = [&](double true_ns, std::int64_t error) {
+    const auto at = static_cast<std::int64_t>(theirs(true_ns));
+    return ClockSample{{static_cast<std::int64_t>(true_ns) - at + error, std::abs(error)}, at};
+  };
+  const double end_ns = 1e12;  // 1000 s, in which the clocks part by 50 ms
+  const ClockOffset line = clock_line(sample(0, 900), sample(end_ns, -400));
+  CHECK(line.uncertainty_ns == 900);
+  CHECK(line.drift == Approx(-50e-6).epsilon(1e-3));  // 1300 ns of 50 ms are 3e-5 of it
+  for (const double part : {0.0, 0.1, 0.5, 0.9, 1.0}) {
+    const double off =
+        static_cast<double>(line.moved(static_cast<std::int64_t>(theirs(part * end_ns)))) -
+        part * end_ns;
+    // Between 900 and -400, as the samples; 2 ns for numbers that were cut to whole ones.
+    CHECK(std::abs(off - (900 - 1300 * part)) <= 2);
+  }
+  const ClockSample same{{.offset_ns = 5, .uncertainty_ns = 3}, 1000};
+  CHECK(clock_line(same, same) == same.offset);
+  CHECK(clock_line({{}, 0}, {{}, 1000}) == ClockOffset{});
+}
+
+TEST_CASE("a drift that is made up is found through messages") {
+  const int rank = world()->rank();
+  const std::int64_t origin = Trace::now_ns();
+  const auto clock = [&] { return Trace::now_ns() + rank * (Trace::now_ns() - origin) / 10; };
+  const auto sample = [&] { return ClockSample{estimate_clock_offset(*world(), clock), clock()}; };
+  const ClockSample begin = sample();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  const ClockOffset line = clock_line(begin, sample());
+  // Of (1 + r/10) t, t is 1 / (1 + r/10): the offset shrinks by the rest. The exchanges take their
+  // time of the 300 ms on a machine that is busy.
+  CHECK(line.drift == Approx(1 / (1 + rank / 10.0) - 1).margin(0.03));
 }
 
 TEST_CASE("rank 0 gets all ranks' timelines as one on its clock") {
