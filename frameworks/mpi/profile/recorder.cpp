@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
+
+#include "topology.hpp"
 
 namespace d5::mpi {
 namespace {
 
-/// Which ranks of MPI_COMM_WORLD those of `comm` are; of an inter-communicator the other group's.
-std::vector<int> world_ranks_of(MPI_Comm comm, bool joins_two_groups) {
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  (joins_two_groups ? PMPI_Comm_remote_group : PMPI_Comm_group)(comm, &group);
+/// Which ranks of MPI_COMM_WORLD those of `group` are, which is freed.
+std::vector<int> world_ranks_of(MPI_Group group) {
+  MPI_Group world = MPI_GROUP_NULL;
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
   int size = 0;
   PMPI_Group_size(group, &size);
@@ -29,21 +31,47 @@ Recorder& Recorder::here() {
   return *recorder;
 }
 
-const Group& Recorder::known(MPI_Comm comm) {
+Group& Recorder::fresh_group(const char* kind, const char* name) {
+  Group& group = groups_.emplace_back();
+  group.number = static_cast<int>(groups_.size()) - 1;
+  group.name = *name ? name : kind + (" " + std::to_string(group.number));
+  return group;
+}
+
+const Group& Recorder::group(MPI_Comm comm) {
+  const std::lock_guard lock(mutex_);
   const auto place = by_handle_.find(comm);
   if (place != by_handle_.end()) return *place->second;
-  Group& group = groups_.emplace_back();
+  char name[MPI_MAX_OBJECT_NAME] = {};
   int joins = 0, length = 0;
+  PMPI_Comm_get_name(comm, name, &length);
+  Group& group = fresh_group("communicator", name);
   PMPI_Comm_test_inter(comm, &joins);
   group.joins_two_groups = joins != 0;
   PMPI_Comm_rank(comm, &group.rank);
   PMPI_Comm_size(comm, &group.size);
-  group.world_ranks = world_ranks_of(comm, group.joins_two_groups);
-  char name[MPI_MAX_OBJECT_NAME] = {};
-  PMPI_Comm_get_name(comm, name, &length);
-  group.number = static_cast<int>(groups_.size()) - 1;
-  group.name = length > 0 ? name : "communicator " + std::to_string(group.number);
+  MPI_Group ranks = MPI_GROUP_NULL;
+  (joins ? PMPI_Comm_remote_group : PMPI_Comm_group)(comm, &ranks);
+  group.world_ranks = world_ranks_of(ranks);
+  if (!joins) add_neighbours(comm, group);
   by_handle_[comm] = &group;
+  return group;
+}
+
+const Group& Recorder::group_of_window(MPI_Win window) {
+  const std::lock_guard lock(mutex_);
+  const auto place = by_window_.find(window);
+  if (place != by_window_.end()) return *place->second;
+  char name[MPI_MAX_OBJECT_NAME] = {};
+  int length = 0;
+  PMPI_Win_get_name(window, name, &length);
+  Group& group = fresh_group("window", name);
+  MPI_Group ranks = MPI_GROUP_NULL;
+  PMPI_Win_get_group(window, &ranks);
+  PMPI_Group_rank(ranks, &group.rank);
+  PMPI_Group_size(ranks, &group.size);
+  group.world_ranks = world_ranks_of(ranks);
+  by_window_[window] = &group;
   return group;
 }
 
@@ -58,20 +86,47 @@ void Recorder::add_line(const UnderWay& one, int calls) {
   line.seconds += one.seconds;
 }
 
-void Recorder::add(const char* call, MPI_Comm comm, const Moved& moved, double seconds, int calls) {
+void Recorder::add(const char* call, const Group& group, const Moved& moved, double seconds,
+                   int calls) {
   const std::lock_guard lock(mutex_);
-  add_line({call, &known(comm), moved, seconds}, calls);
+  add_line({call, &group, moved, seconds}, calls);
 }
 
-void Recorder::start(MPI_Request request, const char* call, MPI_Comm comm, const Moved& moved,
+void Recorder::start(MPI_Request request, const char* call, const Group& group, const Moved& moved,
                      double seconds) {
   const std::lock_guard lock(mutex_);
-  const UnderWay one{call, &known(comm), moved, seconds};
+  add_started(request, {call, &group, moved, seconds});
+}
+
+void Recorder::add_started(MPI_Request request, const UnderWay& one) {
   const auto [place, fresh] = under_way_.try_emplace(request, one);
   if (fresh) return;
   // Calls that were complete at once may share a handle.
   add_line(place->second);
   place->second = one;
+}
+
+void Recorder::prepare(MPI_Request request, const char* call, const Group& group,
+                       const Moved& moved) {
+  const std::lock_guard lock(mutex_);
+  prepared_[request] = {call, &group, moved, 0};
+}
+
+void Recorder::start_prepared(MPI_Request before, MPI_Request request, double seconds) {
+  const std::lock_guard lock(mutex_);
+  auto place = prepared_.extract(before);
+  if (place.empty()) return;  // made before this library was there
+  place.key() = request;
+  UnderWay one = place.mapped();
+  one.seconds = seconds;
+  prepared_.insert(std::move(place));
+  add_started(request, one);
+}
+
+void Recorder::free(MPI_Request request) {
+  complete(request, nullptr);
+  const std::lock_guard lock(mutex_);
+  prepared_.erase(request);
 }
 
 bool Recorder::knows(MPI_Request request) {
@@ -118,9 +173,9 @@ void Recorder::forget(MPI_Comm comm) {
   by_handle_.erase(comm);
 }
 
-const Group& Recorder::group(MPI_Comm comm) {
+void Recorder::forget_window(MPI_Win window) {
   const std::lock_guard lock(mutex_);
-  return known(comm);
+  by_window_.erase(window);
 }
 
 std::vector<ProfileRow> Recorder::rows() {

@@ -22,12 +22,13 @@ struct Moved {
   std::int64_t sent = 0, received = 0;
 };
 
-/// What is known of a communicator.
+/// What is known of a communicator, or a window.
 struct Group {
   std::string name;
   int rank = 0, size = 1;
   bool joins_two_groups = false;  ///< an inter-communicator: peers are ranks of the other
   std::vector<int> world_ranks;   ///< of its ranks
+  std::vector<int> to, from;      ///< neighbours, where it has a topology
   int number = 0;
 };
 
@@ -41,21 +42,29 @@ class Recorder {
   static Recorder& here();
 
   /// `call` is a literal, and known by its address.
-  void add(const char* call, MPI_Comm comm, const Moved& moved, double seconds, int calls = 1);
+  void add(const char* call, const Group& group, const Moved& moved, double seconds, int calls = 1);
   /// A started call: it is added when it is complete.
-  void start(MPI_Request request, const char* call, MPI_Comm comm, const Moved& moved,
+  void start(MPI_Request request, const char* call, const Group& group, const Moved& moved,
              double seconds);
+  /// A persistent request, by the name of the call that made it, and each start of it; MPI may
+  /// give it another handle then.
+  void prepare(MPI_Request request, const char* call, const Group& group, const Moved& moved);
+  void start_prepared(MPI_Request before, MPI_Request request, double seconds);
+  /// Nobody waits for it any more, nor starts it.
+  void free(MPI_Request request);
   [[nodiscard]] bool knows(MPI_Request request);
   /// Time of a wait or a test for it.
   void wait(MPI_Request request, double seconds);
-  /// `status` is of a receive whose bytes are known now; null: nobody waits for it any more.
+  /// `status` is of a receive whose bytes are known now; null: nobody knows them.
   void complete(MPI_Request request, const MPI_Status* status);
   /// A message that was matched, and is received later.
   void match(MPI_Message message, MPI_Comm comm);
   [[nodiscard]] MPI_Comm matched(MPI_Message message);
-  void forget(MPI_Comm comm);
-  /// It stays, also when the communicator is freed.
+  /// It stays, also when the communicator, or the window, is freed.
   [[nodiscard]] const Group& group(MPI_Comm comm);
+  [[nodiscard]] const Group& group_of_window(MPI_Win window);
+  void forget(MPI_Comm comm);
+  void forget_window(MPI_Win window);
 
   [[nodiscard]] std::vector<ProfileRow> rows();
 
@@ -83,13 +92,15 @@ class Recorder {
   };
 
   // With the lock held.
-  const Group& known(MPI_Comm comm);
+  Group& fresh_group(const char* kind, const char* name);
+  void add_started(MPI_Request request, const UnderWay& one);
   void add_line(const UnderWay& one, int calls = 1);
 
   std::mutex mutex_;
   std::deque<Group> groups_;
   std::unordered_map<MPI_Comm, const Group*> by_handle_;
-  std::unordered_map<MPI_Request, UnderWay> under_way_;
+  std::unordered_map<MPI_Win, const Group*> by_window_;
+  std::unordered_map<MPI_Request, UnderWay> under_way_, prepared_;
   std::unordered_map<MPI_Message, MPI_Comm> matched_;
   std::unordered_map<Key, Line, Hash> lines_;
 };

@@ -102,6 +102,9 @@ void report() {
   const auto rows = gather_rows(rank, ranks);
   if (rank != 0) return;
   print_summary(rows, ranks, seconds);
+  if (dlsym(RTLD_DEFAULT, "mpi_send_")) {
+    std::fprintf(stderr, "calls from Fortran are not among them: they go past libd5_pmpi.so\n");
+  }
   const char* file = std::getenv("D5_PMPI_OUT");
   if (!file || !*file) {
     std::fprintf(stderr, "by rank, peer and communicator: D5_PMPI_OUT=FILE.json\n");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <string>
 
 #include "d5/core/results.hpp"
@@ -68,6 +69,10 @@ TEST_CASE("what a program of MPI says is counted to the byte, by call, peer and 
     }
     CHECK(counts(results, "MPI_Irecv, MPI_COMM_WORLD", rank) == Counts{1, 0, 0});  // of nobody
 
+    // by two requests, each started three times
+    CHECK(with("MPI_Send_init", right) == Counts{3, 3 * 28, 0});
+    CHECK(with("MPI_Recv_init", left) == Counts{3, 0, 3 * 28});
+
     // doubles of 8 bytes; by `Traffic`'s table
     const auto among_all = [&](const char* call) {
       return counts(results, std::string(call) + ", copy", rank);
@@ -84,6 +89,34 @@ TEST_CASE("what a program of MPI says is counted to the byte, by call, peer and 
     CHECK(among_all("MPI_Scatter") == Counts{1, root ? 24 * others : 0, root ? 0 : 24.});
     CHECK(among_all("MPI_Reduce_scatter") == Counts{1, 8 * (sum - mine), 8 * mine});
     CHECK(among_all("MPI_Iallreduce") == Counts{1, 32, 32});
+
+    // 16 bytes over each inner end of a line, 24 to the right in a ring
+    const double beside = 16. * ((rank > 0) + (rank < n - 1));
+    CHECK(counts(results, "MPI_Neighbor_alltoall, line", rank) == Counts{1, beside, beside});
+    CHECK(counts(results, "MPI_Ineighbor_allgather, ring", rank) == Counts{1, 24, 24});
+    // r + 1 elements for rank r, of 8 bytes where it is even, else of 4
+    const auto part = [](int r) { return (r + 1) * (r % 2 ? 4. : 8.); };
+    double to_others = 0;
+    for (int r = 0; r < n; ++r) to_others += r == rank ? 0 : part(r);
+    CHECK(counts(results, "MPI_Alltoallw, MPI_COMM_WORLD", rank) ==
+          Counts{1, to_others, others * part(rank)});
+
+    // words of 8 bytes; by `MemoryWindow`'s table
+    const auto at = [&](const char* call, int target) {
+      return counts(results, std::string(call) + ", rank " + std::to_string(target) + ", parts",
+                    rank);
+    };
+    CHECK(at("MPI_Put", right) == Counts{1, 24, 0});
+    CHECK(at("MPI_Put", rank) == Counts{1, 0, 0});
+    CHECK(at("MPI_Get", right) == Counts{1, 0, 16});
+    CHECK(at("MPI_Accumulate", right) == Counts{1, 8, 0});
+    CHECK(at("MPI_Fetch_and_op", right) == Counts{2, 8, 16});
+    CHECK(at("MPI_Compare_and_swap", right) == Counts{1, 16, 8});
+    CHECK(at("MPI_Rget", right) == Counts{1, 0, 24});
+    for (const char* call : {"MPI_Win_lock", "MPI_Win_flush", "MPI_Win_unlock"}) {
+      CHECK(at(call, right) == Counts{1, 0, 0});
+    }
+    CHECK(counts(results, "MPI_Win_fence, parts", rank) == Counts{2, 0, 0});
   }
   for (const Measurement& m : results.measurements) {
     if (m.metric == "time" && m.conditions.count("rank")) CHECK(m.samples.at(0) >= 0);
@@ -123,4 +156,41 @@ TEST_CASE("what d5 itself says is seen, too") {
   INFO(job.output);
   CHECK(job.status == 0);
   CHECK_THAT(job.output, Catch::Contains("MPI_Barrier"));
+}
+
+TEST_CASE("what mpi4py says is seen") {
+  const std::string python = std::getenv("D5_PYTHON");
+  if (run_line(python + " -c 'import mpi4py, numpy'").status != 0) {
+    WARN("no mpi4py");
+    return;
+  }
+  const d5::testing::TemporaryFolder folder;
+  const std::string file = folder / "profile.json";
+  const std::string program =
+      std::getenv("D5_SOURCE_DIR") + std::string("/tests/level3_distributed/jobs/profiled.py");
+  const Job job = run_profiled(2, file, python + " " + program);
+  INFO(job.output);
+  REQUIRE(job.status == 0);
+  const Results results = read_results(file);
+  // 10 doubles summed, 5 from rank 0 to rank 1, 3 put into rank 0 by rank 1
+  for (int rank = 0; rank < 2; ++rank) {
+    CHECK(counts(results, "MPI_Allreduce, MPI_COMM_WORLD", rank) == Counts{1, 80, 80});
+  }
+  CHECK(counts(results, "MPI_Send, rank 1, MPI_COMM_WORLD", 0) == Counts{1, 40, 0});
+  CHECK(counts(results, "MPI_Recv, rank 0, MPI_COMM_WORLD", 1) == Counts{1, 0, 40});
+  CHECK(counts(results, "MPI_Put, rank 0, parts", 1) == Counts{1, 24, 0});
+  // A pickled object, whose size mpi4py asks for first
+  CHECK(counts(results, "MPI_Isend, rank 0, MPI_COMM_WORLD", 1)[1] ==
+        counts(results, "MPI_Mrecv, rank 1, MPI_COMM_WORLD", 0)[2]);
+  CHECK(counts(results, "MPI_Mrecv, rank 1, MPI_COMM_WORLD", 0)[0] == 1);
+}
+
+TEST_CASE("who goes past the profile is told so") {
+  const Job job = run_profiled(2, "", D5_PROFILED " unseen");
+  INFO(job.output);
+  CHECK(job.status == 0);
+  const std::string line = "started MPI past libd5_pmpi.so";
+  const auto place = job.output.find(line);
+  REQUIRE(place != std::string::npos);
+  CHECK(job.output.find(line, place + 1) == std::string::npos);  // by the first rank alone
 }

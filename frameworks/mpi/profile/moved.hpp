@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+#include "recorder.hpp"
+
+namespace d5::mpi {
+
+[[nodiscard]] std::int64_t bytes(int count, MPI_Datatype type);
+
+[[nodiscard]] Moved sent(int to, int count, MPI_Datatype type);
+[[nodiscard]] Moved received(const MPI_Status& status);
+/// The status tells it, when it is there.
+[[nodiscard]] Moved to_be_received(int from);
+/// The caller's status, or one's own where it wants none.
+[[nodiscard]] inline MPI_Status* told(MPI_Status* asked, MPI_Status& own) {
+  return asked == MPI_STATUS_IGNORE ? &own : asked;
+}
+
+/// What a collective says counts between ranks of one group; a rank alone says nothing.
+/// `moved()` is asked where it does.
+template <class F>
+[[nodiscard]] Moved collective(const Group& group, const F& moved) {
+  if (group.size == 1 || group.joins_two_groups) return {};
+  return moved();
+}
+/// A part for each rank; those of others count.
+[[nodiscard]] std::int64_t of_others(const Group& group, const int* counts, MPI_Datatype type);
+[[nodiscard]] std::int64_t of_others(const Group& group, const int* counts,
+                                     const MPI_Datatype* types);
+
+}  // namespace d5::mpi

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include "recorder.hpp"
+
+namespace d5::mpi {
+
+/// To whom a rank's neighbourhood collectives say something and from whom they hear, in MPI's
+/// order; MPI_PROC_NULL across an end of a grid.
+void add_neighbours(MPI_Comm comm, Group& group);
+
+}  // namespace d5::mpi
