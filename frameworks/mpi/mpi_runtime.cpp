@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "d5/core/error.hpp"
+#include "window_memory.hpp"
 
 namespace d5::mpi {
 namespace {
@@ -86,6 +87,7 @@ void leave(int status) {
     }
     std::this_thread::sleep_for(200us);
   }
+  WindowMemory::free_all();
   MPI_Comm_free(&farewell);
   if (started_here) MPI_Finalize();
 }

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -14,32 +14,17 @@
 #include "d5/level3_distributed/transport.hpp"
 #include "mpi_reduction.hpp"
 #include "mpi_runtime.hpp"
+#include "window_memory.hpp"
 
 namespace d5::mpi {
 namespace {
 
 // Before each part stand its words.
 constexpr std::size_t kLockWord = 0, kAccumulateWord = 8, kPart = 64;
-/// What an exclusive lock adds to a lock's word; each shared one adds 1.
-constexpr std::int64_t kExclusive = std::int64_t{1} << 32;
+/// An exclusive lock makes a lock's word this by its rank, counted from 1; each shared one adds 1.
+constexpr std::int64_t kExclusive = std::int64_t{1} << 32, kFree = 0;
 /// MPI counts in int.
 constexpr std::size_t kLargestMessage = std::size_t{1} << 30;
-
-/// Whose ranks are those of `ranks`, in their order, whatever stands around it.
-MPI_Comm comm_of(Communicator& ranks) {
-  int mine = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &mine);
-  Tensor numbers = Tensor::empty(DType::int32, {ranks.size()});
-  ranks.all_gather(Tensor::scalar<std::int32_t>(mine), numbers);
-  MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
-  MPI_Comm_group(MPI_COMM_WORLD, &world);
-  MPI_Group_incl(world, ranks.size(), numbers.data<std::int32_t>(), &group);
-  MPI_Comm comm = MPI_COMM_NULL;
-  MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &comm);
-  MPI_Group_free(&group);
-  MPI_Group_free(&world);
-  return comm;
-}
 
 class MpiWindow final : public MemoryWindow {
  public:
@@ -50,19 +35,8 @@ class MpiWindow final : public MemoryWindow {
     for (const std::int64_t size : sizes.span<std::int64_t>()) {
       sizes_.push_back(static_cast<std::size_t>(size));
     }
-    MPI_Comm comm = comm_of(ranks());
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    const std::size_t room = kPart + bytes;
-    if (MPI_Win_allocate(static_cast<MPI_Aint>(room), 1, MPI_INFO_NULL, comm, &memory_, &window_) !=
-        MPI_SUCCESS) {
-      throw MemoryError(fmt::format("rank {}: MPI has no window of {} bytes", rank_, bytes));
-    }
-    MPI_Comm_free(&comm);
-    MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
-    std::memset(memory_, 0, room);
-    MPI_Win_sync(window_);
-    ranks().barrier();
+    memory_ = WindowMemory::make(ranks(), kPart + bytes);
+    window_ = memory_->window();
   }
 
   void flush(int target) override { check(MPI_Win_flush(target, window_), "flush"); }
@@ -70,7 +44,7 @@ class MpiWindow final : public MemoryWindow {
   Tensor local() override {
     check(MPI_Win_sync(window_), "local");
     return Tensor::borrow({DType::uint8, {static_cast<std::int64_t>(bytes(rank_))}},
-                          memory_ + kPart, nullptr);
+                          memory_->data() + kPart, memory_);
   }
 
  protected:
@@ -114,23 +88,24 @@ class MpiWindow final : public MemoryWindow {
   }
 
   Lock do_lock(int target, WindowLockKind kind) override {
-    if (kind == WindowLockKind::exclusive) {
-      wait_until([&] { return swap(target, kLockWord, 0, kExclusive) == 0; });
-      return unlocking(target, kLockWord, kExclusive);
-    }
-    wait_until([&] {
-      if (add(target, kLockWord, 1) < kExclusive) return true;
-      add(target, kLockWord, -1);
-      return false;
+    const bool shared = kind == WindowLockKind::shared;
+    const std::int64_t mine = shared ? 1 : (rank_ + 1) * kExclusive;
+    wait_for_lock(target, [&] {
+      if (!shared) return swap(target, kLockWord, kFree, mine);
+      const std::int64_t before = add(target, kLockWord, mine);
+      if (before < kExclusive) return kFree;
+      add(target, kLockWord, -mine);
+      return before;
     });
-    return unlocking(target, kLockWord, 1);
+    return unlocking(target, kLockWord, mine);
   }
 
  private:
   /// MPI accumulates by operations of its own alone.
   void accumulate_here(const Tensor& data, int target, std::size_t offset, Reduction reduction) {
-    wait_until([&] { return swap(target, kAccumulateWord, 0, 1) == 0; });
-    const Lock held = unlocking(target, kAccumulateWord, 1);
+    const std::int64_t mine = (rank_ + 1) * kExclusive;
+    wait_for_lock(target, [&] { return swap(target, kAccumulateWord, kFree, mine); });
+    const Lock held = unlocking(target, kAccumulateWord, mine);
     Tensor sum = Tensor::empty(data.dtype(), data.shape());
     do_get(sum, target, offset);
     ranks().reduce_local(sum, data, reduction);
@@ -149,13 +124,25 @@ class MpiWindow final : public MemoryWindow {
     });
   }
 
-  template <class Holds>
-  static void wait_until(const Holds& holds) {
+  /// `ask()` answers `kFree` when the lock is taken, else the word that stands in the way.
+  template <class Ask>
+  void wait_for_lock(int target, const Ask& ask) {
     constexpr std::chrono::microseconds kLongest(1000);  // little beside a message under contention
-    for (auto pause = std::chrono::microseconds(1); !holds();
-         pause = std::min(2 * pause, kLongest)) {
+    const auto begin = std::chrono::steady_clock::now();
+    auto pause = std::chrono::microseconds(1);
+    for (std::int64_t word; (word = ask()) != kFree; pause = std::min(2 * pause, kLongest)) {
+      const auto longest = ranks().longest_wait();
+      if (longest.count() > 0 && std::chrono::steady_clock::now() - begin > longest) {
+        throw CommunicationError(
+            fmt::format("rank {}: the lock of rank {}'s part of a window: {} s are over; {}", rank_,
+                        target, std::chrono::duration<double>(longest).count(), holder(word)));
+      }
       std::this_thread::sleep_for(pause);
     }
+  }
+  static std::string holder(std::int64_t word) {
+    if (word < kExclusive) return fmt::format("{} ranks share it", word);
+    return fmt::format("rank {} holds it", word / kExclusive - 1);
   }
 
   std::int64_t add(int target, MPI_Aint at, std::int64_t value) {
@@ -192,7 +179,7 @@ class MpiWindow final : public MemoryWindow {
 
   int rank_;
   std::vector<std::size_t> sizes_;
-  std::byte* memory_ = nullptr;
+  std::shared_ptr<WindowMemory> memory_;
   MPI_Win window_ = MPI_WIN_NULL;
 };
 

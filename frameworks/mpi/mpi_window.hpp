@@ -5,9 +5,8 @@
 
 namespace d5::mpi {
 
-/// Windows by MPI's one-sided calls, in one passive epoch that never ends. Locks are words in each
-/// part: MPI's own would keep out those who ask for none. Memory is given back with the process,
-/// since freeing is a collective, and ranks let go of a window when they like.
+/// Windows by MPI's one-sided calls, in one passive epoch. Locks are words in each part: MPI's own
+/// would keep out those who ask for none.
 ///
 /// Source: Hoefler et al., "Remote Memory Access Programming in MPI-3" (TOPC 2015).
 class MpiWindows final : public LibraryWindows {

@@ -41,6 +41,7 @@ class CallTimeout final : public CommunicatorDecorator {
   /// A collective. Throws: ValueError for times below 0, reports after no time.
   explicit CallTimeout(std::shared_ptr<Communicator> inner, CallTimeoutOptions options = {});
   ~CallTimeout() override;
+  [[nodiscard]] std::chrono::nanoseconds longest_wait() const override { return options_.timeout; }
 
  protected:
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override;

@@ -119,6 +119,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] virtual std::string medium() const { return "one process"; }
   /// Whether ranks of one machine may meet in its memory: not where they stand for others.
   [[nodiscard]] virtual bool shares_nodes() const { return true; }
+  /// After which a wait for others is an error; 0: never.
+  [[nodiscard]] virtual std::chrono::nanoseconds longest_wait() const { return {}; }
 
   /// A tag that no send or receive with a tag below `kFirstOwnTag` uses: for an algorithm of
   /// several messages that may be under way beside others of its kind. Ranks that ask in the same

@@ -21,6 +21,9 @@ class CommunicatorDecorator : public Communicator {
   void abort(const std::string& reason) override { inner_->abort(reason); }
   [[nodiscard]] std::string medium() const override { return inner_->medium(); }
   [[nodiscard]] bool shares_nodes() const override { return inner_->shares_nodes(); }
+  [[nodiscard]] std::chrono::nanoseconds longest_wait() const override {
+    return inner_->longest_wait();
+  }
   void reduce_local(Tensor& into, const Tensor& other, Reduction reduction) override {
     inner_->reduce_local(into, other, reduction);
   }

@@ -107,7 +107,11 @@ class LibraryWindows {
 
 /// Where a window's parts are: in memory that the ranks of a node share, or wherever the
 /// transport's library puts them, which knows ranks of several nodes. `automatic` shares what can
-/// be shared. A lock whose holder died is told by `node` alone; `library` waits for it.
+/// be shared. A lock whose holder died is told by `node` alone; `library` waits for it, but no
+/// longer than `Communicator::longest_wait`, as every wait for a lock there.
+///
+/// A `library` window's memory is freed when all ranks have let go of it and of its `local`
+/// tensors, and the same ranks make the next one, or leave.
 enum class MemoryWindowKind { automatic, node, library };
 
 /// A window to which this rank brings `bytes` zeros; ranks may bring different numbers.

@@ -4,12 +4,18 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
+#include <fstream>
 #include <functional>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "d5/core/error.hpp"
+#include "d5/level3_distributed/call_timeout.hpp"
 #include "d5/level3_distributed/memory_window.hpp"
+#include "d5/level3_distributed/wire_model.hpp"
 #include "tests/level3_distributed/node/this_rank.hpp"
 
 using namespace d5;
@@ -25,6 +31,24 @@ std::shared_ptr<MemoryWindow> any_window(std::size_t bytes) {
   CAPTURE(static_cast<int>(kind));
   return make_memory_window(world(), bytes, kind);
 }
+
+std::size_t resident_bytes() {
+  std::size_t all = 0, resident = 0;
+  std::ifstream("/proc/self/statm") >> all >> resident;
+  return resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Its calls may take as long as they like on a machine that is busy.
+class Impatient final : public CommunicatorDecorator {
+ public:
+  using CommunicatorDecorator::CommunicatorDecorator;
+  std::chrono::nanoseconds longest_wait() const override { return std::chrono::milliseconds(200); }
+
+ protected:
+  std::shared_ptr<Communicator> decorate(std::shared_ptr<Communicator> group) override {
+    return std::make_shared<Impatient>(std::move(group));
+  }
+};
 
 /// A process that does so and is killed.
 void die_after(const std::function<void()>& what) {
@@ -188,4 +212,60 @@ TEST_CASE("a library's window has parts for the ranks of a group, and sums small
   const std::uint16_t forty = 0x5100, eighty = 0x5500;  // 40 and 80, exact in float16
   CHECK(*static_cast<const std::uint16_t*>(sum.raw()) == (group->size() == 1 ? forty : eighty));
   group->barrier();
+}
+
+TEST_CASE("ranks that are on several nodes get the library's window unasked") {
+  if (world()->medium() != transport().description) return;  // the one before asks for it
+  // Its ranks stand for others, and so share no memory: were it asked for that, it would throw.
+  const auto apart = std::make_shared<WireModel>(world(), WireOptions{.bytes_per_second = 1e12});
+  if (n > 1) CHECK_THROWS_AS(make_memory_window(apart, 8, MemoryWindowKind::node), Unsupported);
+  const auto window = make_memory_window(apart, 8);
+  const int right = (rank + 1) % n;
+  CHECK(window->fetch_and_add(right, 0, rank) == 0);
+  apart->barrier();
+  CHECK(*window->local().data<std::uint8_t>() == (rank + n - 1) % n);
+}
+
+TEST_CASE("a lock of a library's window is waited for no longer than any call") {
+  if (world()->medium() != transport().description) return;
+  CHECK(world()->longest_wait().count() == 0);
+  const CallTimeout patient(world(), {.timeout = std::chrono::seconds(100)});
+  CHECK(patient.longest_wait() == std::chrono::seconds(100));
+  const auto window =
+      make_memory_window(std::make_shared<Impatient>(world()), 8, MemoryWindowKind::library);
+  using enum WindowLockKind;
+  for (const WindowLockKind held : {exclusive, shared}) {
+    std::optional<MemoryWindow::Lock> lock;
+    if (rank == 0) lock.emplace(window->lock(0, held));
+    world()->barrier();
+    if (rank == 1) {
+      const char* holder = held == shared ? "1 ranks share it" : "rank 0 holds it";
+      CHECK_THROWS_WITH(window->lock(0, exclusive),
+                        Catch::Contains("0.2 s are over") && Catch::Contains(holder));
+    }
+    world()->barrier();
+    lock.reset();
+    world()->barrier();
+    if (rank == 1) (void)window->lock(0, exclusive);  // who gave up left nothing behind
+    world()->barrier();
+  }
+}
+
+TEST_CASE("the memory of library windows is used again when all have let go") {
+  if (world()->medium() != transport().description) return;
+  constexpr std::size_t kBytes = 16 << 20;
+  const auto make = [] { return make_memory_window(world(), kBytes, MemoryWindowKind::library); };
+  // One rank's view of its part keeps a window.
+  std::optional<Tensor> part;
+  {
+    const auto window = make();
+    if (rank == 0) part = window->local();
+    if (rank == 0) part->data<std::uint8_t>()[0] = 7;
+  }
+  const std::size_t begin = resident_bytes();
+  for (int i = 0; i < 4; ++i) (void)make();
+  if (rank == 0) CHECK(part->data<std::uint8_t>()[0] == 7);
+  // The last one, and half as much for whatever else MPI takes.
+  CHECK(resident_bytes() < begin + kBytes * 3 / 2);
+  world()->barrier();
 }
