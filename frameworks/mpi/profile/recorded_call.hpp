@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 
+#include "groups.hpp"
 #include "moved.hpp"
 #include "recorder.hpp"
 #include "stopwatch.hpp"
@@ -18,11 +19,11 @@ namespace d5::mpi {
 
 struct Ranks {
   MPI_Comm comm;
-  [[nodiscard]] const Group& group() const { return Recorder::here().group(comm); }
+  [[nodiscard]] const Group& group() const { return Groups::here().of(comm); }
 };
 struct Window {
   MPI_Win window;
-  [[nodiscard]] const Group& group() const { return Recorder::here().group_of_window(window); }
+  [[nodiscard]] const Group& group() const { return Groups::here().of_window(window); }
 };
 
 /// A call that is complete when it returns. `moved(group)` is asked afterwards.

@@ -4,13 +4,12 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <mutex>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "groups.hpp"
 #include "profile_row.hpp"
 
 namespace d5::mpi {
@@ -20,16 +19,6 @@ namespace d5::mpi {
 struct Moved {
   int peer = MPI_PROC_NULL;
   std::int64_t sent = 0, received = 0;
-};
-
-/// What is known of a communicator, or a window.
-struct Group {
-  std::string name;
-  int rank = 0, size = 1;
-  bool joins_two_groups = false;  ///< an inter-communicator: peers are ranks of the other
-  std::vector<int> world_ranks;   ///< of its ranks
-  std::vector<int> to, from;      ///< neighbours, where it has a topology
-  int number = 0;
 };
 
 /// What this rank's calls moved, and how long they took. It calls PMPI alone, so that it never
@@ -60,24 +49,19 @@ class Recorder {
   /// A message that was matched, and is received later.
   void match(MPI_Message message, MPI_Comm comm);
   [[nodiscard]] MPI_Comm matched(MPI_Message message);
-  /// It stays, also when the communicator, or the window, is freed.
-  [[nodiscard]] const Group& group(MPI_Comm comm);
-  [[nodiscard]] const Group& group_of_window(MPI_Win window);
-  void forget(MPI_Comm comm);
-  void forget_window(MPI_Win window);
-
   [[nodiscard]] std::vector<ProfileRow> rows();
 
  private:
   struct Key {
     const char* call;
-    int group, peer;
+    const Group* group;
+    int peer;
     bool operator==(const Key&) const = default;
   };
   struct Hash {
     std::size_t operator()(const Key& key) const {
-      return std::hash<const void*>()(key.call) * 31 +
-             static_cast<std::size_t>(key.group * 8191 + key.peer);
+      const std::hash<const void*> hash;
+      return hash(key.call) * 31 + hash(key.group) * 17 + static_cast<std::size_t>(key.peer);
     }
   };
   struct Line {
@@ -92,14 +76,10 @@ class Recorder {
   };
 
   // With the lock held.
-  Group& fresh_group(const char* kind, const char* name);
   void add_started(MPI_Request request, const UnderWay& one);
   void add_line(const UnderWay& one, int calls = 1);
 
   std::mutex mutex_;
-  std::deque<Group> groups_;
-  std::unordered_map<MPI_Comm, const Group*> by_handle_;
-  std::unordered_map<MPI_Win, const Group*> by_window_;
   std::unordered_map<MPI_Request, UnderWay> under_way_, prepared_;
   std::unordered_map<MPI_Message, MPI_Comm> matched_;
   std::unordered_map<Key, Line, Hash> lines_;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "groups.hpp"
 #include "recorder.hpp"
 #include "report.hpp"
 #include "stopwatch.hpp"
@@ -46,16 +47,16 @@ int MPI_Finalize() {
 }
 
 int MPI_Comm_free(MPI_Comm* comm) {
-  Recorder::here().forget(*comm);
+  Groups::here().forget(*comm);
   return PMPI_Comm_free(comm);
 }
 int MPI_Comm_disconnect(MPI_Comm* comm) {
-  Recorder::here().forget(*comm);
+  Groups::here().forget(*comm);
   return PMPI_Comm_disconnect(comm);
 }
 int MPI_Win_free(MPI_Win* window) {
-  const Group& group = Recorder::here().group_of_window(*window);
-  Recorder::here().forget_window(*window);
+  const Group& group = Groups::here().of_window(*window);
+  Groups::here().forget_window(*window);
   const Stopwatch watch;
   const int code = PMPI_Win_free(window);
   Recorder::here().add("MPI_Win_free", group, {}, watch.seconds());

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "recorder.hpp"
+#include "groups.hpp"
 
 namespace d5::mpi {
 
