@@ -194,3 +194,14 @@ TEST_CASE("who goes past the profile is told so") {
   REQUIRE(place != std::string::npos);
   CHECK(job.output.find(line, place + 1) == std::string::npos);  // by the first rank alone
 }
+
+TEST_CASE("where MPI's Fortran is loaded, the sums say that it is not among them") {
+  const Job job = run_ranks(2, "-x LD_PRELOAD=" D5_PMPI ":libmpi_mpifh.so.40 " D5_PROFILED);
+  INFO(job.output);
+  CHECK(job.status == 0);
+  if (job.output.find("cannot be preloaded") != std::string::npos) {
+    WARN("no libmpi_mpifh.so.40");
+    return;
+  }
+  CHECK_THAT(job.output, Catch::Contains("calls from Fortran are not among them"));
+}
