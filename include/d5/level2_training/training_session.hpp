@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -78,6 +79,8 @@ class TrainingSession {
   /// `run` without the judgement: of one of several ranks, whose records are judged when they have
   /// become one.
   [[nodiscard]] std::vector<Measurement> run_unjudged(const Interrupt& interrupt = {});
+  /// What training threw, of which the records have only the words; none where it did not.
+  [[nodiscard]] const std::exception_ptr& failure() const { return failure_; }
 
   /// Writes the network as it came, with what it has learnt: without the loss that it was given,
   /// with the parameters that test runs see. Throws: as `onnx::save`.
@@ -109,6 +112,7 @@ class TrainingSession {
   std::shared_ptr<Optimizer> optimizer_;
   std::unique_ptr<Trainer> trainer_;
   std::vector<std::shared_ptr<Metric>> metrics_;
+  std::exception_ptr failure_;
 };
 
 /// Marks `result` failed, with the reason, if its number misses `acceptable`, which also says the

@@ -44,8 +44,8 @@ void share_threads();
 /// Trains by a recipe, as its section "distributed" says, on all ranks of `ranks`: one record a
 /// metric, the same on every rank, as `gather_records` joins them. With several ranks
 /// "communication_volume" is measured too, and there is no interrupt: one rank alone cannot end
-/// while the others wait for it. A collective. Throws: NumericError at a rank whose training
-/// failed.
+/// while the others wait for it. A collective. Throws: at a rank whose training failed,
+/// what it threw there.
 [[nodiscard]] std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
                                              const std::shared_ptr<Communicator>& ranks,
                                              const Interrupt& interrupt = {});

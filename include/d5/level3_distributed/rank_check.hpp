@@ -33,13 +33,29 @@ class RankCheck final : public TrainingEvent {
   std::int64_t every_;
 };
 
-/// Compares what ranks are about to train: the recipe, value by value, and d5's version. A
-/// collective. Throws: CommunicationError on every rank that names all that differs.
-void expect_equal_recipes(const Recipe& recipe, Communicator& ranks);
+/// Compares what ranks are about to train: recipe and d5's version, the data set (name, size,
+/// digests where they are known), initial parameters: the same seed gives the same ones.
+///
+///     const StartComparison start(recipe, session, ranks);
+///     start.compare_recipes();
+///     distribute(session, options, ranks);
+///     start.add_to(session);
+///
+/// Throws: CommunicationError on every rank, which names all that differs, of whichever kind: where
+/// something does, each rank makes the session without distribution, to know the rest.
+class StartComparison {
+ public:
+  /// `session` as it is on one rank.
+  StartComparison(const Recipe& recipe, const SessionOptions& session,
+                  std::shared_ptr<Communicator> ranks);
+  /// A collective.
+  void compare_recipes() const;
+  /// Makes a session compare the rest when it is made.
+  void add_to(SessionOptions& session) const;
 
-/// Makes a session compare, when it is made, its data set (name, size, digests where they are
-/// known) and, unless it is resumed, its initial parameters with those of the other ranks': the
-/// same seed gives the same ones. Throws then: as `expect_equal_recipes`.
-void compare_start(SessionOptions& session, const std::shared_ptr<Communicator>& ranks);
+ private:
+  struct Parts;
+  std::shared_ptr<const Parts> parts_;
+};
 
 }  // namespace d5

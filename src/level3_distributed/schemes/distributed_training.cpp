@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <map>
 #include <thread>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "d5/level3_distributed/topology.hpp"
 #include "d5/level3_distributed/training_step.hpp"
 #include "level2_training/optimization/taken_options.hpp"
+#include "level3_distributed/schemes/chosen_names.hpp"
 #include "level3_distributed/schemes/rank_checkpoints.hpp"
 
 namespace d5 {
@@ -117,11 +119,14 @@ void describe(Measurement& result, const DistributedOptions& options, int ranks)
   for (const auto& [key, text] : in_force(options.scheme)) result.conditions[key] = text;
 }
 
-/// Whether training came to an end that the other ranks do not share, such as a NaN loss here.
-bool ended_alone(const std::vector<Measurement>& results) {
-  return std::ranges::all_of(results, [](const Measurement& m) {
+/// The other ranks may not share an end such as a NaN loss here. Throws: what training threw; Error
+/// where something else did, such as a metric that would not begin.
+void expect_trained(const TrainingSession& training, const std::vector<Measurement>& results) {
+  if (training.failure()) std::rethrow_exception(training.failure());
+  const bool failed = std::ranges::all_of(results, [](const Measurement& m) {
     return m.status == Status::failed || m.status == Status::unsupported;
   });
+  if (failed) throw Error(results.front().reason);
 }
 
 /// Who reads which samples stands beside the scheme's own options.
@@ -150,25 +155,6 @@ void check_cuts(const DistributedOptions& options) {
   }
 }
 
-/// Names that stand nowhere are found on one rank too, where nobody reads them.
-void check_names(const EntryChoice& scheme) {
-  const auto& entry = distributed_optimizers().at(scheme.name);
-  std::vector<std::string> known;
-  for (const auto& option : entry.options()) known.push_back(option.name);
-  for (const auto& [name, value] : scheme.settings.values()) {
-    const std::string option = name.substr(0, name.find('.'));
-    if (!entry.has_option(option)) {
-      throw_unknown_name(scheme.settings.place_of(name) + ": option", option, known);
-    }
-  }
-  const auto named = [&](const std::string& option) {
-    return scheme.settings.below(option).text("name", scheme.settings.text(option, ""));
-  };
-  if (const auto name = named("all_reduce"); !name.empty()) (void)all_reduces().at(name);
-  if (const auto name = named("exchange"); !name.empty()) (void)gradient_exchanges().at(name);
-  if (const auto name = named("topology"); !name.empty()) (void)topologies().at(name);
-}
-
 }  // namespace
 
 DistributedOptions distributed_options(const Recipe& recipe) {
@@ -184,7 +170,9 @@ DistributedOptions distributed_options(const Recipe& recipe) {
   options.samples = cuts.samples;
   options.test_samples = cuts.test_samples;
   check_cuts(options);
-  check_names(options.scheme);
+  // Names that stand nowhere are found on one rank too, where nobody reads them.
+  detail::check_chosen_names(options.scheme.settings,
+                             distributed_optimizers().at(options.scheme.name).options());
   return options;
 }
 
@@ -251,17 +239,18 @@ std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
   if (ranks->size() == 1) {
     return TrainingSession(recipe, std::move(session), interrupt).run(interrupt);
   }
+  const StartComparison start(recipe, session, ranks);
+  start.compare_recipes();
   std::erase_if(session.metrics,
                 [](const auto& metric) { return metric.name() == "communication_volume"; });
   session.metrics.emplace_back([ranks] { return std::make_shared<CommunicationVolume>(ranks); });
-  expect_equal_recipes(recipe, *ranks);
   distribute(session, options, ranks);
-  compare_start(session, ranks);
+  start.add_to(session);
   session.observers.insert(session.observers.begin(), std::make_shared<TrainingStep>());
   TrainingSession training(recipe, std::move(session));
   auto mine = training.run_unjudged();
   const bool trained = role_of(options, *ranks).works();
-  if (ended_alone(mine)) throw NumericError(mine.front().reason);
+  expect_trained(training, mine);
   const auto& scheme = dynamic_cast<const DistributedOptimizer&>(training.trainer().optimizer());
   for (auto& result : mine) {
     describe(result, options, ranks->size());

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <exception>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -38,32 +40,38 @@ Facts from_text(const std::string& text) {
   return facts;
 }
 
-/// Throws: CommunicationError on every rank, the same words.
-void expect_equal(const Facts& mine, Communicator& ranks) {
+/// Between the ranks, in words that are the same on all; empty where there are none.
+std::string differences(const Facts& mine, Communicator& ranks) {
   std::map<std::string, std::map<std::string, std::vector<int>>> by_name;
-  const auto texts = detail::gather_texts(ranks, to_text(mine));
   std::vector<Facts> all;
-  for (const auto& text : texts) all.push_back(from_text(text));
+  for (const auto& text : detail::gather_texts(ranks, to_text(mine))) {
+    all.push_back(from_text(text));
+  }
   for (const auto& facts : all) {
     for (const auto& [name, value] : facts) by_name[name];
   }
-  std::string differences;
+  std::string words;
   for (auto& [name, by_value] : by_name) {
     for (std::size_t r = 0; r < all.size(); ++r) {
       const auto place = all[r].find(name);
       by_value[place == all[r].end() ? "not set" : place->second].push_back(static_cast<int>(r));
     }
     if (by_value.size() == 1) continue;
-    differences += fmt::format("{}{}: ", differences.empty() ? "" : "; ", name);
+    words += fmt::format("{}{}: ", words.empty() ? "" : "; ", name);
     bool first = true;
     for (const auto& [value, who] : by_value) {
-      differences += fmt::format("{}{} at rank {}", std::exchange(first, false) ? "" : ", ", value,
-                                 fmt::join(who, ", "));
+      words += fmt::format("{}{} at rank {}", std::exchange(first, false) ? "" : ", ", value,
+                           fmt::join(who, ", "));
     }
   }
-  if (differences.empty()) return;
-  throw CommunicationError("the ranks do not train the same: " + differences +
-                           "; give all ranks the same program, recipe and data");
+  return words;
+}
+
+Facts facts_of(const Recipe& recipe) {
+  Facts facts{{"recipe", recipe.name()},
+              {"d5", fmt::format("{} ({})", D5_VERSION, detail::source_commit())}};
+  for (const auto& [key, value] : recipe.values()) facts[key] = value.text;
+  return facts;
 }
 
 Facts facts_of(const Dataset& data) {
@@ -74,30 +82,81 @@ Facts facts_of(const Dataset& data) {
   return facts;
 }
 
-}  // namespace
-
-void expect_equal_recipes(const Recipe& recipe, Communicator& ranks) {
-  if (ranks.size() == 1) return;
-  Facts facts{{"recipe", recipe.name()},
-              {"d5", fmt::format("{} ({})", D5_VERSION, detail::source_commit())}};
-  for (const auto& [key, value] : recipe.values()) facts[key] = value.text;
-  expect_equal(facts, ranks);
+/// How the ranks' parameters differ; empty where they do not.
+std::string differences(Network& network, Communicator& ranks) {
+  try {
+    expect_equal_parameters(network, ranks, "before training, from the same seed");
+    return "";
+  } catch (const CommunicationError& error) {
+    return error.what();
+  }
 }
 
-void compare_start(SessionOptions& session, const std::shared_ptr<Communicator>& ranks) {
-  if (ranks->size() == 1) return;
-  session.make_train_sampler = [ranks, inner = std::move(session.make_train_sampler)](
+/// Whether it holds on all ranks.
+bool all_hold(bool here, Communicator& ranks) {
+  Tensor holds = Tensor::scalar<std::int32_t>(here ? 1 : 0);
+  ranks.all_reduce(holds, Reduction::minimum);
+  return holds.item<std::int32_t>() == 1;
+}
+
+}  // namespace
+
+struct StartComparison::Parts {
+  Recipe recipe;
+  SessionOptions session;
+  std::shared_ptr<Communicator> ranks;
+
+  /// Throws: what differs. Ranks call it alike.
+  [[noreturn]] void refuse() const {
+    Facts facts = facts_of(recipe);
+    std::unique_ptr<TrainingSession> alone;
+    try {
+      alone = std::make_unique<TrainingSession>(recipe, session);
+      facts.merge(facts_of(*alone->data().train));
+    } catch (const std::exception& error) {
+      facts["what it says"] = error.what();
+    }
+    std::string words = differences(facts, *ranks);
+    if (all_hold(alone != nullptr, *ranks)) {
+      const std::string others = differences(alone->network(), *ranks);
+      if (!others.empty()) words += (words.empty() ? "" : "; ") + others;
+    }
+    throw CommunicationError("the ranks do not train the same: " + words +
+                             "; give all ranks the same program, recipe and data");
+  }
+};
+
+StartComparison::StartComparison(const Recipe& recipe, const SessionOptions& session,
+                                 std::shared_ptr<Communicator> ranks) {
+  SessionOptions plain = session;
+  plain.checkpoint.clear();
+  plain.resume.clear();
+  plain.save.clear();
+  plain.say = {};
+  plain.metrics.clear();
+  plain.observers.clear();
+  plain.loader_threads = 0;
+  parts_ = std::make_shared<const Parts>(Parts{recipe, std::move(plain), std::move(ranks)});
+}
+
+void StartComparison::compare_recipes() const {
+  if (!differences(facts_of(parts_->recipe), *parts_->ranks).empty()) parts_->refuse();
+}
+
+void StartComparison::add_to(SessionOptions& session) const {
+  if (parts_->ranks->size() == 1) return;
+  session.make_train_sampler = [parts = parts_, inner = std::move(session.make_train_sampler)](
                                    const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                    const Settings& sampling) {
-    expect_equal(facts_of(*data), *ranks);
+    if (!differences(facts_of(*data), *parts->ranks).empty()) parts->refuse();
     return inner ? inner(entry, std::move(data), sampling) : entry.make(std::move(data), sampling);
   };
-  session.wrap_optimizer =
-      [ranks, inner = std::move(session.wrap_optimizer)](std::shared_ptr<Optimizer> optimizer) {
-        expect_equal_parameters(optimizer->executor().network(), *ranks,
-                                "before training, from the same seed");
-        return inner ? inner(std::move(optimizer)) : optimizer;
-      };
+  session.wrap_optimizer = [parts = parts_, inner = std::move(session.wrap_optimizer)](
+                               std::shared_ptr<Optimizer> optimizer) {
+    Network& network = optimizer->executor().network();
+    if (!differences(network, *parts->ranks).empty()) parts->refuse();
+    return inner ? inner(std::move(optimizer)) : optimizer;
+  };
 }
 
 }  // namespace d5

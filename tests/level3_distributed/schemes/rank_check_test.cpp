@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "d5/core/error.hpp"
 #include "d5/level2_training/trainer.hpp"
@@ -46,6 +48,12 @@ class Meddler final : public TrainingEvent {
 
  private:
   std::int64_t step_;
+};
+
+class Refuser final : public TrainingEvent {
+  void after_batch(Trainer&, const Batch&, const ValueMap&) override {
+    throw ShapeError("Refuser: no batch has the right shape");
+  }
 };
 
 std::string error_of(const std::function<void()>& call) {
@@ -90,33 +98,53 @@ TEST_CASE("what differs between two comparisons is found at the next one") {
                         Catch::Contains(": rank " + std::to_string(last_rank) + " against rank 0"));
 }
 
+TEST_CASE("what ends the training of ranks is thrown as the type that it was") {
+  if (rank_count < 2) return;
+  const auto train_with = [](std::vector<std::shared_ptr<TrainingEvent>> observers) {
+    (void)train(tiny(), {.observers = std::move(observers)}, world());
+  };
+  const auto meddler = std::make_shared<Meddler>(this_rank == last_rank ? 1 : 1000);
+  CHECK_THROWS_AS(train_with({meddler, std::make_shared<RankCheck>(world(), 1)}),
+                  CommunicationError);
+  CHECK_THROWS_AS(train_with({std::make_shared<Refuser>()}), ShapeError);
+}
+
 TEST_CASE("ranks with different recipes are refused before training, all differences named") {
   if (rank_count < 2) return;
   Recipe recipe = tiny(this_rank == last_rank ? "2" : "1");
   if (this_rank == last_rank) recipe.set("optimizer.learning_rate=0.1");
-  CHECK_THROWS_AS(expect_equal_recipes(recipe, *world()), CommunicationError);
+  CHECK_THROWS_AS(StartComparison(recipe, {}, world()).compare_recipes(), CommunicationError);
   const std::string error = error_of([&] { (void)train(recipe, {}, world()); });
   CHECK_THAT(error, Catch::Contains("training.seed: 1 at rank 0") &&
                         Catch::Contains("2 at rank " + std::to_string(last_rank)));
   CHECK_THAT(error, Catch::Contains("optimizer.learning_rate: 0.05 at rank 0") &&
                         Catch::Contains("0.1 at rank " + std::to_string(last_rank)));
+  // Another seed, other parameters: told at once.
+  CHECK_THAT(error, Catch::Contains("before training") && Catch::Contains("parameters differ"));
+}
+
+TEST_CASE("a recipe that can be made on some ranks alone is refused on all, in the same words") {
+  if (rank_count < 2) return;
+  Recipe recipe = tiny();
+  if (this_rank == last_rank) recipe.set("sampler.batch_size=-1");
+  const std::string error = error_of([&] { (void)train(recipe, {}, world()); });
+  CHECK_THAT(error, Catch::Contains("sampler.batch_size: -1 at rank " + std::to_string(last_rank)));
+  CHECK_THAT(error, Catch::Contains("what it says: "));
 }
 
 TEST_CASE("ranks that begin with different parameters are refused") {
   if (rank_count < 2) return;
-  SessionOptions session;
-  compare_start(session, world());
   // A seed of its own, of which the recipes' comparison was not asked.
-  const std::string error = error_of([&] {
-    const TrainingSession training(tiny(this_rank == last_rank ? "2" : "1"), std::move(session));
-  });
+  const Recipe recipe = tiny(this_rank == last_rank ? "2" : "1");
+  SessionOptions session;
+  StartComparison(recipe, session, world()).add_to(session);
+  const std::string error =
+      error_of([&] { const TrainingSession training(recipe, std::move(session)); });
   CHECK_THAT(error, Catch::Contains("before training") && Catch::Contains("parameters differ"));
 }
 
 TEST_CASE("ranks with different data are refused by what differs") {
   if (rank_count < 2) return;
-  SessionOptions session;
-  compare_start(session, world());
   Recipe recipe = this_rank == last_rank ? Recipe::parse(R"(name: tiny
 fixed:
   dataset: {name: mnist, subset: sample, train_samples: 36, test_samples: 10}
@@ -124,14 +152,17 @@ fixed:
 mutable:
   sampler: {batch_size: 12}
   optimizer: {name: sgd, learning_rate: 0.05}
-  training: {epochs: 1, seed: 1}
+  training: {epochs: 1, seed: 2}
 )",
                                                          "tiny.yaml")
                                          : tiny();
+  SessionOptions session;
+  StartComparison(recipe, session, world()).add_to(session);
   const std::string error =
       error_of([&] { const TrainingSession training(recipe, std::move(session)); });
   CHECK_THAT(error,
              Catch::Contains("samples for training: 36 at rank " + std::to_string(last_rank)));
+  CHECK_THAT(error, Catch::Contains("training.seed: ") && Catch::Contains("parameters differ"));
 }
 
 TEST_CASE("a comparison every 0 steps is refused") {

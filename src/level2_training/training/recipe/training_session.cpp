@@ -230,6 +230,7 @@ void TrainingSession::train(const Interrupt& interrupt) {
       trainer_->run(interrupt);
     }
   } catch (const std::exception& error) {
+    failure_ = std::current_exception();
     if (options_.say) options_.say(error.what());
     events.remove(report.get());
     throw;
