@@ -174,6 +174,9 @@ int Program::run(int argc, char** argv) {
   } catch (const Interrupted& error) {
     print_error(error.what());
     return interrupted_status();
+  } catch (const RunFailure& error) {
+    print_error(error.what());
+    return kFailed;
   } catch (const NumericError& error) {
     print_error(error.what());
     return kFailed;

@@ -6,7 +6,14 @@
 #include <string>
 #include <string_view>
 
+#include "d5/core/error.hpp"
+
 namespace d5::app {
+
+/// What failed while it ran, of whatever type: status 1, where the same of an input is 2.
+class RunFailure : public Error {
+  using Error::Error;
+};
 
 /// Exit status of the program.
 inline constexpr int kPassed = 0;

@@ -8,6 +8,7 @@
 #include "apps/train_options.hpp"
 #include "apps/value_checks.hpp"
 #include "d5/core/atomic_file.hpp"
+#include "d5/core/error.hpp"
 #include "d5/core/progress.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/training_plan.hpp"
@@ -35,6 +36,13 @@ constexpr const char* kTrainExamples =
 Ctrl-C ends training soon, and prints what was measured; twice: at once.
 Exit status 1: training failed, or missed what the recipe accepts.)";
 
+/// Whether a failure is training's, and no wrong use.
+class TrainingBegins final : public TrainingEvent {
+ public:
+  void before_training(Trainer&) override { begun = true; }
+  bool begun = false;
+};
+
 int run_train(const app::TrainOptions& options) {
   if (options.launched_ranks > 1 && !is_launched()) {
     become_ranks(options.launched_ranks, own_command());
@@ -56,9 +64,18 @@ int run_train(const app::TrainOptions& options) {
     if (options.ranks.check_ranks > 0) {
       session.observers.push_back(std::make_shared<RankCheck>(ranks, options.ranks.check_ranks));
     }
-    auto results = train(one, std::move(session), ranks, interrupt);
-    app::describe(results, options.ranks);
-    return results;
+    const auto training = std::make_shared<TrainingBegins>();
+    session.observers.push_back(training);
+    try {
+      auto results = train(one, std::move(session), ranks, interrupt);
+      app::describe(results, options.ranks);
+      return results;
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const Error& error) {
+      if (!training->begun) throw;
+      throw app::RunFailure(error.what());
+    }
   };
 
   // A rank that exits with a failure while rank 0 still prints would end the job under its hands.

@@ -26,8 +26,9 @@ TEST_CASE("a record says that its wires were modelled, and its command models th
 TEST_CASE("a rank that hangs is named with call and step, and the job ends with status 1") {
   if (!transport().present) return;
   const TrainingJob job;
-  const auto run =
-      run_d5(job.train("no.json") + " --timeout 1s --fault hang:rank=1,step=3", kMpirun);
+  const auto run = run_d5(job.train("no.json") + " --timeout 1s --fault hang:rank=1,step=3" +
+                              " --distributed consistent_decentralized:all_reduce=mpi",
+                          kMpirun);
   CHECK(run.status == 1);
   CHECK_THAT(run.err, Catch::Contains("1s are over in all_reduce number") &&
                           Catch::Contains("at training step 3; not there: rank 1"));

@@ -262,7 +262,7 @@ TEST_CASE("list shows an entry's options with types, defaults and ranges") {
                            Contains("0.001") && Contains(">= 0, < 1"));
   CHECK_THAT(run_d5("list samplers shuffle").out, Contains("keep|drop"));
   CHECK_THAT(run_d5("list distributed-optimizers consistent_decentralized").out,
-             Contains("all_reduce") && Contains("all-reduce") && Contains("mpi"));
+             Contains("all_reduce") && Contains("all-reduce") && Contains("auto"));
   CHECK_THAT(run_d5("list all-reduces ring").out, Contains("no options"));
   CHECK_THAT(run_d5("list optimizers momentum").out, Contains("nesterov=true's"));
   const auto rows = nlohmann::json::parse(run_d5("list datasets mnist --format json").out);

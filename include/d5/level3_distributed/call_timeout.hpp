@@ -10,6 +10,9 @@
 #include "d5/level3_distributed/communicator_decorator.hpp"
 
 namespace d5 {
+namespace detail {
+class NodeCalls;
+}
 
 struct CallTimeoutOptions {
   /// How long a wait may take; 0: for ever, with reports.
@@ -31,6 +34,9 @@ struct CallTimeoutOptions {
 ///
 /// `Request::done`, asked again and again without a pause of 100 ms, is a wait too.
 ///
+/// Ranks of one node make blocking calls of up to 64 KiB in its memory, if nothing is between this
+/// decorator and the transport: a library's calls that can be watched are its slow ones.
+///
 /// Waits look instead of blocking in the transport: of one that takes longer than about a
 /// millisecond the end is seen up to 0.1 ms late. A call that timed out stays under way, with its
 /// tensors, until the process ends.
@@ -42,18 +48,30 @@ class CallTimeout final : public CommunicatorDecorator {
   explicit CallTimeout(std::shared_ptr<Communicator> inner, CallTimeoutOptions options = {});
   ~CallTimeout() override;
   [[nodiscard]] std::chrono::nanoseconds longest_wait() const override { return options_.timeout; }
+  [[nodiscard]] std::unique_ptr<Request> watch(const CommunicationCall& call,
+                                               std::unique_ptr<Request> request) override;
+  /// Tells the other ranks that this one will come to no further call: what they wait in ends with
+  /// an error that names it, about half a second after it began (or a quarter of the timeout).
+  void tell_failure();
+  /// Where all ranks have told one, and know it: they go on together. On all ranks.
+  void forget_failures();
 
  protected:
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override;
-  void do_run(const CommunicationCall& call) override { do_start(call)->wait(); }
+  void do_run(const CommunicationCall& call) override;
   [[nodiscard]] std::shared_ptr<Communicator> decorate(
       std::shared_ptr<Communicator> group) override;
 
  private:
   class Watch;
   class WatchedRequest;
+  enum class Medium { calls, memory };
+  [[nodiscard]] std::unique_ptr<Request> watched(const CommunicationCall& call,
+                                                 std::unique_ptr<Request> request,
+                                                 Medium medium = Medium::calls);
   CallTimeoutOptions options_;
   std::unique_ptr<Watch> watch_;
+  std::unique_ptr<detail::NodeCalls> node_calls_;  // null where there are none
   std::int64_t collectives_ = 0;
 };
 

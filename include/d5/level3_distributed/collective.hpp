@@ -30,6 +30,8 @@ class Collective {
     (void)size;
     return {};
   }
+  /// Does now what the first call on a communicator would do first, such as measure. A collective.
+  virtual void prepare(Communicator& ranks) { (void)ranks; }
   /// Of one that leaves it to others: to whom, for records: "ring to 4 MiB, then mpi".
   [[nodiscard]] virtual std::string chosen() const { return {}; }
 };

@@ -34,7 +34,10 @@ struct CollectiveBenchOptions {
 /// several in a row (the condition "repetitions").
 ///
 /// Rank 0 measures, and the others do what it orders: the records are rank 0's, elsewhere there are
-/// none. Throws: NotFound, ValueError (on all ranks alike), CommunicationError.
+/// none. Throws: NotFound, ValueError (on all ranks alike); where a rank fails alone, what that was
+/// there, and CommunicationError on the others, which names it. What fails in a call that is timed,
+/// but not in the one that is judged before it, is seen within the timeout of `ranks`, if it has
+/// one.
 [[nodiscard]] std::vector<Measurement> bench_collective(CallKind kind,
                                                         const CollectiveBenchOptions& options,
                                                         Communicator& ranks);

@@ -136,6 +136,13 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
 
   /// Exact counts of this rank since the communicator was made, those of its groups among them.
   [[nodiscard]] const Traffic& traffic() const { return traffic_; }
+  /// What an algorithm waits for otherwise than by calls, as if `call` had been started: whoever
+  /// watches waits (`CallTimeout`) watches this one too. On all ranks in the same order.
+  [[nodiscard]] virtual std::unique_ptr<Request> watch(const CommunicationCall& call,
+                                                       std::unique_ptr<Request> request) {
+    (void)call;
+    return request;
+  }
   /// Counts what this rank gave others, and took from them, otherwise than by calls: "put", ...
   void note_traffic(std::string_view what, std::int64_t bytes_sent, std::int64_t bytes_received);
   [[nodiscard]] EventList& events() { return events_; }

@@ -28,6 +28,10 @@ class CommunicatorDecorator : public Communicator {
     inner_->reduce_local(into, other, reduction);
   }
   void scale_local(Tensor& data, double factor) override { inner_->scale_local(data, factor); }
+  [[nodiscard]] std::unique_ptr<Request> watch(const CommunicationCall& call,
+                                               std::unique_ptr<Request> request) override {
+    return inner_->watch(call, std::move(request));
+  }
 
  protected:
   /// The same decoration around a group of the one inside.

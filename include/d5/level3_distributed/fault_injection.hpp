@@ -38,6 +38,8 @@ class FaultInjection final : public CommunicatorDecorator {
  public:
   /// Throws: ValueError for a rank that is none of the group.
   FaultInjection(std::shared_ptr<Communicator> inner, const FaultOptions& options);
+  /// What goes wrong, goes wrong in calls.
+  [[nodiscard]] bool shares_nodes() const override { return false; }
 
  protected:
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override;

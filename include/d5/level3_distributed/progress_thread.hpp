@@ -43,6 +43,11 @@ class ProgressThread final : public CommunicatorDecorator {
   [[nodiscard]] std::string medium() const override {
     return inner().medium() + ", moved on by a thread";
   }
+  /// Of memory nobody is asked but its owner, on whichever thread: not watched.
+  [[nodiscard]] std::unique_ptr<Request> watch(const CommunicationCall&,
+                                               std::unique_ptr<Request> request) override {
+    return request;
+  }
   /// What was done about its place: "core 3", "none: ...".
   [[nodiscard]] const std::string& pinning() const;
 

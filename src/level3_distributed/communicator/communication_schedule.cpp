@@ -2,8 +2,8 @@
 #include "d5/level3_distributed/communication_schedule.hpp"
 
 #include <algorithm>
-#include <thread>
 
+#include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/communicator/schedules_under_way.hpp"
 
 namespace d5 {
@@ -71,7 +71,7 @@ class ScheduledRequest final : public Request {
 
  private:
   void complete() {
-    while (!moved_on()) std::this_thread::yield();
+    for (Patience patience(Patience::kOfWork); !moved_on();) patience.pause();
   }
   bool moved_on() {
     const auto lock = all_.lock();

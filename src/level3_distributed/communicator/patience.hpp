@@ -6,16 +6,23 @@
 
 namespace d5::detail {
 
-/// What is done between two looks at something under way: at first the core is given away at once,
-/// as libraries of MPI do; who waits for longer than exchanges of a step take sleeps in between.
+/// What is done between two looks at something under way: at first nothing, for some microseconds,
+/// for a core that is given away on a busy machine comes back milliseconds later; then the core is
+/// given away; who waits for longer than exchanges of a step take sleeps in between.
 class Patience {
  public:
+  /// Of what stands still while nobody looks.
+  static constexpr std::chrono::nanoseconds kOfWork = std::chrono::seconds(1);
+
+  explicit Patience(std::chrono::nanoseconds awake = std::chrono::milliseconds(5))
+      : awake_(awake) {}
+
   void pause() {
     using namespace std::chrono_literals;
-    constexpr int kBetweenClocks = 64;
-    constexpr auto kAwake = 5ms;
-    if (!sleeps_ && ++looks_ % kBetweenClocks == 0) {
-      sleeps_ = std::chrono::steady_clock::now() - begin_ > kAwake;
+    constexpr int kEager = 100, kBetweenClocks = 64;
+    if (!sleeps_ && ++looks_ <= kEager) return;
+    if (!sleeps_ && looks_ % kBetweenClocks == 0) {
+      sleeps_ = std::chrono::steady_clock::now() - begin_ > awake_;
     }
     if (sleeps_) {
       std::this_thread::sleep_for(50us);
@@ -26,6 +33,7 @@ class Patience {
 
  private:
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::nanoseconds awake_;
   int looks_ = 0;
   bool sleeps_ = false;
 };

@@ -10,6 +10,7 @@
 #include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/decorators/call_watch.hpp"
 #include "level3_distributed/decorators/kept_until_exit.hpp"
+#include "level3_distributed/decorators/node_calls.hpp"
 
 namespace d5 {
 
@@ -30,7 +31,9 @@ class CallTimeout::WatchedRequest final : public Request {
   }
 
   void wait() override {
-    for (detail::Patience patience; !done();) patience.pause();
+    detail::Patience patience =
+        call_.in_memory ? detail::Patience(detail::Patience::kOfWork) : detail::Patience();
+    while (!done()) patience.pause();
   }
 
   bool done() override {
@@ -77,19 +80,46 @@ CallTimeout::CallTimeout(std::shared_ptr<Communicator> inner, CallTimeoutOptions
                     "or more, and more than 0",
                     options_.timeout.count(), options_.report_after.count()));
   }
-  watch_ = std::make_unique<Watch>(*this, own_group(), options_);
+  const std::shared_ptr<Communicator> own = own_group();
+  watch_ = std::make_unique<Watch>(*this, own, options_);
+  const bool bare = dynamic_cast<CommunicatorDecorator*>(&this->inner()) == nullptr;
+  if (size() > 1 && bare && shares_nodes()) node_calls_ = detail::NodeCalls::make(own);
 }
 CallTimeout::~CallTimeout() = default;
+
+void CallTimeout::tell_failure() { watch_->tell_failure(); }
+void CallTimeout::forget_failures() { watch_->forget_failures(); }
 
 std::shared_ptr<Communicator> CallTimeout::decorate(std::shared_ptr<Communicator> group) {
   return std::make_shared<CallTimeout>(std::move(group), options_);
 }
 
 std::unique_ptr<Request> CallTimeout::do_start(const CommunicationCall& call) {
+  return watched(call, start_inner(call));
+}
+
+void CallTimeout::do_run(const CommunicationCall& call) {
+  auto request = node_calls_ ? node_calls_->start(call) : nullptr;
+  if (!request) return do_start(call)->wait();
+  watched(call, std::move(request), Medium::memory)->wait();
+}
+
+std::unique_ptr<Request> CallTimeout::watch(const CommunicationCall& call,
+                                            std::unique_ptr<Request> request) {
+  return watched(call, std::move(request), Medium::memory);
+}
+
+std::unique_ptr<Request> CallTimeout::watched(const CommunicationCall& call,
+                                              std::unique_ptr<Request> request, Medium medium) {
   const std::int64_t number = is_collective(call.kind) ? ++collectives_ : 0;
-  const detail::WatchedCall watched{call.kind, number, call.peer,
-                                    call.output.defined() ? call.output : call.input};
-  return std::make_unique<WatchedRequest>(*this, watched, start_inner(call));
+  return std::make_unique<WatchedRequest>(
+      *this,
+      detail::WatchedCall{.kind = call.kind,
+                          .number = number,
+                          .peer = call.peer,
+                          .data = call.output.defined() ? call.output : call.input,
+                          .in_memory = medium == Medium::memory},
+      std::move(request));
 }
 
 }  // namespace d5

@@ -21,25 +21,29 @@ constexpr auto kLongestPause = 100ms;  // between two looks of one wait
 constexpr auto kFirstNotice = 500ms;
 constexpr auto kBetweenListening = 5ms;
 constexpr std::int64_t kNoticeNumbers = 3;  // kind, number, peer
+constexpr int kUnusedTag = 1;
+constexpr std::int64_t kFailed = -1;  // in place of a kind
 
 }  // namespace
 
 /// What one rank tells. A receive is under way all the time once somebody listened.
 struct CallWatch::Ear {
   std::shared_ptr<Communicator> from;  // lives as long as the receive
-  int rank = 0;
+  int rank = 0, tag = 0;
   Tensor notice = Tensor::zeros(DType::int64, {kNoticeNumbers});
   std::unique_ptr<Request> request = {};
   bool heard = false;
+  std::int64_t failed_after = -1;  // so many failures were forgotten when it told one
   WatchedCall call = {};
 
   void listen() {
-    if (!request) request = from->start_receive(notice, rank);
+    if (!request) request = from->start_receive(notice, rank, tag);
     while (request->done()) {
       const auto numbers = notice.span<std::int64_t>();
+      if (numbers[0] == kFailed) failed_after = numbers[1];
       call = {static_cast<CallKind>(numbers[0]), numbers[1], static_cast<int>(numbers[2])};
       heard = true;
-      request = from->start_receive(notice, rank);
+      request = from->start_receive(notice, rank, tag);
     }
   }
 };
@@ -54,6 +58,7 @@ CallWatch::~CallWatch() {
   for (auto& ear : ears_) {
     if (ear) keep_until_exit(std::move(ear));
   }
+  if (unused_ear_) keep_until_exit(std::move(unused_ear_));
   for (auto& sent : told_) keep_until_exit(std::move(sent));
 }
 
@@ -65,6 +70,7 @@ void CallWatch::progressed() {
 }
 
 void CallWatch::looked(const WatchedCall& call) {
+  if (call.in_memory) move_transport_on();
   const auto now = std::chrono::steady_clock::now();
   const auto pause = now - std::exchange(last_look_, now);
   if (pause > kLongestPause) return;  // it computed, or was stopped itself
@@ -79,6 +85,7 @@ void CallWatch::looked(const WatchedCall& call) {
     next_notice_ += period / 4;
   }
   if (listening_ && waited_ - last_listened_ >= kBetweenListening) listen();
+  expect_all_well(call);
   if (waited_ < period) return;
   listen();
   if (options_.timeout.count() > 0) {
@@ -87,6 +94,18 @@ void CallWatch::looked(const WatchedCall& call) {
     throw CommunicationError(line(call, fmt::format("{} are over", after)));
   }
   report(call);
+}
+
+/// A library moves its messages on while one of them is asked for: others may wait for these. Short
+/// waits are spared it.
+void CallWatch::move_transport_on() {
+  constexpr int kBetween = 16;
+  if (++looks_in_memory_ % kBetween != 0) return;
+  if (!unused_ear_) {
+    const int other = notices_->rank() == 0 ? 1 : 0;
+    unused_ear_ = std::make_shared<Ear>(Ear{.from = notices_, .rank = other, .tag = kUnusedTag});
+  }
+  unused_ear_->listen();
 }
 
 /// What was told before is of older waits.
@@ -112,10 +131,27 @@ void CallWatch::listen() {
   }
 }
 
+void CallWatch::expect_all_well(const WatchedCall& call) const {
+  for (const auto& ear : ears_) {
+    if (!ear || ear->failed_after != failures_forgotten_) continue;
+    throw CommunicationError(fmt::format(
+        "rank {}: in {}, of {}: rank {} failed and will not come; its own message says why",
+        group_.outermost_rank(group_.rank()), place_of(call), group_.name(),
+        group_.outermost_rank(ear->rank)));
+  }
+}
+
 void CallWatch::tell(const WatchedCall& call) {
+  send(
+      Tensor::vector<std::int64_t>({static_cast<std::int64_t>(call.kind), call.number, call.peer}));
+}
+
+void CallWatch::tell_failure() {
+  send(Tensor::vector<std::int64_t>({kFailed, failures_forgotten_, 0}));
+}
+
+void CallWatch::send(const Tensor& notice) {
   std::erase_if(told_, [](const auto& sent) { return sent->done(); });
-  const Tensor notice =
-      Tensor::vector<std::int64_t>({static_cast<std::int64_t>(call.kind), call.number, call.peer});
   for (int rank = 0; rank < group_.size(); ++rank) {
     if (rank != group_.rank()) told_.push_back(notices_->start_send(notice, rank));
   }

@@ -17,6 +17,7 @@ struct WatchedCall {
   std::int64_t number = 0;  ///< of the group's collectives, from 1; 0: send or receive
   int peer = kAnyRank;
   Tensor data = {};
+  bool in_memory = false;  ///< not a call of the transport, which moves on what else is under way
 };
 
 /// How long this rank has been waiting in the calls of one group, and what the others told
@@ -30,13 +31,19 @@ class CallWatch {
   void looked(const WatchedCall& call);
   /// One is complete: the wait is over.
   void progressed();
+  /// As `CallTimeout::tell_failure`.
+  void tell_failure();
+  void forget_failures() { ++failures_forgotten_; }
 
  private:
   using Time = std::chrono::nanoseconds;
   struct Ear;
+  void move_transport_on();
   void begin_listening();
   void tell(const WatchedCall& call);
+  void send(const Tensor& notice);
   void listen();
+  void expect_all_well(const WatchedCall& call) const;
   void report(const WatchedCall& call);
   [[nodiscard]] std::string whereabouts() const;
   [[nodiscard]] std::string place_of(const WatchedCall& call) const;
@@ -48,6 +55,9 @@ class CallWatch {
   std::chrono::steady_clock::time_point last_look_;
   Time waited_{0}, next_notice_{0}, last_listened_{0}, next_report_{0};
   bool listening_ = false;
+  int looks_in_memory_ = 0;
+  std::int64_t failures_forgotten_ = 0;
+  std::shared_ptr<Ear> unused_ear_;         // hears nothing
   std::vector<std::shared_ptr<Ear>> ears_;  // one for each rank, none for this one
   std::vector<std::shared_ptr<Request>> told_;
 };

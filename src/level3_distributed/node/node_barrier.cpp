@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <span>
-#include <thread>
 
 #include "d5/level3_distributed/node_memory.hpp"
+#include "level3_distributed/communicator/patience.hpp"
 
 namespace d5 {
 
 bool wait_in_node(const std::function<bool()>& holds,
                   std::chrono::steady_clock::time_point deadline) {
-  while (!holds()) {
+  for (detail::Patience patience; !holds(); patience.pause()) {
     if (std::chrono::steady_clock::now() >= deadline) return false;
-    std::this_thread::yield();
   }
   return true;
 }

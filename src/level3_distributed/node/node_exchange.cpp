@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
-#include <thread>
 
 #include "d5/core/arena.hpp"
 #include "d5/level3_distributed/communication_schedule.hpp"
+#include "level3_distributed/communicator/patience.hpp"
 
 namespace d5::detail {
 namespace {
@@ -20,7 +20,7 @@ class NodeRequest final : public Request {
     if (std::uncaught_exceptions() == exceptions_) wait();
   }
   void wait() override {
-    while (!done()) std::this_thread::yield();
+    for (Patience patience(Patience::kOfWork); !done();) patience.pause();
   }
   bool done() override { return exchange_.is_done(operation_); }
 
@@ -88,15 +88,18 @@ NodeExchange::NodeExchange(Communicator& ranks, const NodeExchangeOptions& optio
 std::unique_ptr<Request> NodeExchange::start_all_reduce(const Tensor& data, Reduction reduction) {
   const auto bytes = static_cast<std::int64_t>(data.bytes());
   ranks_.note_traffic("node_memory", bytes, bytes * 2 * (size_ - 1) / size_);
-  return start({.data = data.reshaped({data.elements()}), .reduction = reduction});
+  return ranks_.watch({.kind = CallKind::all_reduce, .output = data},
+                      start({.data = data.reshaped({data.elements()}), .reduction = reduction}));
 }
 
 std::unique_ptr<Request> NodeExchange::start_broadcast(
     const Tensor& data, int root, std::shared_ptr<std::atomic<bool>> may_begin) {
   const auto bytes = static_cast<std::int64_t>(data.bytes());
   ranks_.note_traffic("node_memory", rank_ == root ? bytes : 0, rank_ == root ? 0 : bytes);
-  return start(
-      {.data = data.reshaped({data.elements()}), .root = root, .may_begin = std::move(may_begin)});
+  return ranks_.watch({.kind = CallKind::broadcast, .output = data},
+                      start({.data = data.reshaped({data.elements()}),
+                             .root = root,
+                             .may_begin = std::move(may_begin)}));
 }
 
 std::unique_ptr<Request> NodeExchange::start(Operation operation) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -21,17 +22,27 @@ class AtOnce final : public Request {
   bool done() override { return true; }
 };
 
+constexpr std::int64_t kEverywhere = 1000;
+
 struct LazyOptions {
   bool lazy = false;
-  void declare(OptionList& options) { options.add("lazy", lazy, "does nothing"); }
+  std::int64_t throws_at = -1;
+  void declare(OptionList& options) {
+    options.add("lazy", lazy, "does nothing");
+    options.add("throws_at", throws_at, "rank");
+  }
 };
 
 /// Where it is asked to, fast and wrong; other tests try all that are registered.
 class LazyAllReduce final : public AllReduce {
  public:
   using Options = LazyOptions;
-  explicit LazyAllReduce(const Options& options) : lazy_(options.lazy) {}
+  explicit LazyAllReduce(const Options& options)
+      : lazy_(options.lazy), throws_at_(options.throws_at) {}
   std::unique_ptr<Request> start(Communicator& ranks, Tensor& data, Reduction reduction) override {
+    if (throws_at_ == ranks.rank() || throws_at_ == kEverywhere) {
+      throw ShapeError("lazy: thrown by a test");
+    }
     if (!lazy_) return ranks.start_all_reduce(data, reduction);
     data.data<float>()[0] += 1;
     return std::make_unique<AtOnce>();
@@ -39,7 +50,13 @@ class LazyAllReduce final : public AllReduce {
 
  private:
   bool lazy_;
+  std::int64_t throws_at_;
 };
+
+void know_lazy() {
+  if (all_reduces().find("lazy")) return;
+  all_reduces().add("lazy", AllReduceEntry::of<LazyAllReduce>("wrong if asked"));
+}
 
 CollectiveBenchOptions quick(std::vector<EntryChoice> algorithms, std::vector<std::int64_t> sizes) {
   return {.algorithms = std::move(algorithms),
@@ -92,7 +109,7 @@ TEST_CASE("every kind is timed by size, with the bandwidths of nccl-tests, on ra
 }
 
 TEST_CASE("an algorithm that is wrong is failed and has no ratio, though it is fast") {
-  all_reduces().add("lazy", AllReduceEntry::of<LazyAllReduce>("wrong if asked"));
+  know_lazy();
   const auto results =
       bench_collective(CallKind::all_reduce,
                        quick({{"lazy", {{"lazy", true}}}, {"mpi"}, {"ring"}}, {4096}), *world());
@@ -105,6 +122,44 @@ TEST_CASE("an algorithm that is wrong is failed and has no ratio, though it is f
   CHECK(std::ranges::none_of(results, [](const Measurement& one) {
     return one.metric == "time_ratio" && one.subject == "all-reduce lazy:lazy=true";
   }));
+}
+
+TEST_CASE("what every rank refuses alike is failed, and the others are timed") {
+  know_lazy();
+  const auto results = bench_collective(
+      CallKind::all_reduce, quick({{"lazy", {{"throws_at", kEverywhere}}}, {"ring"}}, {4096, 8192}),
+      *world());
+  if (world()->rank() != 0) return;
+  CHECK(record(results, "time", "all-reduce lazy:throws_at=1000", "4KiB").reason ==
+        "lazy: thrown by a test");
+  CHECK(record(results, "time", "all-reduce ring", "8KiB").samples.size() == 3);
+}
+
+TEST_CASE("a rank that fails alone is named on the others, soon") {
+  const int last = world()->size() - 1;
+  if (last == 0) return;
+  know_lazy();
+  for (const int who : {0, last}) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto bench = [&] {
+      (void)bench_collective(CallKind::all_reduce,
+                             quick({{"lazy", {{"throws_at", who}}}, {"ring"}}, {4096}), *world());
+    };
+    if (world()->rank() == who) {
+      CHECK_THROWS_AS(bench(), ShapeError);
+    } else {
+      std::string error;
+      try {
+        bench();
+      } catch (const CommunicationError& thrown) {
+        error = thrown.what();
+      }
+      CHECK_THAT(error, Catch::Contains("rank " + std::to_string(who) + " failed"));
+    }
+    // They wait for half a second before they listen; the rest is for a busy machine.
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
+    world()->barrier();
+  }
 }
 
 TEST_CASE("bandwidth over size is a picture") {

@@ -27,7 +27,7 @@ std::string error_of(const std::function<void()>& call) {
 }
 
 /// Of ranks whose calls never end: of a group of their own, where no later call meets them.
-std::shared_ptr<Communicator> with_timeout(std::chrono::milliseconds timeout) {
+std::shared_ptr<CallTimeout> with_timeout(std::chrono::milliseconds timeout) {
   return std::make_shared<CallTimeout>(world()->split(0, this_rank),
                                        CallTimeoutOptions{.timeout = timeout});
 }
@@ -51,6 +51,87 @@ TEST_CASE("calls that end in time are as without a timeout") {
   group->start_all_reduce(of_group)->wait();
   CHECK(of_group.item<float>() == float(group->size()));
   CHECK(ranks->traffic().by_call.at("all_reduce").calls == 2);
+}
+
+TEST_CASE("blocking calls, short ones and long ones, are what they are without a timeout") {
+  const auto ranks = std::make_shared<CallTimeout>(world(), CallTimeoutOptions{.timeout = 60s});
+  for (const std::int64_t size : {0, 1, 1000, 16'384, 16'385}) {  // 64 KiB and a float more
+    INFO(size);
+    Tensor sum = Tensor::empty(DType::float32, {size}),
+           most = Tensor::empty(DType::float32, {size});
+    Tensor told = Tensor::empty(DType::int64, {size});
+    Tensor mine = Tensor::empty(DType::int16, {size});
+    Tensor all = Tensor::empty(DType::int16, {rank_count, size});
+    for (std::int64_t i = 0; i < size; ++i) {
+      sum.data<float>()[i] = most.data<float>()[i] = float(this_rank + i % 100);
+      told.data<std::int64_t>()[i] = this_rank == last_rank ? i << 40 : 0;
+      mine.data<std::int16_t>()[i] = static_cast<std::int16_t>(-257 * this_rank - i);
+    }
+    ranks->all_reduce(sum);
+    ranks->all_reduce(most, Reduction::maximum);
+    ranks->barrier();
+    ranks->broadcast(told, last_rank);
+    ranks->all_gather(mine, all);
+    bool right = true;
+    for (std::int64_t i = 0; i < size; ++i) {
+      // Whole numbers: sums are exact.
+      const float others = float(rank_count * (i % 100) + rank_count * last_rank / 2);
+      right = right && sum.data<float>()[i] == others;
+      right = right && most.data<float>()[i] == float(last_rank + i % 100);
+      right = right && told.data<std::int64_t>()[i] == i << 40;
+      for (int r = 0; r < rank_count; ++r) {
+        right = right &&
+                all.data<std::int16_t>()[r * size + i] == static_cast<std::int16_t>(-257 * r - i);
+      }
+    }
+    CHECK(right);
+  }
+}
+
+TEST_CASE("messages under way go on while a rank waits in a blocking call") {
+  if (rank_count < 2) return;
+  const auto ranks = std::make_shared<CallTimeout>(world(), CallTimeoutOptions{.timeout = 60s});
+  Tensor large = fresh(4 << 20);  // more than goes without the receiver
+  if (this_rank == 0) {
+    const auto sent = ranks->start_send(large, 1);
+    ranks->barrier();
+    sent->wait();
+  } else {
+    if (this_rank == 1) ranks->receive(large, 0);
+    ranks->barrier();
+  }
+  CHECK(large.data<float>()[0] == 1);
+}
+
+TEST_CASE("who waits for a rank that says that it failed hears it, long before the timeout") {
+  if (rank_count < 2) return;
+  const auto ranks = with_timeout(60s);
+  world()->barrier();
+  if (this_rank == last_rank) {
+    ranks->tell_failure();
+  } else {
+    const std::string error = error_of([&] { ranks->barrier(); });
+    CHECK_THAT(error, Catch::Contains("rank " + std::to_string(last_rank) + " failed") &&
+                          Catch::Contains("in barrier number 1, of world"));
+  }
+  world()->barrier();
+}
+
+TEST_CASE("sums in memory of the node are watched as calls are") {
+  if (rank_count < 2) return;
+  const auto ranks = with_timeout(400ms);
+  const auto sums = all_reduces().at("node_memory").make();
+  sums->prepare(*ranks);
+  world()->barrier();
+  Tensor data = fresh(10);
+  if (this_rank == last_rank) {
+    std::this_thread::sleep_for(900ms);
+  } else {
+    const std::string error = error_of([&] { sums->start(*ranks, data)->wait(); });
+    CHECK_THAT(error, Catch::Contains("400ms are over in all_reduce number") &&
+                          Catch::Contains("not there: rank " + std::to_string(last_rank)));
+  }
+  world()->barrier();
 }
 
 TEST_CASE("a wait that takes longer than the timeout names the call and who is not there") {

@@ -82,7 +82,7 @@ TEST_CASE("a record says how its ranks worked together, and its command starts t
 TEST_CASE("what nobody chose is recorded as well, and so are an all-reduce's own settings") {
   if (world()->size() == 1) return;
   register_own_all_reduce();
-  CHECK(trained("").front().conditions.at("all_reduce") == "mpi");
+  CHECK(trained("").front().conditions.at("all_reduce") == "auto");
   const std::string section = "  distributed: {all_reduce: {name: users_own, parts: 2}}\n";
   const auto own = trained(section).front();
   CHECK(own.conditions.at("all_reduce") == "users_own");
@@ -162,6 +162,18 @@ TEST_CASE("another scheme begins with options of its own, and shares batches as 
   CHECK(distributed_options(same).scheme.settings.text("all_reduce", "") == "ring");
   recipe.set("distributed.name=another");
   CHECK_THROWS_AS(distributed_options(recipe), NotFound);
+  for (const std::string wrong : {
+           "consistent_decentralized:all_reduce=rings",
+           "consistent_decentralized:all_reduce.name=ring:all_reduce.parts=2",
+           "consistent_decentralized:exchange.name=compressed:exchange.compressor=float17",
+           "consistent_decentralized:exchange.name=compressed:exchange.compressors=float16",
+           "consistent_neighbors:topology=rings",
+       }) {
+    INFO(wrong);
+    Recipe one = same;
+    one.set("distributed.name=" + wrong);
+    CHECK_THROWS_AS(distributed_options(one), NotFound);
+  }
   CHECK_FALSE(recipe.section("distributed").has("all_reduce"));
   CHECK(recipe.section("distributed").text("scaling", "") == "weak");
 }

@@ -12,14 +12,16 @@ namespace d5::collective {
 namespace {
 
 /// For each size the one that was the fastest between as many ranks over the same medium. The first
-/// on a communicator reads what was kept of it, or measures for a second or so, and waits until all
-/// ranks have started it.
+/// on a communicator reads what was kept of it, or measures for two seconds or so, and waits until
+/// all ranks have started it.
 class AutoAllReduce final : public AllReduce {
  public:
   std::unique_ptr<Request> start(Communicator& ranks, Tensor& data, Reduction reduction) override {
     if (ranks.size() == 1) return ranks.start_all_reduce(data, reduction);
-    Choice& choice = choices_.of(ranks, [this](Communicator& all) { return choose(all); });
-    return choice.at(data.bytes()).start(ranks, data, reduction);
+    return choice_of(ranks).at(data.bytes()).start(ranks, data, reduction);
+  }
+  void prepare(Communicator& ranks) override {
+    if (ranks.size() > 1) choice_of(ranks).prepare(ranks);
   }
   std::string chosen() const override { return chosen_; }
 
@@ -36,8 +38,14 @@ class AutoAllReduce final : public AllReduce {
       }
       return *ranges.back().algorithm;
     }
+    void prepare(Communicator& ranks) {
+      for (auto& range : ranges) range.algorithm->prepare(ranks);
+    }
   };
 
+  Choice& choice_of(Communicator& ranks) {
+    return choices_.of(ranks, [this](Communicator& all) { return choose(all); });
+  }
   std::unique_ptr<Choice> choose(Communicator& ranks) {
     // Apart from what is under way on it, and counted there as what it is.
     const auto table = detail::fastest_all_reduces(*ranks.split(0));

@@ -75,7 +75,7 @@ class HierarchicalAllReduce final : public AllReduce {
 
   std::unique_ptr<Request> start(Communicator& ranks, Tensor& data, Reduction reduction) override {
     if (ranks.size() == 1) return ranks.start_all_reduce(data, reduction);
-    Nodes& nodes = nodes_.of(ranks, [this](Communicator& all) { return find_nodes(all); });
+    Nodes& nodes = nodes_of(ranks);
     NodeRequests node;
     if (nodes.sums) {
       node.summed = nodes.sums->start_all_reduce(data, reduction);
@@ -84,8 +84,14 @@ class HierarchicalAllReduce final : public AllReduce {
     return run_schedule(ranks, hierarchical(nodes, *across_, data.reshaped({data.elements()}),
                                             reduction, std::move(node)));
   }
+  void prepare(Communicator& ranks) override {
+    if (ranks.size() > 1) (void)nodes_of(ranks);
+  }
 
  private:
+  Nodes& nodes_of(Communicator& ranks) {
+    return nodes_.of(ranks, [this](Communicator& all) { return find_nodes(all); });
+  }
   std::unique_ptr<Nodes> find_nodes(Communicator& ranks) {
     detail::meet(ranks);
     auto nodes = std::make_unique<Nodes>();

@@ -33,15 +33,21 @@ class NodeMemoryAllReduce final : public AllReduce {
 
   std::unique_ptr<Request> start(Communicator& ranks, Tensor& data, Reduction reduction) override {
     if (ranks.size() == 1) return ranks.start_all_reduce(data, reduction);
-    auto& exchange = exchanges_.of(ranks, [&](Communicator& all) {
+    return run_schedule(ranks, until(exchange_of(ranks).start_all_reduce(data, reduction)));
+  }
+  void prepare(Communicator& ranks) override {
+    if (ranks.size() > 1) (void)exchange_of(ranks);
+  }
+
+ private:
+  detail::NodeExchange& exchange_of(Communicator& ranks) {
+    return exchanges_.of(ranks, [this](Communicator& all) {
       detail::meet(all);
       return std::make_unique<detail::NodeExchange>(
           all, detail::NodeExchangeOptions{options_.chunk_bytes, options_.stages});
     });
-    return run_schedule(ranks, until(exchange.start_all_reduce(data, reduction)));
   }
 
- private:
   Options options_;
   detail::KeptByCommunicator<detail::NodeExchange> exchanges_;
 };

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level3_distributed/collectives/parts/bench_ranks.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
 
 namespace d5::detail {
 namespace {
@@ -18,11 +21,12 @@ std::size_t repetitions_of(std::int64_t bytes) {
 
 BenchRanks::BenchRanks(const CollectiveKind& kind,
                        std::vector<CollectiveKind::Algorithm> algorithms, std::int64_t elements,
-                       Communicator& ranks)
+                       Communicator& ranks, CallTimeout& watched)
     : kind_(kind),
       algorithms_(std::move(algorithms)),
       parts_(elements, ranks.size()),
-      ranks_(ranks) {
+      ranks_(ranks),
+      watched_(watched) {
   for (std::size_t i = 0; i < repetitions_of(elements * 4); ++i) {
     calls_.push_back(kind_.call_of(DType::float32, ranks_.rank(), parts_));
   }
@@ -32,7 +36,7 @@ void BenchRanks::follow() {
   double seconds = 0;
   for (;;) {
     Tensor order = Tensor::zeros(DType::int64, {2});
-    ranks_.broadcast(order, 0);
+    watched_.broadcast(order, 0);
     algorithm_ = std::size_t(order.data<std::int64_t>()[1]);
     switch (Order(order.data<std::int64_t>()[0])) {
       case Order::call: {
@@ -47,11 +51,15 @@ void BenchRanks::follow() {
       }
       case Order::slowest: {
         Tensor most = Tensor::scalar(seconds);
-        ranks_.all_reduce(most, Reduction::maximum);
+        watched_.all_reduce(most, Reduction::maximum);
         break;
       }
       case Order::judge:
-        (void)judge();
+        try {
+          (void)judge();
+        } catch (const Error&) {
+          if (apart_) throw;
+        }
         break;
       case Order::end:
         return;
@@ -63,32 +71,60 @@ void BenchRanks::give(Order order, std::size_t algorithm) {
   algorithm_ = algorithm;
   Tensor words =
       Tensor::of<std::int64_t>({2}, {static_cast<std::int64_t>(order), std::int64_t(algorithm)});
-  ranks_.broadcast(words, 0);
+  guarded([&] { watched_.broadcast(words, 0); });
 }
 
 void BenchRanks::prepare(std::size_t algorithm) {
+  if (!tried_.contains(algorithm)) (void)wrong_elements(algorithm);
+  if (const auto& refusal = tried_.at(algorithm)) std::rethrow_exception(refusal);
   give(Order::call, algorithm);
   fill();
-  ranks_.barrier();
+  guarded([&] { ranks_.barrier(); });
 }
 
 void BenchRanks::call() {
-  for (auto& call : calls_) algorithms_[algorithm_].start(ranks_, call)->wait();
+  guarded([&] { run(ranks_); });
+}
+
+void BenchRanks::run(Communicator& ranks) {
+  for (auto& call : calls_) algorithms_[algorithm_].start(ranks, call)->wait();
+}
+
+/// What a rank alone throws leaves the ranks apart: nothing more is done together.
+template <class F>
+void BenchRanks::guarded(const F& what) {
+  if (apart_) std::rethrow_exception(apart_);
+  try {
+    what();
+  } catch (...) {
+    apart_ = std::current_exception();
+    throw;
+  }
 }
 
 double BenchRanks::slowest(double seconds) {
   give(Order::slowest, algorithm_);
   Tensor most = Tensor::scalar(seconds);
-  ranks_.all_reduce(most, Reduction::maximum);
+  guarded([&] { watched_.all_reduce(most, Reduction::maximum); });
   return most.item<double>();
 }
 
 std::int64_t BenchRanks::wrong_elements(std::size_t algorithm) {
   give(Order::judge, algorithm);
-  return judge();
+  try {
+    const std::int64_t wrong = judge();
+    tried_[algorithm] = nullptr;
+    return wrong;
+  } catch (...) {
+    tried_[algorithm] = std::current_exception();
+    throw;
+  }
 }
 
-void BenchRanks::end() { give(Order::end, 0); }
+void BenchRanks::end() {
+  if (apart_) std::rethrow_exception(apart_);
+  give(Order::end, 0);
+}
 
 void BenchRanks::fill() {
   ++fills_;
@@ -113,15 +149,57 @@ double BenchRanks::value(int rank, std::int64_t element, std::size_t call) const
 }
 
 std::int64_t BenchRanks::judge() {
-  fill();
-  call();
+  constexpr std::int64_t kByItself = 1, kByOthers = 2;
+  std::exception_ptr error;
+  Tensor sums =
+      Tensor::zeros(DType::int64, {1 + ranks_.size()});  // wrong elements; how each failed
+  auto* wrong = sums.data<std::int64_t>();
+  const auto failed = sums.span<std::int64_t>().subspan(1);
+  auto& mine = failed[std::size_t(ranks_.rank())];
+  try {
+    fill();
+    run(watched_);
+    *wrong = wrong_here();
+  } catch (const CommunicationError&) {
+    error = std::current_exception();
+    mine = kByOthers;
+  } catch (...) {
+    error = std::current_exception();
+    mine = kByItself;
+  }
+  if (error) watched_.tell_failure();  // heard by whoever waits for what will not come
+  try {
+    watched_.all_reduce(sums);
+  } catch (const CommunicationError&) {
+    apart_ = error ? error : std::current_exception();
+    std::rethrow_exception(apart_);
+  }
+  const auto all_are = [&](std::int64_t how) {
+    return std::ranges::all_of(failed, [=](std::int64_t one) { return one == how; });
+  };
+  if (all_are(0)) return *wrong;
+  if (all_are(kByItself)) {
+    watched_.forget_failures();
+    std::rethrow_exception(error);
+  }
+  if (!error) {
+    const auto who = std::ranges::find_if(failed, [](std::int64_t one) { return one != 0; });
+    error = std::make_exception_ptr(
+        CommunicationError(fmt::format("rank {}: rank {} failed alone; its own message says why",
+                                       ranks_.rank(), who - failed.begin())));
+  }
+  apart_ = error;
+  std::rethrow_exception(error);
+}
+
+std::int64_t BenchRanks::wrong_here() const {
   std::int64_t wrong = 0;
+  const ElementRange range = kind_.gets(ranks_.rank(), parts_);
   for (std::size_t c = 0; c < calls_.size(); ++c) {
-    const ElementRange range = kind_.gets(ranks_.rank(), parts_);
     for (std::int64_t i = 0; i < range.size(); ++i) {
+      const std::int64_t j = range.begin + i;
       double expected = 0;
       for (int rank = 0; rank < ranks_.size(); ++rank) {
-        const std::int64_t j = range.begin + i;
         const bool counts =
             kind_.reduces() ||
             (kind_.call == CallKind::broadcast ? rank == 0
@@ -131,9 +209,7 @@ std::int64_t BenchRanks::judge() {
       wrong += calls_[c].output.data<float>()[i] == expected ? 0 : 1;
     }
   }
-  Tensor sum = Tensor::scalar(wrong);
-  ranks_.all_reduce(sum);
-  return sum.item<std::int64_t>();
+  return wrong;
 }
 
 }  // namespace d5::detail

@@ -168,17 +168,24 @@ std::vector<Measurement> bench_collective(CallKind call, const CollectiveBenchOp
   const auto choices = chosen(kind, options);
   std::vector<CollectiveKind::Algorithm> algorithms;
   for (const EntryChoice& choice : choices) algorithms.push_back(kind.make(choice));
+  const auto all_elements = elements_of(kind, options, ranks.size());
+  const auto watched = std::make_shared<CallTimeout>(ranks.split(0, ranks.rank()));
   std::vector<Measurement> results;
-  for (const std::int64_t elements : elements_of(kind, options, ranks.size())) {
-    BenchRanks bench(kind, algorithms, elements, ranks);
-    if (ranks.rank() != 0) {
-      bench.follow();
-      continue;
+  try {
+    for (const std::int64_t elements : all_elements) {
+      BenchRanks bench(kind, algorithms, elements, ranks, *watched);
+      if (ranks.rank() != 0) {
+        bench.follow();
+        continue;
+      }
+      auto records =
+          measure_size(kind, choices, bench, elements * kElementBytes, ranks.size(), options);
+      bench.end();
+      std::ranges::move(records, std::back_inserter(results));
     }
-    auto records =
-        measure_size(kind, choices, bench, elements * kElementBytes, ranks.size(), options);
-    bench.end();
-    std::ranges::move(records, std::back_inserter(results));
+  } catch (...) {
+    watched->tell_failure();
+    throw;
   }
   return results;
 }

@@ -27,11 +27,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 constexpr int kLeastRounds = 5, kMostRounds = 200;
-constexpr double kSecondsASize = 0.2;  // of calls
+constexpr double kSecondsASize = 0.1;     // of calls
+constexpr double kSecondsInAll = 2;       // then larger sizes are as the last one
+constexpr double kSecondsASample = 1e-4;  // short calls are timed as several in a row
+constexpr int kMostCalls = 64;
+/// A first look, at the shorter of two calls, drops who takes so many times as long as the fastest.
+constexpr double kHopeless = 3;
 /// From what latency decides to what bandwidth does.
-constexpr std::array<std::int64_t, 7> kSizes{4, 256, 4096, 65'536, 524'288, 4'194'304, 16'777'216};
+constexpr std::array<std::int64_t, 10> kSizes{4,      64,      1024,      4096,      16'384,
+                                              65'536, 262'144, 1'048'576, 4'194'304, 16'777'216};
 
 std::vector<std::string> candidates() {
   std::vector<std::string> names = all_reduces().names();
@@ -40,8 +46,9 @@ std::vector<std::string> candidates() {
 }
 
 std::string words(const Communicator& ranks) {
-  return fmt::format("{}, {} cores; {}; {} ranks; {}", machine().cpu, machine().cores,
-                     ranks.medium(), ranks.size(), fmt::join(candidates(), ", "));
+  return fmt::format("{}, {} cores; {}; {} ranks{}; {}", machine().cpu, machine().cores,
+                     ranks.medium(), ranks.size(), ranks.shares_nodes() ? "" : ", no memory shared",
+                     fmt::join(candidates(), ", "));
 }
 
 using Table = std::vector<FastestAllReduce>;
@@ -92,38 +99,65 @@ std::map<std::string, std::shared_ptr<AllReduce>> working(Communicator& ranks) {
   return all;
 }
 
-/// The slowest rank's seconds of one call, the same on all.
-double slowest_call(Communicator& ranks, AllReduce& algorithm, Tensor& data) {
+/// The slowest rank's seconds of a call, the same on all.
+double slowest_call(Communicator& ranks, AllReduce& algorithm, Tensor& data, int calls) {
   ranks.barrier();
-  const double begin = now_seconds();  // one call, until it is done
-  algorithm.start(ranks, data)->wait();
-  Tensor slowest = Tensor::scalar(now_seconds() - begin);
+  const double begin = now_seconds();  // all calls, one after the other
+  for (int i = 0; i < calls; ++i) algorithm.start(ranks, data)->wait();
+  Tensor slowest = Tensor::scalar((now_seconds() - begin) / calls);
   ranks.all_reduce(slowest, Reduction::maximum);
   return slowest.item<double>();
 }
 
+/// One algorithm at one size.
+struct Runner {
+  std::string name;
+  std::shared_ptr<AllReduce> algorithm;
+  std::vector<double> seconds = {};
+
+  /// What other work on the machine does to some calls is none of the algorithm's.
+  [[nodiscard]] double quartile() {
+    const auto place = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 4);
+    std::ranges::nth_element(seconds, place);
+    return *place;
+  }
+};
+
+FastestAllReduce fastest(Communicator& ranks, std::vector<Runner> runners, std::int64_t bytes) {
+  Tensor data = Tensor::zeros(DType::float32, {bytes / 4});
+  double shortest = INFINITY, sum = 0;
+  for (Runner& runner : runners) {
+    (void)slowest_call(ranks, *runner.algorithm, data, 1);  // memory that nobody had touched
+    runner.seconds = {std::min(slowest_call(ranks, *runner.algorithm, data, 1),
+                               slowest_call(ranks, *runner.algorithm, data, 1))};
+    shortest = std::min(shortest, runner.seconds.front());
+  }
+  std::erase_if(
+      runners, [&](const Runner& runner) { return runner.seconds.front() > kHopeless * shortest; });
+  const int calls =
+      static_cast<int>(std::clamp(kSecondsASample / shortest, 1.0, double{kMostCalls}));
+  for (Runner& runner : runners) runner.seconds.clear();
+  for (int round = 0; round < kLeastRounds || (round < kMostRounds && sum < kSecondsASize);
+       ++round) {
+    for (Runner& runner : runners) {
+      runner.seconds.push_back(slowest_call(ranks, *runner.algorithm, data, calls));
+      sum += runner.seconds.back() * calls;
+    }
+  }
+  const auto best = std::ranges::min_element(runners, {}, &Runner::quartile);
+  return {bytes, best->name, best->quartile()};
+}
+
 Table measure(Communicator& ranks) {
-  const auto algorithms = working(ranks);
+  std::vector<Runner> runners;
+  for (const auto& [name, algorithm] : working(ranks)) runners.push_back({name, algorithm});
   Table table;
+  const double begin = now_seconds();
   for (const std::int64_t bytes : kSizes) {
-    Tensor data = Tensor::zeros(DType::float32, {bytes / 4});
-    std::map<std::string, std::vector<double>> seconds;
-    double sum = 0;
-    for (int round = 0; round < kLeastRounds || (round < kMostRounds && sum < kSecondsASize);
-         ++round) {
-      for (const auto& [name, algorithm] : algorithms) {
-        seconds[name].push_back(slowest_call(ranks, *algorithm, data));
-        sum += seconds[name].back();
-      }
-    }
-    FastestAllReduce fastest{bytes, "mpi", INFINITY};
-    for (auto& [name, times] : seconds) {
-      // What other work on the machine does to some calls is none of the algorithm's.
-      const auto quartile = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 4);
-      std::ranges::nth_element(times, quartile);
-      if (*quartile < fastest.seconds) fastest = {bytes, name, *quartile};
-    }
-    table.push_back(fastest);
+    table.push_back(fastest(ranks, runners, bytes));
+    Tensor spent = Tensor::scalar(now_seconds() - begin);
+    ranks.broadcast(spent, 0);  // rank 0's clock decides
+    if (spent.item<double>() > kSecondsInAll) break;
   }
   return table;
 }

@@ -10,7 +10,7 @@ namespace {
 
 struct ConsistentDecentralizedOptions {
   std::int64_t bucket_bytes = std::int64_t{4} << 20, first_bucket_bytes = 0, last_bucket_bytes = 0;
-  EntryChoice all_reduce{"mpi"};
+  EntryChoice all_reduce{"auto"};
   EntryChoice exchange{"dense"};
 
   void declare(OptionList& options) {
@@ -42,6 +42,7 @@ class ConsistentDecentralized final : public DistributedOptimizer {
         exchange_(gradient_exchanges()
                       .at(options.exchange.name)
                       .make(shared_communicator(), all_reduce_, options.exchange.settings)) {
+    all_reduce_->prepare(communicator());
     for (Parameter& parameter : executor().network().parameters()) {
       communicator().broadcast(parameter.value, 0);
     }
