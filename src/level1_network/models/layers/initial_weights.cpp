@@ -14,7 +14,10 @@ Tensor drawn(const Shape& shape, Draw draw) {
 }
 
 Tensor drawn_uniform(const Shape& shape, float bound, RandomStream& random) {
-  return drawn(shape, [&] { return bound * (2 * random.uniform() - 1); });
+  Tensor result = Tensor::empty(DType::float32, shape);
+  random.uniform(result.span<float>());
+  for (float& value : result.span<float>()) value = bound * (2 * value - 1);
+  return result;
 }
 
 Tensor drawn_normal(const Shape& shape, float deviation, RandomStream& random) {
