@@ -47,6 +47,22 @@ class Lion(Rule):
         memory["m"] = self.beta2 * m + (1 - self.beta2) * g
 
 
+class FrozenAdam(Rule):
+    """Tang et al. (2021), algorithm 1 without compression, with Adam's corrections."""
+
+    def begin(self, w):
+        return {"m": np.zeros_like(w), "v": np.zeros_like(w)}
+
+    def update(self, w, g, memory):
+        slope = g + self.weight_decay * w
+        memory["m"] = self.beta1 * memory["m"] + (1 - self.beta1) * slope
+        if self.t <= self.warm_up:
+            memory["v"] = self.beta2 * memory["v"] + (1 - self.beta2) * slope ** 2
+            memory["root"] = np.sqrt(memory["v"] / (1 - self.beta2 ** self.t))
+        corrected = memory["m"] / (1 - self.beta1 ** self.t)
+        w -= self.learning_rate * corrected / (memory["root"] + self.epsilon)
+
+
 class Lars(Rule):
     """You, Gitman and Ginsburg (2017), algorithm 1."""
 
