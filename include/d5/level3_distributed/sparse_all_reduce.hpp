@@ -5,12 +5,14 @@
 
 #include "d5/core/entry.hpp"
 #include "d5/core/registry.hpp"
+#include "d5/core/value.hpp"
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/sparse_stream.hpp"
 
 namespace d5 {
 
-/// One algorithm that sums sparse streams over ranks.
+/// One algorithm that sums sparse streams over ranks: one object for the streams of one thing, step
+/// after step, of which it may keep what ranks agreed on.
 ///
 ///     auto sum = sparse_all_reduces().at("split_all_gather").make();
 ///     sum->start(*world(), stream)->wait();
@@ -23,6 +25,9 @@ class SparseAllReduce {
   /// Throws: CommunicationError for a message that no algorithm sends.
   [[nodiscard]] virtual std::unique_ptr<Request> start(Communicator& ranks,
                                                        SparseStream& stream) = 0;
+  /// What a checkpoint keeps.
+  [[nodiscard]] virtual ValueMap state() const { return {}; }
+  virtual void restore(const ValueMap& state) { (void)state; }
 };
 
 using SparseAllReduceEntry = Entry<std::shared_ptr<SparseAllReduce>()>;

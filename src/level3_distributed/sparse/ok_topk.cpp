@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "d5/core/error.hpp"
+#include "d5/level2_training/parameter_slots.hpp"
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "d5/level3_distributed/sparse_all_reduce.hpp"
 #include "level3_distributed/sparse/parts/split_reduce.hpp"
@@ -57,37 +59,63 @@ Tensor histogram(const SparseStream& sum, std::uint32_t bound, int shift) {
   return counts;
 }
 
-/// The k largest of the sum, k the average number of the ranks' own (equals of the k-th too). Ranks
-/// send 8 k bytes each way or so, however many they are. The k-th magnitude is found byte by byte,
-/// by sums of four histograms; the paper keeps one for many steps, and moves pairs between ranks
-/// once more, where an all-gather of unequal parts does here.
-CommunicationSchedule ok_topk(Communicator& ranks, SparseStream& stream, int tag) {
+struct OkTopKOptions {
+  std::int64_t every = 1;
+
+  void declare(OptionList& options) {
+    options.add("every", every,
+                "steps for which a threshold, and where parts begin, are kept: tau' of the paper",
+                {.least = 1});
+  }
+};
+
+/// What ranks agree on, the same on all.
+struct Agreed {
+  std::vector<std::int64_t> begins;  // of parts, one more than ranks
+  std::uint32_t bound = 0;           // of magnitudes that are kept, as bits
+  std::int64_t uses = 0;             // steps that it was made or used in
+};
+
+/// The k largest of the sum, k the average number of the ranks' own (equals of the k-th too), or
+/// those that reach the k-th largest of an earlier step, about as many. Ranks send 8 k bytes each
+/// way or so, however many they are. The k-th magnitude is found byte by byte, by sums of four
+/// histograms; the paper moves pairs between ranks once more, where an all-gather of unequal parts
+/// does here.
+CommunicationSchedule ok_topk(Communicator& ranks, SparseStream& stream, int tag,
+                              std::int64_t every, Agreed& agreed) {
   const int n = ranks.size();
-  Tensor cuts = own_begins(stream, n);
-  auto cut = ranks.start_all_reduce(cuts);
-  co_await cut;
-  std::vector<std::int64_t> begins;
-  for (const std::int64_t sum : cuts.span<std::int64_t>()) begins.push_back(sum / n);
-  std::int64_t to_find = (cuts.span<std::int64_t>().back() + n - 1) / n;
-  begins.back() = stream.size();
+  const bool is_new = agreed.uses == 0 || agreed.uses >= every ||
+                      static_cast<int>(agreed.begins.size()) != n + 1 ||
+                      agreed.begins.back() != stream.size();
+  std::int64_t to_find = 0;
+  if (is_new) {
+    Tensor cuts = own_begins(stream, n);
+    auto cut = ranks.start_all_reduce(cuts);
+    co_await cut;
+    agreed = {};
+    for (const std::int64_t sum : cuts.span<std::int64_t>()) agreed.begins.push_back(sum / n);
+    to_find = (cuts.span<std::int64_t>().back() + n - 1) / n;
+    agreed.begins.back() = stream.size();
+  }
+  const std::vector<std::int64_t>& begins = agreed.begins;
 
   detail::StreamMessages split(ranks, tag);
   detail::exchange_parts(split, ranks, stream, begins);
   co_await split.calls();
   const SparseStream sum = detail::sum_of_parts(split, ranks, stream, begins);
 
-  std::uint32_t bound = 0;
-  for (int shift = 24; shift >= 0; shift -= 8) {
-    Tensor counts = histogram(sum, bound, shift);
+  for (int shift = 24; is_new && shift >= 0; shift -= 8) {
+    Tensor counts = histogram(sum, agreed.bound, shift);
     auto counted = ranks.start_all_reduce(counts);
     co_await counted;
     const std::int64_t* of = counts.data<std::int64_t>();
     std::uint32_t byte = 255;
     for (; byte > 0 && of[byte] < to_find; --byte) to_find -= of[byte];
-    bound |= byte << shift;
+    agreed.bound |= byte << shift;
   }
+  ++agreed.uses;
 
-  const SparseStream kept = reaching(sum, bound);
+  const SparseStream kept = reaching(sum, agreed.bound);
   Tensor mine = Tensor::empty(DType::uint8, {kept.message_bytes()});
   kept.encode(mine.span<std::uint8_t>());
   Tensor own_bytes = Tensor::vector<std::int64_t>({mine.elements()});
@@ -123,9 +151,45 @@ CommunicationSchedule ok_topk(Communicator& ranks, SparseStream& stream, int tag
 
 class OkTopKSum final : public SparseAllReduce {
  public:
+  using Options = OkTopKOptions;
+  explicit OkTopKSum(const Options& options) : every_(options.every) {}
+
   std::unique_ptr<Request> start(Communicator& ranks, SparseStream& stream) override {
-    return run_schedule(ranks, ok_topk(ranks, stream, ranks.own_tag()));
+    // Where a threshold is no number, the next step makes its own.
+    if (agreed_.bound >= std::bit_cast<std::uint32_t>(INFINITY)) agreed_ = {};
+    return run_schedule(ranks, ok_topk(ranks, stream, ranks.own_tag(), every_, agreed_));
   }
+
+  ValueMap state() const override {
+    if (every_ == 1 || agreed_.uses == 0) return {};
+    return {{kBegins, Tensor::vector<std::int64_t>(agreed_.begins)},
+            {kBound, Tensor::scalar(std::int64_t{agreed_.bound})},
+            {kUses, Tensor::scalar(agreed_.uses)}};
+  }
+
+  void restore(const ValueMap& state) override {
+    agreed_ = {};
+    if (!state.contains(kBegins)) return;
+    const auto number = [&state](const char* name) {
+      return state_entry(state, name, "ok_topk").item<std::int64_t>();
+    };
+    const auto begins = state.at(kBegins).tensor().span<std::int64_t>();
+    agreed_ = {
+        {begins.begin(), begins.end()}, static_cast<std::uint32_t>(number(kBound)), number(kUses)};
+    if (!agreed_.begins.empty() && agreed_.begins.front() == 0 &&
+        std::ranges::is_sorted(agreed_.begins)) {
+      return;
+    }
+    throw ShapeError(
+        "ok_topk: where parts begin, as the checkpoint says, does not ascend from 0; it is "
+        "damaged: "
+        "go on from another one");
+  }
+
+ private:
+  static constexpr const char *kBegins = "begins", *kBound = "bound", *kUses = "uses";
+  std::int64_t every_;
+  Agreed agreed_;
 };
 
 }  // namespace

@@ -2,38 +2,17 @@
 // Training by compressed and sparse gradients: LeNet on the digits that d5 carries.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <cmath>
-#include <cstring>
-#include <numeric>
 
 #include "d5/core/error.hpp"
-#include "d5/level1_network/models.hpp"
-#include "d5/level2_training/dataset.hpp"
-#include "d5/level2_training/optimizer.hpp"
-#include "d5/level3_distributed/communicator.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "d5/level3_distributed/distributed_sampler.hpp"
-#include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/gradient_compressor.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
 #include "d5/level3_distributed/sparse_all_reduce.hpp"
+#include "tests/level3_distributed/compressors/trained_lenet.hpp"
 
 using namespace d5;
+using namespace d5::test;
 
 namespace {
-
-std::shared_ptr<DistributedOptimizer> lenet_with(Settings settings,
-                                                 const std::string& bucket_bytes = "65536",
-                                                 double rate = 0.05,
-                                                 const std::string& rule = "sgd") {
-  settings.set("bucket_bytes", bucket_bytes);
-  const Network network = models().at("lenet").make({{"seed", 4}, {"with_loss", true}});
-  return distributed_optimizers()
-      .at("consistent_decentralized")
-      .make(std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizers().at(rule).make(
-                make_executor(network), "loss", {{"learning_rate", rate}})),
-            world(), settings);
-}
 
 Settings compressed_by(const std::string& name, const Settings& options = {}) {
   Settings settings("test", {{"exchange.name", "compressed"},
@@ -70,69 +49,6 @@ std::vector<std::pair<std::string, Settings>> all_ways() {
     ways.emplace_back(name, sparse_by(name));
   }
   return ways;
-}
-
-const std::shared_ptr<const Dataset>& digits() {
-  share_threads();
-  static const auto data =
-      datasets()
-          .at("mnist")
-          .make(Interrupt{}, {{"subset", "sample"}, {"train_samples", 96}, {"test_samples", 1}})
-          .train;
-  return data;
-}
-
-constexpr int kBatches = 4;  // an epoch: 96 digits by 24
-
-/// Over all ranks.
-double mean_of_all(std::vector<double>::const_iterator begin,
-                   std::vector<double>::const_iterator end) {
-  Tensor sum = Tensor::scalar(std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin));
-  world()->all_reduce(sum);
-  return sum.item<double>() / world()->size();
-}
-
-/// Mean losses of this rank's parts, step by step.
-std::vector<double> trained(Optimizer& optimizer, int steps, std::int64_t epoch = 0) {
-  const int n = world()->size();
-  const auto mine = distributed_sampler(digits(), samplers().at("shuffle"),
-                                        {{"batch_size", 24 / n}, {"seed", 2}}, world()->rank(), n);
-  std::vector<double> losses;
-  for (; steps > 0; ++epoch) {
-    mine->reset(epoch);
-    for (const Batch* batch = mine->next(); batch && steps > 0; batch = mine->next(), --steps) {
-      losses.push_back(optimizer.step(*batch).at("loss").tensor().item<float>());
-    }
-  }
-  return losses;
-}
-
-std::vector<float> parameters_of(Optimizer& optimizer) {
-  std::vector<float> all;
-  for (const Parameter& parameter : optimizer.executor().network().parameters()) {
-    const auto values = parameter.value.span<float>();
-    all.insert(all.end(), values.begin(), values.end());
-  }
-  return all;
-}
-
-bool same_on_all_ranks(const std::vector<float>& mine) {
-  const auto count = static_cast<std::int64_t>(mine.size());
-  Tensor all = Tensor::empty(DType::float32, {count * world()->size()});
-  world()->all_gather(Tensor::vector<float>(mine), all);
-  for (int r = 0; r < world()->size(); ++r) {
-    const Tensor its = all.slice(r * count, (r + 1) * count);
-    if (std::memcmp(its.raw(), mine.data(), its.bytes()) != 0) return false;
-  }
-  return true;
-}
-
-double largest_difference(const std::vector<float>& a, const std::vector<float>& b) {
-  double largest = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    largest = std::max(largest, std::abs(double{a[i]} - b[i]));
-  }
-  return largest;
 }
 
 }  // namespace
@@ -251,7 +167,7 @@ TEST_CASE("what a compressor cannot do is refused with a way out") {
                   optimizers().at("sgd").make(make_executor(doubles), "loss", {})),
               world(), compressed_by("top_k"));
   };
-  CHECK_THROWS_WITH(of_doubles(), Catch::Contains("float64, expected float32"));
+  CHECK_THROWS_WITH(of_doubles(), Catch::Contains("float64, expected float32 or less"));
 }
 
 TEST_CASE("a step of top_k sends its pairs and nothing else") {
@@ -305,5 +221,33 @@ TEST_CASE("padding between gradients is not sent, and what is kept is sent in th
     step(2, Tensor::vector<float>({0, 0, 0}), Tensor::vector<float>({2, 0}));
     CHECK(of(2) == std::vector<float>{4 * n, 0});
     CHECK(of(3) == std::vector<float>{0, 0, 0});
+  }
+}
+
+TEST_CASE("gradients of 16 bits are compressed in float32 and rounded once") {
+  const auto check = [&]<class T>(const std::string& name, const Settings& settings) {
+    CAPTURE(name, name_of(dtype_of<T>));
+    Network network("half");
+    network.add_parameter("w", Tensor::zeros(dtype_of<T>, {4}));
+    const auto exchange =
+        gradient_exchanges().at(name).make(world(), all_reduces().at("ring").make(), settings);
+    const auto buckets = cut_into_buckets(network.parameters());
+    exchange->lay_out(network, buckets);
+    const auto gradient = network.parameters()[0].gradient.span<T>();
+    const auto step = [&](std::int64_t number, const std::vector<float>& values) {
+      std::ranges::transform(values, gradient.begin(), [](float x) { return T(x); });
+      exchange->start(buckets[0], {.number = number, .weight = 1})->wait();
+      return std::vector<float>(gradient.begin(), gradient.end());
+    };
+    const auto n = static_cast<float>(world()->size());
+    CHECK(step(0, {3, 256, 0, 0}) == std::vector<float>{0, 256 * n, 0, 0});
+    // Of 259 a bfloat16 would make 260 on each rank.
+    CHECK(step(1, {256, 0, 0, 0}) == std::vector<float>{float(T(259 * n)), 0, 0, 0});
+  };
+  for (const auto& [name, settings] : std::vector<std::pair<std::string, Settings>>{
+           {"compressed", {{"compressor.name", "top_k"}, {"compressor.k", 1}}},
+           {"sparse", {{"k", 1}}}}) {
+    check.operator()<Float16>(name, settings);
+    check.operator()<BFloat16>(name, settings);
   }
 }

@@ -151,6 +151,44 @@ TEST_CASE("bytes on the wire are what each algorithm's formula says") {
   }
 }
 
+TEST_CASE("ok_topk keeps its threshold and parts as many steps as it is told") {
+  const std::int64_t size = 1200, k = 24, part = k / n;
+  const std::int64_t of_sum = (n - 1) * (4 + 8 * part), told = 8 + 4 + 8 * part,
+                     to_agree = 8 * (n + 1) + 4 * 256 * 8;
+  const Settings thrice{{"every", 3}};
+  auto algorithm = sparse_all_reduces().at("ok_topk").make(thrice);
+  for (int step = 0; step < 7; ++step) {
+    CAPTURE(step);
+    SparseStream stream = even_stream(size, k);
+    const Traffic before = world()->traffic();
+    algorithm->start(*world(), stream)->wait();
+    const auto sent = world()->traffic().since(before).total().bytes_sent;
+    CHECK(sent == (n == 1 ? 0 : of_sum + told + (step % 3 == 0 ? to_agree : 0)));
+    if (step != 4) continue;
+    const ValueMap state = algorithm->state();  // one that goes on does so with what was agreed
+    algorithm = sparse_all_reduces().at("ok_topk").make(thrice);
+    algorithm->restore(state);
+  }
+}
+
+TEST_CASE("ok_topk gives what reaches the threshold of an earlier step, in between") {
+  const auto algorithm = sparse_all_reduces().at("ok_topk").make({{"every", 2}});
+  const auto sum_of = [&](const std::vector<float>& values) {
+    SparseStream stream(100, {5, 20, 40, 60}, values);
+    algorithm->start(*world(), stream)->wait();
+    return whole(stream);
+  };
+  const auto expected = [](const std::vector<float>& values) {
+    const std::vector<std::size_t> places{5, 20, 40, 60};
+    std::vector<float> sum(100);
+    for (std::size_t i = 0; i < 4; ++i) sum[places[i]] = static_cast<float>(n) * values[i];
+    return sum;
+  };
+  CHECK(sum_of({8, -2, 4, 3}) == expected({8, -2, 4, 3}));  // four of four: the bound is 2
+  CHECK(sum_of({1, -2, 9, 1.5f}) == expected({0, -2, 9, 0}));
+  CHECK(sum_of({1, -2, 9, 1.5f}) == expected({1, -2, 9, 1.5f}));
+}
+
 TEST_CASE("what ok_topk sends between ranks stays, however many there are and wherever pairs lie") {
   // All pairs in the first hundredth of the vector: equal parts would put all of it on one rank.
   const std::int64_t k = 240;

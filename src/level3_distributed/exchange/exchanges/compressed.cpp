@@ -8,6 +8,7 @@
 #include "d5/level3_distributed/gradient_exchange.hpp"
 #include "level2_training/optimization/shared/state_parts.hpp"
 #include "level3_distributed/exchange/unsent_gradients.hpp"
+#include "level3_distributed/exchange/wide_buckets.hpp"
 
 namespace d5 {
 namespace {
@@ -43,17 +44,19 @@ class CompressedExchange final : public GradientExchange {
   }
 
   void lay_out(Network& network, const std::vector<GradientBucket>& buckets) override {
-    unsent_.lay_out(network, buckets);
+    unsent_.lay_out(network, wide_.lay_out(buckets));
     while (compressor_->rounds() > 1 && groups_.size() < buckets.size()) {
       groups_.push_back(ranks().split(0, ranks().rank()));
     }
   }
 
   std::unique_ptr<Request> start(const GradientBucket& bucket, const ExchangeStep& step) override {
-    unsent_.add_to(bucket, step, ranks());
+    const GradientBucket& wide = wide_.take(bucket);
+    unsent_.add_to(wide, step, ranks());
     Communicator& group = groups_.empty() ? ranks() : *groups_[bucket.index];
-    return compressor_->start(group, *all_reduce_, bucket.data, unsent_.rest(bucket),
-                              unsent_.place(bucket, step));
+    return wide_.give_back(ranks(), bucket,
+                           compressor_->start(group, *all_reduce_, wide.data, unsent_.rest(wide),
+                                              unsent_.place(wide, step)));
   }
 
   ValueMap state() const override {
@@ -71,6 +74,7 @@ class CompressedExchange final : public GradientExchange {
   static inline const std::string kCompressor = "compressor/";
   std::shared_ptr<AllReduce> all_reduce_;
   std::shared_ptr<GradientCompressor> compressor_;
+  detail::WideBuckets wide_;
   detail::UnsentGradients unsent_;
   std::vector<std::shared_ptr<Communicator>> groups_;  // by bucket, of all ranks
 };

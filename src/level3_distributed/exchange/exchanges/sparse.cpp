@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
 #include "d5/level3_distributed/sparse_all_reduce.hpp"
+#include "level2_training/optimization/shared/state_parts.hpp"
 #include "level3_distributed/compressors/parts/kept_fraction.hpp"
 #include "level3_distributed/exchange/unsent_gradients.hpp"
+#include "level3_distributed/exchange/wide_buckets.hpp"
 
 namespace d5 {
 namespace {
@@ -34,12 +39,16 @@ class SparseExchange final : public GradientExchange {
                  const Options& options)
       : GradientExchange(std::move(ranks)),
         kept_(options),
-        algorithm_(
-            sparse_all_reduces().at(options.algorithm.name).make(options.algorithm.settings)),
+        choice_(options.algorithm),
+        algorithms_{make_algorithm()},
         unsent_("exchange sparse", options.error_feedback) {}
 
   void lay_out(Network& network, const std::vector<GradientBucket>& buckets) override {
-    unsent_.lay_out(network, buckets);
+    unsent_.lay_out(network, wide_.lay_out(buckets));
+    while (algorithms_.size() < buckets.size()) {
+      algorithms_.push_back(make_algorithm());
+      restore_algorithm(algorithms_.size() - 1);
+    }
     // Of their later calls, ranks come to those of several buckets in different orders.
     while (groups_.size() < buckets.size()) {
       groups_.push_back(ranks().split(0, ranks().rank()));
@@ -47,16 +56,38 @@ class SparseExchange final : public GradientExchange {
   }
 
   std::unique_ptr<Request> start(const GradientBucket& bucket, const ExchangeStep& step) override {
-    unsent_.add_to(bucket, step, ranks());
+    const GradientBucket& wide = wide_.take(bucket);
+    unsent_.add_to(wide, step, ranks());
     Communicator& group = *groups_[bucket.index];
-    return run_schedule(group, sum(group, bucket.data, unsent_.rest(bucket)));
+    return wide_.give_back(
+        ranks(), bucket,
+        run_schedule(group, sum(group, *algorithms_[bucket.index], wide.data, unsent_.rest(wide))));
   }
 
-  ValueMap state() const override { return unsent_.state(); }
-  void restore(const ValueMap& state) override { unsent_.restore(state); }
+  ValueMap state() const override {
+    ValueMap state = unsent_.state();
+    for (std::size_t i = 0; i < algorithms_.size(); ++i) {
+      detail::add_part(state, part(i), algorithms_[i]->state());
+    }
+    return state;
+  }
+  void restore(const ValueMap& state) override {
+    unsent_.restore(state);
+    restored_ = state;
+    for (std::size_t i = 0; i < algorithms_.size(); ++i) restore_algorithm(i);
+  }
 
  private:
-  CommunicationSchedule sum(Communicator& group, Tensor data, Tensor rest) {
+  static std::string part(std::size_t bucket) { return fmt::format("algorithm/{}/", bucket); }
+  std::shared_ptr<SparseAllReduce> make_algorithm() const {
+    return sparse_all_reduces().at(choice_.name).make(choice_.settings);
+  }
+  void restore_algorithm(std::size_t bucket) {
+    algorithms_[bucket]->restore(detail::part_of(restored_, part(bucket)));
+  }
+
+  CommunicationSchedule sum(Communicator& group, SparseAllReduce& algorithm, Tensor data,
+                            Tensor rest) {
     const std::int64_t size = data.elements();
     const std::vector<std::uint32_t> chosen =
         largest_magnitudes(data.span<float>(), kept_.of(size));
@@ -64,7 +95,7 @@ class SparseExchange final : public GradientExchange {
     for (std::size_t i = 0; i < chosen.size(); ++i) values[i] = data.data<float>()[chosen[i]];
     SparseStream stream(size, chosen, std::move(values));
     if (rest.defined()) rest.copy_from(data);
-    auto summed = algorithm_->start(group, stream);
+    auto summed = algorithm.start(group, stream);
     co_await summed;
     stream.write(data.span<float>());
     if (!rest.defined()) co_return;
@@ -74,7 +105,10 @@ class SparseExchange final : public GradientExchange {
   }
 
   detail::KeptFraction kept_;
-  std::shared_ptr<SparseAllReduce> algorithm_;
+  EntryChoice choice_;
+  std::vector<std::shared_ptr<SparseAllReduce>> algorithms_;  // by bucket
+  ValueMap restored_;
+  detail::WideBuckets wide_;
   detail::UnsentGradients unsent_;
   std::vector<std::shared_ptr<Communicator>> groups_;  // by bucket, of all ranks
 };

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "d5/level3_distributed/communicator.hpp"
+#include "d5/level3_distributed/gradient_bucket.hpp"
+
+namespace d5::detail {
+
+/// Buckets of float16 and bfloat16 in float32, for an exchange that computes in it; others as they
+/// are. What comes back is rounded once.
+///
+///     const GradientBucket& wide = wide_.take(bucket);
+///     return wide_.give_back(ranks, bucket, start_on(wide));
+class WideBuckets {
+ public:
+  [[nodiscard]] const std::vector<GradientBucket>& lay_out(
+      const std::vector<GradientBucket>& buckets);
+  /// With the values of `bucket`. Valid until the next `lay_out`.
+  [[nodiscard]] const GradientBucket& take(const GradientBucket& bucket);
+  /// Done when `bucket` has the values that are there when `exchanged` is done.
+  [[nodiscard]] std::unique_ptr<Request> give_back(Communicator& ranks,
+                                                   const GradientBucket& bucket,
+                                                   std::unique_ptr<Request> exchanged) const;
+
+ private:
+  std::vector<GradientBucket> wide_;
+};
+
+}  // namespace d5::detail
