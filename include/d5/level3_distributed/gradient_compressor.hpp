@@ -75,6 +75,8 @@ class GatheredCompressor : public GradientCompressor {
   /// Whether each parameter's gradient is compressed on its own: a bucket's message is theirs one
   /// after another, and what lies between them is zero.
   [[nodiscard]] virtual bool by_part() const { return false; }
+  /// Of what `compress` draws.
+  [[nodiscard]] virtual std::uint64_t seed() const { return 0; }
   /// Units: bytes.
   [[nodiscard]] virtual std::int64_t message_bytes(std::int64_t elements) const = 0;
   /// `random` is this rank's, of this step and bucket.
@@ -88,7 +90,6 @@ class GatheredCompressor : public GradientCompressor {
  protected:
   /// Called once, after the messages of all ranks were added.
   virtual void finish(std::span<float> sum) const { (void)sum; }
-  [[nodiscard]] virtual std::uint64_t seed() const { return 0; }
 
  private:
   CommunicationSchedule gather(Communicator& ranks, Tensor value, Tensor rest,

@@ -13,6 +13,8 @@
 
 namespace d5 {
 
+class ThreeStepOptimizer;
+
 /// What an exchange is told of the step that it is in.
 struct ExchangeStep {
   std::int64_t number = 0;  ///< the same on every rank
@@ -33,6 +35,9 @@ class GradientExchange {
   explicit GradientExchange(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
   virtual ~GradientExchange() = default;
 
+  /// Called once, before anything else: whose gradients they are. It outlives this.
+  /// Throws: Unsupported for an optimizer that this does not go with.
+  virtual void attach(ThreeStepOptimizer& optimizer) { (void)optimizer; }
   /// Called before the first step, and again where the network's memory was laid out anew.
   virtual void lay_out(Network& network, const std::vector<GradientBucket>& buckets) {
     (void)network, (void)buckets;

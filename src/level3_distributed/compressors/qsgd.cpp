@@ -36,6 +36,8 @@ class QsgdCompressor final : public GatheredCompressor {
         bits_(std::bit_width(static_cast<std::uint64_t>(2 * options.levels))),
         levels_(static_cast<float>(options.levels)) {}
 
+  std::uint64_t seed() const override { return options_.seed; }
+
   std::int64_t message_bytes(std::int64_t elements) const override {
     return norm_bytes(elements) + detail::packed_bytes(elements, bits_);
   }
@@ -77,9 +79,6 @@ class QsgdCompressor final : public GatheredCompressor {
       }
     }
   }
-
- protected:
-  std::uint64_t seed() const override { return options_.seed; }
 
  private:
   /// Codes are level + s. With a quotient of zero values need not be finite.

@@ -43,6 +43,7 @@ class ConsistentDecentralized final : public DistributedOptimizer {
                       .at(options.exchange.name)
                       .make(shared_communicator(), all_reduce_, options.exchange.settings)) {
     all_reduce_->prepare(communicator());
+    exchange_->attach(local());
     for (Parameter& parameter : executor().network().parameters()) {
       communicator().broadcast(parameter.value, 0);
     }
