@@ -27,8 +27,8 @@ struct FrozenAdamOptions {
 /// Adam up to step `warm_up`; then v, and its correction, stay what they are: what is left is
 /// momentum with a rate for each element, which is linear in the gradients, so that these may be
 /// compressed with error feedback. What was next to zero in the warm-up is divided by next to
-/// epsilon for ever, and compression makes it no smaller than its neighbours: Adam's epsilon of 1e-8
-/// diverges.
+/// epsilon for ever, and compression makes it no smaller than its neighbours: Adam's epsilon of
+/// 1e-8 diverges.
 template <class T>
 struct FrozenAdam {
   using Options = FrozenAdamOptions;
