@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of a training step is waiting for gradients of other ranks, with MPI by hand (after
+// backpropagation one blocking MPI_Allreduce of all gradients) beside `consistent_decentralized`,
+// whose calls are moved on by the rank itself (poll) or a thread:
+//
+//     mpirun -np 2 bench_exposed_share --model resnet-20 --batch 32 --samples 30
+//
+// Each sample runs all contestants, in an order that turns, and is the time of a step on the
+// slowest rank from a barrier on. `alone` is the step of a rank that hears of no other. What the
+// exchange adds to it is exposed, be it waiting or a slower computation; the metric `exposed_share`
+// of `d5 train` counts waiting only.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/statistics.hpp"
+#include "d5/core/text_table.hpp"
+#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/models.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/gradient_bucket.hpp"
+#include "d5/level3_distributed/progress_thread.hpp"
+
+namespace {
+
+using namespace d5;
+
+struct Options {
+  std::string model = "resnet-20", framework = "torch";
+  std::int64_t batch = 32;
+  int samples = 30;
+};
+
+struct Contestant {
+  std::string name;
+  std::function<void()> step;
+  std::vector<double> seconds = {};
+};
+
+std::shared_ptr<ThreeStepOptimizer> momentum(const Network& network, const Options& options) {
+  return std::dynamic_pointer_cast<ThreeStepOptimizer>(
+      optimizers()
+          .at("momentum")
+          .make(make_executor(network.copy(), {.frameworks = {options.framework}}), "loss",
+                {{"learning_rate", 1e-3}}));
+}
+
+/// The gradients lie in one arena; padding between them is summed as well.
+Contestant by_hand(const std::shared_ptr<ThreeStepOptimizer>& local, const Batch& batch) {
+  local->executor().set_loss_factor(1.0 / world()->size());
+  const auto& parameters = local->executor().network().parameters();
+  const auto arena =
+      cut_into_buckets(parameters, {.least = std::numeric_limits<std::size_t>::max()});
+  return {"MPI by hand", [local, &batch, arena, count = parameters.size()] {
+            local->begin_step(batch);
+            (void)local->run_gradients(batch);
+            for (const GradientBucket& part : arena) {
+              Tensor gradients = part.data;
+              world()->all_reduce(gradients);
+            }
+            if (!local->begin_updates()) return;
+            for (std::size_t i = 0; i < count; ++i) local->update(i);
+            local->end_step();
+          }};
+}
+
+std::vector<Contestant> contestants(const Options& options, const Network& network,
+                                    const Batch& batch) {
+  std::vector<Contestant> all;
+  const auto alone = momentum(network, options);
+  all.push_back({"alone", [alone, &batch] { (void)alone->step(batch); }});
+  all.push_back(by_hand(momentum(network, options), batch));
+  // Of its own group: what is inside a thread's communicator is the thread's.
+  const std::shared_ptr<Communicator> thread = std::make_shared<ProgressThread>(world()->split(0));
+  for (const char* all_reduce : {"mpi", "node_memory"}) {
+    for (const bool polls : {true, false}) {
+      const std::shared_ptr<DistributedOptimizer> scheme =
+          distributed_optimizers()
+              .at("consistent_decentralized")
+              .make(momentum(network, options), polls ? world() : thread,
+                    {{"all_reduce", all_reduce}});
+      all.push_back({fmt::format("d5 {}, {}", all_reduce, polls ? "poll" : "thread"),
+                     [scheme, &batch] { (void)scheme->step(batch); }});
+    }
+  }
+  return all;
+}
+
+double sample(const Contestant& contestant) {
+  world()->barrier();
+  const double begin = now_seconds();  // inside: a step, to the last update
+  contestant.step();
+  Tensor seconds = Tensor::scalar(now_seconds() - begin);
+  world()->all_reduce(seconds, Reduction::maximum);
+  return seconds.item<double>();
+}
+
+void print(const std::vector<Contestant>& all) {
+  TextTable table({"what",
+                   {"ms", TextTable::Align::right},
+                   "95%",
+                   {"exposed", TextTable::Align::right},
+                   "95%"});
+  for (const Contestant& contestant : all) {
+    const Summary time = summarise(contestant.seconds);
+    const Comparison hidden = compare(all.front().seconds, contestant.seconds);
+    table.add({contestant.name, fmt::format("{:.2f}", time.median * 1e3),
+               fmt::format("[{:.2f}, {:.2f}]", time.median_interval.low * 1e3,
+                           time.median_interval.high * 1e3),
+               fmt::format("{:.1f}%", 100 * (1 - hidden.ratio)),
+               fmt::format("[{:.1f}, {:.1f}]", 100 * (1 - hidden.ratio_interval.high),
+                           100 * (1 - hidden.ratio_interval.low))});
+  }
+  fmt::print("{}", table.to_text(Format::table));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("The share of a training step that waits for gradients of other ranks.");
+  Options options;
+  app.add_option("--model", options.model, "a network of 'd5 list networks'");
+  app.add_option("--framework", options.framework, "that computes");
+  app.add_option("--batch", options.batch, "samples of each rank");
+  app.add_option("--samples", options.samples, "of each contestant");
+  CLI11_PARSE(app, argc, argv);
+
+  share_threads();
+  const Network network =
+      models().at(options.model).make({{"with_loss", true}, {"training", true}});
+  const std::uint64_t seed = static_cast<std::uint64_t>(world()->rank());
+  const Batch batch{.values = random_inputs(network, {.batch = options.batch}, seed),
+                    .size = options.batch};
+  auto all = contestants(options, network, batch);
+  for (const auto& contestant : all) (void)sample(contestant);  // makes what it keeps
+  for (int i = 0; i < options.samples; ++i) {
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      auto& contestant = all[(k + static_cast<std::size_t>(i)) % all.size()];
+      contestant.seconds.push_back(sample(contestant));
+    }
+  }
+  if (world()->rank() != 0) return 0;
+  fmt::print("{}, batch {} on each of {} ranks, {}\n", options.model, options.batch,
+             world()->size(), options.framework);
+  print(all);
+}
