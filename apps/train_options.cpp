@@ -63,8 +63,9 @@ void check_variants(const TrainOptions& options) {
 
 Recipe recipe_of(const TrainOptions& options) {
   Recipe recipe = load_recipe(options.recipe);
-  for (const auto& change : options.changes) recipe.set(change);
+  // First: another scheme drops the options of the one before.
   if (!options.distributed.empty()) recipe.set("distributed.name=" + options.distributed);
+  for (const auto& change : options.changes) recipe.set(change);
   if (!options.scaling.empty()) recipe.set("distributed.scaling=" + options.scaling);
   if (options.seed_given) recipe.set(fmt::format("training.seed={}", options.seed));
   return recipe;

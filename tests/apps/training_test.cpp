@@ -200,4 +200,7 @@ TEST_CASE("a recipe says how ranks work together, and the command line may chang
   CHECK_THAT(run_with("all_reduce: rings").err, Contains("did you mean ring?"));
   CHECK(run_with("all_reduce: rings", " --distributed consistent_decentralized:all_reduce=ring")
             .status == 0);
+  CHECK_THAT(
+      run_with("", " --set distributed.bucket_byte=1 --distributed consistent_decentralized").err,
+      Contains("did you mean bucket_bytes?"));
 }

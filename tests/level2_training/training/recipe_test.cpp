@@ -101,6 +101,20 @@ TEST_CASE("the mutable part may be changed, the fixed part may not") {
   CHECK_THROWS_AS(recipe.set("training.epochs"), ValueError);
 }
 
+TEST_CASE("another scheme begins with options of its own, and leaves who reads what") {
+  Recipe recipe = small();
+  for (const char* change :
+       {"distributed.samples=shards", "distributed.test_samples.name=batches",
+        "distributed.scaling=weak", "distributed.bucket_bytes=1", "distributed.name=other"}) {
+    recipe.set(change);
+  }
+  const Settings settings = recipe.choice("distributed").settings;
+  CHECK(settings.text("samples", "") == "shards");
+  CHECK(settings.text("test_samples.name", "") == "batches");
+  CHECK(settings.text("scaling", "") == "weak");
+  CHECK_FALSE(settings.has("bucket_bytes"));
+}
+
 TEST_CASE("the checksum changes with what is trained, not with how long or what is watched") {
   const std::string sum = small().checksum();
   CHECK(sum.size() == 64);

@@ -101,10 +101,12 @@ void Recipe::choose(const std::string& section, const std::string& words) {
   name.text = chosen.name;
   const std::string prefix = section + ".";
   if (section + "." == kOfRanks && before_name != chosen.name) {
-    // Another scheme begins with options of its own; how batches are shared is no scheme's.
+    // Another scheme begins with options of its own; who reads what is no scheme's.
+    const std::set<std::string> kept = {"name", "scaling", "samples", "test_samples"};
     std::erase_if(values_, [&](const auto& value) {
-      return value.first.starts_with(prefix) && !value.second.fixed &&
-             value.first != prefix + "name" && value.first != prefix + "scaling";
+      if (!value.first.starts_with(prefix) || value.second.fixed) return false;
+      const std::string rest = value.first.substr(prefix.size());
+      return !kept.contains(rest.substr(0, rest.find('.')));
     });
   } else if (!now.empty()) {
     std::erase_if(values_, [&](const auto& value) {
