@@ -8,10 +8,13 @@
 // Each sample runs all contestants, in an order that turns, and is the time of a step on the
 // slowest rank from a barrier on. `alone` is the step of a rank that hears of no other. What the
 // exchange adds to it is exposed, be it waiting or a slower computation; the metric `exposed_share`
-// of `d5 train` counts waiting only.
+// of `d5 train` counts waiting only. `apart` is how far parameters are from those of MPI by hand
+// after as many steps: 0 on two ranks, where sums of two numbers have one order.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -40,6 +43,7 @@ struct Options {
 
 struct Contestant {
   std::string name;
+  std::shared_ptr<ThreeStepOptimizer> local;
   std::function<void()> step;
   std::vector<double> seconds = {};
 };
@@ -54,11 +58,10 @@ std::shared_ptr<ThreeStepOptimizer> momentum(const Network& network, const Optio
 
 /// The gradients lie in one arena; padding between them is summed as well.
 Contestant by_hand(const std::shared_ptr<ThreeStepOptimizer>& local, const Batch& batch) {
-  local->executor().set_loss_factor(1.0 / world()->size());
   const auto& parameters = local->executor().network().parameters();
   const auto arena =
       cut_into_buckets(parameters, {.least = std::numeric_limits<std::size_t>::max()});
-  return {"MPI by hand", [local, &batch, arena, count = parameters.size()] {
+  return {"MPI by hand", local, [local, &batch, arena, count = parameters.size()] {
             local->begin_step(batch);
             (void)local->run_gradients(batch);
             for (const GradientBucket& part : arena) {
@@ -66,7 +69,7 @@ Contestant by_hand(const std::shared_ptr<ThreeStepOptimizer>& local, const Batch
               world()->all_reduce(gradients);
             }
             if (!local->begin_updates()) return;
-            for (std::size_t i = 0; i < count; ++i) local->update(i);
+            local->update_parameters({0, count}, 1.0 / world()->size());
             local->end_step();
           }};
 }
@@ -75,18 +78,18 @@ std::vector<Contestant> contestants(const Options& options, const Network& netwo
                                     const Batch& batch) {
   std::vector<Contestant> all;
   const auto alone = momentum(network, options);
-  all.push_back({"alone", [alone, &batch] { (void)alone->step(batch); }});
+  all.push_back({"alone", alone, [alone, &batch] { (void)alone->step(batch); }});
   all.push_back(by_hand(momentum(network, options), batch));
   // Of its own group: what is inside a thread's communicator is the thread's.
   const std::shared_ptr<Communicator> thread = std::make_shared<ProgressThread>(world()->split(0));
   for (const char* all_reduce : {"mpi", "node_memory"}) {
     for (const bool polls : {true, false}) {
+      const auto local = momentum(network, options);
       const std::shared_ptr<DistributedOptimizer> scheme =
           distributed_optimizers()
               .at("consistent_decentralized")
-              .make(momentum(network, options), polls ? world() : thread,
-                    {{"all_reduce", all_reduce}});
-      all.push_back({fmt::format("d5 {}, {}", all_reduce, polls ? "poll" : "thread"),
+              .make(local, polls ? world() : thread, {{"all_reduce", all_reduce}});
+      all.push_back({fmt::format("d5 {}, {}", all_reduce, polls ? "poll" : "thread"), local,
                      [scheme, &batch] { (void)scheme->step(batch); }});
     }
   }
@@ -102,12 +105,26 @@ double sample(const Contestant& contestant) {
   return seconds.item<double>();
 }
 
+/// The largest difference of two elements.
+double apart(const Contestant& a, const Contestant& b) {
+  double most = 0;
+  const auto& theirs = b.local->executor().network().parameters();
+  for (std::size_t p = 0; const Parameter& parameter : a.local->executor().network().parameters()) {
+    const Tensor &x = parameter.value, &y = theirs[p++].value;
+    for (std::int64_t i = 0; i < x.elements(); ++i) {
+      most = std::max(most, std::abs(double(x.data<float>()[i]) - double(y.data<float>()[i])));
+    }
+  }
+  return most;
+}
+
 void print(const std::vector<Contestant>& all) {
   TextTable table({"what",
                    {"ms", TextTable::Align::right},
                    "95%",
                    {"exposed", TextTable::Align::right},
-                   "95%"});
+                   "95%",
+                   {"apart", TextTable::Align::right}});
   for (const Contestant& contestant : all) {
     const Summary time = summarise(contestant.seconds);
     const Comparison hidden = compare(all.front().seconds, contestant.seconds);
@@ -116,7 +133,8 @@ void print(const std::vector<Contestant>& all) {
                            time.median_interval.high * 1e3),
                fmt::format("{:.1f}%", 100 * (1 - hidden.ratio)),
                fmt::format("[{:.1f}, {:.1f}]", 100 * (1 - hidden.ratio_interval.high),
-                           100 * (1 - hidden.ratio_interval.low))});
+                           100 * (1 - hidden.ratio_interval.low)),
+               fmt::format("{:.2g}", apart(contestant, all[1]))});
   }
   fmt::print("{}", table.to_text(Format::table));
 }
