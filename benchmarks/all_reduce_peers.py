@@ -15,7 +15,8 @@ stay there.
 
 The median of a round's samples counts. `best` is who has the least median over the rounds of a size; the table tells how
 many times as long as that the others take, the median of the rounds' ratios, and for `auto` over the best of d5's the
-range of those ratios: from six rounds on, 95% of such medians lie in it (order statistics).
+range of those ratios: from six rounds on, 95% of such medians lie in it (order statistics). `auto` measures anew what is
+the fastest, in the first round. What Python takes in a call is part of a peer's time.
 """
 
 import argparse
@@ -35,8 +36,10 @@ PEERS = {"mpi4py": "mpi4py", "gloo": "torch"}  # and the module that each needs
 
 
 def bytes_of(size: str) -> int:
-    number, unit = re.fullmatch(r"(\d+)(B|KiB|MiB)", size).groups()
-    return int(number) * UNITS[unit]
+    words = re.fullmatch(r"(\d+)(B|KiB|MiB)", size)
+    if not words or int(words[1]) * UNITS[words[2]] % 4:
+        raise SystemExit(f"--sizes: {size} is no number of floats; expected one such as 4B, 64KiB or 1MiB")
+    return int(words[1]) * UNITS[words[2]]
 
 
 # A peer is a process of each rank; what differs between peers is how they begin, and these three.
@@ -47,10 +50,13 @@ def mpi4py_calls():
 
     ranks = MPI.COMM_WORLD
 
+    def all_reduce(data) -> None:
+        ranks.Allreduce(MPI.IN_PLACE, data)
+
     def slowest(seconds: float) -> float:
         return ranks.allreduce(seconds, MPI.MAX)
 
-    return ranks.rank, ranks.size, lambda data: ranks.Allreduce(MPI.IN_PLACE, data), ranks.Barrier, slowest, lambda data: data
+    return ranks.rank, ranks.size, all_reduce, ranks.Barrier, slowest, lambda data: data
 
 
 def gloo_calls(place: str):
@@ -106,9 +112,10 @@ def peer(name: str, place: str, sizes: list[int], samples: int) -> None:
         print(json.dumps(times))
 
 
-def run(ranks: int, words: list[str], limit: float) -> str:
-    """What the ranks print."""
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
+def run(ranks: int, words: list[str], limit: float, **more: str) -> str:
+    """What the ranks print; `more` stands in their environment."""
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMP_NUM_THREADS="1", **more)
     command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks), *words]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=limit)
     if done.returncode:
@@ -121,7 +128,7 @@ def d5_round(options, ranks: int, folder: str) -> dict[str, list[float]]:
     out = os.path.join(folder, "d5.json")
     run(ranks, [options.program, "all-reduce", "bench", "--sizes", options.sizes, "--samples", str(options.samples),
                 "--warmup", "1", "--threads", "1", "--allow-unsupported", "--quiet", "--format", "csv", "--out", out],
-        options.limit)
+        options.limit, D5_CACHE_DIR=folder)  # `auto` measures anew, in the first round
     with open(out) as file:
         records = [record for record in json.load(file)["measurements"] if record["metric"] == "time"]
     medians: dict[str, list[float]] = {}
@@ -157,6 +164,8 @@ def tell(ranks: int, sizes: list[str], times: dict[str, list[list[float]]], rang
     best = [min(names, key=lambda name: median[name][i]) for i in range(len(sizes))]
     rounds = len(times[names[0]][0])
     print(f"\n{ranks} ranks, {rounds} rounds: the best's time, and how many times as long the others take")
+    if ranks > len(os.sched_getaffinity(0)):
+        print("(more ranks than cores: that measures the machine's scheduler, too)")
     width = max(map(len, names))
     print(f"{'size':>8} {'best':>{width}} {'us':>10}  " + " ".join(f"{name:>{max(len(name), 6)}}" for name in names))
     for i, size in enumerate(sizes):
@@ -189,15 +198,16 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=900, help="seconds that one peer's round may take")
     parser.add_argument("--out", help="every round's median, in seconds, as JSON")
     parser.add_argument("--ranges", action="store_true", help="each peer's time and range too")
-    parser.add_argument("--quick", action="store_true", help="to try it: three sizes, two rounds of two samples")
+    parser.add_argument("--quick", action="store_true", help="to try it: three sizes, two rounds of two samples, whatever else is given")
     parser.add_argument("--peer", choices=PEERS, help=argparse.SUPPRESS)
     parser.add_argument("--place", default="", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.quick:
         options.sizes, options.rounds, options.samples = "4B,64KiB,1MiB", 2, 2
     sizes = options.sizes.split(",")
+    bytes = [bytes_of(size) for size in sizes]
     if options.peer:
-        peer(options.peer, options.place, [bytes_of(size) for size in sizes], options.samples)
+        peer(options.peer, options.place, bytes, options.samples)
         return 0
     peers = [name for name, module in PEERS.items() if importlib.util.find_spec(module)]
     for name in PEERS.keys() - set(peers):
