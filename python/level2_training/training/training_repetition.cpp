@@ -13,6 +13,7 @@
 #include "d5/level2_training/training_validation.hpp"
 #include "d5/level2_training/variant_training.hpp"
 #include "level2_training/training/session_options.hpp"
+#include "level3_distributed/job.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
@@ -42,6 +43,7 @@ test_accuracy or epoch_time); say: is called with a line a run. Ctrl-C ends it w
 work.)";
 
 Measurements repeat(const RecipeOrFile& recipe, const Options& keywords) {
+  expect_one_rank("repeat_training");
   py::kwargs own(keywords.attr("copy")());
   Recipe whole = to_recipe(recipe);
   if (own.contains("seed")) whole = with_seed(whole, own["seed"].cast<std::uint64_t>());
@@ -88,6 +90,7 @@ RunsByName repeat_all(const py::typing::Dict<py::str, Train>& trainings, const O
 
 Measurements test_recipe(const RecipeOrFile& subject, const std::optional<RecipeOrFile>& base,
                          const Options& keywords) {
+  expect_one_rank("test_training");
   py::kwargs own(keywords.attr("copy")());
   RepetitionOptions how = take_repetition(own, 5);
   const SessionOptions session = to_session_options(Options(own));
@@ -104,6 +107,7 @@ Measurements test_recipe(const RecipeOrFile& subject, const std::optional<Recipe
 TrainedVariants train_all(const RecipeOrFile& recipe, const std::string& assignment,
                           std::int64_t trials, const std::optional<Path>& out, bool resume,
                           const Options& keywords) {
+  expect_one_rank("train_variants");
   py::kwargs own(keywords.attr("copy")());
   const Recipe whole = to_recipe(recipe);
   VariantTrainingOptions how{.repetition = take_repetition(own, 0),

@@ -3,7 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "d5/level3_distributed/distributed_training.hpp"
 #include "level2_training/training/session_options.hpp"
+#include "level3_distributed/job.hpp"
 #include "long_call.hpp"
 #include "use.hpp"
 
@@ -11,6 +15,7 @@ namespace d5::python {
 namespace {
 
 std::unique_ptr<TrainingSession> make(const RecipeOrFile& recipe, const Options& keywords) {
+  expect_one_rank("TrainingSession");
   const Recipe whole = to_recipe(recipe);
   SessionOptions options = to_session_options(keywords);
   std::unique_ptr<TrainingSession> session;
@@ -33,9 +38,17 @@ std::pair<Measurements, bool> train(const RecipeOrFile& recipe,
   Recipe whole = to_recipe(recipe);
   for (const auto& change : changes) whole.set(change);
   const SessionOptions options = to_session_options(keywords);
-  RecipeRun run;
-  orderly_call([&](const Interrupt& interrupt) { run = run_recipe(whole, options, interrupt); });
-  return {Measurements(run.results.measurements), run.accepted};
+  const auto ranks = job_of_python();
+  static const bool shared = (share_threads(), true);  // once: each call divides what there is
+  (void)shared;
+  std::vector<Measurement> results;
+  orderly_call([&](const Interrupt& interrupt) {
+    // A launcher ends all ranks by itself.
+    results = d5::train(whole, options, ranks, ranks->size() == 1 ? interrupt : Interrupt{});
+  });
+  const bool accepted = std::ranges::none_of(
+      results, [](const Measurement& result) { return result.status == Status::failed; });
+  return {Measurements(results), accepted};
 }
 
 }  // namespace
@@ -61,9 +74,9 @@ void bind_training_session(py::module_& m) {
 
   static const std::string train_about =
       std::string(
-          "Runs a recipe (its file, its name, or a Recipe), with the assignments `set`; returns "
-          "its "
-          "measurements and whether all acceptable metrics were met. ") +
+          "Runs a recipe (its file, its name, or a Recipe), with the assignments `set`, under "
+          "mpirun on all ranks; returns its measurements, the same on each rank, and whether all "
+          "acceptable metrics were met. ") +
       kSessionHelp;
   const std::vector<std::string> none;
   m.def("train", &train, py::arg("recipe"), py::kw_only(), py::arg("set") = none,

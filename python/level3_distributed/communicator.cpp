@@ -11,23 +11,12 @@
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/traced_run.hpp"
 #include "d5/level3_distributed/transport.hpp"
+#include "level3_distributed/job.hpp"
+#include "level3_distributed/started_calls.hpp"
 #include "long_call.hpp"
 
 namespace d5::python {
 namespace {
-
-/// From now on a failure that ends this rank ends the job. Built-in types let nobody in Python
-/// change them, so SystemExit is opened for it.
-void watch_for_failures() {
-  const auto leaving = py::module_::import("d5._leaving");
-  leaving.attr("watch_for_failures")();
-  auto* exit = reinterpret_cast<PyTypeObject*>(PyExc_SystemExit);
-  exit->tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE;
-  const int failed =
-      PyObject_SetAttrString(PyExc_SystemExit, "code", leaving.attr("exit_code").ptr());
-  exit->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
-  if (failed != 0) throw py::error_already_set();
-}
 
 /// `comm`: mpi4py's, or the address of an MPI_Comm.
 std::shared_ptr<Communicator> communicator_of_python(const py::object& comm) {
@@ -55,7 +44,8 @@ std::shared_ptr<Communicator> communicator_of_python(const py::object& comm) {
 
 void bind_level3_distributed(py::module_& m) {
   const auto released = py::call_guard<py::gil_scoped_release>();
-  py::class_<Communicator, std::shared_ptr<Communicator>>(m, "Communicator", "A group of ranks.")
+  CommunicatorClass communicator(m, "Communicator", "A group of ranks.");
+  communicator
       .def_static("of", &communicator_of_python, py::arg("comm"),
                   "The ranks of a communicator of mpi4py (or the address of an MPI_Comm), apart "
                   "from what is said on it otherwise. A collective of its ranks; MPI stays the "
@@ -94,14 +84,9 @@ void bind_level3_distributed(py::module_& m) {
       .def("__repr__", [](const Communicator& c) {
         return fmt::format("<d5.Communicator rank {} of {}>", c.rank(), c.size());
       });
-  m.def(
-      "world",
-      [] {
-        auto all = world();
-        if (all->size() > 1) watch_for_failures();
-        return all;
-      },
-      "All ranks of the job: under mpirun all of them, otherwise this process.");
+  bind_started_calls(m, communicator);
+  m.def("world", &job_of_python,
+        "All ranks of the job: under mpirun all of them, otherwise this process.");
   m.def(
       "run_traced",
       [](const Path& path, const py::typing::Callable<py::object()>& run) {

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level3_distributed/started_calls.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+#include "d5/level3_distributed/collective.hpp"
+
+namespace d5::python {
+namespace {
+
+Reduction reduction_of(const std::string& name) {
+  static const std::map<std::string, Reduction> known{
+      {"sum", Reduction::sum}, {"maximum", Reduction::maximum}, {"minimum", Reduction::minimum}};
+  const auto found = known.find(name);
+  if (found == known.end()) throw_unknown_name("reduction", name, {"sum", "maximum", "minimum"});
+  return found->second;
+}
+
+/// A request with all that has to outlive it.
+class StartedCall {
+ public:
+  explicit StartedCall(std::shared_ptr<Communicator> ranks, Tensor data = {}, Tensor result = {})
+      : ranks(std::move(ranks)), data(std::move(data)), result(std::move(result)) {}
+  ~StartedCall() {  // without the GIL where its start has failed
+    std::optional<py::gil_scoped_release> released;
+    if (PyGILState_Check() != 0) released.emplace();
+    request.reset();
+  }
+
+  void wait() { request->wait(); }
+  bool done() { return request->done(); }
+  bool wait_for(double seconds) {
+    const std::chrono::duration<double> longest(seconds);
+    return request->wait_until(
+        std::chrono::steady_clock::now() +
+        std::chrono::duration_cast<std::chrono::steady_clock::duration>(longest));
+  }
+
+  std::shared_ptr<Communicator> ranks;
+  std::shared_ptr<AllReduce> algorithm;
+  Tensor data, result;
+  Received received;
+  std::unique_ptr<Request> request;
+};
+
+using Started = std::unique_ptr<StartedCall>;
+using Ranks = std::shared_ptr<Communicator>;
+
+Started start_all_reduce(Ranks ranks, Tensor tensor, const std::string& reduction) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+  call->request = call->ranks->start_all_reduce(call->data, reduction_of(reduction));
+  return call;
+}
+
+Started start_by(std::shared_ptr<AllReduce> algorithm, Ranks ranks, Tensor tensor,
+                 const std::string& reduction) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+  call->algorithm = std::move(algorithm);
+  call->request = call->algorithm->start(*call->ranks, call->data, reduction_of(reduction));
+  return call;
+}
+
+Started start_broadcast(Ranks ranks, Tensor tensor, int root) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+  call->request = call->ranks->start_broadcast(call->data, root);
+  return call;
+}
+
+Started start_all_gather(Ranks ranks, Tensor mine, Tensor all, const RankCounts& counts) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(mine), std::move(all));
+  call->request = call->ranks->start_all_gather(call->data, call->result, counts);
+  return call;
+}
+
+Started start_reduce_scatter(Ranks ranks, Tensor all, Tensor mine, const std::string& reduction,
+                             const RankCounts& counts) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(all), std::move(mine));
+  call->request =
+      call->ranks->start_reduce_scatter(call->data, call->result, reduction_of(reduction), counts);
+  return call;
+}
+
+Started start_gather(Ranks ranks, Tensor mine, std::optional<Tensor> all, int root) {
+  auto call =
+      std::make_unique<StartedCall>(std::move(ranks), std::move(mine), all.value_or(Tensor()));
+  call->request = call->ranks->start_gather(call->data, call->result, root);
+  return call;
+}
+
+Started start_scatter(Ranks ranks, std::optional<Tensor> all, Tensor mine, int root) {
+  auto call =
+      std::make_unique<StartedCall>(std::move(ranks), all.value_or(Tensor()), std::move(mine));
+  call->request = call->ranks->start_scatter(call->data, call->result, root);
+  return call;
+}
+
+Started start_all_to_all(Ranks ranks, Tensor to_each, Tensor from_each, const RankCounts& to_counts,
+                         const RankCounts& from_counts) {
+  auto call =
+      std::make_unique<StartedCall>(std::move(ranks), std::move(to_each), std::move(from_each));
+  call->request = call->ranks->start_all_to_all(call->data, call->result, to_counts, from_counts);
+  return call;
+}
+
+Started start_barrier(Ranks ranks) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks));
+  call->request = call->ranks->start_barrier();
+  return call;
+}
+
+Started start_send(Ranks ranks, Tensor tensor, int to, int tag) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+  call->request = call->ranks->start_send(call->data, to, tag);
+  return call;
+}
+
+Started start_receive(Ranks ranks, Tensor tensor, int from, int tag) {
+  auto call = std::make_unique<StartedCall>(std::move(ranks), std::move(tensor));
+  call->request = call->ranks->start_receive(call->data, from, tag, &call->received);
+  return call;
+}
+
+}  // namespace
+
+void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
+  const auto released = py::call_guard<py::gil_scoped_release>();
+  const RankCounts equal;
+  py::class_<StartedCall>(m, "StartedCall",
+                          "A call that is under way: its tensors are d5's until it is done. On all "
+                          "ranks in one order, as blocking calls.")
+      .def("wait", &StartedCall::wait, released)
+      .def("done", &StartedCall::done, released, "Whether it is complete; asking moves it on.")
+      .def("wait_for", &StartedCall::wait_for, py::arg("seconds"), released,
+           "Waits no longer than that: whether it is complete.")
+      .def_property_readonly(
+          "received",
+          [](const StartedCall& call) {
+            return std::pair(call.received.from, call.received.elements);
+          },
+          "Of a receive that is complete: the rank that sent, and how many elements.");
+  communicator
+      .def("start_all_reduce", &start_all_reduce, py::arg("tensor"), py::arg("reduction") = "sum",
+           released, "In place; `reduction`: sum, maximum or minimum.")
+      .def("start_broadcast", &start_broadcast, py::arg("tensor"), py::arg("root") = 0, released)
+      .def("start_all_gather", &start_all_gather, py::arg("mine"), py::arg("all"),
+           py::arg("counts") = equal, released,
+           "`all` gets every rank's `mine`; `counts` are the elements of each, where they differ.")
+      .def("start_reduce_scatter", &start_reduce_scatter, py::arg("all"), py::arg("mine"),
+           py::arg("reduction") = "sum", py::arg("counts") = equal, released,
+           "`all` holds a part for each rank; `mine` gets this one's, reduced.")
+      .def("start_gather", &start_gather, py::arg("mine"), py::arg("all"), py::arg("root") = 0,
+           released, "`all` is None elsewhere than on `root`.")
+      .def("start_scatter", &start_scatter, py::arg("all"), py::arg("mine"), py::arg("root") = 0,
+           released, "`all` is None elsewhere than on `root`.")
+      .def("start_all_to_all", &start_all_to_all, py::arg("to_each"), py::arg("from_each"),
+           py::arg("to_counts") = equal, py::arg("from_counts") = equal, released)
+      .def("start_barrier", &start_barrier, released)
+      .def("start_send", &start_send, py::arg("tensor"), py::arg("to"), py::arg("tag") = 0,
+           released)
+      .def("start_receive", &start_receive, py::arg("tensor"), py::arg("source"),
+           py::arg("tag") = 0, released, "From any rank where `source` is -1.")
+      .def(
+          "scale_local",
+          [](Communicator& ranks, Tensor tensor, double factor) {
+            ranks.scale_local(tensor, factor);
+          },
+          py::arg("tensor"), py::arg("factor"), released, "This rank's own, in place.")
+      .def("split", &Communicator::split, py::arg("color"), py::arg("order") = 0, released,
+           "The group of the ranks with the same `color`; None for one below 0. A collective.");
+  py::class_<AllReduce, std::shared_ptr<AllReduce>>(
+      m, "AllReduce", "An algorithm of all-reduce: 'ring', 'node_memory', 'auto', ...")
+      .def(py::init([](const std::string& name, const Options& options) {
+             return all_reduces().at(name).make(to_settings(options));
+           }),
+           py::arg("name"))
+      .def("start", &start_by, py::arg("communicator"), py::arg("tensor"),
+           py::arg("reduction") = "sum", released, "In place, under way when it returns.");
+}
+
+}  // namespace d5::python

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torch.distributed over d5, and d5.train, in jobs of several ranks."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+BEGIN = """
+import sys, torch
+import torch.distributed as dist
+import d5, d5.torch_backend
+torch.set_num_threads(1)
+dist.init_process_group("d5")
+rank, ranks = dist.get_rank(), dist.get_world_size()
+"""
+
+COLLECTIVES = (
+    BEGIN
+    + """
+def ones(value, count=2):
+    return torch.full((count,), float(value))
+everyone = list(range(ranks))
+
+for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int32, torch.int64):
+    tensor = torch.arange(5).to(dtype) + rank
+    dist.all_reduce(tensor)
+    assert tensor.tolist() == [ranks * i + sum(everyone) for i in range(5)]
+for op, expected in {"AVG": sum(everyone) / ranks, "MAX": ranks - 1, "MIN": 0}.items():
+    tensor = ones(rank)
+    dist.all_reduce(tensor, getattr(dist.ReduceOp, op))
+    assert tensor.tolist() == [expected] * 2  # exact: halves and thirds of small sums, of 1 to 4 ranks
+view = torch.zeros(4, 2)
+dist.all_reduce(view[1].add_(1))
+assert view.sum().item() == 2 * ranks
+
+tensor = ones(rank)
+dist.broadcast(tensor, ranks - 1)
+assert tensor.tolist() == [ranks - 1] * 2
+parts = [ones(0) for _ in everyone]
+dist.all_gather(parts, ones(rank))
+assert [part.tolist() for part in parts] == [[i, i] for i in everyone]
+whole = ones(0, 2 * ranks)
+dist.all_gather_single(whole, ones(rank))
+assert whole.tolist() == [i // 2 for i in range(2 * ranks)]
+mine = ones(0)
+dist.reduce_scatter(mine, [ones(i + rank) for i in everyone])
+assert mine.tolist() == [ranks * rank + sum(everyone)] * 2
+dist.reduce_scatter_single(mine, torch.cat([ones(i + rank) for i in everyone]), dist.ReduceOp.AVG)
+assert torch.allclose(mine, ones(rank + sum(everyone) / ranks))  # a product with 1/3 is rounded
+dist.gather(ones(rank), parts if rank == 0 else None)
+dist.scatter(mine, [ones(10 + i) for i in everyone] if rank == 0 else None)
+assert mine.tolist() == [10 + rank] * 2
+exchanged = ones(0, ranks)
+dist.all_to_all_single(exchanged, torch.arange(ranks) + 10.0 * rank)
+assert exchanged.tolist() == [10 * i + rank for i in everyone]
+rows = torch.zeros(rank + 1 and (rank + 1) * ranks, 2)  # rank r gets r + 1 rows of each
+dist.all_to_all_single(rows, torch.cat([torch.full((i + 1, 2), float(rank)) for i in everyone]),
+                       [rank + 1] * ranks, [i + 1 for i in everyone])
+assert rows[:, 0].tolist() == [i for i in everyone for _ in range(rank + 1)]
+objects = [None] * ranks
+dist.all_gather_object(objects, {"rank": rank})
+assert objects == [{"rank": i} for i in everyone]
+
+sent, received = ones(rank, 1 << 18), ones(0, 1 << 18)  # above what MPI sends unasked
+works = [dist.isend(sent, (rank + 1) % ranks), dist.irecv(received, (rank - 1) % ranks)]
+for work in works:
+    work.wait()
+assert received[-1] == (rank - 1) % ranks
+if rank == 0:
+    messages = [torch.zeros(1) for _ in everyone[1:]]
+    sources = [dist.recv(message) for message in messages]
+    assert sorted(sources) == everyone[1:] and [message.item() for message in messages] == sources
+else:
+    dist.send(torch.tensor([float(rank)]), 0)
+
+works = [dist.all_reduce(ones(i), async_op=True) for i in range(20)]
+assert [work.result()[0][0].item() for work in works if work.wait()] == [i * ranks for i in range(20)]
+doubled = dist.all_reduce(ones(1), async_op=True).get_future().then(lambda done: done.value()[0] * 2)
+assert doubled.wait().tolist() == [2 * ranks] * 2
+again = dist.new_group(everyone)
+tensor = ones(1)
+dist.all_reduce(tensor, group=again)
+beside = dist.new_group(backend="gloo")  # where ranks meet is known to torch's own too
+dist.all_reduce(tensor, group=beside)
+assert tensor.tolist() == [ranks * ranks] * 2
+dist.barrier()
+assert d5.world().traffic["all_reduce"]["calls"] > 20 and d5.world().traffic["barrier"]["calls"] == 1
+print(f"rank {rank} ended")
+"""
+)
+
+REFUSALS = (
+    BEGIN
+    + """
+def refused(kind, words, call):
+    try:
+        call()
+    except kind as error:
+        assert words in str(error), error
+    else:
+        raise AssertionError(words)
+
+one = torch.ones(4, 4)
+refused(d5.Unsupported, "expected SUM, AVG, MAX or MIN", lambda: dist.all_reduce(one, dist.ReduceOp.PRODUCT))
+refused(d5.Unsupported, "an average of torch.int64", lambda: dist.all_reduce(torch.ones(2, dtype=torch.long), dist.ReduceOp.AVG))
+refused(d5.ValueError, "not contiguous", lambda: dist.all_reduce(one.t()))
+refused(d5.ShapeError, "all_gather", lambda: dist.all_gather_single(torch.zeros(5 * ranks), torch.zeros(4)))
+work = dist.all_gather_single(torch.zeros(5 * ranks), torch.zeros(4), async_op=True)
+refused(RuntimeError, "all_gather", work.get_future().wait)
+refused(d5.NotFound, "rign", lambda: dist.new_group(list(range(ranks)), pg_options={"all_reduce": "rign"}))
+if ranks > 1 and rank == 0:
+    refused(d5.Unsupported, "a group of 1 ranks", lambda: dist.new_group([0]))
+elif ranks > 1:
+    dist.new_group([0])
+dist.all_reduce(one)  # what was refused has not begun
+assert one.sum().item() == 16 * ranks
+print(f"rank {rank} ended")
+"""
+)
+
+GRADIENTS = (
+    BEGIN
+    + """
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+groups = {"gloo": dist.new_group(backend="gloo"), "d5": dist.group.WORLD}
+for name in ("ring", "node_memory"):
+    groups[name] = dist.new_group(list(range(ranks)), pg_options={"all_reduce": name})
+
+def gradients(group, hook=None):
+    torch.manual_seed(rank)  # ranks begin apart: rank 0's parameters are broadcast
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.ReLU(),
+                                torch.nn.Flatten(), torch.nn.Linear(8 * 36, 64), torch.nn.Linear(64, 10))
+    model = torch.nn.parallel.DistributedDataParallel(model, process_group=group, bucket_cap_mb=0.02)
+    if hook:
+        model.register_comm_hook(group, hook)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for step in range(3):
+        torch.manual_seed(100 * step + rank)
+        images, labels = torch.randn(4, 3, 8, 8), torch.randint(10, (4,))
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(images), labels).backward()
+        optimizer.step()
+    return torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
+
+expected = gradients(groups["gloo"])
+for name, group in groups.items():
+    found = gradients(group)
+    # A sum of two is rounded once in any order; of more, three steps carry some roundings of 2^-24 on.
+    assert torch.equal(found, expected) if ranks < 3 else torch.allclose(found, expected, 1e-4, 1e-5), name
+    everywhere = [torch.empty_like(found) for _ in range(ranks)]
+    dist.all_gather(everywhere, found)
+    assert all(torch.equal(one, found) for one in everywhere), name
+compressed = gradients(groups["d5"], default_hooks.fp16_compress_hook)
+assert torch.allclose(compressed, gradients(groups["gloo"], default_hooks.fp16_compress_hook), 1e-2, 1e-3)  # 2^-11 a step
+print(f"rank {rank} ended")
+"""
+)
+
+TRAINING = """
+import sys, d5
+recipe = d5.recipe(sys.argv[1]).changed("training.epochs=1", "training.most_batches=4")
+rows, accepted = d5.train(recipe, save=sys.argv[2])
+ranks = d5.world()
+by_metric = {row.metric: row for row in rows}
+loss = by_metric["loss"].samples
+print("loss", *loss)
+if ranks.size > 1:
+    assert by_metric["loss"].conditions["ranks"] == str(ranks.size)
+    assert by_metric["communication_volume"].value > 0
+    for alone in (lambda: d5.TrainingSession(recipe), lambda: d5.repeat_training(recipe, runs=2)):
+        try:
+            alone()
+        except d5.Unsupported as error:
+            assert "2 ranks were launched" in str(error) and "d5.train" in str(error)
+        else:
+            raise AssertionError("each rank would train alone")
+print(f"rank {ranks.rank} ended")
+"""
+
+
+def run(tmp_path, script, ranks, *arguments):
+    if not shutil.which("mpirun"):
+        pytest.skip("there is no mpirun")
+    file = tmp_path / "job.py"
+    file.write_text(script)
+    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    command = ["mpirun", "--oversubscribe", "-np", str(ranks), sys.executable, str(file), *map(str, arguments)]
+    job = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
+    assert job.returncode == 0, job.stderr
+    assert all(f"rank {rank} ended" in job.stdout for rank in range(ranks))
+    return job.stdout
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_torch_speaks_over_d5(tmp_path, ranks):
+    run(tmp_path, COLLECTIVES, ranks)
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_what_d5_lacks_is_refused(tmp_path, ranks):
+    run(tmp_path, REFUSALS, ranks)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_data_parallel_gradients_are_those_of_gloo(tmp_path, ranks):
+    run(tmp_path, GRADIENTS, ranks)
+
+
+def test_train_trains_on_all_ranks(tmp_path):
+    recipe = pathlib.Path(__file__).resolve().parents[2] / "recipes" / "mnist-lenet-quick.yaml"
+    losses = {}
+    for ranks in (1, 2):
+        out = run(tmp_path, TRAINING, ranks, recipe, tmp_path / f"trained-{ranks}.onnx")
+        lines = {line for line in out.splitlines() if line.startswith("loss")}
+        assert len(lines) == 1  # rank 0's records are on all
+        losses[ranks] = [float(word) for word in lines.pop().split()[1:]]
+        assert (tmp_path / f"trained-{ranks}.onnx").exists()
+    # One batch shared by two: sums of the same terms, rounded in another order.
+    assert losses[2] == pytest.approx(losses[1], rel=1e-4)
