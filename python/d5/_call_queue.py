@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of d5's communicators on a thread of their own, so that they go on while Python computes."""
 
+import atexit
 import queue
 import threading
 from collections.abc import Callable
@@ -8,6 +9,7 @@ from collections.abc import Callable
 from d5._d5 import StartedCall
 
 _LONGEST_LOOK = 1e-3  # seconds that a call which was just asked for may wait for its start
+_LONGEST_END = 3.0  # seconds, as a rank that ends waits for the others
 
 
 class CallQueue(threading.Thread):
@@ -19,9 +21,24 @@ class CallQueue(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="d5 calls", daemon=True)
         self._asked: queue.SimpleQueue[
-            tuple[Callable[[], StartedCall], Callable[[BaseException | None], None]]
+            tuple[Callable[[], StartedCall], Callable[[BaseException | None], None]] | None
         ] = queue.SimpleQueue()
+        self._hooks: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
+        self._hook_thread = threading.Thread(target=self._run_hooks, name="d5 hooks", daemon=True)
         self.start()
+        self._hook_thread.start()
+        # A thread that the interpreter's end finds within C++ would end the process.
+        atexit.register(self._end)
+
+    def run_hook(self, hook: Callable[[], object], asked_by: threading.Thread) -> None:
+        """Of `ended`: calls what may ask for calls and wait for them, one hook after the other.
+
+        What a hook itself has asked for ends on this thread, as the hook may be waiting for it.
+        """
+        if asked_by is self._hook_thread:
+            hook()
+        else:
+            self._hooks.put(hook)
 
     def ask(self, start: Callable[[], StartedCall], ended: Callable[[BaseException | None], None]) -> None:
         """Calls `start`, and `ended` with what went wrong, or None; both on this thread."""
@@ -31,15 +48,18 @@ class CallQueue(threading.Thread):
         under_way: list[tuple[StartedCall, Callable[[BaseException | None], None]]] = []
         while True:
             try:
-                start, ended = self._asked.get(block=not under_way)
+                asked = self._asked.get(block=not under_way)
             except queue.Empty:
                 pass
             else:
+                if asked is None:
+                    return
+                start, ended = asked
                 try:
                     under_way.append((start(), ended))
                 except Exception as error:
                     ended(error)
-                del start, ended
+                del asked, start, ended
                 continue  # all that is asked for begins before anything is waited for
             rest = []
             for place, (call, ended) in enumerate(under_way):
@@ -54,3 +74,14 @@ class CallQueue(threading.Thread):
                         rest.append((call, ended))
             under_way = rest
             call = ended = None  # what is done keeps its tensors no longer
+
+    def _run_hooks(self) -> None:
+        while (hook := self._hooks.get()) is not None:
+            hook()
+            del hook
+
+    def _end(self) -> None:
+        self._asked.put(None)
+        self.join(_LONGEST_END)
+        self._hooks.put(None)
+        self._hook_thread.join(_LONGEST_END)

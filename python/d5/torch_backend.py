@@ -19,6 +19,7 @@ import datetime
 import functools
 import os
 import socket
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -55,29 +56,35 @@ class _Work(dist.Work):
     def __init__(self, result: list[torch.Tensor]) -> None:
         super().__init__()
         self._result = result
-        self._root: torch.futures.Future[Any] = torch.futures.Future()
-        # A callback that raises is the one way in which C++ hears of an error.
-        self._future = self._root.then(self._end)
         self._error: BaseException | None = None
-
-    def _end(self, root: Any) -> list[torch.Tensor]:
-        if self._error is not None:
-            raise self._error
-        return self._result
+        self._asked_by = threading.current_thread()
+        self._lock = threading.Lock()
+        self._done = threading.Event()
+        self._listeners: list[Callable[[], object]] = []
+        self._future: Any = None
 
     def ended(self, error: BaseException | None) -> None:
-        self._error = error
-        self._root.set_result(None)
+        with self._lock:
+            self._error = error
+            self._done.set()
+        for listener in self._listeners:
+            listener()
+
+    def when_ended(self, listener: Callable[[], object]) -> None:
+        with self._lock:
+            if not self._done.is_set():
+                self._listeners.append(listener)
+                return
+        listener()
 
     def wait(self, timeout: datetime.timedelta | None = None) -> bool:
-        self._root.wait()
+        self._done.wait()
         if self._error is not None:
             raise self._error
-        self._future.wait()
         return True
 
     def is_completed(self) -> bool:
-        return self._root.done()
+        return self._done.is_set()
 
     def is_success(self) -> bool:
         return self.is_completed() and self._error is None
@@ -89,7 +96,19 @@ class _Work(dist.Work):
         return self._result
 
     def get_future(self) -> Any:
+        if self._future is None:
+            root: Any = torch.futures.Future()
+            # A callback that raises is the one way in which C++ hears of an error.
+            self._future = root.then(self._value)
+            complete = functools.partial(root.set_result, None)
+            # What follows a future, such as PowerSGD's steps, may wait for more works.
+            self.when_ended(lambda: _calls().run_hook(complete, self._asked_by))
         return self._future
+
+    def _value(self, root: Any) -> list[torch.Tensor]:
+        if self._error is not None:
+            raise self._error
+        return self._result
 
 
 class _ReceiveWork(_Work):
@@ -331,22 +350,17 @@ def _counts(call: str, tensor: torch.Tensor, splits: Sequence[int] | None) -> li
 
 
 def _joined(works: list[_Work], tensors: list[torch.Tensor]) -> _Work:
-    """Calls may end in another order than that in which they began."""
     whole = _Work(tensors)
-    waiting = len(works)
-    first: BaseException | None = None
+    rest = iter(works)
 
-    def one_ended(future: Any, work: _Work) -> None:
-        nonlocal waiting, first
-        waiting -= 1
-        first = first or work.exception()
-        if waiting == 0:
-            whole.ended(first)
+    def wait_for_next() -> None:
+        work = next(rest, None)
+        if work is None:
+            whole.ended(next((work.exception() for work in works if work.exception()), None))
+        else:
+            work.when_ended(wait_for_next)
 
-    if not works:
-        whole.ended(None)
-    for work in works:
-        work._root.add_done_callback(functools.partial(one_ended, work=work))
+    wait_for_next()
     return whole
 
 

@@ -59,7 +59,7 @@ assert mine.tolist() == [10 + rank] * 2
 exchanged = ones(0, ranks)
 dist.all_to_all_single(exchanged, torch.arange(ranks) + 10.0 * rank)
 assert exchanged.tolist() == [10 * i + rank for i in everyone]
-rows = torch.zeros(rank + 1 and (rank + 1) * ranks, 2)  # rank r gets r + 1 rows of each
+rows = torch.zeros((rank + 1) * ranks, 2)  # rank r gets r + 1 rows of each
 dist.all_to_all_single(rows, torch.cat([torch.full((i + 1, 2), float(rank)) for i in everyone]),
                        [rank + 1] * ranks, [i + 1 for i in everyone])
 assert rows[:, 0].tolist() == [i for i in everyone for _ in range(rank + 1)]
@@ -67,10 +67,11 @@ objects = [None] * ranks
 dist.all_gather_object(objects, {"rank": rank})
 assert objects == [{"rank": i} for i in everyone]
 
-sent, received = ones(rank, 1 << 18), ones(0, 1 << 18)  # above what MPI sends unasked
-works = [dist.isend(sent, (rank + 1) % ranks), dist.irecv(received, (rank - 1) % ranks)]
-for work in works:
-    work.wait()
+sent, received = ones(rank, 1 << 18), ones((rank - 1) % ranks, 1 << 18)  # above what MPI sends unasked
+if ranks > 1:
+    received.zero_()
+    for work in [dist.isend(sent, (rank + 1) % ranks), dist.irecv(received, (rank - 1) % ranks)]:
+        work.wait()
 assert received[-1] == (rank - 1) % ranks
 if rank == 0:
     messages = [torch.zeros(1) for _ in everyone[1:]]
@@ -163,6 +164,42 @@ print(f"rank {rank} ended")
 """
 )
 
+WAYS_TO_TRAIN = (
+    BEGIN
+    + """
+from torch.distributed.algorithms.ddp_comm_hooks import post_localSGD_hook, powerSGD_hook
+from torch.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
+from torch.distributed.optim import PostLocalSGDOptimizer, ZeroRedundancyOptimizer
+
+def parameters(group, way):
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10))
+    model = torch.nn.parallel.DistributedDataParallel(model, process_group=group, bucket_cap_mb=0.001)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    if way == "ZeRO":
+        optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.Adam, process_group=group, lr=0.01)
+    elif way == "PowerSGD":  # whose steps wait for works within callbacks of works
+        state = powerSGD_hook.PowerSGDState(group, 2, start_powerSGD_iter=2)
+        model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+    elif way == "local":
+        state = post_localSGD_hook.PostLocalSGDState(group, group, 1)
+        model.register_comm_hook(state, post_localSGD_hook.post_localSGD_hook)
+        optimizer = PostLocalSGDOptimizer(optimizer, PeriodicModelAverager(2, 1, group))
+    for step in range(5):
+        torch.manual_seed(100 * step + rank)
+        samples, labels = torch.randn(8, 20), torch.randint(10, (8,))
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(model(samples), labels).backward()
+        optimizer.step()
+    return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+gloo = dist.new_group(backend="gloo")
+for way in ("ZeRO", "PowerSGD", "local"):
+    assert torch.equal(parameters(dist.group.WORLD, way), parameters(gloo, way)), way
+print(f"rank {rank} ended")
+"""
+)
+
 TRAINING = """
 import sys, d5
 recipe = d5.recipe(sys.argv[1]).changed("training.epochs=1", "training.most_batches=4")
@@ -211,6 +248,10 @@ def test_what_d5_lacks_is_refused(tmp_path, ranks):
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_data_parallel_gradients_are_those_of_gloo(tmp_path, ranks):
     run(tmp_path, GRADIENTS, ranks)
+
+
+def test_hooks_and_optimizers_of_torch_do_as_over_gloo(tmp_path):
+    run(tmp_path, WAYS_TO_TRAIN, 2)
 
 
 def test_train_trains_on_all_ranks(tmp_path):
