@@ -73,7 +73,7 @@ class CallQueue(threading.Thread):
                     else:
                         rest.append((call, ended))
             under_way = rest
-            call = ended = None  # what is done keeps its tensors no longer
+            del call, ended  # what is done keeps its tensors no longer
 
     def _run_hooks(self) -> None:
         while (hook := self._hooks.get()) is not None:
