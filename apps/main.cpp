@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/program.hpp"
 #include "d5/level2_training/step_graph.hpp"
+#include "d5/level3_distributed/communication_operators.hpp"
 
 namespace d5::command {
 void register_all(app::Program& program);  // generated from the files in commands/
@@ -8,6 +9,7 @@ void register_all(app::Program& program);  // generated from the files in comman
 
 int main(int argc, char** argv) {
   d5::add_update_operator();
+  d5::add_communication_operators();
   d5::app::Program program;
   d5::command::register_all(program);
   return program.run(argc, argv);

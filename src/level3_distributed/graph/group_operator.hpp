@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "d5/level0_ops/operator.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5::detail {
+
+/// An operator of a group of ranks. Its cost is that of memory: what goes over the wire the group
+/// counts.
+class GroupOperator : public MovingOperator {
+ public:
+  [[nodiscard]] Places gradients() const override { return {0}; }
+
+ protected:
+  explicit GroupOperator(const onnx::Node& node);
+  [[nodiscard]] const std::shared_ptr<Communicator>& ranks() const { return ranks_; }
+  /// Input 0 with `rows` in place of its dimension 0. Throws: ShapeError for a scalar.
+  [[nodiscard]] static TensorDesc with_rows(const InferContext& context, std::int64_t rows);
+  /// Throws: ShapeError for a scalar.
+  [[nodiscard]] static std::int64_t rows(const InferContext& context);
+
+ private:
+  std::shared_ptr<Communicator> ranks_;
+};
+
+/// Calls the group in every run; its backward needs nothing of forward's values.
+class GroupKernel : public Kernel {
+ public:
+  explicit GroupKernel(std::shared_ptr<Communicator> ranks) : ranks_(std::move(ranks)) {}
+  void forward(OpContext& context) final;
+  [[nodiscard]] KernelTraits traits() const final {
+    return {.backward_reads_inputs = {}, .backward_reads_outputs = {}};
+  }
+
+ protected:
+  [[nodiscard]] Communicator& ranks() const { return *ranks_; }
+
+ private:
+  virtual void run(OpContext& context) = 0;
+  std::shared_ptr<Communicator> ranks_;
+};
+
+/// Throws: NotFound where the node has none, ValueError where it is no int.
+[[nodiscard]] int rank_attribute(const onnx::Node& node, std::string_view name);
+/// 0 where the node has none.
+[[nodiscard]] int tag_attribute(const onnx::Node& node);
+
+}  // namespace d5::detail

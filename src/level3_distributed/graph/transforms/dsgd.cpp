@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backpropagation averages each gradient over the ranks as soon as it has it.
+#include <fmt/format.h>
+
+#include "d5/level1_network/transform.hpp"
+#include "d5/level3_distributed/communication_group.hpp"
+
+namespace d5::communication_transform {
+namespace {
+
+struct DsgdOptions {
+  std::string group = "world";
+  void declare(OptionList& options) {
+    options.add("group", group, "communication group over which gradients are averaged");
+  }
+};
+
+/// Gradients are no nodes of the graph: the executor derives them. So it is the parameters that
+/// pass through a node whose gradient is an all-reduce, one each.
+class Dsgd final : public Transform {
+ public:
+  using Options = DsgdOptions;
+  explicit Dsgd(const Options& options) : options_(options) {}
+  [[nodiscard]] Keeps keeps() const override { return Keeps::outputs; }
+
+  TransformReport apply(Network& network) const override {
+    (void)communication_group(options_.group);
+    TransformReport report;
+    std::vector<std::string> names;
+    for (const Parameter& parameter : network.parameters()) names.push_back(parameter.name);
+    std::size_t averaged = 0;
+    for (const std::string& name : names) {
+      const auto readers = network.consumers(name);
+      if (readers.empty()) {
+        report.left.push_back(fmt::format("parameter '{}': nothing reads it", name));
+      } else if (readers.size() == 1 && is_average(*readers.front())) {
+        report.left.push_back(
+            fmt::format("parameter '{}': its gradient is averaged already", name));
+      } else {
+        onnx::Node node;
+        node.op_type = "AverageGradient";
+        node.domain = "d5";
+        node.opset = 1;
+        node.inputs = {name};
+        node.outputs = {network.unused_name(name + ".averaged")};
+        node.attributes["group"] = options_.group;
+        network.insert_node(name, std::move(node));
+        ++averaged;
+      }
+    }
+    if (averaged > 0) {
+      report.what = fmt::format("averages {} gradients over {}", averaged, options_.group);
+    }
+    return report;
+  }
+
+ private:
+  static bool is_average(const onnx::Node& node) {
+    return node.domain == "d5" && node.op_type == "AverageGradient";
+  }
+  Options options_;
+};
+
+}  // namespace
+
+void register_dsgd(Registry<TransformEntry>& registry) {
+  registry.add("dsgd", TransformEntry::of<Dsgd>(
+                           "averages each gradient over the ranks while backpropagation runs"));
+}
+
+}  // namespace d5::communication_transform
