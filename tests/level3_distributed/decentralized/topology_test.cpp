@@ -6,10 +6,9 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/topology.hpp"
-#include "tests/level3_distributed/this_rank.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
-using d5::testing::this_rank;
 
 namespace {
 
@@ -33,7 +32,8 @@ double second_of_circulant(int n, const std::vector<int>& distances) {
 
 /// Of this rank alone.
 std::string written(const std::string& text) {
-  const std::string path = "edges-" + std::to_string(this_rank) + ".txt";
+  static const testing::TemporaryFolder folder;
+  const std::string path = (folder.path() / "edges.txt").string();
   std::ofstream(path) << text;
   return path;
 }
