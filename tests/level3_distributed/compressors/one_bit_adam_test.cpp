@@ -20,7 +20,7 @@ std::shared_ptr<DistributedOptimizer> adam_with(const Settings& settings, int wa
 }
 
 std::shared_ptr<DistributedOptimizer> plain_adam() {
-  return lenet_with(kDense, "65536", kRate, "adam", {{"epsilon", 1e-4}});
+  return lenet_with(kDense, "65536", kRate, "adam", {{"epsilon", 1e-3}});
 }
 
 std::vector<float> after(const std::shared_ptr<DistributedOptimizer>& optimizer, int steps) {

@@ -12,7 +12,7 @@ struct FrozenAdamOptions {
   double learning_rate = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.999;
-  double epsilon = 1e-4;  // bounds steps where there was hardly a gradient in the warm-up
+  double epsilon = 1e-3;  // bounds steps where there was hardly a gradient in the warm-up
   double weight_decay = 0;
   double warm_up = 1000;  // a number, so that it is a hyper-parameter, which exchanges see
 
@@ -27,8 +27,8 @@ struct FrozenAdamOptions {
 /// Adam up to step `warm_up`; then v, and its correction, stay what they are: what is left is
 /// momentum with a rate for each element, which is linear in the gradients, so that these may be
 /// compressed with error feedback. What was next to zero in the warm-up is divided by next to
-/// epsilon for ever, and compression makes it no smaller than its neighbours: Adam's epsilon of
-/// 1e-8 diverges.
+/// epsilon for ever, and compression makes it no smaller than its neighbours: an epsilon of
+/// 1e-4 is too small for LeNet.
 template <class T>
 struct FrozenAdam {
   using Options = FrozenAdamOptions;
