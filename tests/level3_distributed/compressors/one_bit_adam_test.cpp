@@ -16,11 +16,12 @@ const Settings kOneBit{{"exchange.name", "one_bit_adam"}, {"all_reduce", "ring"}
 constexpr double kRate = 0.002;
 
 std::shared_ptr<DistributedOptimizer> adam_with(const Settings& settings, int warm_up) {
-  return lenet_with(settings, "65536", kRate, "frozen_adam", {{"warm_up", warm_up}});
+  return lenet_with(settings, "65536", kRate, "frozen_adam",
+                    {{"warm_up", warm_up}, {"epsilon", 1e-4}});
 }
 
 std::shared_ptr<DistributedOptimizer> plain_adam() {
-  return lenet_with(kDense, "65536", kRate, "adam", {{"epsilon", 1e-3}});
+  return lenet_with(kDense, "65536", kRate, "adam", {{"epsilon", 1e-4}});
 }
 
 std::vector<float> after(const std::shared_ptr<DistributedOptimizer>& optimizer, int steps) {
