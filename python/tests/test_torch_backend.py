@@ -174,7 +174,7 @@ from torch.distributed.optim import PostLocalSGDOptimizer, ZeroRedundancyOptimiz
 def parameters(group, way):
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.ReLU(), torch.nn.Linear(64, 10))
-    model = torch.nn.parallel.DistributedDataParallel(model, process_group=group, bucket_cap_mb=0.001)
+    model = torch.nn.parallel.DistributedDataParallel(model, process_group=group)  # one bucket
     optimizer = torch.optim.SGD(model.parameters(), 0.1)
     if way == "ZeRO":
         optimizer = ZeroRedundancyOptimizer(model.parameters(), torch.optim.Adam, process_group=group, lr=0.01)
