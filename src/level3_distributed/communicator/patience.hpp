@@ -6,9 +6,8 @@
 
 namespace d5::detail {
 
-/// What is done between two looks at something under way: at first nothing, for some microseconds,
-/// for a core that is given away on a busy machine comes back milliseconds later; then the core is
-/// given away; who waits for longer than exchanges of a step take sleeps in between.
+/// What is done between two looks at something under way: at first the core is given away at once,
+/// as libraries of MPI do; who waits for longer than exchanges of a step take sleeps in between.
 class Patience {
  public:
   /// Of what stands still while nobody looks.
@@ -19,9 +18,8 @@ class Patience {
 
   void pause() {
     using namespace std::chrono_literals;
-    constexpr int kEager = 100, kBetweenClocks = 64;
-    if (!sleeps_ && ++looks_ <= kEager) return;
-    if (!sleeps_ && looks_ % kBetweenClocks == 0) {
+    constexpr int kBetweenClocks = 64;
+    if (!sleeps_ && ++looks_ % kBetweenClocks == 0) {
       sleeps_ = std::chrono::steady_clock::now() - begin_ > awake_;
     }
     if (sleeps_) {
