@@ -34,13 +34,17 @@ struct CallWatch::Ear {
   std::unique_ptr<Request> request = {};
   bool heard = false;
   std::int64_t failed_after = -1;  // so many failures were forgotten when it told one
+  int first_failed = -1;           // whose failure it was at first
   WatchedCall call = {};
 
   void listen() {
     if (!request) request = from->start_receive(notice, rank, tag);
     while (request->done()) {
       const auto numbers = notice.span<std::int64_t>();
-      if (numbers[0] == kFailed) failed_after = numbers[1];
+      if (numbers[0] == kFailed) {
+        failed_after = numbers[1];
+        first_failed = static_cast<int>(numbers[2]);
+      }
       call = {static_cast<CallKind>(numbers[0]), numbers[1], static_cast<int>(numbers[2])};
       heard = true;
       request = from->start_receive(notice, rank, tag);
@@ -131,13 +135,14 @@ void CallWatch::listen() {
   }
 }
 
-void CallWatch::expect_all_well(const WatchedCall& call) const {
+void CallWatch::expect_all_well(const WatchedCall& call) {
   for (const auto& ear : ears_) {
     if (!ear || ear->failed_after != failures_forgotten_) continue;
+    first_failed_ = ear->first_failed;
     throw CommunicationError(fmt::format(
         "rank {}: in {}, of {}: rank {} failed and will not come; its own message says why",
         group_.outermost_rank(group_.rank()), place_of(call), group_.name(),
-        group_.outermost_rank(ear->rank)));
+        group_.outermost_rank(first_failed_)));
   }
 }
 
@@ -147,7 +152,8 @@ void CallWatch::tell(const WatchedCall& call) {
 }
 
 void CallWatch::tell_failure() {
-  send(Tensor::vector<std::int64_t>({kFailed, failures_forgotten_, 0}));
+  const int first = first_failed_ < 0 ? group_.rank() : first_failed_;
+  send(Tensor::vector<std::int64_t>({kFailed, failures_forgotten_, first}));
 }
 
 void CallWatch::send(const Tensor& notice) {

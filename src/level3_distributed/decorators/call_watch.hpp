@@ -33,7 +33,10 @@ class CallWatch {
   void progressed();
   /// As `CallTimeout::tell_failure`.
   void tell_failure();
-  void forget_failures() { ++failures_forgotten_; }
+  void forget_failures() {
+    ++failures_forgotten_;
+    first_failed_ = -1;
+  }
 
  private:
   using Time = std::chrono::nanoseconds;
@@ -43,7 +46,7 @@ class CallWatch {
   void tell(const WatchedCall& call);
   void send(const Tensor& notice);
   void listen();
-  void expect_all_well(const WatchedCall& call) const;
+  void expect_all_well(const WatchedCall& call);
   void report(const WatchedCall& call);
   [[nodiscard]] std::string whereabouts() const;
   [[nodiscard]] std::string place_of(const WatchedCall& call) const;
@@ -57,6 +60,7 @@ class CallWatch {
   bool listening_ = false;
   int looks_in_memory_ = 0;
   std::int64_t failures_forgotten_ = 0;
+  int first_failed_ = -1;  // of those that this rank heard of, who began
   std::shared_ptr<Ear> unused_ear_;         // hears nothing
   std::vector<std::shared_ptr<Ear>> ears_;  // one for each rank, none for this one
   std::vector<std::shared_ptr<Request>> told_;
