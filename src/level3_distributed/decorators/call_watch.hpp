@@ -60,7 +60,7 @@ class CallWatch {
   bool listening_ = false;
   int looks_in_memory_ = 0;
   std::int64_t failures_forgotten_ = 0;
-  int first_failed_ = -1;  // of those that this rank heard of, who began
+  int first_failed_ = -1;                   // of those that this rank heard of, who began
   std::shared_ptr<Ear> unused_ear_;         // hears nothing
   std::vector<std::shared_ptr<Ear>> ears_;  // one for each rank, none for this one
   std::vector<std::shared_ptr<Request>> told_;

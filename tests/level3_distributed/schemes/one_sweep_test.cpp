@@ -52,8 +52,8 @@ std::shared_ptr<ThreeStepOptimizer> local_optimizer(std::shared_ptr<GraphExecuto
   return local;
 }
 
-std::shared_ptr<DistributedOptimizer> distributed(std::shared_ptr<ThreeStepOptimizer> local,
-                                                  const std::string& exchange) {
+std::shared_ptr<DistributedOptimizer> distributed_by(std::shared_ptr<ThreeStepOptimizer> local,
+                                                     const std::string& exchange) {
   return distributed_optimizers()
       .at("consistent_decentralized")
       .make(std::move(local), world(),
@@ -84,7 +84,7 @@ void step_in_passes(ThreeStepOptimizer& optimizer, const Batch& batch, const std
   optimizer.end_step();
 }
 
-double difference(Network& a, Network& b) {
+double difference_to(Network& a, Network& b) {
   double largest = 0;
   for (std::size_t i = 0; i < a.parameters().size(); ++i) {
     const auto x = a.parameters()[i].value.span<float>(), y = b.parameters()[i].value.span<float>();
@@ -124,7 +124,7 @@ TEST_CASE("one sweep has the bits of passes for weight, clip and update") {
       CAPTURE(clip, exchange);
       const double most = 0.375;
       const auto fused =
-          distributed(local_optimizer(make_executor(whole_numbers()), clip, most), exchange);
+          distributed_by(local_optimizer(make_executor(whole_numbers()), clip, most), exchange);
       const auto passes = local_optimizer(make_executor(whole_numbers()), "", 0);
       const bool rounds = world()->size() == 3;  // a share of 1/3
       for (std::int64_t step = 0; step < (rounds ? 1 : 3); ++step) {
@@ -133,7 +133,7 @@ TEST_CASE("one sweep has the bits of passes for weight, clip and update") {
         fused->step(samples_of(step));
         step_in_passes(*passes, samples_of(step), clip, most);
       }
-      const double found = difference(fused->executor().network(), passes->executor().network());
+      const double found = difference_to(fused->executor().network(), passes->executor().network());
       // Shards' norms are added in another order: 2^-53 of it, and 2^-24 of a factor that this
       // rounds otherwise, of which Adam makes as much of a step of 0.001.
       if (rounds || (clip == "clip_norm" && exchange == "sharded")) {
@@ -147,22 +147,22 @@ TEST_CASE("one sweep has the bits of passes for weight, clip and update") {
 
 TEST_CASE("an executor without a factor on the loss has its gradients weighed after it") {
   const auto plain =
-      distributed(local_optimizer(make_executor(whole_numbers()), "", 0, "sgd"), "dense");
-  const auto weighed =
-      distributed(local_optimizer(std::make_shared<WithoutFactor>(make_executor(whole_numbers())),
-                                  "", 0, "sgd"),
-                  "dense");
+      distributed_by(local_optimizer(make_executor(whole_numbers()), "", 0, "sgd"), "dense");
+  const auto weighed = distributed_by(
+      local_optimizer(std::make_shared<WithoutFactor>(make_executor(whole_numbers())), "", 0,
+                      "sgd"),
+      "dense");
   plain->step(samples_of(0));
   weighed->step(samples_of(0));
-  const double found = difference(plain->executor().network(), weighed->executor().network());
+  const double found = difference_to(plain->executor().network(), weighed->executor().network());
   // Powers of two are exact; 1/3 rounds, by 2^-24 of gradients below 16 at a rate of 0.01.
   CHECK(found <= (world()->size() == 3 ? 16 * 0.01 * 0x1p-22 : 0));
 }
 
 TEST_CASE("shards have the gradient norm of all") {
   const auto of = [](const std::string& exchange) {
-    const auto optimizer =
-        distributed(local_optimizer(make_executor(test::points_network()), "", 0, "sgd"), exchange);
+    const auto optimizer = distributed_by(
+        local_optimizer(make_executor(test::points_network()), "", 0, "sgd"), exchange);
     return norms_of(*optimizer);
   };
   const auto sharded = of("sharded"), dense = of("dense");
@@ -176,8 +176,8 @@ TEST_CASE("shards have the gradient norm of all") {
 TEST_CASE("for a norm of all gradients shards send a number, no gradients") {
   if (world()->size() == 1) return;
   const auto gathered = [](const std::string& rule, const std::string& modifier) {
-    const auto optimizer =
-        distributed(local_optimizer(make_executor(whole_numbers()), modifier, 1, rule), "sharded");
+    const auto optimizer = distributed_by(
+        local_optimizer(make_executor(whole_numbers()), modifier, 1, rule), "sharded");
     optimizer->step(samples_of(0));  // asks once whether there are shares
     const Traffic before = world()->traffic();
     optimizer->step(samples_of(1));
@@ -201,7 +201,7 @@ TEST_CASE("ranks without a parameter of their own share in a step with shards") 
   network.add_node("ReduceMean", {"square"}, {"loss"}, {{"keepdims", std::int64_t{0}}});
   network.add_output("loss");
   const auto optimizer =
-      distributed(local_optimizer(make_executor(std::move(network)), "", 0, "sgd"), "sharded");
+      distributed_by(local_optimizer(make_executor(std::move(network)), "", 0, "sgd"), "sharded");
   for (std::int64_t step = 0; step < 2; ++step) optimizer->step(samples_of(step));
   Tensor first = optimizer->executor().network().parameter("w").value.copy();
   world()->broadcast(first, 0);

@@ -73,7 +73,7 @@ class Apart final : public DistributedOptimizer {
   detail::MeanModel mean_;
 };
 
-std::vector<Measurement> trained(const std::string& scheme, SessionOptions session = {}) {
+std::vector<Measurement> trained_by(const std::string& scheme, SessionOptions session = {}) {
   if (!distributed_optimizers().find("served")) {
     distributed_optimizers().add("served", DistributedOptimizerEntry::of<Served>("of this test"));
     distributed_optimizers().add("apart", DistributedOptimizerEntry::of<Apart>("of this test"));
@@ -107,7 +107,7 @@ TEST_CASE("a server trains nothing, and workers share all batches and tests amon
   if (ranks == 1) return;
   const auto samples = std::make_shared<Samples>();
   Served::heard.clear();
-  const auto results = trained("served", {.observers = {samples}});
+  const auto results = trained_by("served", {.observers = {samples}});
   const bool is_server = world()->rank() == ranks - 1;
   CHECK((samples->trained == 0) == is_server);
   CHECK(over_ranks(samples->trained) == 36);
@@ -127,7 +127,7 @@ TEST_CASE("what servers send and receive is in the record as well") {
   const int ranks = world()->size();
   if (ranks == 1) return;
   std::vector<std::string> of_ranks;
-  for (const auto& result : trained("served")) {
+  for (const auto& result : trained_by("served")) {
     if (result.metric == "communication_volume") of_ranks.push_back(result.conditions.at("rank"));
   }
   CHECK(of_ranks.size() == std::size_t(ranks));
@@ -149,7 +149,7 @@ TEST_CASE("ranks with parameters of their own test their mean, and train on with
   };
   const int ranks = world()->size();
   const auto watch = std::make_shared<Watch>();
-  (void)trained("apart", {.observers = {watch}});
+  (void)trained_by("apart", {.observers = {watch}});
   CHECK(watch->after == watch->before);
   if (ranks == 1) return;
   CHECK(watch->tested != watch->before);
@@ -165,6 +165,6 @@ TEST_CASE("ranks with parameters of their own test their mean, and train on with
 TEST_CASE("parameters of ranks that differ by definition are not compared") {
   if (world()->size() == 1) return;
   const auto check = std::make_shared<RankCheck>(world(), 1);
-  CHECK_THROWS_WITH(trained("apart", {.observers = {check}}),
+  CHECK_THROWS_WITH(trained_by("apart", {.observers = {check}}),
                     Catch::Contains("parameters of their own"));
 }

@@ -34,8 +34,8 @@ std::vector<std::vector<float>> epoch_of(Sampler& sampler, std::int64_t epoch) {
   return batches;
 }
 
-std::shared_ptr<Sampler> part(const std::string& cut, int share, int shares,
-                              const Settings& of_cut = {}) {
+std::shared_ptr<Sampler> share_of(const std::string& cut, int share, int shares,
+                                  const Settings& of_cut = {}) {
   return sample_cuts().at(cut).make(of_cut)->sampler(
       numbers(), samplers().at("shuffle"), {{"batch_size", 4}, {"seed", 3}}, share, shares);
 }
@@ -44,7 +44,7 @@ std::shared_ptr<Sampler> part(const std::string& cut, int share, int shares,
 std::map<float, int> reads(const std::string& cut, int shares, std::int64_t epoch) {
   std::map<float, int> times;
   for (int share = 0; share < shares; ++share) {
-    for (const auto& batch : epoch_of(*part(cut, share, shares), epoch)) {
+    for (const auto& batch : epoch_of(*share_of(cut, share, shares), epoch)) {
       for (const float sample : batch) ++times[sample];
     }
   }
@@ -67,7 +67,7 @@ TEST_CASE("an even cut gives every share the same batches, a complete one every 
       if (!cut->is_even()) continue;
       std::set<std::size_t> batches;
       for (int share = 0; share < shares; ++share) {
-        batches.insert(epoch_of(*part(name, share, shares), 1).size());
+        batches.insert(epoch_of(*share_of(name, share, shares), 1).size());
       }
       CHECK(batches.size() == 1);
     }
@@ -76,9 +76,9 @@ TEST_CASE("an even cut gives every share the same batches, a complete one every 
 
 TEST_CASE("a share that there is not is refused, and so is one of nothing") {
   for (const char* cut : {"partition", "batches", "shuffle", "shards"}) {
-    CHECK_THROWS_AS(part(cut, 2, 2), ValueError);
+    CHECK_THROWS_AS(share_of(cut, 2, 2), ValueError);
   }
-  CHECK_THROWS_WITH(part("shards", 0, 48), Catch::Contains("47 samples"));
+  CHECK_THROWS_WITH(share_of("shards", 0, 48), Catch::Contains("47 samples"));
 }
 
 TEST_CASE("shards stay where they are, shuffled shares are dealt anew every epoch") {
@@ -87,20 +87,20 @@ TEST_CASE("shards stay where they are, shuffled shares are dealt anew every epoc
     for (const auto& batch : epoch_of(sampler, epoch)) samples.insert(batch.begin(), batch.end());
     return samples;
   };
-  const auto shard = part("shards", 1, 3), dealt = part("shuffle", 1, 3);
+  const auto shard = share_of("shards", 1, 3), dealt = share_of("shuffle", 1, 3);
   const auto mine = samples_of(*shard, 0);
   CHECK(*mine.begin() == 15);  // of 47, in parts of 15
   CHECK(*mine.rbegin() == 29);
   CHECK(samples_of(*shard, 1) == mine);
   CHECK(epoch_of(*shard, 1) != epoch_of(*shard, 0));
   CHECK(samples_of(*dealt, 1) != samples_of(*dealt, 0));
-  CHECK(epoch_of(*dealt, 1) == epoch_of(*part("shuffle", 1, 3), 1));
+  CHECK(epoch_of(*dealt, 1) == epoch_of(*share_of("shuffle", 1, 3), 1));
 }
 
 TEST_CASE("of the whole set each rank has its own order, or all the same") {
-  CHECK(epoch_of(*part("whole", 0, 2), 0) != epoch_of(*part("whole", 1, 2), 0));
+  CHECK(epoch_of(*share_of("whole", 0, 2), 0) != epoch_of(*share_of("whole", 1, 2), 0));
   const Settings same{{"order", "same"}};
-  CHECK(epoch_of(*part("whole", 0, 2, same), 0) == epoch_of(*part("whole", 1, 2, same), 0));
+  CHECK(epoch_of(*share_of("whole", 0, 2, same), 0) == epoch_of(*share_of("whole", 1, 2, same), 0));
 }
 
 TEST_CASE("a recipe chooses how its samples are cut, and is told what cannot be") {
