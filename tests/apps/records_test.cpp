@@ -192,8 +192,7 @@ TEST_CASE("the command of ranks starts as many, with their all-reduce and scalin
   CHECK(record.conditions.at("ranks") == "2");
   CHECK(record.conditions.at("distributed") == "consistent_decentralized");
   const bool ring = options.find("ring") != std::string::npos;
-  CHECK(record.conditions.at("all_reduce") == (ring ? "ring" : "auto"));
-  CHECK(record.conditions.contains("all_reduce.chosen") == !ring);
+  CHECK(record.conditions.at("all_reduce") == (ring ? "ring" : "mpi"));
   CHECK(record.conditions.at("scaling") == (ring ? "strong" : "weak"));
   check_commands(job / "first.json", job);
 }

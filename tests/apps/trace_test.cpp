@@ -153,7 +153,9 @@ TEST_CASE("every command that runs something writes a timeline") {
 TEST_CASE("two ranks' training is one timeline: steps, data, updates and requests under way") {
   if (!transport().present) return;
   const TemporaryFolder folder;
-  const auto run = run_d5(kTrain + (folder / "trace.json"), "mpirun --oversubscribe -np 2");
+  const auto run = run_d5(
+      kTrain + (folder / "trace.json") + " --distributed consistent_decentralized:all_reduce=mpi",
+      "mpirun --oversubscribe -np 2");
   INFO(run.err);
   // Three batches do not reach the accuracy that the recipe accepts.
   REQUIRE(run.status == 1);

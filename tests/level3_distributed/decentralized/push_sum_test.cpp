@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace d5;
 using namespace d5::testing;
@@ -26,7 +27,8 @@ std::vector<std::pair<int, int>> uneven_edges() {
 }
 
 std::string uneven_file() {
-  const std::string path = "push-" + std::to_string(this_rank) + ".txt";
+  static const testing::TemporaryFolder folder;
+  const std::string path = folder / "push.txt";
   std::ofstream file(path);
   for (const auto& [from, to] : uneven_edges()) file << from << ' ' << to << '\n';
   return path;
