@@ -13,7 +13,7 @@
 namespace d5::detail {
 namespace {
 
-const std::string kPrefix = "scheme/";
+constexpr const char* kPrefix = "scheme/";
 
 }  // namespace
 
