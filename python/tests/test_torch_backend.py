@@ -11,6 +11,15 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+# On stdout the words of several ranks may mix.
+TELL = """
+import pathlib
+
+def tell(rank, *words):
+    with open(pathlib.Path(__file__).parent / f"rank-{rank}", "a") as file:
+        print(*words, file=file)
+"""
+
 BEGIN = """
 import sys, torch
 import torch.distributed as dist
@@ -92,7 +101,7 @@ dist.all_reduce(tensor, group=beside)
 assert tensor.tolist() == [ranks * ranks] * 2
 dist.barrier()
 assert d5.world().traffic["all_reduce"]["calls"] > 20 and d5.world().traffic["barrier"]["calls"] == 1
-print(f"rank {rank} ended")
+tell(rank, "ended")
 """
 )
 
@@ -121,7 +130,7 @@ elif ranks > 1:
     dist.new_group([0])
 dist.all_reduce(one)  # what was refused has not begun
 assert one.sum().item() == 16 * ranks
-print(f"rank {rank} ended")
+tell(rank, "ended")
 """
 )
 
@@ -158,9 +167,11 @@ for name, group in groups.items():
     everywhere = [torch.empty_like(found) for _ in range(ranks)]
     dist.all_gather(everywhere, found)
     assert all(torch.equal(one, found) for one in everywhere), name
+# gloo's first: its threads may hold hooks of Python's for a moment, and do not survive its end.
+expected = gradients(groups["gloo"], default_hooks.fp16_compress_hook)
 compressed = gradients(groups["d5"], default_hooks.fp16_compress_hook)
-assert torch.allclose(compressed, gradients(groups["gloo"], default_hooks.fp16_compress_hook), 1e-2, 1e-3)  # 2^-11 a step
-print(f"rank {rank} ended")
+assert torch.allclose(compressed, expected, 1e-2, 1e-3)  # 2^-11 a step
+tell(rank, "ended")
 """
 )
 
@@ -196,7 +207,7 @@ def parameters(group, way):
 gloo = dist.new_group(backend="gloo")
 for way in ("ZeRO", "PowerSGD", "local"):
     assert torch.equal(parameters(gloo, way), parameters(dist.group.WORLD, way)), way
-print(f"rank {rank} ended")
+tell(rank, "ended")
 """
 )
 
@@ -207,7 +218,7 @@ rows, accepted = d5.train(recipe, save=sys.argv[2])
 ranks = d5.world()
 by_metric = {row.metric: row for row in rows}
 loss = by_metric["loss"].samples
-print("loss", *loss)
+tell(ranks.rank, *loss)
 if ranks.size > 1:
     assert by_metric["loss"].conditions["ranks"] == str(ranks.size)
     assert by_metric["communication_volume"].value > 0
@@ -218,7 +229,7 @@ if ranks.size > 1:
             assert "2 ranks were launched" in str(error) and "d5.train" in str(error)
         else:
             raise AssertionError("each rank would train alone")
-print(f"rank {ranks.rank} ended")
+tell(ranks.rank, "ended")
 """
 
 
@@ -226,13 +237,16 @@ def run(tmp_path, script, ranks, *arguments):
     if not shutil.which("mpirun"):
         pytest.skip("there is no mpirun")
     file = tmp_path / "job.py"
-    file.write_text(script)
+    file.write_text(TELL + script)
+    for words in tmp_path.glob("rank-*"):
+        words.unlink()
     environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     command = ["mpirun", "--oversubscribe", "-np", str(ranks), sys.executable, str(file), *map(str, arguments)]
     job = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
     assert job.returncode == 0, job.stderr
-    assert all(f"rank {rank} ended" in job.stdout for rank in range(ranks))
-    return job.stdout
+    told = [(tmp_path / f"rank-{rank}").read_text().splitlines() for rank in range(ranks)]
+    assert all(lines[-1] == "ended" for lines in told)
+    return told
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
@@ -258,10 +272,10 @@ def test_train_trains_on_all_ranks(tmp_path):
     recipe = pathlib.Path(__file__).resolve().parents[2] / "recipes" / "mnist-lenet-quick.yaml"
     losses = {}
     for ranks in (1, 2):
-        out = run(tmp_path, TRAINING, ranks, recipe, tmp_path / f"trained-{ranks}.onnx")
-        lines = {line for line in out.splitlines() if line.startswith("loss")}
+        told = run(tmp_path, TRAINING, ranks, recipe, tmp_path / f"trained-{ranks}.onnx")
+        lines = {lines[0] for lines in told}
         assert len(lines) == 1  # rank 0's records are on all
-        losses[ranks] = [float(word) for word in lines.pop().split()[1:]]
+        losses[ranks] = [float(word) for word in lines.pop().split()]
         assert (tmp_path / f"trained-{ranks}.onnx").exists()
     # One batch shared by two: sums of the same terms, rounded in another order.
     assert losses[2] == pytest.approx(losses[1], rel=1e-4)
