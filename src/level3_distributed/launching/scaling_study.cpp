@@ -246,8 +246,8 @@ Plot scaling_plot(const std::vector<Measurement>& records) {
   Plot plot{.name = "scaling",
             .title = "Throughput over ranks",
             .note =
-                "Bars: 95% interval of the mean over runs. Faint: perfect scaling from the "
-                "fewest ranks.",
+                "Mean over runs; bars from the slowest to the fastest. Faint: perfect scaling from "
+                "the fewest ranks.",
             .x = {.label = "ranks", .scale = PlotAxis::Scale::whole},
             .y = {.label = "samples a second"}};
   if (throughputs.empty()) return plot;
