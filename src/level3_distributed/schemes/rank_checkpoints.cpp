@@ -40,14 +40,12 @@ struct Writers {
   std::string file;
 };
 
-/// As rank 0 sees it, on every rank.
-Writers writers_of(const std::string& file, Communicator& ranks) {
+/// As rank 0 sees it, whose parts count, on every rank.
+Writers writers_of(const Parts& parts, Communicator& ranks) {
   std::string mine;
-  if (ranks.rank() == 0) {
-    if (const Parts parts = parts_at(file); !parts.empty()) {
-      const std::string& newest = parts.rbegin()->second;
-      mine = fmt::format("{} {}", read_checkpoint(newest).ranks, newest);
-    }
+  if (ranks.rank() == 0 && !parts.empty()) {
+    const std::string& newest = parts.rbegin()->second;
+    mine = fmt::format("{} {}", read_checkpoint(newest).ranks, newest);
   }
   const std::string text = gather_texts(ranks, mine).front();
   if (text.empty()) return {};
@@ -71,7 +69,8 @@ std::string common_checkpoint(const std::string& file, Communicator& ranks, bool
   const auto files = gather_texts(ranks, file);
   const auto named = std::ranges::find_if(files, [](const auto& one) { return !one.empty(); });
   if (named == files.end()) return "";
-  const Writers written = writers_of(*named, ranks);
+  const Parts mine = parts_at(part_of_rank(*named, ranks.rank()));
+  const Writers written = writers_of(mine, ranks);
   if (written.ranks != 0 && written.ranks != ranks.size()) {
     if (suits_any_ranks) return written.file;
     throw FormatError(fmt::format(
@@ -80,7 +79,6 @@ std::string common_checkpoint(const std::string& file, Communicator& ranks, bool
         "(consistent_decentralized with exchange dense and scaling strong)",
         printable(*named), written.ranks, ranks.size(), written.ranks));
   }
-  const Parts mine = parts_at(part_of_rank(*named, ranks.rank()));
   std::string keys;
   for (const auto& [key, path] : mine) keys += key + "\n";
   const auto all = gather_texts(ranks, keys);

@@ -76,9 +76,7 @@ class InconsistentCentralized final : public detail::ServedOptimizer {
       line().send(shards()[std::size_t(shard)].gradients, server);
     }
     ++pushed_;
-    for (int shard = 0; shard < roles().shards(); ++shard) (void)receive_values(shard);
-    line().settle();
-    executor().network().values_changed();
+    receive_all_values();
     return outputs;
   }
 

@@ -66,9 +66,7 @@ class StaleSynchronous final : public detail::ServedOptimizer {
       line().say(server, ServerWord::update);
       line().send(changes_[std::size_t(shard)].end(communicator(), share), server);
     }
-    for (int shard = 0; shard < roles().shards(); ++shard) (void)receive_values(shard);
-    line().settle();
-    executor().network().values_changed();
+    receive_all_values();
     return outputs;
   }
 

@@ -164,6 +164,10 @@ void ServedOptimizer::fetch(Values which) {
     line_.say(roles_.server_of(shard),
               which == Values::trained ? ServerWord::pull : ServerWord::test);
   }
+  receive_all_values();
+}
+
+void ServedOptimizer::receive_all_values() {
   for (int shard = 0; shard < roles_.shards(); ++shard) (void)receive_values(shard);
   line_.settle();
   executor().network().values_changed();

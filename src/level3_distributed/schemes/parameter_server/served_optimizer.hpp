@@ -61,6 +61,8 @@ class ServedOptimizer : public DistributedOptimizer {
   virtual void fetch(Values which);
   /// A worker gets what it asked a server for.
   ServerMessage receive_values(int shard);
+  /// From every server; what was sent to them has arrived then.
+  void receive_all_values();
   /// A server's words for a worker.
   void answer_values(int worker, Values which, std::initializer_list<double> numbers = {});
   /// A message that is not for all schemes.
