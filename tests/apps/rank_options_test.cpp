@@ -86,7 +86,10 @@ TEST_CASE("MPI's own bytes are in the record where they were asked for, and else
   const TrainingJob job;
   const bool asked = GENERATE(false, true);
   const std::string file = asked ? "asked.json" : "not.json";
-  const auto run = run_d5(job.train(file) + (asked ? " --mpi-bytes" : ""), kMpirun);
+  // The usual all-reduce may be one that calls no collective of MPI's.
+  const std::string options = " --distributed consistent_decentralized:all_reduce=mpi" +
+                              std::string(asked ? " --mpi-bytes" : "");
+  const auto run = run_d5(job.train(file) + options, kMpirun);
   INFO(run.err);
   REQUIRE(run.status == 0);
   int volumes = 0;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "d5/core/settings.hpp"
+
+namespace d5 {
+
+/// A number of a network and who says so: a data sheet, a paper's table, a calibration.
+struct NetworkFigure {
+  double value = 0;
+  std::string source;
+};
+
+/// What joins the machines of a cluster, as a file of it says. Bandwidths are of one direction, in
+/// bytes a second; times are in seconds.
+///
+///     name: ethernet-10g
+///     summary: 10 Gbit/s Ethernet, one switch
+///     hosts: 128
+///     ranks_per_host: 1
+///     topology: star
+///     latency: {value: 50us, source: "..."}
+///     bandwidth: {value: 1.25GB/s, source: "..."}
+///     overhead: {value: 2us, source: "..."}
+struct NetworkDescription {
+  std::string name;
+  std::string summary;
+  std::int64_t hosts = 1;           ///< that there are at most
+  std::int64_t ranks_per_host = 1;  ///< consecutive ranks share a host
+  std::string topology = "star";    ///< star: one switch that never blocks; others: SimGrid's
+  Settings topology_options;        ///< what else the topology needs: "levels", "down" ...
+  NetworkFigure latency;            ///< of the first byte, from host to host
+  NetworkFigure bandwidth;          ///< of a host's port
+  NetworkFigure overhead;        ///< processor time of a message, at each end (LogP's o); 0: none
+  NetworkFigure host_latency;    ///< between ranks of one host; 0: none
+  NetworkFigure host_bandwidth;  ///< between ranks of one host; 0: as between hosts
+  NetworkFigure copy_bandwidth;  ///< between device and host; 0: gradients need no copy
+  std::string file;              ///< that it was read from, for messages
+
+  [[nodiscard]] std::int64_t most_ranks() const { return hosts * ranks_per_host; }
+};
+
+/// Throws: FormatError with file and line: an unknown key, a figure without source, no bandwidth,
+/// one of 0; ValueError for words that are no time or rate.
+[[nodiscard]] NetworkDescription parse_network_description(const std::string& text,
+                                                           const std::string& file);
+/// A file, or the name of one that d5 carries. Throws: as above; NotFound, IoError.
+[[nodiscard]] NetworkDescription load_network_description(const std::string& file_or_name);
+/// The file's text, such as parse_network_description reads back.
+[[nodiscard]] std::string to_yaml(const NetworkDescription& network);
+/// Names, sorted.
+[[nodiscard]] std::vector<std::string> carried_networks();
+
+}  // namespace d5

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/network_description.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <sstream>
+
+#include "core/text/yaml_tree.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/byte_count.hpp"
+#include "d5/core/carried_file.hpp"
+#include "d5/core/duration.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/registry.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::YamlNode;
+
+/// A figure of the file: where it is kept, and whether it is a time or a rate.
+struct FigureRow {
+  const char* key;
+  NetworkFigure NetworkDescription::* member;
+  bool is_time;
+  bool must_be;
+};
+constexpr std::array kFigures = {
+    FigureRow{"latency", &NetworkDescription::latency, true, true},
+    FigureRow{"bandwidth", &NetworkDescription::bandwidth, false, true},
+    FigureRow{"overhead", &NetworkDescription::overhead, true, false},
+    FigureRow{"host_latency", &NetworkDescription::host_latency, true, false},
+    FigureRow{"host_bandwidth", &NetworkDescription::host_bandwidth, false, false},
+    FigureRow{"copy_bandwidth", &NetworkDescription::copy_bandwidth, false, false},
+};
+
+[[noreturn]] void fail(const std::string& file, int line, const std::string& what) {
+  throw FormatError(fmt::format("{}:{}: {}", printable(file), line, what));
+}
+
+const std::string& scalar(const std::string& file, const std::string& key, const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::scalar || node.text.empty()) {
+    fail(file, node.line, fmt::format("'{}' is no single word or number", printable(key)));
+  }
+  return node.text;
+}
+
+/// "50us"; digits alone are seconds, so that a fitted value keeps all of its digits.
+double value_of(const std::string& text, bool is_time) {
+  std::string_view number = text;
+  if (!is_time && number.ends_with("/s")) number.remove_suffix(2);
+  double value = 0;
+  const auto end = number.data() + number.size();
+  if (const auto read = std::from_chars(number.data(), end, value);
+      read.ec == std::errc() && read.ptr == end) {
+    return value;
+  }
+  if (is_time) return static_cast<double>(duration_of(text).count()) * 1e-9;
+  if (!text.ends_with("/s")) {
+    throw ValueError(
+        fmt::format("'{}' is no rate; expected one such as 1.25GB/s", printable(text)));
+  }
+  return static_cast<double>(byte_count(std::string(number)));
+}
+
+NetworkFigure read_figure(const std::string& file, const FigureRow& row, const YamlNode& node) {
+  const YamlNode* value = node.find("value");
+  const YamlNode* source = node.find("source");
+  if (!value || !source || node.entries.size() != 2) {
+    fail(file, node.line,
+         fmt::format("'{}' is no figure; expected {{value: {}, source: who says so}}", row.key,
+                     row.is_time ? "50us" : "1.25GB/s"));
+  }
+  NetworkFigure figure{0, scalar(file, "source", *source)};
+  try {
+    figure.value = value_of(scalar(file, "value", *value), row.is_time);
+  } catch (const ValueError& error) {
+    fail(file, value->line, fmt::format("{}: {}", row.key, error.what()));
+  }
+  const bool holds = row.is_time ? figure.value >= 0 : figure.value > 0;
+  if (!holds || figure.value > 1e30) {
+    fail(file, value->line,
+         fmt::format("{} is {}; expected {} 0", row.key, value->text,
+                     row.is_time ? "at least" : "more than"));
+  }
+  return figure;
+}
+
+std::int64_t read_count(const std::string& file, const std::string& key, const YamlNode& node) {
+  constexpr std::int64_t kMost = 1'000'000;
+  const std::string& text = scalar(file, key, node);
+  std::int64_t count = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || count < 1 ||
+      count > kMost) {
+    fail(
+        file, node.line,
+        fmt::format("'{}' is {}; expected a whole number of 1 to {}", key, printable(text), kMost));
+  }
+  return count;
+}
+
+}  // namespace
+
+NetworkDescription parse_network_description(const std::string& text, const std::string& file) {
+  const YamlNode root = detail::parse_yaml(text, file);
+  if (!root.is_map()) fail(file, 1, "is no map; expected name:, latency:, bandwidth: ...");
+  NetworkDescription network;
+  network.file = file;
+  std::vector<std::string> known = {"name",           "summary",  "hosts",
+                                    "ranks_per_host", "topology", "topology_options"};
+  for (const FigureRow& row : kFigures) known.emplace_back(row.key);
+  for (const auto& [key, node] : root.entries) {
+    const auto row =
+        std::ranges::find_if(kFigures, [&](const FigureRow& each) { return key == each.key; });
+    if (row != kFigures.end()) {
+      network.*row->member = read_figure(file, *row, node);
+    } else if (key == "hosts" || key == "ranks_per_host") {
+      (key == "hosts" ? network.hosts : network.ranks_per_host) = read_count(file, key, node);
+    } else if (key == "topology_options") {
+      for (const auto& [option, value] : node.entries) {
+        network.topology_options.set(option, scalar(file, option, value),
+                                     fmt::format("{}:{}", printable(file), value.line));
+      }
+    } else if (key == "name" || key == "summary" || key == "topology") {
+      (key == "name"      ? network.name
+       : key == "summary" ? network.summary
+                          : network.topology) = scalar(file, key, node);
+    } else {
+      try {
+        throw_unknown_name(fmt::format("{}:{}: key", printable(file), node.line), key, known);
+      } catch (const NotFound& error) {
+        throw FormatError(error.what());
+      }
+    }
+  }
+  if (network.name.empty()) fail(file, root.line, "has no 'name'");
+  for (const FigureRow& row : kFigures) {
+    if (row.must_be && !root.find(row.key)) {
+      fail(file, root.line, fmt::format("has no '{}'", row.key));
+    }
+  }
+  return network;
+}
+
+std::string to_yaml(const NetworkDescription& network) {
+  const auto quoted = [](std::string text) {
+    std::ranges::replace(text, '"', '\'');
+    return '"' + text + '"';
+  };
+  std::ostringstream yaml;
+  yaml << "name: " << network.name << "\n";
+  if (!network.summary.empty()) yaml << "summary: " << quoted(network.summary) << "\n";
+  yaml << "hosts: " << network.hosts << "\nranks_per_host: " << network.ranks_per_host
+       << "\ntopology: " << network.topology << "\n";
+  if (!network.topology_options.values().empty()) {
+    yaml << "topology_options:\n";
+    for (const auto& [option, value] : network.topology_options.values()) {
+      yaml << "  " << option << ": " << quoted(value) << "\n";
+    }
+  }
+  for (const FigureRow& row : kFigures) {
+    const NetworkFigure& figure = network.*row.member;
+    if (figure.source.empty()) continue;
+    yaml << fmt::format("{}: {{value: {}{}, source: {}}}\n", row.key, figure.value,
+                        row.is_time ? "" : "/s", quoted(figure.source));
+  }
+  return yaml.str();
+}
+
+NetworkDescription load_network_description(const std::string& file_or_name) {
+  std::error_code ignored;
+  std::string path = file_or_name;
+  const bool is_name = file_or_name.find_first_of("/.") == std::string::npos;
+  if (is_name && !std::filesystem::exists(path, ignored)) {
+    const auto known = carried_networks();
+    if (std::ranges::find(known, file_or_name) == known.end()) {
+      throw_unknown_name("network", file_or_name, known);
+    }
+    path = carried_file("data/networks/" + file_or_name + ".yaml");
+  }
+  constexpr std::size_t kMostBytes = std::size_t{1} << 16;
+  return parse_network_description(read_file(path, kMostBytes), file_or_name);
+}
+
+std::vector<std::string> carried_networks() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(carried_file("data/networks"))) {
+    if (entry.path().extension() == ".yaml") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace d5
