@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 #include "d5/core/tensor.hpp"
 
@@ -23,6 +24,8 @@ class Arena {
   /// Zero-filled; pages are touched here, so that nobody pays for them later.
   /// Throws: MemoryError above `memory_budget()`, or if the device has no more.
   explicit Arena(std::size_t bytes, Device device = {});
+  /// Memory that somebody else has made, one-dimensional bytes.
+  explicit Arena(Tensor block) : block_(std::move(block)) {}
 
   [[nodiscard]] std::size_t bytes() const { return block_.bytes(); }
   /// A tensor at `offset`. It is on the arena's device, whatever `desc` says.

@@ -45,6 +45,9 @@ struct Measurement {
   std::vector<Artefact> artefacts = {};  ///< what it was made of
 };
 
+/// What the condition says; empty where the record has none of that name.
+[[nodiscard]] std::string condition_of(const Measurement& measurement, std::string_view name);
+
 /// Whether it is a number of something that answers wrongly (`Subject::judge`): it is told, and
 /// compared with nothing.
 [[nodiscard]] bool answers_wrongly(const Measurement& measurement);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -131,6 +132,10 @@ class Network {
   /// Moves parameters and gradients to arenas on `device`. Constants stay on the host.
   /// Throws: Unsupported for a device that nobody brought, MemoryError.
   void place(Device device);
+  /// Lays them out in memory that the caller makes, called twice with the bytes of an arena, and
+  /// copies no values there: what parameters were added with is not read. For memory that holds no
+  /// numbers, such as that of simulated ranks. The next edit lays them out as usual.
+  void lay_out_in(const std::function<Tensor(std::size_t bytes)>& memory);
   /// All parameters, all gradients, each as one 1-D tensor of the arena (padding is zero).
   /// Throws: TypeError if the parameters are of several types.
   [[nodiscard]] Tensor parameter_arena();

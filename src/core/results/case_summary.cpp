@@ -15,11 +15,6 @@
 namespace d5 {
 namespace {
 
-std::string pass_of(const Measurement& m) {
-  const auto pass = m.conditions.find("pass");
-  return pass == m.conditions.end() ? "" : pass->second;
-}
-
 /// What was measured interleaved: times over that of the base, which has 1.
 struct Case {
   std::string device, pass;
@@ -50,7 +45,8 @@ std::vector<Case> cases_in(const std::vector<Measurement>& measurements) {
       return one.names == names && !one.ratios.contains(m.framework);
     });
     if (place == cases.end()) {
-      place = cases.insert(place, {m.device, pass_of(m), std::move(names), {{base->second, 1.0}}});
+      place = cases.insert(
+          place, {m.device, condition_of(m, "pass"), std::move(names), {{base->second, 1.0}}});
     }
     place->ratios[m.framework] = ratio;
   }
@@ -87,7 +83,8 @@ void add_shares(std::vector<FrameworkRow>& rows, const std::vector<Measurement>&
   for (const auto& m : measurements) {
     if (m.metric != "share_of_peak" || m.samples.empty() || answers_wrongly(m)) continue;
     for (FrameworkRow& row : rows) {
-      if (row.is_of(m.framework, m.device, pass_of(m))) row.shares.push_back(estimate(m).value);
+      if (row.is_of(m.framework, m.device, condition_of(m, "pass")))
+        row.shares.push_back(estimate(m).value);
     }
   }
 }

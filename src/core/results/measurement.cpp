@@ -51,9 +51,13 @@ void mistrust(Measurement& result, const std::string& reason) {
   result.reason += (result.reason.empty() ? "" : "; ") + reason;
 }
 
+std::string condition_of(const Measurement& measurement, std::string_view name) {
+  const auto place = measurement.conditions.find(name);
+  return place == measurement.conditions.end() ? "" : place->second;
+}
+
 bool answers_wrongly(const Measurement& measurement) {
-  const auto found = measurement.conditions.find("answers");
-  return found != measurement.conditions.end() && found->second == "wrong";
+  return condition_of(measurement, "answers") == "wrong";
 }
 
 Estimate estimate(const Measurement& measurement) {

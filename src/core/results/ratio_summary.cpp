@@ -19,11 +19,6 @@ struct Group {
   std::vector<JudgedRatio> ratios;
 };
 
-std::string condition_or_none(const Measurement& m, const char* name) {
-  const auto place = m.conditions.find(name);
-  return place == m.conditions.end() ? "" : place->second;
-}
-
 Measurement record_of(const Measurement& ratio) {
   Measurement record{.level = ratio.level,
                      .framework = ratio.framework,
@@ -33,8 +28,7 @@ Measurement record_of(const Measurement& ratio) {
                      .unit = ratio.unit,
                      .quantity = Quantity::ratio};
   for (const char* name : {"base", "pass"}) {
-    if (auto value = condition_or_none(ratio, name); !value.empty())
-      record.conditions[name] = value;
+    if (auto value = condition_of(ratio, name); !value.empty()) record.conditions[name] = value;
   }
   return record;
 }
@@ -128,9 +122,8 @@ TextTable summary_of_ratios(const std::vector<Measurement>& measurements) {
                    {"mistrusted", right}});
   for (const auto& [record, all] : sum_up_ratios(measurements)) {
     const std::string device = record.device == "cpu" ? "" : record.device;  // the usual one
-    std::vector<std::string> row = {record.framework, condition_or_none(record, "base"), device,
-                                    condition_or_none(record, "pass"),
-                                    fmt::format("{}", all.ratios)};
+    std::vector<std::string> row = {record.framework, condition_of(record, "base"), device,
+                                    condition_of(record, "pass"), fmt::format("{}", all.ratios)};
     row.push_back(fmt::format("{:.3f}", all.mean.value));
     row.push_back(text_of_mean(all.mean.interval));
     for (const std::size_t cases : {all.faster, all.slower, all.undecided, all.mistrusted}) {

@@ -23,8 +23,7 @@ constexpr std::array kMustAgree{"pass", "test",     "tensor", "rank", "base",
 std::string condition(const Measurement& m, const std::string& name) {
   if (name == "level") return m.level;
   if (name == "framework") return m.framework;
-  const auto place = m.conditions.find(name);
-  return place == m.conditions.end() ? "" : place->second;
+  return condition_of(m, name);
 }
 
 bool comparable(const Measurement& m) {

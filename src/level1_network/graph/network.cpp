@@ -124,6 +124,11 @@ void Network::place(Device device) {
   state_->lay_out();
 }
 
+void Network::lay_out_in(const std::function<Tensor(std::size_t bytes)>& memory) {
+  state_->laid_out = false;
+  state_->lay_out(&memory);
+}
+
 Parameter& Network::parameter(std::string_view name) {
   for (auto& parameter : parameters()) {
     if (parameter.name == name) return parameter;

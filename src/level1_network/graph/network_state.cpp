@@ -140,10 +140,14 @@ void Network::State::finish_edit(const State& before) {
   edited();
 }
 
-void Network::State::lay_out() {
+void Network::State::lay_out(const std::function<Tensor(std::size_t bytes)>* memory) {
   if (laid_out) return;
-  ParameterLayout layout =
-      lay_out_parameters(model.graph, {trainable.begin(), trainable.end()}, device);
+  const std::vector<std::string> names(trainable.begin(), trainable.end());
+  const auto arena = [&](std::size_t bytes) {
+    return memory ? Arena((*memory)(bytes)) : Arena(bytes, device);
+  };
+  ParameterLayout layout = lay_out_parameters(model.graph, names, arena);
+  if (!memory) copy_values(model.graph, layout.parameters);
   parameters = std::move(layout.parameters);
   values = std::move(layout.values);
   gradients = std::move(layout.gradients);

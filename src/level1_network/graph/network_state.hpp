@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -53,7 +54,8 @@ struct Network::State {
   /// Brings nodes into order, and counts the edit. Throws: as `expect_whole`; ValueError for a
   /// cycle.
   void finish_edit(const State& before);
-  void lay_out();
+  /// `memory`: in place of arenas on the device, without the values.
+  void lay_out(const std::function<Tensor(std::size_t bytes)>* memory = nullptr);
   /// A file's word on what is trained. Throws: FormatError.
   void take_role(const onnx::Graph& graph, const std::string& name, const std::string& role);
 };

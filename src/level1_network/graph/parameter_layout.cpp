@@ -84,7 +84,7 @@ std::vector<Tensor> held_weights(const onnx::Node& node) {
 }
 
 ParameterLayout lay_out_parameters(const onnx::Graph& graph, const std::vector<std::string>& names,
-                                   Device device) {
+                                   const std::function<Arena(std::size_t bytes)>& make_arena) {
   struct Place {
     std::size_t node, input;
     std::string name;
@@ -109,17 +109,21 @@ ParameterLayout lay_out_parameters(const onnx::Graph& graph, const std::vector<s
   for (const auto& place : order) {
     bytes += Arena::aligned(graph.initializers.at(place.name).bytes());
   }
-  ParameterLayout layout{{}, Arena(bytes, device), Arena(bytes, device)};
+  ParameterLayout layout{{}, make_arena(bytes), make_arena(bytes)};
   std::size_t offset = 0;
   for (const auto& place : order) {
     const Tensor& value = graph.initializers.at(place.name);
-    Parameter parameter{place.name, layout.values.at(offset, value.desc()),
-                        layout.gradients.at(offset, value.desc())};
-    parameter.value.copy_from(value);
-    layout.parameters.push_back(std::move(parameter));
+    layout.parameters.push_back({place.name, layout.values.at(offset, value.desc()),
+                                 layout.gradients.at(offset, value.desc())});
     offset += Arena::aligned(value.bytes());
   }
   return layout;
+}
+
+void copy_values(const onnx::Graph& graph, std::vector<Parameter>& parameters) {
+  for (Parameter& parameter : parameters) {
+    parameter.value.copy_from(graph.initializers.at(parameter.name));
+  }
 }
 
 Tensor as_vector(const Arena& arena, const std::vector<Parameter>& parameters) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,14 @@ struct ParameterLayout {
   std::vector<Parameter> parameters;
   Arena values, gradients;
 };
-/// Copies the initializers called `names` into one arena on `device`, in the order in which
+/// Places for the initializers called `names` in two arenas of so many bytes, in the order in which
 /// backpropagation finishes their gradients: that of a node is final when its first reader has run
 /// backward.
-[[nodiscard]] ParameterLayout lay_out_parameters(const onnx::Graph& graph,
-                                                 const std::vector<std::string>& names,
-                                                 Device device);
+[[nodiscard]] ParameterLayout lay_out_parameters(
+    const onnx::Graph& graph, const std::vector<std::string>& names,
+    const std::function<Arena(std::size_t bytes)>& make_arena);
+/// Writes the initializers into their places.
+void copy_values(const onnx::Graph& graph, std::vector<Parameter>& parameters);
 
 /// The arena as one vector of the parameters' type. Throws: TypeError if they differ in type.
 [[nodiscard]] Tensor as_vector(const Arena& arena, const std::vector<Parameter>& parameters);

@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t kMostRows = 20;
 
-std::string condition(const Measurement& m, const std::string& name) {
-  const auto place = m.conditions.find(name);
-  return place == m.conditions.end() ? "" : place->second;
-}
-
 /// The records of one group, by metric.
 struct Row {
   std::map<std::string, const Measurement*, std::less<>> metrics = {};
@@ -37,7 +32,7 @@ struct Row {
 std::vector<Row> rows_of(const std::vector<const Measurement*>& records, const std::string& by) {
   std::vector<Row> rows;
   for (const Measurement* m : records) {
-    if (condition(*m, "by") != by) continue;
+    if (condition_of(*m, "by") != by) continue;
     if (m->metric == "time") rows.emplace_back();  // the first of each group
     if (!rows.empty()) rows.back().metrics[m->metric] = m;
   }
@@ -67,7 +62,7 @@ std::string table_of(const std::vector<Row>& rows, const std::string& by, Format
                    {"bytes", right},
                    {"memory", right}});
   const bool both = std::ranges::any_of(
-      rows, [](const Row& row) { return condition(row.time(), "direction") == "backward"; });
+      rows, [](const Row& row) { return condition_of(row.time(), "direction") == "backward"; });
   double left_out = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
@@ -76,8 +71,8 @@ std::string table_of(const std::vector<Row>& rows, const std::string& by, Format
       continue;
     }
     const Measurement& time = row.time();
-    table.add({condition(time, by), condition(time, by == "node" ? "operator" : "nodes"),
-               both ? condition(time, "direction") : "", row.cell("time"), interval_of(time),
+    table.add({condition_of(time, by), condition_of(time, by == "node" ? "operator" : "nodes"),
+               both ? condition_of(time, "direction") : "", row.cell("time"), interval_of(time),
                percent(row.value("share")), row.cell("flop_rate"), row.cell("bytes"),
                row.cell("memory")});
   }
@@ -110,7 +105,7 @@ std::string text_of(const Measurement& profiled, const Measurement* time,
                     const std::vector<const Measurement*>& records, Format format) {
   std::string text =
       fmt::format("{}, {}, {}: {}", printable(profiled.subject), printable(profiled.framework),
-                  condition(profiled, "pass"), cost_of(profiled, time, records));
+                  condition_of(profiled, "pass"), cost_of(profiled, time, records));
   const auto operators = rows_of(records, "operator");
   const auto nodes = rows_of(records, "node"), layers = rows_of(records, "layer");
   text += '\n' + table_of(operators, "operator", format);
@@ -125,7 +120,7 @@ std::string profile_tables(const std::vector<Measurement>& records, Format forma
   std::string text;
   const auto same = [](const Measurement& a, const Measurement& b) {
     return a.subject == b.subject && a.framework == b.framework &&
-           condition(a, "pass") == condition(b, "pass");
+           condition_of(a, "pass") == condition_of(b, "pass");
   };
   for (const Measurement& profiled : records) {
     if (profiled.metric != "profiled_time" || profiled.samples.empty()) continue;

@@ -20,11 +20,6 @@ struct Row {
   [[nodiscard]] double own_error() const { return own->samples.empty() ? 0 : own->samples.front(); }
 };
 
-std::string condition(const Measurement& m, const std::string& name) {
-  const auto place = m.conditions.find(name);
-  return place == m.conditions.end() ? "" : place->second;
-}
-
 std::string error_of(const Measurement& m) {
   if (m.status == Status::unsupported || m.samples.empty()) return std::string(name_of(m.status));
   return fmt::format("{:.2e}", m.samples.front());
@@ -34,8 +29,8 @@ const char* verdict_of(const Row& row) {
   const bool differs = row.accumulated->status == Status::failed;
   if (row.own->status == Status::failed) return "differs by itself";
   if (!differs) return row.own->status == Status::mistrusted ? "nothing to compare" : "";
-  return condition(*row.accumulated, "inputs") == "agree" ? "differs within the network"
-                                                          : "inherits it";
+  return condition_of(*row.accumulated, "inputs") == "agree" ? "differs within the network"
+                                                             : "inherits it";
 }
 
 std::vector<Row> rows_of(std::span<const Measurement> records) {
@@ -52,7 +47,7 @@ std::vector<Row> rows_of(std::span<const Measurement> records) {
 }
 
 std::string name_of_node(const Measurement& m) {
-  return fmt::format("{} '{}'", condition(m, "operator"), condition(m, "node"));
+  return fmt::format("{} '{}'", condition_of(m, "operator"), condition_of(m, "node"));
 }
 
 /// Why a node could not be compared; null if all could.
@@ -75,8 +70,8 @@ std::string finding(const Measurement& first, const std::vector<Row>& rows) {
   return fmt::format(
       "first to differ is {}, node {} of {}\n  its inputs agree; {}\n  alone, on the reference's "
       "values, {}\n",
-      name_of_node(first), condition(first, "place"), rows.size(), printable_message(first.reason),
-      alone);
+      name_of_node(first), condition_of(first, "place"), rows.size(),
+      printable_message(first.reason), alone);
 }
 
 std::string heading(std::span<const Measurement> records, const std::vector<Row>& rows) {
@@ -115,9 +110,9 @@ std::string text_of(std::span<const Measurement> records, Format format) {
                    "verdict"});
   for (std::size_t i = 0; i < std::min(rows.size(), kMostRows); ++i) {
     const auto& [accumulated, own] = rows[i];
-    table.add({condition(*own, "place"), condition(*own, "node"), condition(*own, "operator"),
-               error_of(*own), condition(*own, "bound"), error_of(*accumulated),
-               condition(*accumulated, "bound"), verdict_of(rows[i])});
+    table.add({condition_of(*own, "place"), condition_of(*own, "node"),
+               condition_of(*own, "operator"), error_of(*own), condition_of(*own, "bound"),
+               error_of(*accumulated), condition_of(*accumulated, "bound"), verdict_of(rows[i])});
   }
   table.drop_empty_columns();
   std::string text = heading(records, rows) + '\n' + table.to_text(format);

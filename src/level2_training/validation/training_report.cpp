@@ -23,11 +23,6 @@ struct Run {
   std::vector<Measurement> records;
 };
 
-std::string condition(const Measurement& record, std::string_view name) {
-  const auto place = record.conditions.find(name);
-  return place == record.conditions.end() ? "" : place->second;
-}
-
 /// Of one run, not of several joined.
 bool is_of_a_run(const Measurement& record) {
   return record.conditions.contains("dataset") && record.conditions.contains("seed") &&
@@ -48,7 +43,7 @@ void describe(Run& run, const std::string& source) {
   }
   run.words.push_back({"device", record.device});
   run.words.push_back({"file", source});
-  const std::string seed = condition(record, "seed");
+  const std::string seed = condition_of(record, "seed");
   std::from_chars(seed.data(), seed.data() + seed.size(), run.seed);
 }
 
@@ -75,12 +70,12 @@ struct Apart {
 };
 
 void add(Apart& apart, const Measurement& record) {
-  const std::string parameter = condition(record, "parameter");
+  const std::string parameter = condition_of(record, "parameter");
   if (!parameter.empty()) {
     if (record.metric != "parameter_difference_l2") return;
     if (!apart.of_parameters) apart.closed = apart.open = {};
     apart.of_parameters = true;
-    auto& loop = condition(record, "loop") == "open" ? apart.open : apart.closed;
+    auto& loop = condition_of(record, "loop") == "open" ? apart.open : apart.closed;
     loop.parameters.push_back({.name = parameter, .l2 = record.samples});
   } else if (!apart.of_parameters) {
     auto& loop = record.metric == "rule_difference" ? apart.open : apart.closed;
@@ -104,7 +99,7 @@ std::vector<Plot> divergence_plots(const std::vector<Report::Source>& sources) {
       if (!tells || record.samples.size() < 2) continue;
       Apart& apart = all[{record.subject, source.name, record.command}];
       apart.title = record.subject;
-      if (const std::string judge = condition(record, "against"); !judge.empty()) {
+      if (const std::string judge = condition_of(record, "against"); !judge.empty()) {
         apart.title += " against " + judge;
       }
       add(apart, record);

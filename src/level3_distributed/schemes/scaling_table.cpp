@@ -15,22 +15,17 @@ namespace {
 
 constexpr const char* kCommunication = "communication_time";
 
-std::string condition(const Measurement& m, std::string_view name) {
-  const auto place = m.conditions.find(name);
-  return place == m.conditions.end() ? "" : place->second;
-}
-
 /// A run that no launcher started has one.
 int ranks_of(const Measurement& m) {
-  const std::string text = condition(m, "ranks");
+  const std::string text = condition_of(m, "ranks");
   return text.empty() ? 1 : std::stoi(text);
 }
 
 /// What agrees between runs that differ in ranks, and between the metrics of a run.
 std::string training_of(const Measurement& m) { return m.subject + '\n' + m.framework; }
 std::string run_of(const Measurement& m) {
-  return training_of(m) + '\n' + condition(m, "ranks") + '\n' + condition(m, "distributed") + '\n' +
-         condition(m, "all_reduce") + '\n' + condition(m, "scaling");
+  return training_of(m) + '\n' + condition_of(m, "ranks") + '\n' + condition_of(m, "distributed") + '\n' +
+         condition_of(m, "all_reduce") + '\n' + condition_of(m, "scaling");
 }
 
 double value_of(const Measurement& m) { return estimate(m).value; }
@@ -48,7 +43,7 @@ struct Gain {
 };
 Gain gain_of(const Measurement& run, const Measurement& base) {
   const double ranks = double(ranks_of(run)) / ranks_of(base);
-  const double work = condition(run, "scaling") == "weak" ? ranks : 1;
+  const double work = condition_of(run, "scaling") == "weak" ? ranks : 1;
   const double speed_up = work * value_of(base) / value_of(run);
   return {speed_up, speed_up / ranks};
 }
@@ -105,7 +100,7 @@ TextTable scaling_table(const std::vector<Measurement>& measurements) {
       const auto exchange = communication.find(run_of(*m));
       const bool told = is_of_the_run(*m) && exchange != communication.end();
       const double seconds = told ? value_of(*exchange->second) : 0;
-      table.add({m->subject, m->framework, m->metric, condition(*m, "all_reduce"),
+      table.add({m->subject, m->framework, m->metric, condition_of(*m, "all_reduce"),
                  fmt::format("{}", ranks_of(*m)), with_prefix(value_of(*m), m->unit),
                  is_base ? "" : fmt::format("{:.2f}", gain.speed_up),
                  is_base ? "" : fmt::format("{:.2f}", gain.efficiency),

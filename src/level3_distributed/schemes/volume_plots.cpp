@@ -25,10 +25,7 @@ std::map<std::string, double> numbers_below(const Measurement& record, const std
 }
 
 std::size_t number_in(const Measurement& record, const std::string& condition) {
-  const auto place = record.conditions.find(condition);
-  return place == record.conditions.end()
-             ? 0
-             : static_cast<std::size_t>(std::strtoull(place->second.c_str(), nullptr, 10));
+  return std::strtoull(condition_of(record, condition).c_str(), nullptr, 10);
 }
 
 /// A cell a pair of ranks, filled from below by its part of the largest; the last column is of

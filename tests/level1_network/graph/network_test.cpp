@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level1_network/network.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -62,6 +63,24 @@ TEST_CASE("parameters lie in one arena, the last layer's first") {
   CHECK(network.parameter("a").value.raw() == all.span<float>().data() + 16);
   CHECK(network.gradient_arena().shape() == d5::Shape{48});
   CHECK(network.parameter("b").gradient.shares_storage_with(network.gradient_arena()));
+}
+
+TEST_CASE("parameters lie in memory that the caller gives, unread and unwritten") {
+  d5::Network network = two_layers();
+  // Nothing that a layout would write there.
+  std::vector<float> memory(2 * 48, -1);
+  std::size_t used = 0;
+  network.lay_out_in([&](std::size_t bytes) {
+    CHECK(bytes == 48 * sizeof(float));
+    float* begin = memory.data() + used;
+    used += 48;
+    return Tensor::borrow({DType::uint8, {std::int64_t(bytes)}}, begin, nullptr);
+  });
+  REQUIRE(network.parameters().size() == 3);
+  CHECK(network.parameter("c").value.raw() == memory.data());
+  CHECK(network.parameter("a").gradient.raw() == memory.data() + 48 + 16);
+  CHECK(network.parameter_arena().raw() == memory.data());
+  CHECK(std::ranges::count(memory, -1.0F) == 2 * 48);
 }
 
 TEST_CASE("feeding a parameter writes into the arena and is no edit") {

@@ -33,12 +33,9 @@ const Measurement* find(const std::vector<Measurement>& records, std::string_vie
 /// That of another run which is the like of `first`: where ranks have a record each, the same
 /// rank's.
 const Measurement* find_like(const std::vector<Measurement>& records, const Measurement& first) {
-  const auto rank_of = [](const Measurement& record) {
-    const auto place = record.conditions.find("rank");
-    return place == record.conditions.end() ? std::string() : place->second;
-  };
   const auto place = std::ranges::find_if(records, [&](const Measurement& record) {
-    return record.metric == first.metric && rank_of(record) == rank_of(first);
+    return record.metric == first.metric &&
+           condition_of(record, "rank") == condition_of(first, "rank");
   });
   return place == records.end() ? nullptr : &*place;
 }

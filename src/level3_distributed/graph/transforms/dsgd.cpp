@@ -37,14 +37,14 @@ class Dsgd final : public Transform {
         report.left.push_back(
             fmt::format("parameter '{}': its gradient is averaged already", name));
       } else {
-        onnx::Node node;
-        node.op_type = "AverageGradient";
-        node.domain = "d5";
-        node.opset = 1;
-        node.inputs = {name};
-        node.outputs = {network.unused_name(name + ".averaged")};
-        node.attributes["group"] = options_.group;
-        network.insert_node(name, std::move(node));
+        network.insert_node(name, {.name = "",
+                                   .op_type = "AverageGradient",
+                                   .domain = "d5",
+                                   .opset = 1,
+                                   .inputs = {name},
+                                   .outputs = {network.unused_name(name + ".averaged")},
+                                   .attributes = {{"group", options_.group}},
+                                   .doc = ""});
         ++averaged;
       }
     }

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "d5/core/measurement.hpp"
+
+namespace d5::detail {
+
+inline int ranks_of(const Measurement& record) { return std::stoi(condition_of(record, "ranks")); }
+
+/// The first record of a metric; null where there is none, or it has no sample.
+inline const Measurement* find(const std::vector<Measurement>& records, const std::string& metric) {
+  for (const Measurement& record : records) {
+    if (record.metric == metric) return record.samples.empty() ? nullptr : &record;
+  }
+  return nullptr;
+}
+
+}  // namespace d5::detail
