@@ -2,3 +2,7 @@
 #pragma once
 
 #include "d5/prediction/network_description.hpp"
+#include "d5/prediction/operation_graph.hpp"
+#include "d5/prediction/operation_graph_file.hpp"
+#include "d5/prediction/operation_kind.hpp"
+#include "d5/prediction/operation_schedule.hpp"

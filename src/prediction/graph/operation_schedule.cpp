@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/operation_schedule.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace d5 {
+namespace {
+
+using Id = OperationGraph::Id;
+
+struct Waiting {
+  std::int64_t priority;
+  double ready;
+  Id id;
+  /// For heaps, whose top is the greatest: what goes later is less.
+  bool operator<(const Waiting& other) const {
+    if (priority != other.priority) return priority < other.priority;
+    return ready != other.ready ? ready > other.ready : id > other.id;
+  }
+};
+
+struct Running {
+  double end;
+  Id id;
+  bool operator<(const Running& other) const {
+    return end != other.end ? end > other.end : id > other.id;
+  }
+};
+
+template <class T>
+void push(std::vector<T>& heap, const T& item) {
+  heap.push_back(item);
+  std::push_heap(heap.begin(), heap.end());
+}
+
+template <class T>
+T pop(std::vector<T>& heap) {
+  std::pop_heap(heap.begin(), heap.end());
+  const T top = heap.back();
+  heap.pop_back();
+  return top;
+}
+
+/// A lane at work. A place is an operation at a time, known by the one that had it last.
+struct Lane {
+  std::vector<Waiting> waiting;
+  std::vector<Id> free_places;
+  bool unlimited = false, has_work = false;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const OperationGraph& graph, Lanes lanes)
+      : graph_(graph), lanes_(graph.lanes().size()) {
+    constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
+    schedule_.begin.assign(graph.id_end(), kNever);
+    schedule_.end = schedule_.begin;
+    schedule_.before_on_lane.assign(graph.id_end(), OperationGraph::kNone);
+    schedule_.order.reserve(graph.size());
+    left_.resize(graph.id_end());
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      const int width = graph.lanes()[i].width;
+      lanes_[i].unlimited = lanes == Lanes::unlimited || width == 0;
+      lanes_[i].free_places.assign(static_cast<std::size_t>(width), OperationGraph::kNone);
+    }
+  }
+
+  OperationSchedule run() {
+    for (Id id = 0; id < left_.size(); ++id) {
+      if (!graph_.has(id)) continue;
+      left_[id] = graph_.predecessors(id).size();
+      if (left_[id] == 0) make_ready(id, 0);
+    }
+    begin_what_can(0);
+    while (!running_.empty()) {
+      const double now = running_.front().end;
+      while (!running_.empty() && running_.front().end == now) finish(pop(running_));
+      begin_what_can(now);
+    }
+    if (schedule_.order.size() < graph_.size()) graph_.check();
+    return std::move(schedule_);
+  }
+
+ private:
+  void make_ready(Id id, double now) {
+    const Operation& operation = graph_.operation(id);
+    note_work(operation.lane);
+    push(lanes_[operation.lane].waiting, {operation.priority, now, id});
+  }
+
+  void note_work(std::size_t lane) {
+    if (lanes_[lane].has_work) return;
+    lanes_[lane].has_work = true;
+    with_work_.push_back(lane);
+  }
+
+  void finish(const Running& done) {
+    schedule_.seconds = done.end;
+    const std::size_t place = graph_.operation(done.id).lane;
+    if (Lane& lane = lanes_[place]; !lane.unlimited) {
+      lane.free_places.push_back(done.id);
+      if (!lane.waiting.empty()) note_work(place);
+    }
+    for (const Id after : graph_.successors(done.id)) {
+      if (--left_[after] == 0) make_ready(after, done.end);
+    }
+  }
+
+  void begin_what_can(double now) {
+    for (const std::size_t place : with_work_) {
+      Lane& lane = lanes_[place];
+      lane.has_work = false;
+      while (!lane.waiting.empty() && (lane.unlimited || !lane.free_places.empty())) {
+        const Id id = pop(lane.waiting).id;
+        if (!lane.unlimited) {
+          schedule_.before_on_lane[id] = lane.free_places.back();
+          lane.free_places.pop_back();
+        }
+        schedule_.begin[id] = now;
+        schedule_.end[id] = now + graph_.operation(id).seconds;
+        schedule_.order.push_back(id);
+        push(running_, {schedule_.end[id], id});
+      }
+    }
+    with_work_.clear();
+  }
+
+  const OperationGraph& graph_;
+  OperationSchedule schedule_;
+  std::vector<Lane> lanes_;
+  std::vector<std::size_t> left_;  ///< by id: predecessors that are not over
+  std::vector<Running> running_;
+  std::vector<std::size_t> with_work_;  ///< lanes that something may begin on
+};
+
+}  // namespace
+
+OperationSchedule schedule(const OperationGraph& graph, Lanes lanes) {
+  return Scheduler(graph, lanes).run();
+}
+
+}  // namespace d5

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/operation_graph_file.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/prediction/operation_schedule.hpp"
+
+namespace d5 {
+namespace {
+
+OperationGraph small_graph() {
+  OperationGraph graph("a \"small\" one");
+  const auto compute = graph.lane(0, "compute");
+  const auto network = graph.lane(OperationLane::kShared, "network", 2);
+  const auto gone = graph.add({"gone", "load", compute, 1});
+  const auto back = graph.add({"fc<1>", "backward", compute, 0.1}, {gone});
+  graph.add({"bucket 0",
+             "all_reduce",
+             network,
+             1.0 / 3,
+             -4,
+             CostRule{"ring", 1e9, 8},
+             {{"bytes", std::int64_t{1} << 40}, {"share", 2.0}, {"text", "x"}}},
+            {back});
+  graph.remove(gone);
+  return graph;
+}
+
+TEST_CASE("a graph of operations reads back as it was written") {
+  const OperationGraph graph = small_graph();
+  const OperationGraph again = operation_graph_from_json(to_json(graph), "again.json");
+  CHECK(again.name() == graph.name());
+  CHECK(again.lanes() == graph.lanes());
+  REQUIRE(again.size() == 2);
+  CHECK(again.operation(0) == graph.operation(1));
+  CHECK(again.operation(1) == graph.operation(2));
+  CHECK(again.predecessors(1) == std::vector<OperationGraph::Id>{0});
+  CHECK(to_json(again) == to_json(graph));
+}
+
+TEST_CASE("what is wrong in a file of a graph is said with its place") {
+  const std::string head =
+      R"({"format": "d5 graph of operations", "schema": 1, "name": "g",)"
+      R"("lanes": [{"rank": 0, "name": "compute", "width": 1}], "operations": [)";
+  const auto [text, says] = GENERATE_COPY(table<std::string, std::string>({
+      {"{}", "format"},
+      {R"({"format": "d5 graph of operations", "schema": 2})", "schema is 2, expected 1"},
+      {head + R"({"name": "a", "kind": "forwrd", "lane": 0, "seconds": 1}]})", "forward"},
+      {head + R"({"name": "a", "kind": "forward", "lane": 1, "seconds": 1}]})", "operations[0]"},
+      {head + R"({"name": "a", "kind": "forward", "lane": 0, "seconds": "NaN"}]})",
+       "operations[0]"},
+      {head + R"({"name": "a", "kind": "forward", "lane": 0, "seconds": 1, "after": [0]}]})",
+       "after names operation 0"},
+      {head + R"({"name": "a", "kind": "forward", "lane": 0, "seconds": 1, "after": [7]}]})",
+       "after names operation 7"},
+      {head, "cut short"},
+  }));
+  INFO(text);
+  CHECK_THROWS_AS(operation_graph_from_json(text, "g.json"), FormatError);
+  CHECK_THROWS_WITH(operation_graph_from_json(text, "g.json"), Catch::Contains(says));
+}
+
+TEST_CASE("drawings of a graph name every operation, and mean what its text says") {
+  const OperationGraph graph = small_graph();
+  const std::string dot = to_dot(graph), svg = to_svg(graph);
+  CHECK_THAT(dot, Catch::Contains("fc<1>") && Catch::Contains("o1 -> o2"));
+  CHECK_THAT(svg, Catch::Contains("fc&lt;1&gt;") && Catch::Contains("bucket 0"));
+  CHECK_THAT(dot, Catch::Contains("a \\\"small\\\" one"));
+}
+
+}  // namespace
+}  // namespace d5
