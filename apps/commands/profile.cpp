@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/execution_options.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/value_checks.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/duration.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/progress.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level0_ops/size_range.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/prediction/profile_from_cost.hpp"
+#include "d5/prediction/profile_table.hpp"
+#include "d5/prediction/profile_training.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kProfileExamples =
+    R"(  d5 profile lenet --batch 16,32 --out lenet.json
+                                                30 training steps of each, node by node
+  d5 profile resnet-18 --batch 16 --copies 2 --framework onednn --out p.json
+                                                two at once, as two ranks of one machine are
+  d5 profile mnist-lenet --batch 32 --out p.json
+                                                a recipe, with its data and its optimizer
+  d5 profile vgg-13 --batch 32 --from-cost 198ms --switch 10us --out p.json
+                                                nothing runs: FLOP of each operator, scaled to a
+                                                step time that is known
+
+Ctrl-C ends it soon; what it has is kept, and mistrusted.)";
+
+struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
+  std::string model, batches = "16", from_cost, switch_time = "0s";
+  int copies = 1;
+  double flop_per_byte = 0;
+  ProfileOptions profile;
+};
+
+TrainingProfile from_cost(const ProfileCommand& options) {
+  const auto seconds = [](const std::string& words) {
+    return static_cast<double>(duration_of(words).count()) * 1e-9;
+  };
+  const auto sizes = sizes_from(options.batches);
+  if (sizes.size() != 1 || options.copies != 1) {
+    throw ValueError("profile: a known step time is of one --batch, and of one copy");
+  }
+  return profile_from_cost(options.model, {.batch = sizes.front(),
+                                           .step_seconds = seconds(options.from_cost),
+                                           .flop_per_byte = options.flop_per_byte,
+                                           .switch_seconds = seconds(options.switch_time)});
+}
+
+TrainingProfile observe(ProfileCommand options, Communicator& ranks) {
+  if (options.frameworks.size() != 1) {
+    throw ValueError(fmt::format("profile: --framework names {} frameworks; expected one",
+                                 options.frameworks.size()));
+  }
+  if (options.threads == 0) share_threads();
+  pin_threads(ranks.rank() * threads());
+  options.profile.batches = sizes_from(options.batches);
+  // mpirun ends all ranks by itself.
+  if (ranks.size() == 1) options.profile.interrupt = app::ctrl_c();
+  Progress progress("profile", profiled_steps(options.profile));
+  options.profile.on_step = [&](std::int64_t batch) {
+    progress.note(fmt::format("batch {}", batch));
+    progress.advance();
+  };
+  return profile_training(options.model, options.frameworks.front(), options.profile,
+                          app::execution_of(options, options), ranks);
+}
+
+int run_profile(const ProfileCommand& options) {
+  if (options.copies > 1 && !is_launched()) become_ranks(options.copies, own_command());
+  app::apply(options);
+  const auto ranks = world();
+  if (options.copies != ranks->size()) {
+    throw ValueError(
+        fmt::format("profile: --copies {}, but a launcher has started {}; leave it out",
+                    options.copies, ranks->size()));
+  }
+  if (ranks->rank() != 0) Progress::set_quiet(true);
+  if (ranks->rank() == 0 && !options.out.empty()) check_writable(options.out);
+  const TrainingProfile profile =
+      options.from_cost.empty() ? observe(options, *ranks) : from_cost(options);
+  if (ranks->rank() == 0) {
+    if (!options.out.empty()) write_training_profile(profile, options.out);
+    if (options.format == Format::json) {
+      app::print(to_json(profile), options.format);
+    } else {
+      app::print(profile_table(profile, options.format), options.format);
+      for (const auto& reason : profile.mistrusted) {
+        fmt::print(stderr, "mistrusted: {}\n", printable_message(reason));
+      }
+    }
+    if (!options.out.empty()) app::say_written(options);
+  }
+  ranks->barrier();
+  return 0;
+}
+
+}  // namespace
+
+void register_profile(app::Program& program) {
+  auto options = std::make_shared<ProfileCommand>();
+  auto& command = program.add("profile", "what a training step is made of, piece by piece",
+                              kProfileExamples, [=] { return run_profile(*options); });
+  command
+      .add_option("MODEL", options->model,
+                  "a built-in network or an .onnx file with a loss; or a recipe")
+      ->required();
+  command.add_option("--batch", options->batches, "sizes, as 16,32; others are interpolated later")
+      ->option_text("N,...");
+  command
+      .add_option("--copies", options->copies,
+                  "so many at once, that do not talk: ranks on one machine slow each other")
+      ->transform(app::whole_number(1, 4096))
+      ->option_text("N");
+  command.add_option("--steps", options->profile.steps, "observed of each size")
+      ->transform(app::whole_number(2, 1000000))
+      ->option_text("N");
+  command.add_option("--optimizer", options->profile.optimizer, "of a model; a recipe has its own")
+      ->option_text("NAME:KEY=VALUE...");
+  command.add_option("--set", options->profile.changes, "change a value of the recipe")
+      ->allow_extra_args(false)
+      ->option_text("KEY=VALUE");
+  command.add_option("--data", options->profile.data, "folder of the recipe's data set")
+      ->option_text("DIR");
+  command
+      .add_option("--from-cost", options->from_cost,
+                  "measure nothing: scale each operator's work to this time of a step")
+      ->option_text("TIME");
+  command
+      .add_option("--flop-per-byte", options->flop_per_byte,
+                  "that take the time of a byte, with --from-cost; 0: FLOP alone count")
+      ->transform(app::number_from_zero())
+      ->option_text("X");
+  command.add_option("--switch", options->switch_time, "between two operators, with --from-cost")
+      ->option_text("TIME");
+  app::add_run_options(command, *options);
+  app::add_execution_options(command, *options);
+  app::add_output_options(command, *options);
+}
+
+}  // namespace d5::command

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/profile_training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/statistics.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "level3_distributed/communicator/gather_texts.hpp"
+#include "prediction/profile/profiled_step.hpp"
+#include "prediction/profile/step_recorder.hpp"
+
+namespace d5 {
+namespace {
+
+using Times = TrainingProfile::Times;
+
+constexpr std::int64_t kUpdatesEvery = 3;  ///< rounds: each has its updates timed one by one once
+constexpr std::int64_t kFewestKept = 2;    ///< steps, of a run that was interrupted
+
+/// What the updates of one step took, parameter by parameter; the network's run is outside the
+/// clock. Empty for an optimizer that has no such parts.
+std::vector<double> timed_updates(Optimizer& optimizer, const Batch& batch) {
+  auto* parts = dynamic_cast<ThreeStepOptimizer*>(&optimizer);
+  if (!parts) return {};
+  parts->begin_step(batch);
+  (void)parts->run_gradients(batch);
+  if (!parts->begin_updates()) return {};
+  std::vector<double> seconds(parts->executor().network().parameters().size());
+  try {
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+      const double begin = now_seconds();
+      parts->update(i);
+      parts->executor().synchronise();
+      seconds[i] = now_seconds() - begin;
+    }
+  } catch (const Unsupported&) {  // all parameters are updated together
+    seconds.clear();
+  }
+  parts->end_step();
+  return seconds;
+}
+
+/// The steps of one batch size.
+class BatchSteps {
+ public:
+  BatchSteps(ProfiledStep& step, std::int64_t batch) : step_(step) { times_.batch = batch; }
+
+  void unobserved(bool kept) {
+    // The clock runs from before the batch is asked for until the parameters are updated.
+    const double begin = now_seconds();
+    (void)step_.optimizer().step(step_.next());
+    step_.optimizer().executor().synchronise();
+    const double seconds = now_seconds() - begin;
+    if (kept) times_.unobserved.push_back(seconds);
+  }
+
+  void observed() {
+    EventList& events = step_.optimizer().executor().events();
+    events.add(recorder_);
+    // As above, and the recorder reads the clock in between.
+    const double begin = now_seconds();
+    const Batch& batch = step_.next();
+    const double loaded = step_.loads() ? now_seconds() : begin;
+    recorder_->start(loaded);
+    (void)step_.optimizer().step(batch);
+    step_.optimizer().executor().synchronise();
+    const double end = now_seconds();
+    events.remove(recorder_.get());
+    add(recorder_->finish(step_.optimizer().executor().network().parameters()), loaded - begin,
+        end - begin, end);
+  }
+
+  void updates() {
+    const auto seconds = timed_updates(step_.optimizer(), step_.next());
+    if (seconds.empty()) return;
+    update_seconds_.resize(seconds.size());
+    for (std::size_t i = 0; i < seconds.size(); ++i) update_seconds_[i] += seconds[i];
+  }
+
+  /// Gives each parameter its part of what updating all took, and this batch size to `profile`.
+  void finish(TrainingProfile& profile) {
+    const auto& parameters = step_.optimizer().executor().network().parameters();
+    std::vector<double> shares = update_seconds_;
+    if (shares.empty()) {  // by size, where nobody knows better
+      for (const auto& parameter : parameters) {
+        shares.push_back(static_cast<double>(parameter.gradient.bytes()));
+      }
+    }
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      pieces_.push_back({.name = parameters[i].name, .kind = "update"});
+      std::vector<double> seconds;
+      for (const double all : all_updates_) seconds.push_back(all * shares[i] / sum);
+      times_.seconds.push_back(std::move(seconds));
+      times_.gaps.push_back(i == 0 ? before_updates_ : std::vector<double>(all_updates_.size()));
+    }
+    if (profile.pieces.empty()) {
+      profile.pieces = pieces_;
+      for (const auto& parameter : parameters) {
+        profile.parameters.push_back(
+            {parameter.name, static_cast<double>(parameter.gradient.bytes())});
+      }
+    }
+    expect_alike(profile.pieces, pieces_);
+    profile.batches.push_back(std::move(times_));
+  }
+
+  [[nodiscard]] std::int64_t count() const {
+    return static_cast<std::int64_t>(std::min(times_.steps.size(), times_.unobserved.size()));
+  }
+
+ private:
+  static void expect_alike(const std::vector<TrainingProfile::Piece>& first,
+                           const std::vector<TrainingProfile::Piece>& other) {
+    const bool alike = std::ranges::equal(first, other, [](const auto& a, const auto& b) {
+      return a.name == b.name && a.kind == b.kind && a.final_parameters == b.final_parameters;
+    });
+    if (alike) return;
+    throw Unsupported(
+        "the steps of this training differ from one another in their nodes, and have no profile; "
+        "leave out what makes them differ, such as a batch size with a plan of its own");
+  }
+
+  void add(RecordedStep recorded, double load_seconds, double seconds, double end) {
+    if (step_.loads()) {
+      recorded.pieces.insert(recorded.pieces.begin(), {.name = "batch", .kind = "load"});
+      recorded.seconds.insert(recorded.seconds.begin(), load_seconds);
+      recorded.gaps.insert(recorded.gaps.begin(), 0);
+    }
+    if (pieces_.empty()) {
+      pieces_ = recorded.pieces;
+      times_.seconds.resize(pieces_.size());
+      times_.gaps.resize(pieces_.size());
+    }
+    expect_alike(pieces_, recorded.pieces);
+    double known = 0;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      times_.seconds[i].push_back(recorded.seconds[i]);
+      times_.gaps[i].push_back(recorded.gaps[i]);
+      known += recorded.seconds[i] + recorded.gaps[i];
+    }
+    all_updates_.push_back(end - recorded.end);
+    before_updates_.push_back(std::max(0.0, seconds - known - all_updates_.back()));
+    times_.steps.push_back(seconds);
+  }
+
+  ProfiledStep& step_;
+  std::shared_ptr<StepRecorder> recorder_ = std::make_shared<StepRecorder>();
+  std::vector<TrainingProfile::Piece> pieces_;
+  Times times_;
+  std::vector<double> all_updates_, before_updates_;  ///< by step
+  std::vector<double> update_seconds_;                ///< by parameter, of the steps that time them
+};
+
+/// Whether it went to its end.
+bool run_steps(BatchSteps& steps, std::int64_t batch, const ProfileOptions& options) {
+  const auto stepped = [&] {
+    if (options.on_step) options.on_step(batch);
+  };
+  for (std::int64_t i = 0; i < options.warm_up; ++i) {
+    steps.unobserved(false);
+    stepped();
+    if (options.interrupt.due()) return false;
+  }
+  for (std::int64_t round = 0; round < options.steps; ++round) {
+    // Who goes first changes, so that nobody is always the one after the timed updates.
+    if (round % 2 == 0) steps.observed();
+    steps.unobserved(true);
+    if (round % 2 != 0) steps.observed();
+    if (round % kUpdatesEvery == 0) steps.updates();
+    stepped();
+    if (options.interrupt.due()) return round + 1 == options.steps;
+  }
+  return true;
+}
+
+void append(std::vector<double>& to, const std::vector<double>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// The samples of all copies.
+TrainingProfile joined(const TrainingProfile& mine, Communicator& ranks) {
+  if (ranks.size() == 1) return mine;
+  TrainingProfile all;
+  for (const auto& text : detail::gather_texts(ranks, to_json(mine))) {
+    TrainingProfile other = training_profile_from_json(text, "of another copy");
+    if (all.pieces.empty()) {
+      all = std::move(other);
+      continue;
+    }
+    for (std::size_t b = 0; b < all.batches.size(); ++b) {
+      Times &to = all.batches[b], &from = other.batches.at(b);
+      append(to.steps, from.steps);
+      append(to.unobserved, from.unobserved);
+      for (std::size_t i = 0; i < to.seconds.size(); ++i) {
+        append(to.seconds[i], from.seconds.at(i));
+        append(to.gaps[i], from.gaps.at(i));
+      }
+    }
+  }
+  return all;
+}
+
+void judge(TrainingProfile& profile, const ProfileOptions& options, int cores) {
+  constexpr std::int64_t kEnough = 30;
+  constexpr double kMostRecording = 1.001;  // what recording may add
+  const int used = profile.threads * profile.copies;
+  if (options.steps < kEnough) {
+    profile.mistrusted.push_back(
+        fmt::format("{} steps of each batch size, fewer than {}", options.steps, kEnough));
+  }
+  if (used > cores) {
+    profile.mistrusted.push_back(fmt::format("{} threads in all on {} cores", used, cores));
+  }
+  for (const Times& times : profile.batches) {
+    if (times.steps.size() != times.unobserved.size()) continue;
+    const Comparison recording = compare(times.steps, times.unobserved);
+    if (!(recording.ratio_interval.low > kMostRecording)) continue;
+    profile.mistrusted.push_back(fmt::format("recording makes a step of batch {} {:.2f}% longer",
+                                             times.batch, (recording.ratio - 1) * 100));
+  }
+}
+
+void expect_in_range(const ProfileOptions& options) {
+  const bool sizes = !options.batches.empty() && std::ranges::min(options.batches) >= 1;
+  if (sizes && options.steps >= kFewestKept && options.warm_up >= 0) return;
+  throw ValueError(fmt::format(
+      "profile: {} batch sizes, the smallest of {}, {} steps after {}; expected a size from 1 on, "
+      "{} steps at least",
+      options.batches.size(), options.batches.empty() ? 0 : std::ranges::min(options.batches),
+      options.steps, options.warm_up, kFewestKept));
+}
+
+}  // namespace
+
+std::int64_t profiled_steps(const ProfileOptions& options) {
+  return static_cast<std::int64_t>(options.batches.size()) * (options.steps + options.warm_up);
+}
+
+TrainingProfile profile_training(const std::string& model_or_recipe, const std::string& framework,
+                                 const ProfileOptions& options, const ExecutorOptions& execution,
+                                 Communicator& ranks) {
+  expect_in_range(options);
+  const Environment here = environment();
+  TrainingProfile profile{.model = model_or_recipe,
+                          .framework = framework,
+                          .device = to_string(execution.device),
+                          .threads = threads(),
+                          .copies = ranks.size(),
+                          .machine = machine_words(here)};
+  if (const std::string version = version_of(framework); !version.empty()) {
+    profile.framework += " " + version;
+  }
+  auto batches = options.batches;
+  std::ranges::sort(batches);
+  batches.erase(std::ranges::unique(batches).begin(), batches.end());
+  for (const std::int64_t batch : batches) {
+    const auto step = open_profiled_step(model_or_recipe, framework, batch, options, execution);
+    profile.optimizer = step->optimizer_name();
+    profile.digest = model_digest(step->optimizer().executor().network());
+    BatchSteps steps(*step, batch);
+    ranks.barrier();
+    const bool whole = run_steps(steps, batch, options);
+    // Whoever is done keeps the machine as busy as it was until all are.
+    const auto all_done = ranks.start_barrier();
+    while (!all_done->done()) steps.unobserved(false);
+    if (steps.count() < kFewestKept) {
+      throw Interrupted(
+          fmt::format("profile of '{}': interrupted before batch {} had {} steps; "
+                      "nothing is kept",
+                      printable(model_or_recipe), batch, kFewestKept));
+    }
+    steps.finish(profile);
+    if (whole) continue;
+    profile.mistrusted.push_back(
+        fmt::format("interrupted: {} steps of batch {}, and no larger one", steps.count(), batch));
+    break;
+  }
+  profile = joined(profile, ranks);
+  judge(profile, options, here.cores);
+  check(profile);
+  return profile;
+}
+
+}  // namespace d5

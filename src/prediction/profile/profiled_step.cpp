@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prediction/profile/profiled_step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level1_network/executor_word.hpp"
+#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_inputs.hpp"
+#include "d5/level2_training/step_modifier.hpp"
+
+namespace d5 {
+namespace {
+
+class ModelStep final : public ProfiledStep {
+ public:
+  ModelStep(const std::string& model, const std::string& framework, std::int64_t size,
+            const ProfileOptions& options, const ExecutorOptions& execution)
+      : name_(options.optimizer) {
+    const OpenSizes sizes{.batch = size};
+    Settings wishes = run_wishes(framework, sizes, execution);
+    wishes.set("with_loss", true);
+    wishes.set("training", true);
+    auto executor =
+        open_executor(framework, open_model(model, wishes, options.interrupt), execution);
+    const std::string loss = loss_of(executor->network());
+    if (loss.empty()) {
+      throw Unsupported(fmt::format(
+          "profile of '{}': the network has no scalar output 'loss' to train on; built-in ones "
+          "have, and a recipe gives a file one",
+          printable(model)));
+    }
+    NetworkInputs inputs = network_inputs(model, executor->network(), sizes, {}, execution.seed);
+    batch_.values = std::move(inputs.values);
+    batch_.size = size;
+    const EntryChoice choice = entry_of_words("optimizer", options.optimizer);
+    optimizer_ = open_optimizer(choice.name, std::move(executor), loss, choice.settings);
+  }
+  Optimizer& optimizer() override { return *optimizer_; }
+  const Batch& next() override { return batch_; }
+  bool loads() const override { return false; }
+  std::string optimizer_name() const override { return name_; }
+
+ private:
+  std::string name_;
+  Batch batch_;
+  std::shared_ptr<Optimizer> optimizer_;
+};
+
+class RecipeStep final : public ProfiledStep {
+ public:
+  RecipeStep(const Recipe& recipe, const std::string& framework, std::int64_t size,
+             const ProfileOptions& options, const ExecutorOptions& execution)
+      : size_(size),
+        name_(recipe.choice("optimizer").name),
+        session_(recipe,
+                 {.frameworks = frameworks_in(framework),
+                  .placement = execution.placement,
+                  .device = execution.device,
+                  .memory_limit = execution.memory_limit,
+                  .recompute = execution.recompute,
+                  .data = options.data},
+                 options.interrupt) {
+    session_.trainer().train_sampler().reset(0);
+  }
+  Optimizer& optimizer() override { return session_.trainer().optimizer(); }
+  const Batch& next() override {
+    Sampler& sampler = session_.trainer().train_sampler();
+    for (int tries = 0; tries < 2; ++tries) {
+      // The last batch of an epoch may be shorter: it is another step.
+      while (const Batch* batch = sampler.next()) {
+        if (batch->size == size_) return *batch;
+      }
+      sampler.reset(++epoch_);
+    }
+    throw ValueError(fmt::format(
+        "profile: the recipe's data set has no batch of {} samples; give a smaller --batch",
+        size_));
+  }
+  bool loads() const override { return true; }
+  std::string optimizer_name() const override { return name_; }
+
+ private:
+  std::int64_t size_, epoch_ = 0;
+  std::string name_;
+  TrainingSession session_;
+};
+
+}  // namespace
+
+bool is_recipe(const std::string& word) {
+  const auto carried = carried_recipes();
+  return word.ends_with(".yaml") || word.ends_with(".yml") ||
+         std::ranges::find(carried, word) != carried.end();
+}
+
+std::unique_ptr<ProfiledStep> open_profiled_step(const std::string& model_or_recipe,
+                                                 const std::string& framework, std::int64_t batch,
+                                                 const ProfileOptions& options,
+                                                 const ExecutorOptions& execution) {
+  if (!is_recipe(model_or_recipe)) {
+    return std::make_unique<ModelStep>(model_or_recipe, framework, batch, options, execution);
+  }
+  Recipe recipe = load_recipe(model_or_recipe);
+  for (const auto& change : options.changes) recipe.set(change);
+  recipe.set(fmt::format("sampler.batch_size={}", batch));
+  return std::make_unique<RecipeStep>(recipe, framework, batch, options, execution);
+}
+
+}  // namespace d5

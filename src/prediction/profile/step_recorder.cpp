@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prediction/profile/step_recorder.hpp"
+
+#include <algorithm>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
+
+namespace d5 {
+
+void StepRecorder::start(double begin) {
+  begin_ = begin;
+  marks_.clear();
+}
+
+void StepRecorder::mark(What what, const StepInfo* step, std::size_t parameter) {
+  marks_.push_back({now_seconds(), what, step, parameter});
+}
+
+RecordedStep StepRecorder::finish(const std::vector<Parameter>& parameters) const {
+  RecordedStep recorded;
+  double last = begin_, opened = begin_;
+  const auto add = [&](TrainingProfile::Piece piece, double begin, double end) {
+    recorded.pieces.push_back(std::move(piece));
+    recorded.gaps.push_back(begin - last);
+    recorded.seconds.push_back(end - begin);
+    last = end;
+  };
+  const auto goes_back = [](const Mark& mark) {
+    return mark.what == What::node_begin && mark.step->pass == Pass::backward;
+  };
+  const bool announces_back = std::ranges::any_of(marks_, goes_back);
+  const bool announces_forward = std::ranges::any_of(
+      marks_, [&](const Mark& mark) { return mark.what == What::node_begin && !goes_back(mark); });
+  bool forward_over = false;
+  for (const auto& [time, what, step, parameter] : marks_) {
+    switch (what) {
+      case What::node_begin:
+        opened = time;
+        break;
+      case What::node_end: {
+        const bool back = step->pass == Pass::backward;
+        const Cost cost = back ? Cost{} : step->cost;
+        add({.name = step->path,
+             .kind = back ? "backward" : "forward",
+             .op_type = step->node.op_type,
+             .flop = cost.flop,
+             .bytes = cost.bytes_read + cost.bytes_written},
+            opened, time);
+        break;
+      }
+      case What::forward_end:
+        if (!announces_forward) add({.name = "forward", .kind = "forward"}, last, time);
+        forward_over = true;
+        break;
+      case What::gradient: {
+        if (!announces_back) {
+          const bool whole = !announces_forward && !forward_over;
+          if (whole) break;
+          add({.name = "to " + parameters[parameter].name, .kind = "backward"}, last, time);
+        }
+        if (recorded.pieces.empty()) break;
+        recorded.pieces.back().final_parameters.push_back(parameter);
+        break;
+      }
+      case What::run_end:
+        if (!announces_back) add({.name = "rest", .kind = "backward"}, last, time);
+        recorded.end = time;
+        break;
+    }
+  }
+  std::size_t final_ones = 0;
+  for (const auto& piece : recorded.pieces) final_ones += piece.final_parameters.size();
+  if (recorded.end == 0 || final_ones < parameters.size()) {
+    throw Unsupported(
+        "this executor announces neither nodes nor the end of its forward pass, or not every "
+        "gradient, and its steps cannot be cut into pieces; profile d5's own (reference, or a "
+        "framework's operators such as 'onednn')");
+  }
+  return recorded;
+}
+
+}  // namespace d5

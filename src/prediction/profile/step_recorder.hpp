@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/prediction/training_profile.hpp"
+
+namespace d5 {
+
+/// The pieces of one training step, in the order in which they ran, with their times.
+struct RecordedStep {
+  std::vector<TrainingProfile::Piece> pieces;
+  std::vector<double> seconds, gaps;
+  double end = 0;  ///< of the network's run, on the clock
+};
+
+/// Reads the clock where an executor announces something, and makes pieces of that afterwards. An
+/// executor that announces no node while it goes backward is cut where it announces gradients.
+class StepRecorder final : public ExecutionEvent {
+ public:
+  /// Forgets what was marked. `begin`: a reading of the clock, where the first gap begins.
+  void start(double begin);
+  /// Throws: Unsupported for an executor that announces nothing to cut at.
+  [[nodiscard]] RecordedStep finish(const std::vector<Parameter>& parameters) const;
+
+  void before_run(Pass) override {}
+  void after_run(Pass) override { mark(What::run_end); }
+  void after_pass(Pass pass) override {
+    if (pass == Pass::forward) mark(What::forward_end);
+  }
+  void before_node(const StepInfo& step) override { mark(What::node_begin, &step); }
+  void after_node(const StepInfo& step) override {
+    if (step.device != Device{}) step.stream.synchronise();
+    mark(What::node_end, &step);
+  }
+  void gradient_ready(Parameter& parameter, std::size_t index, Stream& stream) override {
+    if (parameter.gradient.device() != Device{}) stream.synchronise();
+    mark(What::gradient, nullptr, index);
+  }
+
+ private:
+  enum class What { forward_end, node_begin, node_end, gradient, run_end };
+  struct Mark {
+    double time;
+    What what;
+    const StepInfo* step;
+    std::size_t parameter;
+  };
+  void mark(What what, const StepInfo* step = nullptr, std::size_t parameter = 0);
+
+  double begin_ = 0;
+  std::vector<Mark> marks_;  ///< keeps its memory from step to step
+};
+
+}  // namespace d5
