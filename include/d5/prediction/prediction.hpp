@@ -6,6 +6,8 @@
 #include "d5/prediction/operation_graph_file.hpp"
 #include "d5/prediction/operation_kind.hpp"
 #include "d5/prediction/operation_schedule.hpp"
+#include "d5/prediction/overlap_analysis.hpp"
+#include "d5/prediction/overlap_grid.hpp"
 #include "d5/prediction/profile_from_cost.hpp"
 #include "d5/prediction/profile_table.hpp"
 #include "d5/prediction/profile_training.hpp"
