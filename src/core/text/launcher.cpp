@@ -21,6 +21,13 @@ int launched_ranks() {
   return 0;
 }
 
+int launched_ranks_here() {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    if (const char* text = std::getenv(name)) return std::atoi(text);
+  }
+  return 0;
+}
+
 std::string launcher_line(int ranks) {
   if (!std::getenv("OMPI_COMM_WORLD_SIZE") && std::getenv("SLURM_NTASKS")) {
     return fmt::format("srun -n {} ", ranks);

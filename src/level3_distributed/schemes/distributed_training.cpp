@@ -223,8 +223,7 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
 bool is_launched() { return detail::launched_ranks() > 0; }
 
 void share_threads() {
-  const char* local = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
-  const int ranks_here = local ? std::atoi(local) : 1;
+  const int ranks_here = detail::launched_ranks_here();
   if (ranks_here < 2) return;
   // mpirun may have bound this rank to some cores already: those are its share.
   const int cores = static_cast<int>(std::thread::hardware_concurrency());

@@ -16,9 +16,10 @@ class KeptByCommunicator {
   /// `make(ranks)` is called the first time.
   template <class Make>
   State& of(Communicator& ranks, const Make& make) {
+    for (const Kept& kept : all_) {
+      if (kept.address == &ranks && !kept.ranks.expired()) return *kept.state;
+    }
     std::erase_if(all_, [](const Kept& kept) { return kept.ranks.expired(); });
-    const auto found = std::ranges::find(all_, &ranks, &Kept::address);
-    if (found != all_.end()) return *found->state;
     all_.push_back({&ranks, ranks.weak_from_this(), make(ranks)});
     return *all_.back().state;
   }
