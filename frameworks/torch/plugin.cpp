@@ -8,6 +8,7 @@
 #include "d5/core/threads.hpp"
 #include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level1_network/model_executor.hpp"
+#include "data_parallel.hpp"
 #include "fused_optimizer.hpp"
 #include "native_operator.hpp"
 #include "network_executor.hpp"
@@ -41,6 +42,7 @@ void fill(Framework& framework) {
                        });
                  }});
   register_optimizers(framework.part<NativeOptimizers>());
+  register_schemes(framework.part<NativeSchemes>());
 }
 
 }  // namespace

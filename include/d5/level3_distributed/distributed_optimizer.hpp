@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "d5/core/entry.hpp"
@@ -117,5 +118,13 @@ class DistributedOptimizerEntry
 
 /// All schemes by name. A scheme that sums gradients has an option "all_reduce", the algorithm.
 [[nodiscard]] Registry<DistributedOptimizerEntry>& distributed_optimizers();
+/// A framework's own distribution: a part of `Framework`.
+class NativeSchemes : public Registry<DistributedOptimizerEntry> {
+ public:
+  NativeSchemes() : Registry("native scheme") {}
+};
+/// One of `distributed_optimizers()`, or a framework's own: "torch/ddp". Throws: NotFound,
+/// Unsupported.
+[[nodiscard]] const DistributedOptimizerEntry& find_scheme(std::string_view name);
 
 }  // namespace d5

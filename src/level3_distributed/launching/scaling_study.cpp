@@ -83,7 +83,7 @@ std::vector<ScalingPoint> points_of(const ScalingGrid& grid) {
   expect_each_once(grid.schemes, "schemes");
   expect_each_once(grid.scalings, "scalings");
   for (const std::string& scheme : grid.schemes) {
-    (void)distributed_optimizers().at(scheme.substr(0, scheme.find(':')));
+    (void)find_scheme(scheme.substr(0, scheme.find(':')));
   }
   for (const std::string& scaling : grid.scalings) {
     if (scaling == "strong" || scaling == "weak") continue;

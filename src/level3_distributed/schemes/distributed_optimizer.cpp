@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "d5/core/error.hpp"
+#include "d5/core/framework.hpp"
 #include "d5/level3_distributed/communicator_agreement.hpp"
 
 namespace d5 {
@@ -35,6 +36,12 @@ Registry<DistributedOptimizerEntry>& distributed_optimizers() {
   static Registry<DistributedOptimizerEntry> registry("distributed optimizer",
                                                       distributed_optimizer::register_all);
   return registry;
+}
+
+const DistributedOptimizerEntry& find_scheme(std::string_view name) {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return distributed_optimizers().at(name);
+  return framework(name.substr(0, slash)).part<NativeSchemes>().at(name.substr(slash + 1));
 }
 
 }  // namespace d5

@@ -50,9 +50,7 @@ std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
   }
   Settings settings = options.scheme.settings;
   offer_seed(settings, options.seed);
-  return distributed_optimizers()
-      .at(options.scheme.name)
-      .make(std::move(three_step), ranks, settings);
+  return find_scheme(options.scheme.name).make(std::move(three_step), ranks, settings);
 }
 
 Settings of_one_share(const Settings& sampling, const DistributedOptions& options, int shares) {
@@ -74,9 +72,7 @@ std::shared_ptr<SampleCut> cut_of(const EntryChoice& choice) {
 }
 
 RankRole role_of(const DistributedOptions& options, const Communicator& ranks, int rank) {
-  return distributed_optimizers()
-      .at(options.scheme.name)
-      .role(rank, ranks.size(), options.scheme.settings);
+  return find_scheme(options.scheme.name).role(rank, ranks.size(), options.scheme.settings);
 }
 
 RankRole role_of(const DistributedOptions& options, const Communicator& ranks) {
@@ -97,7 +93,7 @@ std::shared_ptr<Communicator> workers_of(const DistributedOptions& options,
 std::map<std::string, std::string, std::less<>> in_force(const EntryChoice& scheme) {
   constexpr std::string_view kName = ".name";
   std::map<std::string, std::string, std::less<>> result;
-  for (const Option& option : distributed_optimizers().at(scheme.name).options()) {
+  for (const Option& option : find_scheme(scheme.name).options()) {
     result[option.name] = option.initial;
   }
   for (const auto& [key, text] : scheme.settings.values()) {
@@ -171,8 +167,7 @@ DistributedOptions distributed_options(const Recipe& recipe) {
   options.test_samples = cuts.test_samples;
   check_cuts(options);
   // Names that stand nowhere are found on one rank too, where nobody reads them.
-  detail::check_chosen_names(options.scheme.settings,
-                             distributed_optimizers().at(options.scheme.name).options());
+  detail::check_chosen_names(options.scheme.settings, find_scheme(options.scheme.name).options());
   return options;
 }
 
@@ -187,9 +182,8 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
   session.checkpoints_kept = std::max<std::int64_t>(session.checkpoints_kept, 2);
   const auto workers = workers_of(options, ranks);
   const bool suits_any_ranks =
-      options.scaling == "strong" && distributed_optimizers()
-                                         .at(options.scheme.name)
-                                         .resumes_on_other_ranks(options.scheme.settings);
+      options.scaling == "strong" &&
+      find_scheme(options.scheme.name).resumes_on_other_ranks(options.scheme.settings);
   session.ranks = workers ? workers->size() : 1;
   session.resume =
       workers ? detail::common_checkpoint(session.resume, *workers, suits_any_ranks) : "";

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// torch's own data parallelism as a scheme of d5's.
+#include "data_parallel.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "communicator_group.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/collective.hpp"
+#include "reduced_gradients.hpp"
+
+namespace d5::torch {
+namespace {
+
+struct DataParallelOptions {
+  ReducerOptions reducer;
+  EntryChoice all_reduce{"auto"};
+
+  void declare(OptionList& options) {
+    options.add("bucket_bytes", reducer.bucket_bytes, "largest size of a bucket", {.least = 1});
+    options.add("first_bucket_bytes", reducer.first_bucket_bytes, "the same of the first",
+                {.least = 1});
+    options.add("hook", reducer.hook, "what a bucket travels as: none, or float16");
+    options.add("all_reduce", all_reduce, "d5's algorithm that sums the buckets",
+                all_reduces().kind());
+  }
+};
+
+/// Synchronous data parallelism as torch's DistributedDataParallel does it: all ranks start from
+/// rank 0's parameters, torch's Reducer averages gradients in its buckets, over d5's communicator,
+/// and all apply the same update. Running statistics stay each rank's own, as under
+/// `broadcast_buffers=False`.
+class DataParallel final : public DistributedOptimizer {
+ public:
+  using Options = DataParallelOptions;
+  DataParallel(std::shared_ptr<ThreeStepOptimizer> optimizer, std::shared_ptr<Communicator> ranks,
+               const Options& options)
+      : DistributedOptimizer(std::move(optimizer), std::move(ranks)),
+        all_reduce_(all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings)) {
+    if (options.reducer.hook != "none" && options.reducer.hook != "float16") {
+      throw ValueError("torch/ddp: hook is '" + printable(options.reducer.hook) +
+                       "', expected none or float16");
+    }
+    all_reduce_->prepare(communicator());
+    for (Parameter& parameter : executor().network().parameters()) {
+      communicator().broadcast(parameter.value, 0);
+    }
+    const auto group = c10::make_intrusive<CommunicatorGroup>(shared_communicator(), all_reduce_);
+    local().add_gradient_layer(ThreeStepOptimizer::GradientLayer::exchanged,
+                               [ranks = shared_communicator(), group,
+                                reducer = options.reducer](std::shared_ptr<GradientSource> inner) {
+                                 return std::make_shared<ReducedGradients>(std::move(inner), ranks,
+                                                                           group, group, reducer);
+                               });
+  }
+
+  static bool resumes_on_other_ranks(const Options&) { return true; }
+
+  const ValueMap& step(const Batch& batch) override { return local().step(batch); }
+
+  std::map<std::string, std::string> conditions() const override {
+    const std::string chosen = all_reduce_->chosen();
+    if (chosen.empty()) return {};
+    return {{"all_reduce.chosen", chosen}};
+  }
+
+ private:
+  std::shared_ptr<AllReduce> all_reduce_;
+};
+
+}  // namespace
+
+void register_schemes(NativeSchemes& registry) {
+  registry.add("ddp", DistributedOptimizerEntry::of<DataParallel>(
+                          "torch's DistributedDataParallel: its Reducer over d5's communicator"));
+}
+
+}  // namespace d5::torch

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <c10/util/intrusive_ptr.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/level2_training/gradient_source.hpp"
+#include "d5/level3_distributed/communicator_agreement.hpp"
+
+namespace c10d {
+class ProcessGroup;
+class Reducer;
+}  // namespace c10d
+
+namespace d5::torch {
+
+class CommunicatorGroup;
+
+/// As torch's DistributedDataParallel takes them. Units: bytes.
+struct ReducerOptions {
+  std::int64_t bucket_bytes = std::int64_t{25} << 20, first_bucket_bytes = std::int64_t{1} << 20;
+  std::string hook = "none";  ///< "float16": buckets travel as such
+};
+
+/// Gradients of all ranks' samples: torch's `Reducer`, the engine of DistributedDataParallel, is
+/// told of each when it is final, and averages them in its own buckets while backpropagation goes
+/// on. Any executor's: a gradient is final where d5 says so.
+///
+/// What torch's Reducer does after the last bucket it does within a backward pass of its own; so
+/// the gradient that came last is told within a small one of ours.
+class ReducedGradients final : public GradientDecorator {
+ public:
+  /// `own` is null where `group` is another library's.
+  ReducedGradients(std::shared_ptr<GradientSource> inner, std::shared_ptr<Communicator> ranks,
+                   c10::intrusive_ptr<c10d::ProcessGroup> group,
+                   c10::intrusive_ptr<CommunicatorGroup> own, ReducerOptions options);
+  ~ReducedGradients() override;
+  ReducedGradients(const ReducedGradients&) = delete;
+  ReducedGradients& operator=(const ReducedGradients&) = delete;
+
+  const ValueMap& run(const Batch& batch, const GradientRun& how) override;
+  [[nodiscard]] std::size_t parts() const override { return 1; }
+  ParameterRange finish(std::size_t part) override;
+  [[nodiscard]] bool announces() const override { return false; }
+  double loss_of(const Batch& batch) override { return ranks_.mean(inner().loss_of(batch), batch); }
+  [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override {
+    return ranks_.mean(inner().loss_of_run(outputs, batch), batch);
+  }
+
+ private:
+  class Listener;
+  void make_reducer();
+  void begin();
+  /// Tells the Reducer of parameter `index`, or keeps it for the end where it is the last.
+  void ready(std::size_t index);
+  void tell_last();
+  [[nodiscard]] double weight(const Batch& batch) const;
+
+  CommunicatorAgreement ranks_;
+  c10::intrusive_ptr<c10d::ProcessGroup> group_;
+  c10::intrusive_ptr<CommunicatorGroup> own_;
+  ReducerOptions options_;
+  std::shared_ptr<Listener> listener_;
+  std::unique_ptr<c10d::Reducer> reducer_;
+  std::uint64_t revision_ = 0;
+  std::size_t told_ = 0, count_ = 0;
+  bool active_ = false;
+};
+
+}  // namespace d5::torch
