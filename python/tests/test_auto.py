@@ -65,7 +65,8 @@ def test_a_choice_is_kept_until_it_is_forgotten(chosen):
         executor.inference(X)
         return d5.framework_selection(executor)
 
-    assert again().kept and again().chosen == chosen.chosen
+    if not any(note.startswith("chosen while other work") for note in chosen.notes):  # it is made again then
+        assert again().kept and again().chosen == chosen.chosen
     assert d5.forget_selections(network()) > 0
     assert d5.forget_selections(network()) == 0
     assert not again().kept

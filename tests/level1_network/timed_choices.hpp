@@ -16,7 +16,8 @@ inline d5::PlanExecutor executor_of(const d5::Network& network,
                                     d5::ExecutorOptions options = {.frameworks = {"auto"}}) {
   use_frameworks();
   for (const char* op : {"Up", "Over", "On"}) world.costs["slow"][op] = 100;
-  return d5::PlanExecutor(network, std::move(options), {.clock = clock, .most_seconds = 1e9});
+  return d5::PlanExecutor(network, std::move(options),
+                          {.clock = clock, .most_seconds = 1e9, .watch_others = watch_others});
 }
 
 inline d5::ValueMap fed(std::int64_t size = 4) {

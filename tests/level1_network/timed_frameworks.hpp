@@ -27,11 +27,15 @@ struct World {
   std::map<std::string, std::string> faults =
       {};                 ///< "beta Up": "throws", "nan", "wrong" or "changes"
   std::string last = {};  ///< framework
+  double others = 0;      ///< processors that other work keeps busy
 };
 inline World world;
 
 /// Its threads never spin.
 inline const d5::TurnClock clock{[] { return world.now; }, [] {}};
+inline std::function<double()> watch_others() {
+  return [] { return world.others; };
+}
 
 /// A test begins with a world and a folder for choices of its own.
 class Fresh {

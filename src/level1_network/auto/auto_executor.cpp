@@ -13,6 +13,7 @@
 #include "d5/level1_network/executor_word.hpp"
 #include "level1_network/auto/executor_race.hpp"
 #include "level1_network/auto/fused_executor.hpp"
+#include "level1_network/mixture/disturbed_choice.hpp"
 #include "level1_network/nodes/structure_digest.hpp"
 
 namespace d5 {
@@ -159,7 +160,7 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
   }
   plan_.events() = interrupts;
   const SelectionPurpose purpose = purpose_of(choice);
-  KeptSelection kept = kept_selection(purpose);
+  KeptSelection kept = standing_selection(purpose, selection_);
   if (Rival* rival = find(kept.selection.chosen)) {
     choice.selection = std::move(kept.selection);
     return made(*rival);
@@ -173,6 +174,7 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
   }
   const std::string planned = selection.chosen.empty() ? "plan" : selection.chosen;
   const double begin = selection_.clock();
+  const auto others = selection_.watch_others();
   ExecutorRace race(network(), inputs, choice.loss, selection_.clock);
   race.add(planned, plan_);
   const auto enter = [&](Rival& rival) {
@@ -199,7 +201,7 @@ GraphExecutor& AutoExecutor::choose(Choice& choice, const ValueMap& inputs) {
   tell(race, planned, winner, selection);
   selection.measuring_seconds += selection_.clock() - begin;
   KeptSelection found{{}, selection};
-  keep_selection(purpose, found);
+  keep_measured(purpose, kept, others(), found);
   selection.notes = found.selection.notes;
   std::ranges::copy(kept.selection.notes, std::back_inserter(selection.notes));
   return winner ? made(*winner) : plan_;

@@ -140,6 +140,8 @@ KeptSelection kept_selection(const SelectionPurpose& purpose) {
       result.assignment.kernels[output] = framework;
     }
     result.selection = selection_from(json.object("selection"));
+    result.others = json.number("others");
+    result.times = json.integer("times");
   } catch (const Error& error) {
     result = {};
     result.selection.notes = {
@@ -154,6 +156,8 @@ void keep_selection(const SelectionPurpose& purpose, KeptSelection& kept) {
                      {"purpose", purpose.words},
                      {"first", kept.assignment.first},
                      {"kernels", kept.assignment.kernels},
+                     {"others", kept.others},
+                     {"times", kept.times},
                      {"selection", to_json(kept.selection)}};
   try {
     detail::keep_measured(file_of(purpose),

@@ -19,6 +19,8 @@ struct SelectionPurpose {
 struct KeptSelection {
   KernelAssignment assignment = {};
   FrameworkSelection selection = {};
+  double others = 0;  ///< processors that other work kept busy meanwhile
+  int times = 0;      ///< that it was measured
 };
 
 /// From the user's cache (`D5_CACHE_DIR`, or else ~/.cache/d5). Where none was kept, or the file is

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/machine/other_work.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level1_network/execution_interrupt.hpp"
+#include "level1_network/mixture/disturbed_choice.hpp"
 #include "level1_network/mixture/kept_selection.hpp"
 #include "level1_network/nodes/structure_digest.hpp"
 
@@ -54,6 +56,10 @@ std::unique_ptr<Plan> with_selection(std::unique_ptr<Plan> plan, FrameworkSelect
 
 }  // namespace
 
+std::function<double()> watch_other_work() {
+  return [others = detail::OtherWork()] { return others.processors().value_or(0); };
+}
+
 bool has_candidates(const RunState& state) { return !candidates_of(state).empty(); }
 
 std::unique_ptr<Plan> measured_plan(const CompileRequest& request, RunState& state,
@@ -61,7 +67,7 @@ std::unique_ptr<Plan> measured_plan(const CompileRequest& request, RunState& sta
                                     const EventList& events, const SelectionOptions& options) {
   const Candidates candidates = candidates_of(state);
   const SelectionPurpose purpose = purpose_of(request, state, network);
-  KeptSelection kept = kept_selection(purpose);
+  KeptSelection kept = standing_selection(purpose, options);
   if (!kept.selection.chosen.empty()) {
     try {
       return with_selection(compile(assigned(request, state, candidates, kept.assignment), state),
@@ -76,13 +82,14 @@ std::unique_ptr<Plan> measured_plan(const CompileRequest& request, RunState& sta
   std::erase_if(observers, [](ExecutionEvent* observer) {
     return !dynamic_cast<ExecutionInterrupt*>(observer);
   });
+  const auto others = options.watch_others();
   ChosenPlan chosen = search_mixture(
       {request, state, candidates, inputs, network.value_changes(), options.clock, observers},
       options.most_seconds);
   (void)assigned(request, state, candidates, chosen.assignment);
   KeptSelection found{chosen.assignment, std::move(chosen.selection)};
   found.selection.notes = kept.selection.notes;
-  if (!found.selection.chosen.empty()) keep_selection(purpose, found);
+  if (!found.selection.chosen.empty()) keep_measured(purpose, kept, others(), found);
   return with_selection(std::move(chosen.plan), std::move(found.selection));
 }
 

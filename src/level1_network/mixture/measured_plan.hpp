@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "core/measuring/turn_clock.hpp"
@@ -10,10 +11,15 @@
 
 namespace d5 {
 
+/// Of the machine, by `detail::OtherWork`; 0 where that knows nothing.
+[[nodiscard]] std::function<double()> watch_other_work();
+
 /// How "auto" measures.
 struct SelectionOptions {
   TurnClock clock = {};
   double most_seconds = 40;  ///< some runs more, where one takes long
+  /// Begins to watch: what it returns tells how many processors other work kept busy since.
+  std::function<std::function<double()>()> watch_others = watch_other_work;
 };
 
 /// Whether "auto" has a part in it.

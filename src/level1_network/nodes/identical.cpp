@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <concepts>
 #include <cstring>
+
+#include "level1_network/nodes/same_as_any.hpp"
 
 namespace d5 {
 namespace {
-
-template <class T, class... Ts>
-constexpr bool is_one_of = (std::same_as<T, Ts> || ...);
 
 bool identical(float a, float b) {
   return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b);
@@ -21,13 +19,13 @@ bool identical(const onnx::Attribute& a, const onnx::Attribute& b) {
   return std::visit(
       [&]<class T>(const T& value) {
         const T& other = std::get<T>(b);
-        if constexpr (is_one_of<T, float, Tensor>) {
+        if constexpr (same_as_any<T, float, Tensor>) {
           return identical(value, other);
-        } else if constexpr (is_one_of<T, std::vector<float>, std::vector<Tensor>>) {
+        } else if constexpr (same_as_any<T, std::vector<float>, std::vector<Tensor>>) {
           return std::ranges::equal(
               value, other, [](const auto& one, const auto& its) { return identical(one, its); });
-        } else if constexpr (is_one_of<T, std::int64_t, std::string, std::vector<std::int64_t>,
-                                       std::vector<std::string>>) {
+        } else if constexpr (same_as_any<T, std::int64_t, std::string, std::vector<std::int64_t>,
+                                         std::vector<std::string>>) {
           return value == other;
         } else {
           return false;

@@ -4,15 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <concepts>
-
 #include "core/files/sha256.hpp"
+#include "level1_network/nodes/same_as_any.hpp"
 
 namespace d5 {
 namespace {
-
-template <class T, class... Ts>
-constexpr bool is_one_of = (std::same_as<T, Ts> || ...);
 
 /// Everything with its length before it: no two structures are the same text.
 class Structure {
@@ -62,9 +58,9 @@ class Structure {
 
   template <class T>
   void add_attribute(const T& value) {
-    if constexpr (is_one_of<T, std::string, Tensor>) {
+    if constexpr (same_as_any<T, std::string, Tensor>) {
       add(value);
-    } else if constexpr (is_one_of<T, std::int64_t, float>) {
+    } else if constexpr (same_as_any<T, std::int64_t, float>) {
       add(fmt::format("{}", value));
     } else if constexpr (std::same_as<T, onnx::SparseTensor>) {
       add(value.values), add(value.indices), add(to_string(value.shape));

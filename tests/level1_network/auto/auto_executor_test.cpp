@@ -27,8 +27,9 @@ AutoExecutor executor_of(const Network& network, double whole_seconds) {
   world.costs["alpha"] = {{"Up", 2}, {"Over", 3}};
   world.costs["beta"] = {{"Up", 3}, {"Over", 2}};
   world.costs["whole"]["run"] = whole_seconds;
-  return AutoExecutor(network, {.frameworks = {"auto"}},
-                      {.clock = timed::clock, .most_seconds = 1e9});
+  return AutoExecutor(
+      network, {.frameworks = {"auto"}},
+      {.clock = timed::clock, .most_seconds = 1e9, .watch_others = timed::watch_others});
 }
 
 ValueMap fed(std::int64_t size = 2) { return {{"x", Tensor::zeros(DType::float32, {size})}}; }
@@ -73,6 +74,25 @@ TEST_CASE("an executor of whole networks runs where it is the fastest, and is ob
   CHECK(first(second.inference(fed())) == 3);
   CHECK(framework_selection(second).kept);
   CHECK(framework_selection(second).chosen == "alpha:whole");
+}
+
+TEST_CASE("who runs the whole is chosen again where other work disturbed the choice") {
+  const timed::Fresh fresh;
+  world.others = 1000;
+  AutoExecutor first = executor_of(timed::chain(), 3);
+  (void)first.inference(fed());
+  CHECK(framework_selection(first).chosen == "alpha:whole");
+  REQUIRE(framework_selection(first).notes.size() == 1);
+  AutoExecutor beside = executor_of(timed::chain(), 100);
+  (void)beside.inference(fed());
+  CHECK(framework_selection(beside).kept);
+  CHECK(framework_selection(beside).notes == framework_selection(first).notes);
+  world.others = 0;
+  AutoExecutor second = executor_of(timed::chain(), 100);
+  (void)second.inference(fed());
+  CHECK_FALSE(framework_selection(second).kept);
+  CHECK(framework_selection(second).chosen == "mixture");
+  CHECK(framework_selection(second).notes.empty());
 }
 
 TEST_CASE("the plan runs where nothing is faster") {

@@ -41,8 +41,9 @@ double ticking() { return world.now += 1e-3; }
 std::unique_ptr<AutoExecutor> fused_executor_of(const Network& network) {
   timed::use_frameworks();
   world.costs["whole"]["run"] = 100;
-  auto executor = std::make_unique<AutoExecutor>(network, ExecutorOptions{.frameworks = {"auto"}},
-                                                 SelectionOptions{.clock = {ticking, [] {}}});
+  auto executor = std::make_unique<AutoExecutor>(
+      network, ExecutorOptions{.frameworks = {"auto"}},
+      SelectionOptions{.clock = {ticking, [] {}}, .watch_others = timed::watch_others});
   executor->events().add(std::make_shared<ExecutionInterrupt>(Interrupt{.wished = [] {
     world.now += 1;
     return false;

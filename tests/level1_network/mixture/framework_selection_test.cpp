@@ -139,6 +139,66 @@ TEST_CASE("a choice is kept for the same network, shapes and pass") {
   }
 }
 
+TEST_CASE("a choice that other work disturbed holds while that goes on, and is made again after") {
+  const Fresh fresh;
+  const Network network = chain();
+  const auto all_in = [&](const std::string& fastest) {
+    for (const char* name : {"alpha", "beta"}) {
+      const double seconds = name == fastest ? 1 : 3;
+      world.costs[name] = {{"Up", seconds}, {"Over", seconds}};
+    }
+    PlanExecutor executor = executor_of(network);
+    executor.plan(fed(), "");
+    return framework_selection(executor);
+  };
+  constexpr double kBusy = 1000;  // of any machine's processors
+  world.others = kBusy;
+  const FrameworkSelection first = all_in("alpha");
+  CHECK(first.chosen == "alpha");
+  REQUIRE(first.notes.size() == 1);
+  CHECK_THAT(first.notes.front(),
+             Contains("chosen while other work kept 1000") && Contains("measured anew"));
+
+  const FrameworkSelection beside = all_in("beta");
+  CHECK(beside.kept);
+  CHECK(beside.chosen == "alpha");
+  CHECK(beside.notes == first.notes);
+
+  world.others = 0;
+  const FrameworkSelection second = all_in("beta");
+  CHECK_FALSE(second.kept);
+  CHECK(second.chosen == "beta");
+  CHECK(second.notes.empty());
+  CHECK(all_in("alpha").kept);
+}
+
+TEST_CASE("where each measuring is disturbed the third choice stays") {
+  const Fresh fresh;
+  // Other work that waits until it is measured: what looks for 0.15 s does not see it.
+  int watches = 0;
+  const auto executor_beside = [&](bool waits) {
+    PlanExecutor executor(
+        chain(), {.frameworks = {"auto"}},
+        {.clock = timed::clock, .most_seconds = 1e9, .watch_others = [&watches, waits] {
+           const bool looks = waits && watches++ % 2 == 0;
+           return [looks] { return looks ? 0.0 : 1000.0; };
+         }});
+    executor.plan(fed(), "");
+    return framework_selection(executor);
+  };
+  take_turns();
+  use_frameworks();
+  CHECK_FALSE(executor_beside(false).kept);
+  CHECK_FALSE(executor_beside(true).kept);
+  const FrameworkSelection third = executor_beside(true);
+  CHECK_FALSE(third.kept);
+  REQUIRE(third.notes.size() == 1);
+  CHECK_THAT(third.notes.front(), Contains("--remeasure"));
+  const FrameworkSelection stays = executor_beside(true);
+  CHECK(stays.kept);
+  CHECK(stays.notes == third.notes);
+}
+
 TEST_CASE("frameworks asked for by name come before what is measured") {
   const Fresh fresh;
   take_turns();
