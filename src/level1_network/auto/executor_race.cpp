@@ -21,22 +21,29 @@ class UntouchedNetwork {
   UntouchedNetwork(Network& network, NetworkMode mode, bool goes_back) : network_(network) {
     for (const auto& [constant, output] : graph_in_mode(network, mode).updates) {
       keep(network.fetch(constant));
+      overwrites_ = true;
     }
     if (!goes_back) return;
     for (const Parameter& parameter : network.parameters()) {
       if (parameter.gradient.defined()) keep(parameter.gradient);
     }
   }
-  ~UntouchedNetwork() {
-    for (auto& [tensor, before] : kept_) tensor.copy_from(before);
-    network_.values_changed();
+  ~UntouchedNetwork() { put_back(); }
+  /// So that the next run begins where the first did.
+  void begin_again() {
+    if (overwrites_) put_back();
   }
   UntouchedNetwork(const UntouchedNetwork&) = delete;
   UntouchedNetwork& operator=(const UntouchedNetwork&) = delete;
 
  private:
   void keep(const Tensor& tensor) { kept_.emplace_back(tensor, tensor.copy()); }
+  void put_back() {
+    for (auto& [tensor, before] : kept_) tensor.copy_from(before);
+    network_.values_changed();
+  }
   Network& network_;
+  bool overwrites_ = false;
   std::vector<std::pair<Tensor, Tensor>> kept_;
 };
 
@@ -70,6 +77,21 @@ Comparison compared(const std::vector<double>& a, const std::vector<double>& b) 
 double median(const std::vector<double>& samples) { return summarise(samples).median; }
 
 constexpr double kSampleSeconds = 5e-3;
+
+std::string refusal_by(const Verdict& verdict) {
+  if (verdict.is == Verdict::Is::wrong) return "wrong answers: " + verdict.reason;
+  if (verdict.is == Verdict::Is::doubtful) return "doubtful answers: " + verdict.reason;
+  return "";
+}
+
+/// The caller's may be memory that nobody may write to.
+ValueMap copied(const ValueMap& inputs) {
+  ValueMap own = inputs;
+  for (auto& [name, value] : own) {
+    if (value.is_tensor()) value = Value(value.tensor().copy());
+  }
+  return own;
+}
 
 }  // namespace
 
@@ -113,11 +135,10 @@ void ExecutorRace::keep_what_is_read(UnchangedTensors& read) const {
 JudgedRun ExecutorRace::judged_run(NetworkMode mode) {
   // What the reference cannot run, d5's plan says the meaning of.
   return {.open = [this] { return network_.copy(); },
-          .stand_ins = [this] { return std::vector{runners_.front().name}; },
+          .stand_ins = [first = runners_.front().name] { return std::vector{first}; },
           .open_stand_in =
-              [this](const std::string&) {
-                return std::shared_ptr<GraphExecutor>(std::shared_ptr<void>(),
-                                                      runners_.front().executor);
+              [first = runners_.front().executor](const std::string&) {
+                return std::shared_ptr<GraphExecutor>(std::shared_ptr<void>(), first);
               },
           .mode = mode,
           .begin = {.loss = loss_},
@@ -133,9 +154,7 @@ void ExecutorRace::warm_up(Runner& runner, NetworkJudge& judge) {
       throw ContractError(
           fmt::format("it changes {}, which it may only read", printable(*changed)));
     }
-    const Verdict verdict = judge.judge(answers, *runner.executor, runner.name, inputs_);
-    if (verdict.is == Verdict::Is::wrong) runner.refusal = "wrong answers: " + verdict.reason;
-    if (verdict.is == Verdict::Is::doubtful) runner.refusal = "doubtful answers: " + verdict.reason;
+    runner.refusal = refusal_by(judge.judge(answers, *runner.executor, runner.name, inputs_));
   } catch (const Interrupted&) {
     throw;
   } catch (const std::exception& error) {
@@ -182,21 +201,20 @@ void ExecutorRace::run(double most_seconds) {
   constexpr int kTrial = 2, kFewest = 6, kRounds = 24;
   const auto is_look = [](int rounds) { return rounds == 6 || rounds == 12; };
   const NetworkMode mode = runners_.front().executor->mode();
-  const UntouchedNetwork network(network_, mode, !loss_.empty());
+  UntouchedNetwork network(network_, mode, !loss_.empty());
   std::vector<UntouchedState> states;
-  {
-    NetworkJudge judge(judged_run(mode));
-    const auto warm_up_from = [&](std::size_t place) {
-      for (; place < runners_.size(); ++place) {
-        states.emplace_back(*runners_[place].executor);
-        warm_up(runners_[place], judge);
-      }
-    };
-    warm_up_from(0);
-    const std::size_t known = runners_.size();
-    if (add_others_ && !runners_.front().refusal.empty()) add_others_();
-    warm_up_from(known);
-  }
+  NetworkJudge judge(judged_run(mode));
+  const auto warm_up_from = [&](std::size_t place) {
+    for (; place < runners_.size(); ++place) {
+      states.emplace_back(*runners_[place].executor);
+      network.begin_again();
+      warm_up(runners_[place], judge);
+    }
+  };
+  warm_up_from(0);
+  const std::size_t known = runners_.size();
+  if (add_others_ && !runners_.front().refusal.empty()) add_others_();
+  warm_up_from(known);
   drop_refused();
   if (runners_.empty()) return;
   for (Runner& runner : runners_) (void)time(runner);
@@ -212,7 +230,23 @@ void ExecutorRace::run(double most_seconds) {
     if (round + 1 == kTrial) refuse_the_far_slower();
     if (is_look(round + 1)) retire_the_slower();
   }
-  winner_ = runners_.size() > 1 ? leader().name : runners_.front().name;
+  network.begin_again();
+  find_winner(judge);
+}
+
+void ExecutorRace::find_winner(NetworkJudge& judge) {
+  const ValueMap inputs = copied(inputs_);
+  while (winner_.empty() && !runners_.empty()) {
+    Runner& best = *std::ranges::find(runners_, leader().name, &Runner::name);
+    best.refusal =
+        refusal_by(judge.judge(*best.executor, best.name, inputs, Subject::Moment::after));
+    if (best.refusal.empty()) {
+      winner_ = best.name;
+    } else {
+      best.refusal = "after its rounds " + best.refusal;
+    }
+    drop_refused();
+  }
 }
 
 std::vector<FrameworkSelection::Way> ExecutorRace::ways() const {

@@ -33,8 +33,9 @@ class ExecutorRace {
   }
   /// Rounds, in which each runs once, or for some milliseconds, made ready as `TurnClock` says.
   /// After 6 and 12 those retire whose times are the leader's by a ratio whose interval lies
-  /// above 1; it ends when one is left, after 24 rounds, or after six and `most_seconds`. Throws:
-  /// Interrupted; what the first throws.
+  /// above 1; it ends when one is left, after 24 rounds, or after six and `most_seconds`. Whoever
+  /// would win is judged once more then, also on other inputs. Throws: Interrupted; what the first
+  /// throws.
   void run(double most_seconds);
 
   /// Of those that never retired the one of the least median; empty where all are refused.
@@ -59,6 +60,8 @@ class ExecutorRace {
   double time(Runner& runner);
   [[nodiscard]] JudgedRun judged_run(NetworkMode mode);
   void warm_up(Runner& runner, NetworkJudge& judge);
+  /// The leader of those that still answer rightly after their rounds.
+  void find_winner(NetworkJudge& judge);
   /// What a run may not change: inputs, and of the network what no update overwrites.
   void keep_what_is_read(UnchangedTensors& read) const;
   void drop_refused();

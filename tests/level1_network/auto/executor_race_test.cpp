@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <memory>
 
+#include "tests/level1_network/planted_faults.hpp"
 #include "tests/level1_network/timed_frameworks.hpp"
 
 using namespace d5;
@@ -66,6 +67,8 @@ struct Race {
 constexpr std::size_t kUntimed = 3;
 /// Of the first, which judges the others where the reference has no such operators.
 constexpr std::size_t kJudging = 3;
+/// Of the winner, which is judged once more.
+constexpr std::size_t kAfter = 1;
 
 }  // namespace
 
@@ -73,7 +76,7 @@ TEST_CASE("a race ends with the first six rounds where these tell who is the fas
   ScriptedExecutor first({10}), second({8});
   const Race race({&first, &second});
   CHECK(race.race.winner() == "second");
-  CHECK(second.runs() == kUntimed + 6);
+  CHECK(second.runs() == kUntimed + 6 + kAfter);
   CHECK(race.ratio("first").ratio_interval.low > 1);
 }
 
@@ -84,7 +87,7 @@ TEST_CASE("a race goes on while it is undecided, without those that are surely s
   CHECK(race.race.winner() == "second");
   CHECK(third.runs() == kUntimed + 6);
   CHECK(first.runs() == kJudging + kUntimed + 12);
-  CHECK(second.runs() == kUntimed + 12);
+  CHECK(second.runs() == kUntimed + 12 + kAfter);
   CHECK(race.ratio("first").ratio_interval.low > 1);
   CHECK(race.ratio("third").ratio_interval.low > 1);  // over its six rounds
 }
@@ -96,7 +99,7 @@ TEST_CASE("undecided in the end, the better median wins, whoever was first") {
     ScriptedExecutor first({10}), second(noisy);
     const Race race({&first, &second});
     CHECK(race.race.winner() == "second");
-    CHECK(second.runs() == kUntimed + 24);
+    CHECK(second.runs() == kUntimed + 24 + kAfter);
     CHECK(race.ratio("first").ratio_interval.low <= 1);
   }
   ScriptedExecutor first(noisy), second({10});
@@ -106,7 +109,7 @@ TEST_CASE("undecided in the end, the better median wins, whoever was first") {
 TEST_CASE("a race ends when its time is over, after six rounds at least") {
   ScriptedExecutor first({10}), second({8, 11, 8, 11, 8});
   const Race race({&first, &second}, GENERATE(0.0, 100.0));
-  CHECK(second.runs() == kUntimed + 6);
+  CHECK(second.runs() == kUntimed + 6 + kAfter);
 }
 
 TEST_CASE("who takes twice as long as another leaves after two rounds, unless it was first") {
@@ -125,4 +128,43 @@ TEST_CASE("short runs are timed together, after as many that are not") {
   const Race race({&first, &second});
   CHECK(race.race.winner() == "first");
   CHECK(race.ratio("second").ratio == Approx(2));
+}
+
+TEST_CASE("who is wrong only after some runs, or gives out what it kept, does not win") {
+  const auto [fault, why] = GENERATE(table<std::string, std::string>(
+      {{"wrong-after-ten", "after its rounds wrong answers: output y"},
+       {"stale", "after its rounds wrong answers: its outputs stay the same to the bit"}}));
+  Network network("small");
+  network.add_input("x", DType::float32, {2});
+  network.add_node("Sigmoid", {"x"}, {"y"});
+  network.add_output("y");
+  const ValueMap inputs{{"x", Tensor::of<float>({2}, {0, 1})}};
+  // The wrong one is the faster in three of five rounds: no interval tells, and it runs in all.
+  class Timed final : public d5::testing::WrappedExecutor {
+   public:
+    Timed(std::unique_ptr<GraphExecutor> inner, std::vector<double> seconds)
+        : WrappedExecutor("timed", std::move(inner)), seconds_(std::move(seconds)) {}
+    const ValueMap& inference(const ValueMap& fed) override {
+      timed::world.now += seconds_[runs_++ % seconds_.size()];
+      return inner().inference(fed);
+    }
+    const ValueMap& inference_and_backprop(const ValueMap&, std::string_view) override {
+      throw Unsupported("inference alone");
+    }
+
+   private:
+    std::vector<double> seconds_;
+    std::size_t runs_ = 0;
+  };
+  Timed right(make_executor(network), {10});
+  Timed wrong(std::make_unique<planted::Executor>(network, planted::faults().at(fault)()),
+              {8, 11, 8, 11, 8});
+  ExecutorRace race(network, inputs, "", timed::clock);
+  race.add("right", right);
+  race.add("wrong", wrong);
+  race.run(1e9);
+  CHECK(race.winner() == "right");
+  REQUIRE(race.refusals().size() == 1);
+  CHECK_THAT(race.refusals().front().reason, Catch::Contains(why));
+  CHECK(inputs.at("x").tensor().span<float>()[1] == 1);
 }
