@@ -28,6 +28,11 @@ extern "C" {
 #define D5_MOST_DIMS 16
 #define D5_EXPORT __attribute__((visibility("default")))
 
+/* Whether the d5 that calls has `field` of a struct that begins with its size: one that was built
+ * before the field was appended has not. */
+#define D5_HAS(pointer, field) \
+  ((const char*)(&(pointer)->field + 1) <= (const char*)(pointer) + (pointer)->size)
+
 /* ONNX's numbers of element types (TensorProto.DataType); the common ones have names here. Types of
  * less than 8 bits take one byte an element. */
 enum {
@@ -49,7 +54,9 @@ typedef enum {
   D5_TYPE_ERROR = 2,
   D5_VALUE_ERROR = 3,
   D5_UNSUPPORTED = 4,
-  D5_OTHER_ERROR = 5
+  D5_OTHER_ERROR = 5,
+  D5_COMMUNICATION_ERROR = 6, /* between ranks */
+  D5_NOT_FOUND = 7
 } d5_status;
 
 /* Filled by the operator before it returns something else than D5_OK; ends with a zero byte. */
@@ -99,9 +106,68 @@ typedef struct {
   const char* const* strings;
 } d5_attribute;
 
+/* How elements of several ranks become one. */
+enum { D5_SUM = 0, D5_MAXIMUM = 1, D5_MINIMUM = 2 };
+/* Of `receive`: from whoever sends first. */
+enum { D5_ANY_RANK = -1 };
+
+/* A call that is under way. */
+typedef struct d5_request d5_request;
+
+/* A group of ranks that talk to each other, as one of them sees it: `d5_node.communicator` gives
+ * it, and it lives as long as the instance. `create` and `infer` may read `rank` and `ranks`; calls
+ * are for `forward` and `backward`, which run in the order of the graph, and back in the reverse.
+ *
+ * All ranks make the same collectives in the same order, with tensors of one type and size; a call
+ * that returns is done, and d5 checks, counts and times it as those of its own operators. Tensors
+ * are in the host's memory; of a part for each rank, part r is the r-th of equal ones, one after
+ * the other. What goes wrong is answered, and is best returned as it is: by the others' ends of
+ * the call, too, where a rank does not make it. */
+typedef struct d5_communicator d5_communicator;
+struct d5_communicator {
+  size_t size; /* of this struct in the d5 that calls: what lies beyond is not there */
+  int32_t rank;
+  int32_t ranks;
+
+  /* In place: the same bits on every rank. */
+  d5_status (*all_reduce)(const d5_communicator* group, const d5_tensor* data, int32_t reduction,
+                          d5_error* error);
+  /* Overwrites `data` with that of rank `root`. */
+  d5_status (*broadcast)(const d5_communicator* group, const d5_tensor* data, int32_t root,
+                         d5_error* error);
+  /* `all` gets every rank's `mine`. */
+  d5_status (*all_gather)(const d5_communicator* group, const d5_tensor* mine, const d5_tensor* all,
+                          d5_error* error);
+  /* `mine` gets this rank's part of `all`, reduced. */
+  d5_status (*reduce_scatter)(const d5_communicator* group, const d5_tensor* all,
+                              const d5_tensor* mine, int32_t reduction, d5_error* error);
+  /* Part r of `to_each` goes to rank r, from whom part r of `from_each` comes. */
+  d5_status (*all_to_all)(const d5_communicator* group, const d5_tensor* to_each,
+                          const d5_tensor* from_each, d5_error* error);
+  d5_status (*barrier)(const d5_communicator* group, d5_error* error);
+
+  /* To one rank, which receives as many elements with the same tag: 0 to 16383. */
+  d5_status (*send)(const d5_communicator* group, const d5_tensor* data, int32_t to, int32_t tag,
+                    d5_error* error);
+  d5_status (*receive)(const d5_communicator* group, const d5_tensor* data, int32_t from,
+                       int32_t tag, d5_error* error);
+
+  /* The same, under way when they return: `data` is d5's until `wait`, which each is given to once,
+   * before `forward` or `backward` returns. Ranks that send to each other do it by these. */
+  d5_status (*start_all_reduce)(const d5_communicator* group, const d5_tensor* data,
+                                int32_t reduction, d5_request** request, d5_error* error);
+  d5_status (*start_send)(const d5_communicator* group, const d5_tensor* data, int32_t to,
+                          int32_t tag, d5_request** request, d5_error* error);
+  d5_status (*start_receive)(const d5_communicator* group, const d5_tensor* data, int32_t from,
+                             int32_t tag, d5_request** request, d5_error* error);
+  d5_status (*wait)(const d5_communicator* group, d5_request* request, d5_error* error);
+
+  void* self; /* d5's own */
+};
+
 /* The node that an operator is made from; valid during `create` only. Attributes that hold tensors
  * or graphs are not passed on. */
-typedef struct {
+typedef struct d5_node {
   size_t size; /* of this struct in the d5 that calls: what lies beyond is not there */
   const char* name;
   const char* op_type;
@@ -110,6 +176,12 @@ typedef struct {
   size_t output_count;
   const d5_attribute* attributes;
   size_t attribute_count;
+
+  /* The ranks of a group, by its name; a null name is that of the node's attribute `group`, or
+   * "world": all ranks of the job. D5_NOT_FOUND where no group has the name, D5_UNSUPPORTED where
+   * d5 was started without ranks. Who has asked runs each time, however constant its inputs are. */
+  d5_status (*communicator)(const struct d5_node* node, const char* group,
+                            const d5_communicator** result, d5_error* error);
 } d5_node;
 
 /* One run, forward or backward. All tensors lie on `device`. */

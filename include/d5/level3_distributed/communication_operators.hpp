@@ -4,7 +4,8 @@
 namespace d5 {
 
 /// Makes nodes of d5's ONNX domain, "d5", that talk to other ranks known to all networks of the
-/// process, and the transform `dsgd` to `transforms()`; later calls do nothing.
+/// process, and the transform `dsgd` to `transforms()`; operators against `d5/abi.h` may ask for
+/// groups of ranks from then on (`d5_node.communicator`). Later calls do nothing.
 ///
 /// | node | output | gradient of its input |
 /// | --- | --- | --- |

@@ -5,6 +5,9 @@
 
 #include "d5/level0_ops/custom_operator.hpp"
 #include "d5/level1_network/transform.hpp"
+#include "d5/level3_distributed/communication_group.hpp"
+#include "level0_ops/operator/custom/operator_communicators.hpp"
+#include "level3_distributed/graph/c_communicator.hpp"
 
 namespace d5 {
 
@@ -20,6 +23,9 @@ void add_communication_operators() {
   std::call_once(added, [] {
     communication_operator::register_all(custom_operators());
     communication_transform::register_all(transforms());
+    detail::set_operator_communicators([](const std::string& group) {
+      return detail::c_communicator(communication_group(group));
+    });
   });
 }
 

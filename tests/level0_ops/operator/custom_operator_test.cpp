@@ -21,12 +21,13 @@ namespace {
 /// A folder for what this test builds.
 struct BuildFolder : testing::TemporaryFolder {
   /// Compiles one file into a shared library, as a user outside the tree does.
-  [[nodiscard]] std::string library(const fs::path& source, const std::string& name) const {
+  [[nodiscard]] std::string library(const fs::path& source, const std::string& name,
+                                    const std::string& headers = "include") const {
     const std::string result = path() / (name + ".so");
     const std::string command =
-        fmt::format("{} -Wall -Wextra -Werror -shared -fPIC -I '{}/include' '{}' -o '{}' -lm",
+        fmt::format("{} -Wall -Wextra -Werror -shared -fPIC -I '{}/{}' '{}' -o '{}' -lm",
                     source.extension() == ".c" ? "cc -std=c11" : "c++ -std=c++20",
-                    std::getenv("D5_SOURCE_DIR"), source.string(), result);
+                    std::getenv("D5_SOURCE_DIR"), headers, source.string(), result);
     REQUIRE(std::system(command.c_str()) == 0);
     return result;
   }
@@ -319,4 +320,46 @@ TEST_CASE("a shape that is none is refused before anything is allocated") {
       "}\n";
   load_custom_operators(folder.library_of(liar, "liar"));
   CHECK_THROWS_AS(run_case("test.Liar@1 3"), ShapeError);
+}
+
+TEST_CASE("a library built before operators could ask for ranks is loaded as it is") {
+  const fs::path source = source_dir() / "examples/101_custom_operator/log_cosh.cpp";
+  BuildFolder folder;
+  load_custom_operators(folder.library(source, "before", "tests/house/before/include"),
+                        IfTaken::replace);
+  CHECK(result_of("example.LogCosh@1 {0,1} scale=2")[1] == Approx(2 * std::log(std::cosh(1.0))));
+  check_gradient("example.LogCosh@1 3x4 scale=2", 1);
+}
+
+TEST_CASE("where nobody has brought ranks an operator that asks for them is told so") {
+  source_dir();
+  BuildFolder folder;
+  const std::string asks =
+      "#include <d5/abi.h>\n"
+      "static d5_status create(const d5_node* node, void** self, d5_error* e) {\n"
+      "  return node->communicator(node, 0, (const d5_communicator**)self, e);\n"
+      "}\n"
+      "static d5_status infer(const void* s, const d5_tensor* x, size_t n, d5_tensor_desc* y,\n"
+      "                       size_t m, d5_error* e) {\n"
+      "  (void)s, (void)n, (void)m, (void)e;\n"
+      "  y[0].dtype = x[0].dtype, y[0].rank = 0;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static d5_status forward(void* s, const d5_call* c, d5_error* e) {\n"
+      "  (void)s, (void)c, (void)e;\n"
+      "  return D5_OK;\n"
+      "}\n"
+      "static const d5_operator operators[] = {\n"
+      "    {.domain = \"test\", .name = \"Asks\", .since_version = 1, .create = create,\n"
+      "     .infer = infer, .forward = forward}};\n"
+      "const d5_operator_table* d5_custom_operators(void) {\n"
+      "  static const d5_operator_table table = {D5_ABI_VERSION, sizeof(d5_operator), 1,\n"
+      "                                          operators};\n"
+      "  return &table;\n"
+      "}\n";
+  load_custom_operators(folder.library_of(asks, "asks"));
+  CHECK_THROWS_AS(run_case("test.Asks@1 3"), Unsupported);
+  CHECK_THROWS_WITH(run_case("test.Asks@1 3"),
+                    Catch::Matchers::Contains("test.Asks 'output0': communication group 'world' "
+                                              "was asked for, but there are no ranks here"));
 }

@@ -3,41 +3,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "d5/core/random.hpp"
-#include "d5/level1_network/models.hpp"
 #include "d5/level1_network/transform.hpp"
-#include "d5/level2_training/optimizer.hpp"
 #include "d5/level3_distributed/communication_operators.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "tests/level3_distributed/this_rank.hpp"
+#include "tests/level3_distributed/graph/ranks_batches.hpp"
 
 using namespace d5;
 using namespace d5::testing;
-
-namespace {
-
-Network lenet() { return models().at("lenet").make({{"seed", 3}, {"with_loss", true}}); }
-
-std::shared_ptr<ThreeStepOptimizer> momentum(const Network& network) {
-  return std::dynamic_pointer_cast<ThreeStepOptimizer>(
-      optimizers()
-          .at("momentum")
-          .make(make_executor(network), "loss", Settings("test", {{"learning_rate", "0.05"}})));
-}
-
-Batch batch_of(int step) {
-  RandomStream random(std::uint64_t(100 * step + this_rank));
-  Tensor image = Tensor::empty(DType::float32, {4, 1, 28, 28});
-  Tensor label = Tensor::empty(DType::int64, {4});
-  for (auto& pixel : image.span<float>()) pixel = random.uniform();
-  for (auto& one : label.span<std::int64_t>()) one = std::int64_t(random.below(10));
-  Batch batch;
-  batch.values = {{"image", image}, {"label", label}};
-  batch.size = 4;
-  return batch;
-}
-
-}  // namespace
 
 TEST_CASE("a plain optimizer on a network that averages gradients is data-parallel") {
   add_communication_operators();

@@ -8,28 +8,11 @@
 #include <type_traits>
 
 #include "d5/core/error.hpp"
+#include "level0_ops/operator/custom/c_status.hpp"
+#include "level0_ops/operator/custom/operator_communicators.hpp"
 
 namespace d5::detail {
 namespace {
-
-[[noreturn]] void throw_status(d5_status status, const onnx::Node& node, d5_error& error) {
-  error.message[sizeof error.message - 1] = '\0';
-  const std::string message =
-      fmt::format("{}: {}", onnx::describe(node),
-                  error.message[0] ? printable(error.message) : "failed without a message");
-  switch (status) {
-    case D5_SHAPE_ERROR:
-      throw ShapeError(message);
-    case D5_TYPE_ERROR:
-      throw TypeError(message);
-    case D5_VALUE_ERROR:
-      throw ValueError(message);
-    case D5_UNSUPPORTED:
-      throw Unsupported(message);
-    default:
-      throw Error(message);
-  }
-}
 
 /// Throws what a function of the table answers, or lets out although it should not. Formats only
 /// then.
@@ -45,7 +28,11 @@ void ask(const onnx::Node& node, const F& function) {
   } catch (...) {
     throw Error(fmt::format("{}: threw something that is no std::exception", onnx::describe(node)));
   }
-  if (status != D5_OK) throw_status(status, node, error);
+  if (status == D5_OK) return;
+  error.message[sizeof error.message - 1] = '\0';
+  throw_status(status, fmt::format("{}: {}", onnx::describe(node),
+                                   error.message[0] ? printable_message(error.message)
+                                                    : "failed without a message"));
 }
 
 /// A node's attributes as C sees them; the node outlives it.
@@ -104,15 +91,12 @@ class Instance {
   Instance(const d5_operator& table, const onnx::Node& node) : destroy_(table.destroy) {
     if (!table.create) return;
     const AttributeTable attributes(node);
-    const d5_node c_node{sizeof(d5_node),
-                         node.name.c_str(),
-                         node.op_type.c_str(),
-                         node.opset,
-                         node.inputs.size(),
-                         node.outputs.size(),
-                         attributes.entries().data(),
-                         attributes.entries().size()};
-    ask(node, [&](d5_error* error) { return table.create(&c_node, &self_, error); });
+    const Asking asking{{sizeof(d5_node), node.name.c_str(), node.op_type.c_str(), node.opset,
+                         node.inputs.size(), node.outputs.size(), attributes.entries().data(),
+                         attributes.entries().size(), &give_communicator},
+                        &node,
+                        this};
+    ask(node, [&](d5_error* error) { return table.create(&asking.node, &self_, error); });
   }
   ~Instance() {
     if (destroy_) destroy_(self_);
@@ -121,10 +105,31 @@ class Instance {
   Instance& operator=(const Instance&) = delete;
 
   [[nodiscard]] void* self() const { return self_; }
+  /// Whether it has asked for ranks.
+  [[nodiscard]] bool communicates() const { return !communicators_.empty(); }
 
  private:
+  /// A node, and who is made of it.
+  struct Asking {
+    d5_node node;
+    const onnx::Node* of;
+    Instance* instance;
+  };
+
+  static d5_status give_communicator(const d5_node* node, const char* group,
+                                     const d5_communicator** result, d5_error* error) {
+    const auto* asking = reinterpret_cast<const Asking*>(node);
+    return answer_in_c(error, [&] {
+      const auto* told = asking->of->attribute<std::string>("group");
+      const std::string name = group ? group : told ? *told : "world";
+      auto& given = asking->instance->communicators_;
+      *result = given.emplace_back(operator_communicator(name)).get();
+    });
+  }
+
   void (*destroy_)(void*);
   void* self_ = nullptr;
+  std::vector<std::shared_ptr<const d5_communicator>> communicators_;
 };
 
 constexpr d5_tensor kLeftOut{nullptr, nullptr, 0, 0};
@@ -161,6 +166,8 @@ class CKernel final : public Kernel {
         grad_inputs_(inputs_.size()) {}
 
   void forward(OpContext& context) override {
+    // Who asks for random numbers is no constant, whatever its inputs are.
+    if (instance_.communicates()) (void)context.services().random();
     const d5_call call = call_on(context);
     ask(context.node(), [&](d5_error* error) { return forward_(instance_.self(), &call, error); });
   }
