@@ -11,6 +11,7 @@
 #include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/traced_run.hpp"
 #include "d5/level3_distributed/transport.hpp"
+#include "level3_distributed/communication_graph.hpp"
 #include "level3_distributed/job.hpp"
 #include "level3_distributed/started_calls.hpp"
 #include "long_call.hpp"
@@ -85,6 +86,7 @@ void bind_level3_distributed(py::module_& m) {
         return fmt::format("<d5.Communicator rank {} of {}>", c.rank(), c.size());
       });
   bind_started_calls(m, communicator);
+  bind_communication_graph(m);
   m.def("world", &job_of_python,
         "All ranks of the job: under mpirun all of them, otherwise this process.");
   m.def(

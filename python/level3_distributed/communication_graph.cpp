@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level3_distributed/communication_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "d5/core/registry.hpp"
+#include "d5/level3_distributed/communication_group.hpp"
+#include "d5/level3_distributed/communication_operators.hpp"
+#include "d5/level3_distributed/partition.hpp"
+#include "d5/level3_distributed/pipeline_schedule.hpp"
+#include "d5/level3_distributed/pipeline_stage.hpp"
+
+namespace d5::python {
+namespace {
+
+std::vector<NetworkPart> cut(const Network& network, int parts, const std::string& partition,
+                             const Options& options) {
+  const Settings settings = to_settings(options);
+  const py::gil_scoped_release released;
+  return partitions().at(partition).make(settings)->cut(network, parts);
+}
+
+std::optional<double> run(PipelineStage& stage, const std::vector<Values>& micro_batches) {
+  std::vector<ValueMap> batches;
+  for (const Values& batch : micro_batches) batches.push_back(to_values(batch));
+  const py::gil_scoped_release released;
+  return stage.run(batches);
+}
+
+void bind_groups(py::module_& m) {
+  const auto released = py::call_guard<py::gil_scoped_release>();
+  m.def("add_communication_operators", &add_communication_operators, released,
+        "Makes nodes of the domain \"d5\" known that talk to other ranks (AllReduce, Broadcast, "
+        "ReduceScatter, AllGather, Send, Receive, AverageGradient, SumGradient), and the transform "
+        "dsgd; operators against d5/abi.h may ask for ranks. Later calls do nothing.");
+  m.def("name_communication_group", &name_communication_group, py::arg("name"), py::arg("ranks"),
+        released, "Nodes whose attribute `group` is the name call these ranks.");
+  m.def("communication_group", &communication_group, py::arg("name"), released,
+        "The ranks that nodes call by the name; \"world\" is there.");
+}
+
+void bind_partitions(py::module_& m) {
+  py::class_<NetworkPart>(m, "NetworkPart",
+                          "One of the networks that together compute what a whole one did.")
+      .def_property_readonly("network", [](const NetworkPart& part) { return part.network; })
+      .def_property_readonly(
+          "receives",
+          [](const NetworkPart& part) {
+            std::vector<std::string> names;
+            for (const CutTensor& tensor : part.receives) names.push_back(tensor.name);
+            return names;
+          },
+          "Names of inputs that other parts write.")
+      .def_property_readonly(
+          "sends",
+          [](const NetworkPart& part) {
+            std::vector<std::string> names;
+            for (const CutTensor& tensor : part.sends) names.push_back(tensor.name);
+            return names;
+          },
+          "Names of outputs that other parts read.")
+      .def("__repr__", [](const NetworkPart& part) {
+        return fmt::format("<d5.NetworkPart {}: {} nodes>", part.network.name(),
+                           part.network.graph().nodes.size());
+      });
+  m.def("partition", &cut, py::arg("network"), py::arg("parts"), py::arg("partition") = "pipeline",
+        "Makes so many networks of one: d5.partition(network, 2, batch=8).");
+  m.def("partitions", [] { return partitions().names(); });
+}
+
+void bind_pipelines(py::module_& m) {
+  py::class_<PipelineTrial>(m, "PipelineTrial",
+                            "A schedule where each task takes one unit of time, and messages none.")
+      .def_readonly("time", &PipelineTrial::time)
+      .def_readonly("bubble", &PipelineTrial::bubble, "The share in which a stage waits.")
+      .def_readonly("most_in_flight", &PipelineTrial::most_in_flight,
+                    "By stage: micro-batches that ran forward and not backward.");
+  m.def("pipeline_schedules", [] { return pipeline_schedules().names(); });
+  m.def(
+      "try_schedule",
+      [](const std::string& schedule, int stages, int micro_batches) {
+        return try_schedule(*pipeline_schedules().at(schedule).make(), stages, micro_batches);
+      },
+      py::arg("schedule"), py::arg("stages"), py::arg("micro_batches"));
+  py::class_<PipelineStage>(
+      m, "PipelineStage",
+      "This rank's stage of a network that ranks hold together, rank r the part r. A collective.")
+      .def(py::init([](NetworkPart part, std::string loss, std::shared_ptr<Communicator> ranks,
+                       const std::string& schedule) {
+             const py::gil_scoped_release released;
+             return std::make_unique<PipelineStage>(std::move(part), std::move(loss),
+                                                    std::move(ranks),
+                                                    pipeline_schedules().at(schedule).make());
+           }),
+           py::arg("part"), py::arg("loss"), py::arg("ranks"), py::kw_only(),
+           py::arg("schedule") = "1f1b")
+      .def("run", &run, py::arg("micro_batches"),
+           "Runs all of them forward and backward, and leaves the gradients of the mean of their "
+           "losses in `network`. The mean loss, at the stage that computes it. A collective.")
+      .def_property_readonly("network", [](PipelineStage& stage) { return stage.network(); });
+}
+
+}  // namespace
+
+void bind_communication_graph(py::module_& m) {
+  bind_groups(m);
+  bind_partitions(m);
+  bind_pipelines(m);
+}
+
+}  // namespace d5::python
