@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "d5/prediction/closed_cost.hpp"
 #include "d5/prediction/network_description.hpp"
 #include "d5/prediction/operation_graph.hpp"
 #include "d5/prediction/operation_graph_file.hpp"

@@ -12,7 +12,7 @@
 namespace d5 {
 namespace {
 
-std::string who(const std::string& graph) {
+std::string graph_words(const std::string& graph) {
   return fmt::format("graph of operations '{}'", printable(graph));
 }
 
@@ -24,8 +24,8 @@ std::size_t OperationGraph::lane(int rank, std::string_view name, int width) {
   if (width < 0 || rank < OperationLane::kShared ||
       (place != lanes_.end() && place->width != width)) {
     throw ValueError(fmt::format(
-        "{}: lane '{}' of rank {} with width {}; expected a rank from {} on and {}", who(name_),
-        printable(name), rank, width, OperationLane::kShared,
+        "{}: lane '{}' of rank {} with width {}; expected a rank from {} on and {}",
+        graph_words(name_), printable(name), rank, width, OperationLane::kShared,
         place == lanes_.end() ? std::string("a width from 0 on")
                               : fmt::format("the width that it has, {}", place->width)));
   }
@@ -43,7 +43,8 @@ void OperationGraph::check(const Operation& operation) const {
   throw ValueError(fmt::format(
       "{}: operation '{}' on lane {} of {} takes {} s{}; expected a lane that `lane` "
       "gave, finite times and bytes from 0 on, and one rank at least",
-      who(name_), printable(operation.name), operation.lane, lanes_.size(), operation.seconds,
+      graph_words(name_), printable(operation.name), operation.lane, lanes_.size(),
+      operation.seconds,
       operation.rule
           ? fmt::format(", {} bytes among {} ranks", operation.rule->bytes, operation.rule->ranks)
           : ""));
@@ -61,7 +62,7 @@ OperationGraph::Id OperationGraph::add(Operation operation, std::span<const Id> 
 void OperationGraph::add_edge(Id from, Id to) {
   Node &first = node(from), &second = node(to);
   if (from == to) {
-    throw ValueError(fmt::format("{}: operation '{}' would wait for itself", who(name_),
+    throw ValueError(fmt::format("{}: operation '{}' would wait for itself", graph_words(name_),
                                  printable(first.operation.name)));
   }
   const bool there = first.after.size() < second.before.size()
@@ -89,7 +90,7 @@ Operation& OperationGraph::edit(Id id) { return node(id).operation; }
 const OperationGraph::Node& OperationGraph::node(Id id) const {
   if (!has(id)) {
     throw ValueError(fmt::format("{}: there is no operation {}; it has {}, with ids below {}",
-                                 who(name_), id, size(), nodes_.size()));
+                                 graph_words(name_), id, size(), nodes_.size()));
   }
   return nodes_[id];
 }

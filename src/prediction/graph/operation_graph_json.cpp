@@ -16,9 +16,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 using detail::JsonReader;
 
-constexpr const char* kFormat = "d5 graph of operations";
-constexpr int kSchema = 1;
-constexpr std::size_t kMostBytes = std::size_t{1} << 32;
+constexpr const char* kGraphFormat = "d5 graph of operations";
+constexpr int kGraphSchema = 1;
+constexpr std::size_t kMostGraphBytes = std::size_t{1} << 32;
 
 constexpr double kMostLane = 1e9;
 constexpr double kMostWhole = 9007199254740992;  ///< 2^53: below, a double tells them apart
@@ -103,7 +103,7 @@ std::string to_json(const OperationGraph& graph) {
   }
   std::string text = fmt::format(
       "{{\"format\": \"{}\", \"schema\": {}, \"name\": {},\n\"lanes\": {},\n\"operations\": [",
-      kFormat, kSchema, dumped(graph.name()), dumped(lanes));
+      kGraphFormat, kGraphSchema, dumped(graph.name()), dumped(lanes));
   const auto ids = graph.ids();
   std::vector<std::size_t> number(graph.id_end());
   for (std::size_t i = 0; i < ids.size(); ++i) number[ids[i]] = i;
@@ -117,12 +117,12 @@ std::string to_json(const OperationGraph& graph) {
 
 OperationGraph operation_graph_from_json(const std::string& text, const std::string& file) {
   const JsonReader json(text, "graph of operations '" + printable(file) + "'");
-  if (json.text("format") != kFormat) {
-    json.fail("format", fmt::format("is '{}'", printable(json.text("format"))), kFormat);
+  if (json.text("format") != kGraphFormat) {
+    json.fail("format", fmt::format("is '{}'", printable(json.text("format"))), kGraphFormat);
   }
-  if (json.integer("schema") != kSchema) {
+  if (json.integer("schema") != kGraphSchema) {
     json.fail("schema", fmt::format("is {}", json.integer("schema")),
-              fmt::format("{}, which this d5 knows", kSchema));
+              fmt::format("{}, which this d5 knows", kGraphSchema));
   }
   OperationGraph graph(json.text("name"));
   for (const JsonReader& lane : json.objects("lanes")) {
@@ -152,7 +152,7 @@ void write_operation_graph(const OperationGraph& graph, const std::string& path)
 }
 
 OperationGraph read_operation_graph(const std::string& path) {
-  return operation_graph_from_json(read_file(path, kMostBytes), path);
+  return operation_graph_from_json(read_file(path, kMostGraphBytes), path);
 }
 
 }  // namespace d5

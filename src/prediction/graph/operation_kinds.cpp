@@ -4,11 +4,11 @@
 namespace d5 {
 namespace {
 
-struct Row {
+struct KindRow {
   const char *name, *lane, *summary;
   bool communicates = false;
 };
-constexpr Row kRows[] = {
+constexpr KindRow kKindRows[] = {
     {"forward", "compute", "a node's forward step"},
     {"backward", "compute", "a node's backward step"},
     {"update", "compute", "a parameter's update from its final gradient"},
@@ -28,14 +28,15 @@ constexpr Row kRows[] = {
     {"pull", "network", "a parameter, from a parameter server", true},
 };
 
-void fill(Registry<OperationKind>& kinds) {
-  for (const Row& row : kRows) kinds.add(row.name, {row.summary, row.lane, row.communicates});
+void add_kinds(Registry<OperationKind>& kinds) {
+  for (const KindRow& row : kKindRows)
+    kinds.add(row.name, {row.summary, row.lane, row.communicates});
 }
 
 }  // namespace
 
 Registry<OperationKind>& operation_kinds() {
-  static Registry<OperationKind> kinds("kind of operation", fill);
+  static Registry<OperationKind> kinds("kind of operation", add_kinds);
   return kinds;
 }
 

@@ -9,33 +9,33 @@ namespace {
 
 using Id = OperationGraph::Id;
 
-struct Waiting {
+struct WaitingOperation {
   std::int64_t priority;
   double ready;
   Id id;
   /// For heaps, whose top is the greatest: what goes later is less.
-  bool operator<(const Waiting& other) const {
+  bool operator<(const WaitingOperation& other) const {
     if (priority != other.priority) return priority < other.priority;
     return ready != other.ready ? ready > other.ready : id > other.id;
   }
 };
 
-struct Running {
+struct RunningOperation {
   double end;
   Id id;
-  bool operator<(const Running& other) const {
+  bool operator<(const RunningOperation& other) const {
     return end != other.end ? end > other.end : id > other.id;
   }
 };
 
 template <class T>
-void push(std::vector<T>& heap, const T& item) {
+void push_into(std::vector<T>& heap, const T& item) {
   heap.push_back(item);
   std::push_heap(heap.begin(), heap.end());
 }
 
 template <class T>
-T pop(std::vector<T>& heap) {
+T pop_from(std::vector<T>& heap) {
   std::pop_heap(heap.begin(), heap.end());
   const T top = heap.back();
   heap.pop_back();
@@ -43,15 +43,15 @@ T pop(std::vector<T>& heap) {
 }
 
 /// A lane at work. A place is an operation at a time, known by the one that had it last.
-struct Lane {
-  std::vector<Waiting> waiting;
+struct LaneAtWork {
+  std::vector<WaitingOperation> waiting;
   std::vector<Id> free_places;
   bool unlimited = false, has_work = false;
 };
 
-class Scheduler {
+class GraphScheduler {
  public:
-  Scheduler(const OperationGraph& graph, Lanes lanes)
+  GraphScheduler(const OperationGraph& graph, Lanes lanes)
       : graph_(graph), lanes_(graph.lanes().size()) {
     constexpr double kNever = std::numeric_limits<double>::quiet_NaN();
     schedule_.begin.assign(graph.id_end(), kNever);
@@ -75,7 +75,7 @@ class Scheduler {
     begin_what_can(0);
     while (!running_.empty()) {
       const double now = running_.front().end;
-      while (!running_.empty() && running_.front().end == now) finish(pop(running_));
+      while (!running_.empty() && running_.front().end == now) finish(pop_from(running_));
       begin_what_can(now);
     }
     if (schedule_.order.size() < graph_.size()) graph_.check();
@@ -86,7 +86,7 @@ class Scheduler {
   void make_ready(Id id, double now) {
     const Operation& operation = graph_.operation(id);
     note_work(operation.lane);
-    push(lanes_[operation.lane].waiting, {operation.priority, now, id});
+    push_into(lanes_[operation.lane].waiting, {operation.priority, now, id});
   }
 
   void note_work(std::size_t lane) {
@@ -95,10 +95,10 @@ class Scheduler {
     with_work_.push_back(lane);
   }
 
-  void finish(const Running& done) {
+  void finish(const RunningOperation& done) {
     schedule_.seconds = done.end;
     const std::size_t place = graph_.operation(done.id).lane;
-    if (Lane& lane = lanes_[place]; !lane.unlimited) {
+    if (LaneAtWork& lane = lanes_[place]; !lane.unlimited) {
       lane.free_places.push_back(done.id);
       if (!lane.waiting.empty()) note_work(place);
     }
@@ -109,10 +109,10 @@ class Scheduler {
 
   void begin_what_can(double now) {
     for (const std::size_t place : with_work_) {
-      Lane& lane = lanes_[place];
+      LaneAtWork& lane = lanes_[place];
       lane.has_work = false;
       while (!lane.waiting.empty() && (lane.unlimited || !lane.free_places.empty())) {
-        const Id id = pop(lane.waiting).id;
+        const Id id = pop_from(lane.waiting).id;
         if (!lane.unlimited) {
           schedule_.before_on_lane[id] = lane.free_places.back();
           lane.free_places.pop_back();
@@ -120,7 +120,7 @@ class Scheduler {
         schedule_.begin[id] = now;
         schedule_.end[id] = now + graph_.operation(id).seconds;
         schedule_.order.push_back(id);
-        push(running_, {schedule_.end[id], id});
+        push_into(running_, {schedule_.end[id], id});
       }
     }
     with_work_.clear();
@@ -128,16 +128,16 @@ class Scheduler {
 
   const OperationGraph& graph_;
   OperationSchedule schedule_;
-  std::vector<Lane> lanes_;
+  std::vector<LaneAtWork> lanes_;
   std::vector<std::size_t> left_;  ///< by id: predecessors that are not over
-  std::vector<Running> running_;
+  std::vector<RunningOperation> running_;
   std::vector<std::size_t> with_work_;  ///< lanes that something may begin on
 };
 
 }  // namespace
 
 OperationSchedule schedule(const OperationGraph& graph, Lanes lanes) {
-  return Scheduler(graph, lanes).run();
+  return GraphScheduler(graph, lanes).run();
 }
 
 }  // namespace d5

@@ -9,8 +9,11 @@
 #include "d5/prediction/operation_schedule.hpp"
 
 namespace d5 {
+namespace {
 
 using Id = OperationGraph::Id;
+
+}  // namespace
 
 std::vector<Id> binding_chain(const OperationGraph& graph, const OperationSchedule& schedule) {
   std::vector<Id> chain;

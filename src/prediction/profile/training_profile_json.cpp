@@ -14,8 +14,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using detail::JsonReader;
 
-constexpr const char* kFormat = "d5 profile of a training";
-constexpr std::size_t kMostBytes = std::size_t{1} << 31;
+constexpr const char* kProfileFormat = "d5 profile of a training";
+constexpr std::size_t kMostProfileBytes = std::size_t{1} << 31;
 
 Json json_of(const TrainingProfile::Piece& piece) {
   Json json = {{"name", piece.name}, {"kind", piece.kind}};
@@ -60,20 +60,13 @@ TrainingProfile::Times times_from(const JsonReader& json) {
 }  // namespace
 
 std::string to_json(const TrainingProfile& profile) {
-  Json json = {{"format", kFormat},
-               {"schema", TrainingProfile::kSchema},
-               {"model", profile.model},
-               {"digest", profile.digest},
-               {"framework", profile.framework},
-               {"device", profile.device},
-               {"optimizer", profile.optimizer},
-               {"threads", profile.threads},
-               {"copies", profile.copies},
-               {"machine", profile.machine},
-               {"mistrusted", profile.mistrusted},
-               {"parameters", Json::array()},
-               {"pieces", Json::array()},
-               {"batches", Json::array()}};
+  Json json = {{"format", kProfileFormat},         {"schema", TrainingProfile::kSchema},
+               {"model", profile.model},           {"digest", profile.digest},
+               {"framework", profile.framework},   {"device", profile.device},
+               {"optimizer", profile.optimizer},   {"threads", profile.threads},
+               {"copies", profile.copies},         {"machine", profile.machine},
+               {"mistrusted", profile.mistrusted}, {"parameters", Json::array()},
+               {"pieces", Json::array()},          {"batches", Json::array()}};
   for (const auto& [name, bytes] : profile.parameters) {
     json["parameters"].push_back({{"name", name}, {"bytes", bytes}});
   }
@@ -85,8 +78,8 @@ std::string to_json(const TrainingProfile& profile) {
 TrainingProfile training_profile_from_json(const std::string& text, const std::string& file) {
   const std::string who = "profile '" + printable(file) + "'";
   const JsonReader json(text, who);
-  if (json.text("format") != kFormat) {
-    json.fail("format", fmt::format("is '{}'", printable(json.text("format"))), kFormat);
+  if (json.text("format") != kProfileFormat) {
+    json.fail("format", fmt::format("is '{}'", printable(json.text("format"))), kProfileFormat);
   }
   if (json.integer("schema") != TrainingProfile::kSchema) {
     json.fail("schema", fmt::format("is {}", json.integer("schema")),
@@ -131,7 +124,7 @@ void write_training_profile(const TrainingProfile& profile, const std::string& p
 }
 
 TrainingProfile read_training_profile(const std::string& path) {
-  return training_profile_from_json(read_file(path, kMostBytes), path);
+  return training_profile_from_json(read_file(path, kMostProfileBytes), path);
 }
 
 }  // namespace d5
