@@ -9,18 +9,25 @@ ResNet-18 for images of 3x32x32, one thread a rank. All process groups live in o
 round every one makes a step, and an all-reduce of as many floats as the network has parameters, in another order each
 round. A sample is the slowest rank's time, from a barrier on. Prints the median with the range in which 95% of such
 medians lie (order statistics), and the same of the ratio to gloo within a round. `no exchange` is what is left to win.
+
+d5 trains the same network, exported, by torch's kernels (executor torch:torch): by its own scheme, by torch's Reducer
+over d5's ranks (torch/ddp), and alone. What a step takes longer than one without exchange is printed as exposed.
 """
 
 import argparse
 import contextlib
+import pathlib
 import random
 import statistics
+import tempfile
 import time
+from collections.abc import Callable
 
 import torch
 import torch.distributed as dist
 from torch import nn
 
+import d5
 import d5.torch_backend
 
 
@@ -45,6 +52,30 @@ def resnet_18() -> nn.Module:
         layers += [Block(given, made, stride), Block(made, made, 1)]
         given = made
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+
+
+def trainers_of_d5(model: nn.Module, images: torch.Tensor, labels: torch.Tensor) -> dict[str, Callable[[], object]]:
+    """A step of each: d5 and torch share the kernels, not the network's way through them."""
+    d5.set_threads(1)
+    folder = tempfile.TemporaryDirectory()
+    path = pathlib.Path(folder.name) / "resnet.onnx"
+    torch.onnx.export(model, (images,), str(path), dynamo=False, do_constant_folding=False,
+                      training=torch.onnx.TrainingMode.TRAINING, input_names=["x"], output_names=["y"])
+
+    def trainer(scheme: str) -> Callable[[], object]:
+        network = d5.Network.load(path)
+        d5.append_loss(network, "cross_entropy", target="class", classes_last=True)
+        executor = d5.executor(network, ["torch:torch"])
+        executor.mode = "training"
+        optimizer = d5.optimizer("sgd", executor, "loss", learning_rate=0.01)
+        if scheme:
+            optimizer = d5.distributed_optimizer(scheme, optimizer, all_reduce="node_memory")
+        batch = {"x": images.numpy(), "class": labels.numpy()}
+        return lambda: optimizer.step(batch)
+
+    with folder:
+        return {"d5's own": trainer("consistent_decentralized"), "torch/ddp": trainer("torch/ddp"),
+                "d5 alone": trainer("")}
 
 
 def median_with_range(values: list[float]) -> tuple[float, float, float]:
@@ -77,7 +108,12 @@ def main() -> None:
     optimizers = {name: torch.optim.SGD(model.parameters(), 0.01) for name, model in models.items()}
     flat = torch.zeros(sum(parameter.numel() for parameter in models["gloo"].parameters()))
 
+    trainers = trainers_of_d5(resnet_18(), images, labels)
+
     def step(name: str) -> None:
+        if name in trainers:
+            trainers[name]()
+            return
         model = models[name]
         with model.no_sync() if name == "no exchange" else contextlib.nullcontext():
             optimizers[name].zero_grad()
@@ -87,7 +123,7 @@ def main() -> None:
     def exchange(name: str) -> None:
         dist.all_reduce(flat, group=groups[name])
 
-    subjects = [("step", name) for name in models] + [("exchange", name) for name in groups]
+    subjects = [("step", name) for name in [*models, *trainers]] + [("exchange", name) for name in groups]
     for what, name in subjects:  # buckets are made anew after the first step, d5's memory in the first exchange
         for _ in range(2):
             step(name) if what == "step" else exchange(name)
@@ -109,6 +145,11 @@ def main() -> None:
             ratios = [gloo / own for gloo, own in zip(times[what, "gloo"], seconds)]
             ratio, least, most = median_with_range(ratios)
             print(f"{what:9} {name:14} {middle:8.1f} [{low:.1f}, {high:.1f}]  {ratio:5.2f} [{least:.2f}, {most:.2f}]")
+        for name in [*models, *trainers]:
+            alone = times["step", "d5 alone" if name in trainers else "no exchange"]
+            exposed = [1 - without / own for own, without in zip(times["step", name], alone)]
+            middle, low, high = median_with_range(exposed)
+            print(f"exposed   {name:14} {middle:8.3f} [{low:.3f}, {high:.3f}]")
     dist.destroy_process_group()
 
 

@@ -60,6 +60,7 @@ void bind_published_data(py::module_& m);
 void bind_dataset_summary(py::module_& m);
 void bind_python_entries(py::module_& m);
 void bind_level3_distributed(py::module_& m);
+void bind_distributed_optimizer(py::module_& m);
 void bind_comparison(py::module_& m);
 void bind_work_list(py::module_& m);
 void bind_bench(py::module_& m);

@@ -55,6 +55,7 @@ PYBIND11_MODULE(_d5, m) {
   d5::python::bind_training_validation(m);
   d5::python::bind_python_entries(m);
   d5::python::bind_level3_distributed(m);
+  d5::python::bind_distributed_optimizer(m);
   d5::python::bind_comparison(m);
   d5::python::bind_work_list(m);
   d5::python::bind_bench(m);

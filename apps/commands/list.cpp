@@ -118,10 +118,11 @@ TextTable recipes() {
 }
 
 /// d5's own, and each framework's: "torch/adam".
-TextTable all_optimizers() {
-  TextTable table = summaries(optimizers());
+template <class Native, class T>
+TextTable with_native(const Registry<T>& registry) {
+  TextTable table = summaries(registry);
   for (auto* one : app::loadable_frameworks()) {
-    for (const auto& [name, entry] : one->part<NativeOptimizers>().entries()) {
+    for (const auto& [name, entry] : one->part<Native>().entries()) {
       table.add({one->name() + "/" + name, entry.summary()});
     }
   }
@@ -155,13 +156,15 @@ std::vector<Kind> kinds() {
           kind_of("containers", containers),
           kind_of("samplers", samplers),
           kind_of("batch-steps", batch_steps),
-          {"optimizers", all_optimizers,
+          {"optimizers", [] { return with_native<NativeOptimizers>(optimizers()); },
            [](const std::string& name) { return describe(find_optimizer(name)); }},
           kind_of("schedules", schedules),
           kind_of("modifiers", step_modifiers),
           kind_of("losses", losses),
           {"recipes", recipes},
-          kind_of("distributed-optimizers", distributed_optimizers),
+          {"distributed-optimizers",
+           [] { return with_native<NativeSchemes>(distributed_optimizers()); },
+           [](const std::string& name) { return describe(find_scheme(name)); }},
           kind_of("sample-cuts", sample_cuts),
           kind_of("all-reduces", all_reduces),
           kind_of("broadcasts", broadcasts),

@@ -146,6 +146,19 @@ class MpiCommunicator final : public Communicator {
     return group == MPI_COMM_NULL ? nullptr : std::make_shared<MpiCommunicator>(group);
   }
 
+  std::shared_ptr<Communicator> do_group(const std::vector<int>& ranks) override {
+    expect_running({.kind = CallKind::split});
+    MPI_Group all = MPI_GROUP_NULL, chosen = MPI_GROUP_NULL;
+    MPI_Comm group = MPI_COMM_NULL;
+    check(MPI_Comm_group(comm_, &all), "group");
+    check(MPI_Group_incl(all, static_cast<int>(ranks.size()), ranks.data(), &chosen), "group");
+    const int code = MPI_Comm_create_group(comm_, chosen, 0, &group);
+    MPI_Group_free(&chosen);
+    MPI_Group_free(&all);
+    check(code, "group");
+    return std::make_shared<MpiCommunicator>(group);
+  }
+
  private:
   int start(const CommunicationCall& call, MpiRequest& request) const {
     const void* in = call.input.defined() ? call.input.raw() : nullptr;

@@ -2,6 +2,8 @@
 // torch's own data parallelism as a scheme of d5's.
 #include "data_parallel.hpp"
 
+#include <torch/csrc/distributed/c10d/GroupRegistry.hpp>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,6 +19,7 @@ namespace {
 struct DataParallelOptions {
   ReducerOptions reducer;
   EntryChoice all_reduce{"auto"};
+  std::string process_group;
 
   void declare(OptionList& options) {
     options.add("bucket_bytes", reducer.bucket_bytes, "largest size of a bucket", {.least = 1});
@@ -25,6 +28,8 @@ struct DataParallelOptions {
     options.add("hook", reducer.hook, "what a bucket travels as: none, or float16");
     options.add("all_reduce", all_reduce, "d5's algorithm that sums the buckets",
                 all_reduces().kind());
+    options.add("process_group", process_group,
+                "name of a group of torch.distributed in this process, which sums instead of d5");
   }
 };
 
@@ -47,12 +52,19 @@ class DataParallel final : public DistributedOptimizer {
     for (Parameter& parameter : executor().network().parameters()) {
       communicator().broadcast(parameter.value, 0);
     }
-    const auto group = c10::make_intrusive<CommunicatorGroup>(shared_communicator(), all_reduce_);
+    c10::intrusive_ptr<CommunicatorGroup> own;
+    c10::intrusive_ptr<c10d::ProcessGroup> group;
+    if (options.process_group.empty()) {
+      group = own = c10::make_intrusive<CommunicatorGroup>(shared_communicator(), all_reduce_);
+    } else {
+      group = group_of_torch(options.process_group);
+      backend_ = group->getBackendName();
+    }
     local().add_gradient_layer(ThreeStepOptimizer::GradientLayer::exchanged,
-                               [ranks = shared_communicator(), group,
+                               [=, ranks = shared_communicator(),
                                 reducer = options.reducer](std::shared_ptr<GradientSource> inner) {
                                  return std::make_shared<ReducedGradients>(std::move(inner), ranks,
-                                                                           group, group, reducer);
+                                                                           group, own, reducer);
                                });
   }
 
@@ -61,13 +73,32 @@ class DataParallel final : public DistributedOptimizer {
   const ValueMap& step(const Batch& batch) override { return local().step(batch); }
 
   std::map<std::string, std::string> conditions() const override {
+    std::map<std::string, std::string> result{{"backend", backend_}};
     const std::string chosen = all_reduce_->chosen();
-    if (chosen.empty()) return {};
-    return {{"all_reduce.chosen", chosen}};
+    if (!chosen.empty()) result["all_reduce.chosen"] = chosen;
+    return result;
   }
 
  private:
+  c10::intrusive_ptr<c10d::ProcessGroup> group_of_torch(const std::string& name) {
+    c10::intrusive_ptr<c10d::ProcessGroup> group;
+    try {
+      group = c10d::resolve_process_group(name);
+    } catch (const c10::Error&) {
+      throw NotFound("torch/ddp: torch.distributed has no group named '" + printable(name) +
+                     "' in this process; from Python give the group_name of one");
+    }
+    if (group->getSize() == communicator().size() && group->getRank() == communicator().rank()) {
+      return group;
+    }
+    throw ValueError("torch/ddp: in the group '" + printable(name) + "' this is rank " +
+                     std::to_string(group->getRank()) + " of " + std::to_string(group->getSize()) +
+                     ", expected rank " + std::to_string(communicator().rank()) + " of " +
+                     std::to_string(communicator().size()));
+  }
+
   std::shared_ptr<AllReduce> all_reduce_;
+  std::string backend_ = "d5";
 };
 
 }  // namespace

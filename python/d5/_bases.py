@@ -8,6 +8,7 @@ from typing import Any, Callable, TypeVar
 from d5._d5 import (
     Batch,
     BoundOptimizer,
+    Communicator,
     GradContext,
     GradientSource,
     InferContext,
@@ -152,6 +153,42 @@ class Optimizer:
 
     def restore(self, state: dict[str, Any]) -> None:
         raise NotImplementedError
+
+
+class DistributedOptimizer:
+    """Base of a scheme written in Python: how ranks train together. The rule of the recipe's
+    optimizer updates each rank's parameters.
+
+        class Averaged(d5.DistributedOptimizer):
+            def begin(self, ranks, optimizer):
+                self.ranks, self.network = ranks, optimizer.network
+
+            def exchange(self, share):
+                for parameter in self.network.parameters:
+                    parameter.gradient.numpy()[...] *= share
+                    self.ranks.all_reduce(parameter.gradient)
+    """
+
+    consistent = True
+    """Whether all ranks have the same parameters after every step."""
+
+    def begin(self, ranks: Communicator, optimizer: BoundOptimizer) -> None:
+        """Once, before the first step, on all ranks."""
+
+    def exchange(self, share: float) -> None:
+        """Once a step, with this rank's gradients, which count `share`, as its samples do among
+        those of all: makes them the sum over ranks, in place.
+        """
+        raise NotImplementedError
+
+    def after_step(self) -> None:
+        """After the updates of a step."""
+
+    def begin_test(self) -> None:
+        """Before each test run, as that of an optimizer."""
+
+    def end_test(self) -> None:
+        """After it."""
 
 
 class StepModifier:

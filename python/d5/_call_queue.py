@@ -5,8 +5,12 @@ import atexit
 import queue
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
 
 from d5._d5 import StartedCall
+
+Result = TypeVar("Result")
 
 _LONGEST_LOOK = 1e-3  # seconds that a call which was just asked for may wait for its start
 _LONGEST_END = 3.0  # seconds, as a rank that ends waits for the others
@@ -21,7 +25,7 @@ class CallQueue(threading.Thread):
     def __init__(self) -> None:
         super().__init__(name="d5 calls", daemon=True)
         self._asked: queue.SimpleQueue[
-            tuple[Callable[[], StartedCall], Callable[[BaseException | None], None]] | None
+            tuple[Callable[[], StartedCall | None], Callable[[BaseException | None], None]] | None
         ] = queue.SimpleQueue()
         self._hooks: queue.SimpleQueue[Callable[[], object] | None] = queue.SimpleQueue()
         self._hook_thread = threading.Thread(target=self._run_hooks, name="d5 hooks", daemon=True)
@@ -40,9 +44,22 @@ class CallQueue(threading.Thread):
         else:
             self._hooks.put(hook)
 
-    def ask(self, start: Callable[[], StartedCall], ended: Callable[[BaseException | None], None]) -> None:
+    def ask(
+        self, start: Callable[[], StartedCall | None], ended: Callable[[BaseException | None], None]
+    ) -> None:
         """Calls `start`, and `ended` with what went wrong, or None; both on this thread."""
         self._asked.put((start, ended))
+
+    def run_now(self, call: Callable[[], Result]) -> Result:
+        """What it returns; on this thread, between what is under way."""
+        future: Future[Result] = Future()
+
+        def ended(error: BaseException | None) -> None:
+            if error:
+                future.set_exception(error)
+
+        self.ask(lambda: future.set_result(call()), ended)
+        return future.result()
 
     def run(self) -> None:
         under_way: list[tuple[StartedCall, Callable[[BaseException | None], None]]] = []
@@ -55,11 +72,17 @@ class CallQueue(threading.Thread):
                 if asked is None:
                     return
                 start, ended = asked
+                call = None
                 try:
-                    under_way.append((start(), ended))
+                    call = start()
                 except Exception as error:
                     ended(error)
-                del asked, start, ended
+                else:
+                    if call:
+                        under_way.append((call, ended))
+                    else:
+                        ended(None)
+                del asked, start, ended, call
                 continue  # all that is asked for begins before anything is waited for
             rest = []
             for place, (call, ended) in enumerate(under_way):

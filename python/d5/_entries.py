@@ -7,7 +7,7 @@ import inspect
 import typing
 from typing import Any, Callable
 
-from d5._bases import Metric, Optimizer, Schedule, StepModifier
+from d5._bases import DistributedOptimizer, Metric, Optimizer, Schedule, StepModifier
 from d5._d5 import Dataset, DatasetPair, Sampler, _add_entry
 from d5.errors import TypeError
 
@@ -80,6 +80,11 @@ def add_optimizer(name: str, made: Callable[..., Optimizer]) -> None:
     notebook's cell is, the new class takes the old one's place, if its options are the same.
     """
     _add("optimizer", name, made)
+
+
+def add_distributed_optimizer(name: str, made: Callable[..., DistributedOptimizer]) -> None:
+    """As `add_optimizer`: `distributed.name=NAME` in a recipe."""
+    _add("distributed optimizer", name, made)
 
 
 def add_step_modifier(name: str, made: Callable[..., StepModifier]) -> None:

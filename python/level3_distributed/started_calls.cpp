@@ -173,7 +173,9 @@ void bind_started_calls(py::module_& m, CommunicatorClass& communicator) {
           },
           py::arg("tensor"), py::arg("factor"), released, "This rank's own, in place.")
       .def("split", &Communicator::split, py::arg("color"), py::arg("order") = 0, released,
-           "The group of the ranks with the same `color`; None for one below 0. A collective.");
+           "The group of the ranks with the same `color`; None for one below 0. A collective.")
+      .def("group", &Communicator::group, py::arg("ranks"), released,
+           "The group of these ranks, in this order. A collective of them alone.");
   py::class_<AllReduce, std::shared_ptr<AllReduce>>(
       m, "AllReduce", "An algorithm of all-reduce: 'ring', 'node_memory', 'auto', ...")
       .def(py::init([](const std::string& name, const Options& options) {

@@ -1,33 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.distributed over d5, and d5.train, in jobs of several ranks."""
 
-import os
-import pathlib
-import shutil
-import subprocess
-import sys
+import re
 
 import pytest
+from rank_jobs import BEGIN, ROOT, launch, run
 
 torch = pytest.importorskip("torch")
-
-# On stdout the words of several ranks may mix.
-TELL = """
-import pathlib
-
-def tell(rank, *words):
-    with open(pathlib.Path(__file__).parent / f"rank-{rank}", "a") as file:
-        print(*words, file=file)
-"""
-
-BEGIN = """
-import sys, torch
-import torch.distributed as dist
-import d5, d5.torch_backend
-torch.set_num_threads(1)
-dist.init_process_group("d5")
-rank, ranks = dist.get_rank(), dist.get_world_size()
-"""
 
 COLLECTIVES = (
     BEGIN
@@ -124,12 +103,83 @@ refused(d5.ShapeError, "all_gather", lambda: dist.all_gather_single(torch.zeros(
 work = dist.all_gather_single(torch.zeros(5 * ranks), torch.zeros(4), async_op=True)
 refused(RuntimeError, "all_gather", work.get_future().wait)
 refused(d5.NotFound, "rign", lambda: dist.new_group(list(range(ranks)), pg_options={"all_reduce": "rign"}))
-if ranks > 1 and rank == 0:
-    refused(d5.Unsupported, "a group of 1 ranks", lambda: dist.new_group([0]))
-elif ranks > 1:
-    dist.new_group([0])
+refused(d5.Unsupported, "sparse", lambda: dist.all_reduce(one.to_sparse()))
+refused(d5.Unsupported, "expected SUM, AVG, MAX or MIN", lambda: dist.all_reduce(torch.ones(2, dtype=torch.long), dist.ReduceOp.BXOR))
+refused(ValueError, "only implemented for GLOO", dist.monitored_barrier)  # torch's own word
 dist.all_reduce(one)  # what was refused has not begun
 assert one.sum().item() == 16 * ranks
+tell(rank, "ended")
+"""
+)
+
+GROUPS = (
+    BEGIN
+    + """
+everyone = list(range(ranks))
+odd, even = everyone[1::2], everyone[::2]
+mine = [group for members in (even, odd) if members for group in [dist.new_group(members)] if rank in members]
+assert len(mine) == 1
+group, members = mine[0], (even, odd)[rank % 2]
+assert dist.get_process_group_ranks(group) == members and dist.get_rank(group) == members.index(rank)
+work = dist.all_reduce(torch.full((3,), float(rank)), group=group, async_op=True)  # beside one of all
+whole = torch.ones(1)
+dist.all_reduce(whole)
+work.wait()
+assert work.result()[0].tolist() == [sum(members)] * 3 and whole.item() == ranks
+tensor = torch.tensor([float(rank)])
+dist.broadcast(tensor, members[-1], group=group)  # named by its rank among all
+assert tensor.item() == members[-1]
+dist.reduce(tensor, members[0], group=group)
+assert rank != members[0] or tensor.item() == members[-1] * len(members)
+found = [torch.zeros(1) for _ in members] if rank == members[0] else None
+dist.gather(torch.tensor([float(rank)]), found, members[0], group=group)
+assert found is None or [one.item() for one in found] == members
+dist.scatter(tensor, found, members[0], group=group)
+assert tensor.item() == rank
+sent, received = torch.full((len(members),), float(rank)), torch.zeros(len(members))
+dist.all_to_all_single(received, sent, group=group)
+assert received.tolist() == members
+pieces = [torch.zeros(1) for _ in members]
+dist.all_to_all(pieces, [torch.tensor([10.0 * rank + to]) for to in members], group=group)
+assert [piece.item() for piece in pieces] == [10.0 * of + rank for of in members]
+objects = ["word", rank] if rank == members[0] else [None, None]
+dist.broadcast_object_list(objects, members[0], group=group)
+assert objects == ["word", members[0]]
+objects = [None] * len(members) if rank == members[0] else None
+dist.gather_object({"rank": rank}, objects, members[0], group=group)
+assert objects is None or objects == [{"rank": one} for one in members]
+objects = [None]
+dist.scatter_object_list(objects, [{"to": one} for one in members], members[0], group=group)
+assert objects == [{"to": rank}]
+dist.barrier(group=group)
+
+if ranks > 1:  # tags tell messages apart, whichever is asked for first
+    if rank == 0:
+        works = [dist.isend(torch.tensor([float(tag)]), 1, tag=tag) for tag in (1, 2)]
+        dist.send_object_list(["to one"], 1)
+    if rank == 1:
+        second, first = torch.zeros(1), torch.zeros(1)
+        works = [dist.irecv(second, 0, tag=2), dist.irecv(first, 0, tag=1)]
+        words = [None]
+        dist.recv_object_list(words, 0)
+        assert words == ["to one"]
+    if rank < 2:
+        [work.wait() for work in works]
+    if rank == 1:
+        assert (first.item(), second.item()) == (1, 2)
+    operations = [dist.P2POp(dist.isend, torch.tensor([float(rank)]), (rank + 1) % ranks),
+                  dist.P2POp(dist.irecv, whole, (rank - 1) % ranks)]
+    [work.wait() for work in dist.batch_isend_irecv(operations)]
+    assert whole.item() == (rank - 1) % ranks
+
+# Two that know of each other alone: the others do not ask for the group.
+if rank < 2:
+    pair = dist.new_group([0, 1][:ranks], use_local_synchronization=True, pg_options={"all_reduce": "ring"})
+    dist.all_reduce(whole.fill_(1), group=pair)
+    assert whole.item() == min(ranks, 2)
+tensor = torch.ones(2)
+dist.all_reduce(tensor)
+assert tensor.tolist() == [ranks] * 2
 tell(rank, "ended")
 """
 )
@@ -233,25 +283,14 @@ tell(ranks.rank, "ended")
 """
 
 
-def run(tmp_path, script, ranks, *arguments):
-    if not shutil.which("mpirun"):
-        pytest.skip("there is no mpirun")
-    file = tmp_path / "job.py"
-    file.write_text(TELL + script)
-    for words in tmp_path.glob("rank-*"):
-        words.unlink()
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    command = ["mpirun", "--oversubscribe", "-np", str(ranks), sys.executable, str(file), *map(str, arguments)]
-    job = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=200)
-    assert job.returncode == 0, job.stderr
-    told = [(tmp_path / f"rank-{rank}").read_text().splitlines() for rank in range(ranks)]
-    assert all(lines[-1] == "ended" for lines in told)
-    return told
-
-
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_torch_speaks_over_d5(tmp_path, ranks):
     run(tmp_path, COLLECTIVES, ranks)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_groups_speak_apart(tmp_path, ranks):
+    run(tmp_path, GROUPS, ranks)
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
@@ -268,8 +307,34 @@ def test_hooks_and_optimizers_of_torch_do_as_over_gloo(tmp_path):
     run(tmp_path, WAYS_TO_TRAIN, 2)
 
 
+def test_the_same_script_trains_over_gloo_and_over_d5():
+    told = {}
+    for backend in ("gloo", "d5"):
+        job = launch(ROOT / "examples" / "012_torch_ddp.py", 2, backend)
+        assert job.returncode == 0, job.stderr
+        told[backend] = re.findall(r"loss (\S+) over (\w+) on 2 ranks", job.stdout)
+        assert len(told[backend]) == 3 and {backend} == {over for _, over in told[backend]}
+    # A sum of two is rounded once in any order.
+    assert [loss for loss, _ in told["d5"]] == [loss for loss, _ in told["gloo"]]
+
+
+def test_a_rank_that_dies_ends_the_job(tmp_path):
+    file = tmp_path / "job.py"
+    file.write_text(
+        BEGIN
+        + """
+dist.all_reduce(torch.ones(1))
+if rank == 1:
+    raise KeyError("rank 1 has had enough")
+dist.all_reduce(torch.ones(1))
+"""
+    )
+    job = launch(file, 2)
+    assert job.returncode != 0 and "rank 1 has had enough" in job.stderr
+
+
 def test_train_trains_on_all_ranks(tmp_path):
-    recipe = pathlib.Path(__file__).resolve().parents[2] / "recipes" / "mnist-lenet-quick.yaml"
+    recipe = ROOT / "recipes" / "mnist-lenet-quick.yaml"
     losses = {}
     for ranks in (1, 2):
         told = run(tmp_path, TRAINING, ranks, recipe, tmp_path / f"trained-{ranks}.onnx")

@@ -110,7 +110,11 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// for a color below 0: this rank belongs to none. What a group says counts, and is heard, in
   /// this communicator too, which lives as long. A collective of all ranks.
   [[nodiscard]] std::shared_ptr<Communicator> split(int color, int order = 0);
-  /// "world"; of a group "world/COLOR".
+  /// The group of these ranks, in this order; otherwise as that of `split`. A collective of them
+  /// alone: the others do not call it. Throws: Unsupported where ranks cannot meet without the
+  /// others; ValueError for ranks that are not there, stand there twice, or lack this one.
+  [[nodiscard]] std::shared_ptr<Communicator> group(const std::vector<int>& ranks);
+  /// "world"; of a group "world/COLOR", or "world/[0, 2]".
   [[nodiscard]] const std::string& name() const { return name_; }
   /// Which rank of the outermost communicator a rank of this one is.
   [[nodiscard]] int outermost_rank(int rank) const;
@@ -156,6 +160,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// Where a transport is faster when it need not return in between.
   virtual void do_run(const CommunicationCall& call) { do_start(call)->wait(); }
   [[nodiscard]] virtual std::shared_ptr<Communicator> do_split(int color, int order) = 0;
+  /// Checked likewise; called by the group's ranks alone.
+  [[nodiscard]] virtual std::shared_ptr<Communicator> do_group(const std::vector<int>& ranks);
 
  private:
   class Observation;
@@ -163,6 +169,8 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   friend std::unique_ptr<Request> run_schedule(Communicator& ranks, CommunicationSchedule schedule);
   /// Those of the outermost communicator.
   [[nodiscard]] detail::SchedulesUnderWay& schedules();
+  /// Makes it a group of this one.
+  void adopt(Communicator& group, std::string name, std::vector<int> outermost_ranks);
   void run(CommunicationCall call);
   [[nodiscard]] std::unique_ptr<Request> start(CommunicationCall call);
   /// Tells observers of a schedule as of a call that was started; it counts nothing itself.

@@ -41,6 +41,7 @@ class CommunicatorDecorator : public Communicator {
     return start_inner(call);
   }
   [[nodiscard]] std::shared_ptr<Communicator> do_split(int color, int order) override;
+  [[nodiscard]] std::shared_ptr<Communicator> do_group(const std::vector<int>& ranks) override;
 
   /// The call, as the one inside carries it out.
   [[nodiscard]] std::unique_ptr<Request> start_inner(const CommunicationCall& call) {

@@ -55,6 +55,7 @@ class ProgressThread final : public CommunicatorDecorator {
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override;
   void do_run(const CommunicationCall& call) override;
   [[nodiscard]] std::shared_ptr<Communicator> do_split(int color, int order) override;
+  [[nodiscard]] std::shared_ptr<Communicator> do_group(const std::vector<int>& ranks) override;
   [[nodiscard]] std::shared_ptr<Communicator> decorate(
       std::shared_ptr<Communicator> group) override;
 

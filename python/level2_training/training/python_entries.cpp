@@ -8,11 +8,13 @@
 #include "bindings.hpp"
 #include "d5/core/error.hpp"
 #include "d5/level2_training/level2_training.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "errors.hpp"
 #include "level2_training/optimization/python_optimizer.hpp"
 #include "level2_training/optimization/python_schedule.hpp"
 #include "level2_training/optimization/python_step_modifier.hpp"
 #include "level2_training/training/python_metric.hpp"
+#include "level3_distributed/python_scheme.hpp"
 
 namespace d5::python {
 namespace {
@@ -135,6 +137,16 @@ void add_by_kind(const std::string& kind, const std::string& name, const std::st
       const py::gil_scoped_acquire gil;
       return entry->make(own, &pair_of, py::tuple());
     });
+  } else if (kind == "distributed optimizer") {
+    add_to(distributed_optimizers(), name, summary, entry,
+           [entry](std::shared_ptr<ThreeStepOptimizer> optimizer,
+                   std::shared_ptr<Communicator> ranks, const PythonOptions& own) {
+             const py::gil_scoped_acquire gil;
+             const auto of = [&](const py::object& made) {
+               return to_scheme(made, std::move(optimizer), std::move(ranks));
+             };
+             return entry->make(own, of, py::tuple());
+           });
   } else {
     add_to(samplers(), name, summary, entry,
            [entry](std::shared_ptr<const Dataset> data, const PythonOptions& own) {

@@ -11,6 +11,10 @@ std::shared_ptr<Communicator> CommunicatorDecorator::do_split(int color, int ord
   return group ? decorate(std::move(group)) : nullptr;
 }
 
+std::shared_ptr<Communicator> CommunicatorDecorator::do_group(const std::vector<int>& ranks) {
+  return decorate(inner_->do_group(ranks));
+}
+
 std::shared_ptr<Communicator> CommunicatorDecorator::own_group() const {
   std::shared_ptr<Communicator> at = inner_;
   while (const auto* decorator = dynamic_cast<CommunicatorDecorator*>(at.get())) {

@@ -41,6 +41,17 @@ std::shared_ptr<Communicator> ProgressThread::do_split(int color, int order) {
   return group;
 }
 
+std::shared_ptr<Communicator> ProgressThread::do_group(const std::vector<int>& ranks) {
+  std::shared_ptr<Communicator> group;
+  thread_
+      ->start([&]() -> std::unique_ptr<Request> {
+        group = CommunicatorDecorator::do_group(ranks);
+        return nullptr;
+      })
+      ->wait();
+  return group;
+}
+
 std::shared_ptr<Communicator> ProgressThread::decorate(std::shared_ptr<Communicator> group) {
   return std::shared_ptr<Communicator>(new ProgressThread(std::move(group), thread_));
 }

@@ -42,6 +42,9 @@ class SingleProcess final : public Communicator {
   std::shared_ptr<Communicator> do_split(int color, int) override {
     return color < 0 ? nullptr : make_single_process();
   }
+  std::shared_ptr<Communicator> do_group(const std::vector<int>&) override {
+    return make_single_process();
+  }
 };
 
 }  // namespace

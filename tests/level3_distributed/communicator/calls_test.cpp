@@ -11,6 +11,7 @@
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communication_event.hpp"
 #include "d5/level3_distributed/communicator_decorator.hpp"
+#include "d5/level3_distributed/wire_model.hpp"
 
 using namespace d5;
 using Line = Traffic::Line;
@@ -203,6 +204,34 @@ TEST_CASE("a group speaks apart, and counts into the communicator that it is of"
   const auto some = world()->split(rank == 0 ? 7 : -1);
   CHECK((some != nullptr) == (rank == 0));
   if (some) CHECK(some->size() == 1);
+}
+
+TEST_CASE("some ranks make a group without the others") {
+  // The last rank does something else meanwhile, and there are groups beside each other.
+  for (const auto& around : std::vector<std::shared_ptr<Communicator>>{
+           world(), std::make_shared<WireModel>(world(), wire_of("1us,10GB/s"))}) {
+    std::vector<int> members;
+    for (int r = n - 2; r >= 0; --r) members.push_back(r);  // backwards
+    if (n == 1) members = {0};
+    const bool in = std::ranges::find(members, rank) != members.end();
+    if (in) {
+      const Traffic before = around->traffic();
+      const auto group = around->group(members);
+      REQUIRE(group->size() == static_cast<int>(members.size()));
+      CHECK(group->outermost_rank(group->rank()) == rank);
+      CHECK(group->name().starts_with("world/["));
+      Tensor sum = Tensor::scalar<std::int32_t>(rank);
+      group->all_reduce(sum);
+      CHECK(sum.item<std::int32_t>() == group->size() * (group->size() - 1) / 2);
+      const auto inner = group->group({group->rank()});
+      CHECK(inner->size() == 1);
+      CHECK(inner->outermost_rank(0) == rank);
+      CHECK(around->traffic().since(before).by_call.at("all_reduce").calls == 1);
+    }
+    CHECK_THROWS_AS(around->group({0, n}), ValueError);
+    CHECK_THROWS_AS(around->group({0, 0}), ValueError);
+    CHECK_THROWS_AS(around->group({}), ValueError);
+  }
 }
 
 TEST_CASE("algorithms that are under way at once have tags of their own, whoever made them") {

@@ -64,6 +64,8 @@ TEST_CASE("nor does one that a framework brings") {
     }
     check_all(loaded->part<NativeOptimizers>(), std::shared_ptr<GraphExecutor>(),
               std::string("loss"));
+    check_all(loaded->part<NativeSchemes>(), std::shared_ptr<ThreeStepOptimizer>(),
+              std::shared_ptr<Communicator>());
     for (const auto& [name, entry] : loaded->part<ExecutorRegistry>().entries()) {
       CHECK_THROWS_AS(entry.make(Network("empty"), ExecutorOptions{}, {{"no_such_option", 1}}),
                       NotFound);

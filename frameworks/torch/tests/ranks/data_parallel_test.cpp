@@ -139,6 +139,8 @@ TEST_CASE("torch's own scheme says what it does not know") {
                     Catch::Contains("hook is 'zip', expected none or float16"));
   CHECK_THROWS_AS(entry.make(rule, world(), {{"bucket_byte", 1}}), NotFound);
   CHECK_THROWS_AS(entry.make(rule, world(), {{"all_reduce", "rign"}}), NotFound);
+  CHECK_THROWS_WITH(entry.make(rule, world(), {{"process_group", "mine"}}),
+                    Catch::Contains("no group named 'mine'"));
   CHECK_THROWS_AS(find_scheme("torch/fsdp"), NotFound);
 }
 

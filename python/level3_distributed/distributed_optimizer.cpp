@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+
+#include "bindings.hpp"
+#include "d5/core/error.hpp"
+#include "level3_distributed/job.hpp"
+
+namespace d5::python {
+
+void bind_distributed_optimizer(py::module_& m) {
+  m.def(
+      "distributed_optimizer",
+      [](const std::string& which, const std::shared_ptr<Optimizer>& optimizer,
+         const Options& options) -> std::shared_ptr<Optimizer> {
+        auto three_steps = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
+        if (!three_steps) {
+          throw Unsupported(
+              "this optimizer cannot be distributed: it is no optimizer in three steps; choose one "
+              "of d5.optimizers()");
+        }
+        const Settings settings = to_settings(options);
+        const auto ranks = job_of_python();
+        const py::gil_scoped_release released;
+        return find_scheme(which).make(std::move(three_steps), ranks, settings);
+      },
+      py::arg("which"), py::arg("optimizer"),
+      "A scheme by name (\"consistent_decentralized\", \"torch/ddp\") with its options as "
+      "keywords, around an optimizer whose steps are all ranks' from now on. A collective.");
+  m.def("distributed_optimizers", [] { return distributed_optimizers().names(); });
+}
+
+}  // namespace d5::python

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level3_distributed/python_scheme.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/communicator_agreement.hpp"
+#include "long_call.hpp"
+
+namespace d5::python {
+namespace {
+
+/// This rank's gradients, which `exchange` makes those of all when backpropagation is over.
+class PythonExchange final : public GradientDecorator {
+ public:
+  PythonExchange(std::shared_ptr<GradientSource> inner, const std::shared_ptr<Communicator>& ranks,
+                 std::shared_ptr<PythonReference> self)
+      : GradientDecorator(std::move(inner)), ranks_(ranks), self_(std::move(self)) {}
+
+  const ValueMap& run(const Batch& batch, const GradientRun& how) override {
+    if (how.write == GradientRun::Write::add) {
+      throw Unsupported(
+          "gradients that ranks have exchanged cannot be added to: add before the exchange "
+          "(GradientLayer::accumulated)");
+    }
+    const ValueMap& outputs = inner().run(batch, how);
+    if (executor().ended_early()) {
+      throw Unsupported("an observer ended the run early, but other ranks wait for its gradients");
+    }
+    inner().finish_all();
+    executor().synchronise();
+    call_python([&] { self_->object.attr("exchange")(share_of(batch)); });
+    return outputs;
+  }
+  [[nodiscard]] std::size_t parts() const override { return 1; }
+  ParameterRange finish(std::size_t) override {
+    return {0, executor().network().parameters().size()};
+  }
+  [[nodiscard]] bool announces() const override { return false; }
+  double loss_of(const Batch& batch) override { return ranks_.mean(inner().loss_of(batch), batch); }
+  [[nodiscard]] double loss_of_run(const ValueMap& outputs, const Batch& batch) override {
+    return ranks_.mean(inner().loss_of_run(outputs, batch), batch);
+  }
+
+ private:
+  /// This rank's samples among all of the batch.
+  [[nodiscard]] double share_of(const Batch& batch) const {
+    if (batch.global_size == 0) return 1.0 / ranks_.ranks();
+    return static_cast<double>(batch.size) / static_cast<double>(batch.global_size);
+  }
+
+  CommunicatorAgreement ranks_;
+  std::shared_ptr<PythonReference> self_;
+};
+
+/// A scheme written in Python.
+class PythonScheme final : public DistributedOptimizer {
+ public:
+  PythonScheme(const py::object& self, std::shared_ptr<ThreeStepOptimizer> optimizer,
+               std::shared_ptr<Communicator> ranks)
+      : DistributedOptimizer(std::move(optimizer), std::move(ranks)),
+        self_(std::make_shared<PythonReference>(self)),
+        consistent_(self.attr("consistent").cast<bool>()),
+        after_step_(has("after_step")),
+        begin_test_(has("begin_test")),
+        end_test_(has("end_test")) {
+    if (!has("exchange")) {
+      throw TypeError(fmt::format(
+          "the scheme {} has no method exchange(share), which makes this rank's gradients those of "
+          "all ranks",
+          std::string(py::str(py::type::of(self).attr("__name__")))));
+    }
+    local().add_gradient_layer(
+        ThreeStepOptimizer::GradientLayer::exchanged,
+        [ranks = shared_communicator(), self = self_](std::shared_ptr<GradientSource> inner) {
+          return std::make_shared<PythonExchange>(std::move(inner), ranks, self);
+        });
+    self.attr("begin")(shared_communicator(), py::cast(static_cast<Optimizer*>(&local()),
+                                                       py::return_value_policy::reference));
+  }
+
+  [[nodiscard]] bool is_consistent() const override { return consistent_; }
+  const ValueMap& step(const Batch& batch) override {
+    const ValueMap& outputs = local().step(batch);
+    if (after_step_) call("after_step");
+    return outputs;
+  }
+  void begin_test() override {
+    DistributedOptimizer::begin_test();
+    if (begin_test_) call("begin_test");
+  }
+  void end_test() override {
+    if (end_test_) call("end_test");
+    DistributedOptimizer::end_test();
+  }
+
+ private:
+  [[nodiscard]] bool has(const char* name) const {
+    return overrides(self_->object, "DistributedOptimizer", name);
+  }
+  void call(const char* name) {
+    call_python([&] { self_->object.attr(name)(); });
+  }
+
+  std::shared_ptr<PythonReference> self_;
+  bool consistent_, after_step_, begin_test_, end_test_;
+};
+
+}  // namespace
+
+std::shared_ptr<DistributedOptimizer> to_scheme(const py::object& self,
+                                                std::shared_ptr<ThreeStepOptimizer> optimizer,
+                                                std::shared_ptr<Communicator> ranks) {
+  return std::make_shared<PythonScheme>(self, std::move(optimizer), std::move(ranks));
+}
+
+}  // namespace d5::python
