@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "d5/level3_distributed/communicator.hpp"
@@ -59,10 +60,12 @@ struct CollectivePlan {
 };
 
 /// Carries it out on a flat view of `data`, under way when it returns; all ranks start plans that
-/// fit together. `finish` is called once, after the last round.
+/// fit together. `finish` is called once, after the last round. `chunk_bytes` is what the plan
+/// heeds of its resources (`CommunicationResources`), for records.
 [[nodiscard]] std::unique_ptr<Request> start_plan(Communicator& ranks, CollectivePlan plan,
                                                   const Tensor& data,
                                                   Reduction reduction = Reduction::sum,
-                                                  std::function<void()> finish = {});
+                                                  std::function<void()> finish = {},
+                                                  std::optional<std::int64_t> chunk_bytes = {});
 
 }  // namespace d5

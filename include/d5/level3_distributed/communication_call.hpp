@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "d5/core/tensor.hpp"
 
 namespace d5 {
+
+struct CallOptions;
 
 enum class Reduction { sum, maximum, minimum };
 
@@ -57,6 +60,7 @@ struct CommunicationCall {
   Received* received = nullptr;   ///< of a receive that takes fewer elements too
   std::int64_t number = -1;       ///< of a collective, in its group, from 0: the same on every rank
   std::int64_t bytes_sent = 0, bytes_received = 0;  ///< as `Traffic` counts them
+  std::shared_ptr<const CallOptions> options = {};  ///< null: none were given
 };
 
 /// "all_reduce of 1000 x float32", "send of 3 x int64 to rank 1, tag 7": for messages.

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "d5/core/event.hpp"
+#include "d5/level3_distributed/communication_resources.hpp"
 
 namespace d5 {
 
@@ -19,6 +20,9 @@ struct CommunicationInfo {
   /// On the clock of `Trace::now_ns`: when it was asked for, when the transport took it, and when
   /// it was complete; 0: not yet.
   std::int64_t asked_ns = 0, begun_ns = 0, ended_ns = 0;
+  std::string_view label = {};  ///< and what follows: of `CallOptions`, where some were given
+  int priority = 0;
+  const UsedResources* used = nullptr;  ///< when it is complete
 };
 
 /// Hooks of a communicator (`Communicator::events`), on the thread that calls it: of its own calls

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <coroutine>
+#include <cstdint>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -77,10 +79,17 @@ struct CommunicationSchedule::promise_type {
   Sleep await_transform(const std::vector<std::unique_ptr<Request>>& calls) { return Sleep(calls); }
 };
 
+/// What an algorithm tells of itself, for `Request::used`.
+struct ScheduleFacts {
+  std::optional<std::int64_t> chunk_bytes = {};  ///< that it was asked for, and cuts data by
+  bool ignores_resources = false;                ///< one that only waits for others
+};
+
 /// The request of a schedule. Waiting for one, or asking whether it is done, moves on all that are
 /// under way on `ranks`, its groups and what they are groups of: ranks may wait for several in
 /// different orders.
 [[nodiscard]] std::unique_ptr<Request> run_schedule(Communicator& ranks,
-                                                    CommunicationSchedule schedule);
+                                                    CommunicationSchedule schedule,
+                                                    const ScheduleFacts& facts = {});
 
 }  // namespace d5

@@ -6,13 +6,16 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "d5/core/event.hpp"
 #include "d5/core/tensor.hpp"
 #include "d5/level3_distributed/communication_call.hpp"
+#include "d5/level3_distributed/communication_resources.hpp"
 #include "d5/level3_distributed/traffic.hpp"
 
 namespace d5 {
@@ -21,6 +24,7 @@ class CommunicationEvent;
 class CommunicatorDecorator;
 class Span;
 class CommunicationSchedule;
+struct ScheduleFacts;
 namespace detail {
 class SchedulesUnderWay;
 }
@@ -40,6 +44,8 @@ class Request {
   /// Whether it is complete. Asking also moves it on: nothing else does while the caller computes.
   [[nodiscard]] virtual bool done() = 0;
   [[nodiscard]] virtual Times times() const { return {}; }
+  /// With what resources, once it is done; nothing where none were asked for.
+  [[nodiscard]] virtual std::optional<UsedResources> used() const { return {}; }
   /// Waits no longer than `deadline`: whether it is complete.
   [[nodiscard]] bool wait_until(std::chrono::steady_clock::time_point deadline);
 };
@@ -126,6 +132,29 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   /// After which a wait for others is an error; 0: never.
   [[nodiscard]] virtual std::chrono::nanoseconds longest_wait() const { return {}; }
 
+  /// What `start` starts takes these options, an algorithm of several calls as a whole; what is
+  /// started afterwards does not. Costs no more than a shared pointer.
+  ///
+  ///     static const auto options = std::make_shared<const CallOptions>(...);
+  ///     auto request = ranks->with(options, [&] { return ring->start(*ranks, gradient); });
+  ///
+  /// Throws: ValueError (`expect_usable`).
+  template <class Start>
+  auto with(std::shared_ptr<const CallOptions> options, const Start& start) {
+    if (options) expect_usable(options->resources);
+    const OptionsInForce in_force(*this, std::move(options));
+    return start();
+  }
+  template <class Start>
+  auto with(CallOptions options, const Start& start) {
+    return with(std::make_shared<const CallOptions>(std::move(options)), start);
+  }
+  /// Those of what is being started; null: none. For algorithms.
+  [[nodiscard]] const std::shared_ptr<const CallOptions>& options() const { return options_; }
+  /// Tells observers of an algorithm that `start` starts as of one call.
+  [[nodiscard]] std::unique_ptr<Request> observe_schedule(
+      const std::function<std::unique_ptr<Request>()>& start);
+
   /// A tag that no send or receive with a tag below `kFirstOwnTag` uses: for an algorithm of
   /// several messages that may be under way beside others of its kind. Ranks that ask in the same
   /// order get the same.
@@ -166,16 +195,26 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
  private:
   class Observation;
   class ObservedRequest;
-  friend std::unique_ptr<Request> run_schedule(Communicator& ranks, CommunicationSchedule schedule);
+  class OptionsInForce {
+   public:
+    OptionsInForce(Communicator& ranks, std::shared_ptr<const CallOptions> options)
+        : ranks_(ranks), before_(std::exchange(ranks.options_, std::move(options))) {}
+    ~OptionsInForce() { ranks_.options_ = std::move(before_); }
+    OptionsInForce(const OptionsInForce&) = delete;
+    OptionsInForce& operator=(const OptionsInForce&) = delete;
+
+   private:
+    Communicator& ranks_;
+    std::shared_ptr<const CallOptions> before_;
+  };
+  friend std::unique_ptr<Request> run_schedule(Communicator& ranks, CommunicationSchedule schedule,
+                                               const ScheduleFacts& facts);
   /// Those of the outermost communicator.
   [[nodiscard]] detail::SchedulesUnderWay& schedules();
   /// Makes it a group of this one.
   void adopt(Communicator& group, std::string name, std::vector<int> outermost_ranks);
   void run(CommunicationCall call);
   [[nodiscard]] std::unique_ptr<Request> start(CommunicationCall call);
-  /// Tells observers of a schedule as of a call that was started; it counts nothing itself.
-  [[nodiscard]] std::unique_ptr<Request> observe_schedule(
-      const std::function<std::unique_ptr<Request>()>& start);
   void describe(Span& span, const CommunicationCall& call) const;
   void count(CommunicationCall& call);
   void add_bytes(CallKind kind, std::int64_t sent, std::int64_t received);
@@ -186,6 +225,7 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   std::vector<int> outermost_ranks_;  // of a group
   std::shared_ptr<detail::SchedulesUnderWay> schedules_;
   int own_tags_ = 0;
+  std::shared_ptr<const CallOptions> options_;
   std::int64_t collectives_ = 0;  // that were asked for
   std::mutex counting_;           // schedules may call on a thread of their own
   Traffic traffic_;

@@ -12,6 +12,7 @@
 #include "d5/level3_distributed/communication_event.hpp"
 #include "d5/level3_distributed/communication_group.hpp"
 #include "d5/level3_distributed/communication_operators.hpp"
+#include "d5/level3_distributed/communication_resources.hpp"
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/communicator.hpp"

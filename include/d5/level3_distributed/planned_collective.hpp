@@ -33,6 +33,12 @@ class Parts {
 class PlannedAllReduce : public AllReduce {
  public:
   [[nodiscard]] virtual CollectivePlan plan(const CollectiveSize& size) const = 0;
+  /// The same in messages of at most so many bytes, with the same bits; nothing where it has none.
+  [[nodiscard]] virtual std::optional<CollectivePlan> plan_in_chunks(
+      const CollectiveSize& size, std::int64_t chunk_bytes) const {
+    (void)size, (void)chunk_bytes;
+    return {};
+  }
   std::unique_ptr<Request> start(Communicator& ranks, Tensor& data, Reduction reduction) final;
   std::optional<Traffic::Line> volume(const CollectiveSize& size) const final {
     return plan(size).volume(size.element_bytes);

@@ -9,22 +9,28 @@
 
 #include "core/machine/machine.hpp"
 #include "d5/core/trace.hpp"
+#include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/communicator/schedules_under_way.hpp"
 
 namespace d5::detail {
 namespace {
 
-/// Binds the calling thread.
+/// Binds the calling thread. False if the system refuses.
+bool bind_here(const std::vector<int>& cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int core : cores) CPU_SET(static_cast<std::size_t>(core), &set);
+  return sched_setaffinity(0, sizeof set, &set) == 0;
+}
+
+/// Binds it to a place among those that the process may use.
 std::string bind_to(int place) {
   const auto& allowed = machine().allowed;
   if (place < 0 || place >= static_cast<int>(allowed.size())) {
     return fmt::format("none: there is no place {} on {} hardware threads", place, allowed.size());
   }
   const int core = allowed[static_cast<std::size_t>(place)];
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<std::size_t>(core), &set);
-  if (sched_setaffinity(0, sizeof set, &set) == 0) return fmt::format("core {}", core);
+  if (bind_here({core})) return fmt::format("core {}", core);
   return "none: the system refuses to bind threads";
 }
 
@@ -136,8 +142,17 @@ void CallThread::wake() {
 void CallThread::work() {
   while (sleep_until_needed()) {
     look();
-    if (const auto lock = schedules_->try_lock(); lock.owns_lock()) schedules_->advance();
-    std::this_thread::yield();
+    std::shared_ptr<const CallOptions> options;
+    if (const auto lock = schedules_->try_lock(); lock.owns_lock()) {
+      options = schedules_->options_for_thread();
+      if (options) bind(options->resources.cores);
+      schedules_->advance(SchedulesUnderWay::By::thread);
+    }
+    if (options) {
+      PollPause(options->resources).pause();
+    } else {
+      std::this_thread::yield();
+    }
   }
   for (const auto& call : under_way_) (void)call->request.release();  // nobody may wait for them
 }
@@ -146,13 +161,30 @@ void CallThread::work() {
 bool CallThread::sleep_until_needed() {
   if (abandoned_) return false;
   if (!under_way_.empty()) return true;
-  if (const auto all = schedules_->try_lock(); !all.owns_lock() || !schedules_->empty()) {
+  if (const auto all = schedules_->try_lock();
+      !all.owns_lock() || !schedules_->empty_for_thread()) {
     return true;
   }
   std::unique_lock lock(mutex_);
   needed_.wait(lock, [&] { return woken_ || stopping_ || !asked_.empty(); });
   woken_ = false;
   return !asked_.empty() || !stopping_;
+}
+
+/// To the first of these; none: where it was before.
+void CallThread::bind(const std::vector<int>& cores) {
+  const int core = cores.empty() ? -1 : cores.front();
+  if (core == bound_) return;
+  if (bound_ < 0) {
+    CPU_ZERO(&unbound_);
+    sched_getaffinity(0, sizeof unbound_, &unbound_);
+  }
+  if (core < 0) {
+    sched_setaffinity(0, sizeof unbound_, &unbound_);
+  } else {
+    bind_here({core});
+  }
+  bound_ = core;
 }
 
 void CallThread::begin_asked() {

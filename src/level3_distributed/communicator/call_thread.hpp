@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sched.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <exception>
@@ -40,12 +42,15 @@ class CallThread : public std::enable_shared_from_this<CallThread> {
   class ThreadRequest;
   void work();
   bool sleep_until_needed();
+  void bind(const std::vector<int>& cores);
   void begin_asked();
   void begin(std::shared_ptr<Call> call);
 
   std::shared_ptr<SchedulesUnderWay> schedules_;
   std::string pinning_ = "none";
-  std::mutex mutex_;  // of what follows
+  int bound_ = -1;     // by the resources of a call; -1: as the thread began
+  cpu_set_t unbound_;  // what it began with
+  std::mutex mutex_;   // of what follows
   std::condition_variable needed_;
   std::vector<std::shared_ptr<Call>> asked_;
   bool woken_ = false, stopping_ = false;

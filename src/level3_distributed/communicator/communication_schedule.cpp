@@ -2,7 +2,9 @@
 #include "d5/level3_distributed/communication_schedule.hpp"
 
 #include <algorithm>
+#include <atomic>
 
+#include "d5/core/trace.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "level3_distributed/communicator/schedules_under_way.hpp"
 
@@ -33,11 +35,39 @@ void CommunicationSchedule::wait_for_calls() {
 
 namespace detail {
 
+/// Which of `options` a schedule heeds.
+UsedResources heeded(const CallOptions& options, bool has_thread, const ScheduleFacts& facts) {
+  const CommunicationResources& asked = options.resources;
+  UsedResources used;
+  if (facts.ignores_resources) return ignore_all(asked, "this algorithm takes none");
+  used.resources.waiting = asked.waiting;
+  used.resources.poll_interval = asked.poll_interval;
+  used.resources.chunk_bytes = facts.chunk_bytes;
+  const int threads = asked.threads.value_or(has_thread ? 1 : 0);
+  used.resources.threads = has_thread ? std::min(threads, 1) : 0;
+  CommunicationResources ignored;
+  if (asked.threads && *asked.threads != *used.resources.threads) ignored.threads = asked.threads;
+  if (!facts.chunk_bytes) ignored.chunk_bytes = asked.chunk_bytes;
+  if (*used.resources.threads > 0) {
+    used.resources.cores = asked.cores;
+  } else {
+    ignored.cores = asked.cores;
+  }
+  used.ignored =
+      ignore_all(ignored, has_thread ? "one thread moves messages, and none in pieces of "
+                                       "another size than the algorithm's"
+                                     : "no ProgressThread is around these ranks")
+          .ignored;
+  return used;
+}
+
 class ScheduledRequest final : public Request {
  public:
-  ScheduledRequest(SchedulesUnderWay& all, CommunicationSchedule schedule)
-      : all_(all), schedule_(std::move(schedule)) {
+  ScheduledRequest(SchedulesUnderWay& all, CommunicationSchedule schedule,
+                   std::shared_ptr<const CallOptions> options, const ScheduleFacts& facts)
+      : all_(all), schedule_(std::move(schedule)), options_(std::move(options)) {
     const auto lock = all_.lock();
+    if (options_) used_ = heeded(*options_, all_.has_thread(), facts);
     if (!advance()) all_.add(this);
   }
   ~ScheduledRequest() override {
@@ -58,6 +88,14 @@ class ScheduledRequest final : public Request {
     return complete_;
   }
 
+  std::optional<UsedResources> used() const override { return used_; }
+  Times times() const override { return {begun_ns_, ended_ns_.load(std::memory_order_acquire)}; }
+
+  [[nodiscard]] int priority() const { return options_ ? options_->priority : 0; }
+  [[nodiscard]] const std::shared_ptr<const CallOptions>& options() const { return options_; }
+  /// Whether a progress thread leaves it to its owner.
+  [[nodiscard]] bool is_owners() const { return used_ && used_->resources.threads == 0; }
+
   /// Keeps what it throws for whoever asks this request.
   bool advance() noexcept {
     try {
@@ -66,17 +104,22 @@ class ScheduledRequest final : public Request {
       error_ = std::current_exception();
       complete_ = true;
     }
+    if (complete_ && ended_ns_ == 0) ended_ns_ = Trace::now_ns();
     return complete_;
   }
 
  private:
   void complete() {
-    for (Patience patience(Patience::kOfWork); !moved_on();) patience.pause();
+    if (options_) {
+      for (PollPause pause(options_->resources); !moved_on();) pause.pause();
+    } else {
+      for (Patience patience(Patience::kOfWork); !moved_on();) patience.pause();
+    }
   }
   bool moved_on() {
     const auto lock = all_.lock();
     if (complete_) return true;
-    if (all_.only(this)) {  // the transport waits better than we do
+    if (!options_ && all_.only(this)) {  // the transport waits better than we do
       try {
         schedule_.wait_for_calls();
       } catch (...) {
@@ -95,13 +138,24 @@ class ScheduledRequest final : public Request {
 
   SchedulesUnderWay& all_;
   CommunicationSchedule schedule_;
+  std::shared_ptr<const CallOptions> options_;  // null: none
+  std::optional<UsedResources> used_;
+  std::int64_t begun_ns_ = Trace::now_ns();
+  std::atomic<std::int64_t> ended_ns_ = 0;
   std::exception_ptr error_;
   int exceptions_ = std::uncaught_exceptions();
   bool complete_ = false;
 };
 
 void SchedulesUnderWay::add(ScheduledRequest* request) {
-  all_.push_back(request);
+  if (advancing_) {  // by its place, which must not move
+    all_.push_back(request);
+  } else {
+    const auto first_lower = std::ranges::find_if(all_, [&](const ScheduledRequest* other) {
+      return other && other->priority() < request->priority();
+    });
+    all_.insert(first_lower, request);
+  }
   if (added_) added_();
 }
 
@@ -110,12 +164,25 @@ void SchedulesUnderWay::remove(const ScheduledRequest* request) {
   if (!advancing_) std::erase(all_, nullptr);
 }
 
-void SchedulesUnderWay::advance() {
+bool SchedulesUnderWay::empty_for_thread() const {
+  return std::ranges::all_of(
+      all_, [](const ScheduledRequest* request) { return !request || request->is_owners(); });
+}
+
+std::shared_ptr<const CallOptions> SchedulesUnderWay::options_for_thread() const {
+  for (const ScheduledRequest* request : all_) {
+    if (request && !request->is_owners()) return request->options();
+  }
+  return nullptr;
+}
+
+void SchedulesUnderWay::advance(By by) {
   if (advancing_) return;
   advancing_ = true;
   for (std::size_t i = 0; i < all_.size(); ++i) {  // they may add others
     ScheduledRequest* request = all_[i];
-    if (request && request->advance()) all_[i] = nullptr;
+    if (!request || (by == By::thread && request->is_owners())) continue;
+    if (request->advance()) all_[i] = nullptr;
   }
   advancing_ = false;
   std::erase(all_, nullptr);
@@ -123,9 +190,15 @@ void SchedulesUnderWay::advance() {
 
 }  // namespace detail
 
-std::unique_ptr<Request> run_schedule(Communicator& ranks, CommunicationSchedule schedule) {
+std::unique_ptr<Request> run_schedule(Communicator& ranks, CommunicationSchedule schedule,
+                                      const ScheduleFacts& facts) {
   return ranks.observe_schedule([&]() -> std::unique_ptr<Request> {
-    return std::make_unique<detail::ScheduledRequest>(ranks.schedules(), std::move(schedule));
+    const auto options = ranks.options();
+    // Its own calls have none: some start now, and others later.
+    return ranks.with(nullptr, [&] {
+      return std::make_unique<detail::ScheduledRequest>(ranks.schedules(), std::move(schedule),
+                                                        options, facts);
+    });
   });
 }
 

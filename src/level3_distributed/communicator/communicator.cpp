@@ -43,6 +43,9 @@ class Communicator::Observation {
              .bytes_received = call.bytes_received,
              .asked_ns = Trace::now_ns()};
     info_.begun_ns = info_.asked_ns;
+    if (!call.options) return;
+    info_.label = call.options->label;  // which the request keeps
+    info_.priority = call.options->priority;
   }
 
   using Hook = void (CommunicationEvent::*)(const CommunicationInfo&);
@@ -52,8 +55,9 @@ class Communicator::Observation {
     const std::lock_guard lock(one_at_a_time);
     for (auto* listener : listeners_) (listener->*hook)(info_);
   }
-  void complete(Request::Times times = {}) {
+  void complete(Request::Times times = {}, const UsedResources* used = nullptr) {
     if (listeners_.empty()) return;
+    info_.used = used;
     if (times.begun_ns != 0) info_.begun_ns = times.begun_ns;
     info_.ended_ns = times.ended_ns != 0 ? times.ended_ns : Trace::now_ns();
     tell(&CommunicationEvent::complete);
@@ -80,7 +84,8 @@ class Communicator::ObservedRequest final : public Request {
               .received = call.received,
               .number = call.number,
               .bytes_sent = call.bytes_sent,
-              .bytes_received = call.bytes_received},
+              .bytes_received = call.bytes_received,
+              .options = call.options},
         element_bytes_(call.received ? static_cast<std::int64_t>(size_of(call.output.dtype())) : 0),
         told_(std::move(told)),
         request_(std::move(request)),
@@ -89,6 +94,7 @@ class Communicator::ObservedRequest final : public Request {
   ~ObservedRequest() override {
     if (complete_) return;
     times_ = request_->times();
+    if (call_.options) used_ = used();
     request_.reset();  // waits, unless an exception unwinds
     if (std::uncaught_exceptions() == 0) complete();
   }
@@ -109,6 +115,13 @@ class Communicator::ObservedRequest final : public Request {
   }
 
   Times times() const override { return request_ ? request_->times() : times_; }
+  std::optional<UsedResources> used() const override {
+    if (!call_.options || used_) return used_;
+    auto used = request_->used();
+    if (used) return used;
+    return ignore_all(call_.options->resources,
+                      fmt::format("this {} is the transport's own", name_of(call_.kind)));
+  }
 
  private:
   void complete() {
@@ -118,7 +131,8 @@ class Communicator::ObservedRequest final : public Request {
       communicator_.add_bytes(call_.kind, 0, bytes);
       told_.received(bytes);
     }
-    told_.complete(times());
+    if (call_.options) used_ = used();
+    told_.complete(times(), used_ ? &*used_ : nullptr);
     if (!Trace::on()) return;
     Trace::add({.kind = TraceRecord::Kind::overlapping,
                 .parent = parent_,
@@ -133,6 +147,7 @@ class Communicator::ObservedRequest final : public Request {
   std::int64_t element_bytes_;
   Observation told_;
   std::unique_ptr<Request> request_;
+  std::optional<UsedResources> used_;
   Times times_;
   std::int64_t begin_ns_;
   std::uint64_t parent_;
@@ -164,6 +179,7 @@ void Communicator::run(CommunicationCall call) {
 }
 
 std::unique_ptr<Request> Communicator::start(CommunicationCall call) {
+  call.options = options_;
   detail::check_call(call, rank(), size());
   count(call);
   Span span("communication", name_of(call.kind));
@@ -172,16 +188,16 @@ std::unique_ptr<Request> Communicator::start(CommunicationCall call) {
   told.tell(&CommunicationEvent::before_call);
   auto request = do_start(call);
   told.tell(&CommunicationEvent::after_call);
-  if (told.silent() && !call.received && !Trace::on()) [[likely]]
+  if (told.silent() && !call.received && !call.options && !Trace::on()) [[likely]]
     return request;
   return std::make_unique<ObservedRequest>(*this, call, std::move(told), std::move(request));
 }
 
 std::unique_ptr<Request> Communicator::observe_schedule(
     const std::function<std::unique_ptr<Request>()>& start) {
-  const CommunicationCall call{.kind = CallKind::schedule};
+  const CommunicationCall call{.kind = CallKind::schedule, .options = options_};
   Observation told(*this, call);
-  if (told.silent()) [[likely]]
+  if (told.silent() && !call.options) [[likely]]
     return start();
   told.tell(&CommunicationEvent::before_call);
   auto request = start();

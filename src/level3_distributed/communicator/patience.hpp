@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
+
+#include "d5/level3_distributed/communication_resources.hpp"
 
 namespace d5::detail {
 
@@ -45,6 +48,45 @@ class Patience {
   std::chrono::nanoseconds awake_;
   int looks_ = 0;
   bool eager_ = ranks_have_cores(), sleeps_ = false;
+};
+
+/// The same as resources say.
+class PollPause {
+ public:
+  explicit PollPause(const CommunicationResources& resources)
+      : waiting_(resources.waiting),
+        interval_(resources.poll_interval),
+        patience_(Patience::kOfWork) {}
+
+  void pause() {
+    using Clock = std::chrono::steady_clock;
+    const auto until = interval_.count() > 0 ? Clock::now() + interval_ : Clock::time_point{};
+    do {
+      once();
+    } while (interval_.count() > 0 && Clock::now() < until);
+  }
+
+ private:
+  void once() {
+    using namespace std::chrono_literals;
+    switch (waiting_) {
+      case Waiting::usual:
+        return patience_.pause();
+      case Waiting::spin:
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#endif
+        return;
+      case Waiting::yield:
+        return std::this_thread::yield();
+      case Waiting::sleep:
+        return std::this_thread::sleep_for(std::max<std::chrono::nanoseconds>(interval_, 50us));
+    }
+  }
+
+  Waiting waiting_;
+  std::chrono::nanoseconds interval_;
+  Patience patience_;
 };
 
 }  // namespace d5::detail

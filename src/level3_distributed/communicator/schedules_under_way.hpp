@@ -2,8 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <vector>
+
+namespace d5 {
+struct CallOptions;
+}
 
 namespace d5::detail {
 
@@ -26,10 +31,16 @@ class SchedulesUnderWay {
     return all_.size() == 1 && all_.front() == request;
   }
   [[nodiscard]] bool empty() const { return all_.empty(); }
+  /// Who moves them on: some are left to their owner.
+  enum class By { owner, thread };
   /// Moves each on, and lets go of those at their end. Nothing where one of them asks for it.
-  void advance();
+  void advance(By by = By::owner);
+  [[nodiscard]] bool empty_for_thread() const;
+  /// Of the first that a thread moves on; null: none were given.
+  [[nodiscard]] std::shared_ptr<const CallOptions> options_for_thread() const;
 
-  /// Called when there is one more.
+  [[nodiscard]] bool has_thread() const { return added_ != nullptr; }
+  /// Called when there is one more: of a thread that moves them on.
   void on_added(std::function<void()> listener) { added_ = std::move(listener); }
 
  private:

@@ -54,6 +54,7 @@ class CallTimeout::WatchedRequest final : public Request {
   }
 
   Times times() const override { return request_->times(); }
+  std::optional<UsedResources> used() const override { return request_->used(); }
 
  private:
   /// Nobody can catch here.

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "d5/core/arena.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 
@@ -14,8 +15,9 @@ namespace {
 
 class NodeRequest final : public Request {
  public:
-  NodeRequest(NodeExchange& exchange, std::int64_t operation)
-      : exchange_(exchange), operation_(operation) {}
+  NodeRequest(NodeExchange& exchange, std::int64_t operation,
+              std::shared_ptr<std::atomic<std::int64_t>> ended_ns = {})
+      : exchange_(exchange), operation_(operation), ended_ns_(std::move(ended_ns)) {}
   ~NodeRequest() override {
     if (std::uncaught_exceptions() == exceptions_) wait();
   }
@@ -23,10 +25,13 @@ class NodeRequest final : public Request {
     for (Patience patience(Patience::kOfWork); !done();) patience.pause();
   }
   bool done() override { return exchange_.is_done(operation_); }
+  /// Of those in a row the later ones go on while somebody asks for an earlier one.
+  Times times() const override { return {0, ended_ns_ ? ended_ns_->load() : 0}; }
 
  private:
   NodeExchange& exchange_;
   std::int64_t operation_;
+  std::shared_ptr<std::atomic<std::int64_t>> ended_ns_;
   int exceptions_ = std::uncaught_exceptions();
 };
 
@@ -85,11 +90,27 @@ NodeExchange::NodeExchange(Communicator& ranks, const NodeExchangeOptions& optio
   slots_ = memory_->data() + n * sizeof(Counters);
 }
 
-std::unique_ptr<Request> NodeExchange::start_all_reduce(const Tensor& data, Reduction reduction) {
+std::int64_t NodeExchange::chunk_bytes(std::int64_t asked) const {
+  if (asked <= 0) return chunk_bytes_;
+  return std::min(chunk_bytes_,
+                  static_cast<std::int64_t>(Arena::aligned(static_cast<std::size_t>(asked))));
+}
+
+std::unique_ptr<Request> NodeExchange::queue_all_reduce(const Tensor& data, Reduction reduction,
+                                                        std::int64_t chunk_bytes) {
+  return queue({.data = data.reshaped({data.elements()}),
+                .reduction = reduction,
+                .chunk_bytes = chunk_bytes});
+}
+
+std::unique_ptr<Request> NodeExchange::start_all_reduce(const Tensor& data, Reduction reduction,
+                                                        std::int64_t chunk_bytes) {
   const auto bytes = static_cast<std::int64_t>(data.bytes());
   ranks_.note_traffic("node_memory", bytes, bytes * 2 * (size_ - 1) / size_);
   return ranks_.watch({.kind = CallKind::all_reduce, .output = data},
-                      start({.data = data.reshaped({data.elements()}), .reduction = reduction}));
+                      start({.data = data.reshaped({data.elements()}),
+                             .reduction = reduction,
+                             .chunk_bytes = chunk_bytes}));
 }
 
 std::unique_ptr<Request> NodeExchange::start_broadcast(
@@ -102,12 +123,18 @@ std::unique_ptr<Request> NodeExchange::start_broadcast(
                              .may_begin = std::move(may_begin)}));
 }
 
-std::unique_ptr<Request> NodeExchange::start(Operation operation) {
+std::unique_ptr<Request> NodeExchange::queue(Operation operation) {
   if (operation.data.elements() == 0) return std::make_unique<NodeRequest>(*this, -1);
+  operation.chunk_bytes = chunk_bytes(operation.chunk_bytes);
+  auto ended_ns = operation.ended_ns = std::make_shared<std::atomic<std::int64_t>>(0);
   const std::lock_guard lock(mutex_);
   operations_.push_back(std::move(operation));
-  auto request = std::make_unique<NodeRequest>(*this, started_++);
-  advance();
+  return std::make_unique<NodeRequest>(*this, started_++, std::move(ended_ns));
+}
+
+std::unique_ptr<Request> NodeExchange::start(Operation operation) {
+  auto request = queue(std::move(operation));
+  (void)request->done();  // begins
   return request;
 }
 
@@ -131,14 +158,15 @@ const NodeExchange::Operation* NodeExchange::at(const Place& place) const {
 
 NodeExchange::Chunk NodeExchange::chunk_at(const Place& place) const {
   const Tensor& data = at(place)->data;
-  const std::int64_t most = chunk_bytes_ / static_cast<std::int64_t>(size_of(data.dtype()));
+  const std::int64_t most =
+      at(place)->chunk_bytes / static_cast<std::int64_t>(size_of(data.dtype()));
   return {data.slice(place.begin, std::min(place.begin + most, data.elements())), place.chunk,
           size_};
 }
 
 void NodeExchange::pass(Place& place) const {
   const Tensor& data = at(place)->data;
-  place.begin += chunk_bytes_ / static_cast<std::int64_t>(size_of(data.dtype()));
+  place.begin += at(place)->chunk_bytes / static_cast<std::int64_t>(size_of(data.dtype()));
   ++place.chunk;
   if (place.begin < data.elements()) return;
   place.begin = 0;
@@ -225,7 +253,10 @@ bool NodeExchange::read_one() {
   const std::int64_t operation = read_at_.operation;
   pass(read_at_);
   counters_[rank_].read.write(read_at_.chunk);
-  if (read_at_.operation != operation) operations_.pop_front();
+  if (read_at_.operation != operation) {
+    operations_.front().ended_ns->store(Trace::now_ns());
+    operations_.pop_front();
+  }
   return true;
 }
 

@@ -32,7 +32,13 @@ class NodeExchange {
   /// A collective of `ranks`, which outlive it. Throws: as `NodeMemory::make`.
   NodeExchange(Communicator& ranks, const NodeExchangeOptions& options);
 
-  [[nodiscard]] std::unique_ptr<Request> start_all_reduce(const Tensor& data, Reduction reduction);
+  [[nodiscard]] std::unique_ptr<Request> start_all_reduce(const Tensor& data, Reduction reduction,
+                                                          std::int64_t chunk_bytes = 0);
+  /// The same where others count and watch it, and nothing is done of it before its request is
+  /// asked. `chunk_bytes`: at most those of the memory; 0: these.
+  [[nodiscard]] std::unique_ptr<Request> queue_all_reduce(const Tensor& data, Reduction reduction,
+                                                          std::int64_t chunk_bytes);
+  [[nodiscard]] std::int64_t chunk_bytes(std::int64_t asked) const;
   /// A rank begins when its `*may_begin` is true; what it started after it waits.
   [[nodiscard]] std::unique_ptr<Request> start_broadcast(
       const Tensor& data, int root, std::shared_ptr<std::atomic<bool>> may_begin);
@@ -46,6 +52,8 @@ class NodeExchange {
     Reduction reduction = Reduction::sum;
     int root = kNoRoot;
     std::shared_ptr<std::atomic<bool>> may_begin = {};
+    std::int64_t chunk_bytes = 0;                              ///< set when it is queued
+    std::shared_ptr<std::atomic<std::int64_t>> ended_ns = {};  ///< the same; when it was read
   };
   struct Chunk;
   struct Counters;
@@ -55,6 +63,7 @@ class NodeExchange {
   };
 
   std::unique_ptr<Request> start(Operation operation);
+  std::unique_ptr<Request> queue(Operation operation);
   [[nodiscard]] const Operation* at(const Place& place) const;
   [[nodiscard]] Chunk chunk_at(const Place& place) const;
   void pass(Place& place) const;

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "d5/level3_distributed/node_memory.hpp"
 
+#include <algorithm>
+#include <deque>
+
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communication_schedule.hpp"
 #include "level3_distributed/collectives/parts/kept_by_communicator.hpp"
+#include "level3_distributed/collectives/parts/segments.hpp"
+#include "level3_distributed/node/communication_crew.hpp"
 #include "level3_distributed/node/node_exchange.hpp"
 
 namespace d5::collective {
@@ -22,10 +27,12 @@ struct NodeMemoryOptions {
 
 CommunicationSchedule until(std::unique_ptr<Request> done) { co_await done; }
 
-/// The first on a communicator makes the memory, and waits until all ranks have started it.
+/// The first on a communicator makes the memory, and waits until all ranks have started it; so does
+/// the first with more threads than any before.
 ///
 /// A rank moves 2 (n - 1) / n of its data each way, between caches where chunks fit in these; it
-/// reads and writes its own data in memory once.
+/// reads and writes its own data in memory once. Of t threads each moves 1 / t of the data through
+/// memory of its own.
 class NodeMemoryAllReduce final : public AllReduce {
  public:
   using Options = NodeMemoryOptions;
@@ -33,23 +40,59 @@ class NodeMemoryAllReduce final : public AllReduce {
 
   std::unique_ptr<Request> start(Communicator& ranks, Tensor& data, Reduction reduction) override {
     if (ranks.size() == 1) return ranks.start_all_reduce(data, reduction);
-    return run_schedule(ranks, until(exchange_of(ranks).start_all_reduce(data, reduction)));
+    const auto options = ranks.options();
+    const int threads = options ? options->resources.threads.value_or(0) : 0;
+    if (threads > 0) return start_on_threads(ranks, data, reduction, threads);
+    const std::int64_t chunk = options ? options->resources.chunk_bytes.value_or(0) : 0;
+    detail::NodeExchange& exchange = exchange_of(ranks, 0);
+    const std::int64_t used = exchange.chunk_bytes(chunk);
+    return run_schedule(ranks, until(exchange.start_all_reduce(data, reduction, chunk)),
+                        {.chunk_bytes = used});
   }
   void prepare(Communicator& ranks) override {
-    if (ranks.size() > 1) (void)exchange_of(ranks);
+    if (ranks.size() > 1) (void)exchange_of(ranks, 0);
   }
 
  private:
-  detail::NodeExchange& exchange_of(Communicator& ranks) {
-    return exchanges_.of(ranks, [this](Communicator& all) {
-      detail::meet(all);
-      return std::make_unique<detail::NodeExchange>(
-          all, detail::NodeExchangeOptions{options_.chunk_bytes, options_.stages});
+  std::unique_ptr<Request> start_on_threads(Communicator& ranks, const Tensor& data,
+                                            Reduction reduction, int threads) {
+    const auto options = ranks.options();
+    std::vector<detail::NodeExchange*> exchanges;
+    for (int i = 0; i < threads; ++i) exchanges.push_back(&exchange_of(ranks, std::size_t(i)));
+    UsedResources used{.resources = options->resources};
+    const std::int64_t chunk =
+        exchanges.front()->chunk_bytes(used.resources.chunk_bytes.value_or(0));
+    used.resources.chunk_bytes = chunk;
+    return ranks.observe_schedule([&] {
+      const auto bytes = static_cast<std::int64_t>(data.bytes());
+      ranks.note_traffic("node_memory", bytes, bytes * 2 * (ranks.size() - 1) / ranks.size());
+      const Tensor flat = data.reshaped({data.elements()});
+      std::vector<std::unique_ptr<Request>> parts;
+      for (int i = 0; i < threads; ++i) {
+        const ElementRange part = detail::segment({0, flat.elements()}, i, threads);
+        parts.push_back(exchanges[std::size_t(i)]->queue_all_reduce(
+            flat.slice(part.begin, part.end), reduction, chunk));
+      }
+      return ranks.watch(
+          {.kind = CallKind::all_reduce, .output = data},
+          detail::CommunicationCrew::instance().run(std::move(parts), options, std::move(used)));
+    });
+  }
+
+  /// That of thread `index`.
+  detail::NodeExchange& exchange_of(Communicator& ranks, std::size_t index) {
+    while (exchanges_.size() <= index) exchanges_.emplace_back();
+    return exchanges_[index].of(ranks, [this](Communicator& all) {
+      return all.with(nullptr, [&] {
+        detail::meet(all);
+        return std::make_unique<detail::NodeExchange>(
+            all, detail::NodeExchangeOptions{options_.chunk_bytes, options_.stages});
+      });
     });
   }
 
   Options options_;
-  detail::KeptByCommunicator<detail::NodeExchange> exchanges_;
+  std::deque<detail::KeptByCommunicator<detail::NodeExchange>> exchanges_;
 };
 
 }  // namespace

@@ -20,6 +20,10 @@ class RingAllReduce final : public PlannedAllReduce {
         [parts = Parts(size.elements, size.ranks)](int part) { return parts[part]; });
     return plan;
   }
+  std::optional<CollectivePlan> plan_in_chunks(const CollectiveSize& size,
+                                               std::int64_t chunk_bytes) const override {
+    return detail::segmented_ring_plan(size, chunk_bytes);
+  }
 };
 
 }  // namespace

@@ -16,16 +16,11 @@ class SegmentedRingAllReduce final : public PlannedAllReduce {
   explicit SegmentedRingAllReduce(const Options& options) : options_(options) {}
 
   CollectivePlan plan(const CollectiveSize& size) const override {
-    const Parts parts(size.elements, size.ranks);
-    const std::int64_t largest = (size.elements + size.ranks - 1) / size.ranks;
-    const std::int64_t segments = options_.number(largest, size.element_bytes);
-    CollectivePlan plan;
-    for (std::int64_t s = 0; s < segments; ++s) {
-      detail::append_ring_all_reduce(plan, size.rank, size.ranks, std::size_t(s), [&](int part) {
-        return detail::segment(parts[part], s, segments);
-      });
-    }
-    return plan;
+    return detail::segmented_ring_plan(size, options_.segment_bytes);
+  }
+  std::optional<CollectivePlan> plan_in_chunks(const CollectiveSize& size,
+                                               std::int64_t chunk_bytes) const override {
+    return detail::segmented_ring_plan(size, chunk_bytes);
   }
 
  private:

@@ -92,9 +92,12 @@ Traffic::Line CollectivePlan::volume(std::int64_t element_bytes) const {
 }
 
 std::unique_ptr<Request> start_plan(Communicator& ranks, CollectivePlan plan, const Tensor& data,
-                                    Reduction reduction, std::function<void()> finish) {
-  return run_schedule(ranks, follow(ranks, std::move(plan), data.reshaped({data.elements()}),
-                                    reduction, ranks.own_tag(), std::move(finish)));
+                                    Reduction reduction, std::function<void()> finish,
+                                    std::optional<std::int64_t> chunk_bytes) {
+  return run_schedule(ranks,
+                      follow(ranks, std::move(plan), data.reshaped({data.elements()}), reduction,
+                             ranks.own_tag(), std::move(finish)),
+                      {.chunk_bytes = chunk_bytes});
 }
 
 }  // namespace d5

@@ -45,7 +45,11 @@ Tensor view(const Tensor& buffer, ElementRange range) {
 
 std::unique_ptr<Request> PlannedAllReduce::start(Communicator& ranks, Tensor& data,
                                                  Reduction reduction) {
-  return start_plan(ranks, plan(size_of_call(ranks, data)), data, reduction);
+  const CollectiveSize size = size_of_call(ranks, data);
+  const auto chunk = ranks.options() ? ranks.options()->resources.chunk_bytes : std::nullopt;
+  auto chunked = chunk ? plan_in_chunks(size, *chunk) : std::nullopt;
+  if (chunked) return start_plan(ranks, std::move(*chunked), data, reduction, {}, chunk);
+  return start_plan(ranks, plan(size), data, reduction);
 }
 
 std::unique_ptr<Request> PlannedBroadcast::start(Communicator& ranks, Tensor& data, int root) {

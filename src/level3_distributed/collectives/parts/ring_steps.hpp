@@ -24,4 +24,8 @@ void append_ring(CollectivePlan& plan, const RingSteps& ring,
 void append_ring_all_reduce(CollectivePlan& plan, int rank, int ranks, std::size_t first_round,
                             const std::function<ElementRange(int part)>& range);
 
+/// A ring for each of s segments of every part, each a step behind the one before.
+[[nodiscard]] CollectivePlan segmented_ring_plan(const CollectiveSize& size,
+                                                 std::int64_t segment_bytes);
+
 }  // namespace d5::detail
