@@ -161,8 +161,11 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
   [[nodiscard]] int own_tag();
   static constexpr int kFirstOwnTag = 16384, kLargestTag = 32767;  // what all of MPI's allow
 
-  /// Arithmetic of algorithms on a rank's own memory goes through its communicator: a simulated
-  /// rank charges time for it. `reduce_local`: into ⊕ other, of one type and size, in `into`.
+  /// What algorithms do with a rank's own memory goes through its communicator: a simulated rank
+  /// charges time for it, and its tensors may have no elements. `scratch` is memory beside `like`,
+  /// contents undefined. `reduce_local`: into ⊕ other, of one type and size, in `into`.
+  [[nodiscard]] virtual Tensor scratch(const TensorDesc& desc, const Tensor& like);
+  virtual void copy_local(Tensor& into, const Tensor& from);
   virtual void reduce_local(Tensor& into, const Tensor& other,
                             Reduction reduction = Reduction::sum);
   virtual void scale_local(Tensor& data, double factor);

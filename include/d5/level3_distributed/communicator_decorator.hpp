@@ -24,6 +24,10 @@ class CommunicatorDecorator : public Communicator {
   [[nodiscard]] std::chrono::nanoseconds longest_wait() const override {
     return inner_->longest_wait();
   }
+  [[nodiscard]] Tensor scratch(const TensorDesc& desc, const Tensor& like) override {
+    return inner_->scratch(desc, like);
+  }
+  void copy_local(Tensor& into, const Tensor& from) override { inner_->copy_local(into, from); }
   void reduce_local(Tensor& into, const Tensor& other, Reduction reduction) override {
     inner_->reduce_local(into, other, reduction);
   }

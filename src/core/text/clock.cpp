@@ -3,10 +3,13 @@
 #include <array>
 #include <chrono>
 
+#include "core/text/virtual_clock.hpp"
 #include "d5/core/clock.hpp"
 
 namespace d5 {
 namespace {
+
+thread_local detail::VirtualClock virtual_clock = nullptr;
 
 using Clock = std::chrono::steady_clock;
 static_assert(Clock::is_steady);
@@ -33,7 +36,10 @@ ClockCost measure_clock() {
 
 }  // namespace
 
+detail::VirtualClock& detail::virtual_clock_of_thread() { return virtual_clock; }
+
 double now_seconds() {
+  if (virtual_clock) return virtual_clock();
   // Counted from the first reading: a double then resolves a nanosecond for months.
   static const Clock::time_point start = Clock::now();
   return std::chrono::duration<double>(Clock::now() - start).count();

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <iterator>
 #include <mutex>
 
+#include "core/text/virtual_clock.hpp"
+#include "core/trace/open_spans.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
@@ -127,6 +130,9 @@ void Trace::at_stop(std::function<void()> listener) {
 }
 
 std::int64_t Trace::now_ns() {
+  if (const auto clock = detail::virtual_clock_of_thread()) {
+    return static_cast<std::int64_t>(std::llround(clock() * 1e9));
+  }
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
@@ -217,5 +223,7 @@ void Span::discard() {
   close(record_->id);
   record_.reset();
 }
+
+std::vector<std::uint64_t>& detail::open_spans_of_thread() { return open_spans; }
 
 }  // namespace d5

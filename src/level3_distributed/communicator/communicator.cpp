@@ -296,6 +296,10 @@ int Communicator::own_tag() {
   return kFirstOwnTag + own_tags_++ % (kLargestTag - kFirstOwnTag + 1);
 }
 
+Tensor Communicator::scratch(const TensorDesc& desc, const Tensor&) { return Tensor::empty(desc); }
+
+void Communicator::copy_local(Tensor& into, const Tensor& from) { into.copy_from(from); }
+
 void Communicator::reduce_local(Tensor& into, const Tensor& other, Reduction reduction) {
   detail::reduce_elements(into, other, reduction);
 }

@@ -5,6 +5,13 @@
 #include "core/text/launcher.hpp"
 
 namespace d5::detail {
+namespace {
+
+thread_local PauseInstead pause_instead = nullptr;
+
+}  // namespace
+
+PauseInstead& pause_instead_of_thread() { return pause_instead; }
 
 bool ranks_have_cores() {
   static const bool have = [] {

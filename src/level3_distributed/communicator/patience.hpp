@@ -9,6 +9,11 @@
 
 namespace d5::detail {
 
+/// Where ranks are strands of one thread, what is waited for is another strand's affair: called in
+/// place of every pause on this thread, unless null.
+using PauseInstead = void (*)();
+[[nodiscard]] PauseInstead& pause_instead_of_thread();
+
 /// Whether the ranks of this node are no more than its cores.
 [[nodiscard]] bool ranks_have_cores();
 
@@ -28,6 +33,7 @@ class Patience {
 
   void pause() {
     using namespace std::chrono_literals;
+    if (const PauseInstead instead = pause_instead_of_thread()) return instead();
     constexpr int kBetweenClocks = 64;
     if (eager_) {
       eager_ = std::chrono::steady_clock::now() - begin_ < kEager;
@@ -60,6 +66,7 @@ class PollPause {
 
   void pause() {
     using Clock = std::chrono::steady_clock;
+    if (const PauseInstead instead = pause_instead_of_thread()) return instead();
     const auto until = interval_.count() > 0 ? Clock::now() + interval_ : Clock::time_point{};
     do {
       once();

@@ -2,6 +2,7 @@
 #include "d5/level3_distributed/training_step.hpp"
 
 #include "d5/level2_training/trainer.hpp"
+#include "level3_distributed/decorators/step_of_thread.hpp"
 
 namespace d5 {
 namespace {
@@ -9,6 +10,8 @@ namespace {
 thread_local std::int64_t step_of_this_thread = 0;
 
 }  // namespace
+
+std::int64_t& detail::step_of_thread() { return step_of_this_thread; }
 
 std::int64_t training_step() { return step_of_this_thread; }
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <cstring>
 
 #include "d5/core/error.hpp"
 
@@ -36,10 +35,6 @@ Tensor values_of(const std::vector<Parameter>& parameters, const GradientBucket&
 
 }  // namespace
 
-void copy_bytes(const Tensor& from, Tensor to) {
-  if (from.bytes() > 0) std::memcpy(to.raw(), from.raw(), from.bytes());
-}
-
 std::vector<std::vector<ParameterRange>> share_parameters(
     const std::vector<Parameter>& parameters, const std::vector<GradientBucket>& buckets,
     int ranks) {
@@ -66,9 +61,9 @@ std::vector<std::vector<ParameterRange>> share_parameters(
 }
 
 std::vector<BucketShards> cut_into_shards(const std::vector<Parameter>& parameters,
-                                          const std::vector<GradientBucket>& buckets, int ranks,
-                                          int rank) {
-  const auto shares = share_parameters(parameters, buckets, ranks);
+                                          const std::vector<GradientBucket>& buckets,
+                                          Communicator& ranks) {
+  const auto shares = share_parameters(parameters, buckets, ranks.size());
   std::vector<BucketShards> all;
   for (const GradientBucket& bucket : buckets) {
     BucketShards& one = all.emplace_back();
@@ -78,19 +73,19 @@ std::vector<BucketShards> cut_into_shards(const std::vector<Parameter>& paramete
                                      : place_in(bucket.data, parameters[parameter].gradient);
     };
     std::int64_t own_begin = 0;
-    for (int r = 0; r < ranks; ++r) {
+    for (int r = 0; r < ranks.size(); ++r) {
       const ParameterRange& range = shares[bucket.index][static_cast<std::size_t>(r)];
       // A shard without tensors is empty, wherever it would begin.
       const std::int64_t begin = begin_of(range.begin), end = begin_of(range.end);
       one.counts.push_back(end - begin);
-      if (r != rank) continue;
+      if (r != ranks.rank()) continue;
       one.own = range;
       own_begin = begin;
     }
-    const std::int64_t own_end = own_begin + one.counts[static_cast<std::size_t>(rank)];
+    const std::int64_t own_end = own_begin + one.counts[static_cast<std::size_t>(ranks.rank())];
     one.own_gradients = bucket.data.slice(own_begin, own_end);
     one.own_values = one.values.slice(own_begin, own_end);
-    one.mine = Tensor::empty(bucket.data.dtype(), {own_end - own_begin});
+    one.mine = ranks.scratch(one.own_gradients.desc(), bucket.data);
   }
   return all;
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "d5/level2_training/gradient_source.hpp"
-#include "d5/level3_distributed/communication_call.hpp"
+#include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/gradient_bucket.hpp"
 
 namespace d5::detail {
@@ -22,10 +22,7 @@ struct BucketShards {
 /// bytes over all buckets are as equal as that allows.
 [[nodiscard]] std::vector<BucketShards> cut_into_shards(const std::vector<Parameter>& parameters,
                                                         const std::vector<GradientBucket>& buckets,
-                                                        int ranks, int rank);
-
-/// Tensors of one size.
-void copy_bytes(const Tensor& from, Tensor to);
+                                                        Communicator& ranks);
 
 /// The parameters [begin, end) of a shard in each bucket: `[bucket][rank]`.
 [[nodiscard]] std::vector<std::vector<ParameterRange>> share_parameters(

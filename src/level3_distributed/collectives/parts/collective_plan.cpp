@@ -38,7 +38,7 @@ void reduce(Communicator& ranks, Tensor target, Tensor arrived, Then then, Reduc
   // A sum is the same to the bit either way; of +0 and -0, or of a NaN, the first is the maximum.
   if (then == Then::reduce_incoming_first && reduction != Reduction::sum) {
     ranks.reduce_local(arrived, target, reduction);
-    target.copy_from(arrived);
+    ranks.copy_local(target, arrived);
   } else {
     ranks.reduce_local(target, arrived, reduction);
   }
@@ -47,7 +47,7 @@ void reduce(Communicator& ranks, Tensor target, Tensor arrived, Then then, Reduc
 CommunicationSchedule follow(Communicator& ranks, CollectivePlan plan, Tensor data,
                              Reduction reduction, int tag, std::function<void()> finish) {
   const auto view = [&](ElementRange range) { return data.slice(range.begin, range.end); };
-  Tensor scratch = Tensor::empty(data.dtype(), {scratch_elements(plan)});
+  Tensor scratch = ranks.scratch({data.dtype(), {scratch_elements(plan)}}, data);
   for (const Round& round : plan.rounds) {
     std::vector<Tensor> arriving;
     std::vector<std::unique_ptr<Request>> receives, sends;

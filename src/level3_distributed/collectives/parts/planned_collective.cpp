@@ -64,25 +64,27 @@ std::unique_ptr<Request> PlannedReduceScatter::start(Communicator& ranks, const 
                                                      Tensor& mine, Reduction reduction,
                                                      const RankCounts& counts) {
   const Parts parts = checked_parts("reduce-scatter", ranks, all, mine, counts);
-  const Tensor work = flat(all).copy();
+  Tensor work = ranks.scratch(flat(all).desc(), all);
+  ranks.copy_local(work, flat(all));
   return start_plan(ranks, plan(ranks.rank(), parts), work, reduction,
-                    [result = view(work, parts[ranks.rank()]), target = flat(mine)]() mutable {
-                      target.copy_from(result);
-                    });
+                    [&ranks, result = view(work, parts[ranks.rank()]),
+                     target = flat(mine)]() mutable { ranks.copy_local(target, result); });
 }
 
 std::unique_ptr<Request> PlannedAllGather::start(Communicator& ranks, const Tensor& mine,
                                                  Tensor& all, const RankCounts& counts) {
   const Parts parts = checked_parts("all-gather", ranks, all, mine, counts);
   const int first = order_ == Order::from_mine ? ranks.rank() : 0;
-  Tensor target = flat(all), work = first == 0 ? target : Tensor::empty(target.desc());
+  Tensor target = flat(all), work = first == 0 ? target : ranks.scratch(target.desc(), target);
   const Parts places = parts.rotated(first);
-  view(work, places[ranks.rank() - first]).copy_from(flat(mine));
+  Tensor own = view(work, places[ranks.rank() - first]);
+  ranks.copy_local(own, flat(mine));
   std::function<void()> finish;
   if (first != 0) {
-    finish = [=] {
+    finish = [=, &ranks] {
       for (int p = 0; p < parts.size(); ++p) {
-        view(target, parts[first + p]).copy_from(view(work, places[p]));
+        Tensor part = view(target, parts[first + p]);
+        ranks.copy_local(part, view(work, places[p]));
       }
     };
   }

@@ -23,7 +23,8 @@ class ShardRequest final : public Request {
     if (!sum_) return;
     sum_->wait();
     sum_.reset();
-    detail::copy_bytes(mine_, shards_.own_gradients);
+    Tensor own = shards_.own_gradients;
+    ranks_.copy_local(own, mine_);
     if (all_) ranks_.all_gather(mine_, data_, shards_.counts);
   }
   bool done() override {
@@ -56,8 +57,7 @@ class ShardedExchange final : public GradientExchange {
       : GradientExchange(std::move(ranks)) {}
 
   void lay_out(Network& network, const std::vector<GradientBucket>& buckets) override {
-    shards_ =
-        detail::cut_into_shards(network.parameters(), buckets, ranks().size(), ranks().rank());
+    shards_ = detail::cut_into_shards(network.parameters(), buckets, ranks());
   }
 
   std::unique_ptr<Request> start(const GradientBucket& bucket, const ExchangeStep& step) override {
@@ -73,7 +73,7 @@ class ShardedExchange final : public GradientExchange {
 
   void start_values(std::size_t bucket) override {
     detail::BucketShards& of = shards_[bucket];
-    detail::copy_bytes(of.own_values, of.mine);
+    ranks().copy_local(of.mine, of.own_values);
     values_.push_back(ranks().start_all_gather(of.mine, of.values, of.counts));
     // Nothing else moves those under way on while this thread updates.
     for (auto& request : values_) (void)request->done();
