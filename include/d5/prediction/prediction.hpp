@@ -14,3 +14,7 @@
 #include "d5/prediction/profile_training.hpp"
 #include "d5/prediction/training_graph.hpp"
 #include "d5/prediction/training_profile.hpp"
+#include "d5/prediction/phantom_tensor.hpp"
+#include "d5/prediction/simulated_network.hpp"
+#include "d5/prediction/simulated_run.hpp"
+#include "d5/prediction/simulated_training.hpp"

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prediction/simulation/message_board.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/communication_call.hpp"
+#include "d5/prediction/phantom_tensor.hpp"
+
+namespace d5::detail {
+namespace {
+
+bool meet(const MessageEnd& send, const MessageEnd& receive) {
+  return send.context == receive.context && send.tag == receive.tag &&
+         (receive.peer == kAnyRank || receive.peer == send.rank);
+}
+
+std::string words(const MessageEnd& end) {
+  return fmt::format("{} of {} bytes {} {}, tag {}", end.sends ? "send" : "receive",
+                     end.data.bytes(), end.sends ? "to" : "from",
+                     end.peer == kAnyRank ? "any rank" : fmt::format("rank {}", end.peer), end.tag);
+}
+
+}  // namespace
+
+MessageBoard::MessageBoard(FiberScheduler& scheduler, std::shared_ptr<SimulatedNetwork> network,
+                           int ranks, std::int64_t eager_bytes)
+    : scheduler_(scheduler),
+      network_(std::move(network)),
+      eager_bytes_(eager_bytes),
+      ranks_(static_cast<std::size_t>(ranks)) {}
+
+std::int64_t MessageBoard::new_flight(const std::shared_ptr<MessageEnd>& send) {
+  ++messages_;
+  std::int64_t id = 0;
+  if (free_flights_.empty()) {
+    id = static_cast<std::int64_t>(flights_.size());
+    flights_.emplace_back();
+  } else {
+    id = free_flights_.back();
+    free_flights_.pop_back();
+  }
+  flights_[static_cast<std::size_t>(id)].send = send;
+  return id;
+}
+
+void MessageBoard::let_go(std::int64_t id) {
+  flights_[static_cast<std::size_t>(id)] = {};
+  free_flights_.push_back(id);
+}
+
+void MessageBoard::start(std::int64_t id) {
+  Flight& flight = flights_[static_cast<std::size_t>(id)];
+  flight.started = true;
+  network_->start({.id = id,
+                   .from = flight.send->rank,
+                   .to = flight.send->peer,
+                   .bytes = static_cast<std::int64_t>(flight.send->data.bytes())},
+                  scheduler_.current().time);
+}
+
+void MessageBoard::start_send(const std::shared_ptr<MessageEnd>& end) {
+  const std::int64_t id = new_flight(end);
+  Flight& flight = flights_[static_cast<std::size_t>(id)];
+  Rank& to = ranks_[static_cast<std::size_t>(end->peer)];
+  const auto receive =
+      std::ranges::find_if(to.receives, [&](const auto& each) { return meet(*end, *each); });
+  if (receive != to.receives.end()) {
+    flight.receive = std::move(*receive);
+    to.receives.erase(receive);
+    deliver(flight);
+    return start(id);
+  }
+  to.flights.push_back(id);
+  if (static_cast<std::int64_t>(end->data.bytes()) > eager_bytes_) return;
+  flight.kept = is_phantom(end->data) ? end->data : end->data.copy();
+  start(id);
+}
+
+void MessageBoard::start_receive(const std::shared_ptr<MessageEnd>& end) {
+  Rank& to = ranks_[static_cast<std::size_t>(end->rank)];
+  const auto place = std::ranges::find_if(to.flights, [&](std::int64_t id) {
+    return meet(*flights_[static_cast<std::size_t>(id)].send, *end);
+  });
+  if (place == to.flights.end()) return to.receives.push_back(end);
+  const std::int64_t id = *place;
+  to.flights.erase(place);
+  Flight& flight = flights_[static_cast<std::size_t>(id)];
+  flight.receive = end;
+  deliver(flight);
+  if (flight.arrived) return complete_receive(id, scheduler_.current().time);
+  if (!flight.started) start(id);
+}
+
+void MessageBoard::deliver(Flight& flight) {
+  MessageEnd& receive = *flight.receive;
+  const Tensor& data = flight.kept.defined() ? flight.kept : flight.send->data;
+  receive.from = flight.send->rank;
+  receive.bytes = static_cast<std::int64_t>(data.bytes());
+  const std::size_t bytes = std::min(data.bytes(), receive.data.bytes());
+  if (bytes == 0) return;
+  if (is_phantom(data) != is_phantom(receive.data)) {
+    receive.error = std::make_exception_ptr(CommunicationError(fmt::format(
+        "rank {}: {}: one end is a phantom tensor and the other has elements; both must "
+        "be of one kind",
+        receive.rank, words(receive))));
+  } else if (!is_phantom(data)) {
+    std::memcpy(receive.data.raw(), data.raw(), bytes);
+  }
+}
+
+void MessageBoard::complete(MessageEnd& end, double time) {
+  end.complete = true;
+  end.time = time;
+  if (auto* waiter = std::exchange(end.waiter, nullptr)) scheduler_.wake(*waiter, time);
+  note_change(end.rank, time);
+}
+
+void MessageBoard::complete_receive(std::int64_t id, double time) {
+  const auto receive = std::move(flights_[static_cast<std::size_t>(id)].receive);
+  let_go(id);
+  complete(*receive, time);
+}
+
+bool MessageBoard::advance(double limit) {
+  if (!network_->advance(limit, changes_)) return false;
+  for (const auto& change : changes_) {
+    Flight& flight = flights_[static_cast<std::size_t>(change.id)];
+    if (change.what == SimulatedNetwork::What::sent) {
+      complete(*flight.send, change.time);
+    } else if (flight.receive) {
+      complete_receive(change.id, change.time);
+    } else {
+      flight.arrived = true;
+    }
+  }
+  return true;
+}
+
+void MessageBoard::note_change(int rank, double time) {
+  Rank& of = ranks_[static_cast<std::size_t>(rank)];
+  ++of.changes;
+  for (auto* strand : std::exchange(of.waiting, {})) scheduler_.wake(*strand, time);
+}
+
+void MessageBoard::wait_for_change() {
+  auto& strand = scheduler_.current();
+  scheduler_.catch_up();
+  Rank& of = ranks_[static_cast<std::size_t>(strand.rank)];
+  if (strand.seen == of.changes) {
+    of.waiting.push_back(&strand);
+    scheduler_.wait();
+  }
+  strand.seen = of.changes;
+}
+
+void MessageBoard::has_seen_changes() {
+  auto& strand = scheduler_.current();
+  strand.seen = ranks_[static_cast<std::size_t>(strand.rank)].changes;
+}
+
+std::vector<std::string> MessageBoard::outstanding(int rank) const {
+  std::vector<std::string> all;
+  for (const auto& receive : ranks_[static_cast<std::size_t>(rank)].receives) {
+    all.push_back(words(*receive));
+  }
+  for (const Flight& flight : flights_) {
+    if (flight.send && flight.send->rank == rank && !flight.send->complete) {
+      all.push_back(words(*flight.send));
+    }
+  }
+  return all;
+}
+
+}  // namespace d5::detail

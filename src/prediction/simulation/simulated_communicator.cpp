@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "prediction/simulation/simulated_communicator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "d5/core/error.hpp"
+#include "d5/prediction/phantom_tensor.hpp"
+#include "prediction/simulation/simulated_world.hpp"
+
+namespace d5::detail {
+namespace {
+
+using Group = std::shared_ptr<const std::vector<int>>;  // ranks of the world
+
+class MessageRequest final : public Request {
+ public:
+  MessageRequest(std::shared_ptr<SimulatedWorld> world, const CommunicationCall& call, Group group,
+                 std::shared_ptr<MessageEnd> end)
+      : world_(std::move(world)),
+        group_(std::move(group)),
+        end_(std::move(end)),
+        peer_(call.peer),
+        received_(call.received) {}
+  ~MessageRequest() override {
+    if (end_->told || std::uncaught_exceptions() > exceptions_) return;
+    try {
+      until_complete();
+    } catch (const SimulationStopped&) {
+      return;
+    }
+  }
+
+  void wait() override {
+    until_complete();
+    tell();
+  }
+
+  bool done() override {
+    if (end_->told) return true;
+    world_->scheduler.catch_up();
+    world_->move_library_calls_on(end_->rank);
+    if (!end_->complete) return false;
+    tell();
+    return true;
+  }
+
+ private:
+  void until_complete() {
+    auto& scheduler = world_->scheduler;
+    for (scheduler.catch_up(); !end_->complete;) {
+      if (world_->library_calls[static_cast<std::size_t>(end_->rank)].empty()) {
+        end_->waiter = &scheduler.current();
+        scheduler.wait();
+      } else {
+        world_->move_library_calls_on(end_->rank);
+        if (!end_->complete) world_->board.wait_for_change();
+      }
+    }
+  }
+
+  void tell() {
+    if (std::exchange(end_->told, true)) return;
+    if (end_->sends) return;
+    world_->scheduler.current().time += world_->overhead;
+    if (end_->error) std::rethrow_exception(std::exchange(end_->error, nullptr));
+    const int from = rank_of(end_->from);
+    const auto space = static_cast<std::int64_t>(end_->data.bytes());
+    if (end_->bytes > space || (end_->bytes < space && !received_)) {
+      throw CommunicationError(fmt::format(
+          "rank {}: {}: {} bytes came from rank {}, and {} were expected", rank_of(end_->rank),
+          to_string(CommunicationCall{
+              .kind = CallKind::receive, .output = end_->data, .peer = peer_, .tag = end_->tag}),
+          end_->bytes, from, space));
+    }
+    if (!received_) return;
+    *received_ = {from, end_->bytes / static_cast<std::int64_t>(size_of(end_->data.dtype()))};
+  }
+
+  [[nodiscard]] int rank_of(int world_rank) const {
+    return static_cast<int>(std::ranges::find(*group_, world_rank) - group_->begin());
+  }
+
+  std::shared_ptr<SimulatedWorld> world_;
+  Group group_;
+  std::shared_ptr<MessageEnd> end_;
+  int peer_;
+  Received* received_;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+class SimulatedCommunicator final : public Communicator {
+ public:
+  SimulatedCommunicator(std::shared_ptr<SimulatedWorld> world, Group group, int rank, int context)
+      : world_(std::move(world)), group_(std::move(group)), rank_(rank), context_(context) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(group_->size()); }
+  std::string medium() const override { return world_->medium; }
+  bool shares_nodes() const override { return false; }
+  void abort(const std::string& reason) override {
+    throw CommunicationError(fmt::format("rank {}: {}", rank_, reason));
+  }
+
+  Tensor scratch(const TensorDesc& desc, const Tensor& like) override {
+    return is_phantom(like) ? phantom_tensor(desc) : Tensor::empty(desc);
+  }
+  void copy_local(Tensor& into, const Tensor& from) override {
+    if (has_elements(into, from)) into.copy_from(from);
+    world_->charge(into.bytes(), world_->options.copy_bandwidth);
+  }
+  void reduce_local(Tensor& into, const Tensor& other, Reduction reduction) override {
+    if (has_elements(into, other)) Communicator::reduce_local(into, other, reduction);
+    world_->charge(into.bytes(), world_->options.reduce_bandwidth);
+  }
+  void scale_local(Tensor& data, double factor) override {
+    if (has_elements(data, data)) Communicator::scale_local(data, factor);
+    world_->charge(data.bytes(), world_->options.reduce_bandwidth);
+  }
+
+ protected:
+  std::unique_ptr<Request> do_start(const CommunicationCall& call) override {
+    if (!world_->scheduler.is_running()) {
+      throw CommunicationError(
+          fmt::format("rank {}: {}: the simulation that the communicator belongs to has ended",
+                      rank_, to_string(call)));
+    }
+    if (call.kind == CallKind::send || call.kind == CallKind::receive) return start_message(call);
+    return std::make_unique<LibraryRequest>(world_, world_rank(rank_), to_string(call), [&] {
+      return world_->algorithms.start(library(), call);
+    });
+  }
+
+  std::shared_ptr<Communicator> do_split(int color, int order) override {
+    const int split = splits_++;
+    Tensor mine = Tensor::of<std::int64_t>({2}, {color, order});
+    Tensor all = Tensor::empty(DType::int64, {2 * std::int64_t{size()}});
+    do_start({.kind = CallKind::all_gather, .input = mine, .output = all})->wait();
+    if (color < 0) return nullptr;
+    std::vector<std::pair<std::int64_t, int>> members;
+    for (int rank = 0; rank < size(); ++rank) {
+      const auto* const of = all.data<std::int64_t>() + 2 * rank;
+      if (of[0] == color) members.emplace_back(of[1], rank);
+    }
+    std::ranges::sort(members);
+    std::vector<int> group;
+    int own = 0;
+    for (const auto& [place, rank] : members) {
+      if (rank == rank_) own = static_cast<int>(group.size());
+      group.push_back(world_rank(rank));
+    }
+    return std::make_shared<SimulatedCommunicator>(
+        world_, std::make_shared<const std::vector<int>>(std::move(group)), own,
+        world_->context_of(context_, split, color));
+  }
+
+ private:
+  static bool has_elements(const Tensor& into, const Tensor& from) {
+    return !is_phantom(into) && !is_phantom(from);
+  }
+  int world_rank(int rank) const { return (*group_)[static_cast<std::size_t>(rank)]; }
+
+  std::unique_ptr<Request> start_message(const CommunicationCall& call) {
+    auto end = std::make_shared<MessageEnd>();
+    end->rank = world_rank(rank_);
+    end->peer = call.peer == kAnyRank ? kAnyRank : world_rank(call.peer);
+    end->context = context_;
+    end->tag = call.tag;
+    end->sends = call.kind == CallKind::send;
+    end->data = end->sends ? call.input : call.output;
+    auto& scheduler = world_->scheduler;
+    if (end->sends) scheduler.current().time += world_->overhead;
+    scheduler.catch_up();
+    world_->move_library_calls_on(end->rank);
+    if (end->sends) {
+      world_->board.start_send(end);
+    } else {
+      world_->board.start_receive(end);
+    }
+    return std::make_unique<MessageRequest>(world_, call, group_, std::move(end));
+  }
+
+  /// The same ranks apart from what their user says: for the collectives of the transport.
+  Communicator& library() {
+    if (!library_) {
+      library_ = std::make_shared<SimulatedCommunicator>(world_, group_, rank_, context_ + 1);
+    }
+    return *library_;
+  }
+
+  std::shared_ptr<SimulatedWorld> world_;
+  Group group_;
+  int rank_, context_;
+  int splits_ = 0;
+  std::shared_ptr<Communicator> library_;
+};
+
+}  // namespace
+
+std::shared_ptr<Communicator> make_simulated_communicator(
+    const std::shared_ptr<SimulatedWorld>& world, int rank, int ranks) {
+  std::vector<int> all(static_cast<std::size_t>(ranks));
+  std::iota(all.begin(), all.end(), 0);
+  return std::make_shared<SimulatedCommunicator>(
+      world, std::make_shared<const std::vector<int>>(std::move(all)), rank, 0);
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "d5/level3_distributed/communicator.hpp"
+
+namespace d5::detail {
+
+class SimulatedWorld;
+
+/// That of one rank of all.
+[[nodiscard]] std::shared_ptr<Communicator> make_simulated_communicator(
+    const std::shared_ptr<SimulatedWorld>& world, int rank, int ranks);
+
+}  // namespace d5::detail

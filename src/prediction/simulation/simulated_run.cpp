@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/simulated_run.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
+
+#include "core/text/virtual_clock.hpp"
+#include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
+#include "level3_distributed/communicator/patience.hpp"
+#include "prediction/simulation/simulated_communicator.hpp"
+#include "prediction/simulation/simulated_progress.hpp"
+#include "prediction/simulation/simulated_world.hpp"
+
+namespace d5 {
+namespace {
+
+using detail::SimulatedWorld;
+
+class FiberRank final : public SimulatedRank {
+ public:
+  FiberRank(SimulatedWorld& world, int rank) : world_(world), rank_(rank) {}
+  int rank() const override { return rank_; }
+  double now() const override { return world_.scheduler.current().time; }
+  void spend(double seconds) override {
+    if (!(seconds >= 0) || std::isinf(seconds)) {
+      throw ValueError(
+          fmt::format("simulated rank {}: it cannot spend {} seconds; expected 0 or "
+                      "more",
+                      rank_, seconds));
+    }
+    world_.scheduler.current().time += seconds;
+  }
+
+ private:
+  SimulatedWorld& world_;
+  int rank_;
+};
+
+thread_local SimulatedWorld* world_of_thread = nullptr;
+
+/// While a simulation runs on this thread, pauses are waits of its fibers, and the time is theirs.
+class ThreadOfFibers {
+ public:
+  explicit ThreadOfFibers(SimulatedWorld& world)
+      : pause_(detail::pause_instead_of_thread()), clock_(detail::virtual_clock_of_thread()) {
+    if (world_of_thread) {
+      throw Unsupported("run_simulated inside a simulated rank; start it outside");
+    }
+    world_of_thread = &world;
+    detail::pause_instead_of_thread() = [] {
+      // One that unwinds finds its calls failed; to throw here might end the process.
+      if (!world_of_thread->scheduler.stopping()) world_of_thread->board.wait_for_change();
+    };
+    detail::virtual_clock_of_thread() = [] {
+      constexpr double kBegin = 1;  // 0 is "not yet" in records
+      const auto& scheduler = world_of_thread->scheduler;
+      return kBegin + (scheduler.is_running() ? scheduler.current().time : 0);
+    };
+  }
+  ~ThreadOfFibers() {
+    world_of_thread = nullptr;
+    detail::pause_instead_of_thread() = pause_;
+    detail::virtual_clock_of_thread() = clock_;
+  }
+  ThreadOfFibers(const ThreadOfFibers&) = delete;
+  ThreadOfFibers& operator=(const ThreadOfFibers&) = delete;
+
+ private:
+  detail::PauseInstead pause_;
+  detail::VirtualClock clock_;
+};
+
+void run_rank(
+    SimulatedRank& self, const std::shared_ptr<SimulatedWorld>& world, int ranks,
+    const std::function<void(SimulatedRank&, const std::shared_ptr<Communicator>&)>& function) {
+  auto communicator = detail::make_simulated_communicator(world, self.rank(), ranks);
+  if (world->options.progress == SimulatedProgressRule::poll) return function(self, communicator);
+  const auto moved = std::make_shared<detail::SimulatedProgress>(communicator, world);
+  struct Stops {
+    detail::SimulatedProgress& progress;
+    ~Stops() { progress.stop(); }
+  };
+  const Stops stops{*moved};
+  function(self, moved);
+}
+
+[[noreturn]] void throw_deadlock(const SimulatedWorld& world) {
+  constexpr std::size_t kMostRanks = 16, kMostCalls = 4;
+  std::vector<std::string> lines;
+  std::size_t waiting = 0;
+  for (const auto& strand : world.scheduler.strands()) {
+    if (strand->background || !strand->waits || ++waiting > kMostRanks) continue;
+    std::vector<std::string> calls;
+    for (const auto* call : world.library_calls[static_cast<std::size_t>(strand->rank)]) {
+      calls.push_back(call->words());
+    }
+    if (calls.empty()) calls = world.board.outstanding(strand->rank);
+    if (calls.size() > kMostCalls) {
+      const std::size_t more = calls.size() - kMostCalls;
+      calls.resize(kMostCalls);
+      calls.push_back(fmt::format("{} more", more));
+    }
+    lines.push_back(fmt::format("rank {} since {:.9g} s in {}", strand->rank, strand->time,
+                                fmt::join(calls, ", ")));
+  }
+  if (waiting > kMostRanks) lines.push_back(fmt::format("{} ranks more", waiting - kMostRanks));
+  throw CommunicationError(
+      fmt::format("a deadlock of simulated ranks: nothing is on its way, and {} of {} wait: {}",
+                  waiting, world.library_calls.size(), fmt::join(lines, "; ")));
+}
+
+}  // namespace
+
+void SimulationOptions::declare(OptionList& list) {
+  list.add("model", model, "how the network's time is reckoned", "simulated network");
+  list.add("eager_bytes", eager_bytes, "of messages that begin before their receive is posted",
+           {.least = 0});
+  list.add("reduce_bandwidth", reduce_bandwidth,
+           "bytes a second that a rank reduces or scales; 0: it takes no time", {.least = 0});
+  list.add("copy_bandwidth", copy_bandwidth,
+           "bytes a second that algorithms copy; 0: it takes no time", {.least = 0});
+  list.add("progress", progress, "when algorithms under way go on", {"poll", "thread"});
+  list.add("most_wall_seconds", most_wall_seconds,
+           "of the machine's time, after which it stops; 0: as long as it takes", {.least = 0});
+  list.add("stack_bytes", stack_bytes, "of each rank", {.least = 1 << 16});
+}
+
+SimulationReport run_simulated(
+    int ranks, const NetworkDescription& network,
+    const std::function<void(SimulatedRank&, const std::shared_ptr<Communicator>&)>& function,
+    const SimulationOptions& options) {
+  const double begin = now_seconds();  // making the ranks, running all, letting go of them
+  if (ranks < 1) {
+    throw ValueError(fmt::format("{} simulated ranks; expected 1 or more", ranks));
+  }
+  const auto world = std::make_shared<SimulatedWorld>(network, ranks, options);
+  SimulationReport report;
+  report.rank_seconds.resize(static_cast<std::size_t>(ranks));
+  const auto wall_begin = std::chrono::steady_clock::now();
+  const auto is_over = [&] {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - wall_begin;
+    if (options.most_wall_seconds == 0 || spent.count() < options.most_wall_seconds) return false;
+    report.stopped = fmt::format("{} s of the machine's time were over", options.most_wall_seconds);
+    return true;
+  };
+  std::optional<ThreadOfFibers> thread(std::in_place, *world);
+  for (int rank = 0; rank < ranks; ++rank) {
+    world->scheduler.spawn(rank, [&, rank] {
+      FiberRank self(*world, rank);
+      struct Keeps {  // also where it stops
+        double& seconds;
+        const SimulatedRank& rank;
+        ~Keeps() { seconds = rank.now(); }
+      };
+      const Keeps keeps{report.rank_seconds[static_cast<std::size_t>(rank)], self};
+      run_rank(self, world, ranks, function);
+    });
+  }
+  world->scheduler.run(world->board, [&] { throw_deadlock(*world); }, is_over);
+  thread.reset();
+  report.seconds = std::ranges::max(report.rank_seconds);
+  report.messages = world->board.messages();
+  report.switches = world->scheduler.switches();
+  report.wall_seconds = now_seconds() - begin;
+  return report;
+}
+
+}  // namespace d5

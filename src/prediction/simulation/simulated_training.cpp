@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/simulated_training.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "d5/core/arena.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/stream.hpp"
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/prediction/phantom_tensor.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr const char* kTimedLoss = "loss";
+
+void check_times(const StepTimes& times) {
+  const auto expect = [](const std::string& what, double seconds) {
+    if (seconds >= 0) return;
+    throw ValueError(
+        fmt::format("times of a step: {} takes {} s; expected 0 or more", what, seconds));
+  };
+  expect("forward", times.forward);
+  expect("the rest of backward", times.rest);
+  if (times.gradients.empty()) throw ValueError("times of a step: there are no gradients");
+  for (const auto& gradient : times.gradients) {
+    expect("backward to '" + printable(gradient.parameter) + "'", gradient.backward);
+    expect("the update of '" + printable(gradient.parameter) + "'", gradient.update);
+    if (gradient.elements >= 1) continue;
+    throw ValueError(fmt::format("times of a step: '{}' has {} elements; expected 1 or more",
+                                 printable(gradient.parameter), gradient.elements));
+  }
+}
+
+/// Parameters alone, one after the other in an arena that is not there.
+Network phantom_network(const StepTimes& times) {
+  Network network("timed");
+  for (const auto& gradient : times.gradients) {
+    network.add_parameter(gradient.parameter, Tensor::zeros(DType::float32, {1}));
+  }
+  network.add_constant(kTimedLoss, Tensor::scalar(0.0F));
+  network.add_output(kTimedLoss);
+  return network;
+}
+
+class TimedExecutor final : public GraphExecutor {
+ public:
+  TimedExecutor(SimulatedRank& rank, StepTimes times)
+      : rank_(rank), times_(std::move(times)), network_(phantom_network(times_)) {
+    auto& parameters = network_.parameters();
+    std::size_t bytes = 0;
+    for (const auto& gradient : times_.gradients) {
+      bytes += Arena::aligned(static_cast<std::size_t>(gradient.elements) * sizeof(float));
+    }
+    const Tensor arena = phantom_tensor({DType::uint8, {static_cast<std::int64_t>(bytes)}});
+    std::size_t offset = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const auto& gradient = times_.gradients[i];
+      const TensorDesc desc{DType::float32, {gradient.elements}};
+      parameters[i] = {gradient.parameter, arena.view(offset, desc), arena.view(offset, desc)};
+      offset += Arena::aligned(desc.bytes());
+    }
+    outputs_[kTimedLoss] = Tensor::scalar(0.0F);
+  }
+
+  const ValueMap& inference(const ValueMap&) override {
+    rank_.spend(times_.forward);
+    return outputs_;
+  }
+
+  const ValueMap& inference_and_backprop(const ValueMap&, std::string_view) override {
+    std::vector<ExecutionEvent*> observers;
+    events_.collect(observers);
+    const auto tell = [&](const auto& hook) {
+      for (auto* observer : observers) hook(*observer);
+    };
+    tell([](ExecutionEvent& of) { of.before_run(Pass::backward); });
+    tell([](ExecutionEvent& of) { of.before_pass(Pass::forward); });
+    rank_.spend(times_.forward);
+    tell([](ExecutionEvent& of) { of.after_pass(Pass::forward); });
+    tell([](ExecutionEvent& of) { of.before_pass(Pass::backward); });
+    auto& parameters = network_.parameters();
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      rank_.spend(times_.gradients[i].backward);
+      tell([&](ExecutionEvent& of) { of.gradient_ready(parameters[i], i, host_stream()); });
+    }
+    rank_.spend(times_.rest);
+    tell([](ExecutionEvent& of) { of.after_pass(Pass::backward); });
+    tell([](ExecutionEvent& of) { of.after_run(Pass::backward); });
+    return outputs_;
+  }
+
+  /// Backpropagation multiplies by it at no cost.
+  void set_loss_factor(double) override {}
+  const Tensor& gradient(std::string_view name) const override {
+    throw Unsupported(fmt::format("a timed executor has no gradient of '{}'", printable(name)));
+  }
+  void set_mode(NetworkMode mode) override { mode_ = mode; }
+  NetworkMode mode() const override { return mode_; }
+  ValueMap state() const override { return {}; }
+  void restore(const ValueMap&) override {}
+  Network& network() override { return network_; }
+  EventList& events() override { return events_; }
+  std::string framework() const override { return "simulated"; }
+
+ private:
+  SimulatedRank& rank_;
+  StepTimes times_;
+  Network network_;
+  ValueMap outputs_;
+  EventList events_;
+  NetworkMode mode_ = NetworkMode::training;
+};
+
+class TimedOptimizer final : public ThreeStepOptimizer {
+ public:
+  TimedOptimizer(SimulatedRank& rank, const StepTimes& times)
+      : ThreeStepOptimizer(std::make_shared<TimedExecutor>(rank, times), kTimedLoss), rank_(rank) {
+    for (const auto& gradient : times.gradients) updates_.push_back(gradient.update);
+  }
+  bool prepares_params() const override { return false; }
+  void update_rule(const Tensor&, Parameter&, std::size_t index) override {
+    rank_.spend(updates_[index]);
+  }
+  void update_parameters(ParameterRange range, double) override {
+    for (std::size_t i = range.begin; i < range.end; ++i) rank_.spend(updates_[i]);
+  }
+  ValueMap rule_state() const override { return {}; }
+  void restore_rule(const ValueMap&) override {}
+
+ private:
+  SimulatedRank& rank_;
+  std::vector<double> updates_;
+};
+
+}  // namespace
+
+double StepTimes::seconds() const {
+  double sum = forward + rest;
+  for (const auto& gradient : gradients) sum += gradient.backward + gradient.update;
+  return sum;
+}
+
+std::shared_ptr<ThreeStepOptimizer> make_timed_optimizer(SimulatedRank& rank,
+                                                         const StepTimes& times) {
+  check_times(times);
+  return std::make_shared<TimedOptimizer>(rank, times);
+}
+
+Batch timed_batch() {
+  Batch batch;
+  batch.size = 1;
+  return batch;
+}
+
+}  // namespace d5

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "d5/prediction/simulated_network.hpp"
+#include "d5/prediction/simulated_run.hpp"
+#include "prediction/simulation/fiber_scheduler.hpp"
+#include "prediction/simulation/library_call.hpp"
+#include "prediction/simulation/message_board.hpp"
+
+namespace d5::detail {
+
+/// What all ranks of one simulation share.
+class SimulatedWorld {
+ public:
+  SimulatedWorld(const NetworkDescription& description, int ranks, const SimulationOptions& options)
+      : options(options),
+        overhead(description.overhead.value),
+        medium(fmt::format("simulated {}, {} of {}s, {}B/s, {}s", description.name,
+                           options.model.name, description.latency.value,
+                           description.bandwidth.value, overhead)),
+        scheduler(static_cast<std::size_t>(options.stack_bytes)),
+        board(scheduler,
+              simulated_networks()
+                  .at(options.model.name)
+                  .make(description, ranks, options.model.settings),
+              ranks, options.eager_bytes),
+        library_calls(static_cast<std::size_t>(ranks)) {}
+
+  const SimulationOptions options;
+  const double overhead;  ///< seconds of a message at each end
+  const std::string medium;
+  FiberScheduler scheduler;
+  MessageBoard board;
+  LibraryAlgorithms algorithms;
+  /// Collectives of the transport that are under way, by rank: moved on in every call of it.
+  std::vector<std::vector<LibraryRequest*>> library_calls;
+
+  /// The same on all ranks of a group: that of a color of a communicator's split. The next one is
+  /// the group's own, too.
+  int context_of(int parent, int split, int color) {
+    const auto [place, is_new] = contexts_.try_emplace({parent, split, color}, next_context_);
+    if (is_new) next_context_ += 2;
+    return place->second;
+  }
+
+  void move_library_calls_on(int rank) {
+    auto& calls = library_calls[static_cast<std::size_t>(rank)];
+    for (std::size_t i = 0; i < calls.size(); ++i) calls[i]->move_on();
+  }
+  void charge(std::size_t bytes, double bandwidth) {
+    if (bandwidth == 0) return;
+    auto& strand = scheduler.current();
+    strand.time += static_cast<double>(bytes) / bandwidth;
+    // The rank's other strand sees what is done when it is done.
+    if (strand.background) scheduler.catch_up();
+  }
+
+ private:
+  std::map<std::tuple<int, int, int>, int> contexts_;
+  int next_context_ = 2;
+};
+
+}  // namespace d5::detail
