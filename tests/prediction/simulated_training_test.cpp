@@ -3,111 +3,117 @@
 
 #include <catch2/catch.hpp>
 
-#include <limits>
-#include <memory>
-#include <vector>
-
 #include "d5/core/error.hpp"
-#include "d5/level3_distributed/distributed_optimizer.hpp"
-#include "tests/prediction/simple_network.hpp"
+#include "d5/prediction/scaling_prediction.hpp"
 
 namespace d5 {
 namespace {
 
-using Ranks = std::shared_ptr<Communicator>;
-
-/// Two gradients, of 4 MB and of 1 MB.
-StepTimes two_gradients(double second_backward) {
-  return {.forward = 10e-3,
-          .gradients = {{"b", 1'000'000, 5e-3, 1e-3}, {"a", 250'000, second_backward, 2e-3}},
-          .rest = 0};
+/// A step of 10 ms forward, and twice 10 ms backward, after each of which 1 MB of gradients is
+/// final.
+TrainingProfile three_pieces() {
+  TrainingProfile profile{.model = "three pieces", .framework = "none"};
+  profile.parameters = {{"last", 1e6}, {"first", 1e6}};
+  profile.pieces = {{.name = "all", .kind = "forward"},
+                    {.name = "last", .kind = "backward", .final_parameters = {0}},
+                    {.name = "first", .kind = "backward", .final_parameters = {1}}};
+  TrainingProfile::Times times{.batch = 8};
+  times.seconds.assign(3, std::vector<double>(4, 0.010));
+  times.gaps.assign(3, std::vector<double>(4, 0.0));
+  times.steps.assign(4, 0.030);
+  profile.batches = {times};
+  return profile;
 }
 
-/// Of a step in which nothing is left from the one before; each gradient is a bucket.
-double step_seconds(int n, const StepTimes& times, const Settings& more = {},
-                    const SimulationOptions& options = {}) {
-  double took = 0;
-  (void)run_simulated(
-      n, simple_network(n),
-      [&](SimulatedRank& rank, const Ranks& ranks) {
-        Settings settings = more;
-        settings.set("all_reduce", "recursive_doubling");
-        if (!settings.has("bucket_bytes")) settings.set("bucket_bytes", "1");
-        const auto scheme = distributed_optimizers()
-                                .at("consistent_decentralized")
-                                .make(make_timed_optimizer(rank, times), ranks, settings);
-        ranks->barrier();
-        double begin = 0;
-        for (int step = 0; step < 3; ++step) {
-          begin = rank.now();
-          (void)scheme->step(timed_batch());
-        }
-        if (rank.rank() == 0) took = rank.now() - begin;
-      },
-      options);
-  return took;
+/// 1 GB/s, no latency, a port a rank.
+NetworkDescription fast_ports() {
+  NetworkDescription network;
+  network.name = "fast ports";
+  network.hosts = 1024;
+  network.latency = {0, "made up"};
+  network.bandwidth = {1e9, "made up"};
+  return network;
 }
 
-TEST_CASE("a step of a rank alone takes the sum of its times") {
-  const StepTimes times = two_gradients(7e-3);
-  CHECK(times.seconds() == Approx(25e-3));
-  CHECK(step_seconds(1, times) == Approx(25e-3).epsilon(kTimeRounding));
+SimulatedTrainingOptions ring_by(SimulatedProgressRule progress) {
+  SimulatedTrainingOptions options{
+      .batch = 8,
+      .scheme = {"consistent_decentralized", {{"all_reduce", "ring"}, {"bucket_bytes", 1000}}}};
+  options.simulation.progress = progress;
+  return options;
 }
 
-TEST_CASE("what is exchanged while backpropagation goes on is hidden by it") {
-  // The first one's 4 ms are over before the second gradient is final; its update hides a part of
-  // the second one's exchange, which the second update waits for.
-  const double exchange = 1e6 / kSimpleBandwidth + kSimpleLatency;
-  CHECK(step_seconds(2, two_gradients(7e-3)) ==
-        Approx(10e-3 + 5e-3 + 7e-3 + exchange + 2e-3).epsilon(kTimeRounding));
+TEST_CASE("one simulated rank takes the profile's step, and nothing shows of an exchange") {
+  const auto training =
+      simulate_training(three_pieces(), 1, fast_ports(), ring_by(SimulatedProgressRule::poll));
+  CHECK(training.step == Approx(0.030));
+  CHECK(training.exposed == Approx(0).margin(1e-12));
+  CHECK(training.alpha == 1);
+  CHECK(training.bytes_sent == 0);
 }
 
-TEST_CASE("what is longer than what hides it shows") {
-  // The second one's bytes follow the first one's through the port; the first update is hidden.
-  CHECK(step_seconds(2, two_gradients(1e-3)) ==
-        Approx(10e-3 + 5e-3 + (4e6 + 1e6) / kSimpleBandwidth + kSimpleLatency + 2e-3)
-            .epsilon(kTimeRounding));
+TEST_CASE("what backpropagation hides of an all-reduce, and what it does not, is as by hand") {
+  // Two ranks' ring sends half of a bucket twice, 0.5 ms each. By itself the first bucket is there
+  // before the second begins, of which 1 ms shows.
+  const auto by_itself =
+      simulate_training(three_pieces(), 2, fast_ports(), ring_by(SimulatedProgressRule::thread));
+  CHECK(by_itself.step == Approx(0.031).epsilon(1e-3));
+  CHECK(by_itself.exposed == Approx(0.001).epsilon(0.05));
+  CHECK(by_itself.alpha == Approx(30.0 / 31).epsilon(1e-3));
+  // A ring that moves when it is asked has its second half still to send when the last gradient
+  // is final: half a millisecond more.
+  const auto when_asked =
+      simulate_training(three_pieces(), 2, fast_ports(), ring_by(SimulatedProgressRule::poll));
+  CHECK(when_asked.step == Approx(0.0315).epsilon(1e-3));
+  for (const auto& training : {by_itself, when_asked}) CHECK(training.bytes_sent == 2'000'000);
 }
 
-TEST_CASE("one bucket of all gradients waits for the last of them") {
-  CHECK(step_seconds(2, two_gradients(7e-3), {{"bucket_bytes", "100000000"}}) ==
-        Approx(10e-3 + 5e-3 + 7e-3 + 5e6 / kSimpleBandwidth + kSimpleLatency + 3e-3).epsilon(1e-5));
-  // 1e-5: the bucket has some bytes of padding between its gradients
+TEST_CASE("a faster machine's step ends earlier by its computing alone") {
+  auto options = ring_by(SimulatedProgressRule::thread);
+  options.compute_factor = 0.5;
+  const auto training = simulate_training(three_pieces(), 2, fast_ports(), options);
+  CHECK(training.computed == Approx(0.015));
+  CHECK(training.step == Approx(0.016).epsilon(1e-3));
+  options.compute_factor = 0;
+  CHECK_THROWS_AS(simulate_training(three_pieces(), 2, fast_ports(), options), ValueError);
+  options = ring_by(SimulatedProgressRule::poll);
+  options.steps = 1;
+  CHECK_THROWS_AS(simulate_training(three_pieces(), 2, fast_ports(), options), ValueError);
 }
 
-TEST_CASE("with 4 ranks a second round waits until somebody looks, or a thread does") {
-  // Recursive doubling of 4 MB is 2 rounds of 4.05 ms: the first is over 2.95 ms before the second
-  // gradient is final. Only then the second is sent, if nobody has looked meanwhile.
-  const StepTimes times = two_gradients(7e-3);
-  SimulationOptions thread;
-  thread.progress = SimulatedProgressRule::thread;
-  const double polled = step_seconds(4, times), moved = step_seconds(4, times, {}, thread);
-  const double first_round = 4e-3 + kSimpleLatency, small_rounds = 2 * (1e-3 + kSimpleLatency);
-  // By itself: the first one ends 1.1 ms after the second gradient is final, when the second one's
-  // first message waits for the port until 1.05 ms.
-  CHECK(moved < polled - 1e-3);
-  CHECK(polled >= 10e-3 + 5e-3 + 7e-3 + first_round);
-  CHECK(moved >= 10e-3 + 5e-3 + 2 * first_round);
-  CHECK(moved <= 10e-3 + 5e-3 + 2 * first_round + small_rounds + 3e-3);
-}
-
-TEST_CASE("every exchange over the communicator alone trains phantoms") {
-  for (const char* name : {"dense", "sharded"}) {
-    CAPTURE(name);
-    CHECK(step_seconds(4, two_gradients(1e-3), {{"exchange", name}}) > 16e-3);
+TEST_CASE("a curve's points are a training each, and strong scaling shares the batch") {
+  ScalingPredictionOptions options{.ranks = {1, 2, 4, 8},
+                                   .training = ring_by(SimulatedProgressRule::thread)};
+  const auto weak = predict_scaling(three_pieces(), fast_ports(), options);
+  REQUIRE(weak.size() == 4);
+  CHECK(weak[0].throughput == Approx(8 / 0.030));
+  CHECK(weak[0].efficiency == 1);
+  for (std::size_t i = 1; i < weak.size(); ++i) {
+    const double n = weak[i].ranks;
+    CHECK(weak[i].batch == 8);
+    // A ring's bytes on the last bucket show: 2 (n - 1) / n.
+    CHECK(weak[i].step == Approx(0.030 + 2 * (n - 1) / n * 0.001).epsilon(1e-3));
+    CHECK(weak[i].efficiency == Approx(0.030 / weak[i].step).epsilon(1e-6));
+    CHECK(weak[i].baseline <= weak[i].step * (1 + 1e-9));
+    CHECK(weak[i].bound_by == "computing");
   }
+  options.scaling = PredictedScaling::strong;
+  const auto strong = predict_scaling(three_pieces(), fast_ports(), options);
+  CHECK(strong[3].batch == 1);
+  CHECK(strong[3].computed == Approx(0.030 / 8));
+  CHECK_FALSE(strong[3].mistrusted.empty());
+  options.ranks = {3};
+  CHECK_THROWS_WITH(predict_scaling(three_pieces(), fast_ports(), options),
+                    Catch::Contains("3 ranks cannot share a batch of 8"));
 }
 
-TEST_CASE("times that cannot be are refused") {
-  const auto refused = [](const StepTimes& times) {
-    (void)run_simulated(1, simple_network(1), [&](SimulatedRank& rank, const Ranks&) {
-      CHECK_THROWS_AS(make_timed_optimizer(rank, times), ValueError);
-    });
-  };
-  refused({});
-  refused({.forward = -1, .gradients = {{"a", 1, 0, 0}}});
-  refused({.gradients = {{"a", 1, std::numeric_limits<double>::quiet_NaN(), 0}}});
-  refused({.gradients = {{"a", 0, 0, 0}}});
+TEST_CASE("numbers of ranks are a list, or the powers of two between two of them") {
+  CHECK(ranks_from("1,2,4") == std::vector<int>{1, 2, 4});
+  CHECK(ranks_from("1..12") == std::vector<int>{1, 2, 4, 8, 12});
+  CHECK(ranks_from("4,1..2") == std::vector<int>{1, 2, 4});
+  for (const char* words : {"", "0", "-1", "1..", "a", "1,,2", "2000000", "1.5"}) {
+    CHECK_THROWS_AS(ranks_from(words), ValueError);
+  }
 }
 
 }  // namespace

@@ -2,43 +2,57 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <string>
 #include <vector>
 
-#include "d5/level2_training/optimizer.hpp"
+#include "d5/core/option.hpp"
+#include "d5/core/timeline.hpp"
+#include "d5/prediction/network_description.hpp"
 #include "d5/prediction/simulated_run.hpp"
+#include "d5/prediction/training_profile.hpp"
 
 namespace d5 {
 
-/// What a step of training costs one rank alone. Units: seconds.
-struct StepTimes {
-  struct Gradient {
-    std::string parameter;
-    std::int64_t elements = 0;  ///< of float32
-    double backward = 0;        ///< from when the gradient before is final until this one is
-    double update = 0;          ///< of its parameter
-  };
-  double forward = 0;
-  std::vector<Gradient> gradients;  ///< in the order in which they are final
-  double rest = 0;                  ///< of backward, after the last of them
-  [[nodiscard]] double seconds() const;
+struct SimulatedTrainingOptions {
+  std::int64_t batch = 1;  ///< of each rank
+  /// Of `distributed_optimizers()`: it runs as it is, with its buckets, order and collectives.
+  EntryChoice scheme{"consistent_decentralized", {{"all_reduce", "ring"}}};
+  int steps = 4;              ///< the first of which is left out of every number
+  double compute_factor = 1;  ///< on the profile's times: 0.5 is a machine twice as fast
+  SimulationOptions simulation = {};
 };
 
-/// An optimizer of phantom parameters whose steps let these times pass on `rank`, and announce each
-/// gradient when it is final: schemes and exchanges are put around it as around any other.
+/// When rank 0 was where in a step. Units: s of virtual time, from the step's begin.
+struct SimulatedStep {
+  double backward_end = 0;  ///< of the last node
+  double exchange_end = 0;  ///< when the last gradient was final; `backward_end` on one rank
+  double end = 0;
+};
+
+/// What a simulated training tells of its steps, means over all but the first. Units: s.
+struct SimulatedTraining {
+  double step = 0;
+  double computed = 0;  ///< a rank's own work in a step
+  double exposed = 0;   ///< in which it waited for others: step - computed
+  /// (end of last backward - start of first forward) / (end of last exchange - that start): 1 where
+  /// nothing of the exchange shows. Source: PerfEstimator's alpha.
+  double alpha = 1;
+  std::int64_t bytes_sent = 0;       ///< by rank 0 in a step
+  std::vector<SimulatedStep> steps;  ///< of rank 0, the first among them
+  SimulationReport report;
+};
+
+/// Trains `ranks` simulated ranks, each of which lets the times of `profile` pass in place of
+/// computing, by a scheme that runs unmodified over simulated messages. Parameters and gradients
+/// are phantom tensors, so a scheme that reads their numbers by itself cannot be simulated.
 ///
-///     auto scheme = distributed_optimizers().at("consistent_decentralized")
-///                       .make(make_timed_optimizer(rank, times), ranks, {{"all_reduce", "ring"}});
-///     const double begin = rank.now();
-///     (void)scheme->step(timed_batch());
-///     const double step = rank.now() - begin;
+///     const auto profile = read_training_profile("resnet-18.json");
+///     simulate_training(profile, 64, load_network_description("ethernet-10g"), {.batch =
+///     16}).step;
 ///
-/// A scheme that computes with parameters otherwise than by its communicator touches what is not
-/// there. `rank` outlives it. Throws: ValueError for no gradients, times below 0, sizes below 1.
-[[nodiscard]] std::shared_ptr<ThreeStepOptimizer> make_timed_optimizer(SimulatedRank& rank,
-                                                                       const StepTimes& times);
-/// A batch of one sample and no data.
-[[nodiscard]] Batch timed_batch();
+/// Throws: as `step_times`, `run_simulated` and the scheme; ValueError for fewer than 2 steps or a
+/// factor that is not above 0.
+[[nodiscard]] SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
+                                                  const NetworkDescription& network,
+                                                  const SimulatedTrainingOptions& options);
 
 }  // namespace d5

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "d5/prediction/simulated_training.hpp"
+#include "d5/prediction/timed_optimizer.hpp"
 
 #include <fmt/format.h>
 
 #include <utility>
 
-#include "d5/core/arena.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/stream.hpp"
 #include "d5/level1_network/execution_event.hpp"
@@ -16,7 +15,7 @@ namespace {
 
 constexpr const char* kTimedLoss = "loss";
 
-void check_times(const StepTimes& times) {
+void check_times(const TimedStep& times) {
   const auto expect = [](const std::string& what, double seconds) {
     if (seconds >= 0) return;
     throw ValueError(
@@ -34,34 +33,31 @@ void check_times(const StepTimes& times) {
   }
 }
 
-/// Parameters alone, one after the other in an arena that is not there.
-Network phantom_network(const StepTimes& times) {
+/// Parameters alone, in their order in arenas that are not there.
+Network phantom_network(const TimedStep& times) {
   Network network("timed");
-  for (const auto& gradient : times.gradients) {
-    network.add_parameter(gradient.parameter, Tensor::zeros(DType::float32, {1}));
+  std::string before;
+  // What is read first has its gradient last.
+  for (std::size_t i = times.gradients.size(); i-- > 0;) {
+    const auto& gradient = times.gradients[i];
+    network.add_parameter(gradient.parameter,
+                          phantom_tensor({DType::float32, {gradient.elements}}));
+    std::vector<std::string> reads = {gradient.parameter};
+    if (!before.empty()) reads.push_back(before);
+    before = i == 0 ? std::string(kTimedLoss) : fmt::format("before {}", i);
+    network.add_node("Sum", reads, {before});
   }
-  network.add_constant(kTimedLoss, Tensor::scalar(0.0F));
   network.add_output(kTimedLoss);
+  network.lay_out_in([](std::size_t bytes) {
+    return phantom_tensor({DType::uint8, {static_cast<std::int64_t>(bytes)}});
+  });
   return network;
 }
 
 class TimedExecutor final : public GraphExecutor {
  public:
-  TimedExecutor(SimulatedRank& rank, StepTimes times)
+  TimedExecutor(SimulatedRank& rank, TimedStep times)
       : rank_(rank), times_(std::move(times)), network_(phantom_network(times_)) {
-    auto& parameters = network_.parameters();
-    std::size_t bytes = 0;
-    for (const auto& gradient : times_.gradients) {
-      bytes += Arena::aligned(static_cast<std::size_t>(gradient.elements) * sizeof(float));
-    }
-    const Tensor arena = phantom_tensor({DType::uint8, {static_cast<std::int64_t>(bytes)}});
-    std::size_t offset = 0;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const auto& gradient = times_.gradients[i];
-      const TensorDesc desc{DType::float32, {gradient.elements}};
-      parameters[i] = {gradient.parameter, arena.view(offset, desc), arena.view(offset, desc)};
-      offset += Arena::aligned(desc.bytes());
-    }
     outputs_[kTimedLoss] = Tensor::scalar(0.0F);
   }
 
@@ -107,7 +103,7 @@ class TimedExecutor final : public GraphExecutor {
 
  private:
   SimulatedRank& rank_;
-  StepTimes times_;
+  TimedStep times_;
   Network network_;
   ValueMap outputs_;
   EventList events_;
@@ -116,7 +112,7 @@ class TimedExecutor final : public GraphExecutor {
 
 class TimedOptimizer final : public ThreeStepOptimizer {
  public:
-  TimedOptimizer(SimulatedRank& rank, const StepTimes& times)
+  TimedOptimizer(SimulatedRank& rank, const TimedStep& times)
       : ThreeStepOptimizer(std::make_shared<TimedExecutor>(rank, times), kTimedLoss), rank_(rank) {
     for (const auto& gradient : times.gradients) updates_.push_back(gradient.update);
   }
@@ -137,14 +133,14 @@ class TimedOptimizer final : public ThreeStepOptimizer {
 
 }  // namespace
 
-double StepTimes::seconds() const {
+double TimedStep::seconds() const {
   double sum = forward + rest;
   for (const auto& gradient : gradients) sum += gradient.backward + gradient.update;
   return sum;
 }
 
 std::shared_ptr<ThreeStepOptimizer> make_timed_optimizer(SimulatedRank& rank,
-                                                         const StepTimes& times) {
+                                                         const TimedStep& times) {
   check_times(times);
   return std::make_shared<TimedOptimizer>(rank, times);
 }

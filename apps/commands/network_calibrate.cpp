@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/rank_options.hpp"
+#include "apps/value_checks.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/progress.hpp"
+#include "d5/core/results.hpp"
+#include "d5/core/threads.hpp"
+#include "d5/level3_distributed/distributed_training.hpp"
+#include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/prediction/network_calibration.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kCalibrateExamples =
+    R"(  d5 network calibrate --out here.yaml           between two ranks of this machine
+  mpirun -np 8 --hostfile hosts d5 network calibrate --out cluster.yaml
+                                                between hosts: ranks 0 and 1 on two of them
+  d5 network calibrate --wire 50us,1GB/s        of a modelled wire
+
+What it has not fitted, every other size and all-reduces, stands beside what the fit says of it.)";
+
+struct CalibrateCommand : app::OutputOptions {
+  app::RankOptions around;
+  CalibrationOptions calibration;
+  std::string name = "this-machine";
+  int ranks = 2;
+};
+
+int run_calibrate(CalibrateCommand options) {
+  if (!is_launched()) become_ranks(options.ranks, own_command());
+  share_threads();
+  const auto ranks = app::ranks_of(options.around);
+  if (ranks->rank() == 0 && !options.out.empty()) check_writable(options.out);
+  if (ranks->rank() != 0 || options.quiet) Progress::set_quiet(true);
+  Progress progress("calibrate", 2);
+  options.calibration.on_part = [&] { progress.advance(); };
+  const NetworkTimes times = time_network(*ranks, options.calibration);
+  if (ranks->rank() == 0) {
+    const NetworkCalibration calibration = calibrate_network(times, options.name);
+    if (options.out.empty()) {
+      fmt::print("{}\n", to_yaml(calibration.network));
+    } else {
+      write_file(options.out, to_yaml(calibration.network));
+      app::say_written(options);
+    }
+    app::print(calibration_table(calibration), options.format);
+  }
+  ranks->barrier();
+  return 0;
+}
+
+}  // namespace
+
+void register_network_calibrate(app::Program& program) {
+  auto options = std::make_shared<CalibrateCommand>();
+  auto& command = program.add("network calibrate", "fit a network to messages between ranks",
+                              kCalibrateExamples, [=] { return run_calibrate(*options); });
+  command.add_option("--name", options->name, "of the network")->option_text("NAME");
+  command.add_option("--ranks", options->ranks, "that it starts, where nobody has started some")
+      ->transform(app::whole_number(2, 4096))
+      ->option_text("N");
+  command.add_option("--repetitions", options->calibration.repetitions, "of each size")
+      ->transform(app::whole_number(1, 1'000'000))
+      ->option_text("N");
+  app::add_rank_options(command, options->around);
+  app::add_output_options(command, *options);
+}
+
+}  // namespace d5::command

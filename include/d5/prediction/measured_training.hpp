@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "d5/core/option.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+#include "d5/prediction/profile_training.hpp"
+
+namespace d5 {
+
+/// What a prediction is held against: steps of MODEL on these ranks by a scheme, on inputs that d5
+/// makes, in the framework that a word names. `options` has one batch size, a rank's.
+///
+/// Returns: s by step, of the slowest rank, the same on each. A collective.
+/// Throws: as `profile_training` and the scheme; Unsupported for a recipe, which `d5 scale`
+/// measures.
+[[nodiscard]] std::vector<double> measure_steps(const std::string& model,
+                                                const std::string& framework,
+                                                const EntryChoice& scheme,
+                                                const ProfileOptions& options,
+                                                const ExecutorOptions& execution,
+                                                const std::shared_ptr<Communicator>& ranks);
+
+}  // namespace d5

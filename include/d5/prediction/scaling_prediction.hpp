@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "d5/core/interrupt.hpp"
+#include "d5/core/measurement.hpp"
+#include "d5/core/plot.hpp"
+#include "d5/core/text_table.hpp"
+#include "d5/prediction/simulated_training.hpp"
+
+namespace d5 {
+
+/// How the batch grows with the ranks.
+enum class PredictedScaling {
+  weak,   ///< each rank has the batch
+  strong  ///< all ranks share it
+};
+
+struct ScalingPredictionOptions {
+  std::vector<int> ranks = {1, 2, 4, 8};
+  PredictedScaling scaling = PredictedScaling::weak;
+  bool what_helps = true;  ///< three more simulations a point: a faster machine, wire, latency
+  /// `batch` is that of the scaling; the rest as of one simulation.
+  SimulatedTrainingOptions training = {};
+  Interrupt interrupt = {};
+  std::function<void(int ranks)> on_point = {};  ///< called after each
+};
+
+/// One number of ranks. Units: s, bytes, samples a second.
+struct PredictedPoint {
+  int ranks = 1;
+  std::int64_t batch = 0;  ///< of a rank
+  double step = 0;
+  Interval step_interval{0, 0};  ///< of the profile's steps, resampled
+  double baseline = 0;           ///< step by closed formulas (`closed_cost`); NaN: there are none
+  double throughput = 0;         ///< of all ranks
+  double efficiency = 1;         ///< throughput over ranks times that of the smallest number
+  double alpha = 1, computed = 0, exposed = 0;
+  std::int64_t bytes = 0;        ///< that rank 0 sends in a step
+  std::string bound_by;          ///< "computing", "bandwidth", "latency": what would help most
+  double gain = 0;               ///< of a step, were that twice as good; 0: not tried
+  std::string mistrusted;        ///< why; empty: no reason
+  std::vector<double> measured;  ///< steps on so many real ranks; empty: none
+};
+
+/// The scaling curve of a profiled training on a network, point by point. An interrupt ends it with
+/// the points that it has.
+///
+/// Throws: as `simulate_training`; ValueError for no ranks, fewer than 1 or more than 10^6, a batch
+/// that ranks cannot share; Interrupted before the first point.
+[[nodiscard]] std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
+                                                          const NetworkDescription& network,
+                                                          const ScalingPredictionOptions& options);
+
+/// "1,2,4", and "1..128" for the powers of two from the first to the second, and the second.
+/// Throws: ValueError for anything else.
+[[nodiscard]] std::vector<int> ranks_from(const std::string& words);
+
+/// A row a number of ranks, for who buys machines.
+[[nodiscard]] TextTable prediction_table(const std::vector<PredictedPoint>& points);
+/// Throughput over ranks: the prediction with its band, what was measured, the closed formulas, and
+/// perfect scaling.
+[[nodiscard]] Plot prediction_plot(const std::vector<PredictedPoint>& points,
+                                   const std::string& title);
+/// A record each of "predicted_time", "baseline_time", and where it was measured "time" and
+/// "prediction_error" (predicted over measured, less one).
+[[nodiscard]] std::vector<Measurement> prediction_records(const std::vector<PredictedPoint>& points,
+                                                          const TrainingProfile& profile,
+                                                          const NetworkDescription& network);
+
+}  // namespace d5

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/measured_training.hpp"
+
+#include <fmt/format.h>
+
+#include "d5/core/clock.hpp"
+#include "d5/core/error.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "prediction/profile/profiled_step.hpp"
+
+namespace d5 {
+namespace {
+
+std::shared_ptr<ThreeStepOptimizer> in_three_steps(const std::shared_ptr<Optimizer>& optimizer) {
+  auto three = std::dynamic_pointer_cast<ThreeStepOptimizer>(optimizer);
+  if (three) return three;
+  throw Unsupported("the optimizer does not update in three steps, and has no distributed form");
+}
+
+}  // namespace
+
+std::vector<double> measure_steps(const std::string& model, const std::string& framework,
+                                  const EntryChoice& scheme, const ProfileOptions& options,
+                                  const ExecutorOptions& execution,
+                                  const std::shared_ptr<Communicator>& ranks) {
+  if (is_recipe(model)) {
+    throw Unsupported(fmt::format("'{}' is a recipe; 'd5 scale {}' measures how it scales",
+                                  printable(model), printable(model)));
+  }
+  if (options.batches.size() != 1 || options.steps < 1) {
+    throw ValueError(
+        fmt::format("measured steps: {} batch sizes and {} steps; expected one, and a "
+                    "step or more",
+                    options.batches.size(), options.steps));
+  }
+  const std::int64_t size = options.batches.front();
+  const auto step = open_profiled_step(model, framework, size, options, execution);
+  std::shared_ptr<Optimizer> optimizer(std::shared_ptr<void>(),
+                                       &step->optimizer());  // step owns it
+  if (ranks->size() > 1) {
+    optimizer = distributed_optimizers()
+                    .at(scheme.name)
+                    .make(in_three_steps(optimizer), ranks, scheme.settings);
+  }
+  std::vector<double> seconds;
+  for (std::int64_t i = -options.warm_up; i < options.steps; ++i) {
+    Batch batch = step->next();
+    batch.global_size = size * ranks->size();
+    ranks->barrier();
+    const double begin = now_seconds();
+    (void)optimizer->step(batch);
+    optimizer->executor().synchronise();
+    if (i >= 0) seconds.push_back(now_seconds() - begin);
+    if (options.on_step) options.on_step(size);
+  }
+  Tensor slowest =
+      Tensor::borrow({DType::float64, {std::int64_t(seconds.size())}}, seconds.data(), nullptr);
+  ranks->all_reduce(slowest, Reduction::maximum);
+  return seconds;
+}
+
+}  // namespace d5

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/scaling_prediction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "d5/core/error.hpp"
+#include "d5/core/random.hpp"
+#include "d5/prediction/closed_cost.hpp"
+#include "d5/prediction/training_graph.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr int kMostRanks = 1'000'000;
+
+std::int64_t batch_of(const ScalingPredictionOptions& options, int ranks) {
+  const std::int64_t batch = options.training.batch;
+  if (options.scaling == PredictedScaling::weak) return batch;
+  if (batch % ranks == 0) return batch / ranks;
+  throw ValueError(
+      fmt::format("prediction: {} ranks cannot share a batch of {}; give a batch that they divide",
+                  ranks, batch));
+}
+
+/// How much longer or shorter the mean step may be than what the profile's steps say: the middle
+/// 95% of means of as many steps drawn again.
+Interval resampled(const TrainingProfile& profile) {
+  constexpr int kDraws = 1000;
+  const auto& times = profile.batches.front();
+  const auto& steps = times.unobserved.empty() ? times.steps : times.unobserved;
+  if (steps.size() < 2) return {1, 1};
+  const double mean =
+      std::accumulate(steps.begin(), steps.end(), 0.0) / static_cast<double>(steps.size());
+  std::vector<double> means;
+  RandomStream random(1);
+  for (int draw = 0; draw < kDraws; ++draw) {
+    double sum = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) sum += steps[random.below(steps.size())];
+    means.push_back(sum / static_cast<double>(steps.size()) / mean);
+  }
+  std::ranges::sort(means);
+  return {means[kDraws * 25 / 1000], means[kDraws * 975 / 1000]};
+}
+
+NetworkDescription changed(NetworkDescription network, double bandwidth, double latency) {
+  for (auto* figure : {&network.bandwidth, &network.host_bandwidth}) figure->value *= bandwidth;
+  for (auto* figure : {&network.latency, &network.host_latency, &network.overhead}) {
+    figure->value *= latency;
+  }
+  return network;
+}
+
+/// What would shorten the step most, were it twice as good.
+void find_bound(PredictedPoint& point, const TrainingProfile& profile,
+                const NetworkDescription& network, const SimulatedTrainingOptions& training) {
+  SimulatedTrainingOptions faster = training;
+  faster.compute_factor /= 2;
+  const std::array<std::pair<const char*, double>, 3> steps = {{
+      {"computing", simulate_training(profile, point.ranks, network, faster).step},
+      {"bandwidth", simulate_training(profile, point.ranks, changed(network, 2, 1), training).step},
+      {"latency", simulate_training(profile, point.ranks, changed(network, 1, 0.5), training).step},
+  }};
+  const auto best =
+      std::ranges::min_element(steps, {}, [](const auto& change) { return change.second; });
+  point.bound_by = best->first;
+  point.gain = point.step - best->second;
+}
+
+/// By formulas alone; NaN for what has none.
+double closed_step(const TrainingProfile& profile, const NetworkDescription& network,
+                   const SimulatedTrainingOptions& training, int ranks) {
+  if (training.scheme.name != "consistent_decentralized" ||
+      training.scheme.settings.has("exchange")) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  const auto least = training.scheme.settings.integer("bucket_bytes", std::int64_t{4} << 20);
+  OperationGraph graph = data_parallel_graph(
+      profile, {.batch = training.batch,
+                .ranks = ranks,
+                .buckets = {.least = static_cast<std::size_t>(least)},
+                .algorithm = training.scheme.settings.text("all_reduce", "ring")});
+  try {
+    price(graph, closed_cost(network));
+  } catch (const NotFound&) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  return predict_step(graph).seconds;
+}
+
+PredictedPoint predict(const TrainingProfile& profile, const NetworkDescription& network,
+                       const ScalingPredictionOptions& options, int ranks, Interval factors) {
+  PredictedPoint point{.ranks = ranks, .batch = batch_of(options, ranks)};
+  SimulatedTrainingOptions training = options.training;
+  training.batch = point.batch;
+  const SimulatedTraining simulated = simulate_training(profile, ranks, network, training);
+  point.step = simulated.step;
+  point.alpha = simulated.alpha;
+  point.computed = simulated.computed;
+  point.exposed = simulated.exposed;
+  point.bytes = simulated.bytes_sent;
+  point.throughput = static_cast<double>(point.batch) * ranks / point.step;
+  if (step_times(profile, point.batch).beyond) {
+    point.mistrusted = fmt::format("a batch of {} is beyond those that were profiled", point.batch);
+  }
+  const auto at = [&](double factor) {
+    SimulatedTrainingOptions other = training;
+    other.compute_factor *= factor;
+    return ranks == 1 ? point.step * factor
+                      : simulate_training(profile, ranks, network, other).step;
+  };
+  point.step_interval = {at(factors.low), at(factors.high)};
+  point.baseline = closed_step(profile, network, training, ranks);
+  if (ranks == 1) {
+    point.bound_by = "computing";
+  } else if (options.what_helps) {
+    find_bound(point, profile, network, training);
+  }
+  return point;
+}
+
+int number_from(std::string_view word, const std::string& words) {
+  int number = 0;
+  const auto read = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (read.ec == std::errc() && read.ptr == word.data() + word.size() && number >= 1 &&
+      number <= kMostRanks) {
+    return number;
+  }
+  throw ValueError(fmt::format("ranks are '{}'; expected numbers of 1 to {}, as 1,2,4 or 1..128",
+                               printable(words), kMostRanks));
+}
+
+}  // namespace
+
+std::vector<int> ranks_from(const std::string& words) {
+  std::vector<int> ranks;
+  std::size_t begin = 0;
+  while (begin <= words.size()) {
+    const std::size_t end = std::min(words.find(',', begin), words.size());
+    const std::string_view word = std::string_view(words).substr(begin, end - begin);
+    if (const auto dots = word.find(".."); dots != std::string_view::npos) {
+      const int first = number_from(word.substr(0, dots), words);
+      const int last = number_from(word.substr(dots + 2), words);
+      for (std::int64_t n = first; n < last; n *= 2) ranks.push_back(static_cast<int>(n));
+      ranks.push_back(last);
+    } else {
+      ranks.push_back(number_from(word, words));
+    }
+    begin = end + 1;
+  }
+  std::ranges::sort(ranks);
+  ranks.erase(std::ranges::unique(ranks).begin(), ranks.end());
+  return ranks;
+}
+
+std::vector<PredictedPoint> predict_scaling(const TrainingProfile& profile,
+                                            const NetworkDescription& network,
+                                            const ScalingPredictionOptions& options) {
+  if (options.ranks.empty()) throw ValueError("prediction: no numbers of ranks were given");
+  for (const int ranks : options.ranks) {
+    if (ranks < 1 || ranks > kMostRanks) {
+      throw ValueError(fmt::format("prediction: {} ranks; expected 1 to {}", ranks, kMostRanks));
+    }
+    (void)batch_of(options, ranks);
+  }
+  const Interval factors = resampled(profile);
+  std::vector<PredictedPoint> points;
+  for (const int ranks : options.ranks) {
+    points.push_back(predict(profile, network, options, ranks, factors));
+    const PredictedPoint &base = points.front(), &last = points.back();
+    points.back().efficiency =
+        last.throughput / base.throughput * base.ranks / static_cast<double>(ranks);
+    if (options.on_point) options.on_point(ranks);
+    if (options.interrupt.due()) break;
+  }
+  return points;
+}
+
+}  // namespace d5

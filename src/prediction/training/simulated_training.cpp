@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/simulated_training.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+
+#include "d5/core/error.hpp"
+#include "d5/level1_network/execution_event.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
+#include "d5/prediction/timed_optimizer.hpp"
+
+namespace d5 {
+namespace {
+
+/// What runs before a gradient is final counts as its backward time; loading, which nothing is seen
+/// to hide, as forward.
+TimedStep timed_step(const TrainingProfile& profile, std::int64_t batch, double factor) {
+  const StepTimes times = step_times(profile, batch);
+  TimedStep step;
+  std::map<std::string, std::size_t> places;
+  for (const auto& parameter : profile.parameters) {
+    places[parameter.name] = step.gradients.size();
+    step.gradients.push_back(
+        {.parameter = parameter.name,
+         .elements = std::max<std::int64_t>(1, std::llround(parameter.bytes / 4))});
+  }
+  double forward = 0, since = 0;  // since the last gradient
+  for (std::size_t i = 0; i < profile.pieces.size(); ++i) {
+    const TrainingProfile::Piece& piece = profile.pieces[i];
+    const double seconds = factor * (times.seconds[i] + times.gaps[i]);
+    const auto place = places.find(piece.name);
+    if (piece.kind == "update" && place != places.end()) {
+      step.gradients[place->second].update += seconds;
+      continue;
+    }
+    (piece.kind == "backward" || piece.kind == "update" ? since : forward) += seconds;
+    for (const std::size_t index : piece.final_parameters) {
+      step.gradients.at(index).backward += since;
+      since = 0;
+    }
+  }
+  step.forward = forward;
+  step.rest = since;
+  return step;
+}
+
+void expect(const SimulatedTrainingOptions& options) {
+  if (options.steps < 2) {
+    throw ValueError(
+        fmt::format("simulated training: {} steps; expected 2 or more, for the first "
+                    "is left out",
+                    options.steps));
+  }
+  if (!(options.compute_factor > 0) || std::isinf(options.compute_factor)) {
+    throw ValueError(fmt::format("simulated training: a compute factor of {}; expected more than 0",
+                                 options.compute_factor));
+  }
+}
+
+/// When backpropagation ends, by a rank's clock.
+class BackwardEnd final : public ExecutionEvent {
+ public:
+  explicit BackwardEnd(const SimulatedRank& rank) : rank_(rank) {}
+  void after_pass(Pass pass) override {
+    if (pass == Pass::backward) seconds_ = rank_.now();
+  }
+  [[nodiscard]] double seconds() const { return seconds_; }
+
+ private:
+  const SimulatedRank& rank_;
+  double seconds_ = 0;
+};
+
+/// The steps of one rank.
+class RankTraining {
+ public:
+  RankTraining(const TimedStep& times, SimulatedRank& rank,
+               const std::shared_ptr<Communicator>& ranks, const EntryChoice& scheme)
+      : rank_(rank),
+        local_(make_timed_optimizer(rank, times)),
+        backward_(std::make_shared<BackwardEnd>(rank)) {
+    if (ranks->size() > 1) {
+      scheme_ = distributed_optimizers().at(scheme.name).make(local_, ranks, scheme.settings);
+    }
+    local_->executor().events().add(backward_);
+    local_->read_gradients([this](ParameterRange, double) { last_gradient_ = rank_.now(); });
+  }
+  RankTraining(const RankTraining&) = delete;
+  RankTraining& operator=(const RankTraining&) = delete;
+
+  SimulatedStep step(const Batch& batch) {
+    const double begin = rank_.now();
+    (void)(scheme_ ? scheme_->step(batch) : local_->step(batch));
+    const double backward = backward_->seconds() - begin;
+    return {.backward_end = backward,
+            .exchange_end = std::max(backward, last_gradient_ - begin),
+            .end = rank_.now() - begin};
+  }
+
+ private:
+  SimulatedRank& rank_;
+  std::shared_ptr<ThreeStepOptimizer> local_;
+  std::shared_ptr<BackwardEnd> backward_;
+  std::shared_ptr<DistributedOptimizer> scheme_;
+  double last_gradient_ = 0;
+};
+
+void summarise(SimulatedTraining& training) {
+  const auto steps = static_cast<double>(training.steps.size() - 1);
+  double backward = 0, exchange = 0;
+  for (std::size_t i = 1; i < training.steps.size(); ++i) {
+    training.step += training.steps[i].end / steps;
+    backward += training.steps[i].backward_end;
+    exchange += training.steps[i].exchange_end;
+  }
+  training.exposed = std::max(0.0, training.step - training.computed);
+  training.alpha = exchange > 0 ? backward / exchange : 1;
+}
+
+}  // namespace
+
+SimulatedTraining simulate_training(const TrainingProfile& profile, int ranks,
+                                    const NetworkDescription& network,
+                                    const SimulatedTrainingOptions& options) {
+  expect(options);
+  const TimedStep times = timed_step(profile, options.batch, options.compute_factor);
+  SimulatedTraining training;
+  training.computed = times.seconds();
+  Batch batch = timed_batch();
+  batch.global_size = batch.size * ranks;
+  training.report = run_simulated(
+      ranks, network,
+      [&](SimulatedRank& rank, const std::shared_ptr<Communicator>& all) {
+        RankTraining one(times, rank, all, options.scheme);
+        std::int64_t before = all->traffic().total().bytes_sent;
+        for (int i = 0; i < options.steps; ++i) {
+          const SimulatedStep step = one.step(batch);
+          if (rank.rank() != 0) continue;
+          const std::int64_t sent = all->traffic().total().bytes_sent;
+          training.bytes_sent = sent - before;
+          before = sent;
+          training.steps.push_back(step);
+        }
+      },
+      options.simulation);
+  summarise(training);
+  return training;
+}
+
+}  // namespace d5
