@@ -6,6 +6,7 @@ an exit status, and would wait there for ranks that wait for this one. So what f
 """
 
 import functools
+import io
 import sys
 from types import TracebackType
 from typing import Any, NoReturn
@@ -49,6 +50,9 @@ def watch_for_failures() -> None:
         kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> None:
         report(kind, error, trace)
+        if isinstance(sys.stderr, io.StringIO) and sys.__stderr__:
+            # Whose hook is around this one, such as torch's, would print it when this returns.
+            sys.__stderr__.write(sys.stderr.getvalue())
         _leave(1)
 
     sys.excepthook = report_and_leave

@@ -78,9 +78,7 @@ class TorchDdp(d5.DistributedOptimizer):
         if self.hook == "power_sgd" and self.backend == "d5":
             if sum(view.numel() * view.element_size() for view in self.views) > _FIRST_BUCKET_BYTES:
                 raise Unsupported("power_sgd over d5 takes networks of one bucket, up to 1 MiB; choose backend=gloo")
-        self.model = nn.parallel.DistributedDataParallel(
-            _Parameters(self.views), process_group=self.group, broadcast_buffers=False
-        )
+        self.model = nn.parallel.DistributedDataParallel(_Parameters(self.views), process_group=self.group)
         self._register()
 
     def _register(self) -> None:
@@ -100,11 +98,11 @@ class TorchDdp(d5.DistributedOptimizer):
         gradients = [from_dlpack(one.gradient) for one in reversed(self.network.parameters)]
         weight = share * self.ranks  # torch counts ranks alike
         given = gradients if weight == 1 else [gradient * weight for gradient in gradients]
+        self.model.zero_grad()  # kept until now: torch averages those that have one
         self.model(given).backward()
         for parameter, gradient in zip(self.model.parameters(), gradients):
             assert parameter.grad is not None
             gradient.copy_(parameter.grad)
-            parameter.grad = None
 
     def after_step(self) -> None:
         if self.averager:

@@ -56,10 +56,10 @@ SHARDED_UPDATES = (
     + """
 ours, _ = trained("optimizer.name=sgd", "optimizer.learning_rate=0.1")
 for name in ("consistent_decentralized", "torch/ddp"):
-    losses, _ = trained("optimizer.name=torch_zero", "optimizer.learning_rate=0.1", "optimizer.backend=gloo", *scheme(name))
+    losses, _ = trained("optimizer.name=torch_zero:learning_rate=0.1:backend=gloo", *scheme(name))
     # torch may fuse x - rate * g, which d5 rounds twice: 2^-24 a step.
     assert losses == pytest.approx(ours, rel=1e-5), name
-adam, _ = trained("optimizer.name=torch_zero", "optimizer.rule=Adam", "optimizer.learning_rate=0.001")
+adam, _ = trained("optimizer.name=torch_zero:rule=Adam:learning_rate=0.001")
 own, _ = trained("optimizer.name=adam", "optimizer.learning_rate=0.001")
 assert adam == pytest.approx(own, rel=1e-4)  # both take epsilon and the corrections as the paper has them
 tell(ranks.rank, "ended")
@@ -81,7 +81,7 @@ refused(d5.NotFound, "hook 'zip' is unknown", *scheme("torch_ddp", hook="zip"))
 refused(d5.NotFound, "backend 'nccl' is unknown", *scheme("torch_ddp", backend="nccl"))
 refused(d5.ValueError, "hook is 'zip'", *scheme("torch/ddp", hook="zip"))
 refused(d5.NotFound, "no group named 'mine'", *scheme("torch/ddp", process_group="mine"))
-refused(d5.NotFound, "torch.optim has no class 'Zip'", "optimizer.name=torch_zero", "optimizer.rule=Zip")
+refused(d5.NotFound, "torch.optim has no class 'Zip'", "optimizer.name=torch_zero:rule=Zip")
 assert len(trained(*scheme("torch/ddp"))[0]) == 6  # nothing is left under way
 tell(ranks.rank, "ended")
 """
