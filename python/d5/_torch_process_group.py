@@ -22,6 +22,7 @@ class ProcessGroup(dist.ProcessGroup):
         super().__init__(communicator.rank, communicator.size)
         self._ranks = communicator
         self._all_reduce = all_reduce
+        self._name = self._description = ""
 
     @property
     def communicator(self) -> _d5.Communicator:
@@ -80,6 +81,12 @@ class ProcessGroup(dist.ProcessGroup):
 
     _allgather_base = all_gather_single
 
+    def all_gather_single_coalesced(self, outputs: Any, inputs: Any, opts: Any = None) -> Work:
+        works = [self.all_gather_single(all, mine) for all, mine in zip(outputs, inputs)]
+        return joined(works, list(outputs))
+
+    allgather_into_tensor_coalesced = all_gather_single_coalesced
+
     def allgather(self, outputs: Any, inputs: Any, opts: Any = None) -> Work:
         mine, parts = one("all_gather", inputs), one("all_gather", outputs)
         counts = [part.numel() for part in parts]
@@ -101,6 +108,12 @@ class ProcessGroup(dist.ProcessGroup):
         )
 
     _reduce_scatter_base = reduce_scatter_single
+
+    def reduce_scatter_single_coalesced(self, outputs: Any, inputs: Any, opts: Any) -> Work:
+        works = [self.reduce_scatter_single(mine, all, opts) for mine, all in zip(outputs, inputs)]
+        return joined(works, list(outputs))
+
+    reduce_scatter_tensor_coalesced = reduce_scatter_single_coalesced
 
     def reduce_scatter(self, outputs: Any, inputs: Any, opts: Any) -> Work:
         output, parts = one("reduce_scatter", outputs), one("reduce_scatter", inputs)
@@ -192,6 +205,18 @@ class ProcessGroup(dist.ProcessGroup):
 
     def recv_anysource(self, tensors: Any, tag: int = 0) -> Work:
         return self.recv(tensors, -1, tag)
+
+    def setGroupName(self, name: str) -> None:
+        self._name = name
+
+    def getGroupName(self) -> str:
+        return self._name
+
+    def setGroupDesc(self, description: str) -> None:
+        self._description = description
+
+    def getGroupDesc(self) -> str:
+        return self._description
 
     def getBackendName(self) -> str:
         return "d5"
