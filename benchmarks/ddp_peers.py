@@ -21,6 +21,7 @@ import random
 import statistics
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 
 import torch
@@ -59,8 +60,10 @@ def trainers_of_d5(model: nn.Module, images: torch.Tensor, labels: torch.Tensor)
     d5.set_threads(1)
     folder = tempfile.TemporaryDirectory()
     path = pathlib.Path(folder.name) / "resnet.onnx"
-    torch.onnx.export(model, (images,), str(path), dynamo=False, do_constant_folding=False,
-                      training=torch.onnx.TrainingMode.TRAINING, input_names=["x"], output_names=["y"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the exporter that traces is an old one
+        torch.onnx.export(model, (images,), str(path), dynamo=False, do_constant_folding=False,
+                          training=torch.onnx.TrainingMode.TRAINING, input_names=["x"], output_names=["y"])
 
     def trainer(scheme: str) -> Callable[[], object]:
         network = d5.Network.load(path)
