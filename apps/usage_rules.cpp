@@ -44,6 +44,7 @@ std::vector<std::string> commands_on_ranks() {
     for (const std::string verb : {"check", "bench"})
       names.push_back("d5 " + kind.word + " " + verb);
   }
+  names.emplace_back("d5 profile");
   return names;
 }
 

@@ -40,7 +40,7 @@ Ctrl-C ends it soon; what it has is kept, and mistrusted.)";
 
 struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
   std::string model, batches = "16", from_cost, switch_time = "0s";
-  int copies = 1;
+  int copies = 0;  ///< 0: one, or as many as a launcher has started
   double flop_per_byte = 0;
   ProfileOptions profile;
 };
@@ -50,7 +50,7 @@ TrainingProfile from_cost(const ProfileCommand& options) {
     return static_cast<double>(duration_of(words).count()) * 1e-9;
   };
   const auto sizes = sizes_from(options.batches);
-  if (sizes.size() != 1 || options.copies != 1) {
+  if (sizes.size() != 1 || options.copies > 1) {
     throw ValueError("profile: a known step time is of one --batch, and of one copy");
   }
   return profile_from_cost(options.model, {.batch = sizes.front(),
@@ -82,7 +82,7 @@ int run_profile(const ProfileCommand& options) {
   if (options.copies > 1 && !is_launched()) become_ranks(options.copies, own_command());
   app::apply(options);
   const auto ranks = world();
-  if (options.copies != ranks->size()) {
+  if (options.copies > 0 && options.copies != ranks->size()) {
     throw ValueError(
         fmt::format("profile: --copies {}, but a launcher has started {}; leave it out",
                     options.copies, ranks->size()));

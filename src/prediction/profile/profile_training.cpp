@@ -276,10 +276,11 @@ TrainingProfile profile_training(const std::string& model_or_recipe, const std::
                       "nothing is kept",
                       printable(model_or_recipe), batch, kFewestKept));
     }
+    const std::int64_t kept = steps.count();
     steps.finish(profile);
     if (whole) continue;
     profile.mistrusted.push_back(
-        fmt::format("interrupted: {} steps of batch {}, and no larger one", steps.count(), batch));
+        fmt::format("interrupted: {} steps of batch {}, and no larger one", kept, batch));
     break;
   }
   profile = joined(profile, ranks);

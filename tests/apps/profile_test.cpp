@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "d5/level3_distributed/communicator.hpp"
+#include "d5/prediction/training_profile.hpp"
+#include "tests/apps/program_run.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace d5;
+using testing::run_d5, testing::TemporaryFolder;
+
+TEST_CASE("d5 profile writes what a training step is made of") {
+  const TemporaryFolder folder;
+  const auto run = run_d5("profile lenet --batch 2,4 --steps 3 --out " + (folder / "p.json"));
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  const TrainingProfile profile = read_training_profile(folder / "p.json");
+  CHECK(profile.batches.size() == 2);
+  CHECK(profile.batches[0].steps.size() == 3);
+  CHECK_THAT(run.out, Catch::Contains("step, scheduled"));
+  CHECK_THAT(run.err, Catch::Contains("mistrusted: 3 steps"));
+}
+
+TEST_CASE("copies that are profiled at once have their samples in one file") {
+  if (!transport().present) return;
+  const TemporaryFolder folder;
+  const auto run = run_d5("profile lenet --batch 2 --steps 3 --copies 2 --threads 1 --out " +
+                          (folder / "p.json"));
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  const TrainingProfile profile = read_training_profile(folder / "p.json");
+  CHECK(profile.copies == 2);
+  CHECK(profile.batches.at(0).steps.size() == 6);
+  CHECK(profile.batches.at(0).seconds.at(0).size() == 6);
+}
+
+TEST_CASE("a profile from costs adds up to the step that is known, and runs nothing") {
+  const TemporaryFolder folder;
+  const auto run = run_d5("profile vgg-13 --batch 32 --from-cost 198ms --switch 10us --out " +
+                          (folder / "p.json"));
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  // Sums of some hundred pieces, rounded.
+  CHECK(step_times(read_training_profile(folder / "p.json"), 32).step ==
+        Approx(0.198).epsilon(1e-9));
+}
+
+TEST_CASE("what d5 profile cannot do is told before it begins") {
+  CHECK(run_d5("profile lenett").status == 2);
+  CHECK(run_d5("profile lenet --batch 0").status == 2);
+  CHECK(run_d5("profile lenet --steps 1").status == 2);
+  CHECK(run_d5("profile lenet --framework reference,reference").status == 2);
+  CHECK(run_d5("profile lenet --from-cost 0s").status == 2);
+  CHECK(run_d5("profile lenet --from-cost 1s --batch 1,2").status == 2);
+}
