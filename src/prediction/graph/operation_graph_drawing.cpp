@@ -6,8 +6,8 @@
 
 #include "core/report/markup.hpp"
 #include "core/report/palette.hpp"
-#include "d5/core/duration.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/results.hpp"
 #include "d5/prediction/operation_graph_file.hpp"
 #include "level1_network/picture/layered_layout.hpp"
 
@@ -34,7 +34,7 @@ std::array<std::string, 2> lines_of(const OperationGraph& graph, const Operation
                                 ? lane.name
                                 : fmt::format("rank {} {}", lane.rank, lane.name);
   return {operation.name,
-          fmt::format("{}, {}, {:.4g} ms", operation.kind, where, operation.seconds * 1e3)};
+          fmt::format("{}, {}, {}", operation.kind, where, with_prefix(operation.seconds, "s"))};
 }
 
 /// Lanes of one name look alike on all ranks.
