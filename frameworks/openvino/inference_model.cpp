@@ -138,13 +138,17 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
     const auto& given = model.graph.inputs;
     const auto& taken = model.graph.outputs;
     for (std::size_t i = 0; i < given.size(); ++i) {
-      inputs_.push_back(port_of(compiled_->inputs(), i, given[i]));
+      // Such as Resize's roi, but for tf_crop_and_resize.
+      const bool read = std::ranges::any_of(compiled_->inputs(), [&](const auto& port) {
+        return port.get_names().contains(given[i].name);
+      });
+      inputs_.push_back(read ? port_of(compiled_->inputs(), i, given[i]) : Port{});
     }
     const auto& ports = compiled_->outputs();
     for (std::size_t k = 0; k < taken.size(); ++k) {
       outputs_.push_back(port_of(ports, k, taken[k]));
       for (const auto& input : given) {
-        if (!ports[outputs_[k].index].get_names().contains(input.name)) continue;
+        if (!ports[*outputs_[k].index].get_names().contains(input.name)) continue;
         throw Unsupported(fmt::format("OpenVINO takes '{}' for '{}' itself, and does not write it",
                                       printable(taken[k].name), printable(input.name)));
       }
@@ -180,19 +184,19 @@ void InferenceModel::run(std::span<const Value* const> inputs, std::span<Value* 
     // By their indices: an input that is an output, too, is one tensor of both names.
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const Tensor& tensor = inputs[i]->tensor();
-      if (!is_new(inputs_[i].data, tensor)) continue;
-      request_.set_input_tensor(inputs_[i].index, view_of(tensor));
+      if (!inputs_[i].index || !is_new(inputs_[i].data, tensor)) continue;
+      request_.set_input_tensor(*inputs_[i].index, view_of(tensor));
     }
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       if (!outputs[k]->is_tensor() || !is_new(outputs_[k].data, outputs[k]->tensor())) continue;
-      request_.set_output_tensor(outputs_[k].index, view_of(outputs[k]->tensor()));
+      request_.set_output_tensor(*outputs_[k].index, view_of(outputs[k]->tensor()));
     }
     const LayerTimes times(profiled_);
     request_.infer();
     times.put_on_trace(request_);
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       if (outputs[k]->is_tensor()) continue;
-      *outputs[k] = copy_of(request_.get_output_tensor(outputs_[k].index));
+      *outputs[k] = copy_of(request_.get_output_tensor(*outputs_[k].index));
     }
   } catch (const ov::Exception& error) {  // its layers look at shapes and values only now
     throw Unsupported(fmt::format("OpenVINO: {}", error.what()));

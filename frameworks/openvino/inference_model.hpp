@@ -4,6 +4,7 @@
 #include <memory>
 #include <openvino/runtime/compiled_model.hpp>
 #include <openvino/runtime/infer_request.hpp>
+#include <optional>
 #include <vector>
 
 #include "d5/core/option.hpp"
@@ -42,7 +43,7 @@ class InferenceModel final : public CompiledModel {
  private:
   /// One of the model's inputs or outputs, and the memory that the request knows for it.
   struct Port {
-    std::size_t index;  ///< OpenVINO's
+    std::optional<std::size_t> index;  ///< OpenVINO's; none: an input that nothing there reads
     const void* data = nullptr;
   };
   /// Throws: Unsupported where OpenVINO has no port of this name, or one of another shape.

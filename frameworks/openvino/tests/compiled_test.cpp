@@ -136,6 +136,25 @@ TEST_CASE("a slope of one dimension is refused where it might be one of channels
   CHECK_THROWS_AS(y(3), Unsupported);
 }
 
+TEST_CASE("an input that a node alone does not read may be there") {
+  const auto resized = [](const std::string& mode) {
+    Network network("crop");
+    network.add_input("x", DType::float32, {1, 1, 1, 2});
+    network.add_input("roi", DType::float32, {8});
+    network.add_constant("scales", Tensor::vector<float>({1, 1, 1, 2}));
+    network.add_node("Resize", {"x", "roi", "scales"}, {"y"},
+                     {{"mode", "nearest"}, {"coordinate_transformation_mode", mode}});
+    network.add_output("y");
+    const ValueMap inputs{{"x", Tensor::of<float>({1, 1, 1, 2}, {3, 5})},
+                          {"roi", Tensor::vector<float>({0, 0, 0, 0, 1, 1, 1, 1})}};
+    const auto y = open_executor("openvino", network)->inference(inputs).at("y");
+    const auto numbers = y.tensor().span<float>();
+    return std::vector<float>(numbers.begin(), numbers.end());
+  };
+  CHECK(resized("asymmetric") == std::vector<float>{3, 3, 5, 5});
+  CHECK_THROWS_AS(resized("tf_crop_and_resize"), Unsupported);
+}
+
 TEST_CASE("ranges that may be empty are refused, those that count are not") {
   const auto count = [](float start, float delta, float limit) {
     Network network("range");
