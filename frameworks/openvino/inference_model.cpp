@@ -98,6 +98,14 @@ bool is_new(const void*& known, const Tensor& tensor) {
   return std::exchange(known, tensor.raw()) != tensor.raw() || !tensor.raw();
 }
 
+/// Of a Resize alone. It counts for tf_crop_and_resize, which OpenVINO refuses; otherwise OpenVINO
+/// leaves that input out.
+bool is_roi(const onnx::Graph& graph, const std::string& name) {
+  if (graph.nodes.size() != 1 || graph.nodes.front().op_type != "Resize") return false;
+  const auto& inputs = graph.nodes.front().inputs;
+  return inputs.size() > 2 && inputs[1] == name && std::ranges::count(inputs, name) == 1;
+}
+
 }  // namespace
 
 void InferenceChoice::declare(OptionList& options) {
@@ -138,11 +146,8 @@ InferenceModel::InferenceModel(const onnx::Model& model, const ModelTarget& targ
     const auto& given = model.graph.inputs;
     const auto& taken = model.graph.outputs;
     for (std::size_t i = 0; i < given.size(); ++i) {
-      // Such as Resize's roi, but for tf_crop_and_resize.
-      const bool read = std::ranges::any_of(compiled_->inputs(), [&](const auto& port) {
-        return port.get_names().contains(given[i].name);
-      });
-      inputs_.push_back(read ? port_of(compiled_->inputs(), i, given[i]) : Port{});
+      inputs_.push_back(
+          is_roi(model.graph, given[i].name) ? Port{} : port_of(compiled_->inputs(), i, given[i]));
     }
     const auto& ports = compiled_->outputs();
     for (std::size_t k = 0; k < taken.size(); ++k) {

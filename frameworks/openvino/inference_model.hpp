@@ -43,7 +43,7 @@ class InferenceModel final : public CompiledModel {
  private:
   /// One of the model's inputs or outputs, and the memory that the request knows for it.
   struct Port {
-    std::optional<std::size_t> index;  ///< OpenVINO's; none: an input that nothing there reads
+    std::optional<std::size_t> index;  ///< OpenVINO's; none: Resize's roi, which it does not read
     const void* data = nullptr;
   };
   /// Throws: Unsupported where OpenVINO has no port of this name, or one of another shape.

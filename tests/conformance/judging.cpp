@@ -114,7 +114,8 @@ class Rows {
       ++rows_[record.framework][answers->second];
       if (answers->second != "wrong" && answers->second != "doubtful") continue;
       ++alarms_;
-      fmt::print("{}: {}: {}\n", answers->second, record.command, record.reason);
+      fmt::print("{} in {}: {}: {}\n", answers->second, record.framework, record.command,
+                 record.reason);
     }
   }
   void print() const {

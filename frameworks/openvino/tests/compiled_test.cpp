@@ -136,7 +136,7 @@ TEST_CASE("a slope of one dimension is refused where it might be one of channels
   CHECK_THROWS_AS(y(3), Unsupported);
 }
 
-TEST_CASE("an input that a node alone does not read may be there") {
+TEST_CASE("a region that Resize does not read may be there") {
   const auto resized = [](const std::string& mode) {
     Network network("crop");
     network.add_input("x", DType::float32, {1, 1, 1, 2});
@@ -153,6 +153,9 @@ TEST_CASE("an input that a node alone does not read may be there") {
   };
   CHECK(resized("asymmetric") == std::vector<float>{3, 3, 5, 5});
   CHECK_THROWS_AS(resized("tf_crop_and_resize"), Unsupported);
+  // Of what OpenVINO makes nothing of, there is no input to feed.
+  const auto dropout = open_executor("openvino", one_node("Dropout", DType::float32));
+  CHECK_THROWS_AS(dropout->inference({{"x", Tensor::zeros(DType::float32, {3})}}), Unsupported);
 }
 
 TEST_CASE("ranges that may be empty are refused, those that count are not") {
