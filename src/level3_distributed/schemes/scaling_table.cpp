@@ -24,8 +24,8 @@ int ranks_of(const Measurement& m) {
 /// What agrees between runs that differ in ranks, and between the metrics of a run.
 std::string training_of(const Measurement& m) { return m.subject + '\n' + m.framework; }
 std::string run_of(const Measurement& m) {
-  return training_of(m) + '\n' + condition_of(m, "ranks") + '\n' + condition_of(m, "distributed") + '\n' +
-         condition_of(m, "all_reduce") + '\n' + condition_of(m, "scaling");
+  return training_of(m) + '\n' + condition_of(m, "ranks") + '\n' + condition_of(m, "distributed") +
+         '\n' + condition_of(m, "all_reduce") + '\n' + condition_of(m, "scaling");
 }
 
 double value_of(const Measurement& m) { return estimate(m).value; }
