@@ -36,6 +36,8 @@
 #include "d5/level3_distributed/sample_cut.hpp"
 #include "d5/level3_distributed/sparse_all_reduce.hpp"
 #include "d5/level3_distributed/topology.hpp"
+#include "d5/prediction/prediction_strategy.hpp"
+#include "d5/prediction/simulated_network.hpp"
 
 namespace d5::command {
 namespace {
@@ -166,6 +168,8 @@ std::vector<Kind> kinds() {
            [] { return with_native<NativeSchemes>(distributed_optimizers()); },
            [](const std::string& name) { return describe(find_scheme(name)); }},
           kind_of("sample-cuts", sample_cuts),
+          kind_of("simulated-networks", simulated_networks),
+          kind_of("prediction-strategies", prediction_strategies),
           kind_of("all-reduces", all_reduces),
           kind_of("broadcasts", broadcasts),
           kind_of("reduce-scatters", reduce_scatters),

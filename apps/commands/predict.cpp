@@ -22,6 +22,7 @@
 #include "d5/level3_distributed/rank_launch.hpp"
 #include "d5/level3_distributed/wire_model.hpp"
 #include "d5/prediction/measured_training.hpp"
+#include "d5/prediction/prediction_strategy.hpp"
 #include "d5/prediction/scaling_prediction.hpp"
 
 namespace d5::command {
@@ -35,6 +36,8 @@ constexpr const char* kPredictExamples =
   d5 predict resnet-18 --batch 16 --ranks 1,2 --wire 50us,100MB/s --measure 1,2
                                                 on this machine with a modelled wire, beside what
                                                 training there takes
+  d5 predict p.json --ranks 64 --strategy buckets:bytes=1048576,compute:factor=2
+                                                with other messages, on a faster machine
   d5 predict lenet --distributed consistent_decentralized:all_reduce=ring:bucket_bytes=65536
 
 Each rank is simulated: the scheme, its buckets and its collective run as they are, in virtual time.
@@ -44,6 +47,7 @@ struct PredictCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptio
   std::string model, ranks = "1..8", network = "ethernet-10g", wire, measure, pictures;
   std::string scheme = "consistent_decentralized:all_reduce=ring";
   std::string optimizer = "sgd:learning_rate=1e-12";
+  std::vector<std::string> strategies;
   std::int64_t batch = 16, steps = 30;
   bool strong = false;
 };
@@ -119,12 +123,22 @@ int run_predict(const PredictCommand& options, bool is_child) {
   app::apply(options);
   if (is_launched() || is_child) return measure_here(options);
   if (!options.model.ends_with(".json")) set_threads(options.threads > 0 ? options.threads : 1);
-  const NetworkDescription network = network_of(options);
+  std::vector<EntryChoice> chain;
+  for (const std::string& word : options.strategies) {
+    chain.push_back(entry_of_words("prediction strategy", word));
+  }
+  if (!options.measure.empty() && !chain.empty()) {
+    throw ValueError("predict: --measure trains on this machine as it is; leave out --strategy");
+  }
+  PlannedTraining plan{
+      {.batch = options.batch, .scheme = entry_of_words("distributed optimizer", options.scheme)},
+      network_of(options)};
+  apply_strategies(chain, plan);
+  const NetworkDescription& network = plan.network;
   ScalingPredictionOptions how{
       .ranks = ranks_from(options.ranks),
       .scaling = options.strong ? PredictedScaling::strong : PredictedScaling::weak,
-      .training = {.batch = options.batch,
-                   .scheme = entry_of_words("distributed optimizer", options.scheme)},
+      .training = plan.training,
       .interrupt = app::ctrl_c()};
   const TrainingProfile profile = profile_of(options);
   Progress progress("predict", static_cast<std::int64_t>(how.ranks.size()));
@@ -187,6 +201,13 @@ void register_predict(app::Program& program) {
       ->option_text("LATENCY,BANDWIDTH");
   command.add_option("--distributed", options->scheme, "a scheme and its options")
       ->option_text("NAME:KEY=VALUE...");
+  command
+      .add_option(
+          "--strategy", options->strategies,
+          "what might be otherwise, one after the other: buckets:bytes=N, compute:factor=X, "
+          "wire:bandwidth=X:latency=X")
+      ->delimiter(',')
+      ->option_text("NAME:KEY=VALUE,...");
   command.add_option("--optimizer", options->optimizer, "that updates")
       ->option_text("NAME:KEY=VALUE...");
   command.add_option("--steps", options->steps, "that are profiled, and measured")

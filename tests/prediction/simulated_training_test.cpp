@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "d5/core/error.hpp"
+#include "d5/prediction/prediction_strategy.hpp"
 #include "d5/prediction/scaling_prediction.hpp"
 
 namespace d5 {
@@ -105,6 +106,28 @@ TEST_CASE("a curve's points are a training each, and strong scaling shares the b
   options.ranks = {3};
   CHECK_THROWS_WITH(predict_scaling(three_pieces(), fast_ports(), options),
                     Catch::Contains("3 ranks cannot share a batch of 8"));
+}
+
+TEST_CASE("strategies change a plan one after the other") {
+  const std::vector<EntryChoice> chain = {{"compute", {{"factor", 2}}},
+                                          {"compute", {{"factor", 3}}},
+                                          {"wire", {{"bandwidth", 4}, {"latency", 0.5}}},
+                                          {"buckets", {{"bytes", 5'000'000}}}};
+  PlannedTraining plan{ring_by(SimulatedProgressRule::thread), fast_ports()};
+  plan.network.latency.value = 1e-3;
+  apply_strategies(chain, plan);
+  CHECK(plan.training.compute_factor == Approx(1.0 / 6));
+  CHECK(plan.network.bandwidth.value == Approx(4e9));
+  CHECK(plan.network.latency.value == Approx(0.5e-3));
+  // Both gradients in one message, which nothing hides: 2 MB in two halves.
+  plan.network.latency.value = 0;
+  const auto training = simulate_training(three_pieces(), 2, plan.network, plan.training);
+  CHECK(training.step == Approx(0.005 + 0.0005).epsilon(1e-3));
+  for (const auto& name : prediction_strategies().names()) {
+    CHECK_NOTHROW(prediction_strategies().at(name).make()->apply(plan));
+  }
+  const std::vector<EntryChoice> none = {{"compute", {{"factor", 0}}}};
+  CHECK_THROWS_AS(apply_strategies(none, plan), ValueError);
 }
 
 TEST_CASE("numbers of ranks are a list, or the powers of two between two of them") {

@@ -12,6 +12,7 @@
 #include "d5/prediction/overlap_analysis.hpp"
 #include "d5/prediction/overlap_grid.hpp"
 #include "d5/prediction/phantom_tensor.hpp"
+#include "d5/prediction/prediction_strategy.hpp"
 #include "d5/prediction/profile_from_cost.hpp"
 #include "d5/prediction/profile_table.hpp"
 #include "d5/prediction/profile_training.hpp"

@@ -14,6 +14,7 @@
 #include "d5/core/error.hpp"
 #include "d5/core/random.hpp"
 #include "d5/prediction/closed_cost.hpp"
+#include "d5/prediction/prediction_strategy.hpp"
 #include "d5/prediction/training_graph.hpp"
 
 namespace d5 {
@@ -50,23 +51,18 @@ Interval resampled(const TrainingProfile& profile) {
   return {means[kDraws * 25 / 1000], means[kDraws * 975 / 1000]};
 }
 
-NetworkDescription changed(NetworkDescription network, double bandwidth, double latency) {
-  for (auto* figure : {&network.bandwidth, &network.host_bandwidth}) figure->value *= bandwidth;
-  for (auto* figure : {&network.latency, &network.host_latency, &network.overhead}) {
-    figure->value *= latency;
-  }
-  return network;
-}
-
 /// What would shorten the step most, were it twice as good.
 void find_bound(PredictedPoint& point, const TrainingProfile& profile,
                 const NetworkDescription& network, const SimulatedTrainingOptions& training) {
-  SimulatedTrainingOptions faster = training;
-  faster.compute_factor /= 2;
+  const auto with = [&](const EntryChoice& strategy) {
+    PlannedTraining plan{training, network};
+    apply_strategies({&strategy, 1}, plan);
+    return simulate_training(profile, point.ranks, plan.network, plan.training).step;
+  };
   const std::array<std::pair<const char*, double>, 3> steps = {{
-      {"computing", simulate_training(profile, point.ranks, network, faster).step},
-      {"bandwidth", simulate_training(profile, point.ranks, changed(network, 2, 1), training).step},
-      {"latency", simulate_training(profile, point.ranks, changed(network, 1, 0.5), training).step},
+      {"computing", with({"compute", {{"factor", 2}}})},
+      {"bandwidth", with({"wire", {{"bandwidth", 2}}})},
+      {"latency", with({"wire", {{"latency", 0.5}}})},
   }};
   const auto best =
       std::ranges::min_element(steps, {}, [](const auto& change) { return change.second; });

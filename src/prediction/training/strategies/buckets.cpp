@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/prediction_strategy.hpp"
+
+namespace d5::prediction_strategy {
+namespace {
+
+struct BucketsOptions {
+  std::int64_t bytes = std::int64_t{25} << 20, first = 0, last = 0;
+  void declare(OptionList& options) {
+    options.add("bytes", bytes, "least size of a message", {.least = 1});
+    options.add("first", first, "the same of the first; 0: as the others", {.least = 0});
+    options.add("last", last, "about the size of the last; 0: as the others", {.least = 0});
+  }
+};
+
+/// Gradients in other messages: the scheme's own option.
+class Buckets final : public PredictionStrategy {
+ public:
+  using Options = BucketsOptions;
+  explicit Buckets(const Options& options) : options_(options) {}
+  void apply(PlannedTraining& plan) const override {
+    Settings& settings = plan.training.scheme.settings;
+    settings.set("bucket_bytes", options_.bytes);
+    if (options_.first > 0) settings.set("first_bucket_bytes", options_.first);
+    if (options_.last > 0) settings.set("last_bucket_bytes", options_.last);
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+void register_buckets(Registry<PredictionStrategyEntry>& registry) {
+  registry.add("buckets", PredictionStrategyEntry::of<Buckets>("gradients in other messages"));
+}
+
+}  // namespace d5::prediction_strategy

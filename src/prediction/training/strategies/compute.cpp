@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/prediction_strategy.hpp"
+
+namespace d5::prediction_strategy {
+namespace {
+
+struct ComputeOptions {
+  double factor = 2;
+  void declare(OptionList& options) {
+    options.add("factor", factor, "how many times as fast", {.above = 0});
+  }
+};
+
+/// Another machine: every piece of the profile, as much faster.
+class Compute final : public PredictionStrategy {
+ public:
+  using Options = ComputeOptions;
+  explicit Compute(const Options& options) : options_(options) {}
+  void apply(PlannedTraining& plan) const override {
+    plan.training.compute_factor /= options_.factor;
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+void register_compute(Registry<PredictionStrategyEntry>& registry) {
+  registry.add("compute", PredictionStrategyEntry::of<Compute>("a machine that computes faster"));
+}
+
+}  // namespace d5::prediction_strategy

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/prediction_strategy.hpp"
+
+namespace d5::prediction_strategy {
+namespace {
+
+struct WireStrategyOptions {
+  double bandwidth = 1, latency = 1;
+  void declare(OptionList& options) {
+    options.add("bandwidth", bandwidth, "how many times as much, between hosts and within",
+                {.above = 0});
+    options.add("latency", latency, "how many times as long, with the overhead of a message",
+                {.least = 0});
+  }
+};
+
+/// Another network of the same shape.
+class Wire final : public PredictionStrategy {
+ public:
+  using Options = WireStrategyOptions;
+  explicit Wire(const Options& options) : options_(options) {}
+  void apply(PlannedTraining& plan) const override {
+    NetworkDescription& network = plan.network;
+    for (auto* figure : {&network.bandwidth, &network.host_bandwidth}) {
+      figure->value *= options_.bandwidth;
+    }
+    for (auto* figure : {&network.latency, &network.host_latency, &network.overhead}) {
+      figure->value *= options_.latency;
+    }
+  }
+
+ private:
+  Options options_;
+};
+
+}  // namespace
+
+void register_wire(Registry<PredictionStrategyEntry>& registry) {
+  registry.add("wire", PredictionStrategyEntry::of<Wire>("a network of another speed"));
+}
+
+}  // namespace d5::prediction_strategy
