@@ -23,9 +23,7 @@ from torch.utils.dlpack import from_dlpack
 
 import d5
 from d5._torch_groups import group_of
-from d5.errors import NotFound, Unsupported
-
-_FIRST_BUCKET_BYTES = 1 << 20  # of DistributedDataParallel
+from d5.errors import NotFound
 
 
 class _Given(torch.autograd.Function):
@@ -75,10 +73,13 @@ class TorchDdp(d5.DistributedOptimizer):
         self.group = group_of(self.backend)
         # d5's parameters are in the order in which backpropagation ends with them.
         self.views = [from_dlpack(one.value) for one in reversed(self.network.parameters)]
-        if self.hook == "power_sgd" and self.backend == "d5":
-            if sum(view.numel() * view.element_size() for view in self.views) > _FIRST_BUCKET_BYTES:
-                raise Unsupported("power_sgd over d5 takes networks of one bucket, up to 1 MiB; choose backend=gloo")
-        self.model = nn.parallel.DistributedDataParallel(_Parameters(self.views), process_group=self.group)
+        # PowerSGD asks for more when a work is complete: of several buckets in another order on each rank.
+        whole = sum(view.numel() * view.element_size() for view in self.views) // (1 << 20) + 1
+        self.model = nn.parallel.DistributedDataParallel(
+            _Parameters(self.views),
+            process_group=self.group,
+            bucket_cap_mb=whole if self.hook == "power_sgd" else None,
+        )
         self._register()
 
     def _register(self) -> None:
