@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 #include "d5/level2_training/sampler.hpp"
@@ -17,6 +18,14 @@ class RankAgreement {
  public:
   virtual ~RankAgreement() = default;
   [[nodiscard]] virtual int ranks() const { return 1; }
+  /// How many of them hold one model together, and have the same samples.
+  [[nodiscard]] virtual int ranks_of_model() const { return 1; }
+  /// How much this rank's gradient of a parameter counts in a sum over all ranks: 1 / n where n of
+  /// them have the same one. Asked where ranks hold shares (`GradientSource::in_shares`).
+  [[nodiscard]] virtual double share_of(std::size_t parameter) const {
+    (void)parameter;
+    return 1;
+  }
 
   /// Over all ranks, element by element, in place. Whole numbers are exact up to 2^53.
   void sum(std::span<double> values);

@@ -48,6 +48,8 @@ struct SessionOptions {
       const SamplerEntry&, std::shared_ptr<const Dataset>, const Settings&)>;
   MakeSampler make_train_sampler = {};
   MakeSampler make_test_sampler = {};  ///< where ranks share the test set
+  /// What is trained here of the whole network, which is what `save` writes.
+  std::function<Network(const Network&)> take_part = {};
   std::function<std::shared_ptr<Optimizer>(std::shared_ptr<Optimizer>)> wrap_optimizer = {};
   /// In place of `Trainer::run`, where not every rank's does.
   std::function<void(Trainer&, const Interrupt&)> run_trainer = {};

@@ -45,6 +45,7 @@ class PlanExecutor final : public GraphExecutor {
   void restore(const ValueMap& state) override;
   [[nodiscard]] PlannedMemory plan_memory(const ValueMap& inputs, std::string_view loss);
 
+  [[nodiscard]] const ExecutorOptions& options() const { return options_; }
   Network& network() override { return network_; }
   EventList& events() override { return events_; }
   std::string framework() const override;

@@ -162,7 +162,9 @@ double ThreeStepOptimizer::norm_of_gradients() {
   }
   double sum = 0;
   for (const ParameterRange& range : std::views::reverse(ranges)) {
-    for (std::size_t i = range.end; i > range.begin; --i) sum += squares_[i - 1];
+    for (std::size_t i = range.end; i > range.begin; --i) {
+      sum += in_shares ? agreement_->share_of(i - 1) * squares_[i - 1] : squares_[i - 1];
+    }
   }
   return std::sqrt(in_shares ? agreement_->sum(sum) : sum);
 }

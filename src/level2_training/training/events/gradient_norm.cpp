@@ -27,10 +27,12 @@ class GradientNorm final : public TrainingMetric {
 
   void before_training(Trainer& trainer) override {
     Network& network = trainer.optimizer().executor().network();
+    const RankAgreement& ranks = trainer.optimizer().agreement();
     trainer.optimizer().read_gradients(
-        [squares = squares_, &network](ParameterRange range, double factor) {
+        [squares = squares_, &network, &ranks](ParameterRange range, double factor) {
           for (std::size_t i = range.begin; i < range.end; ++i) {
-            *squares += factor * factor * sum_of_squares(network.parameters()[i].gradient);
+            const double square = sum_of_squares(network.parameters()[i].gradient);
+            *squares += factor * factor * ranks.share_of(i) * square;
           }
         });
   }

@@ -22,8 +22,9 @@ class Throughput final : public TrainingMetric {
     trained_ += batch.size;
     spent_ += times.waiting_seconds + times.step_seconds;
   }
-  void after_epoch(Trainer&, std::int64_t) override {
-    if (spent_ > 0) samples_.push_back(double(trained_) / spent_);
+  void after_epoch(Trainer& trainer, std::int64_t) override {
+    const int same = trainer.optimizer().agreement().ranks_of_model();
+    if (spent_ > 0) samples_.push_back(double(trained_) / spent_ / same);
     trained_ = 0, spent_ = 0;
   }
   [[nodiscard]] ValueMap state() const override {

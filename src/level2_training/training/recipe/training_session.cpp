@@ -113,7 +113,9 @@ void TrainingSession::make_optimizer() {
         model_->network,
         {{"half-precision", {{"type", is_half ? "float16" : "bfloat16"}, {"masters", true}}}});
   }
-  std::shared_ptr<GraphExecutor> executor = make_executor(model_->network, execution());
+  const Network& whole = model_->network;
+  std::shared_ptr<GraphExecutor> executor =
+      make_executor(options_.take_part ? options_.take_part(whole) : whole, execution());
   executor->set_mode(model_->mode);
   EntryChoice optimizer = recipe_.choice("optimizer");
   const OptimizerEntry& rule = find_optimizer(optimizer.name);
