@@ -16,6 +16,8 @@ namespace d5 {
 /// | Send (to, tag) | an empty tensor | what Receive's output has there |
 /// | Receive (from, tag, shape, type) | what was sent | an empty tensor; it is sent back |
 /// | AverageGradient, SumGradient | its input | the mean, the sum over the ranks |
+/// | SumValue | the sum over the ranks | as it is: of a loss that every rank computes, counted once
+/// |
 ///
 /// Attribute `group` (world) names a `communication_group`. They are the adjoints of each other for
 /// a loss that is the sum of all ranks'.

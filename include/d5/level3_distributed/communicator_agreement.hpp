@@ -17,7 +17,7 @@ namespace d5 {
 ///     local().set_agreement(std::make_shared<CommunicatorAgreement>(workers));
 ///
 /// Throws: what the communicator throws.
-class CommunicatorAgreement final : public RankAgreement {
+class CommunicatorAgreement : public RankAgreement {
  public:
   explicit CommunicatorAgreement(std::shared_ptr<Communicator> group) : group_(std::move(group)) {}
   [[nodiscard]] int ranks() const override { return group_->size(); }

@@ -35,6 +35,9 @@ class DistributedOptimizer : public Optimizer {
   ///
   ///     scheme->run(trainer);
   virtual void run(Trainer& trainer, const Interrupt& interrupt = {}) { trainer.run(interrupt); }
+  /// Of a scheme whose ranks train parts of a network (`DistributedOptimizerEntry::part`): writes
+  /// what all of them have learnt into the whole one. A collective, after `run`.
+  virtual void join(Network& whole) { (void)whole; }
   /// Whether all workers have the same parameters after every step. Of others test runs are made
   /// with the mean.
   [[nodiscard]] virtual bool is_consistent() const { return true; }
@@ -75,7 +78,16 @@ class DistributedOptimizer : public Optimizer {
 ///
 ///     static RankRole role(const Options& options, int rank, int ranks);
 ///
-/// Rank 0 is a worker. A scheme whose ranks remember nothing of their own says with which options:
+/// Rank 0 is a worker. One whose ranks train parts of the network cuts it (a collective):
+///
+///     static Network part(const Options& options, const Network& whole,
+///                         const std::shared_ptr<Communicator>& ranks);
+///
+/// One that finds out what a resumed training needs again takes it from the state that it saved:
+///
+///     static Settings resumed(const Settings& settings, const ValueMap& state);
+///
+/// A scheme whose ranks remember nothing of their own says with which options:
 ///
 ///     static bool resumes_on_other_ranks(const Options& options);
 class DistributedOptimizerEntry
@@ -92,6 +104,15 @@ class DistributedOptimizerEntry
         return Scheme::role(read_options<typename Scheme::Options>(settings), rank, ranks);
       };
     }
+    if constexpr (requires { &Scheme::part; }) {
+      entry.part_ = [](const Settings& settings, const Network& whole,
+                       const std::shared_ptr<Communicator>& ranks) {
+        return Scheme::part(read_options<typename Scheme::Options>(settings), whole, ranks);
+      };
+    }
+    if constexpr (requires { &Scheme::resumed; }) {
+      entry.resumed_ = Scheme::resumed;
+    }
     if constexpr (requires { &Scheme::resumes_on_other_ranks; }) {
       entry.resumes_on_other_ranks_ = [](const Settings& settings) {
         return Scheme::resumes_on_other_ranks(read_options<typename Scheme::Options>(settings));
@@ -106,6 +127,18 @@ class DistributedOptimizerEntry
     return {RankRole::Kind::worker, rank, ranks};
   }
 
+  /// The network that this rank's optimizer is made for: of most schemes the whole one. Throws: as
+  /// `make`, and what cutting throws.
+  [[nodiscard]] Network part(const Network& whole, const std::shared_ptr<Communicator>& ranks,
+                             const Settings& settings = {}) const {
+    return part_ ? part_(settings, whole, ranks) : whole;
+  }
+
+  /// The settings with which training goes on from the `state` that a checkpoint has of a scheme.
+  [[nodiscard]] Settings resumed(const Settings& settings, const ValueMap& state) const {
+    return resumed_ ? resumed_(settings, state) : settings;
+  }
+
   /// Whether what n ranks saved another number of them can go on with. Throws: as `make`.
   [[nodiscard]] bool resumes_on_other_ranks(const Settings& settings = {}) const {
     return resumes_on_other_ranks_ && resumes_on_other_ranks_(settings);
@@ -113,6 +146,9 @@ class DistributedOptimizerEntry
 
  private:
   std::function<RankRole(const Settings&, int rank, int ranks)> role_;
+  std::function<Network(const Settings&, const Network&, const std::shared_ptr<Communicator>&)>
+      part_;
+  std::function<Settings(const Settings&, const ValueMap&)> resumed_;
   std::function<bool(const Settings&)> resumes_on_other_ranks_;
 };
 

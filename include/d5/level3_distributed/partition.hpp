@@ -43,7 +43,7 @@ class Partition {
 };
 
 using PartitionEntry = Entry<std::shared_ptr<Partition>()>;
-/// pipeline, and a user's.
+/// pipeline, tensor_parallel, and a user's.
 [[nodiscard]] Registry<PartitionEntry>& partitions();
 
 /// The first node of each stage: those for which the longest stage is as short as can be, where a

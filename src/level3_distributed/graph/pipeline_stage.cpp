@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <map>
 
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/level3_distributed/communicator_agreement.hpp"
 
 namespace d5 {
@@ -20,7 +22,8 @@ bool has_gradient(const CutTensor& cut) { return is_floating_point(cut.desc.dtyp
 /// Messages of one tensor and direction are in the order of the micro-batches.
 class PipelineStage::Messages {
  public:
-  explicit Messages(Communicator& ranks) : ranks_(ranks) {}
+  Messages(Communicator& ranks, double& waited_seconds)
+      : ranks_(ranks), waited_seconds_(waited_seconds) {}
 
   void send_forward(const CutTensor& cut, const Tensor& value) {
     for (const int to : cut.to) send(value, to, 2 * cut.number);
@@ -52,11 +55,16 @@ class PipelineStage::Messages {
   }
   [[nodiscard]] Tensor receive(const CutTensor& cut, int from, int tag) {
     Tensor data = Tensor::empty(cut.desc.dtype, cut.desc.shape);
+    Span span("pipeline", "wait");
+    span.argument("stage", from);
+    const double begin = now_seconds();  // the clock runs while the message is waited for
     ranks_.receive(data, from, tag);
+    waited_seconds_ += now_seconds() - begin;
     return data;
   }
 
   Communicator& ranks_;
+  double& waited_seconds_;
   std::vector<std::pair<Tensor, std::unique_ptr<Request>>> sent_;
 };
 
@@ -78,69 +86,80 @@ PipelineStage::PipelineStage(NetworkPart part, std::string loss,
   const auto outputs = part_.network.output_names();
   has_loss_ = std::ranges::find(outputs, loss_) != outputs.end();
   if (has_loss_) ends_.push_back(loss_);
-  if (!CommunicatorAgreement(ranks_).any(has_loss_)) {
+  CommunicatorAgreement stages(ranks_);
+  if (!stages.any(has_loss_)) {
     throw NotFound(
         fmt::format("pipeline: no stage has an output '{}', expected the loss", printable(loss_)));
   }
-  if (ends_.empty()) {
+  if (stages.any(ends_.empty())) {
     throw Unsupported(
-        fmt::format("pipeline: stage {} writes neither the loss '{}' nor what others read, so "
+        fmt::format("pipeline: a stage writes neither the loss '{}' nor what others read, so "
                     "nothing goes back through it; cut elsewhere, or take those nodes out",
-                    ranks_->rank(), printable(loss_)));
+                    printable(loss_)));
   }
   executor_ = make_executor(part_.network, with_gradients);
 }
 
-std::unique_ptr<BatchInFlight> PipelineStage::forward(const ValueMap& values, Messages& messages) {
+ValueMap PipelineStage::inputs_of(const MicroBatch& micro_batch, Messages& messages) const {
   ValueMap inputs;
   for (const std::string& name : part_.network.input_names()) {
-    if (const auto value = values.find(name); value != values.end()) inputs.insert(*value);
+    const auto value = micro_batch.values.find(name);
+    if (value != micro_batch.values.end()) inputs.insert(*value);
   }
-  for (const CutTensor& cut : part_.receives) inputs[cut.name] = messages.receive_forward(cut);
-  auto batch = executor_->forward(inputs, ends_);
-  for (const CutTensor& cut : part_.sends) {
-    messages.send_forward(cut, batch->outputs().at(cut.name).tensor());
+  for (const CutTensor& cut : cut_of(micro_batch).receives) {
+    inputs[cut.name] = messages.receive_forward(cut);
   }
-  return batch;
+  return inputs;
 }
 
-void PipelineStage::backward(BatchInFlight& batch, std::size_t micro_batches, Messages& messages) {
+void PipelineStage::send_outputs(const MicroBatch& micro_batch, const ValueMap& outputs,
+                                 Messages& messages) {
+  for (const CutTensor& cut : cut_of(micro_batch).sends) {
+    messages.send_forward(cut, outputs.at(cut.name).tensor());
+  }
+}
+
+void PipelineStage::backward(BatchInFlight& batch, const MicroBatch& micro_batch,
+                             Messages& messages) {
   ValueMap gradients;
-  for (const CutTensor& cut : part_.sends) {
+  for (const CutTensor& cut : cut_of(micro_batch).sends) {
     if (has_gradient(cut)) gradients[cut.name] = messages.receive_back(cut);
   }
   if (has_loss_) {
     const TensorDesc& desc = batch.outputs().at(loss_).tensor().desc();
-    Tensor mean = Tensor::empty(desc.dtype, desc.shape);
+    Tensor factor = Tensor::empty(desc.dtype, desc.shape);
     dispatch(RealTypes{}, desc.dtype, "the loss of a pipeline",
-             [&]<class T>() { std::ranges::fill(mean.span<T>(), T(1.0 / double(micro_batches))); });
-    gradients[loss_] = mean;
+             [&]<class T>() { std::ranges::fill(factor.span<T>(), T(micro_batch.factor)); });
+    gradients[loss_] = factor;
   }
+  const Span span("pipeline", "backward");
   batch.backward(gradients);
-  for (const CutTensor& cut : part_.receives) {
+  for (const CutTensor& cut : cut_of(micro_batch).receives) {
     if (has_gradient(cut)) messages.send_back(cut, batch.gradient(cut.name));
   }
 }
 
-std::optional<double> PipelineStage::run(std::span<const ValueMap> micro_batches) {
+void PipelineStage::train(std::span<const MicroBatch> micro_batches, const ReadOutputs& read) {
   if (micro_batches.empty())
     throw ValueError("a pipeline runs no micro-batch, expected one or more");
-  Messages messages(*ranks_);
+  Messages messages(*ranks_, waited_seconds_);
   std::vector<std::unique_ptr<BatchInFlight>> under_way(micro_batches.size());
   std::vector<Tensor> sums;
-  double loss = 0;
   for (const PipelineTask& task :
        schedule_->tasks(ranks_->rank(), ranks_->size(), int(micro_batches.size()))) {
     const auto i = std::size_t(task.micro_batch);
+    const MicroBatch& micro_batch = micro_batches[i];
     if (task.pass == PipelineTask::Pass::forward) {
-      under_way.at(i) = forward(micro_batches[i], messages);
-      if (!has_loss_) continue;
-      const Tensor& mine = under_way[i]->outputs().at(loss_).tensor();
-      dispatch(RealTypes{}, mine.dtype(), "the loss of a pipeline",
-               [&]<class T>() { loss += double(mine.item<T>()) / double(micro_batches.size()); });
+      const ValueMap inputs = inputs_of(micro_batch, messages);
+      Span span("pipeline", "forward");
+      span.argument("micro_batch", i);
+      under_way.at(i) = executor_->forward(inputs, ends_);
+      const ValueMap& outputs = under_way[i]->outputs();
+      send_outputs(micro_batch, outputs, messages);
+      read(i, outputs);
       continue;
     }
-    backward(*under_way.at(i), micro_batches.size(), messages);
+    backward(*under_way.at(i), micro_batch, messages);
     under_way[i].reset();
     std::vector<Parameter>& parameters = network().parameters();
     for (std::size_t p = 0; p < parameters.size(); ++p) {
@@ -154,6 +173,33 @@ std::optional<double> PipelineStage::run(std::span<const ValueMap> micro_batches
   messages.wait();
   std::vector<Parameter>& parameters = network().parameters();
   for (std::size_t p = 0; p < parameters.size(); ++p) parameters[p].gradient.copy_from(sums.at(p));
+}
+
+void PipelineStage::infer(std::span<const MicroBatch> micro_batches, const ReadOutputs& read) {
+  Messages messages(*ranks_, waited_seconds_);
+  for (std::size_t i = 0; i < micro_batches.size(); ++i) {
+    const ValueMap inputs = inputs_of(micro_batches[i], messages);
+    Span span("pipeline", "forward");
+    span.argument("micro_batch", i);
+    const ValueMap& outputs = executor_->inference(inputs);
+    send_outputs(micro_batches[i], outputs, messages);
+    read(i, outputs);
+  }
+  messages.wait();
+}
+
+std::optional<double> PipelineStage::run(std::span<const ValueMap> micro_batches) {
+  std::vector<MicroBatch> batches;
+  for (const ValueMap& values : micro_batches) {
+    batches.push_back({.values = values, .factor = 1.0 / double(micro_batches.size())});
+  }
+  double loss = 0;
+  train(batches, [&](std::size_t, const ValueMap& outputs) {
+    if (!has_loss_) return;
+    const Tensor& mine = outputs.at(loss_).tensor();
+    dispatch(RealTypes{}, mine.dtype(), "the loss of a pipeline",
+             [&]<class T>() { loss += double(mine.item<T>()) / double(micro_batches.size()); });
+  });
   return has_loss_ ? std::optional(loss) : std::nullopt;
 }
 

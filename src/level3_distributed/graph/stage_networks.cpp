@@ -165,7 +165,7 @@ class StageCut {
     type.kind = ValueKind::tensor;
     type.dtype = cut.desc.dtype;
     type.has_shape = true;
-    for (const std::int64_t size : cut.desc.shape.dims()) type.dims.emplace_back(size);
+    type.dims.resize(cut.desc.shape.rank());  // open: micro-batches may differ in size
     return type;
   }
 

@@ -7,12 +7,14 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "core/text/launcher.hpp"
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
+#include "d5/level2_training/checkpoint.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
@@ -23,6 +25,7 @@
 #include "d5/level3_distributed/sample_cut.hpp"
 #include "d5/level3_distributed/topology.hpp"
 #include "d5/level3_distributed/training_step.hpp"
+#include "level2_training/optimization/shared/state_parts.hpp"
 #include "level2_training/optimization/taken_options.hpp"
 #include "level3_distributed/schemes/chosen_names.hpp"
 #include "level3_distributed/schemes/rank_checkpoints.hpp"
@@ -53,8 +56,16 @@ std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
   return find_scheme(options.scheme.name).make(std::move(three_step), ranks, settings);
 }
 
-Settings of_one_share(const Settings& sampling, const DistributedOptions& options, int shares) {
+Settings of_one_share(const Settings& sampling, const DistributedOptions& options,
+                      const RankRole& role) {
   const std::int64_t batch_size = read_shared_options<SamplerOptions>(sampling).batch_size;
+  const int shares = options.scaling == "weak" ? 1 : role.shares;
+  if (role.pieces > 1 && batch_size % (shares * role.pieces) != 0) {
+    throw ValueError(fmt::format(
+        "a batch of {} cannot be cut into {} micro-batches for each of {} workers; change the "
+        "batch size, or the number of micro-batches",
+        batch_size, role.pieces, shares));
+  }
   if (options.scaling == "weak") return sampling;
   if (batch_size % shares != 0) {
     throw ValueError(
@@ -77,6 +88,14 @@ RankRole role_of(const DistributedOptions& options, const Communicator& ranks, i
 
 RankRole role_of(const DistributedOptions& options, const Communicator& ranks) {
   return role_of(options, ranks, ranks.rank());
+}
+
+/// As training goes on with from a checkpoint; an empty one is none.
+EntryChoice resumed(EntryChoice scheme, const std::string& checkpoint) {
+  if (checkpoint.empty()) return scheme;
+  const ValueMap state = detail::part_of(read_checkpoint(checkpoint).tensors, "optimizer/");
+  scheme.settings = distributed_optimizers().at(scheme.name).resumed(scheme.settings, state);
+  return scheme;
 }
 
 /// Those that train; null at a rank that does not.
@@ -171,9 +190,10 @@ DistributedOptions distributed_options(const Recipe& recipe) {
   return options;
 }
 
-void distribute(SessionOptions& session, const DistributedOptions& options,
+void distribute(SessionOptions& session, const DistributedOptions& given,
                 const std::shared_ptr<Communicator>& ranks) {
   if (ranks->size() == 1) return;
+  DistributedOptions options = given;
   const RankRole role = role_of(options, *ranks);
   // What workers have of their own (running statistics, random streams, metrics, under some schemes
   // parameters) is in their own parts, and what servers keep in that of rank 0. Two stay, for a job
@@ -187,6 +207,7 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
   session.ranks = workers ? workers->size() : 1;
   session.resume =
       workers ? detail::common_checkpoint(session.resume, *workers, suits_any_ranks) : "";
+  options.scheme = resumed(options.scheme, session.resume);
   if (ranks->rank() != 0) {
     session.save.clear();
     session.say = {};
@@ -197,7 +218,7 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
   session.make_train_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
                                    const Settings& sampling) {
     return cut_of(options.samples)
-        ->sampler(std::move(data), entry, of_one_share(sampling, options, role.shares), role.share,
+        ->sampler(std::move(data), entry, of_one_share(sampling, options, role), role.share,
                   role.shares);
   };
   session.make_test_sampler = [=](const SamplerEntry& entry, std::shared_ptr<const Dataset> data,
@@ -205,12 +226,21 @@ void distribute(SessionOptions& session, const DistributedOptions& options,
     return cut_of(options.test_samples)
         ->sampler(std::move(data), entry, sampling, role.share, role.shares);
   };
+  const auto whole = std::make_shared<std::optional<Network>>();
+  session.take_part = [=](const Network& network) {
+    *whole = network;
+    return distributed_optimizers()
+        .at(options.scheme.name)
+        .part(network, ranks, options.scheme.settings);
+  };
   session.wrap_optimizer = [=](const std::shared_ptr<Optimizer>& optimizer) {
     return wrap(optimizer, options, ranks);
   };
-  session.run_trainer = [](Trainer& trainer, const Interrupt& interrupt) {
+  session.run_trainer = [whole](Trainer& trainer, const Interrupt& interrupt) {
     auto* scheme = dynamic_cast<DistributedOptimizer*>(&trainer.optimizer());
-    scheme ? scheme->run(trainer, interrupt) : trainer.run(interrupt);
+    if (!scheme) return trainer.run(interrupt);
+    scheme->run(trainer, interrupt);
+    if (*whole) scheme->join(**whole);
   };
 }
 

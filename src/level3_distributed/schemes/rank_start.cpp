@@ -151,11 +151,10 @@ void StartComparison::add_to(SessionOptions& session) const {
     if (!differences(facts_of(*data), *parts->ranks).empty()) parts->refuse();
     return inner ? inner(entry, std::move(data), sampling) : entry.make(std::move(data), sampling);
   };
-  session.wrap_optimizer = [parts = parts_, inner = std::move(session.wrap_optimizer)](
-                               std::shared_ptr<Optimizer> optimizer) {
-    Network& network = optimizer->executor().network();
+  session.take_part = [parts = parts_, inner = std::move(session.take_part)](const Network& whole) {
+    Network network = whole;
     if (!differences(network, *parts->ranks).empty()) parts->refuse();
-    return inner ? inner(std::move(optimizer)) : optimizer;
+    return inner ? inner(whole) : whole;
   };
 }
 

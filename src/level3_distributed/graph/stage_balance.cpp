@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level3_distributed/graph/stage_balance.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "d5/core/measure.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level1_network/model_source.hpp"
+#include "d5/level1_network/network_profile.hpp"
+#include "d5/level1_network/network_summary.hpp"
+
+namespace d5::detail {
+namespace {
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + std::ptrdiff_t(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Seconds of each node of `summary`, forward and backward.
+std::vector<double> measured_seconds(const Network& network, const NetworkSummary& summary,
+                                     const OpenSizes& sizes, const std::string& loss) {
+  const auto executor = make_executor(network.copy());
+  executor->set_mode(NetworkMode::training);
+  const ValueMap inputs = random_inputs(network, sizes);
+  const auto outputs = network.output_names();
+  const bool goes_back = std::ranges::find(outputs, loss) != outputs.end();
+  const Subject subject{.run =
+                            [&] {
+                              (void)(goes_back ? executor->inference_and_backprop(inputs, loss)
+                                               : executor->inference(inputs));
+                            },
+                        .events = {&executor->events()}};
+  const auto profile = std::make_shared<NetworkProfile>();
+  (void)measure({subject}, {MetricChoice([&] { return profile; })},
+                {.samples = 15, .warmup = 2, .most_seconds = 5});
+  std::map<std::string, double> by_node;
+  for (const auto& step : profile->steps()) {
+    if (!step.seconds.empty()) by_node[step.node] += median(step.seconds);
+  }
+  std::vector<double> seconds;
+  for (const auto& node : summary.nodes) seconds.push_back(by_node[node.name]);
+  return seconds;
+}
+
+}  // namespace
+
+void StageBalance::declare(OptionList& options) {
+  options.add("costs", costs,
+              "what stages are balanced by: their definition, or times of this machine",
+              {"flop", "measured"});
+  options.add("batch", batch, "samples of a micro-batch, for which stages are balanced",
+              {.least = 1});
+  options.add("flop_per_byte", flop_per_byte,
+              "how much work a byte counts as that goes from stage to stage", {.least = 0});
+  options.add("bytes_per_second", bytes_per_second, "the same where costs are measured",
+              {.above = 0});
+}
+
+std::vector<std::size_t> balanced_starts(const Network& network, int stages,
+                                         const StageBalance& balance, const std::string& loss) {
+  const OpenSizes sizes{.batch = balance.batch};
+  const NetworkSummary summary = summarise(network, sizes);
+  const bool is_measured = balance.costs == StageBalance::Costs::measured;
+  std::vector<double> costs;
+  if (is_measured) {
+    costs = measured_seconds(network, summary, sizes, loss);
+  } else {
+    for (const auto& node : summary.nodes) costs.push_back(node.cost.flop);
+  }
+  const double per_byte = is_measured ? 1 / balance.bytes_per_second : balance.flop_per_byte;
+  std::vector<double> entering = crossing_bytes(network, sizes);
+  // An infinite cut stays one where bytes cost nothing.
+  for (double& bytes : entering) {
+    if (bytes < std::numeric_limits<double>::infinity()) bytes *= per_byte;
+  }
+  return stage_starts(costs, entering, stages);
+}
+
+}  // namespace d5::detail

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/level2_training/trainer.hpp"
+#include "d5/level2_training/training_metric.hpp"
+#include "level3_distributed/graph/pipeline_executor.hpp"
+
+namespace d5 {
+namespace {
+
+/// Of each step the share in which a stage waited for what others send, the mean over the ranks:
+/// beside (k - 1) / (m + k - 1), the condition "bubble", where all tasks take equally long and
+/// messages none.
+class PipelineBubble final : public TrainingMetric {
+ public:
+  [[nodiscard]] std::string name() const override { return "pipeline_bubble"; }
+  [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::ratio; }
+  [[nodiscard]] OverRanks over_ranks() const override { return OverRanks::mean; }
+
+  void before_batch(Trainer& trainer, const Batch&) override { waited_ = waited_by(trainer); }
+  void after_batch(Trainer& trainer, const Batch&, const ValueMap&) override {
+    if (waited_ < 0) return;
+    samples_.push_back((waited_by(trainer) - waited_) / trainer.batch_times().step_seconds);
+  }
+
+ private:
+  /// Below 0 where nothing is a pipeline.
+  static double waited_by(Trainer& trainer) {
+    auto* pipeline = dynamic_cast<detail::PipelineExecutor*>(&trainer.optimizer().executor());
+    return pipeline ? pipeline->waited_seconds() : -1;
+  }
+
+  double waited_ = -1;
+};
+
+}  // namespace
+
+namespace distributed_metric {
+
+void register_pipeline_bubble(Registry<MetricEntry>& registry) {
+  registry.add("pipeline_bubble", MetricEntry::of<PipelineBubble>(
+                                      "of a step's time that a pipeline's stage waits for others"));
+}
+
+}  // namespace distributed_metric
+}  // namespace d5

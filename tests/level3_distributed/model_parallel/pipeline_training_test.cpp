@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+#include "d5/level1_network/models.hpp"
+#include "tests/level3_distributed/model_parallel/parted_training.hpp"
+#include "tests/level3_distributed/this_rank.hpp"
+
+using namespace d5;
+using namespace d5::testing;
+
+namespace {
+
+std::vector<std::string> pipeline(int stages, int micro_batches,
+                                  const std::string& option = "schedule=1f1b") {
+  return {"stages=" + std::to_string(stages), "micro_batches=" + std::to_string(micro_batches),
+          option};
+}
+
+struct NoOptions {
+  void declare(OptionList&) {}
+};
+
+/// Batch normalization, whose running statistics one of the stages has.
+Network normalised(const NoOptions&) {
+  Network network("normalised");
+  const auto weights = [](std::int64_t in, std::int64_t out) {
+    std::vector<float> values(std::size_t(in * out));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = float(i * 7 % 17) / 170 - 0.05f;
+    return Tensor::of<float>({in, out}, std::span<const float>(values));
+  };
+  network.add_input("image", DType::float32,
+                    {"N", std::int64_t{1}, std::int64_t{28}, std::int64_t{28}});
+  network.add_input("label", DType::int64, {"N"});
+  network.add_parameter("first", weights(784, 8));
+  network.add_parameter("scale", Tensor::vector<float>(std::vector<float>(8, 1)));
+  network.add_parameter("shift", Tensor::vector<float>(std::vector<float>(8, 0)));
+  network.add_constant("mean", Tensor::vector<float>(std::vector<float>(8, 0)));
+  network.add_constant("variance", Tensor::vector<float>(std::vector<float>(8, 1)));
+  network.add_parameter("second", weights(8, 10));
+  network.add_node("Flatten", {"image"}, {"flat"});
+  network.add_node("MatMul", {"flat", "first"}, {"hidden"});
+  network.add_node("BatchNormalization", {"hidden", "scale", "shift", "mean", "variance"},
+                   {"n", "new_mean", "new_variance"}, {{"training_mode", std::int64_t{1}}});
+  network.add_update("mean", "new_mean");
+  network.add_update("variance", "new_variance");
+  network.add_node("Relu", {"n"}, {"active"});
+  network.add_node("MatMul", {"active", "second"}, {"logits"});
+  network.add_node("SoftmaxCrossEntropyLoss", {"logits", "label"}, {"loss"});
+  network.add_output("logits");
+  network.add_output("loss");
+  return network;
+}
+
+/// As a recipe names it.
+std::string normalised_model() {
+  static const bool registered = [] {
+    models().add("normalised", ModelEntry::with<NoOptions>("of this test", normalised));
+    return true;
+  }();
+  CHECK(registered);
+  return "{name: normalised}";
+}
+
+}  // namespace
+
+TEST_CASE("a pipeline trains what one rank does with the same batch") {
+  for (const std::string optimizer :
+       {"{name: momentum, learning_rate: 0.05, modifiers: [{name: clip_norm, most: 0.5}]}",
+        "{name: adam, learning_rate: 0.001, epsilon: 0.001}"}) {
+    const PartedRecipe recipe{.optimizer = optimizer};
+    auto alone = trained_alone(recipe.alone());
+    for (const int stages : parts_to_try()) {
+      for (const std::string schedule : {"gpipe", "1f1b"}) {
+        INFO(optimizer << " " << stages << " " << schedule);
+        auto mine =
+            trained_by_all(recipe.by("pipeline", pipeline(stages, 2, "schedule=" + schedule)));
+        // Sums over micro-batches and replicas in place of one over the batch: each of 6 steps
+        // rounds its gradient anew by a few 2^-24, and momentum carries it on.
+        CHECK(distance(mine.network, alone.network) <= 1e-5);
+        CHECK(mine.result("test_accuracy").samples == alone.result("test_accuracy").samples);
+        CHECK(mine.last("training_accuracy") == Approx(alone.last("training_accuracy")));
+      }
+    }
+  }
+}
+
+TEST_CASE("a pipeline has the bits of one rank that accumulates as many pieces") {
+  if (rank_count == 1) return;  // which trains by the recipe alone
+  PartedRecipe recipe{.model = normalised_model()};
+  auto mine = trained_by_all(recipe.by("pipeline", pipeline(rank_count, 3)));
+  recipe.optimizer =
+      "{name: momentum, learning_rate: 0.05, modifiers: [{name: accumulate, pieces: 3}]}";
+  auto alone = trained_alone(recipe.alone());
+  CHECK(same_bits(mine.network, alone.network));  // running statistics, too
+  CHECK(mine.result("test_accuracy").samples == alone.result("test_accuracy").samples);
+}
+
+TEST_CASE("norms and averages of parameters are those of all stages") {
+  const std::vector<MetricChoice> norm{MetricChoice("gradient_norm")};
+  const PartedRecipe recipe{.optimizer = "{name: momentum, learning_rate: 0.05, modifiers: [ema]}"};
+  auto alone = trained_alone(recipe.alone(), norm);
+  for (const int stages : parts_to_try()) {
+    INFO(stages);
+    auto mine = trained_by_all(recipe.by("pipeline", pipeline(stages, 2)), {.metrics = norm});
+    CHECK(distance(mine.network, alone.network) <= 1e-5);  // as above
+    const auto& its = alone.result("gradient_norm").samples;
+    const auto& samples = mine.result("gradient_norm").samples;
+    REQUIRE(samples.size() == its.size());
+    for (std::size_t i = 0; i < its.size(); ++i) CHECK(samples[i] == Approx(its[i]).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("a pipeline goes on from a checkpoint to the bit, cut where it was") {
+  if (rank_count == 1) return;
+  for (const std::string costs : {"costs=flop", "costs=measured"}) {
+    INFO(costs);
+    const SharedFolder folder;
+    const std::string cut = folder / "cut.ckpt";
+    const auto ended = [&](int batches, SessionOptions session) {
+      session.checkpoint_every = 2;
+      const PartedRecipe recipe{.optimizer = "{name: adam, learning_rate: 0.001}",
+                                .batches = batches};
+      return trained_by_all(recipe.by("pipeline", pipeline(rank_count, 2, costs)),
+                            std::move(session));
+    };
+    auto expected = ended(6, {});
+    const auto begun = ended(4, {.checkpoint = cut});
+    auto mine = ended(6, {.checkpoint = cut, .resume = cut});
+    CHECK(mine.result("loss").conditions.at("stage_starts") ==
+          begun.result("loss").conditions.at("stage_starts"));
+    CHECK(same_bits(mine.network, expected.network));
+  }
+}
+
+TEST_CASE("a record tells the bubble that was measured beside the formula's") {
+  if (rank_count == 1) return;
+  const auto training = trained_by_all(PartedRecipe().by("pipeline", pipeline(rank_count, 4)),
+                                       {.metrics = {MetricChoice("pipeline_bubble")}});
+  const auto& bubble = training.result("pipeline_bubble");
+  CHECK(bubble.samples.size() == 6);
+  for (const double share : bubble.samples) {
+    CHECK(share > 0);
+    CHECK(share < 1);
+  }
+  CHECK(std::stod(bubble.conditions.at("bubble")) ==
+        Approx((rank_count - 1.0) / (4 + rank_count - 1)));
+}
+
+TEST_CASE("pipelines that cannot be made are refused on every rank") {
+  if (rank_count == 1) return;
+  const auto all = [](const std::vector<std::string>& options, const PartedRecipe& recipe = {}) {
+    (void)trained_by_all(recipe.by("pipeline", options));
+  };
+  CHECK_THROWS_AS(all(pipeline(rank_count + 1, 2)), ValueError);
+  if (rank_count == 3) CHECK_THROWS_AS(all(pipeline(2, 2)), ValueError);
+  CHECK_THROWS_WITH(all(pipeline(rank_count, 5)), Catch::Contains("micro-batches"));
+  CHECK_THROWS_AS(all(pipeline(rank_count, 2, "starts=0,x")), ValueError);
+  CHECK_THROWS_AS(all(pipeline(rank_count, 2, "starts=0,0,0,0")), ValueError);
+  CHECK_THROWS_AS(all(pipeline(rank_count, 2, "schedule=none")), NotFound);
+  if (rank_count == 4) {  // more stages than its three nodes
+    CHECK_THROWS_AS(all(pipeline(4, 2), {.model = "{name: mlp, layers: 0}"}), ValueError);
+  }
+  const auto with = [&](const std::string& optimizer) {
+    all(pipeline(rank_count, 2), {.optimizer = optimizer});
+  };
+  CHECK_THROWS_AS(with("{name: lbfgs}"), Unsupported);
+  for (const std::string modifier : {"evolution", "sam"}) {
+    CHECK_THROWS_AS(with("{name: sgd, learning_rate: 0.1, modifiers: [" + modifier + "]}"),
+                    Unsupported);
+  }
+}
