@@ -33,6 +33,8 @@
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/gradient_compressor.hpp"
 #include "d5/level3_distributed/gradient_exchange.hpp"
+#include "d5/level3_distributed/partition.hpp"
+#include "d5/level3_distributed/pipeline_schedule.hpp"
 #include "d5/level3_distributed/sample_cut.hpp"
 #include "d5/level3_distributed/sparse_all_reduce.hpp"
 #include "d5/level3_distributed/topology.hpp"
@@ -177,7 +179,9 @@ std::vector<Kind> kinds() {
           kind_of("exchanges", gradient_exchanges),
           kind_of("compressors", gradient_compressors),
           kind_of("sparse-all-reduces", sparse_all_reduces),
-          kind_of("topologies", topologies)};
+          kind_of("topologies", topologies),
+          kind_of("partitions", partitions),
+          kind_of("pipeline-schedules", pipeline_schedules)};
 }
 
 TextTable overview() {
