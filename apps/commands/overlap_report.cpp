@@ -7,7 +7,9 @@
 #include "apps/publish.hpp"
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/results.hpp"
 #include "d5/prediction/overlap_analysis.hpp"
+#include "d5/prediction/overlap_search.hpp"
 
 namespace d5::command {
 namespace {
@@ -16,9 +18,10 @@ constexpr const char* kOverlapReportExamples =
     R"(  d5 overlap report                             a published grid, from $D5_DATA_DIR/overlap:
                                                 7 models, 4 batch sizes, 16 settings of NCCL
   d5 overlap report grid.csv --base default     'model,batch,SETTING,...', a throughput a cell
+  d5 overlap report search.json                 what 'd5 overlap search' found
   d5 overlap report --single --format csv       what one setting for all rows loses
 
-A gain is over --base, and its interval what rounding of the throughputs allows.)";
+A gain is over --base, and its interval what rounding of the throughputs, or the samples, allow.)";
 
 struct OverlapReportOptions : app::OutputOptions {
   std::string file, base = "2x256";
@@ -38,7 +41,9 @@ std::string file_of(const OverlapReportOptions& options) {
 
 int run_overlap_report(const OverlapReportOptions& options) {
   const std::string file = file_of(options);
-  const OverlapGrid grid = overlap_grid_from_csv(read_file(file, 1 << 24), file, options.base);
+  const OverlapGrid grid =
+      file.ends_with(".json") ? overlap_grid_of(read_results(file).measurements)
+                              : overlap_grid_from_csv(read_file(file, 1 << 24), file, options.base);
   if (!options.single) app::print(best_settings_table(grid), options.format);
   if (!options.single && is_for_people(options.format)) app::print("\n", options.format);
   if (options.single || is_for_people(options.format)) {
@@ -56,7 +61,8 @@ void register_overlap_report(app::Program& program) {
                   kOverlapReportExamples, [=] { return run_overlap_report(*options); });
   command.add_option("FILE", options->file,
                      "throughputs; $D5_DATA_DIR/overlap/throughput.csv if left out");
-  command.add_option("--base", options->base, "the setting that others are held against")
+  command
+      .add_option("--base", options->base, "the setting that others are held against, of a table")
       ->option_text("SETTING");
   command.add_flag("--single", options->single, "only what one setting for all rows loses");
   app::add_format_options(command, *options);

@@ -96,6 +96,17 @@ TextTable facts_table(Network& network, const NetworkSummary& summary, const std
                    summary.total.parameters, with_prefix(summary.total.parameter_bytes, "B"),
                    held > 0 ? fmt::format("; {} of them in graphs that nodes hold", held) : "")});
   table.add({"FLOP, bytes", "of one forward run" + to_line(sizes)});
+  const double flop = summary.total.cost.flop, parameters = summary.total.parameter_bytes;
+  if (flop > 0 && parameters > 0) {
+    // Of a sample C FLOP forward, D bytes of parameters: C / D, and as a step of batch B computes
+    // about 3 B C (backward twice as much as forward) and an all-reduce moves about 2 D, their
+    // ratio.
+    const double intensity = flop / double(sizes.batch) / parameters;
+    table.add({"model intensity",
+               fmt::format("{:.4g} FLOP/B of parameters forward, a sample; {:.4g} "
+                           "FLOP/B of all-reduce in a step of {}",
+                           intensity, 1.5 * double(sizes.batch) * intensity, sizes.batch)});
+  }
   if (summary.total.incomplete > 0) {
     table.add({"not in the sums", fmt::format("work of {} of the nodes; the first: {}",
                                               summary.total.incomplete, summary.total.reason)});

@@ -55,14 +55,19 @@ class DelayedRequest final : public Request {
     failed_ = true;
     parts_.real->wait();
     stamp().wait();
-    sleep_until(parts_.ready_ns());
+    ended_ns_ = parts_.ready_ns();
+    sleep_until(ended_ns_);
     failed_ = false;
   }
   bool done() override {
     if (!parts_.real->done() || !stamp().done()) return false;
-    return Trace::now_ns() >= parts_.ready_ns();
+    const std::int64_t ready = parts_.ready_ns();
+    if (Trace::now_ns() < ready) return false;
+    ended_ns_ = ready;
+    return true;
   }
-  Times times() const override { return {parts_.real->times().begun_ns, 0}; }
+  /// Complete when the model says so, however late the rank asked.
+  Times times() const override { return {parts_.real->times().begun_ns, ended_ns_}; }
 
  private:
   Request& stamp() {
@@ -71,6 +76,7 @@ class DelayedRequest final : public Request {
   }
 
   Parts parts_;
+  std::int64_t ended_ns_ = 0;
   int exceptions_ = std::uncaught_exceptions();
   bool failed_ = false;
 };

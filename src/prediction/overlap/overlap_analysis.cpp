@@ -13,7 +13,7 @@
 namespace d5 {
 namespace {
 
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The cells of one model at one batch size.
 using Row = std::vector<const OverlapCell*>;
@@ -33,7 +33,7 @@ std::vector<Row> rows_of(const OverlapGrid& grid) {
 /// What cells of a row are ordered by: pairs tell more than the throughputs that they come from.
 Estimate speed_of(const OverlapCell& cell) {
   if (cell.gain) return *cell.gain;
-  return {cell.throughput, cell.interval, kNan};
+  return {cell.throughput, cell.interval, kUnknown};
 }
 
 const OverlapCell& best_of(const Row& row) {
@@ -45,10 +45,10 @@ bool meet(const Interval& a, const Interval& b) { return a.low <= b.high && b.lo
 
 Estimate gain_over(const OverlapCell& cell, const OverlapCell& base) {
   if (cell.gain) return *cell.gain;
-  if (&cell == &base) return {1, {1, 1}, kNan};
+  if (&cell == &base) return {1, {1, 1}, kUnknown};
   return {cell.throughput / base.throughput,
           {cell.interval.low / base.interval.high, cell.interval.high / base.interval.low},
-          kNan};
+          kUnknown};
 }
 
 BestSetting best_setting(const Row& row, const std::string& base_name) {
@@ -57,8 +57,8 @@ BestSetting best_setting(const Row& row, const std::string& base_name) {
                      .batch = best.batch,
                      .setting = best.setting,
                      .throughput = best.throughput,
-                     .base_throughput = kNan,
-                     .gain = {kNan, {kNan, kNan}, kNan}};
+                     .base_throughput = kUnknown,
+                     .gain = {kUnknown, {kUnknown, kUnknown}, kUnknown}};
   const auto base = std::ranges::find(row, base_name, &OverlapCell::setting);
   if (base != row.end()) {
     result.base_throughput = (*base)->throughput;
@@ -73,19 +73,19 @@ BestSetting best_setting(const Row& row, const std::string& base_name) {
   return result;
 }
 
-std::string percent(double share) { return fmt::format("{:.1f}%", 100 * share); }
+std::string percent_words(double share) { return fmt::format("{:.1f}%", 100 * share); }
 
 std::string gain_words(const BestSetting& best, const std::string& base) {
   if (std::isnan(best.gain.value)) return fmt::format("{} was not measured", base);
   if (best.setting == base) return "";
   if (!best.differs) return "no difference found";
-  return percent(best.gain.value - 1);
+  return percent_words(best.gain.value - 1);
 }
 
 std::string interval_words(const BestSetting& best, const std::string& base) {
   const Interval& interval = best.gain.interval;
   if (best.setting == base || std::isnan(interval.low) || std::isnan(interval.high)) return "";
-  return fmt::format("[{}, {}]", percent(interval.low - 1), percent(interval.high - 1));
+  return fmt::format("[{}, {}]", percent_words(interval.low - 1), percent_words(interval.high - 1));
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ TextTable single_settings_table(const OverlapGrid& grid) {
                    "where"});
   for (const SingleSetting& one : single_settings(grid)) {
     table.add({one.setting, fmt::format("{}", one.rows), fmt::format("{}", one.best_rows),
-               percent(one.mean_loss), percent(one.worst_loss), one.worst});
+               percent_words(one.mean_loss), percent_words(one.worst_loss), one.worst});
   }
   return table;
 }

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/overlap_map.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <thread>
+
+#include "apps/ctrl_c.hpp"
+#include "apps/options.hpp"
+#include "apps/program.hpp"
+#include "apps/publish.hpp"
+#include "apps/rank_options.hpp"
+#include "apps/say.hpp"
+#include "apps/value_checks.hpp"
+#include "d5/core/atomic_file.hpp"
+#include "d5/core/byte_count.hpp"
+#include "d5/core/command_line.hpp"
+#include "d5/core/entry_words.hpp"
+#include "d5/core/error.hpp"
+#include "d5/core/threads.hpp"
+
+namespace d5::command {
+namespace {
+
+constexpr const char* kOverlapMapExamples =
+    R"(  mpirun -np 2 d5 overlap map --threads 1       the kernels of a published study, small
+  mpirun -np 2 d5 overlap map --scale memory --out monday.json --pictures DIR
+  mpirun -np 2 d5 overlap map "Gemm 512x512 512x512" --resources threads=0,threads=1:waiting=spin
+  mpirun -np 2 d5 overlap map --model lenet --batch 16 --framework torch
+  mpirun -np 2 d5 overlap map --all-reduce ring --progress thread
+  d5 overlap map --compare monday.json tuesday.json
+                                                the share of cells whose intervals meet
+
+A cell tells how much longer a kernel takes beside all-reduces, and an all-reduce beside the kernel.
+A '?' stands behind what is mistrusted.)";
+
+struct OverlapMapCommand : app::OutputOptions, app::RunOptions {
+  std::vector<std::string> cases, resources = {"threads=0", "threads=1", "threads=1:waiting=sleep"};
+  std::vector<std::string> compared;
+  std::string all_reduce = "node_memory", bytes = "1MiB", model, pictures;
+  KernelScale scale = KernelScale::l2;
+  std::int64_t batch = 16;
+  int pairs = 30;
+  app::RankOptions ranks;
+};
+
+std::vector<OverlapKernel> kernels_of(const OverlapMapCommand& options) {
+  const std::string& framework = options.frameworks.front();
+  if (!options.model.empty()) return kernels_of_network(options.model, options.batch, framework);
+  return kernels_of_cases(options.cases.empty() ? study_kernel_cases(options.scale) : options.cases,
+                          framework);
+}
+
+std::string command_of(const OverlapMapCommand& options) {
+  CommandLine line("overlap map");
+  for (const auto& one : options.cases) line.word(one);
+  if (!options.model.empty())
+    line.option("--model", options.model).option("--batch", options.batch);
+  line.option("--all-reduce", options.all_reduce).option("--bytes", options.bytes);
+  for (const auto& one : options.resources) line.option("--resources", one);
+  line.option("--framework", options.frameworks.front()).option("--threads", threads());
+  return line.append(app::to_line(options.ranks)).text();
+}
+
+void draw(const std::vector<Measurement>& records, const OverlapMapCommand& options) {
+  std::filesystem::create_directories(options.pictures);
+  for (const Plot& plot : overlap_map_plots(records)) {
+    const auto file = std::filesystem::path(options.pictures) / plot.name;
+    write_file(file.string() + ".svg", to_svg(plot));
+    write_file(file.string() + ".png", to_png(plot));
+    if (!options.quiet) app::say(fmt::format("{}.svg and .png drawn", printable(file.string())));
+  }
+}
+
+int compare_maps(const OverlapMapCommand& options) {
+  if (options.compared.size() != 2) throw ValueError("overlap map: --compare takes two maps");
+  const OverlapMapAgreement agreement =
+      compare_overlap_maps(read_results(options.compared[0]), read_results(options.compared[1]));
+  using enum TextTable::Align;
+  TextTable table({"kernel", "resources", "metric", {"first", right}, {"second", right}, "agree"});
+  const auto words = [](const Estimate& one) {
+    return fmt::format("{:.3f} [{:.3f}, {:.3f}]", one.value, one.interval.low, one.interval.high);
+  };
+  for (const auto& cell : agreement.cells) {
+    table.add({cell.kernel, cell.resources, cell.metric, words(cell.first), words(cell.second),
+               cell.agree ? "yes" : "no"});
+  }
+  app::print(table, options.format);
+  app::say(fmt::format("{:.1f}% of {} cells agree within their intervals", 100 * agreement.share(),
+                       agreement.cells.size()));
+  return app::kPassed;
+}
+
+int run_overlap_map(const OverlapMapCommand& options) {
+  if (!options.compared.empty()) return compare_maps(options);
+  app::apply(options);
+  std::vector<CommunicationResources> resources;
+  for (const auto& words : options.resources) resources.push_back(resources_of(words));
+  const auto ranks = app::ranks_of(options.ranks);
+  const bool speaks = ranks->rank() == 0;
+  if (speaks) app::check_output(options);
+  if (unsigned(ranks->size() * threads()) <= std::thread::hardware_concurrency()) {
+    pin_threads(ranks->rank() * threads());
+  }
+  OverlapMapOptions how{.all_reduce = entry_of_words("all-reduce", options.all_reduce),
+                        .bytes = std::int64_t(byte_count(options.bytes)),
+                        .resources = resources,
+                        .pairs = options.pairs,
+                        .command = command_of(options),
+                        .interrupt = app::ctrl_c()};
+  if (speaks && !options.quiet) how.say = [](const std::string& line) { app::say(line); };
+  auto records = overlap_map(kernels_of(options), how, *ranks);
+  app::describe(records, options.ranks);
+  for (Measurement& record : records) record.framework = options.frameworks.front();
+  int status = app::kPassed;
+  if (speaks) {
+    if (!options.pictures.empty()) draw(records, options);
+    if (is_for_people(options.format)) {
+      app::print(overlap_map_table(records), options.format);
+      if (!options.out.empty()) {
+        write_results({environment(), records}, options.out);
+        app::say_written(options);
+      }
+      status = exit_status(records, IfUnsupported::allow);
+    } else {
+      status = app::publish(std::move(records), options);
+    }
+  }
+  ranks->barrier();  // a rank that fails while others are in a call would end the job
+  return status;
+}
+
+}  // namespace
+
+void register_overlap_map(app::Program& program) {
+  auto options = std::make_shared<OverlapMapCommand>();
+  auto& command =
+      program.add("overlap map", "what computation and communication take from each other",
+                  kOverlapMapExamples, [=] { return run_overlap_map(*options); });
+  command.add_option("CASE", options->cases, "operators; a published study's if left out");
+  const std::map<std::string, KernelScale> scales{{"l2", KernelScale::l2},
+                                                  {"l3", KernelScale::l3},
+                                                  {"memory", KernelScale::memory},
+                                                  {"full", KernelScale::full}};
+  command.add_option("--scale", options->scale, "where the study's kernels have their data")
+      ->transform(app::one_of(scales))
+      ->option_text("l2|l3|memory|full");
+  command.add_option("--model", options->model, "every operator of a network instead")
+      ->option_text("MODEL");
+  command.add_option("--batch", options->batch, "of the network")
+      ->transform(app::whole_number(1))
+      ->option_text("N");
+  command
+      .add_option(
+          "--resources", options->resources,
+          "default, or of threads=1:chunk=64KiB:cores=0+1:waiting=spin:poll=10us what counts")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->option_text("A,B,...");
+  command.add_option("--all-reduce", options->all_reduce, "'d5 list all-reduces'")
+      ->option_text("NAME:KEY=VALUE");
+  command.add_option("--bytes", options->bytes, "of each all-reduce")
+      ->transform(app::bytes())
+      ->option_text("SIZE");
+  command.add_option("--pairs", options->pairs, "alone and beside, of each cell")
+      ->transform(app::whole_number(1, 100000))
+      ->option_text("N");
+  command.add_option("--pictures", options->pictures, "draws both slowdowns there")
+      ->option_text("DIR");
+  command
+      .add_option("--compare", options->compared,
+                  "two maps that --out wrote, of one machine: do they agree")
+      ->expected(2)
+      ->option_text("A B");
+  app::add_rank_options(command, options->ranks);
+  app::add_framework_options(command, *options);
+  app::add_process_options(command, *options);
+  app::add_output_options(command, *options);
+}
+
+}  // namespace d5::command

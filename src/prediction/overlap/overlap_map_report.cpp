@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "d5/core/error.hpp"
+#include "d5/prediction/overlap_map.hpp"
+#include "prediction/overlap/record_condition.hpp"
+
+namespace d5 {
+namespace {
+
+constexpr const char* kKernel = "kernel_slowdown";
+constexpr const char* kCalls = "all_reduce_slowdown";
+
+bool is_map_cell(const Measurement& record) {
+  return record.metric == kKernel || record.metric == kCalls;
+}
+
+/// Kernels or resources, in the order of their first record.
+template <class Of>
+std::vector<std::string> names_of(const std::vector<Measurement>& records, const Of& of) {
+  std::vector<std::string> names;
+  for (const Measurement& record : records) {
+    if (!is_map_cell(record)) continue;
+    const std::string name = of(record);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+std::vector<std::string> kernels_in(const std::vector<Measurement>& records) {
+  return names_of(records, [](const Measurement& record) { return record.subject; });
+}
+std::vector<std::string> resources_in(const std::vector<Measurement>& records) {
+  return names_of(
+      records, [](const Measurement& record) { return detail::condition_of(record, "resources"); });
+}
+
+const Measurement* find_cell(const std::vector<Measurement>& records, const std::string& metric,
+                             const std::string& kernel, const std::string& resources) {
+  const auto place = std::ranges::find_if(records, [&](const Measurement& record) {
+    return record.metric == metric && record.subject == kernel &&
+           detail::condition_of(record, "resources") == resources;
+  });
+  return place == records.end() ? nullptr : &*place;
+}
+
+std::string cell_words(const Measurement* record) {
+  if (!record || record->samples.empty()) return "-";
+  const char* doubt = record->status == Status::passed ? "" : "?";
+  return fmt::format("{:.2f}{}", estimate(*record).value, doubt);
+}
+
+/// Classes of slowdown, as a legend names them.
+struct SlowdownClass {
+  double below;
+  const char* name;
+};
+constexpr SlowdownClass kClasses[] = {
+    {1.05, "up to 1.05"}, {1.2, "to 1.2"}, {1.5, "to 1.5"},
+    {2, "to 2"},          {3, "to 3"},     {std::numeric_limits<double>::infinity(), "above 3"}};
+
+std::size_t class_of(double slowdown) {
+  const auto* place = std::ranges::find_if(
+      kClasses, [&](const SlowdownClass& one) { return slowdown < one.below; });
+  return std::size_t(place - std::begin(kClasses));
+}
+
+Plot slowdown_picture(const std::vector<Measurement>& records, const std::string& metric,
+                      const std::string& name, const std::string& title) {
+  const auto kernels = kernels_in(records);
+  const auto resources = resources_in(records);
+  Plot plot{
+      .name = name, .title = title, .x = {.label = "resources", .scale = PlotAxis::Scale::whole}};
+  for (std::size_t i = 0; i < resources.size(); ++i) {
+    plot.note += fmt::format("{}{}: {}", i ? "; " : "", i + 1, resources[i]);
+  }
+  for (const auto& one : kClasses) plot.series.emplace_back(one.name);
+  for (std::size_t row = 0; row < kernels.size(); ++row) {
+    plot.rows.push_back({.label = kernels[row]});
+    for (std::size_t column = 0; column < resources.size(); ++column) {
+      const Measurement* record = find_cell(records, metric, kernels[row], resources[column]);
+      if (!record || record->samples.empty()) continue;
+      const Estimate slowdown = estimate(*record);
+      const double x = double(column + 1), y = double(row);
+      plot.marks.push_back(
+          {.shape = PlotMark::Shape::box,
+           .series = class_of(slowdown.value),
+           .points = {{x - 0.4, y + 0.1}, {x + 0.05, y + 0.9}},
+           .label = cell_words(record),
+           .tip = fmt::format("{}, {}: {:.3f} [{:.3f}, {:.3f}]", kernels[row], resources[column],
+                              slowdown.value, slowdown.interval.low, slowdown.interval.high)});
+    }
+  }
+  return plot;
+}
+
+/// What two maps must have in common. Throws: ValueError.
+void expect_alike(const Results& first, const Results& second) {
+  const auto differs = [](const std::string& what, const std::string& a, const std::string& b) {
+    if (a == b) return;
+    throw ValueError(
+        fmt::format("overlap map: the maps are of {} that differ, {} and {}; measure both alike",
+                    what, printable(a), printable(b)));
+  };
+  differs("machines", first.environment.hostname, second.environment.hostname);
+  differs("processors", first.environment.cpu, second.environment.cpu);
+  differs("threads", std::to_string(first.environment.threads),
+          std::to_string(second.environment.threads));
+  for (const char* name : {"ranks", "bytes", "all_reduce"}) {
+    const auto of = [&](const Measurement& record) { return detail::condition_of(record, name); };
+    const auto a = names_of(first.measurements, of), b = names_of(second.measurements, of);
+    differs(name, a.empty() ? "" : a.front(), b.empty() ? "" : b.front());
+  }
+}
+
+}  // namespace
+
+TextTable overlap_map_table(const std::vector<Measurement>& records) {
+  using enum TextTable::Align;
+  std::vector<TextTable::Column> columns{"kernel / all-reduce slowdown"};
+  const auto resources = resources_in(records);
+  for (const std::string& words : resources) columns.emplace_back(words, right);
+  TextTable table(columns);
+  for (const std::string& kernel : kernels_in(records)) {
+    std::vector<std::string> row{kernel};
+    for (const std::string& words : resources) {
+      row.push_back(fmt::format("{} / {}", cell_words(find_cell(records, kKernel, kernel, words)),
+                                cell_words(find_cell(records, kCalls, kernel, words))));
+    }
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+std::vector<Plot> overlap_map_plots(const std::vector<Measurement>& records) {
+  return {slowdown_picture(records, kKernel, "kernel-slowdown",
+                           "Time of a kernel beside all-reduces / alone"),
+          slowdown_picture(records, kCalls, "all-reduce-slowdown",
+                           "Time of an all-reduce beside a kernel / alone")};
+}
+
+double OverlapMapAgreement::share() const {
+  if (cells.empty()) return std::numeric_limits<double>::quiet_NaN();
+  return double(std::ranges::count(cells, true, &Cell::agree)) / double(cells.size());
+}
+
+OverlapMapAgreement compare_overlap_maps(const Results& first, const Results& second) {
+  expect_alike(first, second);
+  OverlapMapAgreement agreement;
+  for (const Measurement& a : first.measurements) {
+    if (!is_map_cell(a) || a.samples.empty()) continue;
+    const std::string resources = detail::condition_of(a, "resources");
+    const Measurement* b = find_cell(second.measurements, a.metric, a.subject, resources);
+    if (!b || b->samples.empty()) continue;
+    OverlapMapAgreement::Cell cell{.kernel = a.subject,
+                                   .resources = resources,
+                                   .metric = a.metric,
+                                   .first = estimate(a),
+                                   .second = estimate(*b)};
+    cell.agree = cell.first.interval.low <= cell.second.interval.high &&
+                 cell.second.interval.low <= cell.first.interval.high;
+    agreement.cells.push_back(std::move(cell));
+  }
+  return agreement;
+}
+
+}  // namespace d5

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of what computation and communication take from each other.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <string>
+
+#include "d5/core/results.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+#include "tests/apps/training_job.hpp"
+
+using namespace d5;
+using testing::kMpirun, testing::run_d5, testing::TemporaryFolder;
+
+TEST_CASE("overlap map prints, writes and draws both slowdowns, and is compared with itself") {
+  if (!transport().present) return;
+  const TemporaryFolder folder;
+  const std::string out = folder / "map.json";
+  const auto run = run_d5(
+      "overlap map 'Relu 1x64x32x32' --resources threads=0,threads=1:waiting=sleep --pairs 6 "
+      "--threads 1 --bytes 64KiB --quiet --out " +
+          out + " --pictures " + folder / "p",
+      kMpirun);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, Catch::Contains("Relu 1x64x32x32 forward"));
+  CHECK(std::filesystem::exists(folder / "p/kernel-slowdown.svg"));
+  const auto records = read_results(out).measurements;
+  REQUIRE(records.size() == 8);  // forward and backward, two resources, both ways
+  for (const auto& record : records) CHECK(record.samples.size() == 6);
+  const auto compared = run_d5("overlap map --compare " + out + " " + out);
+  CHECK(compared.status == 0);
+  CHECK_THAT(compared.err, Catch::Contains("100.0% of 8 cells"));
+}
+
+TEST_CASE("overlap search goes on with the rounds that it has, and report reads it") {
+  if (!transport().present) return;
+  const TemporaryFolder folder;
+  const std::string out = folder / "search.json";
+  const std::string line =
+      "overlap search --models lenet --batch 2 --threads 1 --steps 1 --resources "
+      "default,threads=1:waiting=sleep --buckets 64KiB --out " +
+      out;
+  const auto first = run_d5(line + " --rounds 6 --quiet", kMpirun);
+  INFO(first.err);
+  REQUIRE(first.status == 0);
+  CHECK_THAT(first.out, Catch::Contains("one setting for all"));
+  const auto again = run_d5(line + " --rounds 7 --resume", kMpirun);
+  INFO(again.err);
+  REQUIRE(again.status == 0);
+  CHECK_THAT(again.err, Catch::Contains("round 6 of 7") && !Catch::Contains("round 5 of 7"));
+  const auto report = run_d5("overlap report " + out);
+  CHECK(report.status == 0);
+  CHECK_THAT(report.out, Catch::Contains("lenet"));
+}
+
+TEST_CASE("overlap commands refuse what cannot be") {
+  CHECK(run_d5("overlap map --threads 1").status == 2);  // a rank alone
+  CHECK(run_d5("overlap report no-such-file.csv").status == 2);
+  CHECK_THAT(run_d5("overlap map --resources cores=100000").err, Catch::Contains("does not exist"));
+  CHECK_THAT(run_d5("overlap map --resources chunk=0B").err, Catch::Contains("no number of bytes"));
+}

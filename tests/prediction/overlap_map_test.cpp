@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "d5/prediction/overlap_map.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "d5/core/error.hpp"
+
+namespace d5 {
+namespace {
+
+/// Ten pairs around a ratio.
+Measurement cell_of(const std::string& kernel, const std::string& resources,
+                    const std::string& metric, double ratio) {
+  Measurement record{.subject = kernel, .level = "prediction", .metric = metric, .unit = "1"};
+  for (int i = 0; i < 10; ++i) record.samples.push_back(ratio + 0.001 * i);
+  record.conditions = {
+      {"resources", resources}, {"ranks", "2"}, {"bytes", "1MiB"}, {"all_reduce", "ring"}};
+  return record;
+}
+
+std::vector<Measurement> map_of(double first, double second) {
+  return {cell_of("a", "threads=0", "kernel_slowdown", first),
+          cell_of("a", "threads=0", "all_reduce_slowdown", second),
+          cell_of("a", "threads=1", "kernel_slowdown", 4)};
+}
+
+Results results_of(std::vector<Measurement> records, const std::string& host = "h") {
+  Results results{.measurements = std::move(records)};
+  results.environment.hostname = host;
+  results.environment.threads = 1;
+  return results;
+}
+
+TEST_CASE("a map's table has a row a kernel, a column a resource and both slowdowns") {
+  auto records = map_of(1.5, 2);
+  records.back().status = Status::mistrusted;
+  const TextTable table = overlap_map_table(records);
+  REQUIRE(table.columns().size() == 3);
+  REQUIRE(table.rows().size() == 1);
+  CHECK(table.rows().front() == std::vector<std::string>{"a", "1.50 / 2.00", "4.00? / -"});
+}
+
+TEST_CASE("a map is drawn both ways, a box a cell") {
+  const auto plots = overlap_map_plots(map_of(1.5, 2));
+  REQUIRE(plots.size() == 2);
+  CHECK(plots[0].marks.size() == 2);
+  CHECK(plots[0].marks[1].label == "4.00");
+  CHECK(plots[0].marks[0].series < plots[0].marks[1].series);
+  CHECK(plots[1].marks.size() == 1);
+}
+
+TEST_CASE("two maps agree in the cells whose intervals meet") {
+  const auto agreement =
+      compare_overlap_maps(results_of(map_of(1.5, 2)), results_of(map_of(1.501, 3)));
+  REQUIRE(agreement.cells.size() == 3);
+  CHECK(agreement.cells[0].agree);
+  CHECK_FALSE(agreement.cells[1].agree);
+  CHECK(agreement.share() == Approx(2.0 / 3));
+}
+
+TEST_CASE("maps of another machine, or of other threads or ranks, are refused") {
+  const Results map = results_of(map_of(1, 1));
+  CHECK_THROWS_WITH(compare_overlap_maps(map, results_of(map_of(1, 1), "other")),
+                    Catch::Contains("machines that differ, h and other"));
+  Results threads = map;
+  threads.environment.threads = 2;
+  CHECK_THROWS_WITH(compare_overlap_maps(map, threads), Catch::Contains("threads that differ"));
+  Results ranks = map;
+  for (auto& record : ranks.measurements) record.conditions["ranks"] = "4";
+  CHECK_THROWS_AS(compare_overlap_maps(map, ranks), ValueError);
+}
+
+TEST_CASE("a rank alone, no pair and an impossible resource are refused before anything runs") {
+  CHECK_THROWS_WITH(overlap_map({}, {}, *world()), Catch::Contains("mpirun -np 2"));
+}
+
+TEST_CASE("the study's kernels are five, as large as asked") {
+  for (const auto scale : {KernelScale::l2, KernelScale::l3, KernelScale::memory}) {
+    CHECK(study_kernel_cases(scale).size() == 5);
+  }
+  CHECK(study_kernel_cases(KernelScale::full)[2] ==
+        "Conv 64x64x224x224 64x64x7x7 strides=2x2 pads=3x3x3x3");
+}
+
+TEST_CASE("kernels run forward and backward, and nodes of a network alone") {
+  const auto kernels = kernels_of_cases(study_kernel_cases(KernelScale::l2), "reference");
+  CHECK(kernels.size() == 10);
+  for (const auto& kernel : kernels) {
+    CAPTURE(kernel.name, kernel.reason);
+    REQUIRE(kernel.run);
+  }
+  kernels[6].run();  // ReLU
+  for (const auto& kernel : kernels_of_network("lenet", 2, "reference")) {
+    CAPTURE(kernel.name, kernel.reason);
+    REQUIRE(kernel.run);
+    kernel.run();
+  }
+}
+
+}  // namespace
+}  // namespace d5
