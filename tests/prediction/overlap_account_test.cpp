@@ -14,9 +14,9 @@ namespace {
 constexpr std::int64_t kMs = 1'000'000;
 
 /// A kernel of `kernel` ns from 0 on, beside a message of `message` ns that begins at `offset`.
-StepTimes made_up(std::int64_t kernel, std::int64_t message, std::int64_t offset) {
+OverlapTimes made_up(std::int64_t kernel, std::int64_t message, std::int64_t offset) {
   const std::int64_t arrived = offset + message, end = std::max(kernel, arrived);
-  StepTimes times{.step = {0, end}, .busy = {0, end}, .calls = {{offset, arrived}}};
+  OverlapTimes times{.step = {0, end}, .busy = {0, end}, .calls = {{offset, arrived}}};
   if (arrived > kernel) times.waits.push_back({std::max(kernel, offset), arrived});
   return times;
 }
@@ -38,7 +38,7 @@ TEST_CASE("a kernel beside a message is cut as their lengths say, at ten offsets
 }
 
 TEST_CASE("what lies before computation is idle, and calls that overlap count once") {
-  StepTimes times{.step = {0, 30}, .busy = {10, 30}, .calls = {{12, 20}, {15, 25}}};
+  OverlapTimes times{.step = {0, 30}, .busy = {10, 30}, .calls = {{12, 20}, {15, 25}}};
   const StepAccount account = account_of(times);
   CHECK(account.idle == Approx(10e-9));
   CHECK(account.overlap == Approx(13e-9));

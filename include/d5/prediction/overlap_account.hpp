@@ -32,7 +32,7 @@ struct StepAccount {
 };
 
 /// When the computing thread did what, in nanoseconds of one clock.
-struct StepTimes {
+struct OverlapTimes {
   struct Range {
     std::int64_t begin_ns = 0, end_ns = 0;
   };
@@ -42,7 +42,7 @@ struct StepTimes {
   std::vector<Range> waits = {};  ///< of the computing thread, in their order, within the step
   std::vector<BucketTimes> buckets = {};
 };
-[[nodiscard]] StepAccount account_of(const StepTimes& times);
+[[nodiscard]] StepAccount account_of(const OverlapTimes& times);
 
 /// Cuts each step of this rank, from the events of its communicator.
 ///

@@ -16,9 +16,11 @@
 namespace d5 {
 namespace {
 
-detail::TimeRange range_of(const StepTimes::Range& range) { return {range.begin_ns, range.end_ns}; }
+detail::TimeRange range_of(const OverlapTimes::Range& range) {
+  return {range.begin_ns, range.end_ns};
+}
 
-std::vector<detail::TimeRange> ranges_of(const std::vector<StepTimes::Range>& ranges) {
+std::vector<detail::TimeRange> ranges_of(const std::vector<OverlapTimes::Range>& ranges) {
   std::vector<detail::TimeRange> result;
   for (const auto& range : ranges) result.push_back(range_of(range));
   return result;
@@ -26,7 +28,7 @@ std::vector<detail::TimeRange> ranges_of(const std::vector<StepTimes::Range>& ra
 
 }  // namespace
 
-StepAccount account_of(const StepTimes& times) {
+StepAccount account_of(const OverlapTimes& times) {
   const detail::StepParts parts = detail::parts_of(range_of(times.step), range_of(times.busy),
                                                    ranges_of(times.calls), ranges_of(times.waits));
   return {.compute = parts.compute,
@@ -40,7 +42,7 @@ StepAccount account_of(const StepTimes& times) {
 struct OverlapRecorder::Now {
   std::mutex mutex = {};
   std::thread::id computes = {};
-  StepTimes times = {};
+  OverlapTimes times = {};
   std::map<std::uint64_t, std::int64_t> under_way = {};  // begin, by id; from earlier steps, too
   int depth = 0;                                         // of calls and waits within each other
   std::int64_t wait_begin_ns = 0;
@@ -86,7 +88,7 @@ void OverlapRecorder::end_step() {
   {
     const std::lock_guard lock(now_->mutex);
     const std::int64_t end = Trace::now_ns();
-    StepTimes& times = now_->times;
+    OverlapTimes& times = now_->times;
     times.step.end_ns = times.busy.end_ns = end;
     for (const auto& [id, begin] : now_->under_way) times.calls.push_back({begin, end});
     steps_.push_back(account_of(times));
