@@ -140,6 +140,12 @@ int run_predict(const PredictCommand& options, bool is_child) {
       .scaling = options.strong ? PredictedScaling::strong : PredictedScaling::weak,
       .training = plan.training,
       .interrupt = app::ctrl_c()};
+  const auto measured = options.measure.empty() ? std::vector<int>{} : ranks_from(options.measure);
+  for (const int ranks : measured) {
+    if (std::ranges::find(how.ranks, ranks) == how.ranks.end()) {
+      throw ValueError(fmt::format("predict: --measure {} is not among --ranks", ranks));
+    }
+  }
   const TrainingProfile profile = profile_of(options);
   Progress progress("predict", static_cast<std::int64_t>(how.ranks.size()));
   how.on_point = [&](int ranks) {
@@ -147,16 +153,11 @@ int run_predict(const PredictCommand& options, bool is_child) {
     progress.advance();
   };
   auto points = predict_scaling(profile, network, how);
-  if (!options.measure.empty()) {
-    const std::string file =
-        (options.out.empty() ? std::string("d5-predict") : options.out) + ".measured.json";
-    for (const int ranks : ranks_from(options.measure)) {
-      const auto point = std::ranges::find(points, ranks, &PredictedPoint::ranks);
-      if (point == points.end()) {
-        throw ValueError(fmt::format("predict: --measure {} is not among --ranks", ranks));
-      }
-      point->measured = measured_steps(ranks, options, file);
-    }
+  const std::string file =
+      (options.out.empty() ? std::string("d5-predict") : options.out) + ".measured.json";
+  for (PredictedPoint& point : points) {
+    if (std::ranges::find(measured, point.ranks) == measured.end()) continue;
+    point.measured = measured_steps(point.ranks, options, file);
   }
   const auto records = prediction_records(points, profile, network);
   if (!options.pictures.empty()) {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "d5/core/results.hpp"
+#include "d5/level3_distributed/communicator.hpp"
+#include "d5/prediction/network_description.hpp"
+#include "tests/apps/program_run.hpp"
+#include "tests/temporary_folder.hpp"
+
+namespace d5::testing {
+namespace {
+
+/// A profile that costs tell, in a folder.
+class CostProfile : public TemporaryFolder {
+ public:
+  CostProfile() {
+    const auto run = run_d5("profile lenet --batch 8 --from-cost 10ms --quiet --out " + file());
+    INFO(run.err);
+    REQUIRE(run.status == 0);
+  }
+  [[nodiscard]] std::string file() const { return *this / "p.json"; }
+};
+
+TEST_CASE("a profile's curve is printed, drawn and written, a record a number of ranks") {
+  const CostProfile profile;
+  const std::string out = profile / "curve.json";
+  const auto run = run_d5("predict " + profile.file() + " --batch 8 --ranks 1..4 --quiet --out " +
+                          out + " --pictures " + (profile / "pictures"));
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, Catch::Contains("predicted step") && Catch::Contains("efficiency"));
+  std::vector<double> seconds;
+  for (const auto& record : read_results(out).measurements) {
+    CHECK(record.level == "prediction");
+    if (record.metric == "predicted_time") seconds.push_back(record.samples.at(0));
+  }
+  REQUIRE(seconds.size() == 3);
+  CHECK(seconds[0] == Approx(0.010));
+  CHECK(seconds[1] > seconds[0]);
+  CHECK(std::filesystem::exists(profile / "pictures/prediction.svg"));
+}
+
+TEST_CASE("what cannot be predicted is said, with status 2") {
+  const CostProfile profile;
+  const auto [options, says] = GENERATE(table<std::string, std::string>({
+      {"--ranks 0", "expected numbers of 1 to"},
+      {"--ranks 1,3 --strong --batch 8", "3 ranks cannot share a batch of 8"},
+      {"--network ethernet-10gb", "ethernet-10g"},
+      {"--ranks 1,2 --measure 4", "--measure 4 is not among --ranks"},
+      {"--measure 1 --strategy compute:factor=2", "leave out --strategy"},
+      {"--strategy compute:factor=0", "factor"},
+      {"--strategy faster", "faster"},
+      {"--distributed consistent_decentralised", "consistent_decentralized"},
+      {"--ranks 256", "places"},
+  }));
+  const auto run = run_d5("predict " + profile.file() + " --batch 8 --quiet " + options);
+  INFO(options << ": " << run.err);
+  CHECK(run.status == 2);
+  CHECK_THAT(run.err, Catch::Contains(says));
+}
+
+TEST_CASE("a calibration's file is a network") {
+  if (!transport().present) return;
+  const TemporaryFolder folder;
+  const std::string file = folder / "here.yaml";
+  const auto run =
+      run_d5("network calibrate --repetitions 3 --quiet --wire 1ms,1GB/s --out " + file);
+  INFO(run.err);
+  REQUIRE(run.status == 0);
+  CHECK_THAT(run.out, Catch::Contains("held out") && Catch::Contains("all-reduce ring"));
+  // The wire delays a message by no less than a millisecond.
+  CHECK(load_network_description(file).latency.value > 0.9e-3);
+}
+
+}  // namespace
+}  // namespace d5::testing
