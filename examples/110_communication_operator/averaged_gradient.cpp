@@ -7,7 +7,9 @@
 // Attribute `group` names the ranks, "world" where it is left out. With the latter behind each
 // parameter any optimizer is data-parallel:
 //
-//   mpirun -np 2 d5 op check --load averaged_gradient.cpp "example.RingAllReduce 3x4"
+//   d5 op check --load averaged_gradient.cpp "example.RingAllReduce 3x4"
+//
+// checks it on one rank; ../110_communication_operator.cpp trains with it on several.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -51,8 +53,8 @@ d5_status infer(const void*, const d5_tensor* inputs, std::size_t input_count,
   if (input_count != 1 || output_count != 1) {
     return refuse(error, D5_SHAPE_ERROR, "it has one input and one output");
   }
-  if (inputs[0].dtype != D5_FLOAT32) {
-    return refuse(error, D5_TYPE_ERROR, "the input must be float32");
+  if (inputs[0].dtype != D5_FLOAT32 && inputs[0].dtype != D5_FLOAT64) {
+    return refuse(error, D5_TYPE_ERROR, "the input must be float32 or float64");
   }
   outputs[0].dtype = inputs[0].dtype;
   outputs[0].rank = inputs[0].rank;
@@ -67,11 +69,15 @@ struct Part {
       : begin(elements * i / parts), size(elements * (i + 1) / parts - begin) {}
 };
 
+template <class T>
+constexpr std::int32_t kType = sizeof(T) == 4 ? D5_FLOAT32 : D5_FLOAT64;
+
 /// Sends a part to the next rank, while one comes from the rank before.
-d5_status pass_on(const d5_communicator& group, float* out, const Part& sent, float* in,
+template <class T>
+d5_status pass_on(const d5_communicator& group, T* out, const Part& sent, T* in,
                   const Part& received, d5_error* error) {
-  const d5_tensor from_here = {out, &sent.size, 1, D5_FLOAT32};
-  const d5_tensor to_here = {in, &received.size, 1, D5_FLOAT32};
+  const d5_tensor from_here = {out, &sent.size, 1, kType<T>};
+  const d5_tensor to_here = {in, &received.size, 1, kType<T>};
   const int next = (group.rank + 1) % group.ranks;
   const int before = (group.rank + group.ranks - 1) % group.ranks;
   d5_request *sending = nullptr, *receiving = nullptr;
@@ -86,10 +92,11 @@ d5_status pass_on(const d5_communicator& group, float* out, const Part& sent, fl
 
 /// The sum of all ranks' `data`, on each, the same bits: parts travel around the ring and gather
 /// sums, and then sums travel around.
-d5_status ring_sum(const d5_communicator& group, float* data, std::int64_t count, d5_error* error) {
+template <class T>
+d5_status ring_sum(const d5_communicator& group, T* data, std::int64_t count, d5_error* error) {
   const int ranks = group.ranks;
   const auto part = [&](int i) { return Part(count, ((i % ranks) + ranks) % ranks, ranks); };
-  std::vector<float> arrived(std::size_t(count / ranks + 1));
+  std::vector<T> arrived(std::size_t(count / ranks + 1));
   for (int round = 0; round < ranks - 1; ++round) {
     const Part sent = part(group.rank - round), received = part(group.rank - round - 1);
     const d5_status status =
@@ -108,35 +115,47 @@ d5_status ring_sum(const d5_communicator& group, float* data, std::int64_t count
   return D5_OK;
 }
 
-/// `to` is `from`.
-float* copied(const d5_tensor& to, const d5_tensor& from) {
-  if (elements(to) > 0) std::memcpy(to.data, from.data, std::size_t(elements(to)) * sizeof(float));
-  return static_cast<float*>(to.data);
+/// Calls `body` with a value of the element type; `infer` lets only these two through.
+template <class Body>
+d5_status for_type(const d5_tensor& tensor, const Body& body) {
+  return tensor.dtype == D5_FLOAT32 ? body(float()) : body(double());
 }
 
-d5_status sum_forward(void* self, const d5_call* call, d5_error* error) {
-  float* y = copied(call->outputs[0], call->inputs[0]);
-  return ring_sum(*static_cast<OverRanks*>(self)->group, y, elements(call->outputs[0]), error);
-}
-
-d5_status sum_backward(void* self, const d5_call* call, d5_error* error) {
-  float* dx = copied(call->grad_inputs[0], call->grad_outputs[0]);
-  return ring_sum(*static_cast<OverRanks*>(self)->group, dx, elements(call->grad_inputs[0]), error);
-}
-
-d5_status same(void*, const d5_call* call, d5_error*) {
-  (void)copied(call->outputs[0], call->inputs[0]);
+/// to = from
+d5_status copy(const d5_tensor& from, const d5_tensor& to) {
+  const auto count = std::size_t(elements(to));
+  if (count > 0) std::memcpy(to.data, from.data, count * (to.dtype == D5_FLOAT32 ? 4 : 8));
   return D5_OK;
 }
 
+/// to = the sum of all ranks' from, times `factor`
+d5_status sum_over_ranks(void* self, const d5_tensor& from, const d5_tensor& to, double factor,
+                         d5_error* error) {
+  (void)copy(from, to);
+  return for_type(to, [&]<class T>(T) {
+    T* data = static_cast<T*>(to.data);
+    const std::int64_t count = elements(to);
+    const d5_status status = ring_sum(*static_cast<OverRanks*>(self)->group, data, count, error);
+    for (std::int64_t i = 0; factor != 1 && i < count; ++i) data[i] *= T(factor);
+    return status;
+  });
+}
+
+d5_status sum_forward(void* self, const d5_call* call, d5_error* error) {
+  return sum_over_ranks(self, call->inputs[0], call->outputs[0], 1, error);
+}
+
+d5_status sum_backward(void* self, const d5_call* call, d5_error* error) {
+  return sum_over_ranks(self, call->grad_outputs[0], call->grad_inputs[0], 1, error);
+}
+
+d5_status same_forward(void*, const d5_call* call, d5_error*) {
+  return copy(call->inputs[0], call->outputs[0]);
+}
+
 d5_status mean_backward(void* self, const d5_call* call, d5_error* error) {
-  const d5_status status = sum_backward(self, call, error);
-  const d5_tensor& gradient = call->grad_inputs[0];
-  const auto ranks = float(static_cast<OverRanks*>(self)->group->ranks);
-  for (std::int64_t i = 0; i < elements(gradient); ++i) {
-    static_cast<float*>(gradient.data)[i] /= ranks;
-  }
-  return status;
+  const double factor = 1.0 / static_cast<OverRanks*>(self)->group->ranks;
+  return sum_over_ranks(self, call->grad_outputs[0], call->grad_inputs[0], factor, error);
 }
 
 constexpr d5_operator operator_of(const char* name, decltype(d5_operator::forward) forward,
@@ -158,7 +177,7 @@ constexpr d5_operator operator_of(const char* name, decltype(d5_operator::forwar
 
 constexpr d5_operator kOperators[] = {
     operator_of("RingAllReduce", sum_forward, sum_backward),
-    operator_of("AveragedGradient", same, mean_backward),
+    operator_of("AveragedGradient", same_forward, mean_backward),
 };
 
 }  // namespace

@@ -118,11 +118,10 @@ typedef struct d5_request d5_request;
  * it, and it lives as long as the instance. `create` and `infer` may read `rank` and `ranks`; calls
  * are for `forward` and `backward`, which run in the order of the graph, and back in the reverse.
  *
- * All ranks make the same collectives in the same order, with tensors of one type and size; a call
- * that returns is done, and d5 checks, counts and times it as those of its own operators. Tensors
- * are in the host's memory; of a part for each rank, part r is the r-th of equal ones, one after
- * the other. What goes wrong is answered, and is best returned as it is: by the others' ends of
- * the call, too, where a rank does not make it. */
+ * All ranks make the same collectives in the same order, with tensors of one type and size. A call
+ * that returns is done; d5 checks, counts and times it as those of its own operators. Tensors are
+ * in the host's memory; of those with a part for each rank, rank r's is the r-th of equal ones, one
+ * after the other. What a call answers other than D5_OK is best returned as it is. */
 typedef struct d5_communicator d5_communicator;
 struct d5_communicator {
   size_t size; /* of this struct in the d5 that calls: what lies beyond is not there */

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks of two ranks that talk to each other in the graph."""
 
-import os
-import shutil
-import subprocess
-import sys
+import pathlib
 
 import pytest
+import two_ranks
 
 import d5
 
@@ -24,21 +22,7 @@ def digits(step, count=4):
 
 
 def run(script, folder):
-    """What two ranks print."""
-    if not shutil.which("mpirun"):
-        pytest.skip("there is no mpirun")
-    file = folder / "job.py"
-    file.write_text(BEGIN + script)
-    environment = {
-        **os.environ,
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-    }
-    command = ["mpirun", "--oversubscribe", "-np", "2", sys.executable, str(file)]
-    job = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-    assert job.returncode == 0, job.stdout + job.stderr
-    return job.stdout
+    return two_ranks.run(BEGIN + script, folder)
 
 
 def test_a_node_sums_over_the_ranks_of_its_group(tmp_path):
@@ -52,6 +36,25 @@ network.add_input("x", "float64", [3])
 network.add_node("AllReduce", ["x"], ["y"], domain="d5", group="both")
 network.add_output("y")
 y = d5.executor(network).inference({"x": np.array([1.0, rank, -rank])})["y"]
+assert np.asarray(y).tolist() == [2, 1, -1], y
+print("summed")
+""",
+        tmp_path,
+    )
+    assert out.count("summed") == 2
+
+
+def test_an_operator_of_ones_own_calls_the_ranks(tmp_path):
+    examples = pathlib.Path(__file__).parents[2] / "examples"
+    source = examples / "110_communication_operator" / "averaged_gradient.cpp"
+    out = run(
+        f"""
+assert "example.RingAllReduce" in d5.op.compile({str(source)!r})
+network = d5.Network("sum")
+network.add_input("x", "float64", [3])
+network.add_node("RingAllReduce", ["x"], ["y"], domain="example")
+network.add_output("y")
+y = d5.executor(network).inference({{"x": np.array([1.0, rank, -rank])}})["y"]
 assert np.asarray(y).tolist() == [2, 1, -1], y
 print("summed")
 """,

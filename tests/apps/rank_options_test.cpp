@@ -34,6 +34,23 @@ TEST_CASE("a rank that hangs is named with call and step, and the job ends with 
                           Catch::Contains("at training step 3; not there: rank 1"));
 }
 
+TEST_CASE("a worker that dies under an asynchronous scheme ends the job, which says who") {
+  if (!transport().present) return;
+  const TrainingJob job;
+  const auto [scheme, ranks] = GENERATE(table<std::string, std::string>({
+      {"inconsistent_centralized", "3"},
+      {"stale_synchronous", "3"},
+      {"asynchronous_neighbors", "2"},
+  }));
+  const auto run =
+      run_d5(job.train("no.json") + " --fault kill:rank=1,step=3 --distributed " + scheme,
+             "timeout 60 mpirun --oversubscribe -np " + ranks);
+  INFO(scheme << ": " << run.err);
+  CHECK(run.status != 0);
+  CHECK(run.status != 124);                                           // nobody waits for it
+  CHECK_THAT(run.err + run.out, Catch::Contains("rank 1 with PID"));  // mpirun's words
+}
+
 TEST_CASE("a thread that moves calls on changes no bit of what is learnt, and is in the record") {
   if (!transport().present) return;
   const TrainingJob job;

@@ -5,6 +5,7 @@
 
 #include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
+#include "d5/level3_distributed/wire_model.hpp"
 #include "tests/level3_distributed/centralized/served.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -271,6 +272,16 @@ TEST_CASE("ranks that train one memory of their node without locks keep all but 
   for (int rank = 0; rank < ranks(); ++rank) CHECK(all[std::size_t(rank)] == kSteps);
   CHECK(same_on(*world(), values_of(scheme->executor().network())));
   scheme->end_test();
+}
+
+TEST_CASE("ranks of several nodes share no memory to train in, and are all told so") {
+  if (ranks() == 1) return;
+  // Ranks of a modelled wire stand for those of other nodes.
+  const auto apart = std::make_shared<WireModel>(world(), WireOptions{.bytes_per_second = 1e12});
+  CHECK_THROWS_AS(scheme_of("hogwild", {}, rule_of("sgd"), apart), Unsupported);
+  CHECK_THROWS_WITH(scheme_of("hogwild", {}, rule_of("sgd"), apart),
+                    Catch::Contains("choose asynchronous_neighbors or stale_synchronous"));
+  world()->barrier();
 }
 
 TEST_CASE("a step of one memory reads and writes the parameters once") {

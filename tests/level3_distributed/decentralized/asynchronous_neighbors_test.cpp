@@ -5,35 +5,58 @@
 #include <cmath>
 #include <thread>
 
+#include "d5/level3_distributed/transport.hpp"
+#include "d5/level3_distributed/wire_model.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
 
 using namespace d5;
 using namespace d5::testing;
 
+namespace {
+
+/// Of one node; and where a transport has windows, ranks that stand for those of several nodes,
+/// which meet in no memory.
+std::vector<std::shared_ptr<Communicator>> nodes() {
+  std::vector<std::shared_ptr<Communicator>> result{world()};
+  if (world()->medium() != transport().description) return result;
+  result.push_back(std::make_shared<WireModel>(world(), WireOptions{.bytes_per_second = 1e12}));
+  return result;
+}
+
+std::shared_ptr<DistributedOptimizer> pairs_over(std::shared_ptr<Communicator> ranks, double rate) {
+  return scheme("asynchronous_neighbors", {}, rate, "sgd", std::move(ranks));
+}
+
+}  // namespace
+
 TEST_CASE("whatever the timing, moves add up: the mean of all is that of all moves") {
   // Gradients that are the same everywhere: b alone.
   const Problem problem{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {1, -2, 3, 0.5}};
-  const auto pairs = scheme("asynchronous_neighbors", {}, 0.1);
-  for (int step = 0; step < 50; ++step) (void)pairs->step(problem.batch());
-  pairs->begin_test();
-  CHECK(std::abs(x_of(*pairs) + 0.1 * 50 * mean(problem.b)) < kRounding);
-  pairs->end_test();
+  for (const auto& ranks : nodes()) {
+    const auto pairs = pairs_over(ranks, 0.1);
+    for (int step = 0; step < 50; ++step) (void)pairs->step(problem.batch());
+    pairs->begin_test();
+    CHECK(std::abs(x_of(*pairs) + 0.1 * 50 * mean(problem.b)) < kRounding);
+    pairs->end_test();
+  }
 }
 
 TEST_CASE("ranks that average in pairs stay together, where alone each would go its way") {
   const Problem problem{{1, 1, 1, 1}, {1, -1, 3, 2}, {0, 0, 0, 0}};
-  const auto pairs = scheme("asynchronous_neighbors", {}, 0.05);
-  for (int step = 0; step < 150; ++step) {
-    (void)pairs->step(problem.batch());
-    world()->barrier();
+  for (const auto& ranks : nodes()) {
+    const auto pairs = pairs_over(ranks, 0.05);
+    for (int step = 0; step < 150; ++step) {
+      (void)pairs->step(problem.batch());
+      world()->barrier();
+    }
+    double farthest = 0;
+    for (int r = 0; r < rank_count; ++r) {
+      farthest = std::max(farthest, std::abs(problem.c[std::size_t(r)] - mean(problem.c)));
+    }
+    // Each averages once a step at least, and a step moves it by 0.05 of its way to its own end;
+    // half of the way would take some 14 steps in which averages change nothing.
+    CHECK(std::abs(x_of(*pairs) - mean(problem.c)) <= farthest / 2 + 1e-2);
   }
-  double farthest = 0;
-  for (int r = 0; r < rank_count; ++r) {
-    farthest = std::max(farthest, std::abs(problem.c[std::size_t(r)] - mean(problem.c)));
-  }
-  // Each averages once a step at least, and a step moves it by 0.05 of its way to its own end; half
-  // of the way would take some 14 steps in which averages change nothing.
-  CHECK(std::abs(x_of(*pairs) - mean(problem.c)) <= farthest / 2 + 1e-2);
 }
 
 TEST_CASE("a rank that is slow keeps no other waiting") {
@@ -50,27 +73,31 @@ TEST_CASE("a rank that is slow keeps no other waiting") {
 }
 
 TEST_CASE("a step of pairs takes the other's parameters, and gives it the mean") {
-  const auto pairs = scheme("asynchronous_neighbors");
-  const auto arena = std::int64_t(pairs->executor().network().parameter_arena().bytes());
-  const auto before = world()->traffic().total();
-  (void)pairs->step(kDifferent.batch());
-  const auto after = world()->traffic().total();
-  CHECK(after.bytes_received - before.bytes_received == (rank_count > 1 ? arena : 0));
-  CHECK(after.bytes_sent - before.bytes_sent == (rank_count > 1 ? arena : 0));
-  world()->barrier();
+  for (const auto& ranks : nodes()) {
+    const auto pairs = pairs_over(ranks, 0.2);
+    const auto arena = std::int64_t(pairs->executor().network().parameter_arena().bytes());
+    const auto before = ranks->traffic().total();
+    (void)pairs->step(kDifferent.batch());
+    const auto after = ranks->traffic().total();
+    CHECK(after.bytes_received - before.bytes_received == (rank_count > 1 ? arena : 0));
+    CHECK(after.bytes_sent - before.bytes_sent == (rank_count > 1 ? arena : 0));
+    world()->barrier();
+  }
 }
 
 TEST_CASE("what a rank saved is what its neighbours find after it was restored") {
-  const auto pairs = scheme("asynchronous_neighbors", {}, 0.1);
-  for (int step = 0; step < 5; ++step) (void)pairs->step(kDifferent.batch());
-  world()->barrier();
-  ValueMap saved;
-  for (const auto& [key, value] : pairs->state()) saved[key] = value.tensor().copy();
-  const auto again = scheme("asynchronous_neighbors", {}, 0.1);
-  again->restore(saved);
-  pairs->begin_test();
-  again->begin_test();
-  CHECK(x_of(*again) == x_of(*pairs));
-  pairs->end_test();
-  again->end_test();
+  for (const auto& ranks : nodes()) {
+    const auto pairs = pairs_over(ranks, 0.1);
+    for (int step = 0; step < 5; ++step) (void)pairs->step(kDifferent.batch());
+    world()->barrier();
+    ValueMap saved;
+    for (const auto& [key, value] : pairs->state()) saved[key] = value.tensor().copy();
+    const auto again = pairs_over(ranks, 0.1);
+    again->restore(saved);
+    pairs->begin_test();
+    again->begin_test();
+    CHECK(x_of(*again) == x_of(*pairs));
+    pairs->end_test();
+    again->end_test();
+  }
 }

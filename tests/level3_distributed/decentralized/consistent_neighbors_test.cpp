@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "d5/core/error.hpp"
 #include "d5/level1_network/execution_event.hpp"
 #include "d5/level3_distributed/topology.hpp"
 #include "tests/level3_distributed/decentralized/quadratic.hpp"
@@ -134,6 +135,38 @@ TEST_CASE("each rank keeps its rule's memory: momentum by mixing places alone") 
     (void)neighbors->step(kDifferent.batch());
     CHECK(std::abs(x_of(*neighbors) - x[std::size_t(this_rank)]) < kRounding);
   }
+}
+
+TEST_CASE("any rule's move at a rank's own place is added to the mean of places, or refused") {
+  const MixingMatrix w = topologies().at("ring").make(rank_count);
+  const auto rule_of = [](const OptimizerEntry& entry) {
+    return std::dynamic_pointer_cast<ThreeStepOptimizer>(
+        entry.make(make_executor(quadratic(0)), "loss"));
+  };
+  int trained = 0;
+  for (const auto& [name, entry] : optimizers().entries()) {
+    CAPTURE(name);
+    std::shared_ptr<DistributedOptimizer> neighbors;
+    try {
+      neighbors =
+          distributed_optimizers().at("consistent_neighbors").make(rule_of(entry), world(), {});
+    } catch (const Unsupported& refused) {
+      CHECK_THAT(refused.what(), Catch::Contains("choose a rule of gradients"));
+      continue;
+    }
+    const auto alone = rule_of(entry);
+    kDifferent.begin(*neighbors);
+    for (int step = 0; step < 5; ++step) {
+      const double own = x_of(*neighbors);
+      const double middle = mixed(w, of_all_ranks(own))[std::size_t(this_rank)];
+      x_of(*alone) = own;
+      (void)alone->step(kDifferent.batch());
+      (void)neighbors->step(kDifferent.batch());
+      CHECK(std::abs(x_of(*neighbors) - (middle + x_of(*alone) - own)) < kRounding);
+    }
+    ++trained;
+  }
+  CHECK(trained >= 10);  // it is not that all are refused
 }
 
 TEST_CASE("parameters are on their way before the forward run begins") {

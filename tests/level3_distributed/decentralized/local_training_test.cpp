@@ -84,6 +84,29 @@ TEST_CASE("a rule's memory is kept, or averaged with the parameters") {
   }
 }
 
+TEST_CASE("a rule's memory is reset to that of a rule without a step where ranks average") {
+  for (const char* name : {"model_averaging", "slow_momentum", "post_local"}) {
+    CAPTURE(name);
+    Settings settings{{"every", 3}};
+    // Slow momentum does so unless something else is said.
+    if (std::string_view(name) != "slow_momentum") settings.set("state", "reset");
+    if (std::string_view(name) == "post_local") settings.set("until", 0);
+    const auto optimizer = scheme(name, settings, kLocalRate, "momentum");
+    const auto velocity = [&] {
+      return *optimizer->state().at("velocity/x").tensor().data<double>();
+    };
+    const auto r = std::size_t(this_rank);
+    for (int step = 1; step <= 6; ++step) {
+      const double x = x_of(*optimizer);
+      (void)optimizer->step(kDifferent.batch());
+      // The first after a reset is the gradient alone.
+      if (step == 4) CHECK(std::abs(velocity() - kDifferent.gradient(r, x)) < kRounding);
+      if (step % 3 == 0) CHECK(velocity() == 0);
+      if (step % 3 != 0) CHECK(velocity() != 0);
+    }
+  }
+}
+
 TEST_CASE("post_local averages gradients until its step, and parameters from then on") {
   const auto optimizer = scheme("post_local", {{"until", 4}, {"every", 3}}, kLocalRate);
   const auto n = std::size_t(rank_count);

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "d5/level2_training/optimizer.hpp"
@@ -49,8 +50,10 @@ inline std::shared_ptr<ThreeStepOptimizer> local_optimizer(const std::string& ru
 inline std::shared_ptr<DistributedOptimizer> scheme(const std::string& name,
                                                     const Settings& settings = {},
                                                     double rate = 0.2,
-                                                    const std::string& rule = "sgd") {
-  return distributed_optimizers().at(name).make(local_optimizer(rule, rate), world(), settings);
+                                                    const std::string& rule = "sgd",
+                                                    std::shared_ptr<Communicator> ranks = world()) {
+  return distributed_optimizers().at(name).make(local_optimizer(rule, rate), std::move(ranks),
+                                                settings);
 }
 
 /// Every rank's number, in the order of ranks.

@@ -21,6 +21,7 @@ std::vector<Scheme> own_schemes() {
   return {{"consistent_neighbors", {}},
           {"d2", {{"lazy", true}}},
           {"push_sum", {}},
+          {"push_sum", {{"overlap", true}}},
           {"asynchronous_neighbors", {}},
           {"model_averaging", {{"every", 3}, {"state", "average"}}},
           {"post_local", {{"until", 3}, {"every", 2}}},

@@ -273,7 +273,7 @@ TEST_CASE("the example's operator behind each parameter trains as the transform 
       difference += std::pow(double(a[i]) - b[i], 2);
       size += std::pow(b[i], 2);
     }
-    // Sums of ranks in another order, and a division for a factor: roundings of 2^-24 a step, which
+    // Sums of ranks in another order: roundings of 2^-24 a step, which
     // three steps carry on.
     CHECK(std::sqrt(difference) <= 1e-5 * std::sqrt(size));
   }

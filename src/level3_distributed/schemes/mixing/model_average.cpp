@@ -3,10 +3,14 @@
 
 namespace d5::detail {
 
-ModelAverage::ModelAverage(std::shared_ptr<Communicator> ranks, const ModelAverageOptions& options)
+ModelAverage::ModelAverage(std::shared_ptr<Communicator> ranks, const ModelAverageOptions& options,
+                           const ThreeStepOptimizer& rule)
     : ranks_(std::move(ranks)),
       options_(options),
-      all_reduce_(all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings)) {}
+      all_reduce_(all_reduces().at(options.all_reduce.name).make(options.all_reduce.settings)) {
+  if (options_.state != ModelAverageOptions::State::reset) return;
+  for (const auto& [key, value] : rule.rule_state()) at_first_[key] = value.tensor().copy();
+}
 
 bool ModelAverage::is_due() { return ++*steps_.data<std::int64_t>() % options_.every == 0; }
 
@@ -18,6 +22,7 @@ void ModelAverage::mean_of(Tensor& tensor) {
 void ModelAverage::average(Tensor& values, ThreeStepOptimizer& rule) {
   mean_of(values);
   if (options_.state == ModelAverageOptions::State::keep) return;
+  if (options_.state == ModelAverageOptions::State::reset) return rule.restore_rule(at_first_);
   ValueMap state = rule.rule_state();
   for (auto& [key, value] : state) {
     const DType dtype = value.tensor().dtype();

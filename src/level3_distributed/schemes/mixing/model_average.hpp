@@ -10,7 +10,7 @@ namespace d5::detail {
 
 /// Options of schemes that average parameters every so many steps.
 struct ModelAverageOptions {
-  enum class State { keep, average };
+  enum class State { keep, average, reset };
   std::int64_t every = 8;
   State state = State::keep;
   EntryChoice all_reduce{"mpi"};
@@ -18,7 +18,7 @@ struct ModelAverageOptions {
   void declare(OptionList& options) {
     options.add("every", every, "steps of each rank between two averages", {.least = 1});
     options.add("state", state, "what becomes of each optimizer's memory then",
-                {"keep", "average"});
+                {"keep", "average", "reset"});
     options.add("all_reduce", all_reduce, "algorithm that sums the parameters",
                 all_reduces().kind());
   }
@@ -27,11 +27,14 @@ struct ModelAverageOptions {
 /// The mean over ranks, now and then.
 class ModelAverage {
  public:
-  ModelAverage(std::shared_ptr<Communicator> ranks, const ModelAverageOptions& options);
+  /// `rule` has made no step yet.
+  ModelAverage(std::shared_ptr<Communicator> ranks, const ModelAverageOptions& options,
+               const ThreeStepOptimizer& rule);
 
   /// Counts a step: whether it is the time.
   [[nodiscard]] bool is_due();
-  /// Of all parameters, and of what the rule remembers if that is wished. A collective.
+  /// Of all parameters, and of what the rule remembers if that is wished; or that is as it was
+  /// before the first step. A collective.
   void average(Tensor& values, ThreeStepOptimizer& rule);
   /// Steps since the beginning: for checkpoints.
   [[nodiscard]] const Tensor& steps() const { return steps_; }
@@ -43,6 +46,7 @@ class ModelAverage {
   ModelAverageOptions options_;
   std::shared_ptr<AllReduce> all_reduce_;
   Tensor steps_ = Tensor::scalar(std::int64_t{0});
+  ValueMap at_first_;  // what the rule remembers, if it is reset
 };
 
 }  // namespace d5::detail

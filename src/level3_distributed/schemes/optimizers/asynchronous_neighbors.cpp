@@ -21,8 +21,9 @@ struct AsynchronousNeighborsOptions : detail::TopologyChoice {
 };
 
 /// After each gradient a rank and a neighbour that it draws both take the mean of their parameters,
-/// and the rank adds its move. Nobody waits for anybody: parameters are in memory that ranks of one
-/// machine share, each under a lock. A gradient may be of parameters that others changed since.
+/// and the rank adds its move. Nobody waits for anybody: parameters are in a `MemoryWindow`, each
+/// under a lock; of ranks on several nodes that is the transport's, by one-sided calls. A gradient
+/// may be of parameters that others changed since.
 ///
 /// It depends on timing, so neither two runs nor a resumed one give the same bits.
 ///
@@ -48,10 +49,13 @@ class AsynchronousNeighbors final : public detail::OwnParameters {
   const ValueMap& step(const Batch& batch) override {
     take();
     x_.copy_from(values());
-    return step_then(batch, [this] {
-      detail::subtract(values(), x_, move_);
-      average();
-    });
+    return step_then(
+        batch,
+        [this] {
+          detail::subtract(values(), x_, move_);
+          average();
+        },
+        [this] { window_->flush(rank_); });  // a library answers others while it is called
   }
 
   void run(Trainer& trainer, const Interrupt& interrupt) override {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <atomic>
 #include <cmath>
 
 #include "d5/core/dtype.hpp"
+#include "d5/core/error.hpp"
 #include "d5/level2_training/kept_parameters.hpp"
 #include "d5/level3_distributed/communicator_agreement.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
@@ -38,7 +41,7 @@ class Hogwild final : public DistributedOptimizer {
         values_(detail::cut_into_parameter_shards(executor().network(), 1)[0].values),
         change_(values_),
         agreement_(ranks),
-        memory_(NodeMemory::make(*ranks, values_.bytes())),
+        memory_(memory_of(*ranks, values_.bytes())),
         shared_(memory_->at(0, {values_.dtype(), values_.shape()})) {
     local().set_agreement(std::make_shared<RankAgreement>());
     begin();
@@ -84,6 +87,15 @@ class Hogwild final : public DistributedOptimizer {
   }
 
  private:
+  static std::shared_ptr<NodeMemory> memory_of(Communicator& ranks, std::size_t bytes) {
+    const int here = node_group(ranks)->size();
+    if (here == ranks.size()) return NodeMemory::make(ranks, bytes);
+    throw Unsupported(fmt::format(
+        "hogwild: {} of {} ranks share the memory of rank {}'s node, and the scheme is of memory "
+        "that all share; choose asynchronous_neighbors or stale_synchronous",
+        here, ranks.size(), ranks.rank()));
+  }
+
   /// The parameters are rank 0's.
   void begin() {
     communicator().barrier();

@@ -13,7 +13,8 @@ class ModelAveraging final : public detail::OwnParameters {
   using Options = detail::ModelAverageOptions;
   ModelAveraging(std::shared_ptr<ThreeStepOptimizer> optimizer, std::shared_ptr<Communicator> ranks,
                  const Options& options)
-      : OwnParameters(std::move(optimizer), ranks, "model_averaging"), average_(ranks, options) {}
+      : OwnParameters(std::move(optimizer), ranks, "model_averaging"),
+        average_(ranks, options, local()) {}
 
   const ValueMap& step(const Batch& batch) override {
     return step_then(batch, [this] {

@@ -26,7 +26,7 @@ class PostLocal final : public detail::OwnParameters {
             std::shared_ptr<Communicator> ranks, const Options& options)
       : OwnParameters(optimizer, ranks, "post_local"),
         until_(options.until),
-        average_(ranks, options.average),
+        average_(ranks, options.average, local()),
         together_(distributed_optimizers()
                       .at("consistent_decentralized")
                       .make(optimizer, ranks, all_reduce_of(options.average.all_reduce))) {}

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <exception>
+#include <memory>
+#include <vector>
+
 #include "level3_distributed/schemes/mixing/add_times.hpp"
 #include "level3_distributed/schemes/mixing/own_parameters.hpp"
 #include "level3_distributed/schemes/mixing/push_graph.hpp"
@@ -8,47 +12,85 @@ namespace {
 
 struct PushSumOptions {
   std::string edges;
+  bool overlap = false;
 
   void declare(OptionList& options) {
     options.add("edges", edges,
                 "text file of directed edges, a line of two ranks each; empty: the exponential "
                 "graph, one edge a step");
+    options.add("overlap", overlap,
+                "what a step pushes travels during the next one, and is added at its end");
   }
 };
 
 /// Each rank sends equal shares of x and of its weight w to those to whom its edges lead and to
 /// itself, and adds up what it gets; gradients are taken at z = x / w. Edges have a direction.
 ///
+/// What is pushed holds the step's gradient, so nothing can travel while that is computed. With
+/// `overlap` what a step pushed is added one step later, x and w alike.
+///
 /// Source: Assran et al., "Stochastic Gradient Push for Distributed Deep Learning" (2019),
-/// algorithm 1, without overlap.
+/// algorithm 1; `overlap`: algorithm 2, whose messages are one step late (tau = 1).
 class PushSum final : public detail::OwnParameters {
  public:
   using Options = PushSumOptions;
   PushSum(std::shared_ptr<ThreeStepOptimizer> optimizer, std::shared_ptr<Communicator> ranks,
           const Options& options)
       : OwnParameters(std::move(optimizer), ranks, "push_sum"),
+        options_(options),
         graph_(ranks->rank(), ranks->size(), options.edges),
         tag_(ranks->own_tag()),
         z_(zeros()),
         share_(zeros()),
-        x_(zeros()) {}
+        x_(zeros()),
+        arrived_(zeros()) {}
 
   const ValueMap& step(const Batch& batch) override {
     z_.copy_from(values());
     if (steps_.item<std::int64_t>() == 0) x_.copy_from(z_);
-    return step_then(batch, [this] {
-      detail::add_times(x_, 1, values());
-      detail::add_times(x_, -1, z_);
-      push();
-      Tensor z = values();
-      z.copy_from(x_);
-      communicator().scale_local(z, 1 / weight());
-    });
+    return step_then(
+        batch,
+        [this] {
+          detail::add_times(x_, 1, values());
+          detail::add_times(x_, -1, z_);
+          receive();  // what the step before pushed
+          push();
+          if (!options_.overlap) receive();
+          take_arrived();
+          Tensor z = values();
+          z.copy_from(x_);
+          communicator().scale_local(z, 1 / weight());
+        },
+        [this] {
+          for (const auto& call : calls_) (void)call->done();
+        });
+  }
+
+  /// Nothing is under way when it ends: observers of the training leave then.
+  void run(Trainer& trainer, const Interrupt& interrupt) override {
+    const DropOnFailure guard{calls_};
+    OwnParameters::run(trainer, interrupt);
+    receive();
+  }
+
+  [[nodiscard]] ValueMap state() const override {
+    const_cast<PushSum*>(this)->receive();
+    return OwnParameters::state();
   }
 
  private:
+  using Calls = std::vector<std::unique_ptr<Request>>;
+  /// A rank that fails does not wait for others.
+  struct DropOnFailure {
+    Calls& calls;
+    ~DropOnFailure() {
+      if (std::uncaught_exceptions() > 0) calls.clear();
+    }
+  };
+
   double& weight() { return *weight_.data<double>(); }
 
+  /// Keeps its own share, and starts to send the others and to receive theirs.
   void push() {
     auto& steps = *steps_.data<std::int64_t>();
     const auto to = graph_.to(steps), from = graph_.from(steps);
@@ -57,35 +99,58 @@ class PushSum final : public detail::OwnParameters {
     communicator().scale_local(x_, part);
     weight() *= part;
     share_.copy_from(x_);
-    Tensor share_of_weight = weight_.copy();
-    if (theirs_.size() < from.size()) theirs_.resize(from.size(), {});
-    std::vector<Tensor> their_weights;
-    std::vector<std::unique_ptr<Request>> calls;
-    their_weights.reserve(from.size());
+    share_of_weight_ = weight_.copy();
+    while (theirs_.size() < from.size()) {
+      theirs_.push_back(zeros());
+      their_weights_.push_back(Tensor::scalar(0.0));
+    }
     for (std::size_t n = 0; n < from.size(); ++n) {
-      if (!theirs_[n].defined()) theirs_[n] = zeros();
-      their_weights.push_back(Tensor::scalar(0.0));
-      calls.push_back(communicator().start_receive(theirs_[n], from[n], tag_));
-      calls.push_back(communicator().start_receive(their_weights[n], from[n], tag_));
+      calls_.push_back(communicator().start_receive(theirs_[n], from[n], tag_));
+      calls_.push_back(communicator().start_receive(their_weights_[n], from[n], tag_));
     }
     for (const int rank : to) {
-      calls.push_back(communicator().start_send(share_, rank, tag_));
-      calls.push_back(communicator().start_send(share_of_weight, rank, tag_));
+      calls_.push_back(communicator().start_send(share_, rank, tag_));
+      calls_.push_back(communicator().start_send(share_of_weight_, rank, tag_));
     }
-    for (const auto& call : calls) call->wait();
-    for (std::size_t n = 0; n < from.size(); ++n) {
-      detail::add_times(x_, 1, theirs_[n]);
-      weight() += their_weights[n].item<double>();
-    }
+    coming_ = from.size();
   }
 
-  Memory memory() const override { return {{"steps", steps_}, {"weight", weight_}, {"x", x_}}; }
+  /// What is under way has arrived, and waits to be added.
+  void receive() {
+    for (const auto& call : calls_) call->wait();
+    calls_.clear();
+    for (std::size_t n = 0; n < coming_; ++n) {
+      detail::add_times(arrived_, 1, theirs_[n]);
+      detail::add_times(arrived_weight_, 1, their_weights_[n]);
+    }
+    coming_ = 0;
+  }
+  void take_arrived() {
+    detail::add_times(x_, 1, arrived_);
+    weight() += arrived_weight_.item<double>();
+    arrived_.copy_from(zeros());
+    *arrived_weight_.data<double>() = 0;
+  }
 
+  Memory memory() const override {
+    Memory all{{"steps", steps_}, {"weight", weight_}, {"x", x_}};
+    if (options_.overlap) {
+      all.emplace_back("arrived", arrived_);
+      all.emplace_back("arrived_weight", arrived_weight_);
+    }
+    return all;
+  }
+
+  Options options_;
   detail::PushGraph graph_;
   int tag_;
   Tensor steps_ = Tensor::scalar(std::int64_t{0}), weight_ = Tensor::scalar(1.0);
   Tensor z_, share_, x_;
-  std::vector<Tensor> theirs_;
+  Tensor arrived_, arrived_weight_ = Tensor::scalar(0.0);  // and not added yet
+  Tensor share_of_weight_;
+  std::vector<Tensor> theirs_, their_weights_;
+  std::size_t coming_ = 0;
+  Calls calls_;  // the last to be made, for they use the others
 };
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 
 struct SlowMomentumOptions {
   double alpha = 1, beta = 0.5;
-  detail::ModelAverageOptions average = {};
+  // Momentum of the ranks that goes on beside the slow one counts each of their moves twice.
+  detail::ModelAverageOptions average = {.state = detail::ModelAverageOptions::State::reset};
 
   void declare(OptionList& options) {
     options.add("alpha", alpha, "slow rate", {.above = 0});
@@ -33,7 +34,7 @@ class SlowMomentum final : public detail::OwnParameters {
                const Options& options)
       : OwnParameters(std::move(optimizer), ranks, "slow_momentum"),
         options_(options),
-        average_(ranks, options.average),
+        average_(ranks, options.average, local()),
         start_(zeros()),
         momentum_(zeros()) {
     (void)learning_rate();

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "d5/core/metric.hpp"
+#include "d5/level1_network/graph_executor.hpp"
+#include "d5/level2_training/accuracy.hpp"
+#include "d5/level2_training/batch_feed.hpp"
+#include "d5/level2_training/trainer.hpp"
+#include "level2_training/training/classification.hpp"
+
+namespace d5 {
+namespace {
+
+/// Share of all test samples that a rank's own parameters classify right, where those of ranks
+/// differ and test runs have their mean: a record for each rank that trains, one sample a test run.
+/// Every rank tests all samples, the mean with them.
+class OwnTestAccuracy final : public TrainingMetric {
+ public:
+  explicit OwnTestAccuracy(ClassificationNames names) : names_(std::move(names)) {}
+  [[nodiscard]] std::string name() const override { return "own_test_accuracy"; }
+  [[nodiscard]] std::string unit() const override { return "1"; }
+  [[nodiscard]] Quantity quantity() const override { return Quantity::accuracy; }
+  [[nodiscard]] Statistic statistic() const override { return {.of = Statistic::Of::last}; }
+  [[nodiscard]] Direction direction() const override { return Direction::higher_is_better; }
+  [[nodiscard]] bool wants_whole_tests() const override { return true; }
+
+  /// The mean is not in the network yet.
+  void before_test(Trainer& trainer) override {
+    GraphExecutor& executor = trainer.optimizer().executor();
+    const ModeScope inference(executor, NetworkMode::inference);
+    std::int64_t right = 0, seen = 0;
+    trainer.test_sampler()->reset(0);
+    while (const Batch* batch = trainer.test_sampler()->next()) {
+      const ValueMap& outputs = executor.inference(feed_.of(executor.network(), *batch));
+      const Tensor& labels = detail::named(batch->values, names_.label, "own_test_accuracy: field");
+      right +=
+          count_right(detail::named(outputs, names_.logits, "own_test_accuracy: output"), labels);
+      seen += labels.elements();
+    }
+    if (seen > 0) samples_.push_back(double(right) / double(seen));
+  }
+
+ private:
+  ClassificationNames names_;
+  BatchFeed feed_;
+};
+
+}  // namespace
+
+namespace distributed_metric {
+void register_own_test_accuracy(Registry<MetricEntry>& registry) {
+  registry.add("own_test_accuracy",
+               MetricEntry::with<ClassificationNames>(
+                   "share of test samples that each rank's own parameters classify right",
+                   [](const ClassificationNames& names) {
+                     return std::make_shared<OwnTestAccuracy>(names);
+                   }));
+}
+}  // namespace distributed_metric
+
+}  // namespace d5
