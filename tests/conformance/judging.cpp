@@ -6,7 +6,9 @@
 //
 // Each of five faults is planted in N networks; the rows are the lines of frameworks/*/tests and
 // tests/cases, of those each N-th, forward and backward, and ten small networks with N seeds, in
-// each framework (default: the reference). Every alarm is printed, with its reason.
+// each framework (default: the reference). Every alarm is printed, with its reason, but for what
+// tests/fuzz/known_differences.cpp says of a framework. A fault is found where it is wrong or, up
+// to 64 bounds off, doubtful.
 //
 // Exit status: 0 no fault was missed and there was no alarm, 1 otherwise, 2 bad usage, 4 skipped.
 #include <fmt/format.h>
@@ -21,6 +23,7 @@
 #include "d5/core/random.hpp"
 #include "d5/level0_ops/bench.hpp"
 #include "d5/level1_network/network_bench.hpp"
+#include "fuzz/known_differences.hpp"
 #include "tests/cache_folder.hpp"
 #include "tests/level1_network/planted_faults.hpp"
 
@@ -86,7 +89,7 @@ int plant(const Options& options, const d5::testing::TemporaryFolder& folder) {
                                {"NaN in one of 10^6 elements", "one-nan", 1, 1'000'000}};
   int missed = 0;
   for (const Fault& fault : kFaults) {
-    std::uint64_t found = 0;
+    std::uint64_t found = 0, doubtful = 0;
     for (std::uint64_t seed = 0; seed < options.seeds; ++seed) {
       const std::string file = folder / "planted.onnx";
       hyperbolic(seed, fault.elements ? fault.elements : 100 + 37 * std::int64_t(seed)).save(file);
@@ -95,9 +98,12 @@ int plant(const Options& options, const d5::testing::TemporaryFolder& folder) {
                                    .sizes = {.batch = fault.batch},
                                    .metrics = {"time"},
                                    .measuring = briefly(10)});
-      found += d5::answers_wrongly(records.front()) ? 1 : 0;
+      const std::string& answers = records.front().conditions.at("answers");
+      found += answers == "wrong" || answers == "doubtful" ? 1 : 0;
+      doubtful += answers == "doubtful" ? 1 : 0;
     }
-    fmt::print("planted: {}: found {} of {}\n", fault.what, found, options.seeds);
+    fmt::print("planted: {}: found {} of {}, {} of them doubtful\n", fault.what, found,
+               options.seeds, doubtful);
     missed += int(options.seeds - found);
   }
   return missed;
@@ -106,13 +112,16 @@ int plant(const Options& options, const d5::testing::TemporaryFolder& folder) {
 /// Rows by what became of their answers.
 class Rows {
  public:
-  void add(const std::vector<Measurement>& records) {
+  /// `one` is the operator's case, null for a network.
+  void add(const std::vector<Measurement>& records, const d5::OperatorCase* one = nullptr) {
     for (const auto& record : records) {
       const auto answers = record.conditions.find("answers");
       if (record.metric != "time" || answers == record.conditions.end()) continue;
       if (record.samples.empty()) continue;  // it cannot run
-      ++rows_[record.framework][answers->second];
-      if (answers->second != "wrong" && answers->second != "doubtful") continue;
+      const bool alarm = answers->second == "wrong" || answers->second == "doubtful";
+      const bool known = alarm && one && d5::fuzz::is_known_to_differ(*one, record.framework);
+      ++rows_[record.framework][answers->second + (known ? ", as is known" : "")];
+      if (!alarm || known) continue;
       ++alarms_;
       fmt::print("{} in {}: {}: {}\n", answers->second, record.framework, record.command,
                  record.reason);
@@ -132,7 +141,7 @@ class Rows {
   int alarms_ = 0;
 };
 
-std::vector<std::string> lines(const Options& options) {
+std::vector<d5::CaseLine> lines(const Options& options) {
   const char* source = std::getenv("D5_SOURCE_DIR");
   const fs::path root = source ? source : ".";
   std::vector<fs::path> files;
@@ -143,11 +152,11 @@ std::vector<std::string> lines(const Options& options) {
     const fs::path file = folder.path() / "tests/operators.txt";
     if (fs::exists(file)) files.push_back(file);
   }
-  std::vector<std::string> result;
+  std::vector<d5::CaseLine> result;
   std::uint64_t place = 0;
   for (const auto& file : files) {
-    for (const auto& one : d5::read_cases(file.string())) {
-      if (place++ % options.every == 0) result.push_back(one.line);
+    for (auto& one : d5::read_cases(file.string())) {
+      if (place++ % options.every == 0) result.push_back(std::move(one));
     }
   }
   return result;
@@ -156,7 +165,8 @@ std::vector<std::string> lines(const Options& options) {
 int run_honest(const Options& options, const d5::testing::TemporaryFolder& folder) {
   Rows rows;
   for (const auto& line : lines(options)) {
-    rows.add(d5::bench(line, {.frameworks = options.frameworks, .measuring = briefly(3)}));
+    const d5::OperatorCase one = line.draw();
+    rows.add(d5::bench(one, {.frameworks = options.frameworks, .measuring = briefly(3)}), &one);
   }
   const std::string file = folder / "small.onnx";
   for (std::uint64_t seed = 0; seed < options.seeds; ++seed) {
