@@ -50,9 +50,11 @@ TEST_CASE("a message alone takes latency + bytes / bandwidth in every network") 
 TEST_CASE("closed knows no contention") {
   const auto network = network_of("closed", simple_network(3), 3);
   network->start({.id = 0, .from = 0, .to = 2, .bytes = 1000}, 0);
-  network->start({.id = 1, .from = 0, .to = 2, .bytes = 1000}, 0);
+  network->start({.id = 1, .from = 1, .to = 2, .bytes = 1000}, 0);
+  network->start({.id = 2, .from = 0, .to = 1, .bytes = 1000}, 0);
   const auto times = all_times(*network);
   CHECK(times.at(0).arrived == times.at(1).arrived);
+  CHECK(times.at(2).sent == Approx(2 * times.at(0).sent));  // a rank's own follow each other
 }
 
 TEST_CASE("a port passes one message after the other, at the sender and at the receiver") {

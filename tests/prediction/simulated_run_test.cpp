@@ -3,12 +3,16 @@
 
 #include <catch2/catch.hpp>
 
+#include <map>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
+#include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 #include "d5/level3_distributed/collective.hpp"
 #include "d5/prediction/phantom_tensor.hpp"
 #include "tests/prediction/simple_network.hpp"
@@ -253,6 +257,42 @@ TEST_CASE("a simulation above its budget of time stops with what it has") {
       options);
   CHECK_THAT(report.stopped, Catch::Contains("were over"));
   CHECK(report.rank_seconds.size() == 2);
+}
+
+TEST_CASE("spans of ranks lie on lanes of their own, in virtual time") {
+  Trace::start();
+  (void)run_simulated(2, simple_network(2), [](SimulatedRank& rank, const Ranks& ranks) {
+    const Span outer("test", "outer");
+    rank.spend(1 + rank.rank());
+    ranks->barrier();
+    const Span inner("test", "inner");
+    rank.spend(0.5);
+  });
+  Trace::stop();
+  const Timeline timeline = Trace::timeline();
+  std::map<int, const TraceRecord*> outer, inner;  // by lane
+  for (const auto& record : timeline.records) {
+    if (record.name == "outer") outer[record.lane] = &record;
+    if (record.name == "inner") inner[record.lane] = &record;
+  }
+  REQUIRE(outer.size() == 2);
+  REQUIRE(inner.size() == 2);
+  for (const auto& [lane, record] : inner) {
+    CHECK(record->parent == outer.at(lane)->id);
+    CHECK(record->end_ns - record->begin_ns == 500'000'000);
+  }
+  // Who comes later finds the other's message there; the other waits for its, 50 us longer.
+  std::set<std::int64_t> lengths;
+  for (const auto& [lane, record] : outer) lengths.insert(record->end_ns - record->begin_ns);
+  CHECK(lengths == std::set<std::int64_t>{2'500'000'000, 2'500'050'000});
+}
+
+TEST_CASE("metrics' clock is the rank's own") {
+  (void)run_simulated(1, simple_network(1), [](SimulatedRank& rank, const Ranks&) {
+    const double begin = now_seconds();
+    rank.spend(3);
+    CHECK(now_seconds() - begin == 3);
+  });
 }
 
 TEST_CASE("bad numbers of ranks are told") {

@@ -13,7 +13,7 @@
 #include <mutex>
 
 #include "core/text/virtual_clock.hpp"
-#include "core/trace/open_spans.hpp"
+#include "core/trace/thread_trace.hpp"
 #include "d5/core/error.hpp"
 
 namespace d5 {
@@ -38,7 +38,7 @@ State& state() {
 }
 
 std::atomic<std::uint64_t> last_id = 0;
-thread_local std::vector<std::uint64_t> open_spans;
+thread_local detail::ThreadTrace thread_trace;
 
 int new_lane(const std::string& name) {
   state().lanes.push_back(name);
@@ -69,6 +69,7 @@ class ThreadLane {
 };
 
 int lane_of_this_thread() {
+  if (thread_trace.lane >= 0) return thread_trace.lane;
   thread_local const ThreadLane mine;
   return mine.number;
 }
@@ -90,6 +91,7 @@ void cut(TraceRecord& record) {
 
 void close(std::uint64_t id) {
   // What an exception left open above it closes too.
+  auto& open_spans = thread_trace.open_spans;
   const auto place = std::ranges::find(open_spans, id);
   open_spans.erase(place, open_spans.end());
 }
@@ -144,7 +146,10 @@ int Trace::lane(std::string_view name) {
                                 : static_cast<int>(place - s.lanes.begin());
 }
 
-std::uint64_t Trace::current() { return open_spans.empty() ? 0 : open_spans.back(); }
+std::uint64_t Trace::current() {
+  const auto& open = thread_trace.open_spans;
+  return open.empty() ? 0 : open.back();
+}
 
 std::uint64_t Trace::add(TraceRecord record, std::int64_t clock_offset_ns) {
   if (!on()) return 0;
@@ -208,7 +213,7 @@ void Span::begin(std::string_view level, std::string_view name) {
   record_->name = name;
   record_->id = ++last_id;
   record_->parent = Trace::current();
-  open_spans.push_back(record_->id);
+  thread_trace.open_spans.push_back(record_->id);
   record_->begin_ns = Trace::now_ns();
 }
 
@@ -224,6 +229,6 @@ void Span::discard() {
   record_.reset();
 }
 
-std::vector<std::uint64_t>& detail::open_spans_of_thread() { return open_spans; }
+detail::ThreadTrace& detail::trace_of_thread() { return thread_trace; }
 
 }  // namespace d5

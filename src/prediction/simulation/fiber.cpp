@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "core/trace/open_spans.hpp"
+#include "core/trace/thread_trace.hpp"
 #include "d5/core/error.hpp"
 #include "level3_distributed/decorators/step_of_thread.hpp"
 
@@ -71,7 +71,7 @@ void Fiber::exchange_thread_state() {
   std::memcpy(present.data(), of_thread, present.size());
   std::memcpy(of_thread, state_.exceptions.data(), present.size());
   state_.exceptions = present;
-  open_spans_of_thread().swap(state_.open_spans);
+  std::swap(trace_of_thread(), state_.trace);
   std::swap(step_of_thread(), state_.step);
 }
 

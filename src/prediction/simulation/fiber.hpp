@@ -7,15 +7,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <vector>
+
+#include "core/trace/thread_trace.hpp"
 
 namespace d5::detail {
 
 /// A function with a stack of its own, that stops in its midst and goes on later.
 ///
 /// What belongs to a thread and would be mixed up between fibers that share one goes with the
-/// fiber: exceptions in flight (a fiber may wait while one unwinds, or is handled), open spans of
-/// the trace, the step of training.
+/// fiber: exceptions in flight (a fiber may wait while one unwinds, or is handled), open spans
+/// and the lane of the trace, the step of training.
 ///
 /// ucontext: it needs no library, and of the microsecond that a message costs here its system calls
 /// are a small part.
@@ -37,7 +38,7 @@ class Fiber {
  private:
   struct ThreadState {
     std::array<std::byte, 16> exceptions{};  // the two members of __cxa_eh_globals
-    std::vector<std::uint64_t> open_spans;
+    ThreadTrace trace;
     std::int64_t step = 0;
   };
   void exchange_thread_state();

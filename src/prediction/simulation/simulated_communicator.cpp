@@ -68,17 +68,17 @@ class MessageRequest final : public Request {
     if (end_->sends) return;
     world_->scheduler.current().time += world_->overhead;
     if (end_->error) std::rethrow_exception(std::exchange(end_->error, nullptr));
-    const int from = rank_of(end_->from);
     const auto space = static_cast<std::int64_t>(end_->data.bytes());
     if (end_->bytes > space || (end_->bytes < space && !received_)) {
       throw CommunicationError(fmt::format(
           "rank {}: {}: {} bytes came from rank {}, and {} were expected", rank_of(end_->rank),
           to_string(CommunicationCall{
               .kind = CallKind::receive, .output = end_->data, .peer = peer_, .tag = end_->tag}),
-          end_->bytes, from, space));
+          end_->bytes, rank_of(end_->from), space));
     }
     if (!received_) return;
-    *received_ = {from, end_->bytes / static_cast<std::int64_t>(size_of(end_->data.dtype()))};
+    *received_ = {rank_of(end_->from),
+                  end_->bytes / static_cast<std::int64_t>(size_of(end_->data.dtype()))};
   }
 
   [[nodiscard]] int rank_of(int world_rank) const {

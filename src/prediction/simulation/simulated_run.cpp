@@ -10,8 +10,10 @@
 #include <optional>
 
 #include "core/text/virtual_clock.hpp"
+#include "core/trace/thread_trace.hpp"
 #include "d5/core/clock.hpp"
 #include "d5/core/error.hpp"
+#include "d5/core/trace.hpp"
 #include "level3_distributed/communicator/patience.hpp"
 #include "prediction/simulation/simulated_communicator.hpp"
 #include "prediction/simulation/simulated_progress.hpp"
@@ -79,6 +81,9 @@ class ThreadOfFibers {
 void run_rank(
     SimulatedRank& self, const std::shared_ptr<SimulatedWorld>& world, int ranks,
     const std::function<void(SimulatedRank&, const std::shared_ptr<Communicator>&)>& function) {
+  if (Trace::on()) {
+    detail::trace_of_thread().lane = Trace::lane(fmt::format("simulated rank {}", self.rank()));
+  }
   auto communicator = detail::make_simulated_communicator(world, self.rank(), ranks);
   if (world->options.progress == SimulatedProgressRule::poll) return function(self, communicator);
   const auto moved = std::make_shared<detail::SimulatedProgress>(communicator, world);
