@@ -22,7 +22,7 @@ namespace {
 /// The one that is written last would be all that is left.
 void refuse_one_file_twice(const CLI::App& command) {
   std::map<std::string, std::string> writers;  // by file
-  for (const std::string name : {"--out", kTraceOption, "--checkpoint", "--save"}) {
+  for (const std::string name : {"--out", kTraceOption, "--checkpoint", "--save", "--graph"}) {
     const CLI::Option* option = command.get_option_no_throw(name);
     if (!option || option->count() == 0) continue;
     std::error_code ignored;

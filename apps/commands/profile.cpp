@@ -18,9 +18,11 @@
 #include "d5/level0_ops/size_range.hpp"
 #include "d5/level3_distributed/distributed_training.hpp"
 #include "d5/level3_distributed/rank_launch.hpp"
+#include "d5/prediction/operation_graph_file.hpp"
 #include "d5/prediction/profile_from_cost.hpp"
 #include "d5/prediction/profile_table.hpp"
 #include "d5/prediction/profile_training.hpp"
+#include "d5/prediction/training_graph.hpp"
 
 namespace d5::command {
 namespace {
@@ -39,7 +41,7 @@ constexpr const char* kProfileExamples =
 Ctrl-C ends it soon; what it has is kept, and mistrusted.)";
 
 struct ProfileCommand : app::OutputOptions, app::RunOptions, app::ExecutionOptions {
-  std::string model, batches = "16", from_cost, switch_time = "0s";
+  std::string model, batches = "16", from_cost, graph, switch_time = "0s";
   int copies = 0;  ///< 0: one, or as many as a launcher has started
   double flop_per_byte = 0;
   ProfileOptions profile;
@@ -89,10 +91,14 @@ int run_profile(const ProfileCommand& options) {
   }
   if (ranks->rank() != 0) Progress::set_quiet(true);
   if (ranks->rank() == 0 && !options.out.empty()) check_writable(options.out);
+  if (ranks->rank() == 0 && !options.graph.empty()) check_writable(options.graph);
   const TrainingProfile profile =
       options.from_cost.empty() ? observe(options, *ranks) : from_cost(options);
   if (ranks->rank() == 0) {
     if (!options.out.empty()) write_training_profile(profile, options.out);
+    if (!options.graph.empty()) {
+      write_operation_graph(one_rank_graph(profile, profile.batches.back().batch), options.graph);
+    }
     if (options.format == Format::json) {
       app::print(to_json(profile), options.format);
     } else {
@@ -145,6 +151,10 @@ void register_profile(app::Program& program) {
       ->option_text("X");
   command.add_option("--switch", options->switch_time, "between two operators, with --from-cost")
       ->option_text("TIME");
+  command
+      .add_option("--graph", options->graph,
+                  "the graph of operations of a step of the largest size: .json, .dot or .svg")
+      ->option_text("FILE");
   app::add_run_options(command, *options);
   app::add_execution_options(command, *options);
   app::add_output_options(command, *options);

@@ -11,9 +11,11 @@ using testing::run_d5, testing::TemporaryFolder;
 
 TEST_CASE("d5 profile writes what a training step is made of") {
   const TemporaryFolder folder;
-  const auto run = run_d5("profile lenet --batch 2,4 --steps 3 --out " + (folder / "p.json"));
+  const auto run = run_d5("profile lenet --batch 2,4 --steps 3 --out " + (folder / "p.json") +
+                          " --graph " + (folder / "g.svg"));
   INFO(run.err);
   REQUIRE(run.status == 0);
+  CHECK_THAT(testing::content_of(folder / "g.svg"), Catch::Contains("conv1"));
   const TrainingProfile profile = read_training_profile(folder / "p.json");
   CHECK(profile.batches.size() == 2);
   CHECK(profile.batches[0].steps.size() == 3);

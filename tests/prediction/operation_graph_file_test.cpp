@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "d5/core/atomic_file.hpp"
 #include "d5/core/error.hpp"
 #include "d5/prediction/operation_schedule.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace d5 {
 namespace {
@@ -67,6 +69,13 @@ TEST_CASE("drawings of a graph name every operation, and mean what its text says
   CHECK_THAT(dot, Catch::Contains("fc<1>") && Catch::Contains("o1 -> o2"));
   CHECK_THAT(svg, Catch::Contains("fc&lt;1&gt;") && Catch::Contains("bucket 0"));
   CHECK_THAT(dot, Catch::Contains("a \\\"small\\\" one"));
+  const testing::TemporaryFolder folder;
+  for (const std::string name : {"g.dot", "g.svg", "g.json"}) {
+    write_operation_graph(graph, folder / name);
+    const std::string text = read_file(folder / name);
+    CHECK(text == (name == "g.dot" ? dot : name == "g.svg" ? svg : to_json(graph)));
+  }
+  CHECK(read_operation_graph(folder / "g.json").size() == 2);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@ namespace d5 {
 /// refused); ValueError for operations that wait for each other in a circle.
 [[nodiscard]] OperationGraph operation_graph_from_json(const std::string& text,
                                                        const std::string& file);
-/// Written beside `path`, then renamed. Throws: IoError.
+/// As the file's ending says: .dot, .svg, anything else JSON. Written beside `path`, then renamed.
+/// Throws: IoError; as `to_svg`.
 void write_operation_graph(const OperationGraph& graph, const std::string& path);
 /// Throws: as `operation_graph_from_json`; IoError.
 [[nodiscard]] OperationGraph read_operation_graph(const std::string& path);

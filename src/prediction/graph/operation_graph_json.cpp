@@ -148,7 +148,9 @@ OperationGraph operation_graph_from_json(const std::string& text, const std::str
 }
 
 void write_operation_graph(const OperationGraph& graph, const std::string& path) {
-  write_file(path, to_json(graph));
+  write_file(path, path.ends_with(".dot")   ? to_dot(graph)
+                   : path.ends_with(".svg") ? to_svg(graph)
+                                            : to_json(graph));
 }
 
 OperationGraph read_operation_graph(const std::string& path) {
