@@ -35,7 +35,8 @@ constexpr const char* kOverlapMapExamples =
                                                 the share of cells whose intervals meet
 
 A cell tells how much longer a kernel takes beside all-reduces, and an all-reduce beside the kernel.
-A '?' stands behind what is mistrusted.)";
+A '?' stands behind what is mistrusted. 'mpirun --bind-to none' lets threads of all-reduces have
+other cores than their rank's.)";
 
 struct OverlapMapCommand : app::OutputOptions, app::RunOptions {
   std::vector<std::string> cases, resources = {"threads=0", "threads=1", "threads=1:waiting=sleep"};

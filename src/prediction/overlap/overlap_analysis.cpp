@@ -142,7 +142,7 @@ TextTable best_settings_table(const OverlapGrid& grid) {
                fmt::format("{:.4g}", best.throughput),
                has_base ? fmt::format("{:.4g}", best.base_throughput) : "",
                gain_words(best, grid.base), interval_words(best, grid.base),
-               fmt::format("{}", fmt::join(best.rivals, " "))});
+               fmt::format("{}", fmt::join(best.rivals, ", "))});
   }
   return table;
 }

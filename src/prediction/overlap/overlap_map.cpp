@@ -135,17 +135,20 @@ class OverlapCellRun {
     }
     std::ranges::sort(ends);
     times.kernel_beside = slowest(seconds_of(kernel_end - kernel_begin));
-    times.calls_beside = slowest(call_beside(begin, kernel_end, ends));
+    times.calls_beside = slowest(call_beside(begin, kernel_begin, kernel_end, ends));
     times.uncovered = slowest(ends.back() < kernel_end ? 1 : 0);
     return times;
   }
 
-  /// Of those that ended beside the kernel the mean; where none did, what the first took.
-  static double call_beside(std::int64_t begin, std::int64_t kernel_end,
+  /// Of those that ended beside the kernel the mean, from the last that ended before it on; where
+  /// none did, what the first after it took.
+  static double call_beside(std::int64_t begin, std::int64_t kernel_begin, std::int64_t kernel_end,
                             const std::vector<std::int64_t>& ends) {
-    const auto within = std::ranges::upper_bound(ends, kernel_end) - ends.begin();
-    if (within == 0) return seconds_of(ends.front() - begin);
-    return seconds_of(ends[std::size_t(within - 1)] - begin) / double(within);
+    const auto first = std::ranges::upper_bound(ends, kernel_begin);
+    const auto last = std::ranges::upper_bound(ends, kernel_end);
+    const std::int64_t from = first == ends.begin() ? begin : *(first - 1);
+    if (first == last) return seconds_of((last == ends.end() ? ends.back() : *last) - from);
+    return seconds_of(*(last - 1) - from) / double(last - first);
   }
 
   const OverlapKernel& kernel_;
