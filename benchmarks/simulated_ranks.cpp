@@ -18,7 +18,7 @@
 #include "d5/prediction/phantom_tensor.hpp"
 #include "d5/prediction/simulated_network.hpp"
 #include "d5/prediction/simulated_run.hpp"
-#include "d5/prediction/simulated_training.hpp"
+#include "d5/prediction/timed_optimizer.hpp"
 #include "tests/prediction/simple_network.hpp"
 
 namespace {
@@ -135,7 +135,7 @@ BENCHMARK_CAPTURE(all_reduce, rabenseifner, "rabenseifner", "ports")
 /// Steps of training of 100 MB of gradients in 25 tensors, 150 ms a step alone.
 void training(benchmark::State& state, SimulatedProgressRule progress) {
   const auto n = static_cast<int>(state.range(0));
-  StepTimes times{.forward = 50e-3, .gradients = {}, .rest = 0};
+  TimedStep times{.forward = 50e-3, .gradients = {}, .rest = 0};
   for (int i = 0; i < 25; ++i)
     times.gradients.push_back({fmt::format("p{}", i), 1'000'000, 4e-3, 0});
   SimulationOptions options;
