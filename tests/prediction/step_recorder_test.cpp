@@ -69,6 +69,16 @@ TEST_CASE("an executor that announces no node backward is cut where gradients ar
   CHECK(step.seconds.size() == 5);
 }
 
+TEST_CASE("a step without a path has its node's name") {
+  PlayedExecutor played;
+  played.nodes[0].outputs = {"y"};
+  const StepInfo step{.node = played.nodes[0]};
+  played.recorder.before_node(step);
+  played.recorder.after_node(step);
+  played.recorder.after_run(Pass::forward);
+  CHECK(played.recorder.finish({}).pieces.front().name == "y");
+}
+
 TEST_CASE("one that announces no node at all has its forward pass in one piece") {
   PlayedExecutor played;
   played.recorder.after_pass(Pass::forward);

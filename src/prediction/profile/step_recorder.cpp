@@ -41,7 +41,10 @@ RecordedStep StepRecorder::finish(const std::vector<Parameter>& parameters) cons
       case What::node_end: {
         const bool back = step->pass == Pass::backward;
         const Cost cost = back ? Cost{} : step->cost;
-        add({.name = step->path,
+        const std::string& name = step->node.name.empty() && !step->node.outputs.empty()
+                                      ? step->node.outputs.front()
+                                      : step->node.name;
+        add({.name = step->path.empty() ? name : step->path,
              .kind = back ? "backward" : "forward",
              .op_type = step->node.op_type,
              .flop = cost.flop,
