@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "level3_distributed/graph/stage_balance.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <map>
 #include <memory>
+#include <sstream>
 
+#include "d5/core/error.hpp"
 #include "d5/core/measure.hpp"
 #include "d5/level1_network/graph_executor.hpp"
 #include "d5/level1_network/model_source.hpp"
@@ -47,6 +52,21 @@ std::vector<double> measured_seconds(const Network& network, const NetworkSummar
   return seconds;
 }
 
+std::vector<std::size_t> starts_in(const std::string& text, int stages) {
+  std::vector<std::size_t> starts;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    std::size_t start = 0;
+    const char* end = word.data() + word.size();
+    if (std::from_chars(word.data(), end, start).ptr != end || word.empty()) break;
+    starts.push_back(start);
+  }
+  if (int(starts.size()) == stages) return starts;
+  throw ValueError(fmt::format(
+      "stages: starts are '{}', expected a number for each of {} stages, with commas between",
+      printable(text), stages));
+}
+
 }  // namespace
 
 void StageBalance::declare(OptionList& options) {
@@ -59,10 +79,12 @@ void StageBalance::declare(OptionList& options) {
               "how much work a byte counts as that goes from stage to stage", {.least = 0});
   options.add("bytes_per_second", bytes_per_second, "the same where costs are measured",
               {.above = 0});
+  options.add("starts", starts, "first node of each stage, as in 0,5,9; empty: by a balance");
 }
 
 std::vector<std::size_t> balanced_starts(const Network& network, int stages,
                                          const StageBalance& balance, const std::string& loss) {
+  if (!balance.starts.empty()) return starts_in(balance.starts, stages);
   const OpenSizes sizes{.batch = balance.batch};
   const NetworkSummary summary = summarise(network, sizes);
   const bool is_measured = balance.costs == StageBalance::Costs::measured;
@@ -79,6 +101,21 @@ std::vector<std::size_t> balanced_starts(const Network& network, int stages,
     if (bytes < std::numeric_limits<double>::infinity()) bytes *= per_byte;
   }
   return stage_starts(costs, entering, stages);
+}
+
+std::vector<std::size_t> agreed_starts(const Network& network, int stages,
+                                       const StageBalance& balance, const std::string& loss,
+                                       Communicator& ranks) {
+  StageBalance defined = balance;
+  defined.costs = StageBalance::Costs::flop;
+  // What cannot be cut is found on every rank.
+  std::vector<std::size_t> starts = balanced_starts(network, stages, defined);
+  if (balance.costs == StageBalance::Costs::flop) return starts;
+  if (ranks.rank() == 0) starts = balanced_starts(network, stages, balance, loss);
+  Tensor agreed = Tensor::vector(std::vector<std::int64_t>(starts.begin(), starts.end()));
+  ranks.broadcast(agreed, 0);
+  const auto nodes = agreed.span<std::int64_t>();
+  return {nodes.begin(), nodes.end()};
 }
 
 }  // namespace d5::detail

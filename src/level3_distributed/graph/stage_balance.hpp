@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "d5/core/entry.hpp"
+#include "d5/level3_distributed/communicator.hpp"
 #include "d5/level3_distributed/partition.hpp"
 
 namespace d5::detail {
@@ -16,14 +17,21 @@ struct StageBalance {
   Costs costs = Costs::flop;
   std::int64_t batch = 1;
   double flop_per_byte = 10, bytes_per_second = 1e9;
+  std::string starts;  // first nodes, in place of a balance
 
   void declare(OptionList& options);
 };
 
-/// As `stage_starts`, by what the network's nodes cost. Where that is measured, backward counts as
-/// well if there is an output `loss`, and two calls may differ.
+/// As `stage_starts`, by what the network's nodes cost, or as `balance` says. Where costs are
+/// measured, backward counts as well if there is an output `loss`, and two calls may differ.
+/// Throws: ValueError for starts that are no list of a number a stage; as `stage_starts`.
 [[nodiscard]] std::vector<std::size_t> balanced_starts(const Network& network, int stages,
                                                        const StageBalance& balance,
                                                        const std::string& loss = "loss");
+
+/// The same on all ranks: those that rank 0 has measured. A collective.
+[[nodiscard]] std::vector<std::size_t> agreed_starts(const Network& network, int stages,
+                                                     const StageBalance& balance,
+                                                     const std::string& loss, Communicator& ranks);
 
 }  // namespace d5::detail

@@ -36,9 +36,4 @@ struct TensorPair {
 /// whole.
 [[nodiscard]] std::vector<TensorPair> tensor_pairs(const Network& network);
 
-/// Part `part` of `parts` of a tensor along an axis, and the inverse: all parts, one after another,
-/// into one tensor.
-[[nodiscard]] Tensor part_of(const Tensor& whole, std::size_t axis, int part, int parts);
-void join_parts(const Tensor& parts, std::size_t axis, int count, Tensor& whole);
-
 }  // namespace d5::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "d5/core/error.hpp"
@@ -112,6 +113,52 @@ TEST_CASE("parts hold every node, parameter and output once") {
     }
     CHECK(nodes == whole.graph().nodes.size());
     CHECK(parameters == whole.parameters().size());
+  }
+}
+
+TEST_CASE("a partition of one's own is an entry like d5's") {
+  /// The last nodes a part each, all others in the first.
+  struct LastApart final : Partition {
+    std::vector<NetworkPart> cut(const Network& network, int parts) const override {
+      std::vector<std::size_t> starts{0};
+      const std::size_t nodes = network.graph().nodes.size();
+      for (int part = 1; part < parts; ++part) {
+        starts.push_back(nodes - std::size_t(parts) + std::size_t(part));
+      }
+      return cut_into_stages(network, starts, {.batch = kMicroBatch});
+    }
+  };
+  if (!partitions().find("last_apart")) {
+    partitions().add("last_apart", PartitionEntry::of<LastApart>("of this test"));
+  }
+  Network whole = whole_lenet();
+  auto parts = partitions().at("last_apart").make()->cut(whole, rank_count);
+  PipelineStage stage(parts.at(std::size_t(this_rank)), "loss", world(),
+                      pipeline_schedules().at("1f1b").make());
+  const auto batches = micro_batches(1);
+  const auto loss = stage.run(batches);
+  const auto executor = make_executor(whole);
+  const ValueMap& outputs = executor->inference_and_backprop(batches.front(), "loss");
+  if (loss) CHECK(*loss == outputs.at("loss").tensor().item<float>());
+  for (const Parameter& parameter : stage.network().parameters()) {
+    CAPTURE(parameter.name);
+    const Tensor& its = whole.parameter(parameter.name).gradient;
+    CHECK(std::memcmp(parameter.gradient.raw(), its.raw(), its.bytes()) == 0);
+  }
+}
+
+TEST_CASE("stages are balanced by times that are measured, or begin where one says") {
+  const Network whole = whole_lenet();
+  const auto cut = [&](const Settings& settings) {
+    return partitions().at("pipeline").make(settings)->cut(whole, 2);
+  };
+  const auto measured = cut({{"costs", "measured"}, {"batch", kMicroBatch}});
+  CHECK(measured[0].network.graph().nodes.size() + measured[1].network.graph().nodes.size() ==
+        whole.graph().nodes.size());
+  CHECK(cut({{"starts", "0,2"}})[0].network.graph().nodes.size() == 2);
+  for (const std::string starts : {"0", "0,1,2", "0,x", "0,,1", "1,2", "0,99"}) {
+    CAPTURE(starts);
+    CHECK_THROWS_AS(cut({{"starts", starts}}), ValueError);
   }
 }
 

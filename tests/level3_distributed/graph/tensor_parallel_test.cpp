@@ -12,6 +12,7 @@
 #include "d5/level3_distributed/communication_operators.hpp"
 #include "d5/level3_distributed/partition.hpp"
 #include "level3_distributed/graph/tensor_pairs.hpp"
+#include "level3_distributed/graph/tensor_slices.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;

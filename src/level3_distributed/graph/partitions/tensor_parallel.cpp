@@ -7,6 +7,7 @@
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/partition.hpp"
 #include "level3_distributed/graph/tensor_pairs.hpp"
+#include "level3_distributed/graph/tensor_slices.hpp"
 
 namespace d5::partition {
 namespace {

@@ -2,9 +2,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <sstream>
-#include <utility>
-
 #include "d5/core/error.hpp"
 #include "d5/level2_training/step_modifier.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
@@ -20,7 +17,6 @@ struct PipelineOptions {
   std::int64_t stages = 0, micro_batches = 4;
   EntryChoice schedule{"1f1b"};
   EntryChoice all_reduce{"auto"};
-  std::string starts;
   detail::StageBalance balance;
 
   void declare(OptionList& options) {
@@ -30,7 +26,6 @@ struct PipelineOptions {
                 pipeline_schedules().kind());
     options.add("all_reduce", all_reduce, "algorithm that sums the gradients of replicas",
                 all_reduces().kind());
-    options.add("starts", starts, "first node of each stage, as in 0,5,9; empty: by a balance");
     balance.declare(options);
   }
 };
@@ -54,7 +49,8 @@ class Pipeline final : public DistributedOptimizer {
     refuse_evolution();
     Network& network = local().executor().network();
     for (Parameter& parameter : network.parameters()) ranks->broadcast(parameter.value, 0);
-    starts_ = starts_of(network);
+    starts_ =
+        detail::agreed_starts(network, grid_.parts(), options.balance, local().loss(), *ranks);
     run_by_stages();
     average_over_replicas(ranks);
   }
@@ -79,7 +75,7 @@ class Pipeline final : public DistributedOptimizer {
 
   ValueMap state() const override {
     ValueMap state = DistributedOptimizer::state();
-    state[kStarts] = tensor_of(starts_);
+    state[kStarts] = Tensor::vector(std::vector<std::int64_t>(starts_.begin(), starts_.end()));
     return state;
   }
   void restore(const ValueMap& state) override {
@@ -119,46 +115,6 @@ class Pipeline final : public DistributedOptimizer {
  private:
   static detail::RankGrid grid_of(const Options& options, int ranks) {
     return {"stages", options.stages, ranks};
-  }
-
-  static Tensor tensor_of(const std::vector<std::size_t>& starts) {
-    return Tensor::vector(std::vector<std::int64_t>(starts.begin(), starts.end()));
-  }
-
-  /// Those that rank 0 measures are everybody's.
-  std::vector<std::size_t> starts_of(const Network& network) {
-    if (!options_.starts.empty()) return starts_in(options_.starts);
-    detail::StageBalance balance = options_.balance;
-    const bool is_measured = std::exchange(balance.costs, detail::StageBalance::Costs::flop) ==
-                             detail::StageBalance::Costs::measured;
-    // What cannot be cut is found on every rank.
-    std::vector<std::size_t> starts = detail::balanced_starts(network, grid_.parts(), balance);
-    if (!is_measured) return starts;
-    if (communicator().rank() == 0) {
-      starts = detail::balanced_starts(network, grid_.parts(), options_.balance, local().loss());
-    }
-    Tensor agreed = tensor_of(starts);
-    communicator().broadcast(agreed, 0);
-    const auto nodes = agreed.span<std::int64_t>();
-    return {nodes.begin(), nodes.end()};
-  }
-
-  std::vector<std::size_t> starts_in(const std::string& text) const {
-    std::vector<std::size_t> starts;
-    std::istringstream words(text);
-    for (std::string word; std::getline(words, word, ',');) {
-      std::size_t read = 0;
-      try {
-        starts.push_back(std::stoul(word, &read));
-      } catch (const std::exception&) {
-      }
-      if (read == 0 || read != word.size()) starts.clear();
-    }
-    if (int(starts.size()) == grid_.parts()) return starts;
-    throw ValueError(
-        fmt::format("scheme pipeline: starts are '{}', expected a number for each of "
-                    "{} stages, with commas between",
-                    printable(text), grid_.parts()));
   }
 
   void refuse_evolution() {

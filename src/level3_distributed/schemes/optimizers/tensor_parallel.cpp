@@ -11,6 +11,7 @@
 #include "d5/level3_distributed/partition.hpp"
 #include "level3_distributed/graph/running_statistics.hpp"
 #include "level3_distributed/graph/tensor_pairs.hpp"
+#include "level3_distributed/graph/tensor_slices.hpp"
 #include "level3_distributed/schemes/model_parallel/rank_grid.hpp"
 #include "level3_distributed/schemes/model_parallel/replica_gradients.hpp"
 

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include "d5/core/tensor.hpp"
+
+namespace d5::detail {
+
+/// Part `part` of `parts` of a tensor along an axis, and the inverse: all parts, one after another,
+/// into one tensor.
+[[nodiscard]] Tensor part_of(const Tensor& whole, std::size_t axis, int part, int parts);
+void join_parts(const Tensor& parts, std::size_t axis, int count, Tensor& whole);
+
+}  // namespace d5::detail
