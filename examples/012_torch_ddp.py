@@ -41,7 +41,7 @@ for epoch in range(3):
     for image, label in loader:
         optimizer.zero_grad()
         loss = nn.functional.cross_entropy(model(image), label)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch's own
         optimizer.step()
         total += loss.detach()
     dist.all_reduce(total)

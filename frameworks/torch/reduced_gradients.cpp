@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <stdexcept>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +38,20 @@ void within_backward(std::function<void()> call) {
   const at::Tensor root = leaf.view_as(leaf);
   root.grad_fn()->add_pre_hook(std::make_unique<CallHook>(std::move(call)));
   ::torch::autograd::backward({root}, {{}});
+}
+
+/// With what later versions of torch ask besides: skip_all_reduce_unused_params,
+/// use_python_reducer, and sizes of single buckets.
+template <class Reducer, class... Given>
+std::unique_ptr<Reducer> made(const Given&... given) {
+  using Sizes = std::vector<std::int64_t>;
+  if constexpr (std::is_constructible_v<Reducer, Given..., bool, bool, Sizes>) {
+    return std::make_unique<Reducer>(given..., false, false, Sizes());
+  } else if constexpr (std::is_constructible_v<Reducer, Given..., bool, bool>) {
+    return std::make_unique<Reducer>(given..., false, false);
+  } else {
+    return std::make_unique<Reducer>(given...);
+  }
 }
 
 }  // namespace
@@ -121,12 +136,10 @@ void ReducedGradients::make_reducer() {
   const auto buckets = std::get<0>(c10d::compute_bucket_assignment_by_size(
       parameters, {static_cast<std::size_t>(options_.first_bucket_bytes),
                    static_cast<std::size_t>(options_.bucket_bytes)}));
-  reducer_ = std::make_unique<c10d::Reducer>(
-      parameters, buckets, group_, std::vector<bool>(count_, false), options_.bucket_bytes,
-      /*find_unused_parameters=*/false,
-      /*gradient_as_bucket_view=*/false, names, options_.first_bucket_bytes,
-      /*skip_all_reduce_unused_params=*/false, /*use_python_reducer=*/false,
-      std::vector<std::int64_t>{});
+  reducer_ =
+      made<c10d::Reducer>(parameters, buckets, group_, std::vector<bool>(count_, false),
+                          options_.bucket_bytes, /*find_unused_parameters=*/false,
+                          /*gradient_as_bucket_view=*/false, names, options_.first_bucket_bytes);
   if (options_.hook == "float16") {
     reducer_->register_builtin_comm_hook(c10d::BuiltinCommHookType::FP16_COMPRESS);
   }

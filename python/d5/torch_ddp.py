@@ -4,7 +4,7 @@
 """PyTorch's DistributedDataParallel, with its hooks, as a scheme of d5's recipes.
 
     import d5.torch_ddp
-    d5.train("mnist-lenet", set=["distributed.name=torch_ddp", "distributed.backend=gloo"])
+    d5.train("mnist-lenet", distributed="torch_ddp:backend=gloo:hook=power_sgd")
 
 The recipe's network is a torch module to DistributedDataParallel, whose gradients d5 computed: any
 executor's. They are exchanged after backpropagation, so that step times are not those of a script

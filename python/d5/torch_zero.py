@@ -2,8 +2,8 @@
 """PyTorch's ZeroRedundancyOptimizer as an optimizer of d5's recipes, under any scheme.
 
     import d5.torch_zero
-    d5.train("mnist-lenet", set=["optimizer.name=torch_zero:rule=Adam:learning_rate=0.001",
-                                 "distributed.name=torch/ddp"])
+    d5.train("mnist-lenet", set=["optimizer.name=torch_zero:rule=Adam:learning_rate=0.001"],
+             distributed="torch/ddp")
 """
 
 from typing import Annotated, Any

@@ -34,8 +34,9 @@ Measurements run_session(TrainingSession& session) {
 
 std::pair<Measurements, bool> train(const RecipeOrFile& recipe,
                                     const std::vector<std::string>& changes,
-                                    const Options& keywords) {
+                                    const std::string& scheme, const Options& keywords) {
   Recipe whole = to_recipe(recipe);
+  if (!scheme.empty()) whole.set("distributed.name=" + scheme);
   for (const auto& change : changes) whole.set(change);
   const SessionOptions options = to_session_options(keywords);
   const auto ranks = job_of_python();
@@ -76,11 +77,12 @@ void bind_training_session(py::module_& m) {
       std::string(
           "Runs a recipe (its file, its name, or a Recipe), with the assignments `set`, under "
           "mpirun on all ranks; returns its measurements, the same on each rank, and whether all "
-          "acceptable metrics were met. ") +
+          "acceptable metrics were met. `distributed` is how ranks train together: "
+          "\"torch/ddp:hook=float16\". ") +
       kSessionHelp;
   const std::vector<std::string> none;
   m.def("train", &train, py::arg("recipe"), py::kw_only(), py::arg("set") = none,
-        train_about.c_str());
+        py::arg("distributed") = "", train_about.c_str());
 }
 
 }  // namespace d5::python
