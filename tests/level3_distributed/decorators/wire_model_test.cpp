@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "d5/core/error.hpp"
@@ -72,6 +73,22 @@ TEST_CASE("what is no wire is refused with an example of one") {
   }
   CHECK_THROWS_AS(WireModel(world(), {.latency = -1ns, .bytes_per_second = 1}), ValueError);
   CHECK_THROWS_AS(WireModel(world(), {.bytes_per_second = 0}), ValueError);
+}
+
+TEST_CASE("a message was complete when the model says, however late the rank asks") {
+  if (rank_count == 1) return;
+  const auto slow = wired("2ms,10MB/s");
+  Tensor data = Tensor::zeros(DType::float32, {10});
+  std::unique_ptr<Request> request;
+  if (this_rank == 0) slow->send(data, 1);  // until it has left
+  if (this_rank == 1) request = slow->start_receive(data, 0);
+  world()->barrier();
+  if (this_rank != 1) return;
+  std::this_thread::sleep_for(10ms);  // five times its way
+  const std::int64_t asked = Trace::now_ns();
+  request->wait();
+  CHECK(request->times().ended_ns > 0);
+  CHECK(request->times().ended_ns < asked);
 }
 
 TEST_CASE("a ring all-reduce takes its formula's time on modelled wires, and gives the same bits") {
