@@ -115,15 +115,11 @@ double slowest_call(Communicator& ranks, AllReduce& algorithm, Tensor& data, int
 /// so a look is as many calls as are long enough.
 double first_look(Communicator& ranks, AllReduce& algorithm, Tensor& data) {
   (void)slowest_call(ranks, algorithm, data, 1);  // memory that nobody had touched
-  double shortest = INFINITY;
-  for (int calls = 1, looks = 0; looks < kFirstLooks;) {
-    const double seconds = slowest_call(ranks, algorithm, data, calls);
-    shortest = std::min(shortest, seconds);
-    if (calls < kMostCalls && seconds * calls < kSecondsASample) {
-      calls *= 2;
-    } else {
-      ++looks;
-    }
+  double shortest = slowest_call(ranks, algorithm, data, 1);
+  const int calls =
+      static_cast<int>(std::clamp(kSecondsASample / shortest, 1.0, double{kMostCalls}));
+  for (int look = 0; look < kFirstLooks; ++look) {
+    shortest = std::min(shortest, slowest_call(ranks, algorithm, data, calls));
   }
   return shortest;
 }
