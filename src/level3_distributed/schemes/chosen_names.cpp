@@ -2,6 +2,7 @@
 #include "level3_distributed/schemes/chosen_names.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "d5/level3_distributed/collective.hpp"
@@ -14,12 +15,25 @@
 namespace d5::detail {
 namespace {
 
-/// Whether the registry is of that kind; then what the entry is told is checked.
-template <class T>
-bool check_in(const Registry<T>& registry, const std::string& kind, const EntryChoice& choice) {
-  if (registry.kind() != kind) return false;
-  check_chosen_names(choice.settings, registry.at(choice.name).options());
-  return true;
+/// Called with what a part is told, its options, and where its settings stand: "exchange.".
+using Visit = std::function<void(const Settings&, const std::vector<Option>&, const std::string&)>;
+
+/// The part, and what it chooses.
+void visit(const Settings& settings, const std::vector<Option>& options, const std::string& place,
+           const Visit& each) {
+  each(settings, options, place);
+  for (const Option& option : options) {
+    EntryChoice choice{settings.text(option.name, option.initial), settings.below(option.name)};
+    choice.name = choice.settings.take("name", choice.name);
+    if (choice.name.empty()) continue;
+    const auto in = [&](const auto& registry) {
+      if (registry.kind() != option.type) return false;
+      visit(choice.settings, registry.at(choice.name).options(), place + option.name + ".", each);
+      return true;
+    };
+    (void)(in(all_reduces()) || in(gradient_exchanges()) || in(gradient_compressors()) ||
+           in(sparse_all_reduces()) || in(topologies()) || in(sample_cuts()));
+  }
 }
 
 void check_options_known(const Settings& settings, const std::vector<Option>& options) {
@@ -35,15 +49,21 @@ void check_options_known(const Settings& settings, const std::vector<Option>& op
 }  // namespace
 
 void check_chosen_names(const Settings& settings, const std::vector<Option>& options) {
-  check_options_known(settings, options);
-  for (const Option& option : options) {
-    EntryChoice choice{settings.text(option.name, option.initial), settings.below(option.name)};
-    choice.name = choice.settings.take("name", choice.name);
-    if (choice.name.empty()) continue;
-    const auto in = [&](const auto& registry) { return check_in(registry, option.type, choice); };
-    (void)(in(all_reduces()) || in(gradient_exchanges()) || in(gradient_compressors()) ||
-           in(sparse_all_reduces()) || in(topologies()) || in(sample_cuts()));
-  }
+  visit(settings, options, "",
+        [](const Settings& of_part, const std::vector<Option>& known, const std::string&) {
+          check_options_known(of_part, known);
+        });
+}
+
+void offer_to_chosen(Settings& settings, const std::vector<Option>& options,
+                     const std::string& option, const Settings::Value& value) {
+  std::vector<std::string> open;
+  visit(settings, options, "",
+        [&](const Settings& of_part, const std::vector<Option>& known, const std::string& place) {
+          const bool has = std::ranges::find(known, option, &Option::name) != known.end();
+          if (has && !of_part.has(option)) open.push_back(place + option);
+        });
+  for (const std::string& name : open) settings.set(name, value);
 }
 
 }  // namespace d5::detail

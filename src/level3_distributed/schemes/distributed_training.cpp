@@ -15,15 +15,11 @@
 #include "d5/core/error.hpp"
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/checkpoint.hpp"
-#include "d5/level3_distributed/collective.hpp"
 #include "d5/level3_distributed/communication_volume.hpp"
 #include "d5/level3_distributed/distributed_optimizer.hpp"
 #include "d5/level3_distributed/gather_records.hpp"
-#include "d5/level3_distributed/gradient_compressor.hpp"
-#include "d5/level3_distributed/gradient_exchange.hpp"
 #include "d5/level3_distributed/rank_check.hpp"
 #include "d5/level3_distributed/sample_cut.hpp"
-#include "d5/level3_distributed/topology.hpp"
 #include "d5/level3_distributed/training_step.hpp"
 #include "level2_training/optimization/shared/state_parts.hpp"
 #include "level2_training/optimization/taken_options.hpp"
@@ -32,15 +28,6 @@
 
 namespace d5 {
 namespace {
-
-/// A compressor that draws does so by the training's seed, where it has none of its own.
-void offer_seed(Settings& scheme, std::uint64_t seed) {
-  const std::string compressor = "exchange.compressor";
-  const std::string name = scheme.text(compressor + ".name", scheme.text(compressor, ""));
-  const std::string option = compressor + ".seed";
-  if (name.empty() || scheme.has(option)) return;
-  if (gradient_compressors().at(name).has_option("seed")) scheme.set(option, seed);
-}
 
 std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
                                 const DistributedOptions& options,
@@ -51,9 +38,11 @@ std::shared_ptr<Optimizer> wrap(const std::shared_ptr<Optimizer>& optimizer,
         "this optimizer cannot be distributed: it is no ThreeStepOptimizer (a framework's own is "
         "not); choose one of 'd5 list optimizers'");
   }
+  const DistributedOptimizerEntry& scheme = find_scheme(options.scheme.name);
   Settings settings = options.scheme.settings;
-  offer_seed(settings, options.seed);
-  return find_scheme(options.scheme.name).make(std::move(three_step), ranks, settings);
+  // What draws does so by the training's seed, where it has none of its own.
+  detail::offer_to_chosen(settings, scheme.options(), "seed", options.seed);
+  return scheme.make(std::move(three_step), ranks, settings);
 }
 
 Settings of_one_share(const Settings& sampling, const DistributedOptions& options,

@@ -9,6 +9,7 @@
 #include "d5/core/threads.hpp"
 #include "d5/level2_training/training_variant.hpp"
 #include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/distributed_optimizer.hpp"
 
 using namespace d5;
 
@@ -205,4 +206,29 @@ mutable:
   CHECK(loss("1", "") == loss("1", ""));
   CHECK(loss("1", "") != loss("2", ""));
   CHECK(loss("1", ", seed: 5") == loss("2", ", seed: 5"));
+}
+
+TEST_CASE("a scheme that draws does so by the training's seed, or by its own") {
+  static std::vector<std::uint64_t> seen;  // by each that was made
+  struct Draws final : DistributedOptimizer {
+    struct Options {
+      std::uint64_t seed = 0;
+      void declare(OptionList& options) { options.add("seed", seed, "of this test"); }
+    };
+    Draws(std::shared_ptr<ThreeStepOptimizer> optimizer, std::shared_ptr<Communicator> ranks,
+          const Options& options)
+        : DistributedOptimizer(std::move(optimizer), std::move(ranks)) {
+      seen.push_back(options.seed);
+    }
+    const ValueMap& step(const Batch& batch) override { return local().step(batch); }
+    [[nodiscard]] bool is_consistent() const override { return false; }
+  };
+  if (world()->size() == 1) return;
+  if (!distributed_optimizers().find("draws")) {
+    distributed_optimizers().add("draws", DistributedOptimizerEntry::of<Draws>("of this test"));
+  }
+  (void)trained("", {"distributed.name=draws", "training.seed=7"});
+  CHECK(seen.back() == 7);
+  (void)trained("", {"distributed.name=draws:seed=5", "training.seed=7"});
+  CHECK(seen.back() == 5);
 }
