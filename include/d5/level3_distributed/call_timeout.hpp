@@ -50,11 +50,10 @@ class CallTimeout final : public CommunicatorDecorator {
   [[nodiscard]] std::chrono::nanoseconds longest_wait() const override { return options_.timeout; }
   [[nodiscard]] std::unique_ptr<Request> watch(const CommunicationCall& call,
                                                std::unique_ptr<Request> request) override;
-  /// Tells the other ranks that this one will come to no further call: what they wait in ends with
-  /// an error that names it, about half a second after it began (or a quarter of the timeout).
-  void tell_failure();
-  /// Where all ranks have told one, and know it: they go on together. On all ranks.
-  void forget_failures();
+  /// What the others wait in, on a group too, ends with an error that names this rank, about half a
+  /// second after it began (or a quarter of the timeout).
+  void tell_failure() override;
+  void forget_failures() override;
 
  protected:
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override;
@@ -65,12 +64,15 @@ class CallTimeout final : public CommunicatorDecorator {
  private:
   class Watch;
   class WatchedRequest;
+  /// Of a group: its waits hear of failures that `all` hears of, too.
+  CallTimeout(std::shared_ptr<Communicator> group, const CallTimeoutOptions& options,
+              std::shared_ptr<Watch> all);
   enum class Medium { calls, memory };
   [[nodiscard]] std::unique_ptr<Request> watched(const CommunicationCall& call,
                                                  std::unique_ptr<Request> request,
                                                  Medium medium = Medium::calls);
   CallTimeoutOptions options_;
-  std::unique_ptr<Watch> watch_;
+  std::shared_ptr<Watch> watch_;
   std::unique_ptr<detail::NodeCalls> node_calls_;  // null where there are none
   std::int64_t collectives_ = 0;
 };

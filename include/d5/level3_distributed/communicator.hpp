@@ -179,6 +179,12 @@ class Communicator : public std::enable_shared_from_this<Communicator> {
     (void)call;
     return request;
   }
+  /// Tells the other ranks that this one will come to no further call: where waits are watched
+  /// (`CallTimeout`), theirs on this communicator and its groups end with a CommunicationError.
+  /// Without, they wait until this rank's exit ends the job.
+  virtual void tell_failure() {}
+  /// What was told before holds no longer: ranks begin anew, all of them.
+  virtual void forget_failures() {}
   /// Counts what this rank gave others, and took from them, otherwise than by calls: "put", ...
   void note_traffic(std::string_view what, std::int64_t bytes_sent, std::int64_t bytes_received);
   [[nodiscard]] EventList& events() { return events_; }

@@ -37,6 +37,9 @@ class CommunicatorDecorator : public Communicator {
     return inner_->watch(call, std::move(request));
   }
 
+  void tell_failure() override { inner_->tell_failure(); }
+  void forget_failures() override { inner_->forget_failures(); }
+
  protected:
   /// The same decoration around a group of the one inside.
   [[nodiscard]] virtual std::shared_ptr<Communicator> decorate(

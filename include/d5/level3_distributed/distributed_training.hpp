@@ -45,7 +45,8 @@ void share_threads();
 /// metric, the same on every rank, as `gather_records` joins them. With several ranks
 /// "communication_volume" is measured too, and there is no interrupt: one rank alone cannot end
 /// while the others wait for it. A collective. Throws: at a rank whose training failed,
-/// what it threw there.
+/// what it threw there, and CommunicationError, which names it, at those that would wait for it
+/// (`Communicator::tell_failure`); such a communicator is of no more use.
 [[nodiscard]] std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
                                              const std::shared_ptr<Communicator>& ranks,
                                              const Interrupt& interrupt = {});

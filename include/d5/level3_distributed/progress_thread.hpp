@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -48,6 +49,8 @@ class ProgressThread final : public CommunicatorDecorator {
                                                std::unique_ptr<Request> request) override {
     return request;
   }
+  void tell_failure() override;
+  void forget_failures() override;
   /// What was done about its place: "core 3", "none: ...".
   [[nodiscard]] const std::string& pinning() const;
 
@@ -61,6 +64,7 @@ class ProgressThread final : public CommunicatorDecorator {
 
  private:
   ProgressThread(std::shared_ptr<Communicator> inner, std::shared_ptr<detail::CallThread> thread);
+  void on_thread(const std::function<void()>& what);
   std::shared_ptr<detail::CallThread> thread_;
   bool owner_ = false;  // not a group
 };

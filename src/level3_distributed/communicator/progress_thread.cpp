@@ -24,6 +24,23 @@ ProgressThread::~ProgressThread() {
 
 const std::string& ProgressThread::pinning() const { return thread_->pinning(); }
 
+void ProgressThread::tell_failure() {
+  on_thread([this] { inner().tell_failure(); });
+}
+
+void ProgressThread::forget_failures() {
+  on_thread([this] { inner().forget_failures(); });
+}
+
+void ProgressThread::on_thread(const std::function<void()>& what) {
+  thread_
+      ->start([&]() -> std::unique_ptr<Request> {
+        what();
+        return nullptr;
+      })
+      ->wait();
+}
+
 std::unique_ptr<Request> ProgressThread::do_start(const CommunicationCall& call) {
   return thread_->start([this, call] { return start_inner(call); });
 }
@@ -32,12 +49,7 @@ void ProgressThread::do_run(const CommunicationCall& call) { do_start(call)->wai
 
 std::shared_ptr<Communicator> ProgressThread::do_split(int color, int order) {
   std::shared_ptr<Communicator> group;
-  thread_
-      ->start([&]() -> std::unique_ptr<Request> {
-        group = CommunicatorDecorator::do_split(color, order);
-        return nullptr;
-      })
-      ->wait();
+  on_thread([&] { group = CommunicatorDecorator::do_split(color, order); });
   return group;
 }
 

@@ -74,7 +74,11 @@ class CallTimeout::WatchedRequest final : public Request {
 };
 
 CallTimeout::CallTimeout(std::shared_ptr<Communicator> inner, CallTimeoutOptions options)
-    : CommunicatorDecorator(std::move(inner)), options_(std::move(options)) {
+    : CallTimeout(std::move(inner), options, nullptr) {}
+
+CallTimeout::CallTimeout(std::shared_ptr<Communicator> inner, const CallTimeoutOptions& options,
+                         std::shared_ptr<Watch> all)
+    : CommunicatorDecorator(std::move(inner)), options_(options) {
   if (options_.timeout.count() < 0 || options_.report_after.count() <= 0) {
     throw ValueError(
         fmt::format("CallTimeout: a timeout of {} ns, reports after {} ns; expected 0 "
@@ -82,7 +86,7 @@ CallTimeout::CallTimeout(std::shared_ptr<Communicator> inner, CallTimeoutOptions
                     options_.timeout.count(), options_.report_after.count()));
   }
   const std::shared_ptr<Communicator> own = own_group();
-  watch_ = std::make_unique<Watch>(*this, own, options_);
+  watch_ = std::make_shared<Watch>(*this, own, options_, std::move(all));
   const bool bare = dynamic_cast<CommunicatorDecorator*>(&this->inner()) == nullptr;
   if (size() > 1 && bare && shares_nodes()) node_calls_ = detail::NodeCalls::make(own);
 }
@@ -92,7 +96,7 @@ void CallTimeout::tell_failure() { watch_->tell_failure(); }
 void CallTimeout::forget_failures() { watch_->forget_failures(); }
 
 std::shared_ptr<Communicator> CallTimeout::decorate(std::shared_ptr<Communicator> group) {
-  return std::make_shared<CallTimeout>(std::move(group), options_);
+  return std::shared_ptr<Communicator>(new CallTimeout(std::move(group), options_, watch_));
 }
 
 std::unique_ptr<Request> CallTimeout::do_start(const CommunicationCall& call) {
@@ -107,7 +111,7 @@ void CallTimeout::do_run(const CommunicationCall& call) {
 
 std::unique_ptr<Request> CallTimeout::watch(const CommunicationCall& call,
                                             std::unique_ptr<Request> request) {
-  return watched(call, std::move(request), Medium::memory);
+  return watched(call, inner().watch(call, std::move(request)), Medium::memory);
 }
 
 std::unique_ptr<Request> CallTimeout::watched(const CommunicationCall& call,

@@ -53,8 +53,8 @@ struct CallWatch::Ear {
 };
 
 CallWatch::CallWatch(Communicator& group, std::shared_ptr<Communicator> notices,
-                     const CallTimeoutOptions& options)
-    : group_(group), notices_(std::move(notices)), options_(options) {
+                     const CallTimeoutOptions& options, std::shared_ptr<CallWatch> all)
+    : group_(group), notices_(std::move(notices)), options_(options), all_(std::move(all)) {
   progressed();
 }
 
@@ -115,13 +115,6 @@ void CallWatch::move_transport_on() {
 /// What was told before is of older waits.
 void CallWatch::begin_listening() {
   listening_ = true;
-  ears_.resize(static_cast<std::size_t>(group_.size()));
-  for (int rank = 0; rank < group_.size(); ++rank) {
-    auto& ear = ears_[static_cast<std::size_t>(rank)];
-    if (!ear && rank != group_.rank()) {
-      ear = std::make_shared<Ear>(Ear{.from = notices_, .rank = rank});
-    }
-  }
   listen();
   for (auto& ear : ears_) {
     if (ear) ear->heard = false;
@@ -130,20 +123,31 @@ void CallWatch::begin_listening() {
 
 void CallWatch::listen() {
   last_listened_ = waited_;
-  for (auto& ear : ears_) {
-    if (ear) ear->listen();
+  ears_.resize(static_cast<std::size_t>(group_.size()));
+  for (int rank = 0; rank < group_.size(); ++rank) {
+    auto& ear = ears_[static_cast<std::size_t>(rank)];
+    if (rank == group_.rank()) continue;
+    if (!ear) ear = std::make_shared<Ear>(Ear{.from = notices_, .rank = rank});
+    ear->listen();
   }
+  if (all_) all_->listen();
 }
 
 void CallWatch::expect_all_well(const WatchedCall& call) {
+  const auto rank = failed();
+  if (!rank) return;
+  throw CommunicationError(fmt::format(
+      "rank {}: in {}, of {}: rank {} failed and will not come; its own message says why",
+      group_.outermost_rank(group_.rank()), place_of(call), group_.name(), *rank));
+}
+
+std::optional<int> CallWatch::failed() {
   for (const auto& ear : ears_) {
     if (!ear || ear->failed_after != failures_forgotten_) continue;
     first_failed_ = ear->first_failed;
-    throw CommunicationError(fmt::format(
-        "rank {}: in {}, of {}: rank {} failed and will not come; its own message says why",
-        group_.outermost_rank(group_.rank()), place_of(call), group_.name(),
-        group_.outermost_rank(first_failed_)));
+    return group_.outermost_rank(first_failed_);
   }
+  return all_ ? all_->failed() : std::nullopt;
 }
 
 void CallWatch::tell(const WatchedCall& call) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct WatchedCall {
 /// meanwhile.
 class CallWatch {
  public:
+  /// `all` watches what this is a group of: its failures are heard here too. May be null.
   CallWatch(Communicator& group, std::shared_ptr<Communicator> notices,
-            const CallTimeoutOptions& options);
+            const CallTimeoutOptions& options, std::shared_ptr<CallWatch> all);
   ~CallWatch();
   /// A call was asked, and is not complete. Throws: CommunicationError when it is time.
   void looked(const WatchedCall& call);
@@ -47,6 +49,8 @@ class CallWatch {
   void send(const Tensor& notice);
   void listen();
   void expect_all_well(const WatchedCall& call);
+  /// The rank, of the outermost group, whose failure was heard of.
+  [[nodiscard]] std::optional<int> failed();
   void report(const WatchedCall& call);
   [[nodiscard]] std::string whereabouts() const;
   [[nodiscard]] std::string place_of(const WatchedCall& call) const;
@@ -55,6 +59,7 @@ class CallWatch {
   Communicator& group_;
   std::shared_ptr<Communicator> notices_;
   const CallTimeoutOptions& options_;
+  std::shared_ptr<CallWatch> all_;
   std::chrono::steady_clock::time_point last_look_;
   Time waited_{0}, next_notice_{0}, last_listened_{0}, next_report_{0};
   bool listening_ = false;

@@ -244,13 +244,11 @@ void share_threads() {
   set_threads(std::max(1, bound ? cores : threads() / ranks_here));
 }
 
-std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
-                               const std::shared_ptr<Communicator>& ranks,
-                               const Interrupt& interrupt) {
+namespace {
+
+std::vector<Measurement> train_together(const Recipe& recipe, SessionOptions session,
+                                        const std::shared_ptr<Communicator>& ranks) {
   const DistributedOptions options = distributed_options(recipe);
-  if (ranks->size() == 1) {
-    return TrainingSession(recipe, std::move(session), interrupt).run(interrupt);
-  }
   const StartComparison start(recipe, session, ranks);
   start.compare_recipes();
   std::erase_if(session.metrics,
@@ -271,6 +269,24 @@ std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
   auto results = gather_records(std::move(mine), *ranks, trained);
   judge(results, recipe);
   return results;
+}
+
+}  // namespace
+
+std::vector<Measurement> train(const Recipe& recipe, SessionOptions session,
+                               const std::shared_ptr<Communicator>& ranks,
+                               const Interrupt& interrupt) {
+  if (ranks->size() == 1) {
+    (void)distributed_options(recipe);  // names that stand nowhere
+    return TrainingSession(recipe, std::move(session), interrupt).run(interrupt);
+  }
+  ranks->forget_failures();
+  try {
+    return train_together(recipe, std::move(session), ranks);
+  } catch (...) {
+    ranks->tell_failure();  // a rank may fail alone, while the others wait for it
+    throw;
+  }
 }
 
 }  // namespace d5
