@@ -14,8 +14,13 @@ namespace d5 {
 /// ranks know them), root and reduction. Where they differ every rank gets an error that names the
 /// calls and who made them, instead of wrong numbers or a wait for ever.
 ///
-/// Of collectives of the communicator itself; send and receive, and algorithms of them, pass
-/// through. A rank that calls nothing is `CallTimeout`'s to find.
+/// So are sums in memory (`node_memory`), and `split`; what makes a `NodeMemory` or a
+/// `MemoryWindow` is seen as the collectives that it begins with. Not seen are
+///
+/// - send and receive, algorithms of them, and a window's `put`, `get` and locks: what others do at
+///   that time is no order of calls. `run_schedule` and own tags are such algorithms' own.
+/// - sums in memory under a `ProgressThread`, whose memory is nobody's to watch.
+/// - a rank that calls nothing: it is `CallTimeout`'s to find.
 ///
 /// A call costs an all-gather of 48 bytes a rank besides. What is started begins when that is done
 /// and somebody asks its request, in the order of starting; nothing waits in `start_...`.
@@ -26,6 +31,8 @@ class CallOrder final : public CommunicatorDecorator {
   /// A collective.
   explicit CallOrder(std::shared_ptr<Communicator> inner);
   ~CallOrder() override;
+  [[nodiscard]] std::unique_ptr<Request> watch(const CommunicationCall& call,
+                                               std::unique_ptr<Request> request) override;
 
  protected:
   [[nodiscard]] std::unique_ptr<Request> do_start(const CommunicationCall& call) override;
@@ -37,7 +44,8 @@ class CallOrder final : public CommunicatorDecorator {
  private:
   struct Compared;
   class ComparedRequest;
-  [[nodiscard]] std::shared_ptr<Compared> compare(const CommunicationCall& call);
+  [[nodiscard]] std::shared_ptr<Compared> compare(const CommunicationCall& call,
+                                                  std::unique_ptr<Request> begun = nullptr);
   void begin_next();
   void begin_known();
   void expect_alike(const Compared& call) const;

@@ -24,8 +24,8 @@ namespace d5 {
 class NodeMemory : public std::enable_shared_from_this<NodeMemory> {
  public:
   /// `bytes` of zeros. A collective of `ranks`. Throws, on every rank alike: MemoryError where
-  /// /dev/shm has no room for it, Unsupported where the ranks are not of one node, IoError where
-  /// one of them cannot open it.
+  /// /dev/shm has no room for it, Unsupported where the ranks are not of one node, ValueError where
+  /// they ask for different numbers of bytes, IoError where one of them cannot open it.
   [[nodiscard]] static std::shared_ptr<NodeMemory> make(Communicator& ranks, std::size_t bytes);
   ~NodeMemory();
   NodeMemory(const NodeMemory&) = delete;

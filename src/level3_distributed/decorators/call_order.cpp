@@ -81,6 +81,7 @@ struct CallOrder::Compared {
   std::int64_t number = 0;
   Tensor mine, all;
   std::unique_ptr<Request> exchange, real;  // real: when the comparison was made
+  std::unique_ptr<Request> begun;           // what was under way before it
 };
 
 class CallOrder::ComparedRequest final : public Request {
@@ -88,6 +89,10 @@ class CallOrder::ComparedRequest final : public Request {
   ComparedRequest(CallOrder& owner, std::shared_ptr<Compared> call)
       : owner_(owner), call_(std::move(call)) {}
   ~ComparedRequest() override {
+    // Nobody else may come to what was under way and is not alike.
+    if (call_->begun && (owner_.broken_ || std::uncaught_exceptions() > exceptions_)) {
+      detail::keep_until_exit(std::move(call_->begun));
+    }
     if (call_->real || owner_.broken_ || std::uncaught_exceptions() > exceptions_) return;
     try {
       wait();
@@ -139,11 +144,19 @@ std::shared_ptr<Communicator> CallOrder::do_split(int color, int order) {
   return CommunicatorDecorator::do_split(color, order);
 }
 
-std::shared_ptr<CallOrder::Compared> CallOrder::compare(const CommunicationCall& call) {
+std::unique_ptr<Request> CallOrder::watch(const CommunicationCall& call,
+                                          std::unique_ptr<Request> request) {
+  if (!is_collective(call.kind) || size() == 1) return request;
+  return std::make_unique<ComparedRequest>(*this, compare(call, std::move(request)));
+}
+
+std::shared_ptr<CallOrder::Compared> CallOrder::compare(const CommunicationCall& call,
+                                                        std::unique_ptr<Request> begun) {
   if (broken_) std::rethrow_exception(broken_);
   auto compared = std::make_shared<Compared>();
   compared->signatures = signatures_;
   compared->call = call;
+  compared->begun = std::move(begun);
   compared->number = ++calls_;
   const auto numbers = std::bit_cast<std::array<std::int64_t, kNumbers>>(signature_of(call));
   compared->mine = Tensor::of<std::int64_t>({kNumbers}, numbers);
@@ -173,7 +186,11 @@ void CallOrder::begin_known() {
       return;
     }
     waiting_.pop_front();
-    if (next->call.kind != CallKind::split) next->real = start_inner(next->call);
+    if (next->begun) {
+      next->real = std::move(next->begun);
+    } else if (next->call.kind != CallKind::split) {
+      next->real = start_inner(next->call);
+    }
   }
 }
 

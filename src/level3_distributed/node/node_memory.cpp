@@ -116,6 +116,13 @@ std::shared_ptr<NodeMemory> NodeMemory::make(Communicator& ranks, std::size_t by
         "node memory: ranks 0 and {} do not share a node ({} and {}); make it of a node_group",
         rank, nodes[0], nodes[rank]));
   }
+  const auto sizes = detail::gather_texts(ranks, std::to_string(bytes));
+  for (std::size_t rank = 1; rank < sizes.size(); ++rank) {
+    if (sizes[rank] == sizes[0]) continue;
+    throw ValueError(
+        fmt::format("node memory: rank 0 asks for {} bytes, rank {} for {}; expected one number",
+                    sizes[0], rank, sizes[rank]));
+  }
   OpenFile file;  // rank 0 keeps it open until all have it
   const Outcome made = attempt([&] {
     if (ranks.rank() != 0) return std::string();

@@ -7,6 +7,8 @@
 
 #include "d5/core/error.hpp"
 #include "d5/level3_distributed/collective.hpp"
+#include "d5/level3_distributed/memory_window.hpp"
+#include "d5/level3_distributed/node_memory.hpp"
 #include "tests/level3_distributed/this_rank.hpp"
 
 using namespace d5;
@@ -124,4 +126,40 @@ TEST_CASE("calls that differ are an error on every rank that names both and thei
   }
   CHECK_THAT(message, Catch::StartsWith("rank " + std::to_string(this_rank) + ": "));
   CHECK_THROWS_AS(ranks->barrier(), CommunicationError);  // who is out of step stays so
+}
+
+TEST_CASE("sums in memory, and what makes memory, are compared as calls are") {
+  if (rank_count < 2) return;
+  const bool other = this_rank == rank_count - 1;
+  const std::shared_ptr<Communicator> ranks =
+      std::make_shared<CallOrder>(world()->split(0, this_rank));
+  const auto sums = all_reduces().at("node_memory").make();
+  Tensor ten = ones(10), twenty = ones(20);
+  sums->start(*ranks, ten)->wait();
+  CHECK(ten.data<float>()[9] == float(rank_count));
+  const auto expect_words = [&](const auto& call, const std::string& words) {
+    try {
+      call();
+      FAIL("no error");
+    } catch (const CommunicationError& error) {
+      CHECK_THAT(error.what(), Catch::Contains(words));
+    }
+  };
+  SECTION("sums of other sizes") {
+    expect_words([&] { sums->start(*ranks, other ? twenty : ten)->wait(); }, "of 20 x float32");
+  }
+  SECTION("a sum in memory in place of a call") {
+    expect_words([&] { other ? sums->start(*ranks, twenty)->wait() : ranks->barrier(); },
+                 "barrier at");
+  }
+  SECTION("memory in place of a call") {
+    expect_words([&] { other ? (void)NodeMemory::make(*ranks, 64) : ranks->barrier(); },
+                 "barrier at");
+  }
+  SECTION("a window in place of a call") {
+    const auto kind = GENERATE(MemoryWindowKind::node, MemoryWindowKind::library);
+    expect_words(
+        [&] { other ? (void)make_memory_window(ranks, 64, kind) : ranks->all_reduce(ten); },
+        "all_reduce of 10 x float32, sum at");
+  }
 }

@@ -62,6 +62,14 @@ TEST_CASE("a tensor keeps node memory alive, and cannot pass its end") {
   CHECK(shared.data<std::uint8_t>()[31] == 9);
 }
 
+TEST_CASE("ranks that ask for different sizes are told so, on every rank") {
+  if (n == 1) return;
+  const std::size_t bytes = rank == n - 1 ? 128 : 64;
+  CHECK_THROWS_WITH(
+      NodeMemory::make(*world(), bytes),
+      Catch::Contains("rank 0 asks for 64 bytes, rank " + std::to_string(n - 1) + " for 128"));
+}
+
 TEST_CASE("memory that does not fit is refused on every rank, before it is taken") {
   struct statvfs room = {};
   REQUIRE(statvfs("/dev/shm", &room) == 0);
